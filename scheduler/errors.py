@@ -1,0 +1,76 @@
+"""What schedulers raise besides the exceptions of the tasks themselves, which pass unchanged."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Hashable, Iterable
+from typing import Any
+
+
+class MarsdaskError(Exception):
+    """The base of every error that is marsdask's own."""
+
+
+class SchedulerClosed(MarsdaskError, RuntimeError):
+    """A scheduler was used after it was closed."""
+
+
+class SessionClosed(MarsdaskError, RuntimeError):
+    """A session was used, or one of its results fetched, after it was closed."""
+
+
+class MemoryBudgetError(MarsdaskError, MemoryError):
+    """A single task needs more memory than the whole budget."""
+
+    def __init__(
+        self, op: str, chunk: Hashable, nbytes: int, budget: int, suggestion: str = ""
+    ) -> None:
+        self.op = op
+        self.chunk = chunk
+        self.nbytes = nbytes
+        self.budget = budget
+        self.suggestion = suggestion
+        text = (
+            f"{op} needs {_mebibytes(nbytes)} for chunk {chunk!r}, "
+            f"more than the budget of {_mebibytes(budget)}"
+        )
+        super().__init__(f"{text}; {suggestion}" if suggestion else text)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.op, self.chunk, self.nbytes, self.budget, self.suggestion)
+
+
+def _mebibytes(nbytes: int) -> str:
+    return f"{nbytes / 2**20:,.1f} MiB"
+
+
+class SpillFull(MarsdaskError, OSError):
+    """Results had to leave memory and no spill directory could take them."""
+
+
+class WorkerDied(MarsdaskError, RuntimeError):
+    """A worker process ended while it ran a task."""
+
+    def __init__(self, key: Hashable, exitcode: int | None) -> None:
+        self.key = key
+        self.exitcode = exitcode
+        killed = exitcode is not None and exitcode < 0
+        cause = f"signal {-(exitcode or 0)}" if killed else f"exit code {exitcode}"
+        super().__init__(f"the worker process running task {key!r} died ({cause})")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.key, self.exitcode)
+
+
+class UnknownScheduler(MarsdaskError, ValueError):
+    """No scheduler has the name; the message lists those that exist."""
+
+    def __init__(self, name: str, known: Iterable[str]) -> None:
+        self.name = name
+        self.known = tuple(known)
+        close = difflib.get_close_matches(name, self.known, n=1)
+        hint = f", did you mean {close[0]!r}?" if close else ";"
+        super().__init__(f"unknown scheduler {name!r}{hint} known: {', '.join(self.known)}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.name, self.known)

@@ -1,0 +1,97 @@
+"""Schedulers by name, and whatever else a user may say where a scheduler is wanted."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Callable
+from importlib.metadata import entry_points
+from typing import Any
+
+from .base import Scheduler
+from .errors import UnknownScheduler
+
+ENTRY_POINTS = "marsdask.schedulers"
+
+Factory = Callable[..., Scheduler]
+
+#: Modules are imported when first asked for: most programs need one of them.
+_BUILTIN = {
+    "inline": ("inline", "InlineScheduler"),
+    "threads": ("threads", "ThreadsScheduler"),
+    "processes": ("processes", "ProcessesScheduler"),
+    "synchronous": ("inline", "SynchronousScheduler"),
+    "dask": ("dask", "DaskScheduler"),
+}
+
+#: Dask's other words for the same things.
+_ALIASES = {
+    "threading": "threads",
+    "multiprocessing": "processes",
+    "sync": "synchronous",
+    "single-threaded": "synchronous",
+    "distributed": "dask",
+}
+
+_registered: dict[str, Factory] = {}
+
+
+def register(name: str, factory: Factory) -> None:
+    """Make ``create(name, **options)`` call ``factory(**options)``; replaces what had the name."""
+    _registered[name] = factory
+
+
+def names() -> tuple[str, ...]:
+    """Return every known name: built in, registered here, or installed as an entry point."""
+    installed = (entry.name for entry in entry_points(group=ENTRY_POINTS))
+    return tuple(sorted({*_BUILTIN, *_registered, *installed}))
+
+
+def _factory(name: str) -> Factory:
+    if name in _registered:
+        return _registered[name]
+    if name in _BUILTIN:
+        module, attribute = _BUILTIN[name]
+        loaded = importlib.import_module(f".{module}", __package__)
+        return getattr(loaded, attribute)  # type: ignore[no-any-return]
+    for entry in entry_points(group=ENTRY_POINTS, name=name):
+        return entry.load()  # type: ignore[no-any-return]
+    raise UnknownScheduler(name, names())
+
+
+def create(name: str, **options: Any) -> Scheduler:
+    """Return a new scheduler; ``options`` go to its constructor."""
+    return _factory(_ALIASES.get(name, name))(**options)
+
+
+def _is_client(obj: Any) -> bool:
+    # Nobody can hold a client without having imported distributed, which costs half a second.
+    distributed = sys.modules.get("distributed")
+    return distributed is not None and isinstance(obj, distributed.Client)
+
+
+def resolve(obj: Any = None, **options: Any) -> Scheduler:
+    """Return the scheduler meant by ``obj``.
+
+    A scheduler (returned as it is), a name, an address as ``"tcp://host:8786"``, a
+    ``distributed.Client``, any Dask ``get`` callable, or ``None`` for the default. Whoever passes
+    a scheduler closes it; what is made here is the caller's to close.
+    """
+    if obj is None:
+        return create("threads", **options)
+    if isinstance(obj, str):
+        if obj.startswith(("http://", "https://")):
+            raise NotImplementedError(
+                f"no scheduler is reached through {obj!r}; use its tcp:// or ws:// address"
+            )
+        if "://" in obj:
+            return create("dask", client=obj, **options)
+        return create(obj, **options)
+    if _is_client(obj):
+        return create("dask", client=obj, **options)
+    if isinstance(obj, Scheduler) and not isinstance(obj, type):
+        return obj
+    if callable(obj):
+        module = importlib.import_module(".callable", __package__)
+        return module.CallableScheduler(obj, **options)  # type: ignore[no-any-return]
+    raise TypeError(f"expected a scheduler, a name, a client or a Dask get, not {obj!r}")

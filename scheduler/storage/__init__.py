@@ -1,0 +1,1 @@
+"""Where results lie while nobody computes with them."""
