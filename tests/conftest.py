@@ -1,0 +1,81 @@
+"""What all tests share: hypothesis profiles and the check that nothing is left running."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import psutil
+import pytest
+from hypothesis import HealthCheck, settings
+
+# `ci` says the same thing on every run; `long` looks for news (make test-long).
+QUIET = [HealthCheck.too_slow, HealthCheck.data_too_large]
+settings.register_profile(
+    "ci", derandomize=True, deadline=None, max_examples=20, suppress_health_check=QUIET
+)
+settings.register_profile("long", deadline=None, max_examples=200, suppress_health_check=QUIET)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+#: Seconds that a test's threads and children get to end once the test is over.
+DEADLINE = 10.0
+
+#: Helpers that live as long as the process, by design of who starts them.
+LASTING_THREADS = ("Dask-Offload", "asyncio_", "IO loop", "Profile")
+LASTING_CHILDREN = ("multiprocessing.resource_tracker", "multiprocessing.forkserver")
+
+
+def dask_pools() -> set[threading.Thread]:
+    """Return the threads of the pools that dask.threaded keeps for the next call."""
+    from dask import threaded
+
+    pools: list[Any] = [threaded.default_pool]
+    pools += [pool for by_size in list(threaded.pools.values()) for pool in by_size.values()]
+    return {thread for pool in pools for thread in getattr(pool, "_threads", ())}
+
+
+def threads() -> set[threading.Thread]:
+    """Return the threads that would keep the interpreter from ending."""
+    return {
+        thread
+        for thread in threading.enumerate()
+        if not thread.daemon
+        and thread is not threading.main_thread()
+        and not thread.name.startswith(LASTING_THREADS)
+    }
+
+
+def children() -> set[psutil.Process]:
+    """Return this process's living descendants."""
+    return set(psutil.Process().children(recursive=True))
+
+
+def is_lasting(child: psutil.Process) -> bool:
+    """Say whether a child is one that Python itself keeps, or is gone."""
+    try:
+        command = " ".join(child.cmdline())
+        return child.status() == psutil.STATUS_ZOMBIE or any(x in command for x in LASTING_CHILDREN)
+    except psutil.NoSuchProcess:
+        return True
+
+
+@pytest.fixture(autouse=True)
+def nothing_left_running() -> Iterator[None]:
+    """Fail a test that leaves a non-daemon thread or a child process behind."""
+    threads_before, children_before = threads(), children()
+    yield
+    deadline = time.monotonic() + DEADLINE
+    left = threads() - threads_before
+    left -= dask_pools() if left else set()
+    for thread in left:
+        thread.join(max(0.0, deadline - time.monotonic()))
+    alive = sorted(thread.name for thread in left if thread.is_alive())
+    assert not alive, f"threads left behind: {alive}"
+    strays = [child for child in children() - children_before if not is_lasting(child)]
+    _, strays = psutil.wait_procs(strays, timeout=max(0.0, deadline - time.monotonic()))
+    for child in strays:
+        child.kill()
+    assert not strays, f"processes left behind and killed: {strays}"
