@@ -1,0 +1,64 @@
+# Each target works as the only command on a fresh machine: it makes .venv first. No compiler is
+# needed. Another interpreter: make test PYTHON=/path/to/python3.13
+
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+CANDIDATES := python3.14 python3.13 python3.12 python3.11 python3 python
+# Runs before anything is installed, so it may use nothing but the standard library. Asking for
+# ensurepip too skips interpreters that cannot make a virtual environment (Debian splits it off).
+SUITABLE := import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))
+
+.PHONY: quickstart test test-long lint format bench docs clean
+.DEFAULT_GOAL := test
+
+quickstart: $(STAMP)
+	$(BIN)/python examples/quickstart.py
+
+test: lint
+	$(BIN)/python -m pytest -q
+
+# Hypothesis draws anew and ten times as much.
+test-long: lint
+	HYPOTHESIS_PROFILE=long $(BIN)/python -m pytest -q
+
+lint: $(STAMP)
+	$(BIN)/ruff check --quiet .
+	$(BIN)/ruff format --check --quiet .
+	$(BIN)/mypy
+
+format: $(STAMP)
+	$(BIN)/ruff check --quiet --fix-only .
+	$(BIN)/ruff format .
+
+bench: $(STAMP)
+	$(BIN)/python -m benchmarks
+
+docs: $(VENV)/.docs
+	$(BIN)/mkdocs build --quiet --strict --site-dir build/site
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf quickstart-output
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(STAMP): pyproject.toml setup.py
+	@python="$(PYTHON)"; \
+	if [ -z "$$python" ]; then \
+	  for name in $(CANDIDATES); do \
+	    if "$$name" -c "$(SUITABLE)" >/dev/null 2>&1; then python="$$name"; break; fi; \
+	  done; \
+	fi; \
+	if [ -z "$$python" ]; then \
+	  echo "marsdask needs Python 3.11 or newer with venv and ensurepip on PATH (tried:" \
+	    "$(CANDIDATES)); on Debian and Ubuntu: apt install python3-venv" >&2; exit 1; \
+	fi; \
+	echo "Installing into $(VENV) with $$("$$python" --version) ..."; \
+	"$$python" -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@
+
+$(VENV)/.docs: $(STAMP)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
+	@touch $@
