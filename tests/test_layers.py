@@ -1,0 +1,225 @@
+"""Who may import what: the import directions of the design, read off the syntax trees."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from tests.source import ROOT, files, module_name, title, tree
+
+#: The parts of marsdask that each part may import besides itself. What is not listed (session.py,
+#: config.py, __init__.py and the like) is the top, and may import everything.
+BELOW = {
+    "scheduler": set(),
+    "core": {"scheduler"},
+    "tensor": {"core", "scheduler"},
+    "dataframe": {"core", "scheduler", "tensor"},
+    "learn": {"core", "scheduler", "tensor", "dataframe"},
+    "remote": {"core", "scheduler"},
+    "deploy": {"core", "scheduler"},
+}
+
+#: Core sees the contract of schedulers, and nothing of how they work.
+CONTRACT = {"base", "events", "registry", "errors"}
+
+#: Who knows Dask outside scheduler/, and why.
+DASK_USERS = {
+    "marsdask/core/lowering.py": "makes dask.task_spec Tasks and the lazy Layer",
+    "marsdask/core/collection.py": "implements the Dask collection protocol",
+}
+
+#: Who knows Dask at the top: the drop-in for `import dask` hands Dask's own functions on.
+DASK_DROP_IN = {
+    "marsdask/__init__.py": "offers Dask's verbs beside Mars's",
+}
+
+#: Packages that are heavy or optional: importing them inside the function that needs them is fine.
+LAZY_PACKAGES = {
+    "IPython": "optional: notebooks",
+    "bokeh": "heavy: only for plots",
+    "cupy": "optional: extra gpu",
+    "distributed": "heavy: half a second that in-process users need not pay",
+    "graphviz": "optional: visualize",
+    "h5py": "optional: HDF5 files",
+    "kubernetes": "optional: extra kubernetes",
+    "matplotlib": "optional: plots",
+    "numexpr": "optional: only limited where it is loaded",
+    "pandas": "heavy: a tensor program never needs it",
+    "psutil": "heavy: only where limits are read",
+    "pyarrow": "heavy: only where files or frames are",
+    "scipy": "heavy: each submodule is loaded by the function that needs it",
+    "sklearn": "heavy: only estimators need it",
+    "threadpoolctl": "heavy: only once native pools are limited",
+    "tqdm": "heavy: only where a bar is shown",
+    "zarr": "optional: zarr stores",
+}
+
+#: Other function-local imports, each with its reason: {file: {module: reason}}.
+LAZY_IMPORTS: dict[str, dict[str, str]] = {}
+
+
+class Import(NamedTuple):
+    """One import of one module, by its absolute name."""
+
+    module: str
+    line: int
+    local: bool
+    relative: bool
+
+
+def imports(path: Path) -> list[Import]:
+    """Return every import of a file except those for type checkers only."""
+    return list(_walk(path, tree(path).body, local=False))
+
+
+def _walk(path: Path, body: list[ast.stmt], *, local: bool) -> Iterator[Import]:
+    for node in body:
+        if isinstance(node, ast.Import):
+            yield from (Import(a.name, node.lineno, local, relative=False) for a in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield from _from(path, node, local=local)
+        elif isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            yield from _walk(path, node.orelse, local=local)
+        else:
+            inside = local or isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+            for field in ("body", "orelse", "finalbody", "handlers", "cases"):
+                yield from _walk(path, getattr(node, field, []), local=inside)
+
+
+def _from(path: Path, node: ast.ImportFrom, *, local: bool) -> Iterator[Import]:
+    """Yield what ``from base import a, b`` names: submodules by their own name."""
+    base = node.module or ""
+    if node.level:
+        package = module_name(path).split(".")
+        drop = node.level - (path.name == "__init__.py")
+        base = ".".join([*package[: len(package) - drop], *filter(None, [node.module])])
+    for alias in node.names:
+        name = f"{base}.{alias.name}"
+        module = name if _is_module(name) else base
+        yield Import(module, node.lineno, local, relative=node.level > 0)
+
+
+def _is_module(name: str) -> bool:
+    folder = ROOT.joinpath(*name.split("."))
+    return folder.is_dir() or folder.with_suffix(".py").is_file()
+
+
+def part(module: str) -> str | None:
+    """Return which part of marsdask a module belongs to, ``None`` for the top and for others."""
+    names = module.split(".")
+    return names[1] if names[0] == "marsdask" and len(names) > 1 and names[1] in BELOW else None
+
+
+def is_ours(module: str) -> bool:
+    """Say whether a module is one of marsdask's."""
+    return module.split(".", maxsplit=1)[0] == "marsdask"
+
+
+SOURCES = files("marsdask", "scheduler")
+
+
+def all_imports() -> Iterator[tuple[Path, Import]]:
+    """Yield each import of each file that ships."""
+    return ((path, found) for path in SOURCES for found in imports(path))
+
+
+def complain(broken: list[str]) -> None:
+    """Fail with one line for each broken rule."""
+    assert not broken, "\n" + "\n".join(broken)
+
+
+def test_imports_point_down() -> None:
+    """A part of marsdask imports itself and the parts below it, nothing beside or above."""
+    broken = []
+    for path, found in all_imports():
+        mine, theirs = part(module_name(path)), part(found.module)
+        if mine is None or not is_ours(found.module) or theirs == mine:
+            continue
+        if theirs not in BELOW[mine]:
+            broken.append(f"{title(path)}:{found.line}: {mine} imports {found.module}")
+    complain(broken)
+
+
+def test_the_scheduler_stands_alone() -> None:
+    """scheduler/ reaches nothing of marsdask outside itself, and itself only relatively."""
+    broken = [
+        f"{title(path)}:{found.line}: {found.module}"
+        for path, found in all_imports()
+        if part(module_name(path)) == "scheduler"
+        and is_ours(found.module)
+        and (not found.relative or part(found.module) != "scheduler")
+    ]
+    complain(broken)
+
+
+def test_core_sees_the_contract_of_schedulers_only() -> None:
+    """Core, and what stands on it, imports base, events, registry and errors of scheduler/."""
+    broken = []
+    for path, found in all_imports():
+        mine = part(module_name(path))
+        if mine in {None, "scheduler"} or part(found.module) != "scheduler":
+            continue
+        if found.module.split(".")[2:3] not in [[name] for name in CONTRACT]:
+            broken.append(f"{title(path)}:{found.line}: {found.module}")
+    complain(broken)
+
+
+def test_dask_is_known_in_few_places() -> None:
+    """Outside scheduler/ only the listed files import dask or distributed."""
+    known = DASK_USERS | DASK_DROP_IN
+    broken = [
+        f"{title(path)}:{found.line}: {found.module}"
+        for path, found in all_imports()
+        if found.module.split(".")[0] in {"dask", "distributed"}
+        and part(module_name(path)) != "scheduler"
+        and title(path) not in known
+    ]
+    complain(broken)
+
+
+def test_imports_stand_at_the_top() -> None:
+    """A function imports only packages that are heavy or optional, or what is on the list."""
+    broken = [
+        f"{title(path)}:{found.line}: {found.module}"
+        for path, found in all_imports()
+        if found.local
+        and found.module.split(".")[0] not in LAZY_PACKAGES
+        and found.module not in LAZY_IMPORTS.get(title(path), {})
+    ]
+    complain(broken)
+
+
+@pytest.mark.parametrize("title", sorted({*LAZY_IMPORTS, *DASK_USERS, *DASK_DROP_IN}))
+def test_exceptions_name_files_that_exist(title: str) -> None:
+    """A file that was renamed or removed leaves no exception behind."""
+    assert (ROOT / title).is_file()
+
+
+def test_the_walk_sees_every_form_of_import() -> None:
+    """Relative, local, conditional and submodule imports are all found; typing-only ones not."""
+    path = ROOT / "marsdask" / "core" / "imaginary.py"
+    code = """
+from ..scheduler import base
+from . import node
+if TYPE_CHECKING:
+    import hidden
+try:
+    import tried
+except ImportError:
+    import instead
+def f():
+    with x:
+        from dask.base import tokenize
+"""
+    found = list(_walk(path, ast.parse(code).body, local=False))
+    assert [(one.module, one.local, one.relative) for one in found] == [
+        ("marsdask.scheduler.base", False, True),
+        ("marsdask.core.node", False, True),
+        ("tried", False, False),
+        ("instead", False, False),
+        ("dask.base", True, False),
+    ]

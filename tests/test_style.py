@@ -1,0 +1,128 @@
+"""How large things may grow, and what each test must say."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.source import FOLDERS, files, title, tree
+
+FILE_LIMIT = 400
+FUNCTION_LIMIT = 40
+EXCEPTION_LIMIT = 60
+
+#: Functions that may have up to 60 code lines: {"file::function": reason}.
+LONG_FUNCTIONS: dict[str, str] = {}
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def code_lines(node: ast.AST, text: list[str]) -> int:
+    """Count a node's lines without docstrings, blanks, comments and rows of tables."""
+    first = getattr(node, "lineno", 1)
+    last = getattr(node, "end_lineno", None) or len(text)
+    skipped = {line for part in _uncounted(node) for line in part}
+    return sum(
+        number not in skipped and bool(line.strip()) and not line.lstrip().startswith("#")
+        for number, line in enumerate(text[first - 1 : last], first)
+    )
+
+
+def _uncounted(node: ast.AST) -> Iterator[range]:
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.Module | ast.ClassDef | Function) and ast.get_docstring(inner):
+            yield range(inner.body[0].lineno, (inner.body[0].end_lineno or 0) + 1)
+        if isinstance(inner, ast.Module | ast.ClassDef):
+            yield from (range(x.lineno, x.lineno + 1) for x in inner.body if _is_row(x))
+
+
+def _is_row(node: ast.stmt) -> bool:
+    """Say whether a statement is a row of a table: ``name = call(...)`` on one line."""
+    return (
+        isinstance(node, ast.Assign | ast.AnnAssign)
+        and isinstance(node.value, ast.Call)
+        and node.lineno == node.end_lineno
+    )
+
+
+def functions(node: ast.AST, prefix: str = "") -> Iterator[tuple[str, Function]]:
+    """Yield each function below a node with its qualified name."""
+    for inner in ast.iter_child_nodes(node):
+        name = prefix
+        if isinstance(inner, ast.ClassDef | Function):
+            name = f"{prefix}.{inner.name}" if prefix else inner.name
+        if isinstance(inner, Function):
+            yield name, inner
+        yield from functions(inner, name)
+
+
+def lines(path: Path) -> list[str]:
+    """Return a file's lines."""
+    return path.read_text(encoding="utf-8").splitlines()
+
+
+ALL = files(*FOLDERS)
+
+
+@pytest.mark.parametrize("path", ALL, ids=title)
+def test_files_stay_small(path: Path) -> None:
+    """No file has more than 400 lines of code."""
+    assert code_lines(tree(path), lines(path)) <= FILE_LIMIT
+
+
+@pytest.mark.parametrize("path", ALL, ids=title)
+def test_functions_stay_small(path: Path) -> None:
+    """No function has more than 40 lines of code, or 60 with a reason."""
+    text = lines(path)
+    for name, function in functions(tree(path)):
+        reason = LONG_FUNCTIONS.get(f"{title(path)}::{name}")
+        limit = EXCEPTION_LIMIT if reason else FUNCTION_LIMIT
+        assert code_lines(function, text) <= limit, name
+
+
+def test_long_functions_exist() -> None:
+    """A function that was shortened, renamed or removed leaves no exception behind."""
+    long = {
+        f"{title(path)}::{name}"
+        for path in ALL
+        for name, function in functions(tree(path))
+        if code_lines(function, lines(path)) > FUNCTION_LIMIT
+    }
+    assert set(LONG_FUNCTIONS) <= long
+
+
+@pytest.mark.parametrize("path", files("tests"), ids=title)
+def test_every_test_states_its_claim(path: Path) -> None:
+    """Each test has a docstring."""
+    silent = [
+        name
+        for name, function in functions(tree(path))
+        if function.name.startswith("test_") and not ast.get_docstring(function)
+    ]
+    assert not silent
+
+
+def test_counting_skips_what_is_not_code() -> None:
+    """Docstrings, blanks, comments and one-line rows are not counted; code is."""
+    code = '''"""Doc
+string."""
+
+# comment
+add = elementwise(np.add)
+LIMIT = 4
+wide = reduction(
+    np.sum,
+)
+
+class Tensor:
+    """Doc."""
+    sum = method(reduce.sum)
+    def f(self):
+        """Doc."""
+        x = g(1)  # counted: not at the top
+        return x
+'''
+    assert code_lines(ast.parse(code), code.splitlines()) == 1 + 3 + 1 + 3
