@@ -1,0 +1,64 @@
+"""From whatever a Dask ``get`` is handed to tasks, and from flat results back to nested ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from dask._task_spec import convert_legacy_graph
+from dask.task_spec import GraphNode
+
+from .base import Key
+
+
+def materialize(dsk: Any) -> dict[Key, Any]:
+    """Return the plain dict of a mapping, a ``HighLevelGraph``, an ``Expr`` or a collection."""
+    if not isinstance(dsk, Mapping) and hasattr(dsk, "__dask_graph__"):
+        dsk = dsk.__dask_graph__()
+    if not isinstance(dsk, Mapping):
+        raise TypeError(f"expected a Dask graph, not {type(dsk).__name__}")
+    return dict(dsk)
+
+
+def to_tasks(dsk: Any) -> dict[Key, GraphNode]:
+    """Return the graph with every value a ``GraphNode``.
+
+    Legacy tuples become tasks, other values data; a key that is only another name of itself (what
+    is left of a persisted result) is dropped, for the scheduler holds it already.
+    """
+    tasks: dict[Key, GraphNode] = convert_legacy_graph(materialize(dsk))
+    return tasks
+
+
+def flatten(keys: Any) -> Iterator[Key]:
+    """Yield the keys of nested lists; a tuple is a key."""
+    if isinstance(keys, list):
+        for key in keys:
+            yield from flatten(key)
+    else:
+        yield keys
+
+
+def nest(keys: Any, values: Mapping[Key, Any]) -> Any:
+    """Return the values in the shape of ``keys``, as Dask does: lists become tuples."""
+    if isinstance(keys, list):
+        return tuple(nest(key, values) for key in keys)
+    return values[keys]
+
+
+def missing(graph: Mapping[Key, GraphNode], keys: Sequence[Key]) -> list[Key]:
+    """Return what of ``keys`` and their ancestors the graph does not define."""
+    seen: set[Key] = set()
+    stack = list(keys)
+    absent = []
+    while stack:
+        key = stack.pop()
+        if key in seen:
+            continue
+        seen.add(key)
+        node = graph.get(key)
+        if node is None:
+            absent.append(key)
+        else:
+            stack.extend(node.dependencies)
+    return absent
