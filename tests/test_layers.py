@@ -29,6 +29,7 @@ CONTRACT = {"base", "events", "registry", "errors"}
 #: Who knows Dask outside scheduler/, and why.
 DASK_USERS = {
     "marsdask/core/lowering.py": "makes dask.task_spec Tasks and the lazy Layer",
+    "marsdask/core/tokens.py": "leaves to dask.tokenize what it does not know itself",
     "marsdask/core/collection.py": "implements the Dask collection protocol",
 }
 
