@@ -56,10 +56,12 @@ def _dump(pickler_class: type[pickle.Pickler], file: IO[bytes], value: Any) -> l
     return [buffer.raw() for buffer in buffers]
 
 
-def _write(file: IO[bytes], value: Any) -> int:
+def _write(file: IO[bytes], value: Any, by_value: bool) -> int:
     try:
-        buffers = _dump(pickle.Pickler, file, value)
+        buffers = _dump(cloudpickle.Pickler if by_value else pickle.Pickler, file, value)
     except UNPICKLABLE:
+        if by_value:
+            raise
         file.seek(0)
         file.truncate()
         buffers = _dump(cloudpickle.Pickler, file, value)
@@ -76,14 +78,15 @@ def _write(file: IO[bytes], value: Any) -> int:
     return position + 8 * len(index) + _TRAILER.size
 
 
-def write(path: str | os.PathLike[str], value: Any) -> int:
+def write(path: str | os.PathLike[str], value: Any, *, by_value: bool = False) -> int:
     """Write ``value`` to the new file ``path`` and return the file's size; no file on failure.
 
-    Raises ``OSError`` when the disk is full or not writable, and what pickling raises otherwise.
+    ``by_value`` includes the definitions of what lives in ``__main__``, which a process with
+    another ``__main__`` could not import. Raises ``OSError`` when the disk is full or not writable, and what pickling raises otherwise.
     """
     try:
         with Path(path).open("xb") as file:
-            return _write(file, value)
+            return _write(file, value, by_value)
     except FileExistsError:
         raise
     except BaseException:  # also an interrupt: no half a file may stay
