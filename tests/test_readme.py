@@ -1,0 +1,38 @@
+"""What README.md shows works."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+import marsdask
+from tests.snippets import run_blocks
+from tests.source import ROOT
+
+LINK = re.compile(r"\]\((?!https?://|#)([^)#]+)")
+DOCUMENTS = [
+    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")),
+    *sorted((ROOT / "docs").rglob("*.md")),
+]
+
+
+def test_every_snippet_runs() -> None:
+    """The Python blocks of README.md run one after another, their assertions included."""
+    try:
+        namespace = run_blocks(ROOT / "README.md")
+    finally:
+        marsdask.stop_server()
+    assert namespace["corner"].shape == (2, 2)
+    assert namespace["reduced"].shape == (2000, 2)
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_links_lead_somewhere(path) -> None:
+    """Relative links of the documents name files that exist."""
+    missing = [link for link in LINK.findall(path.read_text("utf-8")) if not _exists(path, link)]
+    assert not missing
+
+
+def _exists(path, link: str) -> bool:
+    return (path.parent / link).exists()
