@@ -1,0 +1,1 @@
+"""Measure marsdask beside NumPy, Dask and Mars: `python -m benchmarks --help`."""

@@ -1,0 +1,89 @@
+"""The command line: choose rows and systems, print the table."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import sys
+from importlib import import_module
+from pathlib import Path
+
+from benchmarks import data, report
+from benchmarks.harness import Outcome, Plan, check_equal, run_row
+from benchmarks.rows import Row
+from benchmarks.run_one import MODULES
+from benchmarks.systems import SYSTEMS
+
+
+def parse(argv: list[str]) -> argparse.Namespace:
+    """Return the options."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("--rows", default="", help="names or their beginnings: T01,T12c,D")
+    parser.add_argument("--systems", default="limit,np,dask,dask21,marsdask")
+    parser.add_argument("--scale", type=float, default=1.0, help="0.1 for a quick look")
+    parser.add_argument("--repeat", type=int, default=5, help="timed runs after the warm-up")
+    parser.add_argument("--patience", type=float, default=30.0, help="seconds of runs a row")
+    parser.add_argument("--timeout", type=float, default=300.0, help="seconds a row may take")
+    parser.add_argument("--data", type=Path, default=Plan.data, help="where tables are kept")
+    parser.add_argument("--pymars", metavar="PYTHON", help="an interpreter that has pymars")
+    parser.add_argument("--python", action="append", default=[], metavar="SYSTEM=PYTHON")
+    parser.add_argument("--json", type=Path, help="write every figure here")
+    parser.add_argument("--record", action="store_true", help="write benchmarks/RESULTS.md")
+    return parser.parse_args(argv)
+
+
+def choose(wanted: str) -> list[Row]:
+    """Return the rows whose names begin with one of the wanted words."""
+    rows = [row for module in MODULES for row in import_module(module).ROWS]
+    if not wanted:
+        return rows
+    words = tuple(wanted.split(","))
+    return [row for row in rows if row.name.startswith(words)]
+
+
+def main(argv: list[str]) -> int:
+    """Measure row by row, printing each as it comes; non-zero if marsdask gave a wrong answer."""
+    args = parse(argv)
+    systems = args.systems.split(",")
+    interpreters = dict(pair.split("=", 1) for pair in args.python)
+    if args.pymars:
+        interpreters["pymars"] = args.pymars
+        systems += [] if "pymars" in systems else ["pymars"]
+    if unknown := set(systems) - set(SYSTEMS):
+        sys.exit(f"unknown systems {sorted(unknown)}; there are {sorted(SYSTEMS)}")
+    plan = Plan(
+        scale=args.scale,
+        repeat=args.repeat,
+        patience=args.patience,
+        timeout=args.timeout,
+        data=args.data,
+        interpreters=interpreters,
+    )
+    outcomes: list[Outcome] = []
+    for row in choose(args.rows):
+        outcomes += measure_row(row, systems, plan)
+    print(report.document(outcomes, systems, plan, argv))
+    if args.json:
+        args.json.write_text(json.dumps([dataclasses.asdict(o) for o in outcomes], indent=1))
+    if args.record:
+        report.RESULTS.write_text(report.document(outcomes, systems, plan, argv))
+    return int(any(o.system == "marsdask" and o.reason.startswith("wrong") for o in outcomes))
+
+
+def measure_row(row: Row, systems: list[str], plan: Plan) -> list[Outcome]:
+    """Run one row on each system that has it, and compare the answers."""
+    for table in data.TABLES_OF_ROW.get(row.name, ()):
+        data.ensure(table, plan.tables, plan.scale)
+    outcomes = []
+    for system in systems:
+        outcome = run_row(row.name, system, plan)
+        outcomes.append(outcome)
+        said = outcome.reason or f"{outcome.median:.4g} s, CPU {outcome.cpu:.3g} s"
+        print(f"{row.name} {system}: {said}", file=sys.stderr, flush=True)
+    check_equal(outcomes, row)
+    return outcomes
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,248 @@
+"""Run rows on systems, each in its own interpreter, and watch the whole process tree."""
+
+from __future__ import annotations
+
+import json
+import os
+import selectors
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from math import isclose
+from pathlib import Path
+from typing import IO, Any
+
+import psutil
+
+from benchmarks.rows import Row
+from benchmarks.run_one import MODULES
+
+ROOT = Path(__file__).resolve().parent.parent
+MIB = 1 << 20
+
+
+@dataclass
+class Outcome:
+    """What one system did with one row; `reason` says why there are no figures."""
+
+    row: str
+    system: str
+    seconds: list[float] = field(default_factory=list)
+    cpu: float = 0.0
+    peak: int = 0
+    digest: list[float] = field(default_factory=list)
+    versions: dict[str, str] = field(default_factory=dict)
+    reason: str = ""
+
+    @property
+    def median(self) -> float:
+        """Return the median of the timed runs, nan where there are none."""
+        ordered = sorted(self.seconds)
+        middle = len(ordered) // 2
+        if not ordered:
+            return float("nan")
+        return (ordered[middle] + ordered[-middle - 1]) / 2
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How every row is run."""
+
+    scale: float = 1.0
+    repeat: int = 5
+    patience: float = 30.0
+    timeout: float = 300.0
+    grace: float = 10.0
+    data: Path = Path("~/.cache/marsdask-bench")
+    modules: tuple[str, ...] = MODULES
+    interpreters: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def tables(self) -> Path:
+        """Return the directory of this scale's tables."""
+        return self.data.expanduser().resolve() / f"scale-{self.scale:g}"
+
+
+class Watch(threading.Thread):
+    """Sample the memory and processor time of a process tree until told to stop."""
+
+    def __init__(self, pid: int, period: float = 0.05) -> None:
+        """Watch from `start()` on; the tree's members are looked up only now and then."""
+        super().__init__(daemon=True)
+        self.root = psutil.Process(pid)
+        self.period = period
+        self.peak = 0
+        self.done = threading.Event()
+
+    def tree(self) -> list[psutil.Process]:
+        """Return the processes that live now."""
+        try:
+            return [self.root, *self.root.children(recursive=True)]
+        except psutil.NoSuchProcess:
+            return []
+
+    def run(self) -> None:
+        """Keep the largest sum of resident sizes."""
+        members: list[psutil.Process] = []
+        for tick in range(sys.maxsize):
+            if tick % 10 == 0:
+                members = self.tree()
+            self.peak = max(self.peak, sum(map(resident, members)))
+            if self.done.wait(self.period):
+                return
+
+    def cpu(self) -> float:
+        """Return the processor seconds the living tree has used."""
+        return sum(map(processor_seconds, self.tree()))
+
+
+def resident(process: psutil.Process) -> int:
+    """Return a process's resident bytes, none if it has gone."""
+    try:
+        return int(process.memory_info().rss)
+    except psutil.Error:
+        return 0
+
+
+def processor_seconds(process: psutil.Process) -> float:
+    """Return a process's own processor seconds, none if it has gone."""
+    try:
+        times = process.cpu_times()
+    except psutil.Error:
+        return 0.0
+    return float(times.user + times.system)
+
+
+def run_row(row: str, system: str, plan: Plan) -> Outcome:
+    """Measure one row on one system; whatever happens becomes an Outcome."""
+    outcome = Outcome(row, system)
+    reader, writer = os.pipe()
+    with tempfile.TemporaryFile() as errors, os.fdopen(reader, "rb", buffering=0) as events:
+        try:
+            child = subprocess.Popen(
+                command(row, system, plan, writer),
+                pass_fds=(writer,),
+                stdin=subprocess.DEVNULL,
+                stdout=errors,
+                stderr=errors,
+                env={**os.environ, "PYTHONPATH": str(ROOT)},
+                start_new_session=True,
+            )
+        except OSError as error:
+            outcome.reason = str(error)
+            return outcome
+        finally:
+            os.close(writer)
+        try:
+            follow(events, child.pid, outcome, time.monotonic() + plan.timeout)
+        except TimeoutError:
+            outcome.reason = f"timeout of {plan.timeout:g} s"
+        finally:
+            end_tree(child, plan.grace)
+        if not outcome.digest and not outcome.reason:
+            outcome.reason = last_words(errors, child.returncode)
+    return outcome
+
+
+def command(row: str, system: str, plan: Plan, fd: int) -> list[str]:
+    """Return the command line of the child."""
+    python = plan.interpreters.get(system, sys.executable)
+    options = {
+        "--system": system,
+        "--row": row,
+        "--scale": plan.scale,
+        "--repeat": plan.repeat,
+        "--patience": plan.patience,
+        "--data": plan.tables,
+        "--fd": fd,
+    }
+    words = [str(word) for option in options.items() for word in option]
+    return [python, "-m", "benchmarks.run_one", *words, "--modules", *plan.modules]
+
+
+def follow(events: IO[bytes], pid: int, outcome: Outcome, deadline: float) -> None:
+    """Turn the child's events into the outcome; memory and processor count between two of them."""
+    watch, cpu = Watch(pid), 0.0
+    try:
+        for event in read_events(events, deadline):
+            kind = event["event"]
+            if kind == "timed":
+                cpu = watch.cpu()
+                watch.start()
+            elif kind == "ran":
+                watch.done.set()
+                outcome.seconds = event["seconds"]
+                outcome.cpu = (watch.cpu() - cpu) / len(outcome.seconds)
+                outcome.peak = max(watch.peak, event["peak"])
+            elif kind == "result":
+                outcome.digest, outcome.versions = event["digest"], event["versions"]
+                return
+            else:
+                outcome.seconds, outcome.reason = [], event["reason"]
+                return
+    finally:
+        watch.done.set()
+
+
+def read_events(events: IO[bytes], deadline: float) -> Iterable[dict[str, Any]]:
+    """Yield the child's lines until it closes its end; TimeoutError at the deadline."""
+    pending = b""
+    with selectors.DefaultSelector() as selector:
+        selector.register(events, selectors.EVENT_READ)
+        while selector.select(max(0.0, deadline - time.monotonic())):
+            block = os.read(events.fileno(), 1 << 16)
+            if not block:
+                return
+            *lines, pending = (pending + block).split(b"\n")
+            yield from map(json.loads, lines)
+    raise TimeoutError
+
+
+def end_tree(child: subprocess.Popen[bytes], grace: float) -> None:
+    """Give the child a moment to close what it started, then end what is left of its tree."""
+    try:
+        tree = psutil.Process(child.pid).children(recursive=True)
+    except psutil.NoSuchProcess:
+        tree = []
+    try:
+        child.wait(timeout=grace)
+    except subprocess.TimeoutExpired:
+        child.kill()
+        child.wait()
+    for process in tree:
+        if process.is_running():
+            process.kill()
+    psutil.wait_procs(tree, timeout=5)
+
+
+def last_words(errors: IO[bytes], code: int | None) -> str:
+    """Return the last line a dead child wrote."""
+    errors.seek(0)
+    lines = errors.read().decode(errors="replace").strip().splitlines()
+    return lines[-1][:300] if lines else f"exit status {code}"
+
+
+def check_equal(outcomes: Sequence[Outcome], row: Row) -> None:
+    """Turn a wrong answer into a failure: all must equal the first system that has one."""
+    answered = [o for o in outcomes if o.digest]
+    for outcome in answered[1:]:
+        rtol = max(row.tolerance(outcome.system), row.tolerance(answered[0].system))
+        if not same(outcome.digest, answered[0].digest, rtol, row.atol):
+            outcome.reason = f"wrong: {shorten(outcome.digest)}, not {shorten(answered[0].digest)}"
+            outcome.seconds = []
+
+
+def same(ours: Sequence[float], theirs: Sequence[float], rtol: float, atol: float) -> bool:
+    """Say whether two digests agree."""
+    return len(ours) == len(theirs) and all(
+        isclose(a, b, rel_tol=rtol, abs_tol=atol) for a, b in zip(ours, theirs, strict=True)
+    )
+
+
+def shorten(digest: Sequence[float]) -> str:
+    """Return the head of a digest for a message."""
+    return ", ".join(f"{x:.9g}" for x in digest[:4])

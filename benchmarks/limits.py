@@ -1,0 +1,429 @@
+"""The best program for a row that is cheap to write by hand: NumPy in cache-sized blocks.
+
+Every number comes from two threads (as many as there are cores) over blocks that stay in cache,
+with no temporary of the data's size; for frames, from pyarrow's own engine.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
+from scipy.fft import rfft
+from scipy.linalg import qr as lapack_qr
+from sklearn.cluster import KMeans
+from threadpoolctl import threadpool_limits
+
+from benchmarks.systems import Limit
+
+Data = tuple[Any, ...]
+CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+BLOCK = 1 << 15
+POOL = ThreadPoolExecutor(CORES)
+
+
+def spans(n: int, step: int) -> Iterator[slice]:
+    """Cut a length into pieces of `step`."""
+    return (slice(start, min(start + step, n)) for start in range(0, n, step))
+
+
+def shares(n: int, parts: int = CORES * 4) -> list[slice]:
+    """Cut a length into a few pieces for each core."""
+    return list(spans(n, -(-n // parts)))
+
+
+def spread(kernel: Callable[..., Any], pieces: list[slice], *arrays: Any) -> list[Any]:
+    """Run a kernel on each piece of the first axis of the arrays."""
+    return list(POOL.map(lambda piece: kernel(*(a[piece] for a in arrays)), pieces))
+
+
+def t01(s: Limit, a: np.ndarray) -> Data:
+    """Let BLAS use both cores."""
+    return (a @ a.T,)
+
+
+def t02_part(a: np.ndarray, b: np.ndarray, c: np.ndarray, d: np.ndarray) -> float:
+    """Evaluate T02 block by block in two buffers."""
+    one, two, total = np.empty(BLOCK), np.empty(BLOCK), 0.0
+    for span in spans(a.size, BLOCK):
+        x, y = one[: len(a[span])], two[: len(a[span])]
+        np.sin(a[span], out=x)
+        np.multiply(x, x, out=x)
+        np.cos(b[span], out=y)
+        np.multiply(y, c[span], out=y)
+        np.add(x, y, out=x)
+        np.multiply(d[span], 0.5, out=y)
+        total += np.subtract(x, y, out=x).sum()
+    return total
+
+
+def t02(s: Limit, *arrays: np.ndarray) -> Data:
+    """Spread the flat arrays over the cores."""
+    flat = [a.ravel() for a in arrays]
+    return (sum(spread(t02_part, shares(flat[0].size), *flat)),)
+
+
+def moments(x: np.ndarray) -> Data:
+    """Take the column sums, column squares, row sums and row squares of a band in one pass."""
+    columns, squares = np.zeros(x.shape[1]), np.zeros(x.shape[1])
+    rows = []
+    step = max(1, BLOCK // x.shape[1])
+    for span in spans(len(x), step):
+        block = x[span]
+        columns += block.sum(0)
+        squares += np.einsum("ij,ij->j", block, block)
+        rows.append((block.sum(1), np.einsum("ij,ij->i", block, block)))
+    return columns, squares, *(np.concatenate(part) for part in zip(*rows, strict=True))
+
+
+def t03(s: Limit, x: np.ndarray) -> Data:
+    """Combine the moments."""
+    n, m = x.shape
+    parts = list(zip(*spread(moments, shares(n), x), strict=True))
+    columns, squares = sum(parts[0]) / n, sum(parts[1]) / n
+    rows, row_squares = np.concatenate(parts[2]) / m, np.concatenate(parts[3]) / m
+    return columns, np.sqrt(row_squares - rows**2), squares - columns**2
+
+
+def t04a_part(x: np.ndarray, out: np.ndarray) -> None:
+    """Transform bands of real columns and mirror the halves."""
+    n = x.shape[0]
+    for span in spans(x.shape[1], 32):
+        half = np.abs(rfft(np.ascontiguousarray(x[:, span].T), axis=1)).T
+        out[: n // 2 + 1, span] = half
+        out[n // 2 + 1 :, span] = half[1 : (n + 1) // 2][::-1]
+
+
+def t04a(s: Limit, x: np.ndarray) -> Data:
+    """Use that the input is real."""
+    out = np.empty_like(x)
+    pieces = shares(x.shape[1])
+    list(POOL.map(lambda piece: t04a_part(x[:, piece], out[:, piece]), pieces))
+    return (out,)
+
+
+def total(x: np.ndarray) -> float:
+    """Sum a piece."""
+    return float(x.sum())
+
+
+def t04b(s: Limit, x: np.ndarray) -> Data:
+    """Sum; a sum does not ask how the array is chunked."""
+    return (sum(spread(total, shares(len(x)), x)),)
+
+
+def leaves(x: np.ndarray, mode: str) -> list[Data]:
+    """Factorise bands of a thousand rows, which stay in cache."""
+    factor = partial(np.linalg.qr, mode=mode)
+    with threadpool_limits(1):
+        return spread(factor, list(spans(len(x), 1000)), x)
+
+
+def t05a(s: Limit, x: np.ndarray) -> Data:
+    """Reduce to R by a tree of cache-sized factorisations."""
+    tops = np.concatenate(leaves(x, "r"))
+    while len(tops) > 10000:
+        tops = np.concatenate(leaves(tops, "r"))
+    return (np.linalg.svd(np.linalg.qr(tops, mode="r"), compute_uv=False),)
+
+
+def t05b(s: Limit, x: np.ndarray) -> Data:
+    """Factorise cache-sized bands, then push the top's Q back."""
+    parts = leaves(x, "reduced")
+    top, r = lapack_qr(np.concatenate([part[1] for part in parts]), mode="economic")
+    q, m = np.empty_like(x), x.shape[1]
+    rows = np.cumsum([0] + [part[0].shape[1] for part in parts])
+
+    def push(i: int) -> None:
+        np.matmul(parts[i][0], top[rows[i] : rows[i + 1]], out=q[1000 * i : 1000 * i + 1000])
+
+    with threadpool_limits(1):
+        list(POOL.map(push, range(len(parts))))
+    return q, r[:m]
+
+
+def t06a(s: Limit, x: np.ndarray) -> Data:
+    """Select what lies below and above a sampled pivot, and sort both beside each other."""
+    out, pivot = np.empty_like(x), np.median(x[:: max(1, x.size // 10000)])
+
+    def below() -> None:
+        part = x[x < pivot]
+        part.sort()
+        out[: part.size] = part
+
+    def above() -> None:
+        part = x[x >= pivot]
+        part.sort()
+        out[x.size - part.size :] = part
+
+    for half in (POOL.submit(below), POOL.submit(above)):
+        half.result()
+    return (out,)
+
+
+def t06b(s: Limit, x: np.ndarray) -> Data:
+    """Let NumPy select."""
+    return (np.percentile(x, [25, 50, 75]),)
+
+
+def largest(x: np.ndarray) -> np.ndarray:
+    """Take the hundred largest of a piece, a block at a time."""
+    best = x[:100]
+    for span in spans(x.size, BLOCK * 4):
+        block = x[span]
+        found = np.concatenate([best, block[block > best.min()]])
+        best = np.partition(found, max(0, found.size - 100))[-100:]
+    return best
+
+
+def t06c(s: Limit, x: np.ndarray) -> Data:
+    """Compare each block with the worst of the best so far."""
+    return (np.sort(np.concatenate(spread(largest, shares(x.size), x)))[::-1][:100],)
+
+
+def t07(s: Limit, x: np.ndarray) -> Data:
+    """Weigh in one pass: a mean of running sums is a weighted sum."""
+    weights = np.arange(len(x), 0, -1.0)
+    parts = spread(lambda band, w: float((w @ band).sum()), shares(len(x)), x, weights)
+    return (sum(parts) / x.size,)
+
+
+def t08_part(x: np.ndarray) -> tuple[float, int]:
+    """Sum and count what passes the filter."""
+    summed, count = 0.0, 0
+    for span in spans(x.size, BLOCK):
+        mask = x[span] > 0.5
+        summed += x[span] @ mask
+        count += np.count_nonzero(mask)
+    return summed, count
+
+
+def t08(s: Limit, x: np.ndarray) -> Data:
+    """Do not store what the filter passes."""
+    summed, count = np.sum(spread(t08_part, shares(x.size), x), axis=0)
+    return (2 * summed / count + 1,)
+
+
+def t09(s: Limit, a: np.ndarray, b: np.ndarray) -> Data:
+    """Let BLAS use both cores."""
+    return (a @ b,)
+
+
+def t10(s: Limit, chunks: int) -> Data:
+    """Work in blocks and not in chunks."""
+    buffer, summed = np.empty(BLOCK), 0.0
+    for span in spans(chunks * 100, BLOCK):
+        x = buffer[: span.stop - span.start]
+        x.fill(1.0)
+        np.add(x, 1, out=x)
+        summed += np.multiply(x, 2, out=x).sum()
+    return (summed,)
+
+
+def t11_part(seed: int, n: int) -> float:
+    """Draw into one buffer."""
+    rng, buffer = np.random.Generator(np.random.SFC64(seed)), np.empty(BLOCK)
+    return sum(
+        float(rng.standard_normal(out=buffer[: span.stop - span.start]).sum())
+        for span in spans(n, BLOCK)
+    )
+
+
+def t11(s: Limit) -> Data:
+    """Give each piece a stream of its own."""
+    n = s.size.tall(100000000)
+    pieces = shares(n)
+    parts = POOL.map(t11_part, range(len(pieces)), [p.stop - p.start for p in pieces])
+    return (sum(parts) / n,)
+
+
+def t12a(s: Limit, x: np.ndarray) -> Data:
+    """Sum the view."""
+    return (sum(spread(total, shares((len(x) + 1) // 2), x[::2, ::3])),)
+
+
+def t12b(s: Limit, x: np.ndarray) -> Data:
+    """Count how often each column is picked, and weigh."""
+    n = x.shape[1]
+    picked = (np.arange(s.size.side(3000)) * 7919) % n
+    weights = np.bincount(picked, minlength=n).astype(float)
+    return (sum(spread(lambda band: float((band @ weights).sum()), shares(len(x)), x)),)
+
+
+def t12c_part(x: np.ndarray, band: slice) -> float:
+    """Add the tiles of a band to their mirror tiles, transposed in cache."""
+    summed, buffer = 0.0, np.empty((128, 128))
+    for rows in spans(band.stop - band.start, 128):
+        i = slice(band.start + rows.start, band.start + rows.stop)
+        for j in spans(len(x), 128):
+            tile = buffer[: i.stop - i.start, : j.stop - j.start]
+            summed += float(np.add(x[i, j], x[j, i].T, out=tile).sum())
+    return summed
+
+
+def t12c(s: Limit, x: np.ndarray) -> Data:
+    """Read both tiles while they are in cache."""
+    return (sum(POOL.map(partial(t12c_part, x), shares(len(x)))) / x.size,)
+
+
+def t12d(s: Limit, x: np.ndarray) -> Data:
+    """Take the columns' moments, all that a mean squared anomaly needs."""
+    n = len(x)
+    columns, squares, *_ = zip(*spread(moments, shares(n), x), strict=True)
+    mean = sum(columns) / n
+    return (float((sum(squares) / n - mean**2).mean()),)
+
+
+def weighed(a: np.ndarray, b: np.ndarray) -> float:
+    """Sum a product whose first factor repeats along the last axis."""
+    return float(np.einsum("ij,ijk->", a[..., 0], b))
+
+
+def t12e(s: Limit, dx: np.ndarray, dy: np.ndarray, u: np.ndarray, v: np.ndarray) -> Data:
+    """Pad nothing: the wrapped row is one more small product."""
+    n = len(u)
+    parts = [
+        sum(spread(weighed, shares(n), grid[:n], field)) + weighed(grid[n:], field[:1])
+        for grid, field in ((dx, u), (dy, v))
+    ]
+    return ((parts[0] - parts[1]) / ((n + 1) * u.shape[1] * u.shape[2]),)
+
+
+def t12f(s: Limit, a: np.ndarray, b: np.ndarray) -> Data:
+    """Subtract the sums: a mean of differences is a difference of sums."""
+    left = sum(spread(total, shares(len(a) - 1), a[1:, 1:]))
+    right = sum(spread(total, shares(len(b) - 1), b[:-1, :-1]))
+    return ((left - right) / ((a.shape[0] - 1) * (a.shape[1] - 1)),)
+
+
+def t12g(s: Limit, x: np.ndarray) -> Data:
+    """Sum the five shifted views by edges: each is the whole less two borders."""
+    views = (x[:-2, 1:-1], x[2:, 1:-1], x[1:-1, :-2], x[1:-1, 2:], x[1:-1, 1:-1])
+    rows = [np.concatenate(part) for part in zip(*spread(edges, shares(len(x)), x), strict=True)]
+    inner, left, right = rows
+    sums = (
+        inner[:-2].sum(),
+        inner[2:].sum(),
+        left[1:-1].sum(),
+        right[1:-1].sum(),
+        inner[1:-1].sum(),
+    )
+    return ((sum(sums[:4]) - 4 * sums[4]) / views[4].size,)
+
+
+def edges(x: np.ndarray) -> Data:
+    """Sum each row without both ends, without its last two and without its first two."""
+    inner = x[:, 1:-1].sum(1)
+    return inner, inner + x[:, 0] - x[:, -2], inner + x[:, -1] - x[:, 1]
+
+
+def scan(path: str, columns: list[str], keep: pc.Expression | None = None) -> pa.Table:
+    """Read the columns that are needed of the rows that pass."""
+    return ds.dataset(path).to_table(columns=columns, filter=keep)
+
+
+def to_frame(table: pa.Table, keys: tuple[str, ...] = ()) -> Any:
+    """Return pandas, with the keys as the index."""
+    frame = table.to_pandas()
+    return frame.set_index(list(keys)) if keys else frame
+
+
+def grouped(table: pa.Table, key: str) -> Data:
+    """Aggregate as D01 asks."""
+    found = table.group_by(key).aggregate([("v1", "sum"), ("v3", "mean")])
+    return (to_frame(found.rename_columns([key, "v1", "v3"]), (key,)),)
+
+
+def d01a(s: Limit, path: str) -> Data:
+    """Push the filter into the scan."""
+    return grouped(scan(path, ["id1", "v1", "v3"], pc.field("v3") > 50), "id1")
+
+
+def d01b(s: Limit, path: str) -> Data:
+    """Read three columns."""
+    return grouped(scan(path, ["id3", "v1", "v3"]), "id3")
+
+
+def merge(s: Limit, left: str, right: str) -> Data:
+    """Let Arrow join."""
+    joined = ds.dataset(left).to_table().join(ds.dataset(right).to_table(), "key", None, "inner")
+    return (to_frame(joined),)
+
+
+def d04(s: Limit, path: str) -> Data:
+    """Sort the keys and take."""
+    table = ds.dataset(path).to_table()
+    return (to_frame(table.take(np.argsort(table["key"].to_numpy()))),)
+
+
+def l1(s: Limit, x: np.ndarray, start: np.ndarray) -> Data:
+    """scikit-learn's own loop is blocked and threaded."""
+    model = KMeans(8, init=start, n_init=1, max_iter=10, tol=0.0, algorithm="lloyd")
+    return (model.fit(x).cluster_centers_,)
+
+
+def gram(x: np.ndarray) -> Data:
+    """Take a band's sums and products."""
+    return x.sum(0), x.T @ x
+
+
+def l2(s: Limit, x: np.ndarray) -> Data:
+    """Decompose the covariance."""
+    n = len(x)
+    with threadpool_limits(1):
+        sums, products = map(sum, zip(*spread(gram, list(spans(n, 4000)), x), strict=True))
+    mean = sums / n
+    covariance = (products - n * np.outer(mean, mean)) / (n - 1)
+    return (np.linalg.eigvalsh(covariance)[::-1][:10],)
+
+
+def t10a(s: Limit) -> Data:
+    """Run T10 on 1e4 chunks."""
+    return t10(s, s.size.tall(10000))
+
+
+def t10b(s: Limit) -> Data:
+    """Run T10 on 1e5 chunks."""
+    return t10(s, s.size.tall(100000))
+
+
+LIMITS: dict[str, Callable[..., Data]] = {
+    "T01a_inner_ones": t01,
+    "T01b_inner_rand": t01,
+    "T02_elementwise": t02,
+    "T03_reduce": t03,
+    "T04a_rechunk_fft": t04a,
+    "T04b_rechunk": t04b,
+    "T05a_svd": t05a,
+    "T05b_qr": t05b,
+    "T06a_sort": t06a,
+    "T06b_percentile": t06b,
+    "T06c_topk": t06c,
+    "T07_cumsum": t07,
+    "T08_mask": t08,
+    "T09_matmul": t09,
+    "T10a_1e4chunks": t10a,
+    "T10b_1e5chunks": t10b,
+    "T11_normal": t11,
+    "T12a_slice": t12a,
+    "T12b_fancy": t12b,
+    "T12c_transpose": t12c,
+    "T12d_anom": t12d,
+    "T12e_vorticity": t12e,
+    "T12f_doublediff": t12f,
+    "T12g_stencil": t12g,
+    "D01a_filter_groupby": d01a,
+    "D01b_groupby_str1e5": d01b,
+    "D03a_merge_big": merge,
+    "D03b_merge_small": merge,
+    "D04_sort_values": d04,
+    "L1_kmeans": l1,
+    "L2_pca": l2,
+}

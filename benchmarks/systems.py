@@ -1,0 +1,283 @@
+"""What each system needs so that one workload runs on all of them.
+
+This file also runs under the interpreter of pymars (Python 3.9), so it imports a system only
+when that system is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from benchmarks.rows import Size
+
+Shape = Sequence[int]
+FACTORS = (12.9898, 78.233, 37.719)
+NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+
+class System:
+    """NumPy, pandas and scikit-learn in one process; the others say what they do differently."""
+
+    packages: tuple[str, ...] = ("numpy", "pandas", "scikit-learn")
+    arrays = "numpy"
+    frames = "pandas"
+    learn = "sklearn"
+    chunk_word = ""
+    kmeans_options: Mapping[str, Any] = MappingProxyType({"algorithm": "lloyd"})
+    pca_options: Mapping[str, Any] = NOTHING
+
+    def __init__(self, scale: float, data: Path) -> None:
+        """Import the system's arrays; frames and estimators come when a row asks."""
+        self.size = Size(scale)
+        self.data = data
+        self.xp = import_module(self.arrays)
+
+    def versions(self) -> dict[str, str]:
+        """Return the versions of the packages this system stands on."""
+        found = {}
+        for package in self.packages:
+            try:
+                found[package] = version(package)
+            except PackageNotFoundError:
+                continue
+        return found
+
+    def close(self) -> None:
+        """Stop what the system started."""
+
+    # what arrays are made of
+
+    def chunked(self, chunks: Shape) -> dict[str, Any]:
+        """Return the keyword that asks for these chunks, if the system has one."""
+        return {self.chunk_word: tuple(chunks)} if self.chunk_word else {}
+
+    def array(self, shape: Shape, chunks: Shape, seed: int = 0) -> Any:
+        """Hold h(i, j) = frac(sin(12.9898 i + 78.233 j + seed) * 43758.5453), made in place."""
+        phase: Any = float(seed)
+        for axis, n in enumerate(shape):
+            index = self.xp.arange(n, **self.chunked(chunks[axis : axis + 1])) * FACTORS[axis]
+            where = [None] * len(shape)
+            where[axis] = slice(None)  # type: ignore[call-overload]
+            phase = index[tuple(where)] + phase
+        wave = self.xp.sin(phase) * 43758.5453
+        return self.hold(wave - self.xp.floor(wave))[0]
+
+    def ones(self, shape: Shape, chunks: Shape) -> Any:
+        """Return ones, lazily where the system is lazy."""
+        return self.xp.ones(tuple(shape), **self.chunked(chunks))
+
+    def normal(self, n: int, chunk: int) -> Any:
+        """Return normal numbers, lazily where the system is lazy."""
+        return self.xp.random.default_rng().standard_normal(n, **self.chunked((chunk,)))
+
+    # where the names differ
+
+    def inner(self, a: Any, b: Any) -> Any:
+        """Return the inner product over the last axes."""
+        return self.xp.inner(a, b)
+
+    def rechunk(self, x: Any, chunks: Shape) -> Any:
+        """Return the same array in other chunks."""
+        return x
+
+    def singular_values(self, x: Any) -> Any:
+        """Return the singular values of a tall matrix."""
+        return self.xp.linalg.svd(x, compute_uv=False)
+
+    def topk(self, x: Any, k: int) -> Any:
+        """Return the k largest, the largest first."""
+        return np.sort(np.partition(x, x.size - k)[-k:])[::-1]
+
+    def wrap(self, x: Any) -> Any:
+        """Repeat the first row after the last."""
+        return self.xp.pad(x, ((0, 1), (0, 0), (0, 0)), mode="wrap")
+
+    # running
+
+    def hold(self, *lazy: Any) -> tuple[Any, ...]:
+        """Compute and keep the results where the system keeps them."""
+        return lazy
+
+    def bring(self, *lazy: Any) -> tuple[Any, ...]:
+        """Compute and bring the results to the caller."""
+        return lazy
+
+    def value(self, x: Any) -> Any:
+        """Bring one held result to the caller."""
+        return x
+
+    # frames and estimators
+
+    def files(self, table: str) -> str:
+        """Return the directory of a generated table's Parquet files."""
+        return str(self.data / table)
+
+    def read(self, path: str) -> Any:
+        """Open a directory of Parquet files."""
+        return import_module(self.frames).read_parquet(path)
+
+    def estimator(self, module: str, name: str) -> Any:
+        """Return an estimator's class."""
+        return getattr(import_module(f"{self.learn}.{module}"), name)
+
+    def fitted(self, attribute: Any) -> Any:
+        """Return a fitted attribute that `bring` understands."""
+        return attribute
+
+
+class Limit(System):
+    """NumPy's data under the programs of `limits.py`."""
+
+    packages = ("numpy", "pyarrow", "scikit-learn")
+
+
+class Dask(System):
+    """dask.array and dask.dataframe on the threaded scheduler; dask-ml where it is installed."""
+
+    packages = ("dask", "distributed", "dask-ml", "numpy", "pandas")
+    arrays = "dask.array"
+    frames = "dask.dataframe"
+    learn = "dask_ml"
+    chunk_word = "chunks"
+    kmeans_options: Mapping[str, Any] = NOTHING
+    pca_options: Mapping[str, Any] = MappingProxyType({"svd_solver": "full"})
+
+    def __init__(self, scale: float, data: Path) -> None:
+        """Import dask beside its arrays."""
+        super().__init__(scale, data)
+        self.dask = import_module("dask")
+
+    def inner(self, a: Any, b: Any) -> Any:
+        """Dask has no `inner`; for matrices it is this."""
+        return self.xp.dot(a, b.T)
+
+    def rechunk(self, x: Any, chunks: Shape) -> Any:
+        return x.rechunk(tuple(chunks))
+
+    def singular_values(self, x: Any) -> Any:
+        return self.xp.linalg.svd(x)[1]
+
+    def topk(self, x: Any, k: int) -> Any:
+        return self.xp.topk(x, k)
+
+    def hold(self, *lazy: Any) -> tuple[Any, ...]:
+        return tuple(self.dask.persist(*lazy))
+
+    def bring(self, *lazy: Any) -> tuple[Any, ...]:
+        return tuple(self.dask.compute(*lazy))
+
+    def value(self, x: Any) -> Any:
+        return x.compute() if hasattr(x, "dask") else x
+
+
+class DaskCluster(Dask):
+    """The same on a LocalCluster of two processes of one thread."""
+
+    def __init__(self, scale: float, data: Path) -> None:
+        """Start the cluster."""
+        super().__init__(scale, data)
+        self.distributed = import_module("distributed")
+        self.cluster = self.distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=None
+        )
+        self.client = self.distributed.Client(self.cluster)
+
+    def hold(self, *lazy: Any) -> tuple[Any, ...]:
+        held = super().hold(*lazy)
+        self.distributed.wait(held)
+        return held
+
+    def close(self) -> None:
+        self.client.close()
+        self.cluster.close()
+
+
+class MarsDask(System):
+    """marsdask under its default scheduler."""
+
+    packages = ("marsdask", "dask", "numpy", "pandas", "scikit-learn")
+    root = "marsdask"
+    arrays = "marsdask.tensor"
+    frames = "marsdask.dataframe"
+    learn = "marsdask.learn"
+    chunk_word = "chunk_size"
+    kmeans_options: Mapping[str, Any] = NOTHING
+
+    def __init__(self, scale: float, data: Path) -> None:
+        """Import the module that executes beside its arrays."""
+        super().__init__(scale, data)
+        self.module = import_module(self.root)
+
+    def normal(self, n: int, chunk: int) -> Any:
+        return self.xp.random.normal(size=n, chunk_size=chunk)
+
+    def rechunk(self, x: Any, chunks: Shape) -> Any:
+        return x.rechunk(tuple(chunks))
+
+    def singular_values(self, x: Any) -> Any:
+        return self.xp.linalg.svd(x)[1]
+
+    def topk(self, x: Any, k: int) -> Any:
+        return self.xp.topk(x, k)
+
+    def hold(self, *lazy: Any) -> tuple[Any, ...]:
+        self.module.execute(*lazy)
+        return lazy
+
+    def bring(self, *lazy: Any) -> tuple[Any, ...]:
+        self.module.execute(*lazy)
+        return tuple(self.value(x) for x in lazy)
+
+    def value(self, x: Any) -> Any:
+        return x.execute().fetch() if hasattr(x, "fetch") else x
+
+
+class PyMars(MarsDask):
+    """pymars 0.10 on the cluster of one host that it starts itself."""
+
+    packages = ("pymars", "numpy", "pandas", "scikit-learn")
+    root = "mars"
+    arrays = "mars.tensor"
+    frames = "mars.dataframe"
+    learn = "mars.learn"
+    pca_options: Mapping[str, Any] = MappingProxyType({"svd_solver": "full"})
+
+    def __init__(self, scale: float, data: Path) -> None:
+        """Start Mars's own cluster."""
+        super().__init__(scale, data)
+        self.module.new_session()
+
+    def wrap(self, x: Any) -> Any:
+        """Mars has no `pad`."""
+        return self.xp.concatenate([x, x[:1]], axis=0)
+
+    def hold(self, *lazy: Any) -> tuple[Any, ...]:
+        self.module.execute(list(lazy))
+        return lazy
+
+    def bring(self, *lazy: Any) -> tuple[Any, ...]:
+        self.hold(*(x for x in lazy if hasattr(x, "fetch")))
+        return tuple(self.value(x) for x in lazy)
+
+    def value(self, x: Any) -> Any:
+        return x.fetch() if hasattr(x, "fetch") else x
+
+    def close(self) -> None:
+        self.module.stop_server()
+
+
+SYSTEMS: dict[str, type[System]] = {
+    "limit": Limit,
+    "np": System,
+    "dask": Dask,
+    "dask21": DaskCluster,
+    "marsdask": MarsDask,
+    "pymars": PyMars,
+}
