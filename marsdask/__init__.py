@@ -1,0 +1,1 @@
+"""Mars on Dask task graphs."""

@@ -1,0 +1,170 @@
+"""The chunk grid: every chunk of one array or frame, told by a rule and expanded one at a time."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterator, Mapping
+from contextvars import ContextVar
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from .node import Node
+from .tokens import token
+from .types import Chunks, Index, upper
+
+#: The node being tiled, so that a failing chunk can name its operation.
+current_node: ContextVar[Node | None] = ContextVar("current_node", default=None)
+
+
+class Ref(NamedTuple):
+    """One chunk of a grid."""
+
+    grid: Grid
+    index: Index
+
+
+class Call(NamedTuple):
+    """The work behind a chunk: a kernel and its arguments, among them refs and lists of refs."""
+
+    func: Callable[..., Any]
+    args: tuple[Any, ...]
+    kwargs: Mapping[str, Any] = {}
+
+
+@dataclass(frozen=True, eq=False)
+class Rule:
+    """How each chunk of a grid is made; fields are parameters, and part of the grid's name."""
+
+    def cell(self, index: Index) -> Call:
+        """Return the work behind one chunk."""
+        raise NotImplementedError(f"{type(self).__name__} declares no cell")
+
+    @property
+    def inputs(self) -> tuple[Grid, ...]:
+        """The grids that cells refer to."""
+        raise NotImplementedError(f"{type(self).__name__} declares no inputs")
+
+    @property
+    def label(self) -> str:
+        """What keys and messages call it."""
+        return type(self).__name__.lower()
+
+    @property
+    def scratch(self) -> float:
+        """Working memory of a task as a multiple of its largest input."""
+        return 1.0
+
+    @cached_property
+    def token_name(self) -> str:
+        return token(type(self), *(getattr(self, item.name) for item in fields(self)))
+
+
+@dataclass(frozen=True, eq=False)
+class Grid:
+    """All chunks of one array or frame (or of one step towards it)."""
+
+    rule: Rule
+    chunks: Chunks
+    meta: Any = None
+    itemsize: float | None = None
+    """Bytes of one element (of a row, for frames); from the meta's dtype if not given."""
+    node: Node | None = field(default_factory=current_node.get)
+
+    @cached_property
+    def name(self) -> str:
+        return f"{self.rule.label}-{token(self.rule, self.chunks)}"
+
+    @property
+    def token_name(self) -> str:
+        return self.name
+
+    @cached_property
+    def numblocks(self) -> tuple[int, ...]:
+        """The number of chunks along each axis."""
+        return tuple(map(len, self.chunks))
+
+    @property
+    def ndim(self) -> int:
+        return len(self.chunks)
+
+    def __len__(self) -> int:
+        return math.prod(self.numblocks)
+
+    def indices(self) -> Iterator[Index]:
+        """Iterate over the chunks' indices, last axis fastest."""
+        return itertools.product(*map(range, self.numblocks))
+
+    def refs(self) -> list[Ref]:
+        """Return a ref to each chunk, last axis fastest."""
+        return [Ref(self, index) for index in self.indices()]
+
+    def key(self, index: Index) -> Any:
+        """Return the key of a chunk in the task graph."""
+        return (self.name, *index)
+
+    def nbytes(self, index: Index) -> int | None:
+        """Project the bytes of one chunk; ``None`` if nothing bounds it."""
+        width = self._width
+        if width is None:
+            return None
+        count = 1
+        for sizes, position in zip(self.chunks, index, strict=True):
+            size = upper(sizes[position])
+            if size is None:
+                return None
+            count *= size
+        return int(count * width)
+
+    @cached_property
+    def _width(self) -> float | None:
+        if self.itemsize is not None:
+            return self.itemsize
+        return getattr(getattr(self.meta, "dtype", None), "itemsize", None)
+
+
+@dataclass(frozen=True, eq=False)
+class Look:
+    """A tiling's question: run these chunks and tell me of them.
+
+    What is looked at is kept until the compilation ends, and so is ``keep``: grids that cost much
+    and will be needed again.
+    """
+
+    grids: tuple[Grid, ...]
+    keep: tuple[Grid, ...] = ()
+
+    def refs(self) -> list[Ref]:
+        """Return every chunk looked at; the answer has one info for each, in this order."""
+        return [ref for grid in self.grids for ref in grid.refs()]
+
+
+@dataclass(frozen=True, eq=False)
+class Held(Rule):
+    """Chunks that a scheduler holds already, under keys of another grid's making."""
+
+    name: str
+    keys: Mapping[Index, Any] = field(repr=False)
+    nbytes: Mapping[Index, int] = field(repr=False)
+
+    @property
+    def token_name(self) -> str:  # type: ignore[override]
+        return self.name
+
+    @property
+    def inputs(self) -> tuple[Grid, ...]:
+        return ()
+
+
+@dataclass(frozen=True, eq=False)
+class HeldGrid(Grid):
+    """A grid whose chunks need no task: a ref to one is the key it is held under."""
+
+    rule: Held
+
+    def key(self, index: Index) -> Any:
+        return self.rule.keys[index]
+
+    def nbytes(self, index: Index) -> int | None:
+        return self.rule.nbytes[index]

@@ -1,0 +1,174 @@
+"""Options: Mars's names, and Dask's where they mean the same."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+from marsdask.scheduler.errors import MarsdaskError
+
+
+class OptionError(MarsdaskError, AttributeError, KeyError):
+    """No option has the name; the message lists near ones."""
+
+    __str__ = Exception.__str__
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One option: its default and what values it takes."""
+
+    default: Any
+    accepts: Callable[[Any], bool]
+    wants: str
+
+
+def _one_of(*values: Any) -> Callable[[Any], bool]:
+    def accepts(value: Any) -> bool:
+        return any(value is item or value == item for item in values)
+
+    return accepts
+
+
+def _is_bool(value: Any) -> bool:
+    return isinstance(value, bool)
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value > 0
+
+
+def _is_count_or_none(value: Any) -> bool:
+    return value is None or _is_count(value)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and value > 0
+
+
+def _is_memory(value: Any) -> bool:
+    return value is None or isinstance(value, str) or _is_number(value)
+
+
+def _is_dirs(value: Any) -> bool:
+    return value is None or isinstance(value, str | list | tuple)
+
+
+def _anything(value: Any) -> bool:
+    del value
+    return True
+
+
+_OPTIONS: dict[str, Option] = {
+    "chunk_size": Option(None, _anything, "a chunk size"),
+    "chunk_store_limit": Option(128 * 2**20, _is_number, "a number of bytes"),
+    "coalesce": Option(True, _is_bool, "a bool"),
+    "split_every": Option(8, _is_count, "a positive int"),
+    "eager_mode": Option(False, _is_bool, "a bool"),
+    "memory_limit": Option(None, _is_memory, "bytes, a share below 1, or a text like '4GiB'"),
+    "show_progress": Option("auto", _one_of(True, False, "auto"), "True, False or 'auto'"),
+    "progress_update_interval": Option(1.0, _is_number, "seconds"),
+    "spill_dirs": Option(None, _is_dirs, "a directory or several"),
+    "n_workers": Option(None, _is_count_or_none, "a positive int"),
+    "rechunk.threshold": Option(4, _is_number, "a number"),
+    "warn_duplicated_execution": Option(False, _is_bool, "a bool"),
+    "dataframe.mode.use_inf_as_na": Option(False, _is_bool, "a bool"),
+    "dataframe.use_arrow_dtype": Option(None, _one_of(None, True, False), "a bool or None"),
+    "optimize.head_optimize_threshold": Option(1000, _is_count, "a positive int"),
+    "verify": Option(False, _is_bool, "a bool"),
+}
+
+#: Other names of the same options.
+_ALIASES = {
+    "combine_size": "split_every",
+    "tensor.chunk_size": "chunk_size",
+    "tensor.chunk_store_limit": "chunk_store_limit",
+    "tensor.combine_size": "split_every",
+    "tensor.rechunk.threshold": "rechunk.threshold",
+    "array.chunk_size": "chunk_store_limit",
+}
+
+_defaults: dict[str, Any] = {name: option.default for name, option in _OPTIONS.items()}
+_overrides: ContextVar[Mapping[str, Any]] = ContextVar(
+    "marsdask_options", default=MappingProxyType({})
+)
+
+
+def _canonical(name: str) -> str:
+    name = _ALIASES.get(name, name)
+    if name not in _OPTIONS:
+        known = [*_OPTIONS, *_ALIASES]
+        close = difflib.get_close_matches(name, known, n=3)
+        hint = f"; did you mean {', '.join(close)}?" if close else ""
+        raise OptionError(f"no option is named {name!r}{hint}")
+    return name
+
+
+def _checked(name: str, value: Any) -> Any:
+    option = _OPTIONS[name]
+    if not option.accepts(value):
+        raise ValueError(f"Cannot set value {value!r} for option {name}: it takes {option.wants}")
+    return value
+
+
+def get_option(name: str) -> Any:
+    """Return the value in force."""
+    name = _canonical(name)
+    overrides = _overrides.get()
+    return overrides[name] if name in overrides else _defaults[name]
+
+
+def set_option(name: str, value: Any) -> None:
+    """Set the value for every thread."""
+    name = _canonical(name)
+    _defaults[name] = _checked(name, value)
+
+
+class Options:
+    """Attribute access to the options, dotted names included: ``options.rechunk.threshold``."""
+
+    __slots__ = ("_prefix",)
+
+    def __init__(self, prefix: str = "") -> None:
+        object.__setattr__(self, "_prefix", prefix)
+
+    def __getattr__(self, name: str) -> Any:
+        full = self._prefix + name
+        if full in _OPTIONS or full in _ALIASES:
+            return get_option(full)
+        if any(known.startswith(f"{full}.") for known in (*_OPTIONS, *_ALIASES)):
+            return Options(f"{full}.")
+        return get_option(full)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        set_option(self._prefix + name, value)
+
+    def __dir__(self) -> list[str]:
+        names = [name for name in _OPTIONS if name.startswith(self._prefix)]
+        return sorted({name[len(self._prefix) :].partition(".")[0] for name in names})
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return every option with the value in force."""
+        return {name: get_option(name) for name in _OPTIONS}
+
+
+options = Options()
+
+
+@contextmanager
+def option_context(values: Mapping[str, Any] | None = None) -> Iterator[Options]:
+    """Set options for the block, in this thread (and what it starts through contextvars) alone."""
+    checked = {}
+    for name, value in (values or {}).items():
+        canonical = _canonical(name)
+        checked[canonical] = _checked(canonical, value)
+    reset = _overrides.set({**_overrides.get(), **checked})
+    try:
+        yield options
+    finally:
+        _overrides.reset(reset)

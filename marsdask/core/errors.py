@@ -1,0 +1,79 @@
+"""What the core raises, and how a failed chunk is told to people."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Any
+
+from marsdask.scheduler.errors import MarsdaskError, MemoryBudgetError, SessionClosed, SpillFull
+from .chunk import Grid
+from .config import OptionError
+from .types import UnknownShapeError
+
+__all__ = [
+    "MarsdaskError",
+    "MemoryBudgetError",
+    "NotExecutedError",
+    "OptionError",
+    "SessionClosed",
+    "SpillFull",
+    "UnknownShapeError",
+    "explain_failure",
+]
+
+
+class NotExecutedError(MarsdaskError, ValueError):
+    """A result was asked for before it was computed."""
+
+
+_INTERNAL = (
+    "marsdask.core.",
+    "marsdask.scheduler.",
+    "dask.",
+    "distributed.",
+    "threading",
+    "concurrent.",
+)
+
+
+def explain_failure(error: BaseException, grid: Grid | None, index: Any) -> BaseException:
+    """Attach what failed and the user's line to ``error``, and keep only the kernel's frames."""
+    error.__traceback__ = _kernel_frames(error.__traceback__)
+    if grid is None or grid.node is None or getattr(error, "marsdask_explained", False):
+        return error
+    lines = [f"in {grid.node.label}, chunk {index} of {grid.numblocks} ({grid.rule.label})"]
+    lines.extend(
+        f"  input {source.node.label if source.node else source.rule.label}: chunks {_sizes(source)}"
+        for source in grid.rule.inputs[:4]
+    )
+    if grid.node.origin is not None:
+        lines.append(f"written at {grid.node.origin}")
+    error.add_note("\n".join(lines))
+    error.marsdask_explained = True  # type: ignore[attr-defined]
+    return error
+
+
+def _sizes(grid: Grid) -> str:
+    return "x".join(str(max(sizes, key=_order) if sizes else 0) for sizes in grid.chunks)
+
+
+def _order(size: Any) -> int:
+    return size if isinstance(size, int) else -1
+
+
+def _kernel_frames(traceback: TracebackType | None) -> TracebackType | None:
+    """Drop the frames of the machinery; if all are machinery keep the innermost one."""
+    kept: list[TracebackType] = []
+    last = traceback
+    while traceback is not None:
+        module = str(traceback.tb_frame.f_globals.get("__name__", ""))
+        if not module.startswith(_INTERNAL):
+            kept.append(traceback)
+        last = traceback
+        traceback = traceback.tb_next
+    if not kept:
+        return last
+    chain: TracebackType | None = None
+    for item in reversed(kept):
+        chain = TracebackType(chain, item.tb_frame, item.tb_lasti, item.tb_lineno)
+    return chain

@@ -1,0 +1,207 @@
+"""Which chunks become one task, and the program such a task runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from .chunk import Grid, Ref
+from .shapes import Axes, Blockwise, pick
+from .types import Index
+
+
+class Step(NamedTuple):
+    """One kernel call inside a program: arguments are slots of earlier values."""
+
+    func: Callable[..., Any]
+    slots: tuple[int, ...]
+    star: int | None
+    """The slot of a tuple of further arguments."""
+    kwargs: Mapping[str, Any]
+    dead: tuple[int, ...]
+    """Slots that nothing after this step reads."""
+    grid: str
+
+
+class Program:
+    """Several kernels as one function; temporaries die at their last use."""
+
+    __slots__ = ("steps",)
+
+    def __init__(self, steps: tuple[Step, ...]) -> None:
+        self.steps = steps
+
+    def __call__(self, *leaves: Any) -> Any:
+        values: list[Any] = [*leaves]
+        step = self.steps[0]
+        try:
+            for step in self.steps:
+                args = [values[slot] for slot in step.slots]
+                if step.star is not None:
+                    args.extend(values[step.star])
+                values.append(step.func(*args, **step.kwargs))
+                del args
+                for slot in step.dead:
+                    values[slot] = None
+        except BaseException as error:
+            if not hasattr(error, "marsdask_grid"):
+                error.marsdask_grid = step.grid  # type: ignore[attr-defined]
+            raise
+        return values[-1]
+
+    @property
+    def __name__(self) -> str:
+        return "_".join(getattr(step.func, "__name__", "call") for step in self.steps[-3:])
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Program, (self.steps,)
+
+
+class Leaf(NamedTuple):
+    """An argument of a program that differs from chunk to chunk."""
+
+    grid: Grid | None
+    varying: Callable[[Index], tuple[Any, ...]] | None
+    axes: Axes
+
+    def value(self, index: Index) -> Any:
+        """Return the constant arguments of one chunk (not for leaves that are chunks)."""
+        assert self.varying is not None
+        return self.varying(pick(index, self.axes))
+
+
+@dataclass
+class Template:
+    """How the tasks of one grid look, its absorbed producers included."""
+
+    grid: Grid
+    leaves: list[Leaf] = field(default_factory=list)
+    steps: list[Step] = field(default_factory=list)
+    grids: list[tuple[Grid, Axes]] = field(default_factory=list)
+    """The grid behind each step, with the axes that lead to its chunk."""
+    program: Program | None = None
+
+
+class Fusion:
+    """Decides, grid by grid, which producers disappear into their consumers."""
+
+    def __init__(self, targets: Iterable[Grid], kept: Collection[str], *, inline: bool) -> None:
+        self._kept = kept
+        self._inline = inline
+        self._targets = {grid.name for grid in targets}
+        self._consumers: dict[str, set[tuple[Grid, Axes | None]]] = {}
+        self._templates: dict[str, Template] = {}
+        self._walk(list(targets))
+
+    def _walk(self, stack: list[Grid]) -> None:
+        seen = {grid.name for grid in stack}
+        while stack:
+            grid = stack.pop()
+            rule = grid.rule
+            axes: Iterable[Axes | None] = (
+                rule.axes if isinstance(rule, Blockwise) else [None] * len(rule.inputs)
+            )
+            for source, edge in zip(rule.inputs, axes, strict=True):
+                self._consumers.setdefault(source.name, set()).add((grid, edge))
+                if source.name not in seen:
+                    seen.add(source.name)
+                    stack.append(source)
+
+    def inlined(self, grid: Grid) -> bool:
+        """Tell whether the grid's chunks are made inside the tasks that need them."""
+        rule = grid.rule
+        if not isinstance(rule, Blockwise) or grid.name in self._targets or grid.name in self._kept:
+            return False
+        if rule.cheap and (self._inline or not rule.sources):
+            return True
+        consumers = self._consumers.get(grid.name, set())
+        if len(consumers) != 1:
+            return False
+        ((consumer, axes),) = consumers
+        return axes is not None and _once(consumer, axes)
+
+    def template(self, grid: Grid) -> Template:
+        """Return the shape of the tasks of a blockwise grid."""
+        found = self._templates.get(grid.name)
+        if found is None:
+            found = self._templates[grid.name] = self._build(grid)
+        return found
+
+    def _build(self, root: Grid) -> Template:
+        template = Template(root)
+        leaf_slots: dict[Any, int] = {}
+        order = self._order(root, leaf_slots, template)
+        base = len(template.leaves)
+        step_slots: dict[Any, int] = {
+            node: base + position for position, node in enumerate(node for node, _ in order)
+        }
+        last_use: dict[int, int] = {}
+        drafts = []
+        for position, ((name, axes), grid) in enumerate(order):
+            rule = grid.rule
+            assert isinstance(rule, Blockwise)
+            slots = tuple(
+                step_slots[node]
+                if (node := (source.name, _compose(edge, axes))) in step_slots
+                else leaf_slots[node]
+                for source, edge in zip(rule.sources, rule.axes, strict=True)
+            )
+            star = leaf_slots.get((name, axes, "varying"))
+            for slot in (*slots, *(() if star is None else (star,))):
+                last_use[slot] = position
+            drafts.append((rule, slots, star, name))
+            template.grids.append((grid, axes))
+        for position, (rule, slots, star, name) in enumerate(drafts):
+            used = {*slots, *(() if star is None else (star,))}
+            dead = tuple(sorted(slot for slot in used if last_use[slot] == position))
+            template.steps.append(Step(rule.func, slots, star, rule.kwargs or {}, dead, name))
+        if len(template.steps) > 1:
+            template.program = Program(tuple(template.steps))
+        return template
+
+    def _order(
+        self, root: Grid, leaf_slots: dict[Any, int], template: Template
+    ) -> list[tuple[tuple[str, Axes], Grid]]:
+        """List the grids made in one task, producers first, and register the task's leaves."""
+        order: list[tuple[tuple[str, Axes], Grid]] = []
+        done: set[tuple[str, Axes]] = set()
+        stack = [(root, tuple(range(root.ndim)), False)]
+        while stack:
+            grid, axes, expanded = stack.pop()
+            node = (grid.name, axes)
+            rule = grid.rule
+            if node in done:
+                continue
+            if grid is not root and not self.inlined(grid):
+                done.add(node)
+                leaf_slots[node] = len(template.leaves)
+                template.leaves.append(Leaf(grid, None, axes))
+                continue
+            assert isinstance(rule, Blockwise)
+            if expanded:
+                done.add(node)
+                order.append((node, grid))
+                if rule.varying is not None:
+                    leaf_slots[(*node, "varying")] = len(template.leaves)
+                    template.leaves.append(Leaf(None, rule.varying, axes))
+                continue
+            stack.append((grid, axes, True))
+            for source, edge in zip(reversed(rule.sources), reversed(rule.axes), strict=True):
+                stack.append((source, _compose(edge, axes), False))
+        return order
+
+
+def leaf_ref(leaf: Leaf, index: Index) -> Ref:
+    """Return the chunk that a leaf stands for in the task of chunk ``index``."""
+    assert leaf.grid is not None
+    return Ref(leaf.grid, pick(index, leaf.axes))
+
+
+def _compose(edge: Axes, axes: Axes) -> Axes:
+    return tuple(None if axis is None else axes[axis] for axis in edge)
+
+
+def _once(consumer: Grid, axes: Axes) -> bool:
+    """Tell whether no two chunks of the consumer need the same chunk of the producer."""
+    return all(count == 1 or axis in axes for axis, count in enumerate(consumer.numblocks))

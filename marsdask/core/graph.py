@@ -1,0 +1,63 @@
+"""One graph type: nodes reached from roots, inputs before consumers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
+
+from .node import Node
+
+
+class Graph:
+    """The nodes that ``roots`` need, in topological order."""
+
+    def __init__(self, roots: Sequence[Node]) -> None:
+        self.roots = tuple(roots)
+
+    @cached_property
+    def nodes(self) -> tuple[Node, ...]:
+        """Every node once, inputs first, in the order in which the roots meet them."""
+        order: list[Node] = []
+        done: set[Node] = set()
+        stack = [(root, False) for root in reversed(self.roots)]
+        while stack:
+            node, expanded = stack.pop()
+            if node in done:
+                continue
+            if expanded:
+                done.add(node)
+                order.append(node)
+                continue
+            stack.append((node, True))
+            stack.extend((child, False) for child in reversed(node.inputs) if child not in done)
+        return tuple(order)
+
+    @cached_property
+    def consumers(self) -> dict[Node, int]:
+        """How many nodes (and roots) need each node."""
+        counts = dict.fromkeys(self.nodes, 0)
+        for node in self.nodes:
+            for child in set(node.inputs):
+                counts[child] += 1
+        for root in set(self.roots):
+            counts[root] += 1
+        return counts
+
+    def __iter__(self) -> Iterator[Node]:
+        return iter(self.nodes)
+
+    def __len__(self) -> int:
+        return len(self.nodes)
+
+    def map(self, change: Callable[[Node], Node]) -> Graph:
+        """Return the graph with ``change(node)`` in place of each node, inputs changed first.
+
+        Returns itself when nothing changes.
+        """
+        new: dict[Node, Node] = {}
+        for node in self.nodes:
+            rebuilt = node.with_inputs(new) if node.inputs else node
+            new[node] = change(rebuilt)
+        if all(new[node] is node for node in self.nodes):
+            return self
+        return Graph([new[root] for root in self.roots])

@@ -1,0 +1,175 @@
+"""The node: one operation of the user's program, as data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
+from weakref import WeakValueDictionary
+
+from .origin import Origin, caller
+from .tokens import token
+from .types import Chunks, Size, Sizes, total
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+    from .chunk import Grid, Look
+
+    Tiled = Grid | tuple[Grid, ...]
+    Tiling = Tiled | Generator[Look | Grid, Any, Tiled]
+
+_NODES: WeakValueDictionary[str, Node] = WeakValueDictionary()
+
+
+class _Interned(type):
+    """Makes equal expressions one object while any of them lives."""
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        node = super().__call__(*args, **kwargs)
+        if not node.interned:
+            return node
+        twin = _NODES.get(node.name)
+        if twin is not None:
+            return twin
+        object.__setattr__(node, "origin", caller())
+        return _NODES.setdefault(node.name, node)
+
+
+@dataclass(frozen=True, eq=False)
+class Node(metaclass=_Interned):
+    """One operation; fields that are nodes (or tuples of them) are its inputs.
+
+    A subclass declares its fields, ``meta`` (an empty array or frame that carries the dtype),
+    ``chunks`` (the logical grid, as users see it) and :meth:`tile`.
+    """
+
+    origin: ClassVar[Origin | None] = None
+    """The user's line; not part of the identity (an instance overrides it)."""
+    interned: ClassVar[bool] = True
+    pins_grid: ClassVar[bool] = False
+    """Whether what lies below must keep its logical grid, since the user sees each chunk."""
+
+    @cached_property
+    def name(self) -> str:
+        """The identity: class, inputs and parameters."""
+        kind = type(self)
+        values = [getattr(self, field.name) for field in fields(self)]
+        return f"{self.label}-{token(kind, *values)}"
+
+    @property
+    def token_name(self) -> str:
+        """What stands for this node inside the token of another."""
+        return self.name
+
+    @property
+    def label(self) -> str:
+        """The operation's name as people know it."""
+        return type(self).__name__.lower()
+
+    @cached_property
+    def inputs(self) -> tuple[Node, ...]:
+        """The nodes among the fields, in order, with repetitions."""
+        found: list[Node] = []
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if isinstance(value, Node):
+                found.append(value)
+            elif type(value) is tuple:
+                found.extend(item for item in value if isinstance(item, Node))
+        return tuple(found)
+
+    def with_inputs(self, new: Mapping[Node, Node]) -> Node:
+        """Return the same operation over other inputs, with the same origin."""
+        changes: dict[str, Any] = {}
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if isinstance(value, Node) and new.get(value, value) is not value:
+                changes[field.name] = new[value]
+            elif type(value) is tuple and any(
+                isinstance(item, Node) and new.get(item, item) is not item for item in value
+            ):
+                changes[field.name] = tuple(
+                    new.get(item, item) if isinstance(item, Node) else item for item in value
+                )
+        return self.replaced(**changes) if changes else self
+
+    def replaced(self, **changes: Any) -> Node:
+        """Return the node with other field values, its origin kept."""
+        node = replace(self, **changes)
+        if self.origin is not None and node is not self:
+            object.__setattr__(node, "origin", self.origin)
+        return node
+
+    @property
+    def meta(self) -> Any:
+        """An empty array or frame with the dtype, the columns and the index type."""
+        raise NotImplementedError(f"{type(self).__name__} declares no meta")
+
+    @property
+    def chunks(self) -> Chunks:
+        """The logical grid: for each axis the sizes of its chunks."""
+        raise NotImplementedError(f"{type(self).__name__} declares no chunks")
+
+    @cached_property
+    def shape(self) -> tuple[Size, ...]:
+        """The length of each axis."""
+        return tuple(map(total, self.chunks))
+
+    def tile(self, *inputs: Any) -> Tiling:
+        """Say how the chunks come from the inputs' chunks.
+
+        ``inputs`` are the grids of :attr:`inputs` (a tuple of grids where that input has several
+        outputs). A generator may yield a grid or a :class:`~marsdask.core.chunk.Look` and is sent
+        the infos of its chunks once they have run.
+        """
+        raise NotImplementedError(f"{type(self).__name__} declares no tiling")
+
+    def regrid(self, new: Mapping[Sizes, Sizes]) -> Node | None:
+        """Return a source of the same values whose axes are cut as ``new`` says, ``None`` if it
+        cannot: only nodes that choose their own chunks can.
+        """
+        del new
+        return None
+
+    def absorb(self, alone: Callable[[Node], bool]) -> Node:
+        """Return a node that does the work of some of its inputs too.
+
+        ``alone(input)`` tells whether nothing else needs that input.
+        """
+        del alone
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        values = tuple(getattr(self, field.name) for field in fields(self))
+        return _rebuild, (type(self), values)
+
+
+def _rebuild(kind: type[Node], values: tuple[Any, ...]) -> Node:
+    node: Node = kind(*values)
+    return node
+
+
+@dataclass(frozen=True, eq=False)
+class Part(Node):
+    """One of the outputs of an operation that has several."""
+
+    source: Node
+    position: int
+
+    @property
+    def label(self) -> str:
+        return self.source.label
+
+    @property
+    def meta(self) -> Any:
+        return self.source.meta[self.position]
+
+    @property
+    def chunks(self) -> Chunks:
+        chunks: Chunks = self.source.chunks[self.position]  # type: ignore[assignment]
+        return chunks
+
+    def tile(self, outputs: tuple[Grid, ...]) -> Grid:  # type: ignore[override]
+        return outputs[self.position]

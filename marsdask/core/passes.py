@@ -1,0 +1,211 @@
+"""Passes over the node graph: each is pure, named, and leaves the meaning alone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from .graph import Graph
+from .node import Node
+from .types import Sizes, known, known_chunks, upper
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What the passes and the lowering may assume of the machine that will run the graph."""
+
+    workers: int = 1
+    budget: int | None = None
+    coalesce: bool = True
+    shared_memory: bool = True
+
+
+Pass = Callable[[Graph, Plan], Graph]
+
+#: Blocks are merged up to this many bytes ...
+LARGEST_BLOCK = 64 * 2**20
+#: ... and a whole array of at most this many is one block.
+SMALLEST_BLOCK = 16 * 2**20
+
+
+def substitute(graph: Graph, results: Mapping[str, Node]) -> Graph:
+    """Put what has been computed already in place of the nodes that computed it."""
+    if not results:
+        return graph
+    found: dict[Node, Node] = {}
+    stack = list(graph.roots)
+    seen: set[Node] = set()
+    while stack:
+        node = stack.pop()
+        if node in seen:
+            continue
+        seen.add(node)
+        stored = results.get(node.name)
+        if stored is not None and stored is not node:
+            found[node] = stored
+        else:
+            stack.extend(node.inputs)
+    return graph.map(lambda node: found.get(node, node)) if found else graph
+
+
+def fuse(graph: Graph, plan: Plan) -> Graph:
+    """Let nodes do the work of inputs that nothing else needs."""
+    del plan
+    consumers = graph.consumers
+    alone_before: dict[Node, bool] = {}
+
+    def alone(node: Node) -> bool:
+        return alone_before.get(node, False)
+
+    new: dict[Node, Node] = {}
+    for node in graph.nodes:
+        rebuilt = node.with_inputs(new) if node.inputs else node
+        new[node] = rebuilt.absorb(alone)
+        alone_before[new[node]] = consumers[node] == 1
+    return Graph([new[root] for root in graph.roots])
+
+
+def coalesce(graph: Graph, plan: Plan) -> Graph:
+    """Merge small blocks of the sources into blocks worth a task.
+
+    The grid that users see is untouched: what lies below a node that pins it keeps it, and so do
+    sources when a merged grid would make some block too large.
+    """
+    if not plan.coalesce:
+        return graph
+    pinned = _pinned(graph)
+    for halving in range(3):
+        limit = LARGEST_BLOCK >> halving
+        if plan.budget is not None:
+            limit = min(limit, plan.budget // (16 * max(1, plan.workers)))
+        new_sizes = _merged_sizes(graph, plan, limit)
+        if not new_sizes:
+            return graph
+
+        def change(node: Node, new_sizes: Mapping[Sizes, Sizes] = new_sizes) -> Node:
+            return node if node in pinned else node.regrid(new_sizes) or node
+
+        # `pinned` holds nodes of the old graph; sources have no inputs, so they are met unchanged.
+        merged = graph.map(change)
+        if merged is graph or _bounded(graph, merged, 2 * limit):
+            return merged
+    return graph
+
+
+def _pinned(graph: Graph) -> set[Node]:
+    pinned: set[Node] = set()
+    for node in reversed(graph.nodes):
+        if node.pins_grid or node in pinned:
+            pinned.update(node.inputs)
+    return pinned
+
+
+def _merged_sizes(graph: Graph, plan: Plan, limit: int) -> dict[Sizes, Sizes]:
+    """Choose for every way an axis is cut how it shall be cut, so that no block passes ``limit``."""
+    nodes = [node for node in graph.nodes if _is_array(node)]
+    if not nodes:
+        return {}
+    largest = max(nodes, key=_nbytes)
+    target = max(SMALLEST_BLOCK, _nbytes(largest) // (2 * max(1, plan.workers)))
+    target = min(target, limit)
+    factors: dict[Sizes, int] = {}
+    for sizes in reversed(largest.chunks):
+        factors.setdefault(sizes, 1)
+    for node in nodes:
+        for sizes in node.chunks:
+            factors.setdefault(sizes, 1)
+    for sizes in factors:
+        if len(sizes) > 1:
+            factors[sizes] = _largest_factor(sizes, nodes, factors, target)
+    return {
+        sizes: merge_sizes(sizes, factor)  # type: ignore[arg-type]
+        for sizes, factor in factors.items()
+        if factor > 1
+    }
+
+
+def _largest_factor(
+    sizes: Sizes, nodes: list[Node], factors: Mapping[Sizes, int], target: int
+) -> int:
+    """Return how many neighbours along the axis may merge while every block stays in bounds."""
+    best = len(sizes)
+    for node in nodes:
+        uses = sum(axis == sizes for axis in node.chunks)
+        if uses:
+            block = _itemsize(node)
+            for axis in node.chunks:
+                block *= max(map(_bound, axis), default=0) * factors[axis]
+            room = target / block if block else math.inf
+            best = min(best, max(1, int(min(room, 2**60) ** (1 / uses))))
+    return best
+
+
+def merge_sizes(sizes: tuple[int, ...], factor: int) -> tuple[int, ...]:
+    """Merge runs of ``factor`` neighbouring sizes."""
+    if sizes.count(sizes[0]) == len(sizes):
+        whole, rest = divmod(len(sizes), factor)
+        merged = (sizes[0] * factor,) * whole
+        return (*merged, sizes[0] * rest) if rest else merged
+    return tuple(sum(sizes[start : start + factor]) for start in range(0, len(sizes), factor))
+
+
+def _is_array(node: Node) -> bool:
+    if isinstance(node.meta, tuple) or not hasattr(node.meta, "dtype"):
+        return False
+    return bool(node.chunks) and known_chunks(node.chunks)
+
+
+def _itemsize(node: Node) -> int:
+    itemsize: int = node.meta.dtype.itemsize
+    return itemsize
+
+
+def _nbytes(node: Node) -> int:
+    return math.prod(map(_bound, node.shape)) * _itemsize(node)
+
+
+def _bound(size: object) -> int:
+    return upper(size) or 0  # type: ignore[arg-type]
+
+
+def _bounded(before: Graph, after: Graph, limit: int) -> bool:
+    """Tell whether no node's largest block grew beyond ``limit``."""
+    return all(
+        (size := _block(new)) <= limit or size <= _block(old)
+        for old, new in zip(before.nodes, after.nodes, strict=True)
+    )
+
+
+def _block(node: Node) -> int:
+    if not _is_array(node):
+        return 0
+    block = _itemsize(node)
+    for axis in node.chunks:
+        block *= max(map(_bound, axis), default=0)
+    return block
+
+
+PIPELINE: tuple[Pass, ...] = (coalesce, fuse)
+
+
+def verify(before: Graph, after: Graph) -> None:
+    """Check that a pass kept every root's shape and dtype."""
+    for old, new in zip(before.roots, after.roots, strict=True):
+        if isinstance(old.meta, tuple):
+            continue
+        assert getattr(old.meta, "dtype", None) == getattr(new.meta, "dtype", None), (
+            f"{old.name} changed its dtype: {old.meta!r} to {new.meta!r}"
+        )
+        if known(old.shape) and known(new.shape):
+            assert old.shape == new.shape, f"{old.name}: {old.shape} became {new.shape}"
+
+
+def run_passes(graph: Graph, plan: Plan, *, check: bool = False) -> Graph:
+    """Run the pipeline, verifying after each pass if asked."""
+    for step in PIPELINE:
+        new = step(graph, plan)
+        if check:
+            verify(graph, new)
+        graph = new
+    return graph

@@ -1,0 +1,339 @@
+"""The general shapes that every operation is made of: map, tree, gather and all-to-all."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any
+
+from .chunk import Call, Grid, Ref, Rule
+from .config import options
+from .types import Chunks, Index, Sizes
+
+Axes = tuple[int | None, ...]
+
+
+def kernel(*, scratch: float = 1.0) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Declare a kernel's working memory as a multiple of its largest input (1 if undeclared)."""
+
+    def mark(func: Callable[..., Any]) -> Callable[..., Any]:
+        func.scratch = scratch  # type: ignore[attr-defined]
+        return func
+
+    return mark
+
+
+def scratch_of(func: Callable[..., Any]) -> float:
+    """Return the declared working memory of a kernel."""
+    declared: float = getattr(func, "scratch", 1.0)
+    return declared
+
+
+@dataclass(frozen=True, eq=False)
+class Blockwise(Rule):
+    """Chunk ``i`` from one chunk of each input.
+
+    Input ``k`` contributes its chunk at ``[i[a] for a in axes[k]]`` (0 where ``a`` is ``None``).
+    ``varying(i)`` gives further arguments that are constants of the chunk.
+    """
+
+    func: Callable[..., Any]
+    sources: tuple[Grid, ...] = ()
+    axes: tuple[Axes, ...] = ()
+    kwargs: Mapping[str, Any] | None = None
+    varying: Callable[[Index], tuple[Any, ...]] | None = None
+    cheap: bool = False
+    """Whether doing it again costs less than keeping it: a view, a constant."""
+
+    @property
+    def label(self) -> str:
+        return getattr(self.func, "__name__", type(self.func).__name__).strip("_")
+
+    @property
+    def scratch(self) -> float:
+        return scratch_of(self.func)
+
+    @property
+    def inputs(self) -> tuple[Grid, ...]:
+        return self.sources
+
+    def cell(self, index: Index) -> Call:
+        args: tuple[Any, ...] = tuple(
+            Ref(source, pick(index, axes))
+            for source, axes in zip(self.sources, self.axes, strict=True)
+        )
+        if self.varying is not None:
+            args += self.varying(index)
+        return Call(self.func, args, self.kwargs or {})
+
+
+def pick(index: Index, axes: Axes) -> Index:
+    """Return the index of the input's chunk for the output's chunk ``index``."""
+    return tuple(0 if axis is None else index[axis] for axis in axes)
+
+
+def blockwise(
+    func: Callable[..., Any],
+    inputs: Sequence[tuple[Grid, Axes]],
+    *,
+    chunks: Chunks,
+    meta: Any = None,
+    kwargs: Mapping[str, Any] | None = None,
+    varying: Callable[[Index], tuple[Any, ...]] | None = None,
+    cheap: bool = False,
+    itemsize: float | None = None,
+) -> Grid:
+    """Map ``func`` over chunks, each input's axes matched by hand."""
+    sources = tuple(grid for grid, _ in inputs)
+    axes = tuple(axes for _, axes in inputs)
+    rule = Blockwise(func, sources, axes, kwargs or None, varying, cheap)
+    return Grid(rule, chunks, meta, itemsize)
+
+
+def map_blocks(
+    func: Callable[..., Any],
+    *grids: Grid,
+    chunks: Chunks | None = None,
+    meta: Any = None,
+    itemsize: float | None = None,
+    cheap: bool = False,
+    varying: Callable[[Index], tuple[Any, ...]] | None = None,
+    kwargs: Mapping[str, Any] | None = None,
+) -> Grid:
+    """Map ``func`` over aligned chunks; axes match from the last, one-chunk axes broadcast.
+
+    ``chunks`` defaults to those of the input with the most chunks.
+    """
+    if chunks is None:
+        chunks = max(grids, key=len).chunks
+    ndim = len(chunks)
+    inputs = []
+    for grid in grids:
+        offset = ndim - grid.ndim
+        axes = tuple(
+            None if count == 1 else axis + offset for axis, count in enumerate(grid.numblocks)
+        )
+        inputs.append((grid, axes))
+    return blockwise(
+        func,
+        inputs,
+        chunks=chunks,
+        meta=meta,
+        kwargs=kwargs,
+        varying=varying,
+        cheap=cheap,
+        itemsize=itemsize,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Grouped(Rule):
+    """Chunk ``i`` from a run of neighbouring chunks along some axes."""
+
+    func: Callable[..., Any]
+    source: Grid
+    widths: Index
+    kwargs: Mapping[str, Any] | None = None
+
+    @property
+    def label(self) -> str:
+        return getattr(self.func, "__name__", type(self.func).__name__).strip("_")
+
+    @property
+    def scratch(self) -> float:
+        return scratch_of(self.func)
+
+    @property
+    def inputs(self) -> tuple[Grid, ...]:
+        return (self.source,)
+
+    def cell(self, index: Index) -> Call:
+        ranges = [
+            range(position * width, min((position + 1) * width, count))
+            for position, width, count in zip(
+                index, self.widths, self.source.numblocks, strict=True
+            )
+        ]
+        prefixes: list[Index] = [()]
+        for positions in ranges:
+            prefixes = [(*prefix, position) for prefix in prefixes for position in positions]
+        return Call(
+            self.func, ([Ref(self.source, prefix) for prefix in prefixes],), self.kwargs or {}
+        )
+
+
+def fold(blocks: list[Any], combine: Callable[[Any, Any], Any]) -> Any:
+    """Combine a group of partial results, from the left."""
+    return reduce(combine, blocks)
+
+
+def tree(
+    partials: Grid,
+    combine: Callable[[Any, Any], Any],
+    axes: Sequence[int],
+    *,
+    finalize: Callable[..., Any] | None = None,
+    finalize_kwargs: Mapping[str, Any] | None = None,
+    meta: Any = None,
+    itemsize: float | None = None,
+    width: int | None = None,
+) -> Grid:
+    """Combine ``partials`` along ``axes`` down to one chunk, a group of ``width`` at a time.
+
+    ``combine(a, b)`` is associative; ``finalize(partial, **finalize_kwargs)`` runs once at the end.
+    The result keeps every axis, each reduced one as a single chunk.
+    """
+    grid = partials
+    whole: Axes = tuple(range(grid.ndim))
+    while any(grid.numblocks[axis] > 1 for axis in axes):
+        widths = _widths(grid, axes, max(2, width or options.split_every))
+        chunks = tuple(sizes[::step] for sizes, step in zip(grid.chunks, widths, strict=True))
+        rule = Grouped(fold, grid, widths, {"combine": combine})
+        grid = Grid(rule, chunks, partials.meta, partials.itemsize)
+    if finalize is None:
+        return grid
+    return blockwise(
+        finalize,
+        [(grid, whole)],
+        chunks=grid.chunks,
+        meta=meta,
+        kwargs=finalize_kwargs,
+        itemsize=itemsize,
+    )
+
+
+def _widths(grid: Grid, axes: Sequence[int], width: int) -> Index:
+    """Share a group of ``width`` chunks among the axes that still have several."""
+    several = [axis for axis in axes if grid.numblocks[axis] > 1]
+    each = max(2, round(width ** (1 / len(several))))
+    return tuple(each if axis in several else 1 for axis in range(grid.ndim))
+
+
+def same(block: Any) -> Any:
+    """Return the block itself."""
+    return block
+
+
+@dataclass(frozen=True, eq=False)
+class Gathered(Rule):
+    """One chunk from all chunks of each source, each source a list in order."""
+
+    func: Callable[..., Any]
+    sources: tuple[Grid, ...]
+    kwargs: Mapping[str, Any] | None = None
+
+    @property
+    def label(self) -> str:
+        return getattr(self.func, "__name__", type(self.func).__name__).strip("_")
+
+    @property
+    def scratch(self) -> float:
+        return scratch_of(self.func)
+
+    @property
+    def inputs(self) -> tuple[Grid, ...]:
+        return self.sources
+
+    def cell(self, index: Index) -> Call:
+        del index
+        return Call(self.func, tuple(source.refs() for source in self.sources), self.kwargs or {})
+
+
+def gather(
+    func: Callable[..., Any],
+    *grids: Grid,
+    chunks: Chunks,
+    meta: Any = None,
+    itemsize: float | None = None,
+    kwargs: Mapping[str, Any] | None = None,
+) -> Grid:
+    """Call ``func`` once, with the list of all chunks of each grid (for results that are small)."""
+    return Grid(Gathered(func, grids, kwargs or None), chunks, meta, itemsize)
+
+
+@dataclass(frozen=True)
+class PartAt:
+    """Which part of a split belongs to the output chunk."""
+
+    axis: int
+
+    def __call__(self, index: Index) -> tuple[int]:
+        return (index[self.axis],)
+
+
+@dataclass(frozen=True, eq=False)
+class Merged(Rule):
+    """Chunk ``j`` along ``axis`` from part ``j`` of every split chunk along that axis."""
+
+    func: Callable[..., Any]
+    parts: Grid
+    axis: int
+    sources: tuple[Grid, ...] = ()
+    kwargs: Mapping[str, Any] | None = None
+
+    @property
+    def label(self) -> str:
+        return getattr(self.func, "__name__", type(self.func).__name__).strip("_")
+
+    @property
+    def scratch(self) -> float:
+        return scratch_of(self.func)
+
+    @property
+    def inputs(self) -> tuple[Grid, ...]:
+        return (self.parts, *self.sources)
+
+    def cell(self, index: Index) -> Call:
+        count = self.parts.numblocks[self.axis]
+        head, tail = index[: self.axis], index[self.axis + 1 :]
+        # The parts' grid has one more axis than the splits': which part.
+        refs = [
+            Ref(self.parts, (*head, position, *tail, index[self.axis])) for position in range(count)
+        ]
+        singles = tuple(Ref(source, (0,) * source.ndim) for source in self.sources)
+        return Call(self.func, (refs, *singles), self.kwargs or {})
+
+
+def all_to_all(
+    source: Grid,
+    axis: int,
+    split: Callable[..., Any],
+    merge: Callable[..., Any],
+    sizes: Sizes,
+    *,
+    split_with: Sequence[Grid] = (),
+    merge_with: Sequence[Grid] = (),
+    split_kwargs: Mapping[str, Any] | None = None,
+    merge_kwargs: Mapping[str, Any] | None = None,
+    meta: Any = None,
+    itemsize: float | None = None,
+) -> Grid:
+    """Shuffle along ``axis``: every input chunk is split, every output chunk merges its parts.
+
+    ``split(block, *split_with, **split_kwargs)`` returns a sequence of ``len(sizes)`` parts in the
+    order of the output; ``merge(parts, *merge_with, **merge_kwargs)`` takes them in the order of the
+    input. Grids in ``split_with`` and ``merge_with`` have one chunk each.
+    """
+    whole: Axes = tuple(range(source.ndim))
+    inputs = [(source, whole), *((grid, (None,) * grid.ndim) for grid in split_with)]
+    splits = blockwise(
+        split,
+        inputs,
+        chunks=source.chunks,
+        itemsize=source._width,
+        kwargs=split_kwargs,
+    )
+    part_sizes: Sizes = (1,) * len(sizes)
+    parts = blockwise(
+        operator.getitem,
+        [(splits, whole)],
+        chunks=(*source.chunks, part_sizes),
+        varying=PartAt(source.ndim),
+        cheap=True,
+        itemsize=0,
+    )
+    chunks = (*source.chunks[:axis], tuple(sizes), *source.chunks[axis + 1 :])
+    rule = Merged(merge, parts, axis, tuple(merge_with), merge_kwargs or None)
+    return Grid(rule, chunks, meta, itemsize)

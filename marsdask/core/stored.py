@@ -1,0 +1,126 @@
+"""Nodes that stand for data: computed and held by a scheduler, or embedded in the graph."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from .chunk import Grid, Held, HeldGrid
+from .node import Node
+from .shapes import Blockwise, same
+from .tiling import Layout
+from .types import Chunks, Index, known_chunks
+
+if TYPE_CHECKING:
+    from marsdask.scheduler.base import Scheduler
+
+
+class Result:
+    """The lease of one computed root: dropping the last reference frees its chunks."""
+
+    __slots__ = ("__weakref__", "layout", "scheduler")
+
+    def __init__(self, scheduler: Scheduler, layout: Layout) -> None:
+        self.scheduler = scheduler
+        self.layout = layout
+        weakref.finalize(self, scheduler.release, tuple(layout.keys.values())).atexit = False
+
+
+@dataclass(frozen=True, eq=False)
+class Stored(Node):
+    """A computed node: same name, meta and logical chunks, but no ancestors."""
+
+    interned: ClassVar[bool] = False
+
+    stored_name: str
+    stored_meta: Any = field(repr=False)
+    stored_chunks: Chunks = field(repr=False)
+    result: Result = field(repr=False)
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        return self.stored_name
+
+    @property
+    def label(self) -> str:
+        return self.stored_name.rpartition("-")[0]
+
+    @property
+    def meta(self) -> Any:
+        return self.stored_meta
+
+    @property
+    def chunks(self) -> Chunks:
+        return self.stored_chunks
+
+    def tile(self, *inputs: Any) -> Grid:
+        del inputs
+        layout = self.result.layout
+        return HeldGrid(Held(self.name, layout.keys, layout.nbytes), layout.chunks, self.meta)
+
+    def embedded(self) -> Embedded:
+        """Return a node that carries the values themselves, usable in any session."""
+        layout = self.result.layout
+        values = self.result.scheduler.gather(list(layout.keys.values()))
+        blocks = dict(zip(layout.keys, values, strict=True))
+        return Embedded(self.name, self.meta, self.chunks, layout.chunks, blocks)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return self.embedded().__reduce__()
+
+
+def store(node: Node, result: Result) -> Stored:
+    """Return the computed form of ``node``."""
+    chunks = node.chunks
+    if not known_chunks(chunks):
+        chunks = result.layout.chunks
+    stored = Stored(node.name, node.meta, chunks, result)
+    object.__setattr__(stored, "origin", node.origin)
+    return stored
+
+
+@dataclass(frozen=True)
+class BlockAt:
+    """Looks up the embedded block of a chunk."""
+
+    name: str
+    blocks: Mapping[Index, Any]
+
+    @property
+    def token_name(self) -> str:
+        return self.name
+
+    def __call__(self, index: Index) -> tuple[Any]:
+        return (self.blocks[index],)
+
+
+@dataclass(frozen=True, eq=False)
+class Embedded(Node):
+    """Blocks in memory that travel inside the graph."""
+
+    interned: ClassVar[bool] = False
+
+    stored_name: str
+    stored_meta: Any = field(repr=False)
+    stored_chunks: Chunks = field(repr=False)
+    block_chunks: Chunks = field(repr=False)
+    blocks: Mapping[Index, Any] = field(repr=False)
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        return self.stored_name
+
+    @property
+    def meta(self) -> Any:
+        return self.stored_meta
+
+    @property
+    def chunks(self) -> Chunks:
+        return self.stored_chunks
+
+    def tile(self, *inputs: Any) -> Grid:
+        del inputs
+        varying = BlockAt(self.name, self.blocks)
+        return Grid(Blockwise(same, varying=varying, cheap=True), self.block_chunks, self.meta)

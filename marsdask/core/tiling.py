@@ -1,0 +1,192 @@
+"""Drive ``tile()``: a resumable compilation of nodes into stages of tasks, without IO."""
+
+from __future__ import annotations
+
+import contextvars
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from marsdask.scheduler.base import ChunkInfo, Done, Stage
+from .chunk import Grid, Look, Ref, current_node
+from .errors import MemoryBudgetError
+from .graph import Graph
+from .lowering import lower
+from .node import Node
+from .passes import Plan, run_passes, substitute
+from .types import Chunks, Index, Unknown
+
+Infos = Mapping[Any, ChunkInfo]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where the chunks of a computed root lie."""
+
+    chunks: Chunks
+    keys: Mapping[Index, Any]
+    nbytes: Mapping[Index, int]
+
+
+@dataclass
+class _Paused:
+    """A generator tiling that waits for the infos of its question."""
+
+    tiling: Generator[Any, Any, Any]
+    look: Look
+    context: contextvars.Context
+
+
+class Compilation:
+    """Compile ``roots`` stage by stage: deterministic given the infos it is fed.
+
+    ``results`` holds nodes computed before, by name. With ``pin`` the roots keep their logical grid.
+    """
+
+    def __init__(
+        self,
+        roots: Sequence[Node],
+        *,
+        plan: Plan | None = None,
+        results: Mapping[str, Node] | None = None,
+        check: bool = False,
+    ) -> None:
+        self.roots = tuple(roots)
+        self.plan = plan or Plan()
+        self.grids: dict[str, Grid] = {}
+        self.logical = substitute(Graph(self.roots), results or {})
+        self._check = check
+        self._started = False
+        self._begin(self.plan)
+
+    def _begin(self, plan: Plan) -> None:
+        self.graph = run_passes(self.logical, plan, check=self._check)
+        self._tiled: dict[Node, Any] = {}
+        self._paused: dict[Node, _Paused] = {}
+        self._infos: dict[Any, ChunkInfo] = {}
+        self._held_grids: set[str] = set()
+        self._final = False
+
+    def advance(self, infos: Infos) -> Stage | Done:
+        """Take what the last stage's keys turned out to be; return the next stage or the end."""
+        self._infos.update(infos)
+        if self._final:
+            return self._done()
+        try:
+            return self._next()
+        except MemoryBudgetError:
+            # Merged blocks may be what is too large: before anything ran, try the user's own.
+            if self._started or not self.plan.coalesce:
+                raise
+            self.plan = replace(self.plan, coalesce=False)
+            self._begin(self.plan)
+            return self._next()
+
+    def _next(self) -> Stage:
+        self._tile_all()
+        if self._paused:
+            refs = [
+                ref
+                for paused in self._paused.values()
+                for grid in (*paused.look.grids, *paused.look.keep)
+                for ref in grid.refs()
+            ]
+        else:
+            self._final = True
+            refs = [ref for root in self.graph.roots for ref in self._tiled[root].refs()]
+        stage = self._stage(refs)
+        self._started = True
+        self._held_grids.update(ref.grid.name for ref in refs)
+        return stage
+
+    def _stage(self, refs: Sequence[Ref]) -> Stage:
+        tasks, hints, grids = lower(
+            refs,
+            held=self._infos.keys(),
+            held_grids=self._held_grids,
+            budget=self.plan.budget,
+            inline=self.plan.shared_memory,
+        )
+        self.grids.update(grids)
+        keys = tuple(dict.fromkeys(ref.grid.key(ref.index) for ref in refs))
+        return Stage(tasks, keys, hints)
+
+    def _done(self) -> Done:
+        outputs: dict[str, Layout] = {}
+        keys: dict[Any, None] = {}
+        for root, physical in zip(self.roots, self.graph.roots, strict=True):
+            grid: Grid = self._tiled[physical]
+            layout = {index: grid.key(index) for index in grid.indices()}
+            nbytes = {index: self._infos[key].nbytes for index, key in layout.items()}
+            outputs[root.name] = Layout(self._actual_chunks(grid), layout, nbytes)
+            keys.update(dict.fromkeys(layout.values()))
+        return Done(outputs, tuple(keys))
+
+    def _actual_chunks(self, grid: Grid) -> Chunks:
+        """Replace the sizes that were unknown by those that came out."""
+        chunks = []
+        for axis, sizes in enumerate(grid.chunks):
+            actual = []
+            for position, size in enumerate(sizes):
+                if isinstance(size, Unknown):
+                    index = tuple(position if a == axis else 0 for a in range(grid.ndim))
+                    shape = self._infos[grid.key(index)].shape
+                    if shape is not None and axis < len(shape):
+                        size = shape[axis]
+                actual.append(size)
+            chunks.append(tuple(actual))
+        return tuple(chunks)
+
+    def _tile_all(self) -> None:
+        for node in self.graph.nodes:
+            if node in self._tiled:
+                continue
+            paused = self._paused.get(node)
+            if paused is not None:
+                self._resume(node, paused)
+            elif all(child in self._tiled for child in node.inputs):
+                self._start(node)
+
+    def _start(self, node: Node) -> None:
+        context = contextvars.copy_context()
+        context.run(current_node.set, node)
+        inputs = [self._tiled[child] for child in node.inputs]
+        tiling = context.run(node.tile, *inputs)
+        if isinstance(tiling, Generator):
+            self._step(node, tiling, None, context)
+        else:
+            self._tiled[node] = tiling
+
+    def _resume(self, node: Node, paused: _Paused) -> None:
+        keys = [ref.grid.key(ref.index) for ref in paused.look.refs()]
+        if all(key in self._infos for key in keys):
+            del self._paused[node]
+            answer = [self._infos[key] for key in keys]
+            self._step(node, paused.tiling, answer, paused.context)
+
+    def _step(
+        self,
+        node: Node,
+        tiling: Generator[Any, Any, Any],
+        answer: Any,
+        context: contextvars.Context,
+    ) -> None:
+        """Run a generator until it ends or asks what is not known yet."""
+        while True:
+            try:
+                asked = context.run(tiling.send, answer)
+            except StopIteration as stop:
+                self._tiled[node] = stop.value
+                return
+            look = asked if isinstance(asked, Look) else Look((asked,))
+            keys = [ref.grid.key(ref.index) for ref in look.refs()]
+            if not all(key in self._infos for key in keys):
+                self._paused[node] = _Paused(tiling, look, context)
+                return
+            answer = [self._infos[key] for key in keys]
+
+    def locate(self, key: Any, error: BaseException) -> tuple[Grid | None, Any]:
+        """Return the grid and the index behind a failed key."""
+        name = getattr(error, "marsdask_grid", None) or (key[0] if isinstance(key, tuple) else key)
+        index = key[1:] if isinstance(key, tuple) else None
+        return self.grids.get(name), index

@@ -1,0 +1,92 @@
+"""Sizes of axes and chunks, some of them not known before something has run."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from marsdask.scheduler.errors import MarsdaskError
+
+
+class UnknownShapeError(MarsdaskError, ValueError):
+    """A length is needed that only running can tell."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """A length that running will tell: equal names and indices are equal lengths."""
+
+    name: str
+    index: int = -1
+    """Which block along the axis; -1 is the whole axis."""
+    upper: int | None = field(default=None, compare=False)
+    """A bound known beforehand, for memory projection only."""
+
+    def __repr__(self) -> str:
+        return "nan"
+
+
+Size = int | Unknown
+Sizes = tuple[Size, ...]
+Chunks = tuple[Sizes, ...]
+Index = tuple[int, ...]
+
+
+def known(sizes: Iterable[Size]) -> bool:
+    """Tell whether every size is a number."""
+    return not any(isinstance(size, Unknown) for size in sizes)
+
+
+def known_chunks(chunks: Chunks) -> bool:
+    """Tell whether every chunk size is a number."""
+    return all(map(known, chunks))
+
+
+def numbers(sizes: Iterable[Size]) -> tuple[int, ...]:
+    """Return the sizes, all of which must be known.
+
+    Raises :class:`UnknownShapeError` otherwise.
+    """
+    sizes = tuple(sizes)
+    if not known(sizes):
+        raise UnknownShapeError("a length is not known before execute(); execute() first")
+    return sizes  # type: ignore[return-value]
+
+
+def upper(size: Size) -> int | None:
+    """Return the largest length the size can have, ``None`` if nothing bounds it."""
+    return size.upper if isinstance(size, Unknown) else size
+
+
+def total(sizes: Sizes) -> Size:
+    """Return the length of an axis from the sizes of its chunks."""
+    if len(sizes) == 1:
+        return sizes[0]
+    unknown = [size for size in sizes if isinstance(size, Unknown)]
+    if not unknown:
+        return sum(sizes)  # type: ignore[arg-type]
+    bounds = [upper(size) for size in sizes]
+    bound = None if None in bounds else sum(bounds)  # type: ignore[arg-type]
+    name = unknown[0].name
+    if len(unknown) == len(sizes) and all(
+        size.name == name and size.index == position for position, size in enumerate(unknown)
+    ):
+        return Unknown(name, -1, bound)
+    described = ",".join(
+        f"{size.name}@{size.index}" if isinstance(size, Unknown) else str(size) for size in sizes
+    )
+    return Unknown(f"sum({described})", -1, bound)
+
+
+def unknown_sizes(name: str, uppers: Sequence[int | None]) -> Sizes:
+    """Return one unknown size a block, all determined by what ``name`` names."""
+    if len(uppers) == 1:
+        # One block is the whole axis, whichever way it is looked at.
+        return (Unknown(name, -1, uppers[0]),)
+    return tuple(Unknown(name, position, bound) for position, bound in enumerate(uppers))
+
+
+def public(size: Size) -> int | float:
+    """Return the size as users see it: nan while unknown."""
+    return math.nan if isinstance(size, Unknown) else size

@@ -1,0 +1,142 @@
+"""From what users say about chunks to explicit chunk sizes, and grids brought into line."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from marsdask.core.config import options
+from marsdask.core.types import Chunks, Sizes, Unknown, known
+
+
+def as_shape(shape: Any) -> tuple[int, ...]:
+    """Return a shape as a tuple of ints; refuses floats and negatives as NumPy does."""
+    items = (
+        (shape,) if not isinstance(shape, Sequence) and not isinstance(shape, np.ndarray) else shape
+    )
+    sizes = tuple(operator.index(item) for item in items)
+    if any(size < 0 for size in sizes):
+        raise ValueError("negative dimensions are not allowed")
+    return sizes
+
+
+def normalize_chunks(chunk_size: Any, shape: Any, dtype: Any) -> Chunks:
+    """Return the sizes of all chunks along each axis.
+
+    ``chunk_size`` is an int for every axis, or one item an axis (a tuple, or a dict by axis): an int,
+    explicit sizes, ``-1`` for the whole axis, ``"auto"`` or ``None`` to let the byte limit choose.
+    """
+    shape = as_shape(shape)
+    if chunk_size is None:
+        chunk_size = options.chunk_size
+    if isinstance(chunk_size, Mapping):
+        per_axis = [chunk_size.get(axis, None) for axis in range(len(shape))]
+        unknown = [axis for axis in chunk_size if not -len(shape) <= axis < len(shape)]
+        if unknown:
+            raise ValueError(f"chunk_size names axes {unknown} of a {len(shape)}-d tensor")
+        for axis, size in chunk_size.items():
+            per_axis[axis] = size
+    elif isinstance(chunk_size, tuple | list) and not (
+        len(shape) == 1 and _is_explicit(chunk_size, shape[0])
+    ):
+        if len(chunk_size) != len(shape):
+            raise ValueError(
+                f"chunk_size has {len(chunk_size)} items but the tensor has {len(shape)} axes"
+            )
+        per_axis = list(chunk_size)
+    else:
+        per_axis = [chunk_size] * len(shape)
+    sizes = [_axis_sizes(item, length) for item, length in zip(per_axis, shape, strict=True)]
+    return _fill_auto(sizes, shape, np.dtype(dtype).itemsize)
+
+
+def _is_explicit(chunk_size: Sequence[Any], length: int) -> bool:
+    """Tell ``(2, 2, 1)`` for a vector of 5 from ``(2,)`` or ``((2, 3),)``."""
+    integers = all(isinstance(item, int | np.integer) for item in chunk_size)
+    return (
+        integers and (len(chunk_size) != 1 or chunk_size[0] == length) and sum(chunk_size) == length
+    )
+
+
+def _axis_sizes(item: Any, length: int) -> Sizes | None:
+    if item is None or item == "auto" or (isinstance(item, int) and item == -1):
+        return None if item != -1 else (length,)
+    if isinstance(item, tuple | list):
+        sizes = tuple(operator.index(size) for size in item)
+        if any(size < 0 for size in sizes) or sum(sizes) != length:
+            raise ValueError(f"chunks {tuple(item)} do not add up to the axis of length {length}")
+        return sizes or (0,)
+    if isinstance(item, bool) or not isinstance(item, int | np.integer):
+        raise TypeError(f"a chunk size is an int, a tuple of ints, 'auto' or -1, not {item!r}")
+    return regular(length, operator.index(item))
+
+
+def regular(length: int, step: int) -> Sizes:
+    """Cut an axis into chunks of ``step``, the last one shorter."""
+    if step <= 0:
+        raise ValueError(f"a chunk size is positive or -1, not {step}")
+    if length == 0:
+        return (0,)
+    whole, rest = divmod(length, step)
+    return (step,) * whole + ((rest,) if rest else ())
+
+
+def _fill_auto(sizes: list[Sizes | None], shape: tuple[int, ...], itemsize: int) -> Chunks:
+    """Cut the undecided axes evenly so that a chunk stays within ``options.chunk_store_limit``."""
+    auto = [axis for axis, item in enumerate(sizes) if item is None]
+    if not auto:
+        return tuple(item for item in sizes if item is not None)
+    fixed = math.prod(max(item, default=1) or 1 for item in sizes if item is not None)  # type: ignore[type-var]
+    room = max(1.0, options.chunk_store_limit / max(1, itemsize) / fixed)
+    done = dict(enumerate(sizes))
+    # Small axes take what they have; the others share the rest.
+    for left, axis in zip(
+        range(len(auto), 0, -1), sorted(auto, key=lambda axis: shape[axis]), strict=True
+    ):
+        step = max(1, min(shape[axis] or 1, int(room ** (1 / left) + 1e-6)))
+        done[axis] = regular(shape[axis], step)
+        room /= step
+    return tuple(done[axis] for axis in range(len(shape)))  # type: ignore[misc]
+
+
+def common_sizes(axis: Sequence[Sizes]) -> Sizes:
+    """Return one way to cut an axis that several inputs cut in different ways.
+
+    The coarsest cut that every input can be split to: the union of all borders. Axes of length one
+    broadcast. Raises ``ValueError`` if the lengths differ.
+    """
+    distinct = list(dict.fromkeys(axis))
+    if len(distinct) > 1:
+        distinct = [sizes for sizes in distinct if sizes != (1,)] or [(1,)]
+    if len(distinct) == 1:
+        return distinct[0]
+    if not all(map(known, distinct)):
+        raise _unlike(distinct)
+    borders = [_borders(sizes) for sizes in distinct]
+    if len({border[-1] for border in borders}) > 1:
+        raise _unlike(distinct)
+    union = sorted(set().union(*borders))
+    return tuple(stop - start for start, stop in zip([0, *union[:-1]], union, strict=True))
+
+
+def _borders(sizes: Sizes) -> list[int]:
+    return [int(border) for border in np.cumsum(sizes)]
+
+
+def _unlike(distinct: Sequence[Sizes]) -> ValueError:
+    lengths = " and ".join(
+        "?" if any(isinstance(size, Unknown) for size in sizes) else str(sum(sizes))  # type: ignore[arg-type]
+        for sizes in distinct
+    )
+    return ValueError(f"operands of lengths {lengths} do not fit together")
+
+
+def broadcast_chunks(*grids: Chunks) -> Chunks:
+    """Return the chunks of an elementwise result."""
+    ndim = max(map(len, grids), default=0)
+    padded = [((1,),) * (ndim - len(chunks)) + chunks for chunks in grids]
+    return tuple(common_sizes(axis) for axis in zip(*padded, strict=True))
