@@ -1,0 +1,77 @@
+"""What this process may use: the limits of its cgroup (version 1 or 2) or the whole machine."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+_MEMORY_FILES = ("memory.max", "memory.limit_in_bytes")
+
+
+def memory(root: str = "/sys/fs/cgroup", membership: str = "/proc/self/cgroup") -> int:
+    """Return the bytes of memory this process may use; the arguments are for tests."""
+    limits = [_physical_memory()]
+    for group in _groups("memory", Path(root), Path(membership)):
+        for name in _MEMORY_FILES:
+            text = _read(group / name)
+            if text.isdigit():  # "max" is no limit
+                limits.append(int(text))
+    return min(limits)
+
+
+def cpus(root: str = "/sys/fs/cgroup", membership: str = "/proc/self/cgroup") -> int:
+    """Return how many CPUs this process may use, a part of one counting as one."""
+    limits = [_affinity()]
+    for group in _groups("cpu", Path(root), Path(membership)):
+        quota, period = (_read(group / "cpu.max").split() + ["", ""])[:2]
+        if not quota:
+            quota, period = _read(group / "cpu.cfs_quota_us"), _read(group / "cpu.cfs_period_us")
+        if quota.isdigit() and period.isdigit() and int(period):  # "max" and -1 are no limit
+            limits.append(max(1, math.ceil(int(quota) / int(period))))
+    return min(limits)
+
+
+def _groups(controller: str, root: Path, membership: Path) -> Iterator[Path]:
+    """Yield the directories of this process's group and of those it is in, which limit it too.
+
+    In a container the path may be the host's while the mount shows only the container's part, so
+    the top of the mount is always among them.
+    """
+    for line in _read(membership).splitlines():
+        _, names, path = line.split(":", 2)
+        if names and controller not in names.split(","):
+            continue
+        top = root if not names else _mount(root, names, controller)
+        group = top / path.lstrip("/")
+        while group != top and top in group.parents:
+            yield group
+            group = group.parent
+        yield top
+
+
+def _mount(root: Path, names: str, controller: str) -> Path:
+    return root / names if (root / names).is_dir() else root / controller
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text().strip()
+    except OSError:
+        return ""
+
+
+def _affinity() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _physical_memory() -> int:
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError):
+        import psutil  # slow to load and only needed where sysconf does not tell
+
+        return int(psutil.virtual_memory().total)

@@ -1,0 +1,453 @@
+"""Drives a :class:`State`: runs the tasks, spills, wakes threads, calls back.
+
+Everything a thread of the process may do to a scheduler goes through :class:`Engine`; ``inline``
+and ``threads`` differ only in who calls :meth:`Engine.drive`. Nothing slow happens under the lock,
+and a finalizer that the garbage collector runs in the middle of it can never block on it.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+import time
+import traceback
+import weakref
+from collections import deque
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from concurrent.futures import CancelledError
+from types import TracebackType
+from typing import Any
+
+from dask.sizeof import sizeof
+
+from . import evaluate as evaluate_module
+from .base import Callback, Capabilities, ChunkInfo, Handle, Hint, TaskGraph, describe
+from .errors import SchedulerClosed
+from .evaluate import evaluate
+from .events import GraphEnded, TaskDone
+from .state import ABSENT, ALL, DONE, Item, Job, Spill, State
+from .storage.buffers import Charges, charges
+from .storage.spill import SpillFile, SpillStore
+
+Key = Hashable
+
+logger = logging.getLogger("marsdask.scheduler")
+
+_OWN_FILES = frozenset({__file__, evaluate_module.__file__})
+_NO_HINTS: Mapping[Key, Hint] = {}
+
+
+class LocalHandle(Job):
+    """A submission as its submitter sees it."""
+
+    def __init__(
+        self, scheduler: LocalScheduler, callbacks: Iterable[Callback], level: int
+    ) -> None:
+        super().__init__(callbacks, level)
+        # Keeps the scheduler open while this runs, also if the submitter holds only the handle.
+        self._scheduler: LocalScheduler | None = scheduler
+        self._engine = scheduler._engine
+        self._finished = False
+        self._event: threading.Event | None = None
+        self._done_callbacks: list[Callable[[Handle], object]] = []
+        self._emitting = threading.Lock()
+
+    def done(self) -> bool:
+        return self._finished
+
+    def wait(self, timeout: float | None = None) -> None:
+        deadline = None if timeout is None else time.monotonic() + timeout
+        if not self._finished and self._engine.level:
+            # The thread of a running task works instead of waiting: nobody else may be left to.
+            self._engine.drive(self, deadline)
+        if not self._finished and not self._waiter().wait(_remaining(deadline)):
+            raise TimeoutError(f"not finished after {timeout} s")
+        if self.state == "cancelled":
+            raise CancelledError
+        error = self.error
+        if error is not None:
+            try:
+                raise error.with_traceback(error.__traceback__)
+            finally:
+                # The traceback refers to this frame: without this to itself, too.
+                del error, self
+
+    def cancel(self) -> None:
+        self._engine.cancel(self)
+
+    def add_done_callback(self, callback: Callable[[Handle], object]) -> None:
+        with self._engine.locked:
+            if not self._finished:
+                self._done_callbacks.append(callback)
+                return
+        callback(self)
+
+    def flush(self) -> None:
+        """Call the callbacks with the queued events: in order, from one thread at a time."""
+        while self.events and self._emitting.acquire(blocking=False):
+            try:
+                while self.events:
+                    self._emit(self.events.popleft())
+            finally:
+                self._emitting.release()
+
+    def _emit(self, event: Any) -> None:
+        for callback in self.callbacks:
+            _call(callback, event)
+        if isinstance(event, GraphEnded):
+            self.finish()
+
+    def finish(self) -> None:
+        """Let those who wait go on."""
+        with self._engine.locked:
+            self._finished = True
+            self._scheduler = None
+            callbacks, self._done_callbacks = self._done_callbacks, []
+            event = self._event
+        if event is not None:
+            event.set()
+        for callback in callbacks:
+            _call(callback, self)
+
+    def _waiter(self) -> threading.Event:
+        with self._engine.locked:
+            if self._event is None:
+                self._event = threading.Event()
+                if self._finished:
+                    self._event.set()
+            return self._event
+
+
+class _Locked:
+    """The engine's lock as a context: on leaving, whatever changed is passed on."""
+
+    __slots__ = ("_engine",)
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def __enter__(self) -> None:
+        self._engine.lock.acquire()
+
+    def __exit__(self, *exception: object) -> None:
+        self._engine.unlock()
+
+
+class Engine:
+    """A state, its lock, the threads that drive it and those that are parked."""
+
+    def __init__(
+        self, budget: float, store: SpillStore, *, nthreads: int = 0, keep_frames: bool = False
+    ) -> None:
+        self.state = State(budget)
+        self.lock = threading.Lock()
+        self.locked = _Locked(self)
+        self.closed = False
+        self.nthreads = nthreads
+        self.threads: list[threading.Thread] = []
+        self._keep_frames = keep_frames
+        self._store = store
+        self._idle: list[Any] = []
+        """Locks that the workers without work wait for."""
+        self._helpers: list[Any] = []
+        """Likewise of other threads that drive a submission of theirs."""
+        self._released: deque[Sequence[Key]] = deque()
+        self._here = threading.local()
+
+    @property
+    def level(self) -> int:
+        """How deeply the calling thread is inside of this engine's tasks; 0 is not at all."""
+        level: int = getattr(self._here, "level", 0)
+        return level
+
+    def submit(
+        self, graph: TaskGraph, keys: Collection[Key], hints: Mapping[Key, Hint], job: LocalHandle
+    ) -> None:
+        """Add a submission, or raise and add nothing."""
+        with self.locked:
+            if self.closed:
+                raise SchedulerClosed("the scheduler is closed")
+            self.state.submit(graph, keys, hints, job)
+        job.flush()
+
+    def cancel(self, job: LocalHandle) -> None:
+        """End a submission unless it has ended."""
+        with self.locked:
+            self.state.cancel(job)
+        job.flush()
+
+    def release(self, keys: Iterable[Key]) -> None:
+        """Drop a reference of each key now, or as soon as whoever has the lock lets go of it."""
+        self._released.append(tuple(keys))
+        self._drain()
+
+    def _drain(self) -> None:
+        while self._released and self.lock.acquire(blocking=False):
+            try:
+                while self._released:
+                    self.state.release(self._released.popleft())
+            finally:
+                self.unlock()
+
+    def look(self, keys: Sequence[Key]) -> list[tuple[Any, SpillFile | None, ChunkInfo | None]]:
+        """Return value (``ABSENT`` if only on disk), file and known description of held keys."""
+        with self.locked:
+            if self.closed:
+                raise SchedulerClosed("the scheduler is closed")
+            found = []
+            for key in keys:
+                item = self.state.items.get(key)
+                if item is None or item.status != DONE or not item.held:
+                    raise KeyError(key)
+                found.append((item.value, item.file, item.info))
+            return found
+
+    def close(self) -> None:
+        """Cancel and forget everything, end the threads, remove the files."""
+        with self.locked:
+            self.closed = True
+            self.state.clear()
+            parked = self._idle + self._helpers
+            self._idle, self._helpers = [], []
+        for park in parked:
+            park.release()
+        for thread in self.threads:
+            if thread is not threading.current_thread():
+                thread.join()
+        self._store.close()
+
+    def unlock(self) -> None:
+        """Release the lock; wake whom the changes concern; drop what was freed."""
+        state = self.state
+        wake, start, helpers = None, False, self._helpers
+        if state.ready or state.memory.missing() > 0:
+            if self._idle:
+                wake = self._idle.pop()
+            elif len(self.threads) < self.nthreads and state.ready and not self.closed:
+                start = True
+                thread = threading.Thread(
+                    target=self.work, name=f"marsdask-{len(self.threads)}", daemon=True
+                )
+                self.threads.append(thread)
+        if helpers:
+            self._helpers = []
+        self._let_go()
+        if wake is not None:
+            wake.release()
+        if start:
+            thread.start()
+        for park in helpers:
+            park.release()
+
+    def _let_go(self) -> None:
+        """Release the lock and do what must not be done under it; wake nobody."""
+        state = self.state
+        ended, trash = state.ended, state.trash
+        if ended:
+            state.ended = []
+        if trash:
+            state.trash = []
+        self.lock.release()
+        for job in ended:
+            assert isinstance(job, LocalHandle)
+            if job.callbacks:
+                job.flush()
+            else:
+                job.finish()
+        for entry in trash:
+            if isinstance(entry, SpillFile):
+                entry.remove()
+        if self._released:
+            self._drain()
+
+    # Driving
+
+    def work(self) -> None:
+        """Run tasks until the engine closes; the body of a worker thread."""
+        park = threading.Lock()
+        park.acquire()
+        while True:
+            self.lock.acquire()
+            if self.closed:
+                self.lock.release()
+                return
+            instruction = self.state.next()
+            if instruction is None:
+                self._idle.append(park)
+                self._let_go()
+                park.acquire()
+            else:
+                self.unlock()
+                while instruction is not None:
+                    instruction = self._perform(instruction, ALL)
+
+    def drive(self, job: LocalHandle, deadline: float | None = None) -> None:
+        """Work in the calling thread until ``job`` ends, on nothing less urgent than it."""
+        level = self.level
+        park = threading.Lock()
+        park.acquire()
+        if level:
+            with self.locked:
+                self.state.active -= 1  # so that memory is given to what it waits for
+        try:
+            while job.state is None and _remaining(deadline) != 0:
+                self.lock.acquire()
+                instruction = self.state.next(job.bound) if job.state is None else None
+                if instruction is None and job.state is None:
+                    self._helpers.append(park)
+                    self._let_go()
+                    park.acquire(timeout=-1 if deadline is None else _remaining(deadline) or 0)
+                else:
+                    self.unlock()
+                while instruction is not None:
+                    instruction = self._perform(instruction, job.bound)
+        finally:
+            self._here.level = level
+            if level:
+                with self.locked:
+                    self.state.active += 1
+
+    def _perform(self, instruction: Item | Spill, bound: int) -> Item | Spill | None:
+        """Do what the state says and return what it says next."""
+        if isinstance(instruction, Spill):
+            return self._spill(instruction, bound)
+        return self._run(instruction, bound)
+
+    def _run(self, item: Item, bound: int) -> Item | Spill | None:
+        job = item.job
+        self._here.level = job.level + 1
+        event = None
+        start = 0.0
+        if job.callbacks:
+            assert isinstance(job, LocalHandle)
+            job.flush()
+            start = time.perf_counter()
+        error: BaseException | None = None
+        value: Any = None
+        cost: Charges = ()
+        assert item.node is not None
+        try:
+            value = evaluate(item.node, _values(item))
+            cost = charges(value, self.state.memory.ledger)
+            if job.callbacks:
+                event = TaskDone(item.key, int(sizeof(value)), time.perf_counter() - start)
+        except BaseException as raised:  # whatever it is belongs to whoever waits
+            error = raised.with_traceback(self._prune(raised.__traceback__))
+        self.lock.acquire()
+        try:
+            if error is None:
+                self.state.finish(item, value, cost, event)
+            else:
+                self.state.fail(item, error)
+            value = None
+            following = self.state.next(bound) if not self.closed else None
+        finally:
+            self.unlock()
+        if job.callbacks:
+            assert isinstance(job, LocalHandle)
+            job.flush()
+        return following
+
+    def _spill(self, spill: Spill, bound: int) -> Item | Spill | None:
+        error: Exception | None = None
+        try:
+            info = describe(spill.item.value)
+            file = self._store.write(spill.item.value)
+        except Exception as raised:  # full disks and whatever pickling a value may raise
+            error = raised.with_traceback(None)
+        with self.locked:
+            if error is None:
+                # A sample would keep in memory what is to leave it.
+                self.state.spilled(spill, file, info if info.sample is None else None)
+            else:
+                self.state.not_spilled(spill, error)
+            return self.state.next(bound) if not self.closed else None
+
+    def _prune(self, trace: TracebackType | None) -> TracebackType | None:
+        """Take our own frames off, and unless they are wanted, the variables of all others."""
+        pruned = trace
+        while pruned is not None and pruned.tb_frame.f_code.co_filename in _OWN_FILES:
+            pruned = pruned.tb_next
+        if not self._keep_frames:
+            traceback.clear_frames(trace)
+        return pruned if pruned is not None else trace
+
+
+def _values(item: Item) -> dict[Key, Any]:
+    values = {}
+    for source in item.inputs:
+        if source.value is ABSENT:
+            # Two tasks may both load it; they map the same pages, and either value will do.
+            source.value = source.file.read()
+        values[source.key] = source.value
+    return values
+
+
+def _remaining(deadline: float | None) -> float | None:
+    return None if deadline is None else max(0.0, deadline - time.monotonic())
+
+
+def _call(callback: Callable[[Any], object], argument: object) -> None:
+    try:
+        callback(argument)
+    except Exception:
+        logger.exception("a callback of a submission raised")
+
+
+class LocalScheduler:
+    """What the schedulers of one process share: an engine behind the Scheduler protocol."""
+
+    name = "local"
+    capabilities = Capabilities(shared_memory=True, locality=True)
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        # The threads refer to the engine only, so a forgotten scheduler is collected and closed.
+        self._finalizer = weakref.finalize(self, _close_in, os.getpid(), engine)
+
+    def _submit(
+        self,
+        graph: TaskGraph,
+        keys: Collection[Key],
+        hints: Mapping[Key, Hint] | None,
+        callbacks: Iterable[Callback],
+        *,
+        drive: bool,
+    ) -> LocalHandle:
+        level = self._engine.level
+        handle = LocalHandle(self, callbacks, level)
+        self._engine.submit(graph, keys, hints or _NO_HINTS, handle)
+        if drive:
+            self._engine.drive(handle)
+        return handle
+
+    def gather(self, keys: Sequence[Key]) -> list[Any]:
+        return [
+            value if value is not ABSENT else file.read()
+            for value, file, _ in self._engine.look(keys)
+        ]
+
+    def info(self, keys: Sequence[Key]) -> list[ChunkInfo]:
+        return [
+            known or describe(value if value is not ABSENT else file.read())
+            for value, file, known in self._engine.look(keys)
+        ]
+
+    def release(self, keys: Iterable[Key]) -> None:
+        self._engine.release(keys)
+
+    def close(self) -> None:
+        self._finalizer.detach()
+        self._engine.close()
+
+    def __enter__(self) -> LocalScheduler:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+
+def _close_in(pid: int, engine: Engine) -> None:
+    if os.getpid() == pid:  # the threads and files of a forked child are its parent's
+        engine.close()

@@ -1,0 +1,128 @@
+"""Which buffers a result keeps alive, and how many bytes that is.
+
+Results often share memory: a slice is a view of its source, a shuffle cuts one sorted array into
+fifty. They are charged by the buffer that dropping them would free, so a buffer shared by several
+results counts once, and one that somebody else owns (an array of the caller's) not at all.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from dask.sizeof import sizeof
+
+#: ``(identity of the buffer's owner, bytes)`` of each buffer that a value keeps alive.
+Charges = tuple[tuple[int, int], ...]
+
+_WEIGHTLESS = frozenset({type(None), bool, int, float, complex, np.bool_, np.float64, np.int64})
+_CONTAINERS = frozenset({list, tuple, dict})
+#: A container with more entries than this is measured by sampling instead.
+_MANY = 4096
+
+
+class Ledger:
+    """The bytes of all buffers in use, each counted once however many results share it."""
+
+    def __init__(self) -> None:
+        self.nbytes = 0
+        self._uses: dict[int, int] = {}
+
+    def __contains__(self, owner: int) -> bool:
+        return owner in self._uses
+
+    def add(self, charges: Charges) -> None:
+        """Count one more use of each buffer."""
+        for owner, nbytes in charges:
+            uses = self._uses.get(owner, 0)
+            self._uses[owner] = uses + 1
+            if not uses:
+                self.nbytes += nbytes
+
+    def remove(self, charges: Charges) -> None:
+        """Count one use less of each buffer."""
+        for owner, nbytes in charges:
+            uses = self._uses.pop(owner)
+            if uses > 1:
+                self._uses[owner] = uses - 1
+            else:
+                self.nbytes -= nbytes
+
+
+class _Survey:
+    """The buffers of one value: per owner its bytes and how often the value refers to it."""
+
+    def __init__(self) -> None:
+        self.owners: dict[int, list[Any]] = {}
+
+    def add(self, value: Any) -> bool:
+        """Note the buffers of ``value``; False if it does not consist of arrays alone."""
+        if isinstance(value, np.ndarray):
+            if value.dtype.hasobject:
+                return False
+            self._add_array(value)
+            return True
+        kind = type(value)
+        if kind in _CONTAINERS and len(value) <= _MANY:
+            entries: Iterable[Any] = value.values() if kind is dict else value
+            return all(map(self.add, entries))
+        return kind in _WEIGHTLESS
+
+    def _add_array(self, array: np.ndarray[Any, Any]) -> None:
+        root = array
+        while isinstance(root.base, np.ndarray):
+            root = root.base
+        # Memory of a file or of another library: at most what is looked at is in RAM.
+        nbytes = root.nbytes if root.base is None else min(array.nbytes, root.nbytes)
+        self.owners.setdefault(id(root), [root, nbytes, 0])[2] += 1
+
+    def shared(self, owner: int) -> bool:
+        """Whether somebody besides the value refers to this owner."""
+        root, _, uses = self.owners[owner]
+        return sys.getrefcount(root) > uses + _NOTED
+
+
+def _references(value: Any) -> int:
+    return sys.getrefcount(value)
+
+
+def _calibrate() -> tuple[int, int]:
+    """Count the references to an array that are only those of the counting.
+
+    The first is for one noted in a survey, the second for one that a variable of the caller holds.
+    They differ between Python versions, the newer of which borrow references for calls.
+    """
+    survey = _Survey()
+    value = [np.empty(1)]
+    survey.add(value)
+    root, _, uses = survey.owners[id(value[0])]
+    noted = sys.getrefcount(root) - uses
+    alone = np.empty(1)
+    return noted, _references(alone)
+
+
+_NOTED, _ALONE = _calibrate()
+
+
+def charges(value: Any, held: Ledger) -> Charges:
+    """Return what keeping ``value`` costs; the caller has it in one variable and nowhere else.
+
+    Buffers that are in ``held`` are listed again, because each of the results counts its use.
+    """
+    kind = type(value)
+    if kind in _WEIGHTLESS:
+        return ()
+    if kind is np.ndarray and value.base is None and not value.dtype.hasobject:
+        if _references(value) > _ALONE + 1 and id(value) not in held:
+            return ()
+        return ((id(value), value.nbytes),)
+    survey = _Survey()
+    if not survey.add(value):
+        return ((id(value), int(sizeof(value))),)
+    return tuple(
+        (owner, entry[1])
+        for owner, entry in survey.owners.items()
+        if owner in held or not survey.shared(owner)
+    )

@@ -1,0 +1,66 @@
+"""What is in memory, what is about to be, and which result to put on disk next; no IO."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Collection
+from typing import Any, Protocol
+
+from .buffers import Charges, Ledger
+
+#: Results below this many bytes stay in memory: a file would cost more than it gives back.
+SPILL_FROM = 4096
+
+
+class Resident(Protocol):
+    """What the memory knows of a result."""
+
+    charges: Charges
+    nbytes: int
+    pins: int
+    leaving: bool
+    fixed: bool
+
+
+class Memory:
+    """The budget, what has been spent of it, and the results that can be evicted, coldest first."""
+
+    def __init__(self, budget: float) -> None:
+        self.budget = budget
+        self.ledger = Ledger()
+        self.reserved = 0
+        """Peaks of the tasks that run."""
+        self.leaving = 0
+        """Bytes of results that are being written to disk."""
+        self._cold: OrderedDict[Any, None] = OrderedDict()
+
+    def missing(self, extra: int = 0) -> float:
+        """Return by how much ``extra`` more bytes would exceed the budget; negative if they fit."""
+        return self.ledger.nbytes + self.reserved + extra - self.budget
+
+    def admit(self, result: Resident) -> None:
+        """Count a result that is in memory now."""
+        charges = result.charges
+        if charges:
+            self.ledger.add(charges)
+            if not result.pins:
+                self.cool(result)
+
+    def drop(self, result: Resident) -> None:
+        """Count a result out that leaves memory."""
+        if result.charges:
+            self._cold.pop(result, None)
+            self.ledger.remove(result.charges)
+
+    def cool(self, result: Resident) -> None:
+        """Let a result be evicted, after all others that can be now."""
+        if result.nbytes >= SPILL_FROM and not (result.fixed or result.leaving):
+            self._cold[result] = None
+
+    def warm(self, result: Resident) -> None:
+        """Keep a result from being evicted."""
+        self._cold.pop(result, None)
+
+    def coldest(self, needed: Collection[Any]) -> Any:
+        """Return the result unused for longest that is not among ``needed``, or None."""
+        return next((result for result in self._cold if result not in needed), None)

@@ -1,0 +1,151 @@
+"""Results on disk: directories of value files that last no longer than their process."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import shutil
+import tempfile
+import threading
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import IO, Any
+
+from ..errors import SpillFull
+from . import files
+
+try:
+    import fcntl
+except ImportError:  # Windows: what a dead process left there stays until the user removes it
+    fcntl = None  # type: ignore[assignment]
+
+_PREFIX = "marsdask-spill-"
+
+
+class SpillFile:
+    """One result on disk."""
+
+    __slots__ = ("_store", "nbytes", "path")
+
+    def __init__(self, store: SpillStore, path: str, nbytes: int) -> None:
+        self._store = store
+        self.path = path
+        self.nbytes = nbytes
+
+    def read(self) -> Any:
+        """Return the value; its arrays are mapped privately, so they are writable."""
+        return files.read(self.path)
+
+    def remove(self) -> None:
+        """Delete the file; values read from it stay valid."""
+        self._store.forget(self)
+
+
+class SpillStore:
+    """Writes values round-robin to directories made on first use, up to ``limit`` bytes in all."""
+
+    def __init__(self, folders: Sequence[str] = (), limit: int | None = None) -> None:
+        self._folders = list(folders) or [tempfile.gettempdir()]
+        self._limit = limit
+        self._lock = threading.Lock()
+        self._used = 0
+        self._counter = itertools.count()
+        self._directories: dict[str, _Directory] = {}
+        self._pid = os.getpid()
+
+    def write(self, value: Any) -> SpillFile:
+        """Write ``value`` to the next directory that takes it.
+
+        Raises SpillFull when none does, and what pickling raises when the value has no pickle.
+        """
+        number = next(self._counter)
+        self._check_limit(0)
+        problems = []
+        for attempt in range(len(self._folders)):
+            folder = self._folders[(number + attempt) % len(self._folders)]
+            try:
+                path = os.path.join(self._directory(folder), str(number))
+                nbytes = files.write(path, value)
+            except OSError as error:
+                problems.append(f"{folder}: {error.strerror or error}")
+                continue
+            return self._keep(SpillFile(self, path, nbytes))
+        raise SpillFull(f"no spill directory takes any more ({'; '.join(problems)})")
+
+    def forget(self, file: SpillFile) -> None:
+        """Delete a file and give its bytes back to the limit."""
+        with suppress(OSError):  # gone with the directory, or (Windows) still mapped
+            os.unlink(file.path)
+        with self._lock:
+            self._used -= file.nbytes
+
+    def close(self) -> None:
+        """Remove every file and directory; not those of the parent in a forked child."""
+        with self._lock:
+            directories = list(self._directories.values())
+            self._directories.clear()
+        if os.getpid() == self._pid:
+            for directory in directories:
+                directory.remove()
+
+    def _keep(self, file: SpillFile) -> SpillFile:
+        with self._lock:
+            self._used += file.nbytes
+        try:
+            self._check_limit(0)
+        except SpillFull:
+            file.remove()
+            raise
+        return file
+
+    def _check_limit(self, extra: int) -> None:
+        if self._limit is not None and self._used + extra > self._limit:
+            raise SpillFull(f"the spill limit of {self._limit:,} bytes is reached")
+
+    def _directory(self, folder: str) -> str:
+        with self._lock:
+            if folder not in self._directories:
+                self._directories[folder] = _Directory(folder)
+            return self._directories[folder].path
+
+
+class _Directory:
+    """A directory of this process's, marked as such by a lock that dies with the process."""
+
+    def __init__(self, folder: str) -> None:
+        os.makedirs(folder, exist_ok=True)
+        _sweep(folder)
+        self.path = tempfile.mkdtemp(prefix=_PREFIX, dir=folder)
+        self._lock = _take_lock(self.path, "xb")
+
+    def remove(self) -> None:
+        shutil.rmtree(self.path, ignore_errors=True)
+        if self._lock is not None:
+            self._lock.close()
+
+
+def _take_lock(directory: str, mode: str) -> IO[bytes] | None:
+    """Return the locked file, or None if another process holds the lock or is about to make it."""
+    try:
+        file: IO[bytes] = Path(directory, "lock").open(mode)  # type: ignore[assignment]
+    except OSError:
+        return None
+    if fcntl is not None:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            file.close()
+            return None
+    return file
+
+
+def _sweep(folder: str) -> None:
+    """Remove what processes left behind that were killed."""
+    if fcntl is None:
+        return
+    for leftover in Path(folder).glob(f"{_PREFIX}*"):
+        lock = _take_lock(str(leftover), "r+b")
+        if lock is not None:
+            shutil.rmtree(leftover, ignore_errors=True)
+            lock.close()

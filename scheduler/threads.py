@@ -1,0 +1,82 @@
+"""The default scheduler: threads of this process, within a budget of memory."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+
+import dask.config
+from dask.utils import parse_bytes
+
+from . import limits
+from .base import Callback, Capabilities, Hint, TaskGraph
+from .local import Engine, LocalHandle, LocalScheduler
+from .storage.spill import SpillStore
+
+#: The part of the machine's (or container's) memory that results and running tasks may take.
+DEFAULT_SHARE = 0.6
+
+#: Graphs of so few tasks that need so little memory run in the submitting thread.
+_FEW, _LITTLE = 8, 256 * 1024
+
+
+class ThreadsScheduler(LocalScheduler):
+    """Runs tasks on threads and keeps results and running tasks within ``memory_limit``.
+
+    What does not fit is written to ``spill_dirs``, the coldest result first, and mapped back when
+    it is needed. Each argument falls back to ``marsdask.<argument>`` in dask's configuration:
+    ``nthreads`` to the CPUs this process may use, ``memory_limit`` (bytes, ``"4GiB"``, or a
+    fraction of the memory) to 60 % of the memory, ``spill_dirs`` to the directory for temporary
+    files, ``spill_limit`` (bytes on disk) to none.
+    """
+
+    name = "threads"
+    capabilities = Capabilities(shared_memory=True, locality=True, spill=True)
+
+    def __init__(
+        self,
+        *,
+        nthreads: int | None = None,
+        memory_limit: float | str | None = None,
+        spill_dirs: str | Sequence[str] | None = None,
+        spill_limit: int | str | None = None,
+    ) -> None:
+        nthreads = nthreads or dask.config.get("marsdask.nthreads", None) or limits.cpus()
+        folders = spill_dirs or dask.config.get("marsdask.spill-dirs", None) or ()
+        most = spill_limit if spill_limit is not None else dask.config.get("marsdask.spill-limit", None)
+        self.nthreads = nthreads
+        self.memory_limit = _budget(memory_limit)
+        store = SpillStore(
+            [folders] if isinstance(folders, str) else list(folders),
+            None if most is None else parse_bytes(most),
+        )
+        super().__init__(Engine(self.memory_limit, store, nthreads=nthreads))
+
+    def submit(
+        self,
+        graph: TaskGraph,
+        keys: Collection[Hashable],
+        *,
+        hints: Mapping[Hashable, Hint] | None = None,
+        callbacks: Iterable[Callback] = (),
+    ) -> LocalHandle:
+        return self._submit(graph, keys, hints, callbacks, drive=_is_small(graph, hints))
+
+
+def _is_small(graph: TaskGraph, hints: Mapping[Hashable, Hint] | None) -> bool:
+    if not hints or len(graph) > _FEW:
+        return False
+    peaks = [hint.peak if (hint := hints.get(key)) is not None else None for key in graph]
+    return all(peak is not None for peak in peaks) and sum(peak or 0 for peak in peaks) <= _LITTLE
+
+
+def _budget(limit: float | str | None) -> int:
+    if limit is None:
+        limit = dask.config.get("marsdask.memory-limit", None)
+    if limit is None:
+        limit = DEFAULT_SHARE
+    if isinstance(limit, float) and 0 < limit <= 1:
+        return int(limit * limits.memory())
+    nbytes = parse_bytes(limit)
+    if nbytes <= 0:
+        raise ValueError(f"memory_limit must be positive, not {limit!r}")
+    return int(nbytes)
