@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import Any
 
 from dask._task_spec import convert_legacy_graph
@@ -46,19 +46,25 @@ def nest(keys: Any, values: Mapping[Key, Any]) -> Any:
     return values[keys]
 
 
-def missing(graph: Mapping[Key, GraphNode], keys: Sequence[Key]) -> list[Key]:
-    """Return what of ``keys`` and their ancestors the graph does not define."""
-    seen: set[Key] = set()
+def cull(
+    graph: Mapping[Key, GraphNode], keys: Iterable[Key], held: Container[Key]
+) -> tuple[dict[Key, GraphNode], set[Key]]:
+    """Return the part of the graph that has to run for ``keys``, and the held keys that it needs.
+
+    ``KeyError`` names a key that is neither defined nor held.
+    """
+    needed: dict[Key, GraphNode] = {}
+    inputs: set[Key] = set()
     stack = list(keys)
-    absent = []
     while stack:
         key = stack.pop()
-        if key in seen:
+        if key in needed or key in inputs:
             continue
-        seen.add(key)
-        node = graph.get(key)
-        if node is None:
-            absent.append(key)
+        if key in held:
+            inputs.add(key)
+        elif key in graph:
+            needed[key] = graph[key]
+            stack.extend(graph[key].dependencies)
         else:
-            stack.extend(node.dependencies)
-    return absent
+            raise KeyError(key)
+    return needed, inputs

@@ -62,6 +62,10 @@ class WorkerDied(MarsdaskError, RuntimeError):
         return type(self), (self.key, self.exitcode)
 
 
+class ResultLost(MarsdaskError, RuntimeError):
+    """A cluster lost a result that it cannot compute again, or somebody else cancelled it."""
+
+
 class UnknownScheduler(MarsdaskError, ValueError):
     """No scheduler has the name; the message lists those that exist."""
 

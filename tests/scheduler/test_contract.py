@@ -1,6 +1,10 @@
 """Every scheduler passes the contract."""
 
+import pytest
+from distributed import Client, LocalCluster
+
 from marsdask.scheduler import registry
+from marsdask.scheduler.dask import DaskScheduler
 from marsdask.scheduler.testing import SchedulerContract
 
 
@@ -21,3 +25,28 @@ class TestSynchronous(SchedulerContract):
 class TestThreads(SchedulerContract):
     def create(self):
         return registry.create("threads", nthreads=2)
+
+
+@pytest.fixture(scope="module")
+def client():
+    with (
+        LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None
+        ) as cluster,
+        Client(cluster, set_as_default=False) as client,
+    ):
+        yield client
+
+
+class TestDask(SchedulerContract):
+    nested = False
+    counts_tasks = False
+    passes_interrupts = False
+    depth = 1_000
+
+    @pytest.fixture(autouse=True)
+    def _connect(self, client):
+        self.client = client
+
+    def create(self):
+        return DaskScheduler(self.client)

@@ -1,0 +1,245 @@
+"""Any ``distributed.Client`` as a scheduler: graphs go out as they are, results stay as Futures.
+
+What a stock cluster does not let us say: the order of tasks is ``dask.order``'s, not the hints',
+and only wanted keys report back, so events count these.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections import deque
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from dask.highlevelgraph import HighLevelGraph, MaterializedLayer
+from distributed import Client, Future, default_client
+
+from .base import Callback, Capabilities, ChunkInfo, Handle, Hint, Key, TaskGraph, describe
+from .dask_graph import cull
+from .errors import ResultLost, SchedulerClosed
+from .events import GraphSubmitted, TaskDone, TaskFailed
+from .handle import Submission
+
+
+class DaskScheduler:
+    """Runs graphs on a cluster.
+
+    ``client`` is a ``distributed.Client`` (never closed here), an address, for which a client is
+    opened and closed with the scheduler, or ``None`` for Dask's current client. Keys that this
+    client holds otherwise, such as persisted collections, can be referred to like held ones.
+    Callbacks of handles run on the one thread that distributed has for them: they must not wait for
+    another handle.
+    """
+
+    name = "dask"
+    capabilities = Capabilities(locality=True, spill=True, resilient=True)
+
+    def __init__(self, client: Client | str | None = None) -> None:
+        self._owns_client = isinstance(client, str)
+        if client is None:
+            client = default_client()
+        elif isinstance(client, str):
+            client = Client(client, set_as_default=False)
+        if client.asynchronous:
+            raise ValueError(
+                "an asynchronous client cannot be a scheduler, whose methods block; "
+                "make one with asynchronous=False"
+            )
+        self._client = client
+        # One Future for each reference: distributed counts them, and dropping one never blocks.
+        self._held: dict[Key, list[Future[Any]]] = {}
+        self._released: deque[Key] = deque()
+        self._lock = threading.Lock()
+        self._running: set[_ClusterSubmission] = set()
+        self._closed = False
+
+    def submit(
+        self,
+        graph: TaskGraph,
+        keys: Collection[Key],
+        *,
+        hints: Mapping[Key, Hint] | None = None,
+        callbacks: Iterable[Callback] = (),
+    ) -> Handle:
+        """Send the part of the graph that the cluster does not have yet."""
+        handle = _ClusterSubmission(self, keys, callbacks)
+        with self._exclusive():
+            if self._closed:
+                raise SchedulerClosed("the scheduler is closed")
+            needed, inputs = cull(graph, handle.keys, _Available(self._client))
+            # Pinned, or a release on the way would make the cluster forget them before it reads
+            # the graph; messages to it keep their order.
+            pins = [Future(key, self._client) for key in inputs]
+            wanted = [key for key in handle.keys if key in needed]
+            if wanted:
+                pins += self._client.get(_annotated(needed, hints or {}), wanted, sync=False)
+            for key in handle.keys:
+                self._held.setdefault(key, []).append(Future(key, self._client))
+            self._running.add(handle)
+            del pins
+        handle.watch({key: self._held[key][-1] for key in handle.keys})
+        return handle
+
+    def gather(self, keys: Sequence[Key]) -> list[Any]:
+        """Fetch held results."""
+        if not keys:
+            return []
+        values: list[Any] = self._client.gather(self._futures(keys))
+        return values
+
+    def info(self, keys: Sequence[Key]) -> list[ChunkInfo]:
+        """Describe held results by a task for each, which the cluster runs where the data lie."""
+        if not keys:
+            return []
+        tasks = self._client.map(describe, self._futures(keys), pure=False)
+        infos: list[ChunkInfo] = self._client.gather(tasks)
+        return infos
+
+    def _futures(self, keys: Iterable[Key]) -> list[Future[Any]]:
+        with self._exclusive():
+            return [self._held[key][-1] for key in keys]
+
+    def release(self, keys: Iterable[Key]) -> None:
+        """Drop one Future of each key, now or when the lock is next let go.
+
+        A finalizer may run on a thread that holds any lock, this one or distributed's, so it must
+        never wait for one.
+        """
+        self._released.extend(keys)
+        self._settle()
+
+    def _settle(self) -> None:
+        while self._released and self._lock.acquire(blocking=False):
+            try:
+                self._drop()
+            finally:
+                self._lock.release()
+
+    def _drop(self) -> None:
+        while self._released:
+            key = self._released.popleft()
+            futures = self._held.get(key)
+            if futures:
+                futures.pop().release()
+                if not futures:
+                    del self._held[key]
+
+    @contextlib.contextmanager
+    def _exclusive(self) -> Iterator[None]:
+        with self._lock:
+            self._drop()
+            yield
+        self._settle()
+
+    def _end(self, handle: _ClusterSubmission, hold: bool) -> bool:
+        """Forget a submission that ends, and its results unless they stay held; False if it did."""
+        with self._exclusive():
+            if handle not in self._running:
+                return False
+            self._running.discard(handle)
+        if not hold:
+            self.release(handle.keys)
+            # Until the client has let go of a failed key, a new submission of it would find the
+            # old failure.
+            self._client.sync(_pass)
+        return True
+
+    def close(self) -> None:
+        """Cancel and release everything; close the client if it was opened here."""
+        with self._exclusive():
+            if self._closed:
+                return
+            self._closed = True
+            running = list(self._running)
+        for handle in running:
+            handle.cancel()
+        with self._exclusive():
+            held = [key for key, futures in self._held.items() for _ in futures]
+        self.release(held)
+        if self._owns_client:
+            self._client.close()
+
+
+class _ClusterSubmission(Submission):
+    def __init__(
+        self, scheduler: DaskScheduler, keys: Collection[Key], callbacks: Iterable[Callback]
+    ) -> None:
+        super().__init__(keys, callbacks)
+        self._scheduler = scheduler
+        self._missing: set[Key] = set()
+        self._progress = threading.Lock()
+
+    def watch(self, futures: Mapping[Key, Future[Any]]) -> None:
+        """Follow the wanted futures to the end."""
+        pending = [future for future in futures.values() if future.status != "finished"]
+        self._missing = {future.key for future in pending}
+        self.emit(GraphSubmitted(len(pending)))
+        if not pending and self._scheduler._end(self, hold=True):
+            self.finish("done")
+        for future in pending:
+            future.add_done_callback(self._arrived)
+
+    def _arrived(self, future: Future[Any]) -> None:
+        if self.state != "running":
+            return
+        if future.status != "finished":
+            self._fail(future)
+            return
+        with self._progress:
+            if future.key not in self._missing:
+                return
+            self._missing.discard(future.key)
+            last = not self._missing
+        # A cluster tells neither size nor time of a task without being asked for each.
+        self.emit(TaskDone(future.key, 0, 0.0))
+        if last and self._scheduler._end(self, hold=True):
+            self.finish("done")
+
+    def _fail(self, future: Future[Any]) -> None:
+        error: BaseException
+        if future.status == "error":
+            error = future.exception().with_traceback(future.traceback())
+            failed = self._blamed(future)
+        else:
+            error, failed = ResultLost(f"the cluster lost or cancelled {future.key!r}"), future.key
+        if self._scheduler._end(self, hold=False):
+            self.emit(TaskFailed(failed, error))
+            self.finish("failed", error, failed)
+
+    def _blamed(self, future: Future[Any]) -> Key:
+        client = future.client
+        try:
+            key = client.sync(client.scheduler.get_error_cause, keys=[future.key])
+        except OSError:
+            return future.key
+        return tuple(key) if isinstance(key, list) else key or future.key
+
+    def cancel(self) -> None:
+        """Release the futures: what nobody else wants the cluster drops."""
+        if self._scheduler._end(self, hold=False):
+            self.finish("cancelled")
+
+
+class _Available:
+    """The keys that a client holds and that have not failed."""
+
+    def __init__(self, client: Client) -> None:
+        self._futures = client.futures
+
+    def __contains__(self, key: Key) -> bool:
+        state = self._futures.get(key)
+        return state is not None and state.status in ("pending", "finished")
+
+
+def _annotated(graph: dict[Key, Any], hints: Mapping[Key, Hint]) -> HighLevelGraph:
+    """Return the graph with its hints as annotations, which arrive in the cluster's task states."""
+    peaks = {key: hints[key].peak for key in graph if key in hints}
+    sizes = {key: hints[key].nbytes for key in graph if key in hints}
+    annotations = {"mars_mem": peaks.get, "mars_out": sizes.get} if peaks else None
+    layer = MaterializedLayer(graph, annotations=annotations)
+    return HighLevelGraph({"marsdask": layer}, {"marsdask": set()})
+
+
+async def _pass() -> None:
+    """Do nothing, after everything that the event loop was told to do before."""
