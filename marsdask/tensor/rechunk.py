@@ -16,7 +16,7 @@ from marsdask.core.collection import wrap
 from marsdask.core.node import Node
 from marsdask.core.types import Chunks, Index, Sizes, Unknown, known_chunks
 from .chunks import common_sizes, normalize_chunks
-from .tensor import node_of
+from .base import as_node
 
 #: A run of one chunk: which chunk along the axis, and which part of it.
 Piece = tuple[int, slice]
@@ -208,6 +208,6 @@ class Rechunk(Node):
 
 def rechunk(tensor: Any, chunk_size: Any) -> Any:
     """Return the same tensor in other chunks."""
-    node = node_of(tensor)
+    node = as_node(tensor)
     splits = normalize_chunks(chunk_size, node.shape, node.meta.dtype)
     return tensor if splits == node.chunks else wrap(Rechunk(node, splits))

@@ -14,7 +14,7 @@ from marsdask.core.collection import wrap
 from marsdask.core.node import Node
 from marsdask.core.shapes import blockwise, map_blocks, tree
 from marsdask.core.types import Chunks
-from .tensor import node_of
+from .base import as_node
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ def reduction(name: str) -> Callable[..., Any]:
     """Return the lazy reduction of that name."""
 
     def lazy(a: Any, axis: Any = None, dtype: Any = None, *, keepdims: bool = False) -> Any:
-        node = node_of(a)
+        node = as_node(a)
         ndim = node.meta.ndim
         axes = (
             tuple(range(ndim))

@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from marsdask.core.collection import Collection, register_collection
-from marsdask.core.node import Node
 from marsdask.core.stored import Stored
-from marsdask.core.tokens import register_token
-from marsdask.core.types import public
+from marsdask.core.types import numbers, public
+
+from . import elementwise, reduce
+from .rechunk import rechunk
+
+
+def method(func: Callable[..., Any]) -> Any:
+    """Return a function of a tensor as a method."""
+
+    def call(self: Tensor, *args: Any, **kwargs: Any) -> Any:
+        return func(self, *args, **kwargs)
+
+    call.__name__ = func.__name__
+    call.__doc__ = func.__doc__
+    return call
 
 
 class Tensor(Collection):
@@ -46,8 +60,8 @@ class Tensor(Collection):
         if len(blocks) == 1:
             (block,) = blocks.values()
             return block[()] if stored.chunks == () else block
-        out = np.empty(tuple(map(sum, chunks)), dtype=stored.meta.dtype)  # type: ignore[arg-type]
-        starts = [np.cumsum([0, *sizes]) for sizes in chunks]
+        starts = [[0, *itertools.accumulate(numbers(sizes))] for sizes in chunks]
+        out = np.empty(tuple(start[-1] for start in starts), dtype=stored.meta.dtype)
         for index, block in blocks.items():
             place = tuple(
                 slice(start[position], start[position + 1])
@@ -56,18 +70,9 @@ class Tensor(Collection):
             out[place] = block
         return out
 
-
-def node_of(obj: Any) -> Node:
-    """Return the node of a tensor."""
-    node: Node = obj.node
-    return node
-
-
-def _write_dtype(dtype: np.dtype[Any]) -> str:
-    return f"dtype:{dtype.descr if dtype.names else dtype.str}:{dtype.metadata}"
+    __add__ = method(elementwise.add)
+    sum = method(reduce.sum)
+    rechunk = method(rechunk)
 
 
 register_collection(np.ndarray, Tensor)
-for _kind in {type(np.dtype(code)) for code in np.typecodes["All"]}:
-    register_token(_kind, _write_dtype)
-register_token(np.ufunc, lambda func: f"ufunc:{func.__name__}")
