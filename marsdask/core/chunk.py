@@ -22,7 +22,7 @@ class Ref(NamedTuple):
     """One chunk of a grid."""
 
     grid: Grid
-    index: Index
+    index: Index  # type: ignore[assignment]  # hides tuple.index, which nobody calls on a ref
 
 
 class Call(NamedTuple):
@@ -106,7 +106,9 @@ class Grid:
 
     def nbytes(self, index: Index) -> int | None:
         """Project the bytes of one chunk; ``None`` if nothing bounds it."""
-        width = self._width
+        if self._uniform is not None:
+            return self._uniform
+        width = self.width
         if width is None:
             return None
         count = 1
@@ -118,7 +120,20 @@ class Grid:
         return int(count * width)
 
     @cached_property
-    def _width(self) -> float | None:
+    def _uniform(self) -> int | None:
+        """The bytes of every chunk, where all are of one known size."""
+        width = self.width
+        count = 1
+        for sizes in self.chunks:
+            bound = upper(sizes[0]) if sizes.count(sizes[0]) == len(sizes) else None
+            if bound is None:
+                return None
+            count *= bound
+        return None if width is None else int(count * width)
+
+    @cached_property
+    def width(self) -> float | None:
+        """Bytes of one element or row, ``None`` if nobody knows."""
         if self.itemsize is not None:
             return self.itemsize
         return getattr(getattr(self.meta, "dtype", None), "itemsize", None)
@@ -149,7 +164,7 @@ class Held(Rule):
     nbytes: Mapping[Index, int] = field(repr=False)
 
     @property
-    def token_name(self) -> str:  # type: ignore[override]
+    def token_name(self) -> str:
         return self.name
 
     @property

@@ -6,6 +6,7 @@ from types import TracebackType
 from typing import Any
 
 from marsdask.scheduler.errors import MarsdaskError, MemoryBudgetError, SessionClosed, SpillFull
+
 from .chunk import Grid
 from .config import OptionError
 from .types import UnknownShapeError
@@ -43,7 +44,7 @@ def explain_failure(error: BaseException, grid: Grid | None, index: Any) -> Base
         return error
     lines = [f"in {grid.node.label}, chunk {index} of {grid.numblocks} ({grid.rule.label})"]
     lines.extend(
-        f"  input {source.node.label if source.node else source.rule.label}: chunks {_sizes(source)}"
+        f"  input {_label(source)}: chunks of up to {_sizes(source)}"
         for source in grid.rule.inputs[:4]
     )
     if grid.node.origin is not None:
@@ -51,6 +52,10 @@ def explain_failure(error: BaseException, grid: Grid | None, index: Any) -> Base
     error.add_note("\n".join(lines))
     error.marsdask_explained = True  # type: ignore[attr-defined]
     return error
+
+
+def _label(grid: Grid) -> str:
+    return grid.node.label if grid.node is not None else grid.rule.label
 
 
 def _sizes(grid: Grid) -> str:

@@ -166,7 +166,7 @@ class Fusion:
         """List the grids made in one task, producers first, and register the task's leaves."""
         order: list[tuple[tuple[str, Axes], Grid]] = []
         done: set[tuple[str, Axes]] = set()
-        stack = [(root, tuple(range(root.ndim)), False)]
+        stack: list[tuple[Grid, Axes, bool]] = [(root, tuple(range(root.ndim)), False)]
         while stack:
             grid, axes, expanded = stack.pop()
             node = (grid.name, axes)

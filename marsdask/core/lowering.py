@@ -8,6 +8,7 @@ from typing import Any
 from dask.task_spec import Alias, GraphNode, List, Task, TaskRef
 
 from marsdask.scheduler.base import Hint
+
 from .chunk import Grid, Held, Ref
 from .fusion import Fusion, Leaf, Template, leaf_ref
 from .memory import Projection, check_budget, project_cell, project_template
@@ -69,12 +70,12 @@ class _Lowering:
         return self.tasks, self.hints, self.grids
 
     def _emit(self, key: Any, grid: Grid, index: Index) -> None:
-        self.grids.setdefault(grid.name, grid)
         if isinstance(grid.rule, Blockwise):
-            template = self.fusion.template(grid)
+            template = self._template(grid)
             self.tasks[key] = self._blockwise(key, template, index)
             projection = self._project(template, index)
         else:
+            self.grids[grid.name] = grid
             call = grid.rule.cell(index)
             refs: list[Ref] = []
             args = [self._argument(arg, refs) for arg in call.args]
@@ -85,9 +86,13 @@ class _Lowering:
         check_budget(grid, index, projection, self.budget)
         self.hints[key] = self._interned.setdefault(projection.hint, projection.hint)
 
+    def _template(self, grid: Grid) -> Template:
+        template = self.fusion.template(grid)
+        if grid.name not in self.grids:
+            self.grids.update((absorbed.name, absorbed) for absorbed, _ in template.grids)
+        return template
+
     def _blockwise(self, key: Any, template: Template, index: Index) -> GraphNode:
-        for grid, _ in template.grids:
-            self.grids.setdefault(grid.name, grid)
         leaves = [self._leaf(leaf, index) for leaf in template.leaves]
         if template.program is not None:
             return Task(key, template.program, *leaves)
@@ -119,7 +124,7 @@ class _Lowering:
         if not self.fusion.inlined(ref.grid):
             refs.append(ref)
             return TaskRef(ref.grid.key(ref.index))
-        template = self.fusion.template(ref.grid)
+        template = self._template(ref.grid)
         refs.extend(leaf_ref(leaf, ref.index) for leaf in template.leaves if leaf.grid is not None)
         depth = len(self._stack)
         task = self._blockwise(None, template, ref.index)

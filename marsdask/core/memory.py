@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from marsdask.scheduler.base import Hint
+
 from .chunk import Grid, Ref
 from .errors import MemoryBudgetError
 from .fusion import Template
@@ -38,7 +39,7 @@ def project_cell(grid: Grid, index: Index, refs: Sequence[Ref]) -> Projection:
 
 
 def project_template(template: Template, index: Index) -> Projection:
-    """Project a task that runs a fused program: temporaries live from their step to their last use."""
+    """Project a task that runs a fused program: temporaries live until their last use."""
     sizes = [
         0 if leaf.grid is None else leaf.grid.nbytes(pick(index, leaf.axes)) or UNBOUNDED
         for leaf in template.leaves
@@ -60,7 +61,7 @@ def project_template(template: Template, index: Index) -> Projection:
 def check_budget(grid: Grid, index: Index, projection: Projection, budget: int | None) -> None:
     """Refuse a task that cannot fit, before the first one runs.
 
-    Raises :class:`MemoryBudgetError` naming the operation, the chunk and a chunk size that would fit.
+    Raises :class:`MemoryBudgetError` naming the operation, the chunk and a size that would fit.
     """
     if budget is None or projection.total <= budget:
         return

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 from weakref import WeakValueDictionary
 
 from .origin import Origin, caller
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from .chunk import Grid, Look
 
-    Tiled = Grid | tuple[Grid, ...]
-    Tiling = Tiled | Generator[Look | Grid, Any, Tiled]
+    Tiled: TypeAlias = Grid | tuple[Grid, ...]
+    Tiling: TypeAlias = Tiled | Generator[Look | Grid, Any, Tiled]
 
 _NODES: WeakValueDictionary[str, Node] = WeakValueDictionary()
 
@@ -168,8 +168,7 @@ class Part(Node):
 
     @property
     def chunks(self) -> Chunks:
-        chunks: Chunks = self.source.chunks[self.position]  # type: ignore[assignment]
-        return chunks
+        return self.source.chunks[self.position]  # type: ignore[return-value]
 
-    def tile(self, outputs: tuple[Grid, ...]) -> Grid:  # type: ignore[override]
+    def tile(self, outputs: tuple[Grid, ...]) -> Grid:
         return outputs[self.position]

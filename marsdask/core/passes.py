@@ -102,7 +102,7 @@ def _pinned(graph: Graph) -> set[Node]:
 
 
 def _merged_sizes(graph: Graph, plan: Plan, limit: int) -> dict[Sizes, Sizes]:
-    """Choose for every way an axis is cut how it shall be cut, so that no block passes ``limit``."""
+    """Choose for every way an axis is cut how to cut it instead, no block above ``limit``."""
     nodes = [node for node in graph.nodes if _is_array(node)]
     if not nodes:
         return {}

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from marsdask.scheduler.events import Event
+
 from .config import options
 
 if TYPE_CHECKING:

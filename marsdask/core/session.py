@@ -13,6 +13,7 @@ from weakref import WeakValueDictionary
 from marsdask.scheduler import registry
 from marsdask.scheduler.base import Done, Handle, Scheduler, Stage
 from marsdask.scheduler.events import Event, GraphSubmitted, TaskDone
+
 from .config import options
 from .errors import SessionClosed, explain_failure
 from .graph import Graph

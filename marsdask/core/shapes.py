@@ -312,9 +312,8 @@ def all_to_all(
 ) -> Grid:
     """Shuffle along ``axis``: every input chunk is split, every output chunk merges its parts.
 
-    ``split(block, *split_with, **split_kwargs)`` returns a sequence of ``len(sizes)`` parts in the
-    order of the output; ``merge(parts, *merge_with, **merge_kwargs)`` takes them in the order of the
-    input. Grids in ``split_with`` and ``merge_with`` have one chunk each.
+    ``split(block, *split_with, **split_kwargs)`` returns ``len(sizes)`` parts in the order of the
+    output; ``merge(parts, *merge_with, **merge_kwargs)`` takes them in the order of the input. Grids in ``split_with`` and ``merge_with`` have one chunk each.
     """
     whole: Axes = tuple(range(source.ndim))
     inputs = [(source, whole), *((grid, (None,) * grid.ndim) for grid in split_with)]
@@ -322,7 +321,7 @@ def all_to_all(
         split,
         inputs,
         chunks=source.chunks,
-        itemsize=source._width,
+        itemsize=source.width,
         kwargs=split_kwargs,
     )
     part_sizes: Sizes = (1,) * len(sizes)

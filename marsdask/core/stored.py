@@ -40,7 +40,7 @@ class Stored(Node):
     result: Result = field(repr=False)
 
     @property
-    def name(self) -> str:  # type: ignore[override]
+    def name(self) -> str:
         return self.stored_name
 
     @property
@@ -109,7 +109,7 @@ class Embedded(Node):
     blocks: Mapping[Index, Any] = field(repr=False)
 
     @property
-    def name(self) -> str:  # type: ignore[override]
+    def name(self) -> str:
         return self.stored_name
 
     @property

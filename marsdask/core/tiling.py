@@ -8,13 +8,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from marsdask.scheduler.base import ChunkInfo, Done, Stage
+
 from .chunk import Grid, Look, Ref, current_node
 from .errors import MemoryBudgetError
 from .graph import Graph
 from .lowering import lower
 from .node import Node
 from .passes import Plan, run_passes, substitute
-from .types import Chunks, Index, Unknown
+from .types import Chunks, Index, Size, Unknown
 
 Infos = Mapping[Any, ChunkInfo]
 
@@ -40,7 +41,7 @@ class _Paused:
 class Compilation:
     """Compile ``roots`` stage by stage: deterministic given the infos it is fed.
 
-    ``results`` holds nodes computed before, by name. With ``pin`` the roots keep their logical grid.
+    ``results`` holds nodes computed before, by name.
     """
 
     def __init__(
@@ -124,18 +125,20 @@ class Compilation:
 
     def _actual_chunks(self, grid: Grid) -> Chunks:
         """Replace the sizes that were unknown by those that came out."""
-        chunks = []
-        for axis, sizes in enumerate(grid.chunks):
-            actual = []
-            for position, size in enumerate(sizes):
-                if isinstance(size, Unknown):
-                    index = tuple(position if a == axis else 0 for a in range(grid.ndim))
-                    shape = self._infos[grid.key(index)].shape
-                    if shape is not None and axis < len(shape):
-                        size = shape[axis]
-                actual.append(size)
-            chunks.append(tuple(actual))
-        return tuple(chunks)
+        return tuple(
+            tuple(
+                self._actual(grid, axis, position) if isinstance(size, Unknown) else size
+                for position, size in enumerate(sizes)
+            )
+            for axis, sizes in enumerate(grid.chunks)
+        )
+
+    def _actual(self, grid: Grid, axis: int, position: int) -> Size:
+        index = tuple(position if a == axis else 0 for a in range(grid.ndim))
+        shape = self._infos[grid.key(index)].shape
+        if shape is not None and axis < len(shape):
+            return shape[axis]
+        return grid.chunks[axis][position]
 
     def _tile_all(self) -> None:
         for node in self.graph.nodes:

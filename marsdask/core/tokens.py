@@ -20,8 +20,8 @@ _PLAIN = (int, float, complex, bool, str, bytes, type(None), type(...), range)
 def token(*parts: Any) -> str:
     """Return 24 hexadecimal digits that name ``parts``.
 
-    What neither we nor dask can tokenise deterministically (a lambda over local state, an open file)
-    gets a fresh name each time: nothing is ever shared by mistake.
+    What neither we nor dask can tokenise deterministically (a closure over an open file) gets a
+    fresh name each time: nothing is ever shared by mistake.
     """
     out: list[str] = []
     for part in parts:
@@ -97,5 +97,5 @@ _WRITERS: dict[type, Callable[[Any], str]] = {
 
 
 def register_token(kind: type, writer: Callable[[Any], str]) -> None:
-    """Say how objects of exactly ``kind`` write themselves; the text must be unique to the content."""
+    """Say how objects of exactly ``kind`` write themselves, uniquely to their content."""
     _WRITERS[kind] = writer
