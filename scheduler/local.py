@@ -8,6 +8,7 @@ and a finalizer that the garbage collector runs in the middle of it can never bl
 from __future__ import annotations
 
 import logging
+import math
 import os
 import threading
 import time
@@ -22,6 +23,7 @@ from typing import Any
 from dask.sizeof import sizeof
 
 from . import evaluate as evaluate_module
+from . import native
 from .base import Callback, Capabilities, ChunkInfo, Handle, Hint, TaskGraph, describe
 from .errors import SchedulerClosed
 from .evaluate import evaluate
@@ -36,6 +38,10 @@ logger = logging.getLogger("marsdask.scheduler")
 
 _OWN_FILES = frozenset({__file__, evaluate_module.__file__})
 _NO_HINTS: Mapping[Key, Hint] = {}
+
+
+#: The allocator is asked for its free memory no sooner than after so many bytes were freed.
+_TRIM_FROM = 2**23
 
 
 class LocalHandle(Job):
@@ -140,7 +146,8 @@ class Engine:
     def __init__(
         self, budget: float, store: SpillStore, *, nthreads: int = 0, keep_frames: bool = False
     ) -> None:
-        self.state = State(budget)
+        spare = 0 if math.isinf(budget) else budget / 32
+        self.state = State(budget, spare)
         self.lock = threading.Lock()
         self.locked = _Locked(self)
         self.closed = False
@@ -154,6 +161,7 @@ class Engine:
         """Likewise of other threads that drive a submission of theirs."""
         self._released: deque[Sequence[Key]] = deque()
         self._here = threading.local()
+        self._trim_after = max(_TRIM_FROM, spare)
 
     @property
     def level(self) -> int:
@@ -246,8 +254,12 @@ class Engine:
         ended, trash = state.ended, state.trash
         if ended:
             state.ended = []
+        trim = False
         if trash:
             state.trash = []
+            if state.freed > self._trim_after:
+                state.freed = 0
+                trim = state.memory.missing() > -state.memory.budget / 2
         self.lock.release()
         for job in ended:
             assert isinstance(job, LocalHandle)
@@ -255,9 +267,13 @@ class Engine:
                 job.flush()
             else:
                 job.finish()
-        for entry in trash:
+        while trash:
+            entry = trash.pop()
             if isinstance(entry, SpillFile):
                 entry.remove()
+            del entry
+        if trim:
+            native.trim()
         if self._released:
             self._drain()
 
@@ -326,9 +342,8 @@ class Engine:
         error: BaseException | None = None
         value: Any = None
         cost: Charges = ()
-        assert item.node is not None
         try:
-            value = evaluate(item.node, _values(item))
+            value = self.evaluate(item)
             cost = charges(value, self.state.memory.ledger)
             if job.callbacks:
                 event = TaskDone(item.key, int(sizeof(value)), time.perf_counter() - start)
@@ -348,6 +363,11 @@ class Engine:
             assert isinstance(job, LocalHandle)
             job.flush()
         return following
+
+    def evaluate(self, item: Item) -> Any:
+        """Compute the value of an item whose inputs are done; processes.py does it elsewhere."""
+        assert item.node is not None
+        return evaluate(item.node, _values(item))
 
     def _spill(self, spill: Spill, bound: int) -> Item | Spill | None:
         error: Exception | None = None

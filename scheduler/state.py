@@ -41,6 +41,8 @@ ALL = 1 << _LEVEL_BITS
 _NO_HINT = Hint()
 #: How many ready tasks are looked at for one that fits while the first does not.
 _LOOK_AHEAD = 16
+#: Of how many functions the sizes of results are remembered.
+_MOST_FUNCTIONS = 1024
 
 
 class Item:
@@ -51,6 +53,7 @@ class Item:
         "dependents",
         "file",
         "fixed",
+        "guessed",
         "held",
         "info",
         "inputs",
@@ -69,13 +72,15 @@ class Item:
         "value",
     )
 
-    def __init__(self, key: Key, node: GraphNode, order: int, job: Job, peak: int) -> None:
+    def __init__(self, key: Key, node: GraphNode, order: int, job: Job, peak: int | None) -> None:
         self.key = key
         self.node: GraphNode | None = node
         self.order = order
         self.job = job
         """The submission that brought it and hears its events."""
-        self.peak = peak
+        self.peak = peak or 0
+        self.guessed = peak is None
+        """Nobody said what it needs: the peak is a guess from tasks like it."""
         self.status = WAITING
         self.inputs: list[Item] = []
         self.missing = 0
@@ -133,10 +138,10 @@ class Spill:
 class State:
     """Everything a scheduler holds; see the module for how it is driven."""
 
-    def __init__(self, budget: float) -> None:
+    def __init__(self, budget: float, spare: float = 0) -> None:
         self.items: dict[Key, Item] = {}
         self.jobs: set[Job] = set()
-        self.memory = Memory(budget)
+        self.memory = Memory(budget, spare)
         self.ready: list[tuple[int, Item]] = []
         self.active = 0
         """Tasks that run and do not wait for a nested submission."""
@@ -148,6 +153,10 @@ class State:
         """Jobs that ended since the driver last looked."""
         self.trash: list[Any] = []
         """Values to drop and files to remove, which takes time, outside the lock."""
+        self.freed = 0
+        """Bytes that left memory; the driver sets it back."""
+        self._seen: dict[int, int] = {}
+        """Bytes of the last result of each function whose tasks came without a hint."""
         self._orders = 0
 
     # Submitting
@@ -166,7 +175,7 @@ class State:
             order = _by_priority(order, hints)
         for position, key in enumerate(order, self._reserve_orders(len(order), job.level)):
             hint = hints.get(key, _NO_HINT)
-            peak = hint.peak if hint.peak is not None else hint.nbytes or 0
+            peak = hint.nbytes if hint.peak is None else hint.peak
             items[key] = Item(key, graph[key], position, job, peak)
         job.tell(GraphSubmitted(len(order)))
         job.keys = tuple(keys)
@@ -227,15 +236,15 @@ class State:
             order, item = ready[0]
             if item.status != READY or item.order != order:
                 heapq.heappop(ready)  # dropped, started out of order, or hurried
-            elif order >= bound:
+                continue
+            if order >= bound:
                 break
-            elif not self.on_disk and memory.missing(item.peak) <= 0:
+            if not self.on_disk and memory.missing(self._peak(item)) <= 0:
                 heapq.heappop(ready)
                 return self._start(item)
-            else:
-                instruction = self._start_in_tight_memory(item, bound)
-                if instruction is not None or item.status == READY:
-                    return instruction
+            instruction = self._start_in_tight_memory(item, bound)
+            if instruction is not None or item.status == READY:
+                return instruction
         return self._make_room(0, ())
 
     def _start(self, item: Item) -> Item:
@@ -249,10 +258,15 @@ class State:
                 self._pin(source)
         return item
 
+    def _peak(self, item: Item) -> int:
+        if item.guessed and self._seen:
+            item.peak = self._seen.get(_function(item), 0)
+        return item.peak
+
     def _start_in_tight_memory(self, item: Item, bound: int) -> Item | Spill | None:
         """Run ``item``, make room for it, run another meanwhile, or fail it if nothing helps."""
         memory = self.memory
-        extra = item.peak + _to_load(item)
+        extra = self._peak(item) + _to_load(item)
         spill = self._make_room(extra, set(item.inputs))
         if spill is not None:
             return spill
@@ -263,7 +277,8 @@ class State:
         if self.disk_error is not None and memory.coldest(item.inputs) is not None:
             self._fail(item, self.disk_error)
             return None
-        needed = item.peak + sum(dict(c for i in item.inputs for c in i.charges).values())
+        peak = 0 if item.guessed else item.peak
+        needed = peak + sum(dict(c for i in item.inputs for c in i.charges).values())
         if needed <= memory.budget:
             return self._start(item)
         self._fail(
@@ -283,7 +298,7 @@ class State:
             order, item = heapq.heappop(ready)
             if item.status != READY or item.order != order:
                 continue
-            if self.memory.missing(item.peak + _to_load(item)) <= 0:
+            if self.memory.missing(self._peak(item) + _to_load(item)) <= 0:
                 found = item
             else:
                 passed.append((order, item))
@@ -330,6 +345,7 @@ class State:
     def _evict(self, item: Item) -> None:
         self.memory.drop(item)
         self.trash.append(item.value)
+        self.freed += item.nbytes
         item.value = ABSENT
         item.nbytes = item.file.nbytes
         item.charges = ((id(item), item.nbytes),)
@@ -372,15 +388,17 @@ class State:
             item.job.tell(event)
         if item.status == RUNNING:
             item.status = DONE
-            item.node = None
             item.value = value
             if charges:
                 item.charges = charges
                 item.nbytes = sum(nbytes for _, nbytes in charges)
                 self.memory.admit(item)
+                if item.guessed:
+                    self._learn(item)
         else:
             self.trash.append(value)
         self._leave(item)
+        item.node = None
         if item.status == DONE:
             for dependent in item.dependents:
                 dependent.missing -= 1
@@ -399,6 +417,11 @@ class State:
         if item.status == RUNNING:
             self._fail(item, error)
         self._leave(item)
+
+    def _learn(self, item: Item) -> None:
+        if len(self._seen) >= _MOST_FUNCTIONS:  # functions made for one task each teach nothing
+            self._seen.clear()
+        self._seen[_function(item)] = item.nbytes
 
     def _leave(self, item: Item) -> None:
         self.active -= 1
@@ -488,7 +511,13 @@ class State:
         elif not item.leaving:
             self.memory.drop(item)
             self.trash.append(item.value)
+            self.freed += item.nbytes
             item.value = None
+
+
+def _function(item: Item) -> int:
+    # The identity, because callables need not be hashable; one used twice spoils only a guess.
+    return id(item.node.func) if isinstance(item.node, Task) else 0
 
 
 def _name(item: Item) -> str:

@@ -25,8 +25,9 @@ class Resident(Protocol):
 class Memory:
     """The budget, what has been spent of it, and the results that can be evicted, coldest first."""
 
-    def __init__(self, budget: float) -> None:
+    def __init__(self, budget: float, spare: float = 0) -> None:
         self.budget = budget
+        self._usable = budget - spare
         self.ledger = Ledger()
         self.reserved = 0
         """Peaks of the tasks that run."""
@@ -35,8 +36,11 @@ class Memory:
         self._cold: OrderedDict[Any, None] = OrderedDict()
 
     def missing(self, extra: int = 0) -> float:
-        """Return by how much ``extra`` more bytes would exceed the budget; negative if they fit."""
-        return self.ledger.nbytes + self.reserved + extra - self.budget
+        """Return by how much ``extra`` more bytes would exceed the budget; negative if they fit.
+
+        The spare part of the budget is for freed memory that the allocator has not given back.
+        """
+        return self.ledger.nbytes + self.reserved + extra - self._usable
 
     def admit(self, result: Resident) -> None:
         """Count a result that is in memory now."""
