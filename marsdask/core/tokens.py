@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 import types
 import uuid
 from collections.abc import Callable
+from dataclasses import fields, is_dataclass
 from enum import Enum
 from hashlib import blake2b
 from typing import Any
@@ -13,6 +15,9 @@ from dask.base import tokenize
 
 #: A tuple at least this long is described by its runs, so that a regular grid costs little to name.
 _LONG = 32
+
+#: What a script calls itself; the same name means other code in the next script.
+_MAINS = ("__main__", "__mp_main__")
 
 _PLAIN = (int, float, complex, bool, str, bytes, type(None), type(...), range)
 
@@ -41,6 +46,11 @@ def _write(part: Any, out: list[str]) -> None:
         out.append(name)
     elif isinstance(part, Enum):
         out.append(f"{kind.__module__}.{part}")
+    elif is_dataclass(part) and not isinstance(part, type):
+        out.append(_class(kind))
+        _write_sequence([getattr(part, item.name) for item in fields(part)], out)
+    elif callable(part) and (name := _importable_name(part)):
+        out.append(f"function:{name}")
     else:
         out.append(_foreign(part))
 
@@ -58,6 +68,15 @@ def _write_sequence(part: tuple[Any, ...] | list[Any], out: list[str]) -> None:
     out.append("]")
 
 
+def _importable_name(part: Any) -> str | None:
+    """Return the dotted name under which anybody can import ``part``, if there is one."""
+    module, name = getattr(part, "__module__", None), getattr(part, "__name__", None)
+    if module in _MAINS or not isinstance(name, str):
+        return None
+    found = getattr(sys.modules.get(str(module)), name, None)
+    return f"{module}.{name}" if found is part else None
+
+
 def _foreign(part: Any) -> str:
     try:
         return f"{type(part).__qualname__}:{tokenize(part, ensure_deterministic=True)}"
@@ -67,7 +86,7 @@ def _foreign(part: Any) -> str:
 
 def _function(part: Any) -> str:
     qualname = part.__qualname__
-    if "<" in qualname or part.__module__ in {"__main__", "__mp_main__"}:
+    if "<" in qualname or part.__module__ in _MAINS:
         return _foreign(part)
     return f"function:{part.__module__}.{qualname}"
 
