@@ -8,6 +8,7 @@ guard. Values up to 64 KiB travel through the pipe; larger ones are files that t
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import pickle
 import shutil
@@ -25,7 +26,7 @@ from dask.sizeof import sizeof
 from dask.task_spec import GraphNode
 
 from .base import SAMPLE_LIMIT, ChunkInfo, Key, describe
-from .errors import WorkerDied
+from .errors import SchedulerClosed, WorkerDied
 from .evaluate import evaluate
 from .storage import files
 
@@ -99,9 +100,23 @@ class Child:
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
         self._connection: Connection[Any, Any] | None = None
-        self._serial = 0
+        self._serial = itertools.count()
+        self._ended = False
 
-    def _start(self) -> Connection[Any, Any]:
+    def new_path(self) -> str:
+        """Return the name of a file that does not exist yet."""
+        return os.path.join(self._folder, f"{id(self):x}-{next(self._serial)}")
+
+    def _connect(self) -> Connection[Any, Any]:
+        with self._lock:
+            if self._ended:
+                raise SchedulerClosed("the scheduler is closed")
+            if self._connection is None:
+                self._start()
+            assert self._connection is not None
+            return self._connection
+
+    def _start(self) -> None:
         ours, theirs = Pipe()
         handle = theirs.fileno()
         inherit: dict[str, Any] = {"pass_fds": (handle,)}
@@ -119,7 +134,6 @@ class Child:
         )
         theirs.close()
         self._connection = ours
-        return ours
 
     def run(self, key: Key, node: GraphNode, values: Mapping[Key, Blob]) -> Blob:
         """Evaluate ``node`` over there.
@@ -131,13 +145,11 @@ class Child:
             dependency: blob.data if blob.data is not None else blob.path
             for dependency, blob in values.items()
         }
-        request = dumps(node)
-        with self._lock:
-            connection = self._connection or self._start()
-            self._serial += 1
-            path = os.path.join(self._folder, f"{id(self):x}-{self._serial}")
+        path = self.new_path()
+        request = pickle.dumps((dumps(node), inputs, path))
+        connection = self._connect()
         try:
-            connection.send_bytes(pickle.dumps((request, inputs, path)))
+            connection.send_bytes(request)
             reply = connection.recv_bytes()
         except (OSError, EOFError):
             exitcode = self.kill()
@@ -149,11 +161,11 @@ class Child:
             raise pickle.loads(error)
         return Blob(data, None if info is None else path, info)
 
-    def kill(self) -> int | None:
+    def kill(self, *, for_good: bool = False) -> int | None:
         """End the process at once and return its exit code, None if there was none."""
         with self._lock:
-            process, connection = self._process, self._connection
-            self._process = self._connection = None
+            self._ended = self._ended or for_good
+            process, self._process, self._connection = self._process, None, None
             if process is None:
                 return None
             process.kill()

@@ -1,5 +1,6 @@
 """Every scheduler passes the contract."""
 
+import psutil
 import pytest
 from distributed import Client, LocalCluster
 
@@ -50,3 +51,22 @@ class TestDask(SchedulerContract):
 
     def create(self):
         return DaskScheduler(self.client)
+
+
+class TestProcesses(SchedulerContract):
+    nested = False
+
+    @pytest.fixture(scope="class")
+    @classmethod
+    def scheduler(cls):
+        """Starting interpreters takes time: one pair serves the whole class."""
+        with registry.create("processes", nprocesses=2) as scheduler:
+            yield scheduler
+        assert not psutil.Process().children()
+
+    @pytest.fixture(autouse=True)
+    def nothing_left_running(self):
+        """Children last for the class, which looks at its end."""
+
+    def create(self):
+        return registry.create("processes", nprocesses=1)
