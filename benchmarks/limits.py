@@ -128,7 +128,7 @@ def leaves(x: np.ndarray, mode: str) -> list[Data]:
 
 def t05a(s: Limit, x: np.ndarray) -> Data:
     """Reduce to R by a tree of cache-sized factorisations."""
-    tops = np.concatenate(leaves(x, "r"))
+    tops: np.ndarray = np.concatenate(leaves(x, "r"))
     while len(tops) > 10000:
         tops = np.concatenate(leaves(tops, "r"))
     return (np.linalg.svd(np.linalg.qr(tops, mode="r"), compute_uv=False),)
@@ -200,8 +200,8 @@ def t08_part(x: np.ndarray) -> tuple[float, int]:
     summed, count = 0.0, 0
     for span in spans(x.size, BLOCK):
         mask = x[span] > 0.5
-        summed += x[span] @ mask
-        count += np.count_nonzero(mask)
+        summed += float(x[span] @ mask)
+        count += int(np.count_nonzero(mask))
     return summed, count
 
 

@@ -28,7 +28,8 @@ MODULES = ("benchmarks.tensor_rows", "benchmarks.frame_rows", "benchmarks.learn_
 def find_row(name: str, modules: tuple[str, ...] = MODULES) -> Row:
     """Return the row of this name."""
     for module in modules:
-        for row in import_module(module).ROWS:
+        rows: tuple[Row, ...] = import_module(module).ROWS
+        for row in rows:
             if row.name == name:
                 return row
     raise KeyError(f"no row {name!r} in {', '.join(modules)}")

@@ -202,7 +202,7 @@ class DaskCluster(Dask):
 class MarsDask(System):
     """marsdask under its default scheduler."""
 
-    packages = ("marsdask", "dask", "numpy", "pandas", "scikit-learn")
+    packages: tuple[str, ...] = ("marsdask", "dask", "numpy", "pandas", "scikit-learn")
     root = "marsdask"
     arrays = "marsdask.tensor"
     frames = "marsdask.dataframe"
