@@ -6,10 +6,8 @@ and only wanted keys report back, so events count these.
 
 from __future__ import annotations
 
-import contextlib
 import threading
-from collections import deque
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from dask.highlevelgraph import HighLevelGraph, MaterializedLayer
@@ -20,6 +18,7 @@ from .dask_graph import cull
 from .errors import ResultLost, SchedulerClosed
 from .events import GraphSubmitted, TaskDone, TaskFailed
 from .handle import Submission
+from .held import Held
 
 
 class DaskScheduler:
@@ -47,10 +46,8 @@ class DaskScheduler:
                 "make one with asynchronous=False"
             )
         self._client = client
-        # One Future for each reference: distributed counts them, and dropping one never blocks.
-        self._held: dict[Key, list[Future[Any]]] = {}
-        self._released: deque[Key] = deque()
-        self._lock = threading.Lock()
+        # One Future for each reference: distributed counts them, and releasing one never blocks.
+        self._held: Held[Future[Any]] = Held(Future.release)
         self._running: set[_ClusterSubmission] = set()
         self._closed = False
 
@@ -64,7 +61,7 @@ class DaskScheduler:
     ) -> Handle:
         """Send the part of the graph that the cluster does not have yet."""
         handle = _ClusterSubmission(self, keys, callbacks)
-        with self._exclusive():
+        with self._held.exclusive() as entries:
             if self._closed:
                 raise SchedulerClosed("the scheduler is closed")
             needed, inputs = cull(graph, handle.keys, _Available(self._client))
@@ -75,66 +72,35 @@ class DaskScheduler:
             if wanted:
                 pins += self._client.get(_annotated(needed, hints or {}), wanted, sync=False)
             for key in handle.keys:
-                self._held.setdefault(key, []).append(Future(key, self._client))
+                self._held.add(key, Future(key, self._client))
             self._running.add(handle)
+            futures = {key: entries[key][-1] for key in handle.keys}
             del pins
-        handle.watch({key: self._held[key][-1] for key in handle.keys})
+        handle.watch(futures)
         return handle
 
     def gather(self, keys: Sequence[Key]) -> list[Any]:
         """Fetch held results."""
         if not keys:
             return []
-        values: list[Any] = self._client.gather(self._futures(keys))
+        values: list[Any] = self._client.gather(self._held.get(keys))
         return values
 
     def info(self, keys: Sequence[Key]) -> list[ChunkInfo]:
         """Describe held results by a task for each, which the cluster runs where the data lie."""
         if not keys:
             return []
-        tasks = self._client.map(describe, self._futures(keys), pure=False)
+        tasks = self._client.map(describe, self._held.get(keys), pure=False)
         infos: list[ChunkInfo] = self._client.gather(tasks)
         return infos
 
-    def _futures(self, keys: Iterable[Key]) -> list[Future[Any]]:
-        with self._exclusive():
-            return [self._held[key][-1] for key in keys]
-
     def release(self, keys: Iterable[Key]) -> None:
-        """Drop one Future of each key, now or when the lock is next let go.
-
-        A finalizer may run on a thread that holds any lock, this one or distributed's, so it must
-        never wait for one.
-        """
-        self._released.extend(keys)
-        self._settle()
-
-    def _settle(self) -> None:
-        while self._released and self._lock.acquire(blocking=False):
-            try:
-                self._drop()
-            finally:
-                self._lock.release()
-
-    def _drop(self) -> None:
-        while self._released:
-            key = self._released.popleft()
-            futures = self._held.get(key)
-            if futures:
-                futures.pop().release()
-                if not futures:
-                    del self._held[key]
-
-    @contextlib.contextmanager
-    def _exclusive(self) -> Iterator[None]:
-        with self._lock:
-            self._drop()
-            yield
-        self._settle()
+        """Drop one Future of each key."""
+        self._held.release(keys)
 
     def _end(self, handle: _ClusterSubmission, hold: bool) -> bool:
         """Forget a submission that ends, and its results unless they stay held; False if it did."""
-        with self._exclusive():
+        with self._held.exclusive():
             if handle not in self._running:
                 return False
             self._running.discard(handle)
@@ -147,16 +113,14 @@ class DaskScheduler:
 
     def close(self) -> None:
         """Cancel and release everything; close the client if it was opened here."""
-        with self._exclusive():
+        with self._held.exclusive():
             if self._closed:
                 return
             self._closed = True
             running = list(self._running)
         for handle in running:
             handle.cancel()
-        with self._exclusive():
-            held = [key for key, futures in self._held.items() for _ in futures]
-        self.release(held)
+        self._held.clear()
         if self._owns_client:
             self._client.close()
 

@@ -1,5 +1,6 @@
 """Every scheduler passes the contract."""
 
+import dask.threaded
 import psutil
 import pytest
 from distributed import Client, LocalCluster
@@ -70,3 +71,14 @@ class TestProcesses(SchedulerContract):
 
     def create(self):
         return registry.create("processes", nprocesses=1)
+
+
+class TestCallable(SchedulerContract):
+    concurrent = False
+    nested = False
+    counts_tasks = False
+    names_failed = False
+    depth = 1_000
+
+    def create(self):
+        return registry.resolve(dask.threaded.get)
