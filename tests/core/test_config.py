@@ -1,0 +1,59 @@
+"""Options: names, values, contexts."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from marsdask.core.config import OptionError, option_context, options
+
+
+def test_unknown_names_are_refused_with_near_ones():
+    """A misspelt option does not pass silently."""
+    with pytest.raises(OptionError, match="split_every"):
+        options.split_evry = 3
+    with pytest.raises(AttributeError, match="no option"):
+        _ = options.nonsense
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("split_every", 0), ("split_every", 1.5), ("eager_mode", 1), ("show_progress", "yes")],
+)
+def test_values_of_the_wrong_kind_are_refused(name, value):
+    """Mars's own wording, with what the option takes."""
+    with pytest.raises(ValueError, match="Cannot set value"):
+        setattr(options, name, value)
+
+
+def test_mars_names_and_ours_are_one_option():
+    """``combine_size`` is ``split_every``."""
+    with option_context({"combine_size": 5}):
+        assert options.split_every == options.combine_size == options.tensor.combine_size == 5
+    assert options.split_every == 8
+
+
+def test_nested_names_read_as_attributes():
+    """Dotted names are namespaces."""
+    assert options.rechunk.threshold == 4
+    assert options.dataframe.mode.use_inf_as_na is False
+
+
+def test_contexts_nest_and_end():
+    """The inner one wins, and only inside."""
+    with option_context({"split_every": 3}):
+        with option_context({"split_every": 4}):
+            assert options.split_every == 4
+        assert options.split_every == 3
+    assert options.split_every == 8
+
+
+def test_a_context_belongs_to_its_thread():
+    """Another thread sees the defaults."""
+    seen = []
+    with option_context({"split_every": 3}):
+        thread = threading.Thread(target=lambda: seen.append(options.split_every))
+        thread.start()
+        thread.join(10)
+    assert seen == [8]

@@ -1,0 +1,86 @@
+"""Passes: coalescing, fusing, substituting."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import marsdask.tensor as mt
+from marsdask.core.graph import Graph
+from marsdask.core.passes import Plan, coalesce, merge_sizes, run_passes, substitute, verify
+from tests.core.toys import Numbers, Scaled, Total
+
+
+@given(st.lists(st.integers(0, 9), min_size=1, max_size=50).map(tuple), st.integers(1, 60))
+def test_merged_sizes_keep_the_axis_and_its_borders(sizes, factor):
+    """Merging loses no element and only drops borders."""
+    merged = merge_sizes(sizes, factor)
+    borders = {sum(sizes[:i]) for i in range(len(sizes) + 1)}
+    assert sum(merged) == sum(sizes)
+    assert {sum(merged[:i]) for i in range(len(merged) + 1)} <= borders
+    assert len(merged) == -(-len(sizes) // factor)
+
+
+def blocks(collection, **plan):
+    """Return the number of blocks of the root after coalescing."""
+    graph = coalesce(Graph([collection.node]), Plan(**plan))
+    count = 1
+    for sizes in graph.roots[0].chunks:
+        count *= len(sizes)
+    return count
+
+
+def test_tiny_chunks_become_one_block():
+    """Ten thousand chunks of 800 bytes are one block of 8 MB."""
+    assert blocks(mt.ones(1_000_000, chunk_size=100)) == 1
+
+
+def test_large_arrays_keep_enough_blocks_for_every_worker():
+    """Merging stops at the largest worthwhile block."""
+    x = mt.ones((20_000, 20_000), chunk_size=500)
+    assert 40 <= blocks(x, workers=2) <= 200
+
+
+def test_a_broadcast_result_bounds_its_small_operands():
+    """Vectors whose outer sum is huge are not merged into one block of it."""
+    row = mt.ones((1, 40_000), chunk_size=(1, 1000))
+    column = mt.ones((40_000, 1), chunk_size=(1000, 1))
+    graph = coalesce(Graph([mt.add(row, column).node]), Plan(workers=2))
+    height, width = (max(sizes) for sizes in graph.roots[0].chunks)
+    assert height * width * 8 <= 128 * 2**20
+
+
+def test_a_small_budget_keeps_blocks_small():
+    """Merged blocks are a small share of the memory that there is."""
+    x = mt.ones(10_000_000, chunk_size=10_000)
+    assert blocks(x, workers=2, budget=32 * 2**20) >= 64
+
+
+def test_coalescing_can_be_turned_off():
+    """The grid that the user asked for is the grid that runs."""
+    assert blocks(mt.ones(1000, chunk_size=10), coalesce=False) == 100
+
+
+def test_substitute_cuts_the_graph_at_what_is_computed():
+    """A computed node replaces its whole ancestry."""
+    inner = Scaled(Numbers((2, 2)), 2)
+    root = Total(inner)
+    stand_in = Numbers((9,))
+    assert substitute(Graph([root]), {inner.name: stand_in}).nodes == (stand_in, Total(stand_in))
+
+
+def test_verify_refuses_a_pass_that_changes_a_shape():
+    """A wrong rewriting is found at the pass that made it."""
+    before, after = mt.ones((3, 3)), mt.ones((3, 4))
+    with pytest.raises(AssertionError, match="became"):
+        verify(Graph([before.node]), Graph([after.node]))
+    with pytest.raises(AssertionError, match="dtype"):
+        verify(Graph([before.node]), Graph([mt.ones((3, 3), dtype="f4").node]))
+
+
+def test_the_pipeline_keeps_shapes_and_dtypes():
+    """Every pass verified on a real expression."""
+    x = mt.ones((300, 200), chunk_size=(7, 11))
+    graph = run_passes(Graph([mt.sum(mt.add(x, 1), axis=0).node]), Plan(), check=True)
+    assert graph.roots[0].shape == (200,)
