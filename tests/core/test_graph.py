@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from marsdask.core.graph import Graph
+from marsdask.core.node import Node
 from tests.core.toys import Numbers, Scaled, Total
 
 
@@ -18,7 +19,7 @@ def test_inputs_come_before_consumers_and_once():
 
 def test_a_chain_of_ten_thousand_nodes_needs_no_recursion():
     """Long loops in user code are long chains here."""
-    node = Numbers((2,))
+    node: Node = Numbers((2,))
     for step in range(10_000):
         node = Scaled(node, step)
     graph = Graph([node])

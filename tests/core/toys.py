@@ -56,7 +56,7 @@ class Numbers(Node):
         return self.replaced(sizes=new.get(self.sizes, self.sizes))
 
 
-def scaled(block: list[int], factor: int) -> list[int]:
+def scaled(block: list[int], factor: float) -> list[float]:
     return [item * factor for item in block]
 
 
@@ -65,7 +65,7 @@ class Scaled(Node):
     """Each number times a factor."""
 
     a: Node
-    factor: int
+    factor: float
 
     @property
     def meta(self) -> Any:
