@@ -14,9 +14,9 @@ from dask.task_spec import Alias, DataNode, GraphNode, Task, TaskRef
 _PLAIN_CALL = Task.__call__
 
 
-def evaluate(node: GraphNode, values: Mapping[Hashable, Any]) -> Any:
-    """Return the result of ``node``, given the results of the keys that it depends on."""
-    kind = type(node)
+def evaluate(node: Any, values: Mapping[Hashable, Any]) -> Any:
+    """Return the result of a GraphNode, given the results of the keys that it depends on."""
+    kind: Any = type(node)
     if kind is Task or kind.__call__ is _PLAIN_CALL:
         args = [
             values[arg.key]

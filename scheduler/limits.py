@@ -25,7 +25,7 @@ def cpus(root: str = "/sys/fs/cgroup", membership: str = "/proc/self/cgroup") ->
     """Return how many CPUs this process may use, a part of one counting as one."""
     limits = [_affinity()]
     for group in _groups("cpu", Path(root), Path(membership)):
-        quota, period = (_read(group / "cpu.max").split() + ["", ""])[:2]
+        quota, period, *_ = *_read(group / "cpu.max").split(), "", ""
         if not quota:
             quota, period = _read(group / "cpu.cfs_quota_us"), _read(group / "cpu.cfs_period_us")
         if quota.isdigit() and period.isdigit() and int(period):  # "max" and -1 are no limit

@@ -7,7 +7,6 @@ and a finalizer that the garbage collector runs in the middle of it can never bl
 
 from __future__ import annotations
 
-import logging
 import math
 import os
 import threading
@@ -15,26 +14,24 @@ import time
 import traceback
 import weakref
 from collections import deque
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
-from concurrent.futures import CancelledError
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from types import TracebackType
-from typing import Any
+from typing import Any, Self
 
 from dask.sizeof import sizeof
 
 from . import evaluate as evaluate_module
-from . import native
-from .base import Callback, Capabilities, ChunkInfo, Handle, Hint, TaskGraph, describe
+from .base import Callback, Capabilities, ChunkInfo, Hint, TaskGraph, describe
 from .errors import SchedulerClosed
 from .evaluate import evaluate
 from .events import GraphEnded, TaskDone
+from .handle import Submission
+from .native import NativeShare, trim
 from .state import ABSENT, ALL, DONE, Item, Job, Spill, State
 from .storage.buffers import Charges, charges
 from .storage.spill import SpillFile, SpillStore
 
 Key = Hashable
-
-logger = logging.getLogger("marsdask.scheduler")
 
 _OWN_FILES = frozenset({__file__, evaluate_module.__file__})
 _NO_HINTS: Mapping[Key, Hint] = {}
@@ -44,85 +41,56 @@ _NO_HINTS: Mapping[Key, Hint] = {}
 _TRIM_FROM = 2**23
 
 
-class LocalHandle(Job):
-    """A submission as its submitter sees it."""
+class LocalHandle(Submission):
+    """A submission as its submitter sees it; ``job`` is what the state knows of it."""
 
     def __init__(
-        self, scheduler: LocalScheduler, callbacks: Iterable[Callback], level: int
+        self,
+        scheduler: LocalScheduler,
+        keys: Collection[Key],
+        callbacks: Iterable[Callback],
+        level: int,
     ) -> None:
-        super().__init__(callbacks, level)
+        super().__init__(keys, callbacks)
+        self.job = Job(level=level, owner=self, observed=self.observed)
         # Keeps the scheduler open while this runs, also if the submitter holds only the handle.
         self._scheduler: LocalScheduler | None = scheduler
         self._engine = scheduler._engine
-        self._finished = False
-        self._event: threading.Event | None = None
-        self._done_callbacks: list[Callable[[Handle], object]] = []
         self._emitting = threading.Lock()
 
-    def done(self) -> bool:
-        return self._finished
-
     def wait(self, timeout: float | None = None) -> None:
-        deadline = None if timeout is None else time.monotonic() + timeout
-        if not self._finished and self._engine.level:
+        """Block until it ends and raise what it ended by."""
+        if self._engine.level and not self.done():
             # The thread of a running task works instead of waiting: nobody else may be left to.
-            self._engine.drive(self, deadline)
-        if not self._finished and not self._waiter().wait(_remaining(deadline)):
-            raise TimeoutError(f"not finished after {timeout} s")
-        if self.state == "cancelled":
-            raise CancelledError
-        error = self.error
-        if error is not None:
-            try:
-                raise error.with_traceback(error.__traceback__)
-            finally:
-                # The traceback refers to this frame: without this to itself, too.
-                del error, self
+            deadline = None if timeout is None else time.monotonic() + timeout
+            self._engine.drive(self.job, deadline)
+            timeout = _remaining(deadline)
+        super().wait(timeout)
 
     def cancel(self) -> None:
-        self._engine.cancel(self)
-
-    def add_done_callback(self, callback: Callable[[Handle], object]) -> None:
-        with self._engine.locked:
-            if not self._finished:
-                self._done_callbacks.append(callback)
-                return
-        callback(self)
+        """Stop as soon as the running tasks end; nothing of the submission is kept."""
+        self._engine.cancel(self.job)
 
     def flush(self) -> None:
         """Call the callbacks with the queued events: in order, from one thread at a time."""
-        while self.events and self._emitting.acquire(blocking=False):
+        events = self.job.events
+        while events and self._emitting.acquire(blocking=False):
             try:
-                while self.events:
-                    self._emit(self.events.popleft())
+                while events:
+                    event = events.popleft()
+                    if isinstance(event, GraphEnded):
+                        self.end()
+                    else:
+                        self.emit(event)
             finally:
                 self._emitting.release()
 
-    def _emit(self, event: Any) -> None:
-        for callback in self.callbacks:
-            _call(callback, event)
-        if isinstance(event, GraphEnded):
-            self.finish()
-
-    def finish(self) -> None:
+    def end(self) -> None:
         """Let those who wait go on."""
-        with self._engine.locked:
-            self._finished = True
-            self._scheduler = None
-            callbacks, self._done_callbacks = self._done_callbacks, []
-            event = self._event
-        if event is not None:
-            event.set()
-        for callback in callbacks:
-            _call(callback, self)
-
-    def _waiter(self) -> threading.Event:
-        with self._engine.locked:
-            if self._event is None:
-                self._event = threading.Event()
-                if self._finished:
-                    self._event.set()
-            return self._event
+        job = self.job
+        assert job.state is not None
+        self._scheduler = None
+        self.finish(job.state, job.error, job.failed)
 
 
 class _Locked:
@@ -144,7 +112,13 @@ class Engine:
     """A state, its lock, the threads that drive it and those that are parked."""
 
     def __init__(
-        self, budget: float, store: SpillStore, *, nthreads: int = 0, keep_frames: bool = False
+        self,
+        budget: float,
+        store: SpillStore,
+        *,
+        nthreads: int = 0,
+        native: NativeShare | None = None,
+        keep_frames: bool = False,
     ) -> None:
         spare = 0 if math.isinf(budget) else budget / 32
         self.state = State(budget, spare)
@@ -153,6 +127,7 @@ class Engine:
         self.closed = False
         self.nthreads = nthreads
         self.threads: list[threading.Thread] = []
+        self._native = native
         self._keep_frames = keep_frames
         self._store = store
         self._idle: list[Any] = []
@@ -170,20 +145,20 @@ class Engine:
         return level
 
     def submit(
-        self, graph: TaskGraph, keys: Collection[Key], hints: Mapping[Key, Hint], job: LocalHandle
+        self, graph: TaskGraph, keys: Collection[Key], hints: Mapping[Key, Hint], job: Job
     ) -> None:
         """Add a submission, or raise and add nothing."""
         with self.locked:
             if self.closed:
                 raise SchedulerClosed("the scheduler is closed")
             self.state.submit(graph, keys, hints, job)
-        job.flush()
+        job.owner.flush()
 
-    def cancel(self, job: LocalHandle) -> None:
+    def cancel(self, job: Job) -> None:
         """End a submission unless it has ended."""
         with self.locked:
             self.state.cancel(job)
-        job.flush()
+        job.owner.flush()
 
     def release(self, keys: Iterable[Key]) -> None:
         """Drop a reference of each key now, or as soon as whoever has the lock lets go of it."""
@@ -223,6 +198,8 @@ class Engine:
         for thread in self.threads:
             if thread is not threading.current_thread():
                 thread.join()
+        if self._native is not None:
+            self._native.close()
         self._store.close()
 
     def unlock(self) -> None:
@@ -254,26 +231,25 @@ class Engine:
         ended, trash = state.ended, state.trash
         if ended:
             state.ended = []
-        trim = False
+        give_back = False
         if trash:
             state.trash = []
             if state.freed > self._trim_after:
                 state.freed = 0
-                trim = state.memory.missing() > -state.memory.budget / 2
+                give_back = state.memory.missing() > -state.memory.budget / 2
         self.lock.release()
         for job in ended:
-            assert isinstance(job, LocalHandle)
-            if job.callbacks:
-                job.flush()
+            if job.observed:
+                job.owner.flush()
             else:
-                job.finish()
+                job.owner.end()
         while trash:
             entry = trash.pop()
             if isinstance(entry, SpillFile):
                 entry.remove()
             del entry
-        if trim:
-            native.trim()
+        if give_back:
+            trim()
         if self._released:
             self._drain()
 
@@ -298,7 +274,7 @@ class Engine:
                 while instruction is not None:
                     instruction = self._perform(instruction, ALL)
 
-    def drive(self, job: LocalHandle, deadline: float | None = None) -> None:
+    def drive(self, job: Job, deadline: float | None = None) -> None:
         """Work in the calling thread until ``job`` ends, on nothing less urgent than it."""
         level = self.level
         park = threading.Lock()
@@ -320,6 +296,8 @@ class Engine:
                     instruction = self._perform(instruction, job.bound)
         finally:
             self._here.level = level
+            if not level and self._native is not None:
+                self._native.rest()
             if level:
                 with self.locked:
                     self.state.active += 1
@@ -335,19 +313,20 @@ class Engine:
         self._here.level = job.level + 1
         event = None
         start = 0.0
-        if job.callbacks:
-            assert isinstance(job, LocalHandle)
-            job.flush()
+        if job.observed:
+            job.owner.flush()
             start = time.perf_counter()
+        if self._native is not None:
+            self._native.enter(alone=self.state.active <= 1 and not self.state.ready)
         error: BaseException | None = None
         value: Any = None
         cost: Charges = ()
         try:
             value = self.evaluate(item)
             cost = charges(value, self.state.memory.ledger)
-            if job.callbacks:
+            if job.observed:
                 event = TaskDone(item.key, int(sizeof(value)), time.perf_counter() - start)
-        except BaseException as raised:  # whatever it is belongs to whoever waits
+        except BaseException as raised:  # noqa: BLE001  (whatever it is belongs to who waits)
             error = raised.with_traceback(self._prune(raised.__traceback__))
         self.lock.acquire()
         try:
@@ -357,11 +336,13 @@ class Engine:
                 self.state.fail(item, error)
             value = None
             following = self.state.next(bound) if not self.closed else None
+            resting = not self.state.active
         finally:
             self.unlock()
-        if job.callbacks:
-            assert isinstance(job, LocalHandle)
-            job.flush()
+        if resting and self._native is not None:
+            self._native.rest()
+        if job.observed:
+            job.owner.flush()
         return following
 
     def evaluate(self, item: Item) -> Any:
@@ -374,7 +355,7 @@ class Engine:
         try:
             info = describe(spill.item.value)
             file = self._store.write(spill.item.value)
-        except Exception as raised:  # full disks and whatever pickling a value may raise
+        except Exception as raised:  # noqa: BLE001  (pickling may raise whatever it likes)
             error = raised.with_traceback(None)
         with self.locked:
             if error is None:
@@ -399,20 +380,20 @@ def _values(item: Item) -> dict[Key, Any]:
     for source in item.inputs:
         if source.value is ABSENT:
             # Two tasks may both load it; they map the same pages, and either value will do.
-            source.value = source.file.read()
+            source.value = _load(ABSENT, source.file)
         values[source.key] = source.value
     return values
 
 
+def _load(value: Any, file: SpillFile | None) -> Any:
+    if value is not ABSENT:
+        return value
+    assert file is not None
+    return file.read()
+
+
 def _remaining(deadline: float | None) -> float | None:
     return None if deadline is None else max(0.0, deadline - time.monotonic())
-
-
-def _call(callback: Callable[[Any], object], argument: object) -> None:
-    try:
-        callback(argument)
-    except Exception:
-        logger.exception("a callback of a submission raised")
 
 
 class LocalScheduler:
@@ -435,23 +416,19 @@ class LocalScheduler:
         *,
         drive: bool,
     ) -> LocalHandle:
-        level = self._engine.level
-        handle = LocalHandle(self, callbacks, level)
-        self._engine.submit(graph, keys, hints or _NO_HINTS, handle)
+        # In its own level, a submission that is driven here is not kept waiting by others.
+        handle = LocalHandle(self, keys, callbacks, self._engine.level + drive)
+        self._engine.submit(graph, handle.keys, hints or _NO_HINTS, handle.job)
         if drive:
-            self._engine.drive(handle)
+            self._engine.drive(handle.job)
         return handle
 
     def gather(self, keys: Sequence[Key]) -> list[Any]:
-        return [
-            value if value is not ABSENT else file.read()
-            for value, file, _ in self._engine.look(keys)
-        ]
+        return [_load(value, file) for value, file, _ in self._engine.look(keys)]
 
     def info(self, keys: Sequence[Key]) -> list[ChunkInfo]:
         return [
-            known or describe(value if value is not ABSENT else file.read())
-            for value, file, known in self._engine.look(keys)
+            known or describe(_load(value, file)) for value, file, known in self._engine.look(keys)
         ]
 
     def release(self, keys: Iterable[Key]) -> None:
@@ -461,7 +438,7 @@ class LocalScheduler:
         self._finalizer.detach()
         self._engine.close()
 
-    def __enter__(self) -> LocalScheduler:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *exception: object) -> None:

@@ -1,14 +1,141 @@
-"""What native libraries keep of this process: threads of their own, and memory they were given."""
+"""What native libraries keep of this process: threads of their own, and memory they were given.
+
+N tasks side by side that each start as many BLAS threads as there are cores run slower than one
+after the other. So while tasks run side by side each gets its share of the cores, and a task that
+runs alone gets them all. Changing a limit takes microseconds, finding the libraries milliseconds:
+that is done once, and again when a module was imported that brings one.
+"""
 
 from __future__ import annotations
 
 import ctypes
+import os
 import sys
 import threading
 from collections.abc import Callable
-from typing import Any
 
 from threadpoolctl import ThreadpoolController
+
+#: Modules that bring a native library with threads of its own.
+_BRINGERS = (
+    "cv2",
+    "faiss",
+    "lightgbm",
+    "mkl",
+    "scipy.linalg",
+    "sklearn",
+    "tensorflow",
+    "torch",
+    "xgboost",
+)
+
+
+class Libraries:
+    """The thread pools of this process and the limits in force; ``None`` is as it was found."""
+
+    def __init__(self) -> None:
+        self.limit: int | None = None
+        self._lock = threading.Lock()
+        self._here = threading.local()
+        self._modules = -1
+        self._bringers: tuple[bool, ...] = ()
+        self._shared: list[_Pool] = []
+        self._per_thread: list[_Pool] = []
+        self._kept: list[_Pool] = []
+
+    def set(self, limit: int | None) -> None:
+        """Let libraries that the calling thread calls use ``limit`` threads.
+
+        OpenMP counts per calling thread, everything else for the whole process.
+        """
+        here = getattr(self._here, "limit", None)
+        if limit == self.limit and limit == here and (limit is None or not self._news()):
+            return
+        with self._lock:
+            if limit is not None:
+                self._find()
+            self.limit = limit
+            self._here.limit = limit
+            for pool in self._shared + self._per_thread:
+                pool.set(limit)
+            if limit is not None:
+                for pool in self._kept:
+                    pool.set(limit)
+
+    def restore(self) -> None:
+        """Let every library of the calling thread and the process be as it was found."""
+        self.set(None)
+        with self._lock:
+            for pool in self._kept:
+                pool.set(None)
+
+    def _news(self) -> bool:
+        count = len(sys.modules)
+        if count == self._modules:
+            return False
+        self._modules = count
+        return self._loaded() != self._bringers
+
+    def _loaded(self) -> tuple[bool, ...]:
+        return tuple(name in sys.modules for name in (*_BRINGERS, "pyarrow", "numexpr"))
+
+    def _find(self) -> None:
+        bringers = self._loaded()
+        if bringers == self._bringers:
+            return
+        self._bringers = bringers
+        known = {pool.name for pool in self._shared + self._per_thread + self._kept}
+        for library in ThreadpoolController().lib_controllers:
+            if library.filepath not in known:
+                pools = self._per_thread if library.user_api == "openmp" else self._shared
+                pools.append(_Pool(library.filepath, library.num_threads, library.set_num_threads))
+        arrow, numexpr = sys.modules.get("pyarrow"), sys.modules.get("numexpr")
+        if arrow is not None and "pyarrow" not in known and hasattr(arrow, "set_cpu_count"):
+            self._shared.append(_Pool("pyarrow", arrow.cpu_count(), arrow.set_cpu_count))
+        if numexpr is not None and "numexpr" not in known and hasattr(numexpr, "set_num_threads"):
+            # Ends and starts its threads at every change, so it is limited until the end.
+            found = numexpr.get_num_threads()
+            self._kept.append(_Pool("numexpr", found, numexpr.set_num_threads))
+
+
+class _Pool:
+    """One pool: how many threads it had, and what was asked of it last."""
+
+    def __init__(self, name: str, found: int, change: Callable[[int], object]) -> None:
+        self.name = name
+        self._found = found
+        self._change = change
+
+    def set(self, limit: int | None) -> None:
+        """Change the number of threads; None is what was found."""
+        # Never more than found: that may be what the user's environment asks for.
+        self._change(self._found if limit is None else min(limit, self._found))
+
+
+#: Pools belong to the process, so all schedulers in it share their record.
+LIBRARIES = Libraries()
+
+
+class NativeShare:
+    """How many native threads a task of one scheduler may use."""
+
+    def __init__(self, cores: int, workers: int, libraries: Libraries = LIBRARIES) -> None:
+        self._libraries = libraries
+        self._side_by_side = max(1, cores // workers)
+        # Libraries see the machine's cores but not a container's quota.
+        self._alone = cores if cores < (os.cpu_count() or 1) else None
+
+    def enter(self, *, alone: bool) -> None:
+        """Set the calling thread up for a task that runs alone or beside others."""
+        self._libraries.set(self._alone if alone else self._side_by_side)
+
+    def rest(self) -> None:
+        """Lift the limits: no task runs, and what else the process does is not ours to limit."""
+        self._libraries.set(None)
+
+    def close(self) -> None:
+        """Lift the limits for good."""
+        self._libraries.restore()
 
 
 def _allocator_trim() -> Callable[[int], int] | None:

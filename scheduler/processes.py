@@ -22,7 +22,7 @@ from . import limits
 from .base import Callback, Capabilities, ChunkInfo, Hint, Key, TaskGraph
 from .child import Blob, Child
 from .local import Engine, LocalHandle, LocalScheduler
-from .state import DROPPED, Item
+from .state import DROPPED, Item, Job
 from .storage.spill import SpillStore
 
 
@@ -66,7 +66,7 @@ class ProcessEngine(Engine):
             self._children.append(child)
         return child
 
-    def cancel(self, job: LocalHandle) -> None:
+    def cancel(self, job: Job) -> None:
         """End a submission and the processes that run what nobody else wants of it."""
         super().cancel(job)
         with self.locked:

@@ -20,7 +20,7 @@ from typing import Any
 from dask.task_spec import GraphNode, Task
 from dask.utils import funcname
 
-from .base import Callback, ChunkInfo, Hint
+from .base import ChunkInfo, Hint
 from .errors import MemoryBudgetError
 from .events import Event, GraphEnded, GraphSubmitted, TaskDone, TaskFailed, TaskStarted
 from .storage.buffers import Charges
@@ -105,10 +105,12 @@ class Item:
 class Job:
     """One submission."""
 
-    def __init__(self, callbacks: Iterable[Callback] = (), level: int = 0) -> None:
-        self.callbacks = tuple(callbacks)
+    def __init__(self, *, level: int = 0, owner: Any = None, observed: bool = False) -> None:
         self.level = level
-        self.keys: tuple[Key, ...] = ()
+        self.owner = owner
+        """What the driver keeps of it."""
+        self.observed = observed
+        """Whether its events are collected."""
         self.wanted: list[Item] = []
         self.unfinished = 0
         self.state: str | None = None
@@ -123,8 +125,8 @@ class Job:
         return (1 - self.level) << _LEVEL_BITS
 
     def tell(self, event: Event) -> None:
-        """Queue an event for the callbacks, which are called outside the lock."""
-        if self.callbacks and self.state is None:
+        """Collect an event, which the driver passes on outside the lock."""
+        if self.observed and self.state is None:
             self.events.append(event)
 
 
@@ -178,10 +180,9 @@ class State:
             peak = hint.nbytes if hint.peak is None else hint.peak
             items[key] = Item(key, graph[key], position, job, peak)
         job.tell(GraphSubmitted(len(order)))
-        job.keys = tuple(keys)
         for key in order:
             self._connect(items[key])
-        job.wanted = [items[key] for key in job.keys]
+        job.wanted = [items[key] for key in keys]
         for item in job.wanted:
             item.held += 1
             if item.status != DONE:
@@ -251,7 +252,7 @@ class State:
         item.status = RUNNING
         self.active += 1
         self.memory.reserved += item.peak
-        if item.job.callbacks:
+        if item.job.observed:
             item.job.tell(TaskStarted(item.key))
         for source in item.inputs:
             if source.charges:
@@ -353,7 +354,7 @@ class State:
 
     # What the driver reports
 
-    def spilled(self, spill: Spill, file: Any, info: ChunkInfo) -> None:
+    def spilled(self, spill: Spill, file: Any, info: ChunkInfo | None) -> None:
         """Note that a result was written to ``file``."""
         item = spill.item
         if self._left(item):
@@ -398,7 +399,6 @@ class State:
         else:
             self.trash.append(value)
         self._leave(item)
-        item.node = None
         if item.status == DONE:
             for dependent in item.dependents:
                 dependent.missing -= 1
@@ -426,6 +426,7 @@ class State:
     def _leave(self, item: Item) -> None:
         self.active -= 1
         self.memory.reserved -= item.peak
+        item.node = None
         inputs, item.inputs = item.inputs, []
         for source in inputs:
             if source.charges:

@@ -10,6 +10,7 @@ from dask.utils import parse_bytes
 from . import limits
 from .base import Callback, Capabilities, Hint, TaskGraph
 from .local import Engine, LocalHandle, LocalScheduler
+from .native import NativeShare
 from .storage.spill import SpillStore
 
 #: The part of the machine's (or container's) memory that results and running tasks may take.
@@ -40,16 +41,19 @@ class ThreadsScheduler(LocalScheduler):
         spill_dirs: str | Sequence[str] | None = None,
         spill_limit: int | str | None = None,
     ) -> None:
-        nthreads = nthreads or dask.config.get("marsdask.nthreads", None) or limits.cpus()
+        cores = limits.cpus()
+        nthreads = nthreads or dask.config.get("marsdask.nthreads", None) or cores
         folders = spill_dirs or dask.config.get("marsdask.spill-dirs", None) or ()
-        most = spill_limit if spill_limit is not None else dask.config.get("marsdask.spill-limit", None)
+        if spill_limit is None:
+            spill_limit = dask.config.get("marsdask.spill-limit", None)
         self.nthreads = nthreads
         self.memory_limit = _budget(memory_limit)
         store = SpillStore(
             [folders] if isinstance(folders, str) else list(folders),
-            None if most is None else parse_bytes(most),
+            None if spill_limit is None else parse_bytes(spill_limit),
         )
-        super().__init__(Engine(self.memory_limit, store, nthreads=nthreads))
+        native = NativeShare(cores, nthreads)
+        super().__init__(Engine(self.memory_limit, store, nthreads=nthreads, native=native))
 
     def submit(
         self,

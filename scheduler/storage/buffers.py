@@ -81,7 +81,7 @@ class _Survey:
     def shared(self, owner: int) -> bool:
         """Whether somebody besides the value refers to this owner."""
         root, _, uses = self.owners[owner]
-        return sys.getrefcount(root) > uses + _NOTED
+        return bool(sys.getrefcount(root) > uses + _NOTED)
 
 
 def _references(value: Any) -> int:

@@ -10,7 +10,7 @@ import threading
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Literal
 
 from ..errors import SpillFull
 from . import files
@@ -60,7 +60,7 @@ class SpillStore:
         Raises SpillFull when none does, and what pickling raises when the value has no pickle.
         """
         number = next(self._counter)
-        self._check_limit(0)
+        self._check_limit()
         problems = []
         for attempt in range(len(self._folders)):
             folder = self._folders[(number + attempt) % len(self._folders)]
@@ -93,14 +93,14 @@ class SpillStore:
         with self._lock:
             self._used += file.nbytes
         try:
-            self._check_limit(0)
+            self._check_limit()
         except SpillFull:
             file.remove()
             raise
         return file
 
-    def _check_limit(self, extra: int) -> None:
-        if self._limit is not None and self._used + extra > self._limit:
+    def _check_limit(self) -> None:
+        if self._limit is not None and self._used > self._limit:
             raise SpillFull(f"the spill limit of {self._limit:,} bytes is reached")
 
     def _directory(self, folder: str) -> str:
@@ -125,10 +125,10 @@ class _Directory:
             self._lock.close()
 
 
-def _take_lock(directory: str, mode: str) -> IO[bytes] | None:
+def _take_lock(directory: str, mode: Literal["xb", "r+b"]) -> IO[bytes] | None:
     """Return the locked file, or None if another process holds the lock or is about to make it."""
     try:
-        file: IO[bytes] = Path(directory, "lock").open(mode)  # type: ignore[assignment]
+        file = Path(directory, "lock").open(mode)  # noqa: SIM115  (open as long as the lock lasts)
     except OSError:
         return None
     if fcntl is not None:
