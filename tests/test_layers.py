@@ -60,7 +60,9 @@ LAZY_PACKAGES = {
 }
 
 #: Other function-local imports, each with its reason: {file: {module: reason}}.
-LAZY_IMPORTS: dict[str, dict[str, str]] = {}
+LAZY_IMPORTS = {
+    "scheduler/child.py": {"multiprocessing.connection": "PipeConnection exists on Windows only"},
+}
 
 
 class Import(NamedTuple):
