@@ -1,0 +1,161 @@
+"""One value in one file."""
+
+import os
+import pickle
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+from marsdask.scheduler.storage import files
+
+LARGE = np.arange(200_000.0)
+
+ARRAYS = {
+    "float": LARGE,
+    "small": np.arange(3),
+    "empty": np.zeros((0, 3)),
+    "no dimension": np.array(5.0),
+    "fortran": np.asfortranarray(LARGE.reshape(400, 500)),
+    "transposed": np.moveaxis(LARGE.reshape(10, 20, 1000), 1, 0),
+    "strided": LARGE[::3],
+    "reversed": LARGE[::-1],
+    "broadcast": np.broadcast_to(np.arange(3.0), (4, 3)),
+    "datetime": LARGE.astype("M8[ns]"),
+    "timedelta": LARGE[::2].astype("m8[s]"),
+    "empty datetime": np.zeros((3, 0), "M8[D]"),
+    "big endian": LARGE.astype(">f4"),
+    "bool": LARGE > 5,
+    "complex": LARGE[:10] * 1j,
+    "object": np.array(["a", None, 3, LARGE[:2]], dtype=object),
+    "text": np.array(["one", "three"]),
+    "bytes": np.array([b"ab", b"c"]),
+    "strings": np.array(["one", "three"], dtype=np.dtypes.StringDType()),
+    "structured": np.zeros(3, [("a", int), ("when", "M8[ns]")]),
+    "masked": np.ma.array(LARGE[:4], mask=[0, 1, 0, 1]),
+}
+
+
+def round_trip(folder, value):
+    path = folder / "value"
+    size = files.write(path, value)
+    assert size == path.stat().st_size
+    result = files.read(path)
+    path.unlink()
+    return result
+
+
+@pytest.mark.parametrize("name", ARRAYS)
+def test_arrays(tmp_path, name):
+    """Arrays of every kind come back equal, of the same type and writable."""
+    array = ARRAYS[name]
+    result = round_trip(tmp_path, array)
+    assert type(result) is type(array)
+    assert (result.dtype, result.shape) == (array.dtype, array.shape)
+    assert result.flags.writeable
+    if name == "object":
+        np.testing.assert_array_equal(result[3], array[3])
+        result, array = result[:3], array[:3]
+    np.testing.assert_array_equal(result, array)
+
+
+def test_frames(tmp_path):
+    """Frames with strings, categories, times and missing values come back equal."""
+    n = 5000
+    frame = pd.DataFrame(
+        {
+            "i": range(n),
+            "s": [f"s{i}" for i in range(n)],
+            "t": pd.date_range("2020", periods=n),
+            "z": pd.date_range("2020", periods=n, tz="UTC"),
+            "c": pd.Categorical(["a", "b"] * (n // 2)),
+            "n": pd.array([1, None] * (n // 2), dtype="Int64"),
+            "o": [object, None] * (n // 2),
+        }
+    )
+    pd.testing.assert_frame_equal(round_trip(tmp_path, frame), frame)
+    pd.testing.assert_series_equal(round_trip(tmp_path, frame["s"][:3]), frame["s"][:3])
+    table = pa.table(frame.drop(columns=["o"]))
+    assert round_trip(tmp_path, table).equals(table)
+
+
+def test_large_arrays_leave_the_stream(tmp_path):
+    """Array data lie outside of the pickle stream, also datetimes and strided ones."""
+    for array in (LARGE, LARGE.astype("M8[ns]"), LARGE[::2]):
+        path = tmp_path / "value"
+        files.write(path, {"x": array})
+        data = path.read_bytes()
+        stop = data.index(array.tobytes())
+        assert stop < 1000
+        assert stop % 64 == 0
+        path.unlink()
+
+
+def test_reading_is_private(tmp_path):
+    """Changing what was read changes neither the file nor what others read."""
+    path = tmp_path / "value"
+    files.write(path, LARGE)
+    first, second = files.read(path), files.read(path)
+    first += 1
+    np.testing.assert_array_equal(second, LARGE)
+    np.testing.assert_array_equal(files.read(path), LARGE)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a mapped file cannot be removed")
+def test_value_outlives_its_file(tmp_path):
+    """What was read stays valid after the file is gone."""
+    result = round_trip(tmp_path, LARGE)
+    assert not list(tmp_path.iterdir())
+    np.testing.assert_array_equal(result, LARGE)
+
+
+def test_read_only_stays_read_only(tmp_path):
+    """An array that could not be written to cannot be afterwards."""
+    array = LARGE.copy()
+    array.flags.writeable = False
+    assert not round_trip(tmp_path, array).flags.writeable
+
+
+def test_lambda(tmp_path):
+    """What plain pickle cannot do cloudpickle does."""
+    assert round_trip(tmp_path, {"f": lambda x: x + 1})["f"](1) == 2
+
+
+def test_unpicklable(tmp_path):
+    """What cannot be pickled at all raises and leaves no file."""
+    with pytest.raises(TypeError):
+        files.write(tmp_path / "value", (i for i in range(3)))
+    assert not list(tmp_path.iterdir())
+
+
+def test_existing_file_is_kept(tmp_path):
+    """Writing to an existing file is refused and leaves it alone."""
+    path = tmp_path / "value"
+    files.write(path, 1)
+    with pytest.raises(FileExistsError):
+        files.write(path, 2)
+    assert files.read(path) == 1
+
+
+def test_full_disk(monkeypatch, tmp_path):
+    """A disk that fills up raises its OSError and leaves no file."""
+
+    class Full:
+        @staticmethod
+        def pack(*values):
+            raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(files, "_TRAILER", Full)
+    with pytest.raises(OSError, match="No space"):
+        files.write(tmp_path / "value", LARGE)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("data", [b"", b"short", pickle.dumps(list(range(100)))])
+def test_incomplete_file(tmp_path, data):
+    """A file that was not written to its end is refused by name."""
+    path = tmp_path / "value"
+    path.write_bytes(data)
+    with pytest.raises(ValueError, match="value is not a complete"):
+        files.read(path)

@@ -1,0 +1,54 @@
+"""Results with counted references."""
+
+import pytest
+
+from marsdask.scheduler.held import Held
+
+
+def fill(held, *keys):
+    with held.exclusive():
+        for key in keys:
+            held.add(key, key.upper())
+
+
+def test_counts():
+    """A key is there until it was released as often as added."""
+    held = Held()
+    fill(held, "a", "a", "b")
+    held.release(["a", "unknown"])
+    assert held.get(["b", "a"]) == ["B", "A"]
+    held.release(["a"])
+    with pytest.raises(KeyError, match="a"):
+        held.get(["b", "a"])
+
+
+def test_release_inside_waits_for_the_end():
+    """A release while the table is taken, as by a finalizer, is done when it is given back."""
+    dropped = []
+    held = Held(dropped.append)
+    fill(held, "a", "b")
+    with held.exclusive() as entries:
+        held.release(["a"])
+        assert "a" in entries
+        assert not dropped
+    assert dropped == ["A"]
+    with pytest.raises(KeyError):
+        held.get(["a"])
+
+
+def test_drop_may_release():
+    """Dropping an entry may release another."""
+    held = Held(lambda entry: held.release(["b"]) if entry == "A" else None)
+    fill(held, "a", "b")
+    held.release(["a"])
+    with pytest.raises(KeyError):
+        held.get(["b"])
+
+
+def test_clear():
+    """Clearing drops each reference once."""
+    dropped = []
+    held = Held(dropped.append)
+    fill(held, "a", "a", "b")
+    held.clear()
+    assert sorted(dropped) == ["A", "A", "B"]

@@ -1,0 +1,90 @@
+"""Schedulers by name."""
+
+from importlib.metadata import EntryPoint
+
+import dask
+import pytest
+
+from marsdask.scheduler import registry
+from marsdask.scheduler.callable import CallableScheduler
+from marsdask.scheduler.errors import UnknownScheduler
+from marsdask.scheduler.inline import InlineScheduler
+from marsdask.scheduler.threads import ThreadsScheduler
+
+
+class Mine(InlineScheduler):
+    """A scheduler from elsewhere."""
+
+    name = "mine"
+
+
+@pytest.fixture
+def _mine(monkeypatch):
+    monkeypatch.setattr(registry, "_registered", {})
+    registry.register("mine", Mine)
+
+
+def test_built_in():
+    """The five built-in schedulers are known, and Dask's words for them."""
+    assert set(registry.names()) >= {"inline", "threads", "processes", "synchronous", "dask"}
+    assert registry.create("sync").name == registry.create("synchronous").name == "synchronous"
+    assert registry.create("threading").name == "threads"
+
+
+def test_options_reach_the_constructor():
+    """Options go to the factory, which refuses what it does not know."""
+    scheduler = registry.create("threads", nthreads=3)
+    assert isinstance(scheduler, ThreadsScheduler)
+    assert scheduler.nthreads == 3
+    with pytest.raises(TypeError):
+        registry.create("inline", wheels=4)
+
+
+@pytest.mark.usefixtures("_mine")
+def test_register():
+    """A registered factory is known and created by name."""
+    assert "mine" in registry.names()
+    assert isinstance(registry.create("mine"), Mine)
+
+
+def test_entry_point(monkeypatch):
+    """An installed entry point is known by name, and imported only when it is wanted."""
+    entries = [
+        EntryPoint("theirs", f"{__name__}:Mine", registry.ENTRY_POINTS),
+        EntryPoint("broken", "no.such.module:Thing", registry.ENTRY_POINTS),
+    ]
+
+    def entry_points(*, group, name=None):
+        assert group == registry.ENTRY_POINTS
+        return [entry for entry in entries if name in (None, entry.name)]
+
+    monkeypatch.setattr(registry, "entry_points", entry_points)
+    assert set(registry.names()) > {"theirs", "broken"}
+    assert registry.create("theirs").name == "mine"
+    with pytest.raises(ModuleNotFoundError):
+        registry.create("broken")
+
+
+def test_unknown_name():
+    """An unknown name is a ValueError that lists the known and guesses the meant."""
+    with pytest.raises(UnknownScheduler, match=r"'threds', did you mean 'threads'\? known: .*inl"):
+        registry.create("threds")
+    with pytest.raises(ValueError, match="unknown scheduler 'qqq'; known"):
+        registry.resolve("qqq")
+
+
+def test_resolve():
+    """A scheduler is itself, None the default, a callable a Dask get."""
+    inline = InlineScheduler()
+    assert registry.resolve(inline) is inline
+    assert registry.resolve().name == "threads"
+    assert registry.resolve("inline").name == "inline"
+    assert isinstance(registry.resolve(dask.get), CallableScheduler)
+
+
+def test_resolve_refuses():
+    """Addresses of the web and other objects are refused with what is accepted."""
+    with pytest.raises(NotImplementedError, match="tcp://"):
+        registry.resolve("http://web:7103")
+    with pytest.raises(TypeError, match="expected a scheduler"):
+        registry.resolve(3)
