@@ -21,6 +21,8 @@ _WEIGHTLESS = frozenset({type(None), bool, int, float, complex, np.bool_, np.flo
 _CONTAINERS = frozenset({list, tuple, dict})
 #: A container with more entries than this is measured by sampling instead.
 _MANY = 4096
+#: How many objects of an array are measured.
+_SAMPLE = 100
 
 
 class Ledger:
@@ -106,6 +108,12 @@ def _calibrate() -> tuple[int, int]:
 _NOTED, _ALONE = _calibrate()
 
 
+def _of_objects(array: np.ndarray[Any, Any]) -> int:
+    """Estimate the bytes of an array of objects, of which dask counts the pointers only."""
+    sample = array.flat[:: max(1, array.size // _SAMPLE)]
+    return int(array.nbytes + sum(map(sizeof, sample)) / max(1, len(sample)) * array.size)
+
+
 def charges(value: Any, held: Ledger) -> Charges:
     """Return what keeping ``value`` costs; the caller has it in one variable and nowhere else.
 
@@ -120,7 +128,8 @@ def charges(value: Any, held: Ledger) -> Charges:
         return ((id(value), value.nbytes),)
     survey = _Survey()
     if not survey.add(value):
-        return ((id(value), int(sizeof(value))),)
+        nbytes = _of_objects(value) if isinstance(value, np.ndarray) else int(sizeof(value))
+        return ((id(value), nbytes),)
     return tuple(
         (owner, entry[1])
         for owner, entry in survey.owners.items()

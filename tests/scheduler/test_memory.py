@@ -1,0 +1,56 @@
+"""The account of memory."""
+
+from types import SimpleNamespace
+
+from marsdask.scheduler.storage.memory import SPILL_FROM, Memory
+
+
+class Result(SimpleNamespace):
+    __hash__ = object.__hash__
+
+
+def result(nbytes=SPILL_FROM, **changes):
+    made = Result(nbytes=nbytes, pins=0, leaving=False, fixed=False)
+    made.charges = ((id(made), nbytes),)
+    vars(made).update(changes)
+    return made
+
+
+def test_missing_counts_results_running_tasks_and_the_spare():
+    """All three take from the budget."""
+    memory = Memory(100, spare=10)
+    memory.admit(result(30))
+    memory.reserved = 20
+    assert memory.missing() == -40
+    assert memory.missing(50) == 10
+
+
+def test_the_coldest_is_the_one_unused_for_longest():
+    """Warming and cooling again moves to the end; those needed are passed over."""
+    memory = Memory(100)
+    first, second = result(), result()
+    memory.admit(first)
+    memory.admit(second)
+    assert memory.coldest(()) is first
+    assert memory.coldest([first]) is second
+    memory.warm(first)
+    memory.cool(first)
+    assert memory.coldest(()) is second
+
+
+def test_what_cannot_leave_is_never_cold():
+    """Small, pinned, unpicklable results and those already leaving stay."""
+    memory = Memory(100)
+    for made in [result(10), result(pins=1), result(fixed=True), result(leaving=True)]:
+        memory.admit(made)
+    assert memory.coldest(()) is None
+
+
+def test_dropping_gives_everything_back():
+    """A dropped result costs nothing and is not cold."""
+    memory = Memory(100)
+    made = result()
+    memory.admit(made)
+    memory.drop(made)
+    assert memory.ledger.nbytes == 0
+    assert memory.coldest(()) is None

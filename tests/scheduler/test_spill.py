@@ -1,0 +1,158 @@
+"""Spill directories: used in turn, bounded, and gone with their process."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from marsdask.scheduler.errors import SpillFull
+from marsdask.scheduler.storage.spill import SpillStore
+
+
+def contents(folder):
+    return [f for path in folder.iterdir() for f in path.iterdir() if f.name != "lock"]
+
+
+@pytest.fixture
+def folders(tmp_path):
+    paths = [tmp_path / "one", tmp_path / "two"]
+    for path in paths:
+        path.mkdir()
+    return paths
+
+
+@pytest.fixture
+def store(folders):
+    store = SpillStore(list(map(str, folders)))
+    yield store
+    store.close()
+
+
+def test_nothing_is_made_before_the_first_file(folders):
+    """A store that never spills leaves no trace."""
+    store = SpillStore([str(folders[0] / "new")])
+    store.close()
+    assert not (folders[0] / "new").exists()
+
+
+def test_values_come_back_writable(store):
+    """A value is what it was, in memory of its own."""
+    value = np.arange(100_000.0)
+    back = store.write(value).read()
+    np.testing.assert_array_equal(back, value)
+    back += 1
+
+
+def test_directories_take_turns(store, folders):
+    """Each next file goes to the next directory."""
+    for i in range(4):
+        store.write(i)
+    assert [len(contents(folder)) for folder in folders] == [2, 2]
+
+
+def test_removed_files_are_gone_and_their_values_stay(store, folders):
+    """What was read may outlive the file."""
+    file = store.write(np.arange(100_000.0))
+    value = file.read()
+    file.remove()
+    assert not contents(folders[0])
+    assert value.sum() == 99_999 * 50_000
+
+
+def test_close_removes_the_directories(store, folders):
+    """Nothing is left behind."""
+    store.write(1)
+    store.write(2)
+    store.close()
+    assert not any(list(folder.iterdir()) for folder in folders)
+
+
+def test_the_limit_holds(folders):
+    """A store beyond its limit refuses, keeps no file of it, and takes more when there is room."""
+    store = SpillStore([str(folders[0])], limit=100_000)
+    first = store.write(np.zeros(10_000))
+    with pytest.raises(SpillFull, match="100,000"):
+        store.write(np.zeros(10_000))
+    assert len(contents(folders[0])) == 1
+    first.remove()
+    store.write(np.zeros(10_000))
+    store.close()
+
+
+def test_a_bad_directory_is_passed_over(folders):
+    """The others take what it cannot."""
+    (folders[0] / "file").write_text("not a directory")
+    store = SpillStore([str(folders[0] / "file"), str(folders[1])])
+    files = [store.write(i) for i in range(3)]
+    assert [file.read() for file in files] == [0, 1, 2]
+    store.close()
+
+
+def test_only_bad_directories_are_an_error(tmp_path):
+    """The error names the directory and the cause, and leaves nothing."""
+    (tmp_path / "file").write_text("not a directory")
+    store = SpillStore([str(tmp_path / "file")])
+    with pytest.raises(SpillFull, match="file: "):
+        store.write(1)
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs limits on files")
+def test_a_write_that_fails_halfway_is_an_error(store, folders):
+    """Running out of room on the disk is a SpillFull that says why, and leaves no half a file."""
+    import resource
+
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, limits[1]))
+    try:
+        with pytest.raises(SpillFull, match="one: File too large"):
+            store.write(np.zeros(100_000))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert not any(contents(folder) for folder in folders)
+    assert store.write(np.zeros(100_000)).read().size == 100_000
+
+
+def test_an_unpicklable_value_leaves_no_file(store, folders):
+    """Half a file is none."""
+    with pytest.raises(TypeError):
+        store.write((np.zeros(100_000), (i for i in ())))
+    assert not contents(folders[0])
+
+
+CHILD = """
+import os, sys
+from marsdask.scheduler.storage.spill import SpillStore
+store = SpillStore([sys.argv[1]])
+store.write(1)
+print("ready", flush=True)
+if sys.argv[2] == "die":
+    os._exit(0)
+sys.stdin.read()
+"""
+
+
+def child(folder, what):
+    return subprocess.Popen(
+        [sys.executable, "-c", CHILD, str(folder), what],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs locks that die with their process")
+def test_what_the_dead_left_is_swept(folders):
+    """Directories of killed processes go, those of living ones stay."""
+    with child(folders[0], "die") as dead:
+        dead.wait(60)
+    with child(folders[0], "live") as living:
+        assert living.stdout.readline() == "ready\n"
+        store = SpillStore([str(folders[0])])
+        store.write(1)
+        assert len(list(folders[0].iterdir())) == 2
+        store.close()
+        assert len(contents(folders[0])) == 1
+        living.stdin.close()
+        living.wait(60)
