@@ -128,7 +128,7 @@ def test_the_scheduler_is_useful_alone() -> None:
     code = "import sys, marsdask.scheduler; print(*sys.modules)"
     done = run(sys.executable, "-c", code, cwd=ROOT)
     assert done.returncode == 0, done.stderr
-    users = re.compile(r"marsdask\.(core|tensor|dataframe|learn)\b")
+    users = re.compile(r"marsdask\.(tensor|dataframe|learn)\b")
     assert not [name for name in done.stdout.split() if users.match(name)]
 
 
