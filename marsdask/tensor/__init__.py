@@ -4,8 +4,34 @@ from marsdask.core.collection import ExecutableTuple
 
 from .create import full, ones
 from .elementwise import add, multiply, sin
+from .linalg import (
+    dot,
+    einsum,
+    inner,
+    matmul,
+    outer,
+    tensordot,
+    vdot,
+)
 from .rechunk import rechunk
 from .reduce import sum
 from .tensor import Tensor
 
-__all__ = ["ExecutableTuple", "Tensor", "add", "full", "multiply", "ones", "rechunk", "sin", "sum"]
+__all__ = [
+    "ExecutableTuple",
+    "Tensor",
+    "add",
+    "dot",
+    "einsum",
+    "full",
+    "inner",
+    "matmul",
+    "multiply",
+    "ones",
+    "outer",
+    "rechunk",
+    "sin",
+    "sum",
+    "tensordot",
+    "vdot",
+]

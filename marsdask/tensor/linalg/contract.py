@@ -1,0 +1,263 @@
+"""Contractions: sums of products over shared axes, the one operation behind every product."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from marsdask.core.chunk import Call, Grid, Look, Ref, Rule
+from marsdask.core.node import Node
+from marsdask.core.shapes import Axes, blockwise, kernel, tree
+from marsdask.core.types import Chunks, Index, Size, Sizes, Unknown, known, upper
+from marsdask.tensor.chunks import common_sizes
+from marsdask.tensor.rechunk import recut, resolved
+
+Labels = tuple[int, ...]
+
+#: Blocks that one task multiplies and sums take at most about this many bytes.
+PANEL = 512 * 2**20
+
+
+@dataclass(frozen=True, eq=False)
+class Contraction(Node):
+    """The sum over labels that are not in ``out`` of the product of one or two operands."""
+
+    operands: tuple[Node, ...]
+    labels: tuple[Labels, ...]
+    out: Labels
+
+    @cached_property
+    def meta(self) -> Any:  # type: ignore[override]
+        samples = [np.ones((1,) * node.meta.ndim, node.meta.dtype) for node in self.operands]
+        sample = contract_blocks(*samples, labels=self.labels, out=self.out)
+        return np.empty((0,) * len(self.out), sample.dtype)
+
+    @cached_property
+    def chunks(self) -> Chunks:  # type: ignore[override]
+        sizes = label_sizes([node.chunks for node in self.operands], self.labels)
+        return tuple(sizes[label] for label in self.out)
+
+    def tile(self, *grids: Grid) -> Generator[Look, Any, Grid]:
+        if not _agree(grids, self.labels):
+            grids = yield from resolved(*grids)
+        sizes = label_sizes([grid.chunks for grid in grids], self.labels)
+        grids = tuple(
+            recut(grid, tuple(sizes[label] for label in labels))
+            for grid, labels in zip(grids, self.labels, strict=True)
+        )
+        return _Plan(grids, self.labels, self.out, sizes, self.meta).grid()
+
+
+def label_sizes(chunks: Sequence[Chunks], labels: Sequence[Labels]) -> dict[int, Sizes]:
+    """Return how each label's axis is cut so that all operands can be cut alike."""
+    found: dict[int, list[Sizes]] = {}
+    for grid, names in zip(chunks, labels, strict=True):
+        for sizes, label in zip(grid, names, strict=True):
+            found.setdefault(label, []).append(sizes)
+    return {label: common_sizes(sizes) for label, sizes in found.items()}
+
+
+def _agree(grids: Sequence[Grid], labels: Sequence[Labels]) -> bool:
+    """Tell whether the operands fit without looking at sizes that are unknown."""
+    found: dict[int, set[Sizes]] = {}
+    for grid, names in zip(grids, labels, strict=True):
+        for sizes, label in zip(grid.chunks, names, strict=True):
+            found.setdefault(label, set()).add(sizes)
+    return all(len(item) == 1 or all(map(known, item)) for item in found.values())
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """Chooses between one product a task, many partial ones, and sums inside a task."""
+
+    grids: tuple[Grid, ...]
+    labels: tuple[Labels, ...]
+    out: Labels
+    sizes: Mapping[int, Sizes]
+    meta: Any
+
+    @cached_property
+    def summed(self) -> Labels:
+        return tuple(label for label in self.sizes if label not in self.out)
+
+    @cached_property
+    def chunks(self) -> Chunks:
+        return tuple(self.sizes[label] for label in self.out)
+
+    @property
+    def kwargs(self) -> dict[str, Any]:
+        return {"labels": self.labels, "out": self.out}
+
+    def grid(self) -> Grid:
+        steps = math.prod(len(self.sizes[label]) for label in self.summed)
+        if steps == 1:
+            return self._products(())
+        given = sum(_nbytes(grid.chunks, grid.meta) for grid in self.grids)
+        if steps * _nbytes(self.chunks, self.meta) <= given:
+            return self._summed_tree(self._products(self.summed))
+        return self._panels(steps)
+
+    def _products(self, kept: Labels) -> Grid:
+        """One task a product; the sum over ``kept`` is left to do."""
+        order = (*self.out, *kept)
+        inputs: list[tuple[Grid, Axes]] = [
+            (grid, tuple(order.index(label) if label in order else None for label in labels))
+            for grid, labels in zip(self.grids, self.labels, strict=True)
+        ]
+        chunks = (*self.chunks, *((1,) * len(self.sizes[label]) for label in kept))
+        kwargs = {**self.kwargs, "extra": len(kept)} if kept else self.kwargs
+        return blockwise(contract_blocks, inputs, chunks=chunks, meta=self.meta, kwargs=kwargs)
+
+    def _panels(self, steps: int) -> Grid:
+        """One task a group of products, which it sums."""
+        largest = sum(grid.nbytes((0,) * grid.ndim) or 0 for grid in self.grids)
+        width = min(steps, max(2, PANEL // max(1, largest)))
+        rule = Panels(self.grids, self.labels, self.out, self.summed, width)
+        groups = -(-steps // width)
+        grid = Grid(rule, (*self.chunks, (1,) * groups), self.meta)
+        return self._summed_tree(grid)
+
+    def _summed_tree(self, partials: Grid) -> Grid:
+        axes = range(len(self.out), partials.ndim)
+        grid = tree(partials, np.add, axes, meta=self.meta)
+        kept: Axes = (*range(len(self.out)), *(None for _ in axes))
+        kwargs = {"axis": tuple(axes)}
+        return blockwise(
+            np.squeeze,
+            [(grid, kept)],
+            chunks=self.chunks,
+            meta=self.meta,
+            kwargs=kwargs,
+            cheap=True,
+        )
+
+
+def _nbytes(chunks: Chunks, meta: Any) -> int:
+    bounds = (sum(upper(size) or 1 for size in sizes) for sizes in chunks)
+    return math.prod(bounds) * int(meta.dtype.itemsize)
+
+
+@dataclass(frozen=True, eq=False)
+class Panels(Rule):
+    """Output chunk ``(*i, g)`` sums the products of group ``g`` of the summed labels' chunks."""
+
+    sources: tuple[Grid, ...]
+    labels: tuple[Labels, ...]
+    out: Labels
+    summed: Labels
+    width: int
+
+    @property
+    def inputs(self) -> tuple[Grid, ...]:
+        return self.sources
+
+    @property
+    def label(self) -> str:
+        return "contract_panels"
+
+    @cached_property
+    def _steps(self) -> list[Index]:
+        counts = {
+            label: count
+            for grid, labels in zip(self.sources, self.labels, strict=True)
+            for label, count in zip(labels, grid.numblocks, strict=True)
+        }
+        return list(itertools.product(*(range(counts[label]) for label in self.summed)))
+
+    def cell(self, index: Index) -> Call:
+        start = index[-1] * self.width
+        steps = self._steps[start : start + self.width]
+        fixed = dict(zip(self.out, index, strict=False))
+        panels = []
+        for grid, labels in zip(self.sources, self.labels, strict=True):
+            places = [{**fixed, **dict(zip(self.summed, step, strict=True))} for step in steps]
+            panels.append([Ref(grid, tuple(at[label] for label in labels)) for at in places])
+        return Call(contract_panels, tuple(panels), {"labels": self.labels, "out": self.out})
+
+
+@kernel(scratch=2.0)
+def contract_panels(*panels: list[Any], labels: tuple[Labels, ...], out: Labels) -> Any:
+    """Sum the products of blocks that stand at the same place of each list."""
+    total: Any = None
+    for blocks in zip(*panels, strict=True):
+        part = contract_blocks(*blocks, labels=labels, out=out)
+        total = part if total is None else np.add(total, part, out=total)
+    return total[..., np.newaxis]
+
+
+@kernel(scratch=1.0)
+def contract_blocks(
+    *blocks: Any, labels: tuple[Labels, ...], out: Labels, extra: int = 0
+) -> np.ndarray[Any, Any]:
+    """Multiply and sum one block of each operand; ``extra`` axes of length one follow."""
+    if len(blocks) == 1:
+        result = np.einsum(blocks[0], labels[0], out)
+    else:
+        result = _pair(*blocks, *labels, out)
+    result = np.asarray(result)
+    return result.reshape(result.shape + (1,) * extra) if extra else result
+
+
+def _pair(a: Any, b: Any, la: Labels, lb: Labels, out: Labels) -> Any:
+    a, la = _prepared(a, la, {*lb, *out})
+    b, lb = _prepared(b, lb, {*la, *out})
+    summed = [label for label in la if label in lb and label not in out]
+    if not summed:
+        return np.multiply(_spread(a, la, out), _spread(b, lb, out))
+    batch = [label for label in la if label in lb and label in out]
+    rows = [label for label in la if label not in lb]
+    columns = [label for label in lb if label not in la]
+    length = dict(zip((*la, *lb), (*a.shape, *b.shape), strict=True))
+    left = a.transpose([la.index(label) for label in (*batch, *rows, *summed)])
+    right = b.transpose([lb.index(label) for label in (*batch, *summed, *columns)])
+    shared = tuple(length[label] for label in batch)
+    depth = math.prod(length[label] for label in summed)
+    # Reshapes of single axes are views: BLAS reads transposed matrices as they lie.
+    left = left.reshape((*shared, math.prod(length[label] for label in rows), depth))
+    right = right.reshape((*shared, depth, math.prod(length[label] for label in columns)))
+    made = (*batch, *rows, *columns)
+    result = np.matmul(left, right).reshape(tuple(length[label] for label in made))
+    return result.transpose([made.index(label) for label in out])
+
+
+def _prepared(block: Any, labels: Labels, needed: set[int]) -> tuple[Any, Labels]:
+    """Take diagonals of repeated labels and sum over labels that nobody else has."""
+    kept = tuple(label for label in dict.fromkeys(labels) if label in needed)
+    if kept == labels:
+        return block, labels
+    return np.einsum(block, labels, kept), kept
+
+
+def _spread(block: Any, labels: Labels, out: Labels) -> Any:
+    """Order the axes as in ``out``, with axes of length one where a label is missing."""
+    order = [labels.index(label) for label in out if label in labels]
+    return block.transpose(order)[
+        tuple(slice(None) if label in labels else np.newaxis for label in out)
+    ]
+
+
+def contract(operands: Sequence[Node], labels: Sequence[Labels], out: Labels) -> Node:
+    """Return the contraction; axes of length one broadcast against others of the same label."""
+    fresh = itertools.count(max(itertools.chain(*labels), default=0) + 1)
+    lengths: dict[int, set[Size]] = {}
+    for node, names in zip(operands, labels, strict=True):
+        for size, label in zip(node.shape, names, strict=True):
+            lengths.setdefault(label, set()).add(size)
+    for found in lengths.values():
+        wide = {size for size in found if size != 1}
+        if len({size for size in wide if not isinstance(size, Unknown)}) > 1:
+            raise ValueError(f"operands of lengths {sorted(map(str, wide))} do not fit together")
+    relabeled = tuple(
+        tuple(
+            next(fresh) if size == 1 and lengths[label] != {1} else label
+            for size, label in zip(node.shape, names, strict=True)
+        )
+        for node, names in zip(operands, labels, strict=True)
+    )
+    return Contraction(tuple(operands), relabeled, out)

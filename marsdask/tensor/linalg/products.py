@@ -1,0 +1,163 @@
+"""Products of vectors, matrices and tensors."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from marsdask.core.collection import wrap
+from marsdask.core.node import Node
+from marsdask.core.types import Size, Unknown, numbers
+from marsdask.tensor.base import as_node
+from marsdask.tensor.elementwise import Elementwise
+
+from .contract import Labels, contract
+from .subscripts import Subscripts, parse
+
+
+def _require_equal(name: str, a: Size, b: Size) -> None:
+    if a != b and not isinstance(a, Unknown) and not isinstance(b, Unknown):
+        raise ValueError(f"{name}: the axes to sum over have lengths {a} and {b}")
+
+
+def matmul(a: Any, b: Any) -> Any:
+    """Multiply matrices, stacks of them broadcast. See numpy.matmul."""
+    left, right = as_node(a), as_node(b)
+    if not left.meta.ndim or not right.meta.ndim:
+        raise ValueError("matmul: a scalar has no axis to sum over; use * instead")
+    # Rows are 0, the summed axis 1, columns 2; stacks count from 3, the last axis first.
+    la = _stack(left.meta.ndim) + (0, 1)[-left.meta.ndim :]
+    lb = _stack(right.meta.ndim) + (1, 2)[: right.meta.ndim]
+    _require_equal("matmul", left.shape[-1], right.shape[lb.index(1)])
+    stack = max(_stack(left.meta.ndim), _stack(right.meta.ndim), key=len)
+    out = stack + tuple(label for label in (0, 2) if label in (*la, *lb))
+    return wrap(contract([left, right], [la, lb], out))
+
+
+def _stack(ndim: int) -> Labels:
+    return tuple(range(ndim, 2, -1))
+
+
+def dot(a: Any, b: Any) -> Any:
+    """Sum over the last axis of ``a`` and the second last of ``b``. See numpy.dot."""
+    left, right = as_node(a), as_node(b)
+    if not left.meta.ndim or not right.meta.ndim:
+        return _tensordot("dot", left, right, (), ())
+    return _tensordot("dot", left, right, (-1,), (max(-2, -right.meta.ndim),))
+
+
+def inner(a: Any, b: Any) -> Any:
+    """Sum over the last axes of both. See numpy.inner."""
+    left, right = as_node(a), as_node(b)
+    axes = (-1,) if left.meta.ndim and right.meta.ndim else ()
+    return _tensordot("inner", left, right, axes, axes)
+
+
+def outer(a: Any, b: Any) -> Any:
+    """Multiply each element of ``a`` with each of ``b``; both flattened. See numpy.outer."""
+    return _tensordot("outer", _flat(as_node(a)), _flat(as_node(b)), (), ())
+
+
+def vdot(a: Any, b: Any) -> Any:
+    """Sum the products of all elements, ``a`` conjugated. See numpy.vdot."""
+    left, right = as_node(a), as_node(b)
+    if left.shape != right.shape:
+        _require_equal("vdot", math.prod(numbers(left.shape)), math.prod(numbers(right.shape)))
+        left, right = _flat(left), _flat(right)
+    if left.meta.dtype.kind == "c":
+        left = Elementwise(np.conjugate, (left,))
+    labels = tuple(range(left.meta.ndim))
+    return wrap(contract([left, right], [labels, labels], ()))
+
+
+def _flat(node: Node) -> Node:
+    if node.meta.ndim == 1:
+        return node
+    if node.meta.ndim == 0:
+        return contract([node, as_node(np.ones(1, node.meta.dtype))], [(), (0,)], (0,))
+    raise NotImplementedError("more than one axis is not flattened here: call ravel() first")
+
+
+def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
+    """Sum over pairs of axes. See numpy.tensordot."""
+    left, right = as_node(a), as_node(b)
+    if isinstance(axes, Sequence | np.ndarray):
+        first, second = (tuple(map(operator.index, np.atleast_1d(item).tolist())) for item in axes)
+    else:
+        count = operator.index(axes)
+        first, second = tuple(range(-count, 0)), tuple(range(count))
+    if len(first) != len(second):
+        raise ValueError(f"tensordot: {len(first)} axes do not pair with {len(second)}")
+    return _tensordot("tensordot", left, right, first, second)
+
+
+def _tensordot(
+    name: str, left: Node, right: Node, first: Sequence[int], second: Sequence[int]
+) -> Any:
+    ndim, other = left.meta.ndim, right.meta.ndim
+    normalize = np.lib.array_utils.normalize_axis_tuple
+    first, second = normalize(first, ndim), normalize(second, other)
+    la = list(range(ndim))
+    lb = list(range(ndim, ndim + other))
+    for mine, theirs in zip(first, second, strict=True):
+        _require_equal(name, left.shape[mine], right.shape[theirs])
+        lb[theirs] = la[mine]
+    summed = {la[axis] for axis in first}
+    out = tuple(label for label in (*la, *lb) if label not in summed)
+    return wrap(contract([left, right], [tuple(la), tuple(lb)], out))
+
+
+def einsum(*operands: Any, optimize: Any = True) -> Any:
+    """Sum products as subscripts say, two operands at a time. See numpy.einsum.
+
+    Differs from NumPy: the order of contraction is optimised unless ``optimize=False``, and there
+    is no ``out=``, ``order=`` or ``casting=``.
+    """
+    given, items = parse(operands)
+    nodes = [as_node(item) for item in items]
+    terms = given.expanded([node.meta.ndim for node in nodes])
+    labels, out = list(terms.inputs), terms.output
+    for step in _path(nodes, terms, optimize):
+        chosen = [(nodes[i], labels[i]) for i in step]
+        for i in sorted(step, reverse=True):
+            del nodes[i], labels[i]
+        needed = set(out).union(*labels)
+        names = tuple(dict.fromkeys(label for _, item in chosen for label in item))
+        made = tuple(label for label in names if label in needed) if nodes else out
+        nodes.append(contract([node for node, _ in chosen], [item for _, item in chosen], made))
+        labels.append(made)
+    return wrap(nodes[0])
+
+
+def _path(nodes: list[Node], terms: Subscripts, optimize: Any) -> list[tuple[int, ...]]:
+    """Return which operands to contract in each step, as positions in the shrinking list."""
+    if len(nodes) <= 2:
+        return [tuple(range(len(nodes)))]
+    if not optimize:
+        return [(0, 1)] + [(0, len(nodes) - 1 - done) for done in range(1, len(nodes) - 1)]
+    interleaved: list[Any] = []
+    for node, labels in zip(nodes, terms.inputs, strict=True):
+        # The path depends on shapes alone: an array of zero strides costs nothing.
+        interleaved += [np.broadcast_to(np.empty(()), numbers(node.shape)), list(labels)]
+    path, _ = np.einsum_path(*interleaved, list(terms.output), optimize="greedy")
+    return _pairs(path[1:], len(nodes))
+
+
+def _pairs(path: Sequence[Sequence[int]], count: int) -> list[tuple[int, ...]]:
+    """Split steps over more than two operands into steps over two."""
+    steps: list[tuple[int, ...]] = []
+    for step in path:
+        rest = sorted(step)
+        while len(rest) > 2:
+            # The product is put at the end of the list, after those that are left.
+            first, second, *others = rest
+            steps.append((first, second))
+            rest = sorted([*(item - 2 for item in others), count - 2])
+            count -= 1
+        steps.append(tuple(rest))
+        count -= len(rest) - 1
+    return steps

@@ -1,0 +1,148 @@
+"""Products equal NumPy's over chunkings and dtypes."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import marsdask.tensor as mt
+from marsdask.core.collection import wrap
+from marsdask.core.config import option_context
+from marsdask.tensor.base import as_node
+from tests.strategies import chunkings
+
+PAIRS = [
+    ((5, 7), (7, 4)),
+    ((7,), (7,)),
+    ((7,), (7, 3)),
+    ((2, 5, 7), (7, 4)),
+    ((2, 1, 5, 7), (3, 7, 4)),
+    ((7,), (2, 7, 4)),
+    ((5, 7), (7,)),
+    ((0, 7), (7, 3)),
+    ((3, 0), (0, 3)),
+    ((1, 1), (1, 1)),
+]
+
+SUBSCRIPTS = [
+    "ij,jk,kl->il",
+    "ij,jk,ki->",
+    "ij,jk,kl",
+    "ii",
+    "ii->i",
+    "ij->ji",
+    "ij->",
+    "...j->...",
+    "ij,ij->ij",
+    "ij,ij",
+    "ij,kl->iljk",
+    "ii,jj->",
+    "ij,...->i...",
+    "i...,i...->...",
+    "ij,jk,kl,li->j",
+]
+
+
+@pytest.fixture(params=[True, False], ids=["merged", "as given"], autouse=True)
+def _coalesce(request):
+    with option_context({"coalesce": request.param, "verify": True}):
+        yield
+
+
+def tensor(array, chunk_size=None):
+    """Return an array as a tensor."""
+    return wrap(as_node(array, chunk_size))
+
+
+def filled(shape, dtype="float64", start=0.0):
+    """Return an array of small distinct values."""
+    values = np.arange(math.prod(shape)).reshape(shape) % 7 - 3 + start
+    return values.astype(dtype)
+
+
+def same(lazy, expected):
+    """Assert that a tensor has NumPy's shape, dtype and values."""
+    assert lazy.shape == np.shape(expected)
+    assert lazy.dtype == np.asarray(expected).dtype
+    np.testing.assert_allclose(lazy.compute(), expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["matmul", "dot"])
+@pytest.mark.parametrize(("a", "b"), PAIRS)
+@given(data=st.data())
+def test_products_equal_numpys(name, a, b, data):
+    """Matmul and dot agree over every pair of ranks, stacks broadcast."""
+    x, y = filled(a), filled(b, start=1)
+    lazy_x = tensor(x, chunk_size=data.draw(chunkings(a)))
+    lazy_y = tensor(y, chunk_size=data.draw(chunkings(b)))
+    try:
+        expected = getattr(np, name)(x, y)
+    except ValueError:
+        with pytest.raises(ValueError, match="length"):
+            getattr(mt, name)(lazy_x, lazy_y)
+        return
+    same(getattr(mt, name)(lazy_x, lazy_y), expected)
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "int64", "float32", "complex64", "object"])
+def test_dtypes_are_numpys(dtype):
+    """Products keep the dtype, whatever multiplies and adds."""
+    x, y = filled((5, 4), dtype), filled((4, 6), dtype)
+    lazy = mt.matmul(tensor(x, chunk_size=2), tensor(y, chunk_size=3))
+    assert lazy.dtype == np.matmul(x, y).dtype
+    np.testing.assert_array_equal(lazy.compute(), np.matmul(x, y))
+
+
+@pytest.mark.parametrize("text", SUBSCRIPTS)
+@given(data=st.data())
+def test_einsum_equals_numpys(text, data):
+    """Each form of subscripts sums what NumPy sums."""
+    operands = [filled((4, 4), start=i) for i in range(text.split("->")[0].count(",") + 1)]
+    lazy = [tensor(x, chunk_size=data.draw(chunkings(x.shape))) for x in operands]
+    same(mt.einsum(text, *lazy), np.einsum(text, *operands))
+
+
+def test_einsum_takes_lists_of_labels_and_broadcasts():
+    """The other spelling works, and axes of length one broadcast."""
+    x, y = filled((4, 1)), filled((5, 3))
+    lazy_x, lazy_y = tensor(x, chunk_size=2), tensor(y, chunk_size=2)
+    same(mt.einsum(lazy_x, [0, 1], lazy_y, [1, 2], [0, 2]), np.einsum(x, [0, 1], y, [1, 2], [0, 2]))
+    same(
+        mt.einsum("ij,jk,lk", lazy_x, lazy_y, lazy_y, optimize=False),
+        np.einsum("ij,jk,lk", x, y, y),
+    )
+
+
+@pytest.mark.parametrize("axes", [0, 1, 2, ([0], [1]), ([0, 1], [1, 0]), (0, 0), ([], [])])
+@given(data=st.data())
+def test_tensordot_equals_numpys(axes, data):
+    """Tensordot sums over the axes that NumPy pairs."""
+    x = filled((4, 4))
+    lazy = tensor(x, chunk_size=data.draw(chunkings(x.shape)))
+    same(mt.tensordot(lazy, lazy, axes), np.tensordot(x, x, axes))
+
+
+def test_inner_outer_and_vdot():
+    """Inner sums over last axes, outer multiplies all, vdot conjugates."""
+    x = filled((5, 6)) + 1j
+    lazy = tensor(x, chunk_size=(2, 4))
+    same(mt.inner(lazy, lazy), np.inner(x, x))
+    same(mt.inner(lazy, 2.0), np.inner(x, 2.0))
+    same(mt.vdot(lazy, lazy), np.vdot(x, x))
+    same(mt.outer(tensor(x[0], chunk_size=4), 3), np.outer(x[0], 3))
+
+
+def test_lengths_that_do_not_fit_are_refused_at_the_call():
+    """A wrong shape is an error where it is written."""
+    x, y = tensor(filled((3, 4))), tensor(filled((3, 5)))
+    for product in (mt.matmul, mt.dot, mt.inner, mt.tensordot, mt.vdot):
+        with pytest.raises(ValueError, match="length|scalar"):
+            product(x, y)
+    with pytest.raises(ValueError, match="length|scalar"):
+        mt.einsum("ij,jk", x, y)
+    with pytest.raises(ValueError, match="length|scalar"):
+        mt.matmul(x, 2)
