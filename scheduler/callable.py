@@ -51,7 +51,7 @@ class CallableScheduler:
             needed.update({key: DataNode(key, value) for key, value in values.items()})
             try:
                 values.update(zip(wanted, self._get(needed, wanted), strict=True))
-            except Exception as error:
+            except Exception as error:  # noqa: BLE001  (handle.wait raises it)
                 handle.emit(TaskFailed(None, error))
                 handle.finish("failed", error)
                 return handle

@@ -50,8 +50,10 @@ def dumps(value: Any) -> bytes:
     try:
         data = pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
     except files.UNPICKLABLE:
-        return cloudpickle.dumps(value)
-    return cloudpickle.dumps(value) if b"__main__" in data else data
+        data = b"__main__"
+    if b"__main__" in data:
+        data = cloudpickle.dumps(value)
+    return data
 
 
 class Blob:
@@ -179,7 +181,7 @@ def _remember(error: BaseException) -> bytes:
     try:
         data = dumps(error)
         pickle.loads(data)  # an exception with a constructor of its own often cannot come back
-    except Exception:
+    except Exception:  # noqa: BLE001  (pickling may raise whatever it likes)
         substitute = RuntimeError(f"{type(error).__name__}: {error}")
         substitute.__notes__ = error.__notes__
         data = dumps(substitute)
@@ -218,5 +220,5 @@ def _serve(request: bytes, inputs: Mapping[Key, bytes | str], path: str) -> byte
         blob = Blob.of(evaluate(node, values), path)
         blob.path = None  # the file is the parent's now
         return pickle.dumps((blob.data, blob.info() if blob.data is None else None, None))
-    except BaseException as error:
+    except BaseException as error:  # noqa: BLE001  (the parent raises it)
         return pickle.dumps((None, None, _remember(error)))

@@ -36,16 +36,14 @@ class DaskScheduler:
 
     def __init__(self, client: Client | str | None = None) -> None:
         self._owns_client = isinstance(client, str)
-        if client is None:
-            client = default_client()
-        elif isinstance(client, str):
+        if isinstance(client, str):
             client = Client(client, set_as_default=False)
-        if client.asynchronous:
+        self._client: Client = default_client() if client is None else client
+        if self._client.asynchronous:
             raise ValueError(
                 "an asynchronous client cannot be a scheduler, whose methods block; "
                 "make one with asynchronous=False"
             )
-        self._client = client
         # One Future for each reference: distributed counts them, and releasing one never blocks.
         self._held: Held[Future[Any]] = Held(Future.release)
         self._running: set[_ClusterSubmission] = set()
@@ -67,17 +65,20 @@ class DaskScheduler:
             needed, inputs = cull(graph, handle.keys, _Available(self._client))
             # Pinned, or a release on the way would make the cluster forget them before it reads
             # the graph; messages to it keep their order.
-            pins = [Future(key, self._client) for key in inputs]
+            pins = [self._future(key) for key in inputs]
             wanted = [key for key in handle.keys if key in needed]
             if wanted:
                 pins += self._client.get(_annotated(needed, hints or {}), wanted, sync=False)
             for key in handle.keys:
-                self._held.add(key, Future(key, self._client))
+                self._held.add(key, self._future(key))
             self._running.add(handle)
             futures = {key: entries[key][-1] for key in handle.keys}
             del pins
         handle.watch(futures)
         return handle
+
+    def _future(self, key: Any) -> Future[Any]:
+        return Future(key, self._client)
 
     def gather(self, keys: Sequence[Key]) -> list[Any]:
         """Fetch held results."""

@@ -6,7 +6,6 @@ The engine of :mod:`.local` drives one child for each of its threads; a result i
 
 from __future__ import annotations
 
-import contextlib
 import math
 import shutil
 import tempfile
@@ -26,9 +25,11 @@ from .state import DROPPED, Item, Job
 from .storage.spill import SpillStore
 
 
-@sizeof.register(Blob)
 def _sizeof_blob(blob: Blob) -> int:
     return blob.nbytes
+
+
+sizeof.register(Blob, _sizeof_blob)
 
 
 class ProcessEngine(Engine):
@@ -46,7 +47,7 @@ class ProcessEngine(Engine):
         """Let this thread's child compute the item."""
         node = item.node
         assert node is not None
-        values = {source.key: source.value for source in item.inputs}
+        values: dict[Key, Blob] = {source.key: source.value for source in item.inputs}
         if isinstance(node, Alias):
             return values[node.target]
         child = self._child()

@@ -255,9 +255,7 @@ class SchedulerContract:
         """Arrays of every size pass between tasks unharmed."""
         for size in (0, 10, 1_000_000):
             a, b = key("a"), key("b")
-            (result,) = run(
-                scheduler, Task(a, np.arange, size), Task(b, inc, TaskRef(a)), keys=[b]
-            )
+            (result,) = run(scheduler, Task(a, np.arange, size), Task(b, inc, TaskRef(a)), keys=[b])
             np.testing.assert_array_equal(result, np.arange(size) + 1)
 
     def test_node_kinds(self, scheduler: Scheduler) -> None:
@@ -303,10 +301,10 @@ class SchedulerContract:
 
     def test_deep_chain(self, scheduler: Scheduler) -> None:
         """Depth is no recursion."""
-        chain: list[Hashable] = [key() for _ in range(self.depth)]
+        chain = [key() for _ in range(self.depth)]
         nodes = [Task(chain[0], identity, 0)]
         nodes += [Task(b, inc, TaskRef(a)) for a, b in itertools.pairwise(chain)]
-        assert run(scheduler, *nodes, keys=chain[-1:]) == [self.depth - 1]
+        assert run(scheduler, *nodes, keys=[chain[-1]]) == [self.depth - 1]
 
     def test_wide_fan_in(self, scheduler: Scheduler) -> None:
         """One task may have 2,000 inputs."""
@@ -319,7 +317,7 @@ class SchedulerContract:
     def test_missing_key(self, scheduler: Scheduler) -> None:
         """A key that is nowhere defined is a KeyError that names it."""
         a, nowhere = key("a"), key("nowhere")
-        for graph, wanted in (({}, nowhere), ({a: Task(a, inc, TaskRef(nowhere))}, a)):
+        for graph, wanted in ((graph_of(), nowhere), (graph_of(Task(a, inc, TaskRef(nowhere))), a)):
             with pytest.raises(KeyError, match=nowhere[0]):
                 scheduler.submit(graph, [wanted]).wait(DEADLINE)
             assert_not_held(scheduler, a, nowhere)

@@ -82,7 +82,8 @@ def write(path: str | os.PathLike[str], value: Any, *, by_value: bool = False) -
     """Write ``value`` to the new file ``path`` and return the file's size; no file on failure.
 
     ``by_value`` includes the definitions of what lives in ``__main__``, which a process with
-    another ``__main__`` could not import. Raises ``OSError`` when the disk is full or not writable, and what pickling raises otherwise.
+    another ``__main__`` could not import. Raises ``OSError`` when the disk is full or not writable,
+    and what pickling raises otherwise.
     """
     try:
         with Path(path).open("xb") as file:

@@ -60,14 +60,14 @@ class TestProcesses(SchedulerContract):
     @pytest.fixture(scope="class")
     @classmethod
     def scheduler(cls):
-        """Starting interpreters takes time: one pair serves the whole class."""
+        """Share one pair of interpreters, which take time to start, within the class."""
         with registry.create("processes", nprocesses=2) as scheduler:
             yield scheduler
         assert not psutil.Process().children()
 
     @pytest.fixture(autouse=True)
     def nothing_left_running(self):
-        """Children last for the class, which looks at its end."""
+        """Look at the end of the class only, for which the children last."""
 
     def create(self):
         return registry.create("processes", nprocesses=1)

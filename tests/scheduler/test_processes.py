@@ -152,7 +152,7 @@ def start(tmp_path):
             [sys.executable, script, folder, str(port)],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            env=os.environ | {"PYTHONPATH": os.getcwd()},
+            env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
         )
         started.append(process)
         return process, folder

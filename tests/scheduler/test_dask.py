@@ -1,0 +1,143 @@
+"""A cluster as a scheduler; what all schedulers must do is in test_contract.py."""
+
+import dask
+import dask.array as da
+import pytest
+from dask.task_spec import Task, TaskRef
+from distributed import Client, LocalCluster
+
+from marsdask.scheduler import Hint, resolve
+from marsdask.scheduler.base import describe
+from marsdask.scheduler.dask import DaskScheduler
+from marsdask.scheduler.errors import ResultLost
+from marsdask.scheduler.testing import DEADLINE, Gate, inc, key, pass_gate, run
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    with LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None
+    ) as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="module")
+def client(cluster):
+    with Client(cluster, set_as_default=False) as client:
+        yield client
+
+
+@pytest.fixture
+def scheduler(client):
+    scheduler = DaskScheduler(client)
+    yield scheduler
+    scheduler.close()
+
+
+@pytest.fixture
+def gate():
+    gate = Gate()
+    yield gate
+    gate.close()
+
+
+def test_resolve(client, cluster):
+    """A client or an address stands for its cluster; only a client opened here is closed."""
+    for obj in (client, cluster.scheduler_address):
+        scheduler = resolve(obj)
+        assert run(scheduler, Task(key(), inc, 1)) == [2]
+        own = scheduler._client
+        scheduler.close()
+        assert own.status == ("running" if own is client else "closed")
+
+
+def test_default_client(cluster):
+    """Without an argument it is Dask's current client, and an error if there is none."""
+    with pytest.raises(ValueError, match="client"):
+        DaskScheduler()
+    with Client(cluster) as client:
+        assert DaskScheduler()._client is client
+
+
+def test_asynchronous_client():
+    """A client that cannot block is refused with what to do."""
+
+    class Asynchronous:
+        asynchronous = True
+
+    with pytest.raises(ValueError, match="asynchronous=False"):
+        DaskScheduler(Asynchronous())
+
+
+def test_cluster_forgets(scheduler, client, cluster):
+    """Nothing that was released, failed or cancelled stays on the cluster."""
+    a, b, c, d = (key(name) for name in "abcd")
+    scheduler.submit({a: Task(a, inc, 1), b: Task(b, inc, TaskRef(a))}, [b]).wait(DEADLINE)
+    scheduler.release([b])
+    with pytest.raises(TypeError):
+        scheduler.submit({c: Task(c, inc, "x"), d: Task(d, inc, 1)}, [c, d]).wait(DEADLINE)
+    client.submit(inc, 1).result(DEADLINE)  # comes after what was sent before
+    assert not {a, b, c, d} & cluster.scheduler.tasks.keys()
+
+
+def test_failed_key_can_be_tried_again(scheduler):
+    """A key that failed is computed when it is submitted again, not remembered as failed."""
+    for _ in range(20):
+        a = key()
+        with pytest.raises(TypeError):
+            scheduler.submit({a: Task(a, inc, "x")}, [a]).wait(DEADLINE)
+        assert run(scheduler, Task(a, inc, 1)) == [2]
+
+
+def test_info_stays_on_the_cluster(scheduler, client):
+    """Describing a large result moves a description only."""
+    a = key()
+    scheduler.submit({a: Task(a, bytes, 1_000_000)}, [a]).wait(DEADLINE)
+    (info,) = scheduler.info([a])
+    assert info == describe(bytes(1_000_000))
+    assert info.sample is None
+    scheduler.release([a])
+
+
+def test_hints_are_annotations(scheduler, cluster, gate):
+    """Hints arrive in the cluster's task states."""
+    a, b = key("a"), key("b")
+    graph = {a: Task(a, pass_gate, gate.address, 1), b: Task(b, inc, TaskRef(a))}
+    handle = scheduler.submit(graph, [b], hints={a: Hint(nbytes=10, peak=20)})
+    gate.wait_until_reached()
+    assert cluster.scheduler.tasks[a].annotations == {"mars_mem": 20, "mars_out": 10}
+    gate.open()
+    handle.wait(DEADLINE)
+    scheduler.release([b])
+
+
+def test_user_annotations(scheduler, cluster, gate):
+    """``dask.annotate`` works as with the client itself."""
+    a = key()
+    with dask.annotate(priority=3):
+        handle = scheduler.submit({a: Task(a, pass_gate, gate.address, 1)}, [a])
+    gate.wait_until_reached()
+    assert cluster.scheduler.tasks[a].annotations["priority"] == 3
+    gate.open()
+    handle.wait(DEADLINE)
+    scheduler.release([a])
+
+
+def test_persisted_collections(scheduler, client):
+    """A graph may refer to what the client holds otherwise."""
+    array = client.persist(da.ones(10, chunks=5))
+    first = array.__dask_keys__()[0]
+    assert run(scheduler, Task(key(), sum, TaskRef(first))) == [5]
+
+
+def test_cancelled_by_others(scheduler, client, gate):
+    """A result that somebody else cancels is lost, with an error that names it."""
+    a = key()
+    handle = scheduler.submit({a: Task(a, pass_gate, gate.address, 1)}, [a])
+    gate.wait_until_reached()
+    client.cancel(scheduler._held.get([a]))
+    with pytest.raises(ResultLost, match=a[0]):
+        handle.wait(DEADLINE)
+    gate.open()
+    with pytest.raises(KeyError):
+        scheduler.gather([a])
