@@ -99,7 +99,8 @@ class Child:
     def __init__(self, folder: str, native_threads: int) -> None:
         self._folder = folder
         self._native_threads = native_threads
-        self._lock = threading.Lock()
+        # Reentrant: a finalizer may kill this child while its own thread starts it.
+        self._lock = threading.RLock()
         self._process: subprocess.Popen[bytes] | None = None
         self._connection: Connection[Any, Any] | None = None
         self._serial = itertools.count()
@@ -111,11 +112,11 @@ class Child:
 
     def _connect(self) -> Connection[Any, Any]:
         with self._lock:
-            if self._ended:
-                raise SchedulerClosed("the scheduler is closed")
-            if self._connection is None:
+            if self._connection is None and not self._ended:
                 self._start()
-            assert self._connection is not None
+            if self._ended or self._connection is None:
+                self.kill()
+                raise SchedulerClosed("the scheduler is closed")
             return self._connection
 
     def _start(self) -> None:
