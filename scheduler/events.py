@@ -1,0 +1,47 @@
+"""What schedulers say while they work: one stream of events, the same from every scheduler."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class GraphSubmitted:
+    """A graph was accepted; ``tasks`` of it have to run."""
+
+    tasks: int
+
+
+@dataclass(frozen=True, slots=True)
+class TaskStarted:
+    """A task began."""
+
+    key: Hashable
+
+
+@dataclass(frozen=True, slots=True)
+class TaskDone:
+    """A task ended with a result of ``nbytes`` bytes after ``seconds``."""
+
+    key: Hashable
+    nbytes: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class TaskFailed:
+    """A task raised."""
+
+    key: Hashable
+    error: BaseException
+
+
+@dataclass(frozen=True, slots=True)
+class GraphEnded:
+    """A submission ended: ``state`` is ``"done"``, ``"failed"`` or ``"cancelled"``."""
+
+    state: str
+
+
+Event = GraphSubmitted | TaskStarted | TaskDone | TaskFailed | GraphEnded
