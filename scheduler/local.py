@@ -134,7 +134,8 @@ class Engine:
         """Locks that the workers without work wait for."""
         self._helpers: list[Any] = []
         """Likewise of other threads that drive a submission of theirs."""
-        self._released: deque[Sequence[Key]] = deque()
+        self._released: deque[Sequence[Key] | None] = deque()
+        """Keys to release once the lock is free; None is to close."""
         self._here = threading.local()
         self._trim_after = max(_TRIM_FROM, spare)
 
@@ -145,14 +146,25 @@ class Engine:
         return level
 
     def submit(
-        self, graph: TaskGraph, keys: Collection[Key], hints: Mapping[Key, Hint], job: Job
+        self,
+        graph: TaskGraph,
+        keys: Collection[Key],
+        hints: Mapping[Key, Hint],
+        job: Job,
+        *,
+        drive: bool,
     ) -> None:
-        """Add a submission, or raise and add nothing."""
+        """Add a submission, or raise and add nothing; run it in the calling thread if asked."""
+        first = None
         with self.locked:
             if self.closed:
                 raise SchedulerClosed("the scheduler is closed")
             self.state.submit(graph, keys, hints, job)
+            if drive:  # before anybody is woken to take it
+                first = self.state.next(job.bound)
         job.owner.flush()
+        if drive:
+            self.drive(job, first=first)
 
     def cancel(self, job: Job) -> None:
         """End a submission unless it has ended."""
@@ -165,13 +177,26 @@ class Engine:
         self._released.append(tuple(keys))
         self._drain()
 
+    def abandon(self) -> None:
+        """Close without waiting for anything, as a finalizer must."""
+        self._released.append(None)
+        self._drain()
+
     def _drain(self) -> None:
         while self._released and self.lock.acquire(blocking=False):
+            closing = False
             try:
                 while self._released:
-                    self.state.release(self._released.popleft())
+                    keys = self._released.popleft()
+                    if keys is not None:
+                        self.state.release(keys)
+                    else:
+                        closing = True
+                        self._shut()
             finally:
                 self.unlock()
+            if closing:
+                self.dispose()
 
     def look(self, keys: Sequence[Key]) -> list[tuple[Any, SpillFile | None, ChunkInfo | None]]:
         """Return value (``ABSENT`` if only on disk), file and known description of held keys."""
@@ -189,18 +214,25 @@ class Engine:
     def close(self) -> None:
         """Cancel and forget everything, end the threads, remove the files."""
         with self.locked:
-            self.closed = True
-            self.state.clear()
-            parked = self._idle + self._helpers
-            self._idle, self._helpers = [], []
-        for park in parked:
-            park.release()
+            self._shut()
+        self.dispose()
         for thread in self.threads:
             if thread is not threading.current_thread():
                 thread.join()
         if self._native is not None:
             self._native.close()
+        self.dispose()  # of what a task that was still running left
+
+    def dispose(self) -> None:
+        """End and remove what is outside this process's memory; may be called repeatedly."""
         self._store.close()
+
+    def _shut(self) -> None:
+        self.closed = True
+        self.state.clear()
+        for park in self._idle + self._helpers:
+            park.release()
+        self._idle, self._helpers = [], []
 
     def unlock(self) -> None:
         """Release the lock; wake whom the changes concern; drop what was freed."""
@@ -274,7 +306,9 @@ class Engine:
                 while instruction is not None:
                     instruction = self._perform(instruction, ALL)
 
-    def drive(self, job: Job, deadline: float | None = None) -> None:
+    def drive(
+        self, job: Job, deadline: float | None = None, *, first: Item | Spill | None = None
+    ) -> None:
         """Work in the calling thread until ``job`` ends, on nothing less urgent than it."""
         level = self.level
         park = threading.Lock()
@@ -283,6 +317,8 @@ class Engine:
             with self.locked:
                 self.state.active -= 1  # so that memory is given to what it waits for
         try:
+            while first is not None:
+                first = self._perform(first, job.bound)
             while job.state is None and _remaining(deadline) != 0:
                 self.lock.acquire()
                 instruction = self.state.next(job.bound) if job.state is None else None
@@ -418,9 +454,7 @@ class LocalScheduler:
     ) -> LocalHandle:
         # In its own level, a submission that is driven here is not kept waiting by others.
         handle = LocalHandle(self, keys, callbacks, self._engine.level + drive)
-        self._engine.submit(graph, handle.keys, hints or _NO_HINTS, handle.job)
-        if drive:
-            self._engine.drive(handle.job)
+        self._engine.submit(graph, handle.keys, hints or _NO_HINTS, handle.job, drive=drive)
         return handle
 
     def gather(self, keys: Sequence[Key]) -> list[Any]:
@@ -447,4 +481,4 @@ class LocalScheduler:
 
 def _close_in(pid: int, engine: Engine) -> None:
     if os.getpid() == pid:  # the threads and files of a forked child are its parent's
-        engine.close()
+        engine.abandon()

@@ -65,6 +65,8 @@ class ProcessEngine(Engine):
         if child is None:
             child = self._own.child = Child(self.folder, self._native_threads)
             self._children.append(child)
+            if self.closed:  # `dispose` may have looked before
+                child.kill(for_good=True)
         return child
 
     def cancel(self, job: Job) -> None:
@@ -75,14 +77,11 @@ class ProcessEngine(Engine):
                 if item.status == DROPPED:
                     child.kill()
 
-    def close(self) -> None:
+    def dispose(self) -> None:
         """End the processes at once, whatever they run, and remove the files."""
-        with self.locked:
-            self.closed = True
-            self.state.clear()
         for child in self._children:
             child.kill(for_good=True)
-        super().close()
+        super().dispose()
         shutil.rmtree(self.folder, ignore_errors=True)
 
 

@@ -43,6 +43,8 @@ class ThreadsScheduler(LocalScheduler):
     ) -> None:
         cores = limits.cpus()
         nthreads = nthreads or dask.config.get("marsdask.nthreads", None) or cores
+        if nthreads < 1:
+            raise ValueError(f"nthreads must be positive, not {nthreads!r}")
         folders = spill_dirs or dask.config.get("marsdask.spill-dirs", None) or ()
         if spill_limit is None:
             spill_limit = dask.config.get("marsdask.spill-limit", None)

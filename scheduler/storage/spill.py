@@ -48,10 +48,12 @@ class SpillStore:
     def __init__(self, folders: Sequence[str] = (), limit: int | None = None) -> None:
         self._folders = list(folders) or [tempfile.gettempdir()]
         self._limit = limit
-        self._lock = threading.Lock()
+        # A finalizer may close the store in the middle of any of this.
+        self._lock = threading.RLock()
         self._used = 0
         self._counter = itertools.count()
         self._directories: dict[str, _Directory] = {}
+        self._closed = False
         self._pid = os.getpid()
 
     def write(self, value: Any) -> SpillFile:
@@ -83,6 +85,7 @@ class SpillStore:
     def close(self) -> None:
         """Remove every file and directory; not those of the parent in a forked child."""
         with self._lock:
+            self._closed = True
             directories = list(self._directories.values())
             self._directories.clear()
         if os.getpid() == self._pid:
@@ -105,6 +108,8 @@ class SpillStore:
 
     def _directory(self, folder: str) -> str:
         with self._lock:
+            if self._closed:
+                raise SpillFull("the scheduler is closed")
             if folder not in self._directories:
                 self._directories[folder] = _Directory(folder)
             return self._directories[folder].path

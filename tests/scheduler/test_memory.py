@@ -1,25 +1,18 @@
 """The account of memory."""
 
-from types import SimpleNamespace
-
 from marsdask.scheduler.storage.memory import SPILL_FROM, Memory
 
 
-class Result(SimpleNamespace):
-    __hash__ = object.__hash__
-
-
-def result(nbytes=SPILL_FROM, **changes):
-    made = Result(nbytes=nbytes, pins=0, leaving=False, fixed=False)
-    made.charges = ((id(made), nbytes),)
-    vars(made).update(changes)
-    return made
+class Result:
+    def __init__(self, nbytes=SPILL_FROM, *, pins=0, leaving=False, fixed=False):
+        self.nbytes, self.pins, self.leaving, self.fixed = nbytes, pins, leaving, fixed
+        self.charges = ((id(self), nbytes),)
 
 
 def test_missing_counts_results_running_tasks_and_the_spare():
     """All three take from the budget."""
     memory = Memory(100, spare=10)
-    memory.admit(result(30))
+    memory.admit(Result(30))
     memory.reserved = 20
     assert memory.missing() == -40
     assert memory.missing(50) == 10
@@ -28,7 +21,7 @@ def test_missing_counts_results_running_tasks_and_the_spare():
 def test_the_coldest_is_the_one_unused_for_longest():
     """Warming and cooling again moves to the end; those needed are passed over."""
     memory = Memory(100)
-    first, second = result(), result()
+    first, second = Result(), Result()
     memory.admit(first)
     memory.admit(second)
     assert memory.coldest(()) is first
@@ -41,7 +34,7 @@ def test_the_coldest_is_the_one_unused_for_longest():
 def test_what_cannot_leave_is_never_cold():
     """Small, pinned, unpicklable results and those already leaving stay."""
     memory = Memory(100)
-    for made in [result(10), result(pins=1), result(fixed=True), result(leaving=True)]:
+    for made in [Result(10), Result(pins=1), Result(fixed=True), Result(leaving=True)]:
         memory.admit(made)
     assert memory.coldest(()) is None
 
@@ -49,7 +42,7 @@ def test_what_cannot_leave_is_never_cold():
 def test_dropping_gives_everything_back():
     """A dropped result costs nothing and is not cold."""
     memory = Memory(100)
-    made = result()
+    made = Result()
     memory.admit(made)
     memory.drop(made)
     assert memory.ledger.nbytes == 0

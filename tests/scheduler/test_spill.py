@@ -117,7 +117,7 @@ def test_a_write_that_fails_halfway_is_an_error(store, folders):
 def test_an_unpicklable_value_leaves_no_file(store, folders):
     """Half a file is none."""
     with pytest.raises(TypeError):
-        store.write((np.zeros(100_000), (i for i in ())))
+        store.write((np.zeros(100_000), (i for i in range(3))))
     assert not contents(folders[0])
 
 
