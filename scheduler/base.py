@@ -17,7 +17,8 @@ from dask.task_spec import GraphNode
 from .events import Event
 
 Key = Hashable
-TaskGraph = Mapping[Key, GraphNode]
+# Any, because a Mapping is invariant in its keys: a dict of tuples would not do for Hashables.
+TaskGraph = Mapping[Any, GraphNode]
 Callback = Callable[[Event], None]
 
 #: A chunk of at most this many bytes travels whole in its :class:`ChunkInfo`.

@@ -1,12 +1,13 @@
 """The account of memory."""
 
+from marsdask.scheduler.storage.buffers import Charges
 from marsdask.scheduler.storage.memory import SPILL_FROM, Memory
 
 
 class Result:
     def __init__(self, nbytes=SPILL_FROM, *, pins=0, leaving=False, fixed=False):
         self.nbytes, self.pins, self.leaving, self.fixed = nbytes, pins, leaving, fixed
-        self.charges = ((id(self), nbytes),)
+        self.charges: Charges = ((id(self), nbytes),)
 
 
 def test_missing_counts_results_running_tasks_and_the_spare():
