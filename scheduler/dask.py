@@ -87,6 +87,16 @@ class DaskScheduler:
         values: list[Any] = self._client.gather(self._held.get(keys))
         return values
 
+    @property
+    def client(self) -> Client:
+        """The client through which everything goes."""
+        return self._client
+
+    def futures(self, keys: Sequence[Key]) -> list[Future[Any]]:
+        """Return Futures of held results, references of their own, for whoever speaks Dask."""
+        with self._held.exclusive() as entries:
+            return [Future(entries[key][-1].key, self._client) for key in keys]
+
     def info(self, keys: Sequence[Key]) -> list[ChunkInfo]:
         """Describe held results by a task for each, which the cluster runs where the data lie."""
         if not keys:

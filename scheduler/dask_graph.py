@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import Any
 
 from dask._task_spec import convert_legacy_graph
 from dask.task_spec import GraphNode
 
 from .base import Key
+from .state import plan
 
 
 def materialize(dsk: Any) -> dict[Key, Any]:
@@ -47,24 +48,14 @@ def nest(keys: Any, values: Mapping[Key, Any]) -> Any:
 
 
 def cull(
-    graph: Mapping[Key, GraphNode], keys: Iterable[Key], held: Container[Key]
+    graph: Mapping[Key, GraphNode], keys: Sequence[Key], held: Container[Key]
 ) -> tuple[dict[Key, GraphNode], set[Key]]:
     """Return the part of the graph that has to run for ``keys``, and the held keys that it needs.
 
-    ``KeyError`` names a key that is neither defined nor held.
+    Raises as :func:`~.state.plan` for keys that are neither defined nor held, and for cycles.
     """
-    needed: dict[Key, GraphNode] = {}
-    inputs: set[Key] = set()
-    stack = list(keys)
-    while stack:
-        key = stack.pop()
-        if key in needed or key in inputs:
-            continue
-        if key in held:
-            inputs.add(key)
-        elif key in graph:
-            needed[key] = graph[key]
-            stack.extend(graph[key].dependencies)
-        else:
-            raise KeyError(key)
+    needed = {key: graph[key] for key in plan(graph, keys, held)}
+    inputs = {key for key in keys if key not in needed}
+    for node in needed.values():
+        inputs.update(key for key in node.dependencies if key not in needed)
     return needed, inputs

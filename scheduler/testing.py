@@ -25,7 +25,7 @@ import numpy as np
 import pytest
 from dask.task_spec import Alias, DataNode, GraphNode, List, Task, TaskRef
 
-from .base import Handle, Key, Scheduler, describe
+from .base import Handle, Hint, Key, Scheduler, describe
 from .errors import SchedulerClosed
 from .events import Event, GraphEnded, GraphSubmitted, TaskDone, TaskFailed, TaskStarted
 
@@ -321,6 +321,27 @@ class SchedulerContract:
             with pytest.raises(KeyError, match=nowhere[0]):
                 scheduler.submit(graph, [wanted]).wait(DEADLINE)
             assert_not_held(scheduler, a, nowhere)
+
+    def test_cycle(self, scheduler: Scheduler) -> None:
+        """A graph that needs itself is refused rather than waited for."""
+        a, b, c = key("a"), key("b"), key("c")
+        nodes = [Task(a, inc, TaskRef(b)), Task(b, inc, TaskRef(a)), Task(c, inc, TaskRef(b))]
+        with pytest.raises(ValueError, match="cycle"):
+            scheduler.submit(graph_of(*nodes), [c]).wait(DEADLINE)
+        assert_not_held(scheduler, a, b, c)
+
+    def test_hints(self, scheduler: Scheduler) -> None:
+        """Hints, complete, partial or of other keys, change no result."""
+        a, b, c = key("a"), key("b"), key("c")
+        nodes = [Task(a, inc, 0), Task(b, inc, TaskRef(a)), Task(c, add, TaskRef(a), TaskRef(b))]
+        hints = {
+            a: Hint(nbytes=28, peak=56, priority=1, affinity="x"),
+            b: Hint(priority=0),
+            key("other"): Hint(nbytes=1),
+        }
+        scheduler.submit(graph_of(*nodes), [c], hints=hints).wait(DEADLINE)
+        assert scheduler.gather([c]) == [3]
+        scheduler.release([c])
 
     # -- lifetime --------------------------------------------------------------------------
 

@@ -130,6 +130,18 @@ def test_persisted_collections(scheduler, client):
     assert run(scheduler, Task(key(), sum, TaskRef(first))) == [5]
 
 
+def test_futures(scheduler, client):
+    """Futures of held results are references of their own."""
+    a = key()
+    scheduler.submit({a: Task(a, inc, 1)}, [a]).wait(DEADLINE)
+    (future,) = scheduler.futures([a])
+    scheduler.release([a])
+    assert future.client is scheduler.client is client
+    assert future.result(DEADLINE) == 2
+    with pytest.raises(KeyError):
+        scheduler.futures([a])
+
+
 def test_cancelled_by_others(scheduler, client, gate):
     """A result that somebody else cancels is lost, with an error that names it."""
     a = key()
