@@ -4,6 +4,7 @@ import os
 import sys
 import threading
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from dask.task_spec import Task, TaskRef
@@ -32,7 +33,7 @@ class Library:
 
 @pytest.fixture
 def found(monkeypatch):
-    """The libraries that there are to find, and how often they were looked for."""
+    """Replace what there is to find, and count how often it is looked for."""
     found = SimpleNamespace(libraries=[], searches=0)
 
     def controller():
@@ -123,8 +124,8 @@ def test_arrow_and_numexpr(found, monkeypatch):
 def test_shares(monkeypatch, cores, workers, alone, beside):
     """Workers times native threads is the cores; alone, a quota of a bigger machine still holds."""
     monkeypatch.setattr(os, "cpu_count", lambda: 8)
-    asked = []
-    libraries = SimpleNamespace(set=asked.append, restore=lambda: asked.append("restored"))
+    asked: list[Any] = []
+    libraries: Any = SimpleNamespace(set=asked.append, restore=lambda: asked.append("restored"))
     share = NativeShare(cores, workers, libraries)
     share.enter(alone=True)
     share.enter(alone=False)
@@ -154,7 +155,7 @@ def test_tasks_see_their_share():
     workers = os.cpu_count() or 1
     with ThreadsScheduler(nthreads=workers) as scheduler:
         barrier = threading.Barrier(workers)
-        tasks = {i: Task(i, meet, barrier) for i in range(workers)}
+        tasks: dict[Any, Task] = {i: Task(i, meet, barrier) for i in range(workers)}
         tasks["last"] = Task("last", alone, *map(TaskRef, range(workers)))
         scheduler.submit(tasks, list(tasks)).wait(DEADLINE)
         *beside, last = scheduler.gather(list(tasks))
