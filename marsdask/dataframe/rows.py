@@ -1,0 +1,98 @@
+"""Grids of rows brought into line, and indexes that are known to be equal."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import pandas as pd
+
+from marsdask.core.chunk import Call, Grid, Look, Ref, Rule
+from marsdask.core.node import Node
+from marsdask.core.types import Index, Sizes, Unknown, numbers
+from marsdask.tensor.chunks import common_sizes
+from marsdask.tensor.rechunk import pieces_of, resolved
+
+
+@dataclass(frozen=True, eq=False)
+class RecutRows(Rule):
+    """Each new run of rows from the parts of old runs that it covers."""
+
+    source: Grid
+    sizes: Sizes
+
+    @property
+    def inputs(self) -> tuple[Grid, ...]:
+        return (self.source,)
+
+    @property
+    def label(self) -> str:
+        return "rechunk"
+
+    @property
+    def scratch(self) -> float:
+        return 0.0
+
+    @cached_property
+    def _pieces(self) -> list[Any]:
+        return pieces_of(numbers(self.source.chunks[0]), numbers(self.sizes))
+
+    def cell(self, index: Index) -> Call:
+        pieces = self._pieces[index[0]]
+        refs = [Ref(self.source, (position,)) for position, _ in pieces]
+        return Call(join_rows, (refs, tuple(part for _, part in pieces)))
+
+
+def join_rows(blocks: list[Any], parts: tuple[slice, ...]) -> Any:
+    """Join parts of runs of rows."""
+    return concat([take(block, part) for block, part in zip(blocks, parts, strict=True)])
+
+
+def take(block: Any, rows: slice) -> Any:
+    """Return some rows of a pandas object, as a view."""
+    return block[rows] if isinstance(block, pd.Index) else block.iloc[rows]
+
+
+def concat(blocks: Sequence[Any]) -> Any:
+    """Join pandas objects of one kind in order; a RangeIndex that goes on stays one."""
+    if len(blocks) == 1:
+        return blocks[0]
+    if isinstance(blocks[0], pd.Index):
+        return blocks[0].append(list(blocks[1:]))
+    # Empty blocks carry no values but their dtype may be a guess: they only count when all are empty.
+    filled = [block for block in blocks if len(block)] or [blocks[0]]
+    return filled[0] if len(filled) == 1 else pd.concat(filled)
+
+
+def recut_rows(grid: Grid, sizes: Sizes) -> Grid:
+    """Return the grid with its rows cut otherwise; sizes must be known where they differ."""
+    if grid.chunks == (sizes,):
+        return grid
+    return Grid(RecutRows(grid, sizes), (sizes,), grid.meta, grid.itemsize)
+
+
+def aligned_rows(grids: Sequence[Grid]) -> Generator[Look, Any, tuple[tuple[Grid, ...], Sizes]]:
+    """Cut grids that hold the same rows so that their chunks match; unknown sizes are looked at."""
+    distinct = {grid.chunks for grid in grids}
+    if len(distinct) == 1:
+        return tuple(grids), grids[0].chunks[0]
+    if any(isinstance(size, Unknown) for chunks in distinct for size in chunks[0]):
+        grids = yield from resolved(*grids)
+    sizes = common_sizes([grid.chunks[0] for grid in grids])
+    return tuple(recut_rows(grid, sizes) for grid in grids), sizes
+
+
+def alignment(node: Node) -> str:
+    """Name what determines a node's rows and their labels: equal names need no alignment."""
+    return str(getattr(node, "alignment", node.name))
+
+
+def check_aligned(nodes: Sequence[Node], what: str) -> None:
+    """Refuse operands whose rows would have to be matched by label."""
+    if len({alignment(node) for node in nodes}) > 1:
+        raise NotImplementedError(
+            f"{what} of objects with different indexes: merge them on a column, or make the "
+            "indexes equal with reset_index(drop=True)"
+        )
