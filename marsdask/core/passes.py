@@ -135,7 +135,7 @@ def _largest_factor(
         if uses:
             block = _itemsize(node)
             for axis in node.chunks:
-                block *= max(map(_bound, axis), default=0) * factors[axis]
+                block *= max(map(_bound, set(axis)), default=0) * factors[axis]
             room = target / block if block else math.inf
             best = min(best, max(1, int(min(room, 2**60) ** (1 / uses))))
     return best
@@ -182,7 +182,7 @@ def _block(node: Node) -> int:
         return 0
     block = _itemsize(node)
     for axis in node.chunks:
-        block *= max(map(_bound, axis), default=0)
+        block *= max(map(_bound, set(axis)), default=0)
     return block
 
 
