@@ -4,7 +4,7 @@ import dask
 from dask.task_spec import Task, TaskRef
 
 from marsdask.scheduler.callable import CallableScheduler
-from marsdask.scheduler.testing import inc
+from marsdask.scheduler.testing.tools import inc
 
 
 def test_name():

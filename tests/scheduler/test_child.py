@@ -12,7 +12,7 @@ from dask.task_spec import Task, TaskRef
 from marsdask.scheduler.base import describe
 from marsdask.scheduler.child import Blob, Child, dumps
 from marsdask.scheduler.errors import SchedulerClosed, WorkerDied
-from marsdask.scheduler.testing import Gate, pass_gate
+from marsdask.scheduler.testing.tools import Gate, pass_gate
 
 
 class Awkward(Exception):

@@ -7,6 +7,7 @@ from distributed import Client, LocalCluster
 
 from marsdask.scheduler import registry
 from marsdask.scheduler.dask import DaskScheduler
+from marsdask.scheduler.processes import ProcessesScheduler
 from marsdask.scheduler.testing import SchedulerContract
 
 
@@ -61,7 +62,7 @@ class TestProcesses(SchedulerContract):
     @classmethod
     def scheduler(cls):
         """Share one pair of interpreters, which take time to start, within the class."""
-        with registry.create("processes", nprocesses=2) as scheduler:
+        with ProcessesScheduler(nprocesses=2) as scheduler:
             yield scheduler
         assert not psutil.Process().children()
 

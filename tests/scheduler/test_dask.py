@@ -1,5 +1,7 @@
 """A cluster as a scheduler; what all schedulers must do is in test_contract.py."""
 
+from unittest.mock import Mock
+
 import dask
 import dask.array as da
 import pytest
@@ -10,7 +12,7 @@ from marsdask.scheduler import Hint, resolve
 from marsdask.scheduler.base import describe
 from marsdask.scheduler.dask import DaskScheduler
 from marsdask.scheduler.errors import ResultLost
-from marsdask.scheduler.testing import DEADLINE, Gate, inc, key, pass_gate, run
+from marsdask.scheduler.testing.tools import DEADLINE, Gate, inc, key, pass_gate, run
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +48,8 @@ def test_resolve(client, cluster):
     for obj in (client, cluster.scheduler_address):
         scheduler = resolve(obj)
         assert run(scheduler, Task(key(), inc, 1)) == [2]
-        own = scheduler._client
+        assert isinstance(scheduler, DaskScheduler)
+        own = scheduler.client
         scheduler.close()
         assert own.status == ("running" if own is client else "closed")
 
@@ -56,17 +59,14 @@ def test_default_client(cluster):
     with pytest.raises(ValueError, match="client"):
         DaskScheduler()
     with Client(cluster) as client:
-        assert DaskScheduler()._client is client
+        assert DaskScheduler().client is client
 
 
 def test_asynchronous_client():
     """A client that cannot block is refused with what to do."""
-
-    class Asynchronous:
-        asynchronous = True
-
+    client = Mock(spec=Client, asynchronous=True)
     with pytest.raises(ValueError, match="asynchronous=False"):
-        DaskScheduler(Asynchronous())
+        DaskScheduler(client)
 
 
 def test_cluster_forgets(scheduler, client, cluster):

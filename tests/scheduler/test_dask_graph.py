@@ -8,6 +8,7 @@ import pytest
 from dask.highlevelgraph import HighLevelGraph
 from dask.task_spec import Alias, DataNode, GraphNode, Task, TaskRef
 
+from marsdask.scheduler.base import Key
 from marsdask.scheduler.dask_graph import cull, flatten, nest, to_tasks
 
 
@@ -64,14 +65,14 @@ def test_nested_keys():
     keys = [[("x", 0), ("x", 1)], "y", []]
     assert list(flatten(keys)) == [("x", 0), ("x", 1), "y"]
     assert list(flatten(("x", 0))) == [("x", 0)]
-    values = {("x", 0): 1, ("x", 1): 2, "y": 3}
+    values: dict[Key, int] = {("x", 0): 1, ("x", 1): 2, "y": 3}
     assert nest(keys, values) == ((1, 2), 3, ())
     assert nest("y", values) == 3
 
 
 def test_cull():
     """Only what has to run stays, down to what is held."""
-    graph = {
+    graph: dict[Key, GraphNode] = {
         "a": Task("a", add, 1, 2),
         "b": Task("b", add, TaskRef("a"), TaskRef("held")),
         "c": Task("c", add, TaskRef("b"), 1),

@@ -33,7 +33,7 @@ ARRAYS = {
     "bytes": np.array([b"ab", b"c"]),
     "strings": np.array(["one", "three"], dtype=np.dtypes.StringDType()),
     "structured": np.zeros(3, [("a", int), ("when", "M8[ns]")]),
-    "masked": np.ma.array(LARGE[:4], mask=[0, 1, 0, 1]),
+    "masked": np.ma.array(LARGE[:4], mask=[False, True, False, True]),
 }
 
 

@@ -6,13 +6,13 @@ from concurrent.futures import CancelledError
 
 import pytest
 
-from marsdask.scheduler.events import GraphEnded
+from marsdask.scheduler.events import Event, GraphEnded
 from marsdask.scheduler.handle import Submission
 
 
 def test_ends_once():
     """The first end counts."""
-    events = []
+    events: list[Event] = []
     handle = Submission(["a"], [events.append])
     assert handle.finish("done")
     assert not handle.finish("failed", ValueError())

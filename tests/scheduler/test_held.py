@@ -13,7 +13,7 @@ def fill(held, *keys):
 
 def test_counts():
     """A key is there until it was released as often as added."""
-    held = Held()
+    held: Held[str] = Held()
     fill(held, "a", "a", "b")
     held.release(["a", "unknown"])
     assert held.get(["b", "a"]) == ["B", "A"]
@@ -24,7 +24,7 @@ def test_counts():
 
 def test_release_inside_waits_for_the_end():
     """A release while the table is taken, as by a finalizer, is done when it is given back."""
-    dropped = []
+    dropped: list[str] = []
     held = Held(dropped.append)
     fill(held, "a", "b")
     with held.exclusive() as entries:
@@ -38,7 +38,7 @@ def test_release_inside_waits_for_the_end():
 
 def test_drop_may_release():
     """Dropping an entry may release another."""
-    held = Held(lambda entry: held.release(["b"]) if entry == "A" else None)
+    held: Held[str] = Held(lambda entry: held.release(["b"]) if entry == "A" else None)
     fill(held, "a", "b")
     held.release(["a"])
     with pytest.raises(KeyError):
@@ -47,7 +47,7 @@ def test_drop_may_release():
 
 def test_clear():
     """Clearing drops each reference once."""
-    dropped = []
+    dropped: list[str] = []
     held = Held(dropped.append)
     fill(held, "a", "a", "b")
     held.clear()

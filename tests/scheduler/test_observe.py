@@ -6,7 +6,7 @@ from dask.callbacks import Callback
 from dask.diagnostics import Profiler, ProgressBar
 
 import marsdask.scheduler as ms
-from marsdask.scheduler.testing import Broken, fail
+from marsdask.scheduler.testing.tools import Broken, fail
 
 shared = ms.get_threads.__globals__["_shared"]
 

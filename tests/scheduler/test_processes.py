@@ -14,7 +14,7 @@ from dask.task_spec import Task
 
 from marsdask.scheduler.errors import WorkerDied
 from marsdask.scheduler.processes import ProcessesScheduler
-from marsdask.scheduler.testing import DEADLINE, Gate, inc, key, pass_gate, run
+from marsdask.scheduler.testing.tools import DEADLINE, Gate, inc, key, pass_gate, run
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="uses POSIX signals")
 

@@ -1,0 +1,140 @@
+"""Tasks, gates and recorders for tests of schedulers."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import socket
+import threading
+from collections.abc import Hashable
+from typing import Any
+
+import pytest
+from dask.task_spec import GraphNode
+
+from ..base import Key, Scheduler
+from ..events import Event, GraphEnded
+
+#: No test takes this long; a wait that does has found a deadlock.
+DEADLINE = 60
+
+_serial = itertools.count()
+
+
+def key(name: str = "task") -> tuple[str, int]:
+    """Return a key that no other test uses: a cluster may outlive the tests."""
+    return f"{name}-{os.getpid()}-{next(_serial)}", 0
+
+
+class Broken(Exception):
+    """What failing tasks raise."""
+
+
+def inc(value: Any) -> Any:
+    return value + 1
+
+
+def add(left: Any, right: Any) -> Any:
+    return left + right
+
+
+def total(*values: Any) -> Any:
+    return sum(values)
+
+
+def identity(value: Any) -> Any:
+    return value
+
+
+def scaled(values: list[Any], *, factor: int = 1, extra: Any = 0) -> Any:
+    return sum(values) * factor + extra
+
+
+def fail(value: Any = None) -> Any:
+    raise Broken(f"broken by {value}")
+
+
+def interrupt() -> Any:
+    raise KeyboardInterrupt
+
+
+class Box:
+    """A result to which weak references exist."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
+def unbox(box: Box) -> Any:
+    return box.value
+
+
+def pass_gate(address: tuple[str, int], value: Any, *_: Any) -> Any:
+    """Say on a socket that the task runs, and wait until the gate opens."""
+    with socket.create_connection(address, timeout=DEADLINE) as connection:
+        connection.recv(1)
+    return value
+
+
+class Gate:
+    """Holds tasks up until it is opened; works over threads, processes and hosts' loopback."""
+
+    def __init__(self) -> None:
+        self._server = socket.create_server(("127.0.0.1", 0))
+        self._server.settimeout(DEADLINE)
+        self._waiting: list[socket.socket] = []
+        self.address: tuple[str, int] = self._server.getsockname()
+
+    def wait_until_reached(self) -> None:
+        """Return when one more task stands at the gate."""
+        self._waiting.append(self._server.accept()[0])
+
+    def open(self) -> None:
+        """Let those pass that stand at the gate."""
+        while self._waiting:
+            self._waiting.pop().close()
+
+    def close(self) -> None:
+        self.open()
+        self._server.close()
+
+
+class Recorder:
+    """An event callback that remembers, and knows when the last event came."""
+
+    def __init__(self) -> None:
+        self.events: list[Event] = []
+        self._ended = threading.Event()
+
+    def __call__(self, event: Event) -> None:
+        self.events.append(event)
+        if isinstance(event, GraphEnded):
+            self._ended.set()
+
+    def wait(self) -> list[Event]:
+        assert self._ended.wait(DEADLINE), self.events
+        return self.events
+
+    def of(self, kind: type) -> list[Any]:
+        return [event for event in self.events if isinstance(event, kind)]
+
+
+def graph_of(*nodes: GraphNode) -> dict[Key, GraphNode]:
+    """Return the nodes as a graph."""
+    return {node.key: node for node in nodes}
+
+
+def run(scheduler: Scheduler, *nodes: GraphNode, keys: list[Hashable] | None = None) -> list[Any]:
+    """Compute the nodes, gather ``keys`` (default: all of them) and release them."""
+    wanted = [node.key for node in nodes] if keys is None else keys
+    scheduler.submit(graph_of(*nodes), wanted).wait(DEADLINE)
+    values = scheduler.gather(wanted)
+    scheduler.release(wanted)
+    return values
+
+
+def assert_not_held(scheduler: Scheduler, *keys: Hashable) -> None:
+    """Check of each key that it cannot be gathered."""
+    for one in keys:
+        with pytest.raises(KeyError):
+            scheduler.gather([one])
