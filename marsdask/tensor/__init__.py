@@ -15,12 +15,20 @@ from .linalg import (
 )
 from .rechunk import rechunk
 from .reduce import sum
+from .sort import (
+    argpartition,
+    argsort,
+    partition,
+    sort,
+)
 from .tensor import Tensor
 
 __all__ = [
     "ExecutableTuple",
     "Tensor",
     "add",
+    "argpartition",
+    "argsort",
     "dot",
     "einsum",
     "full",
@@ -29,8 +37,10 @@ __all__ = [
     "multiply",
     "ones",
     "outer",
+    "partition",
     "rechunk",
     "sin",
+    "sort",
     "sum",
     "tensordot",
     "vdot",

@@ -1,0 +1,370 @@
+"""Sorting along an axis: whole lanes where they fit, else a parallel sort by sampling.
+
+A long vector is sampled, cut at pivots into parts of about equal sizes, and each part is sorted.
+A pivot is a value and a position, so that equal values are cut too and no part grows too large.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import operator
+import os
+from collections.abc import Generator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from marsdask.core.chunk import Grid, Held, Look
+from marsdask.core.collection import Collection, wrap
+from marsdask.core.node import Node
+from marsdask.core.shapes import Blockwise, all_to_all, kernel, map_blocks
+from marsdask.core.types import Chunks, Index, numbers
+from .base import as_node
+from .rechunk import recut, resolved
+
+#: Elements looked at to find the pivots.
+SAMPLE = 2**14
+
+#: Blocks of lanes take about this many bytes when an axis is made whole.
+LANES = 64 * 2**20
+
+
+@dataclass(frozen=True, eq=False)
+class Sort(Node):
+    """The elements (or with ``indices`` their positions) in order along an axis."""
+
+    a: Node
+    axis: int
+    kind: str | None
+    indices: bool
+
+    @property
+    def label(self) -> str:
+        return "argsort" if self.indices else "sort"
+
+    @cached_property
+    def meta(self) -> Any:  # type: ignore[override]
+        return np.empty(self.a.meta.shape, np.intp) if self.indices else self.a.meta
+
+    @property
+    def chunks(self) -> Chunks:
+        return self.a.chunks
+
+    def tile(self, a: Grid) -> Generator[Look, Any, Grid]:
+        if a.numblocks[self.axis] == 1:
+            return self._lanes(a)
+        (a,) = yield from resolved(a)
+        if a.ndim > 1:
+            return self._lanes(recut(a, whole_lanes(a, (self.axis,))))
+        return (yield from self._shuffled(a))
+
+    def _lanes(self, a: Grid) -> Grid:
+        options = {"axis": self.axis, "kind": self.kind}
+        func = arg_sorted if self.indices else np.sort
+        return map_blocks(func, a, meta=self.meta, kwargs=options)
+
+    def _shuffled(self, a: Grid) -> Generator[Look, Any, Grid]:
+        where = SpanAt(numbers(a.chunks[0]))
+        pivots = yield from find_pivots(a, where)
+        count = len(pivots.values) + 1
+        source = map_blocks(
+            runs if self.indices else parts,
+            a,
+            varying=where,
+            itemsize=(2 if self.indices else 1) * (a.width or 0),
+            kwargs={"pivots": pivots},
+        )
+        sizes = map_blocks(part_sizes, source, meta=np.empty((0,), np.intp))
+        infos = yield Look((sizes,), keep=(source,))
+        total = sum(info.sample for info in infos)
+        return all_to_all(
+            source,
+            0,
+            pick_parts,
+            joined_positions if self.indices else joined,
+            tuple(map(int, total)) if count else (),
+            meta=self.meta,
+        )
+
+
+class Pivots(NamedTuple):
+    """Where the parts begin: an element with this value at this position, or what follows it."""
+
+    values: Any
+    positions: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class SpanAt:
+    """Gives each chunk of a vector the positions it covers."""
+
+    sizes: tuple[int, ...]
+
+    @cached_property
+    def starts(self) -> list[int]:
+        """Where each chunk begins."""
+        return [0, *itertools.accumulate(self.sizes)]
+
+    def __call__(self, index: Index) -> tuple[int, int]:
+        return self.starts[index[0]], self.starts[index[0] + 1]
+
+
+def whole_lanes(grid: Grid, axes: tuple[int, ...]) -> Chunks:
+    """Return chunks with ``axes`` whole and the others cut so that a block stays small."""
+    lengths = [sum(numbers(sizes)) for sizes in grid.chunks]
+    lane = math.prod(lengths[axis] for axis in axes) * (grid.width or 8)
+    room = max(1.0, LANES / max(1.0, lane))
+    result = list(grid.chunks)
+    for axis in axes:
+        result[axis] = (lengths[axis],)
+    for axis in (axis for axis in reversed(range(grid.ndim)) if axis not in axes):
+        sizes = numbers(grid.chunks[axis])
+        step = max(1, min(max(sizes), int(room)))
+        if step < max(sizes):
+            result[axis] = tuple(
+                min(step, size - start) for size in sizes for start in range(0, size or 1, step)
+            )
+        room = max(1.0, room / step)
+    return tuple(result)
+
+
+def find_pivots(a: Grid, where: SpanAt) -> Generator[Look, Any, Pivots]:
+    """Sample a vector; return the values and positions at which it is cut into equal parts."""
+    total = where.starts[-1]
+    largest = max(where.sizes) * int(a.width or 8)
+    count = max(
+        min(len(where.sizes), os.cpu_count() or 1),
+        -(-total * int(a.width or 8) // (4 * largest or 1)),
+    )
+    rate = min(1.0, max(SAMPLE, 32 * count) / max(1, total))
+    samples = map_blocks(sample, a, kwargs={"rate": rate})
+    infos = yield Look((samples,), keep=() if is_at_hand(a) else (a,))
+    values = np.concatenate([info.sample for info in infos])
+    positions = np.concatenate(
+        [
+            sampled(size, rate) + start
+            for size, start in zip(where.sizes, where.starts, strict=False)
+        ]
+    )
+    order = np.argsort(values, kind="stable")
+    # Positions rise from chunk to chunk and within each, so that ties are in order too.
+    chosen = order[[len(order) * part // count for part in range(1, count)]] if len(order) else []
+    return Pivots(values[chosen], tuple(map(int, positions[chosen])))
+
+
+def is_at_hand(grid: Grid) -> bool:
+    """Tell whether reading the grid twice costs no computation."""
+    rule = grid.rule
+    return isinstance(rule, Held) or (isinstance(rule, Blockwise) and rule.cheap)
+
+
+def sampled(size: int, rate: float) -> Any:
+    """Return which elements of a chunk are looked at: random, but the same ones each time."""
+    count = min(size, math.ceil(size * rate))
+    return (
+        np.sort(np.random.default_rng(size).choice(size, count, replace=False))
+        if count
+        else (np.empty(0, np.intp))
+    )
+
+
+@kernel(scratch=0.1)
+def sample(block: Any, rate: float) -> Any:
+    """Return the elements at the sampled positions."""
+    return block[sampled(len(block), rate)]
+
+
+@kernel(scratch=1.1)
+def parts(block: Any, start: int, stop: int, pivots: Pivots) -> list[Any]:
+    """Cut a block at the pivots, its parts in no order within."""
+    if block.dtype.kind not in "biuf":
+        ordered = np.sort(block)
+        return _split(ordered, _cuts(ordered, start, stop, pivots))
+    cuts = []
+    for value, position in zip(pivots.values, pivots.positions, strict=True):
+        below = _count_below(block, value)
+        if start < position:
+            equal = np.count_nonzero(np.isnan(block) if value != value else block == value)
+            below += _left_of(position, start, stop, equal)
+        cuts.append(below)
+    partitioned = block.copy()
+    _partition(partitioned, cuts)
+    return _split(partitioned, cuts)
+
+
+def _count_below(block: Any, value: Any) -> int:
+    return int(np.count_nonzero(block == block if value != value else block < value))
+
+
+def _left_of(position: int, start: int, stop: int, equal: int) -> int:
+    """Say how many of a block's elements equal to the pivot come before it: its share."""
+    return equal * (min(position, stop) - start) // max(1, stop - start)
+
+
+def _partition(block: Any, cuts: list[int]) -> None:
+    """Partition in place at several ranks, the middle one first: each level is one pass."""
+    if cuts and len(block):
+        middle = len(cuts) // 2
+        cut = cuts[middle]
+        if 0 < cut < len(block):
+            block.partition(cut)
+        _partition(block[:cut], cuts[:middle])
+        _partition(block[cut:], [item - cut for item in cuts[middle + 1 :]])
+
+
+def _cuts(ordered: Any, start: int, stop: int, pivots: Pivots) -> list[int]:
+    left = np.searchsorted(ordered, pivots.values, side="left")
+    right = np.searchsorted(ordered, pivots.values, side="right")
+    shares = [
+        _left_of(position, start, stop, int(b - a)) if start < position else 0
+        for position, a, b in zip(pivots.positions, left, right, strict=True)
+    ]
+    return [int(a) + share for a, share in zip(left, shares, strict=True)]
+
+
+def _split(block: Any, cuts: list[int]) -> list[Any]:
+    return [block[a:b] for a, b in itertools.pairwise([0, *cuts, len(block)])]
+
+
+@kernel(scratch=3.0)
+def runs(block: Any, start: int, stop: int, pivots: Pivots) -> list[Any]:
+    """Sort a block with its positions and cut both at the pivots; ties keep their order."""
+    order = arg_sorted(block)
+    ordered = block[order]
+    order += start
+    left = np.searchsorted(ordered, pivots.values, side="left")
+    right = np.searchsorted(ordered, pivots.values, side="right")
+    cuts = [
+        int(a + np.searchsorted(order[a:b], position))
+        for position, a, b in zip(pivots.positions, left, right, strict=True)
+    ]
+    return list(zip(_split(ordered, cuts), _split(order, cuts), strict=True))
+
+
+def part_sizes(split: list[Any]) -> Any:
+    """Return the number of elements of each part."""
+    lengths = (len(part[0]) if isinstance(part, tuple) else len(part) for part in split)
+    return np.fromiter(lengths, np.intp)
+
+
+def pick_parts(split: list[Any]) -> list[Any]:
+    """Return the parts themselves."""
+    return split
+
+
+@kernel(scratch=0.5)
+def joined(pieces: list[Any]) -> Any:
+    """Join the pieces of a part and sort it."""
+    out = np.concatenate(pieces)
+    out.sort()
+    return out
+
+
+@kernel(scratch=2.0)
+def joined_positions(pieces: list[Any]) -> Any:
+    """Join the pieces of a part and return the positions in the order of the values."""
+    order = arg_sorted(np.concatenate([values for values, _ in pieces]))
+    return np.concatenate([positions for _, positions in pieces])[order]
+
+
+@kernel(scratch=2.0)
+def arg_sorted(block: Any, axis: int = -1, kind: str | None = None) -> Any:
+    """Return a stable order; the faster unstable one where there are no ties."""
+    if kind is not None or block.ndim != 1 or block.dtype.kind not in "iuf":
+        return np.argsort(block, axis=axis, kind="stable")
+    order = np.argsort(block)
+    ordered = block[order]
+    # A NaN before the last one is a tie too, and unequal to itself.
+    if len(order) > 1 and not (ordered[:-1] < ordered[1:]).all():
+        order = np.argsort(block, kind="stable")
+    return order
+
+
+def _checked(a: Any, axis: Any, order: Any) -> tuple[Node, int]:
+    node = as_node(a)
+    if order is not None or node.meta.dtype.names:
+        raise NotImplementedError("sorting records by fields: sort one field, or use a DataFrame")
+    if axis is None:
+        if node.meta.ndim != 1:
+            node = wrap(node).ravel().node
+        axis = -1
+    return node, np.lib.array_utils.normalize_axis_index(axis, node.meta.ndim)
+
+
+_KINDS = (None, "quicksort", "mergesort", "heapsort", "stable")
+
+
+def _kind(kind: Any, stable: Any) -> str | None:
+    if kind not in _KINDS:
+        raise ValueError(f"sort kind must be one of {_KINDS[1:]}, not {kind!r}")
+    return "stable" if stable else kind
+
+
+def sort(
+    a: Any,
+    axis: Any = -1,
+    kind: Any = None,
+    parallel_kind: Any = None,
+    psrs_kinds: Any = None,
+    order: Any = None,
+    *,
+    stable: Any = None,
+) -> Any:
+    """Return a sorted copy. See numpy.sort.
+
+    ``parallel_kind`` and ``psrs_kinds`` are Mars's hints; the data choose here.
+    """
+    node, axis = _checked(a, axis, order)
+    return wrap(Sort(node, axis, _kind(kind, stable), indices=False))
+
+
+def argsort(
+    a: Any,
+    axis: Any = -1,
+    kind: Any = None,
+    parallel_kind: Any = None,
+    psrs_kinds: Any = None,
+    order: Any = None,
+    *,
+    stable: Any = None,
+) -> Any:
+    """Return the positions that sort. See numpy.argsort.
+
+    Differs from NumPy: equal elements always keep their order.
+    """
+    node, axis = _checked(a, axis, order)
+    return wrap(Sort(node, axis, _kind(kind, stable), indices=True))
+
+
+def partition(a: Any, kth: Any, axis: Any = -1, kind: str = "introselect") -> Any:
+    """Return a copy in which ``kth`` elements stand where sorting puts them. See numpy.partition.
+
+    Differs from NumPy: the rest may come sorted.
+    """
+    _check_kth(a, kth, axis)
+    return sort(a, axis)
+
+
+def argpartition(a: Any, kth: Any, axis: Any = -1, kind: str = "introselect") -> Any:
+    """Return positions that put ``kth`` elements where sorting does. See numpy.argpartition.
+
+    Differs from NumPy: the rest may come sorted.
+    """
+    _check_kth(a, kth, axis)
+    return argsort(a, axis)
+
+
+def _check_kth(a: Any, kth: Any, axis: Any) -> None:
+    shape = as_node(a).shape
+    length = math.prod(numbers(shape)) if axis is None else numbers(shape)[axis]
+    for item in np.atleast_1d(kth).tolist():
+        if not -length <= operator.index(item) < length:
+            raise ValueError(f"kth(={item}) out of bounds ({length})")
+
+
+def sort_in_place(a: Collection, axis: Any = -1, kind: Any = None, **options: Any) -> None:
+    """Sort a tensor in place: it becomes the sorted one. See numpy.ndarray.sort."""
+    a._node = sort(a, axis, kind, **options).node  # noqa: SLF001

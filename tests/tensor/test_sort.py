@@ -1,0 +1,103 @@
+"""Sorting equals NumPy's over dtypes and chunkings."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import marsdask.tensor as mt
+from marsdask.core.collection import wrap
+from marsdask.core.config import option_context
+from marsdask.tensor.base import as_node
+from marsdask.tensor.sort import Pivots, parts
+from tests.strategies import chunkings
+
+RNG = np.random.default_rng(0)
+VECTORS = {
+    "normal": RNG.normal(size=300),
+    "float32": RNG.normal(size=300).astype("f4"),
+    "equal": np.zeros(300),
+    "few": RNG.integers(0, 3, 300),
+    "descending": np.arange(300)[::-1].copy(),
+    "bool": RNG.random(300) < 0.3,
+    "nan": np.where(RNG.random(300) < 0.5, np.nan, RNG.normal(size=300)),
+    "all nan": np.full(300, np.nan),
+    "complex": RNG.normal(size=300) + 1j * RNG.integers(0, 3, 300),
+    "text": RNG.integers(0, 99, 300).astype(str),
+    "time": RNG.integers(0, 99, 300).astype("M8[s]"),
+    "object": RNG.integers(0, 9, 300).astype(object),
+    "empty": np.empty(0),
+    "one": np.ones(1),
+}
+
+
+@pytest.fixture(params=[True, False], ids=["merged", "as given"], autouse=True)
+def _coalesce(request):
+    with option_context({"coalesce": request.param, "verify": True}):
+        yield
+
+
+def tensor(array, chunk_size=None):
+    """Return an array as a tensor."""
+    return wrap(as_node(array, chunk_size))
+
+
+@pytest.mark.parametrize("name", VECTORS)
+@given(data=st.data())
+def test_vectors_sort_as_numpys(name, data):
+    """Values come in NumPy's order (NaN last) and positions keep ties in order."""
+    x = VECTORS[name]
+    lazy = tensor(x, data.draw(chunkings(x.shape)))
+    ordered = mt.sort(lazy)
+    assert ordered.dtype == x.dtype
+    assert ordered.shape == x.shape
+    np.testing.assert_array_equal(ordered.compute(), np.sort(x))
+    np.testing.assert_array_equal(mt.argsort(lazy).compute(), np.argsort(x, kind="stable"))
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2, -1])
+@given(data=st.data())
+def test_lanes_sort_as_numpys(axis, data):
+    """Every axis of a block sorts alike, however it is cut."""
+    x = RNG.integers(0, 9, (5, 4, 3))
+    lazy = tensor(x, data.draw(chunkings(x.shape)))
+    np.testing.assert_array_equal(mt.sort(lazy, axis).compute(), np.sort(x, axis))
+    expected = np.argsort(x, axis, kind="stable")
+    np.testing.assert_array_equal(mt.argsort(lazy, axis).compute(), expected)
+
+
+@pytest.mark.parametrize("x", [np.zeros(4000), np.arange(4000) % 2, np.arange(4000)])
+def test_parts_are_balanced_under_ties(x):
+    """A pivot with its position cuts runs of equal values too."""
+    ends = np.arange(0, 4001, 500)
+    pivots = Pivots(np.sort(x)[[1000, 2000, 3000]], (1000, 2000, 3000))
+    if len(np.unique(x)) == 2:
+        pivots = Pivots(np.array([0, 1, 1]), (2000, 0, 2000))
+    blocks = [parts(x[a:b], a, b, pivots) for a, b in zip(ends, ends[1:], strict=False)]
+    sizes = np.sum([[len(part) for part in block] for block in blocks], axis=0)
+    assert sizes.tolist() == [1000, 1000, 1000, 1000]
+
+
+@pytest.mark.parametrize("kth", [0, 3, (1, -2)])
+def test_partitions_put_kth_in_place(kth):
+    """What stands at kth is what sorting puts there, what precedes is not larger."""
+    x = VECTORS["few"]
+    at = np.atleast_1d(kth)
+    lazy = tensor(x, 70)
+    np.testing.assert_array_equal(mt.partition(lazy, kth).compute()[at], np.sort(x)[at])
+    np.testing.assert_array_equal(x[mt.argpartition(lazy, kth).compute()][at], np.sort(x)[at])
+
+
+def test_wrong_arguments_are_refused_at_the_call():
+    """Axes, kinds, ranks and fields are checked where they are written."""
+    lazy = tensor(np.ones((3, 4)))
+    with pytest.raises(np.exceptions.AxisError):
+        mt.sort(lazy, 2)
+    with pytest.raises(ValueError, match="kind"):
+        mt.sort(lazy, kind="bogo")
+    with pytest.raises(ValueError, match="out of bounds"):
+        mt.partition(lazy, 4)
+    with pytest.raises(NotImplementedError, match="fields"):
+        mt.sort(lazy, order="x")
