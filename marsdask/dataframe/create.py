@@ -1,0 +1,142 @@
+"""Frames from pandas objects, dicts and tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from marsdask.core.chunk import Grid
+from marsdask.core.collection import Collection, wrap
+from marsdask.core.config import options
+from marsdask.core.node import Node
+from marsdask.core.shapes import Blockwise
+from marsdask.core.types import Chunks, Index, Sizes, numbers, total
+from marsdask.tensor.chunks import normalize_chunks
+from marsdask.tensor.rechunk import recut, resolved
+
+from .base import FrameNode, FromPandas, row_bytes
+
+
+def row_sizes(rows: int, meta: Any, chunk_size: Any, num_partitions: int | None) -> Sizes:
+    """Return the rows of each chunk from what the user said about chunks."""
+    if num_partitions is not None:
+        if num_partitions <= 0:
+            raise ValueError(f"num_partitions is positive, not {num_partitions}")
+        chunk_size = max(1, -(-rows // num_partitions))
+    if isinstance(chunk_size, tuple | list) and len(chunk_size) == 2 and isinstance(meta, pd.DataFrame):
+        chunk_size = chunk_size[0]
+    if chunk_size is None:
+        chunk_size = options.chunk_size
+    if chunk_size is None or chunk_size == "auto":
+        chunk_size = max(1, int(options.chunk_store_limit / max(1.0, row_bytes(meta))))
+    (sizes,) = normalize_chunks(chunk_size, (rows,), np.dtype("i1"))
+    return numbers(sizes)
+
+
+def from_pandas(data: Any, chunk_size: Any = None, num_partitions: int | None = None) -> Any:
+    """Return a lazy object over a pandas one; nothing is copied."""
+    return wrap(FromPandas(data, row_sizes(len(data), data, chunk_size, num_partitions)))
+
+
+@dataclass(frozen=True)
+class FirstRowAt:
+    """Gives each chunk the number of its first row."""
+
+    sizes: Sizes
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        return [0, *np.cumsum(numbers(self.sizes)).tolist()]
+
+    def __call__(self, index: Index) -> tuple[int]:
+        return (self._starts[index[0]],)
+
+
+@dataclass(frozen=True, eq=False)
+class FromTensor(FrameNode):
+    """The rows of a tensor of one or two axes, labelled from 0."""
+
+    a: Node
+    columns: Any
+    """Column labels; for a series its name."""
+    kind: type
+
+    @cached_property
+    def meta(self) -> Any:
+        return to_pandas_rows(self.a.meta, 0, columns=self.columns, kind=self.kind)
+
+    @property
+    def chunks(self) -> Chunks:
+        return (self.a.chunks[0],)
+
+    @property
+    def alignment(self) -> str:
+        """Rows labelled from 0 are equal where they are equally many."""
+        return f"range:{total(self.a.chunks[0])}"
+
+    def tile(self, a: Grid) -> Any:
+        (a,) = yield from resolved(a)
+        whole = a.chunks[:1] + tuple((sum(numbers(sizes)),) for sizes in a.chunks[1:])
+        a = recut(a, whole)
+        sizes = a.chunks[0]
+        axes = ((0, *(None,) * (a.ndim - 1)),)
+        kwargs = {"columns": self.columns, "kind": self.kind}
+        rule = Blockwise(to_pandas_rows, (a,), axes, kwargs, FirstRowAt(sizes))
+        return self.grid(rule, sizes)
+
+
+def to_pandas_rows(block: Any, first: int, *, columns: Any, kind: type) -> Any:
+    """Label the rows of a block from ``first`` on."""
+    index = pd.RangeIndex(first, first + len(block))
+    if kind is pd.DataFrame:
+        return pd.DataFrame(block, index=index, columns=columns)
+    return pd.Series(block, index=index, name=columns)
+
+
+def frame_from_tensor(tensor: Any, columns: Any = None) -> Any:
+    """Return a DataFrame of the columns of a tensor of one or two axes."""
+    node = tensor.node
+    if len(node.chunks) not in {1, 2}:
+        raise ValueError(f"Must pass 2-d input. shape={tensor.shape}")
+    width = numbers(node.shape[1:])[0] if len(node.chunks) == 2 else 1
+    labels = pd.RangeIndex(width) if columns is None else pd.Index(columns)
+    if len(labels) != width:
+        raise ValueError(f"{len(labels)} columns passed, passed data had {width} columns")
+    return wrap(FromTensor(node, labels, pd.DataFrame))
+
+
+def series_from_tensor(tensor: Any, name: Any = None) -> Any:
+    """Return a Series of a tensor of one axis."""
+    if len(tensor.node.chunks) != 1:
+        raise ValueError(f"Data must be 1-dimensional, got {len(tensor.node.chunks)} axes")
+    return wrap(FromTensor(tensor.node, name, pd.Series))
+
+
+def make_frame(
+    data: Any, index: Any, columns: Any, dtype: Any, chunk_size: Any, num_partitions: int | None
+) -> Any:
+    """Return the DataFrame that ``md.DataFrame(data, ...)`` means."""
+    if isinstance(data, Collection):
+        if index is not None or dtype is not None:
+            raise NotImplementedError("index= and dtype= over lazy data: set_index() and astype()")
+        return _lazy_frame(data, columns)
+    if isinstance(data, Mapping) and any(isinstance(item, Collection) for item in data.values()):
+        raise NotImplementedError("a dict of lazy columns: build from one and assign() the others")
+    frame = pd.DataFrame(data, index=index, columns=columns, dtype=dtype)
+    return from_pandas(frame, chunk_size, num_partitions)
+
+
+def _lazy_frame(data: Collection, columns: Any) -> Any:
+    meta = data.node.meta
+    if isinstance(meta, np.ndarray):
+        return frame_from_tensor(data, columns)
+    if isinstance(meta, pd.DataFrame):
+        return data if columns is None else data[list(columns)]  # type: ignore[index]
+    if isinstance(meta, pd.Series):
+        return data.to_frame()  # type: ignore[attr-defined]
+    raise TypeError(f"cannot make a DataFrame of {type(data).__name__}")
