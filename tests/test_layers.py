@@ -28,6 +28,7 @@ CONTRACT = {"base", "events", "registry", "errors"}
 
 #: Who sees more of scheduler/ than that, and why: {file: {module: reason}}.
 BEYOND_CONTRACT = {
+    "marsdask/core/collection.py": {"get": "is what Dask computes a collection with by default"},
     "marsdask/core/adopted.py": {"dask_graph": "adopted graphs are normalised as a getter does"},
 }
 
@@ -37,6 +38,7 @@ DASK_USERS = {
     "marsdask/core/dask_layer.py": "is the lazy Layer that dask expands",
     "marsdask/core/dask_verbs.py": "offers compute, persist, optimize and visualize",
     "marsdask/core/adopted.py": "takes the graphs of Dask's collections in",
+    "marsdask/core/explain.py": "writes bytes and times as Dask does",
     "marsdask/core/ambient.py": "reads which scheduler Dask's user has chosen",
     "marsdask/core/tokens.py": "leaves to dask.tokenize what it does not know itself",
     "marsdask/core/collection.py": "implements the Dask collection protocol",
