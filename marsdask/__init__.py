@@ -1,1 +1,54 @@
-"""Mars on Dask task graphs."""
+"""Mars on Dask task graphs: ``import marsdask`` where a program imported ``mars`` or ``dask``."""
+
+import importlib
+from typing import Any
+
+from dask import annotate, delayed
+from dask.base import is_dask_collection, tokenize
+
+from . import config, session
+from .core.collection import Collection, ExecutableTuple, execute, fetch
+from .core.config import get_option, option_context, options, set_option
+from .core.dask_verbs import compute, optimize, persist, visualize
+from .core.session import (
+    Session,
+    get_default_session,
+    new_session,
+    stop_server,
+)
+
+__version__ = "0.1.0"
+
+#: Imported when first used: a tensor program needs no pandas.
+_LAZY = ("compat", "dataframe", "deploy", "learn", "remote", "scheduler", "tensor")
+
+__all__ = [
+    "Collection",
+    "ExecutableTuple",
+    "Session",
+    "annotate",
+    "compute",
+    "config",
+    "delayed",
+    "execute",
+    "fetch",
+    "get_default_session",
+    "get_option",
+    "is_dask_collection",
+    "new_session",
+    "optimize",
+    "option_context",
+    "options",
+    "persist",
+    "session",
+    "set_option",
+    "stop_server",
+    "tokenize",
+    "visualize",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LAZY:
+        return importlib.import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import threading
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Self
 
-from .config import options
-from .errors import NotExecutedError
-from .node import Node
-from .session import Execution, Session, ensure_session, get_default_session
-from .stored import Stored
+import dask.base
 
-_CLASSES: dict[type, Callable[[Any], type[Collection] | None]] = {}
+from marsdask.scheduler.get import get as dask_get
+
+from .adopted import Adopted
+from .chunk import Grid, current_node
+from .config import options
+from .dask_layer import finalize, graph_of, merge_layers, nested_keys, rebuild
+from .errors import NotExecutedError, shortened
+from .explain import explain, visualize
+from .families import class_of, register_collection
+from .graph import Graph
+from .node import Node
+from .peek import peek
+from .session import Session, ensure_session, executing, get_default_session
+from .stored import Embedded, Stored
+from .types import Chunks, Index
+
+#: Threads that run tasks, ours and Dask's: nothing is eager there.
+_WORKER_THREADS = ("marsdask-", "Dask-")
 
 
 class Collection:
@@ -29,7 +43,11 @@ class Collection:
         return self._node
 
     def execute(
-        self, session: Session | None = None, *, wait: bool = True, show_progress: Any = None
+        self,
+        session: Session | None = None,
+        *,
+        wait: bool = True,
+        show_progress: bool | str | None = None,
     ) -> Any:
         """Compute, keep the chunks in the session and return self (a future if not ``wait``)."""
         return execute(self, session=session, wait=wait, show_progress=show_progress)
@@ -38,26 +56,120 @@ class Collection:
         """Return the computed value; ``ValueError`` if it was not executed before."""
         return fetch(self, session=session)
 
-    def compute(self, **kwargs: Any) -> Any:
-        """Compute and return the value without keeping it."""
-        session = kwargs.pop("session", None) or self._session
-        stored = ensure_session(session).execute([self._node])[0]
-        return self._value(stored)
+    def compute(self, *, session: Session | None = None, **dask_options: Any) -> Any:
+        """Compute and return the value without keeping it.
 
-    def _value(self, stored: Stored) -> Any:
-        layout = stored.result.layout
-        blocks = stored.result.scheduler.gather(list(layout.keys.values()))
-        return self._assemble(stored, dict(zip(layout.keys, blocks, strict=True)))
+        With any of Dask's options (``scheduler=``, ``optimize_graph=``) Dask computes it.
+        """
+        if dask_options:
+            return dask.base.compute(self, **dask_options)[0]
+        return compute(self, session=session)[0]
+
+    def persist(self, *, session: Session | None = None, **dask_options: Any) -> Any:
+        """Compute, and return a new collection over the chunks, which the session keeps.
+
+        With any of Dask's options (``scheduler=``) Dask computes it and its graph holds the chunks.
+        """
+        if dask_options:
+            return dask.base.persist(self, **dask_options)[0]
+        return execute(type(self)(self._node, self._session), session=session)
+
+    def to_object(self, session: Session | None = None, *, wait: bool = True) -> Any:
+        """Execute unless that was done before, and return the value (a future if not ``wait``)."""
+        if not wait:
+            return _submit([self], lambda: fetch(self, session=session), session)
+        self.execute(session=session)
+        return self.fetch(session=session)
+
+    def explain(self, session: Session | None = None) -> str:
+        """Say what would run, level by level: nodes, grids and their bytes, tasks."""
+        return explain([self._node], ensure_session(session or self._session))
+
+    def visualize(self, filename: str | None = None, *, level: str = "tasks", **kwargs: Any) -> Any:
+        """Draw the graph of a level (``"nodes"``, ``"chunks"`` or ``"tasks"``) with graphviz."""
+        return visualize([self._node], filename, level=level, **kwargs)
+
+    # Dask's protocol
+
+    def __dask_graph__(self) -> Any:
+        return graph_of(self._node)
+
+    def __dask_keys__(self) -> list[Any]:
+        return nested_keys(self._node)
+
+    def __dask_layers__(self) -> tuple[str, ...]:
+        return (self._node.name,)
+
+    def __dask_tokenize__(self) -> str:
+        return self._node.name
+
+    __dask_optimize__ = staticmethod(merge_layers)
+    __dask_scheduler__ = staticmethod(dask_get)
+
+    def __dask_postcompute__(self) -> tuple[Any, tuple[Any, ...]]:
+        return finalize, (type(self), self._node.meta, len(self._node.chunks))
+
+    def __dask_postpersist__(self) -> tuple[Any, tuple[Any, ...]]:
+        return rebuild, (self._node.name, self._node.meta, self._node.chunks)
+
+    # What a family adds
 
     @classmethod
-    def _assemble(cls, stored: Stored, blocks: dict[Any, Any]) -> Any:
-        """Put fetched blocks together; each family says how."""
+    def _assemble(cls, blocks: Mapping[Index, Any], meta: Any, *, owned: bool) -> Any:
+        """Put fetched blocks together.
+
+        ``owned`` blocks are nobody else's, so the caller may be given one as it is.
+        """
         raise NotImplementedError(f"{cls.__name__} does not say how its blocks fit together")
+
+    @classmethod
+    def _recut(cls, grid: Grid, chunks: Chunks) -> Grid:
+        """Return the grid in other chunks of known sizes."""
+        raise NotImplementedError(f"{cls.__name__} does not say how its blocks are cut")
+
+    def _corners(self, edges: Sequence[tuple[int, int]]) -> Any:
+        """Return the first and last rows (columns, ...) of an executed collection.
+
+        ``edges`` has the two numbers for each axis. Only these parts of the chunks move.
+        """
+        stored = _stored(self, None)
+        return peek(stored, type(self), edges)
+
+    def _is_executed(self) -> bool:
+        session = self._session or get_default_session()
+        return session is not None and not session.closed and session.lookup(self._node) is not None
+
+    def _describe(self) -> str:
+        """Return the one line that stands for what was not executed."""
+        node = self._node
+        parts = [f"shape={_plain(node.shape)}"]
+        dtype = getattr(node.meta, "dtype", None)
+        if dtype is not None:
+            parts.append(f"dtype={dtype}")
+        largest = tuple(max(sizes, key=_sortable) for sizes in node.chunks)
+        counts = tuple(map(len, node.chunks))
+        parts.append(f"chunks={_plain(counts)} of {_plain(largest)}")
+        return f"{type(self).__name__} <{node.label}, {', '.join(parts)}>"
+
+    def __repr__(self) -> str:
+        return self._describe()
 
     def _adopt(self, stored: Stored, session: Session) -> Self:
         self._node = stored
         self._session = session
         return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self._node,)
+
+
+def _plain(sizes: Sequence[Any]) -> str:
+    inner = ", ".join(map(str, sizes))
+    return f"({inner},)" if len(sizes) == 1 else f"({inner})"
+
+
+def _sortable(size: Any) -> int:
+    return size if isinstance(size, int) else -1
 
 
 class ExecutableTuple(tuple[Any, ...]):
@@ -71,40 +183,53 @@ class ExecutableTuple(tuple[Any, ...]):
 
     def fetch(self, session: Session | None = None) -> Any:
         """Return the values: a list, or the namedtuple's own type."""
-        values = [fetch(item, session=session) for item in self]
-        return self._make(values) if hasattr(self, "_make") else values
+        return self._shaped([fetch(item, session=session) for item in self])
+
+    def compute(self, session: Session | None = None) -> Any:
+        """Compute all of them in one graph and return the values without keeping them."""
+        return self._shaped(list(compute(*self, session=session)))
+
+    def to_object(self, session: Session | None = None, *, wait: bool = True) -> Any:
+        """Execute unless that was done before, and return the values (a future if not ``wait``)."""
+        if not wait:
+            return _submit(list(self), lambda: self.fetch(session), session)
+        self.execute(session=session)
+        return self.fetch(session=session)
+
+    def _shaped(self, values: list[Any]) -> Any:
+        make = getattr(self, "_make", None)
+        return values if make is None else make(values)
 
 
 def wrap(node: Node) -> Any:
     """Return the collection for a node; in eager mode it is executed at once."""
     # Errors of shape and type belong to the user's call, not to a later execute().
     node.chunks  # noqa: B018
-    collection = _class_of(node.meta)(node)
-    if options.eager_mode:
+    collection = class_of(node.meta)(node)
+    if options.eager_mode and not _inside_work():
         collection.execute()
     return collection
 
 
-def register_collection(meta_type: type, kind: type[Collection]) -> None:
-    """Say which collection wraps nodes whose meta is of ``meta_type``."""
-    _CLASSES[meta_type] = kind  # type: ignore[assignment]
+def _inside_work() -> bool:
+    """Tell whether what runs is a task or a tiling rather than the user's program."""
+    return (
+        executing.get()
+        or current_node.get() is not None
+        or threading.current_thread().name.startswith(_WORKER_THREADS)
+    )
 
 
-def _class_of(meta: Any) -> Any:
-    for kind in type(meta).__mro__:
-        if kind in _CLASSES:
-            return _CLASSES[kind]
-    raise TypeError(f"no collection holds {type(meta).__name__} chunks")
-
-
-def flatten(items: Iterable[Any]) -> list[Any]:
+def flatten(items: Iterable[Any]) -> list[Collection]:
     """Return the collections in (nested) lists and tuples, in order."""
-    found = []
+    found: list[Collection] = []
     for item in items:
         if isinstance(item, list | tuple):
             found.extend(flatten(item))
-        else:
+        elif isinstance(item, Collection):
             found.append(item)
+        else:
+            raise TypeError(f"expected tensors and frames, not {type(item).__name__}")
     return found
 
 
@@ -112,7 +237,7 @@ def execute(
     *items: Any,
     session: Session | None = None,
     wait: bool = True,
-    show_progress: Any = None,
+    show_progress: bool | str | None = None,
     _returns: Any = None,
 ) -> Any:
     """Compute collections in one graph: returns the single one given, or a list.
@@ -120,48 +245,99 @@ def execute(
     With ``wait=False`` a future is returned at once.
     """
     collections = flatten(items)
-    for item in collections:
-        if not isinstance(item, Collection):
-            raise TypeError(f"execute() takes tensors and frames, not {type(item).__name__}")
     if _returns is None:
         _returns = items[0] if len(items) == 1 else list(items)
-    chosen = session or next((item._session for item in collections if item._session), None)  # noqa: SLF001
-    if chosen is not None and chosen.closed and session is None:
-        chosen = None
-    chosen = ensure_session(chosen)
-    nodes = [item._node for item in collections]  # noqa: SLF001
+    if not wait:
+        return _submit(collections, lambda: _returns, session, show_progress)
+    chosen = _session_of(collections, session)
+    try:
+        stored = chosen.execute([item._node for item in collections], show_progress=show_progress)
+    except BaseException as error:
+        raise shortened(error) from error.__cause__
+    _adopt_all(collections, stored, chosen)
+    return _returns
+
+
+def _session_of(collections: Sequence[Collection], session: Session | None) -> Session:
+    """Return the session given, else the one that holds inputs already, else the default."""
+    if session is None:
+        held = (item._session for item in collections if item._session is not None)
+        session = next((one for one in held if not one.closed), None)
+    return ensure_session(session)
+
+
+def _adopt_all(
+    collections: Sequence[Collection], stored: Sequence[Stored], session: Session
+) -> None:
+    for item, result in zip(collections, stored, strict=True):
+        item._adopt(result, session)
+
+
+def _submit(
+    collections: Sequence[Collection],
+    value: Any,
+    session: Session | None,
+    show_progress: bool | str | None = None,
+) -> Any:
+    """Start computing and return a future of ``value()``, called when all is there."""
+    chosen = _session_of(collections, session)
 
     def finish(stored: list[Stored]) -> Any:
-        for item, result in zip(collections, stored, strict=True):
-            item._adopt(result, chosen)  # noqa: SLF001
-        return _returns
+        _adopt_all(collections, stored, chosen)
+        return value()
 
-    if not wait:
-        return chosen.submit(nodes, finish)
-    return finish(chosen.execute(nodes))
+    return chosen.submit([item._node for item in collections], finish, show_progress=show_progress)
+
+
+def compute(*collections: Collection, session: Session | None = None) -> tuple[Any, ...]:
+    """Compute collections in one graph and return the values, of which the session keeps none."""
+    chosen = _session_of(collections, session)
+    nodes = [item._node for item in collections]
+    try:
+        stored = chosen.execute(nodes)
+        return tuple(
+            _value(type(item), result, owned=not _holds_data(node))
+            for item, node, result in zip(collections, nodes, stored, strict=True)
+        )
+    except BaseException as error:
+        raise shortened(error) from error.__cause__
+
+
+def _holds_data(node: Node) -> bool:
+    """Tell whether a block of the result could be one that an executed collection keeps."""
+    return any(isinstance(item, Stored | Embedded | Adopted) for item in Graph([node]).nodes)
+
+
+def _value(kind: type[Collection], stored: Stored, *, owned: bool) -> Any:
+    keys = stored.result.layout.keys
+    blocks = stored.result.scheduler.gather(list(keys.values()))
+    return kind._assemble(dict(zip(keys, blocks, strict=True)), stored.meta, owned=owned)
 
 
 def fetch(*items: Any, session: Session | None = None) -> Any:
     """Return the values of executed collections: one value, or a list."""
-    values = [_fetch_one(item, session) for item in flatten(items)]
+    values = [
+        _value(type(item), _stored(item, session), owned=False) for item in flatten(items)
+    ]
     return values[0] if len(items) == 1 and not isinstance(items[0], list | tuple) else values
 
 
-def _fetch_one(item: Collection, session: Session | None) -> Any:
-    chosen = session or item._session or get_default_session()  # noqa: SLF001
-    stored = chosen.lookup(item._node) if chosen is not None else None  # noqa: SLF001
-    if chosen is None or stored is None:
+def _stored(item: Collection, session: Session | None) -> Stored:
+    chosen = session or item._session or get_default_session()
+    stored = chosen.lookup(item._node) if chosen is not None else None
+    if chosen is not None and (stored is not None or item._session is not None):
+        chosen.check_open()
+    if stored is None:
         raise NotExecutedError(
             f"{item.node.label} has not been executed: call execute() before fetch(), or compute()"
         )
-    chosen._check_open()  # noqa: SLF001
-    return item._value(stored)  # noqa: SLF001
+    return stored
 
 
-__all__: Sequence[str] = [
+__all__ = [
     "Collection",
     "ExecutableTuple",
-    "Execution",
+    "compute",
     "execute",
     "fetch",
     "register_collection",

@@ -8,7 +8,7 @@ from typing import Any
 from marsdask.scheduler.errors import MarsdaskError, MemoryBudgetError, SessionClosed, SpillFull
 
 from .chunk import Grid
-from .config import OptionError
+from .config import OptionError, options
 from .types import UnknownShapeError
 
 __all__ = [
@@ -20,6 +20,7 @@ __all__ = [
     "SpillFull",
     "UnknownShapeError",
     "explain_failure",
+    "shortened",
 ]
 
 
@@ -51,6 +52,16 @@ def explain_failure(error: BaseException, grid: Grid | None, index: Any) -> Base
         lines.append(f"written at {grid.node.origin}")
     error.add_note("\n".join(lines))
     error.marsdask_explained = True  # type: ignore[attr-defined]
+    return error
+
+
+def shortened(error: BaseException) -> BaseException:
+    """Take the machinery's frames out of the traceback of what a public function raises.
+
+    Under ``options.verify``, which is for those who work on the machinery, they stay.
+    """
+    if not options.verify:
+        error.__traceback__ = _kernel_frames(error.__traceback__)
     return error
 
 

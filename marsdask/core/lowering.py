@@ -9,6 +9,7 @@ from dask.task_spec import Alias, GraphNode, List, Task, TaskRef
 
 from marsdask.scheduler.base import Hint
 
+from .adopted import AdoptedRule, DaskGraph
 from .chunk import Grid, Held, Ref
 from .fusion import Fusion, Leaf, Template, leaf_ref
 from .memory import Projection, check_budget, project_cell, project_template
@@ -26,13 +27,20 @@ def lower(
     held_grids: Collection[str] = (),
     budget: int | None = None,
     inline: bool = True,
+    adopt: bool = True,
 ) -> tuple[Tasks, Hints, dict[str, Grid]]:
     """Return the tasks that make ``targets``, their hints, and the grids they belong to by name.
 
     ``held`` are keys that need no task; grids named in ``held_grids`` have such chunks, so they are
     not fused away. ``inline`` allows doing cheap work again inside each task that needs it.
+    ``adopt`` brings in the tasks of adopted Dask graphs, whose keys are only referred to without.
     """
-    return _Lowering(targets, held, held_grids, budget, inline=inline).run(targets)
+    lowering = _Lowering(targets, held, held_grids, budget, inline=inline)
+    lowering.run(targets)
+    if adopt:
+        for graph, keys in lowering.adopted.values():
+            lowering.tasks.update(graph.needed(keys))
+    return lowering.tasks, lowering.hints, lowering.grids
 
 
 class _Lowering:
@@ -52,11 +60,12 @@ class _Lowering:
         self.tasks: Tasks = {}
         self.hints: Hints = {}
         self.grids: dict[str, Grid] = {}
+        self.adopted: dict[int, tuple[DaskGraph, list[Any]]] = {}
         self._projections: dict[tuple[Any, ...], Projection] = {}
         self._interned: dict[Hint, Hint] = {}
         self._stack: list[Ref] = []
 
-    def run(self, targets: Sequence[Ref]) -> tuple[Tasks, Hints, dict[str, Grid]]:
+    def run(self, targets: Sequence[Ref]) -> None:
         # Depth first and in order, so that the tasks' order of creation is an order to run them in.
         self._stack = list(reversed(targets))
         seen = set()
@@ -66,8 +75,11 @@ class _Lowering:
             if key in seen or key in self.held or isinstance(ref.grid.rule, Held):
                 continue
             seen.add(key)
-            self._emit(key, ref.grid, ref.index)
-        return self.tasks, self.hints, self.grids
+            if isinstance(ref.grid.rule, AdoptedRule):
+                graph = ref.grid.rule.graph
+                self.adopted.setdefault(id(graph), (graph, []))[1].append(key)
+            else:
+                self._emit(key, ref.grid, ref.index)
 
     def _emit(self, key: Any, grid: Grid, index: Index) -> None:
         if isinstance(grid.rule, Blockwise):

@@ -6,14 +6,12 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from marsdask.scheduler.events import Event
 
 from .config import options
-
-if TYPE_CHECKING:
-    from .session import Monitor
+from .execution import Monitor
 
 #: Work shorter than this shows no bar when ``show_progress`` is ``"auto"``.
 _QUIET_SECONDS = 1.0
@@ -52,16 +50,20 @@ class _Bar:
 
 
 @contextmanager
-def progress_bar(monitor: Monitor, *, enabled: bool | str) -> Iterator[None]:
-    """Show the progress of an execution on stderr: always, never, or when it takes long there."""
+def progress_bar(monitor: Monitor | None, *, enabled: bool | str) -> Iterator[Monitor | None]:
+    """Show the progress of an execution on stderr: always, never, or when it takes long there.
+
+    Gives the monitor that has to hear the events, ``None`` if nobody wants to know.
+    """
     if enabled is False or (enabled == "auto" and not sys.stderr.isatty()):
-        yield
+        yield monitor
         return
+    monitor = monitor or Monitor()
     bar = _Bar(monitor, _QUIET_SECONDS if enabled == "auto" else 0.0)
     monitor.listeners.append(bar)
     complete = False
     try:
-        yield
+        yield monitor
         complete = True
     finally:
         bar.close(complete=complete)

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-import asyncio
-import contextvars
+import os
 import threading
-from collections.abc import Callable, Generator, Sequence
-from concurrent.futures import CancelledError, Future
+import uuid
+from collections.abc import Callable, Sequence
+from contextvars import ContextVar
 from typing import Any
 from weakref import WeakValueDictionary
 
 from marsdask.scheduler import registry
-from marsdask.scheduler.base import Done, Handle, Scheduler, Stage
-from marsdask.scheduler.events import Event, GraphSubmitted, TaskDone
+from marsdask.scheduler.base import Done, Scheduler, Stage
 
+from .adopted import Adopted
+from .ambient import ambient
 from .config import options
 from .errors import SessionClosed, explain_failure
+from .execution import Execution, Monitor, Running
 from .graph import Graph
 from .node import Node
 from .passes import Plan
@@ -23,33 +25,18 @@ from .progress import progress_bar
 from .stored import Result, Stored, store
 from .tiling import Compilation
 
-
-class Monitor:
-    """Counts the tasks of one execution, for progress."""
-
-    def __init__(self) -> None:
-        self.total = 0
-        self.done = 0
-        self.listeners: list[Callable[[Event], None]] = []
-
-    def __call__(self, event: Event) -> None:
-        if isinstance(event, GraphSubmitted):
-            self.total += event.tasks
-        elif isinstance(event, TaskDone):
-            self.done += 1
-        for listener in self.listeners:
-            listener(event)
-
-    def fraction(self) -> float:
-        """Return the share of the known tasks that are done."""
-        return self.done / self.total if self.total else 0.0
+#: Whether the calling thread is inside of ``execute``: what it runs there is no user's line.
+executing: ContextVar[bool] = ContextVar("executing", default=False)
 
 
 class Session:
     """Runs expressions on one scheduler and keeps their results while somebody refers to them."""
 
-    def __init__(self, scheduler: Scheduler, *, owns_scheduler: bool = True) -> None:
+    def __init__(
+        self, scheduler: Scheduler, *, owns_scheduler: bool = True, session_id: str | None = None
+    ) -> None:
         self.scheduler = scheduler
+        self.session_id = session_id or uuid.uuid4().hex
         self._owns_scheduler = owns_scheduler
         self._results: WeakValueDictionary[str, Stored] = WeakValueDictionary()
         self._closed = False
@@ -57,11 +44,6 @@ class Session:
     def __repr__(self) -> str:
         state = "closed" if self._closed else "open"
         return f"<Session on {self.scheduler.name}, {state}, {len(self._results)} results>"
-
-    def as_default(self) -> Session:
-        """Make this the session that ``execute()`` uses, and return it."""
-        set_default_session(self)
-        return self
 
     @property
     def closed(self) -> bool:
@@ -78,23 +60,60 @@ class Session:
             shared_memory=scheduler.capabilities.shared_memory,
         )
 
+    def compilation(self, nodes: Sequence[Node]) -> Compilation:
+        """Return the compilation of ``nodes`` for this session, results it holds put in place."""
+        return Compilation(
+            self._localised(nodes), plan=self.plan(), results=self._results, check=options.verify
+        )
+
     def lookup(self, node: Node) -> Stored | None:
         """Return the computed form of ``node`` if this session holds one."""
         if isinstance(node, Stored):
             return node if node.result.scheduler is self.scheduler else None
         return self._results.get(node.name)
 
-    def execute(self, nodes: Sequence[Node], monitor: Monitor | None = None) -> list[Stored]:
+    def execute(
+        self,
+        nodes: Sequence[Node],
+        *,
+        show_progress: bool | str | None = None,
+        monitor: Monitor | None = None,
+        running: Running | None = None,
+    ) -> list[Stored]:
         """Compute the nodes, keep their chunks, and return their computed forms."""
-        return self._execute(nodes, monitor or Monitor(), _Current())
+        self.check_open()
+        found = {node.name: stored for node in nodes if (stored := self.lookup(node)) is not None}
+        wanted = list({node.name: node for node in nodes if node.name not in found}.values())
+        if wanted:
+            enabled = options.show_progress if show_progress is None else show_progress
+            inside = executing.set(True)
+            try:
+                with progress_bar(monitor, enabled=enabled) as watched:
+                    found.update(self._compute(wanted, watched, running or Running()))
+            finally:
+                executing.reset(inside)
+        return [found[node.name] for node in nodes]
 
-    def submit(self, nodes: Sequence[Node], finish: Callable[[list[Stored]], Any]) -> Execution:
+    def submit(
+        self,
+        nodes: Sequence[Node],
+        finish: Callable[[list[Stored]], Any],
+        *,
+        show_progress: bool | str | None = None,
+    ) -> Execution:
         """Start computing and return at once; ``finish`` makes the result from the computed forms."""
-        return Execution(self, nodes, finish)
+        self.check_open()
+
+        def work(monitor: Monitor, running: Running) -> Any:
+            return finish(
+                self.execute(nodes, show_progress=show_progress, monitor=monitor, running=running)
+            )
+
+        return Execution(work)
 
     def fetch(self, stored: Stored) -> list[Any]:
         """Return the chunks of a computed node, last axis fastest."""
-        self._check_open()
+        self.check_open()
         return self.scheduler.gather(list(stored.result.layout.keys.values()))
 
     def close(self) -> None:
@@ -108,169 +127,91 @@ class Session:
 
     destroy = close
 
+    def check_open(self) -> None:
+        """Raise :class:`SessionClosed` if the session was closed."""
+        if self._closed:
+            raise SessionClosed("the session is closed; start one with marsdask.new_session()")
+
+    def _localised(self, nodes: Sequence[Node]) -> list[Node]:
+        """Embed results that another session's scheduler or a cluster out of reach holds."""
+
+        def change(node: Node) -> Node:
+            if isinstance(node, Stored) and node.result.scheduler is not self.scheduler:
+                return node.embedded()
+            if isinstance(node, Adopted):
+                return node.within_reach(self.scheduler)
+            return node
+
+        return list(Graph(nodes).map(change).roots)
+
+    def _compute(
+        self, nodes: Sequence[Node], monitor: Monitor | None, running: Running
+    ) -> dict[str, Stored]:
+        compilation = self.compilation(nodes)
+        held: list[tuple[Any, ...]] = []
+        infos: dict[Any, Any] = {}
+        try:
+            while not isinstance(step := compilation.advance(infos), Done):
+                running.check()
+                self._run_stage(compilation, step, monitor, running)
+                held.append(step.keys)
+                infos = dict(zip(step.keys, self.scheduler.info(step.keys), strict=True))
+            return self._store(nodes, step, held)
+        finally:
+            for keys in held:
+                self.scheduler.release(keys)
+
+    def _run_stage(
+        self, compilation: Compilation, stage: Stage, monitor: Monitor | None, running: Running
+    ) -> None:
+        callbacks = () if monitor is None else (monitor,)
+        handle = self.scheduler.submit(
+            stage.graph, stage.keys, hints=stage.hints, callbacks=callbacks
+        )
+        running.follow(handle)
+        try:
+            handle.wait()
+        except BaseException as error:
+            handle.cancel()
+            if handle.failed is None:
+                raise
+            grid, index = compilation.locate(handle.failed, error)
+            raise explain_failure(error, grid, index) from error.__cause__
+
+    def _store(
+        self, nodes: Sequence[Node], done: Done, held: list[tuple[Any, ...]]
+    ) -> dict[str, Stored]:
+        """Give every result a lease of its own; the stages' are in ``held``."""
+        stored = {}
+        for node in nodes:
+            layout = done.outputs[node.name]
+            keys = tuple(layout.keys.values())
+            if len(nodes) == 1 and held and held[-1] == keys:
+                held.pop()  # the last stage's lease is just that
+            else:
+                self.scheduler.submit({}, keys).wait()
+            stored[node.name] = store(node, Result(self.scheduler, layout))
+            self._results[node.name] = stored[node.name]
+        return stored
+
+    def as_default(self) -> Session:
+        """Make this the session that ``execute()`` uses, and return it."""
+        set_default_session(self)
+        return self
+
     def __enter__(self) -> Session:
         return self.as_default()
 
     def __exit__(self, *exc_info: object) -> None:
         self.close()
 
-    def _check_open(self) -> None:
-        if self._closed:
-            raise SessionClosed("the session is closed; start one with marsdask.new_session()")
 
-    def _execute(self, nodes: Sequence[Node], monitor: Monitor, current: _Current) -> list[Stored]:
-        self._check_open()
-        found = {node.name: stored for node in nodes if (stored := self.lookup(node)) is not None}
-        wanted = list({node.name: node for node in nodes if node.name not in found}.values())
-        if wanted:
-            with progress_bar(monitor, enabled=options.show_progress):
-                found.update(self._compute(self._localised(wanted), monitor, current))
-        return [found[node.name] for node in nodes]
-
-    def _localised(self, nodes: Sequence[Node]) -> list[Node]:
-        """Embed results that another session's scheduler holds."""
-
-        def change(node: Node) -> Node:
-            foreign = isinstance(node, Stored) and node.result.scheduler is not self.scheduler
-            return node.embedded() if foreign else node  # type: ignore[attr-defined]
-
-        return list(Graph(nodes).map(change).roots)
-
-    def _compute(
-        self, nodes: Sequence[Node], monitor: Monitor, current: _Current
-    ) -> dict[str, Stored]:
-        compilation = Compilation(
-            nodes, plan=self.plan(), results=self._results, check=options.verify
-        )
-        held: list[tuple[Any, ...]] = []
-        infos: dict[Any, Any] = {}
-        try:
-            while not isinstance(step := compilation.advance(infos), Done):
-                self._run_stage(compilation, step, monitor, current)
-                held.append(step.keys)
-                infos = dict(zip(step.keys, self.scheduler.info(step.keys), strict=True))
-            stored = self._store(nodes, step)
-        finally:
-            for keys in held:
-                self.scheduler.release(keys)
-        return stored
-
-    def _run_stage(
-        self, compilation: Compilation, stage: Stage, monitor: Monitor, current: _Current
-    ) -> None:
-        handle = self.scheduler.submit(
-            stage.graph, stage.keys, hints=stage.hints, callbacks=(monitor,)
-        )
-        current.follow(handle)
-        try:
-            handle.wait()
-        except BaseException as error:
-            handle.cancel()
-            grid, index = compilation.locate(handle.failed, error)
-            raise explain_failure(error, grid, index) from error.__cause__
-
-    def _store(self, nodes: Sequence[Node], done: Done) -> dict[str, Stored]:
-        stored = {}
-        for node in nodes:
-            layout = done.outputs[node.name]
-            # The stage's own lease is dropped by the caller; each result takes one for itself.
-            self.scheduler.submit({}, tuple(layout.keys.values())).wait()
-            stored[node.name] = store(node, Result(self.scheduler, layout))
-            self._results[node.name] = stored[node.name]
-        return stored
-
-
-class _Current:
-    """The handle that a cancellation has to reach, whichever stage is running."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._handle: Handle | None = None
-        self._cancelled = False
-
-    def follow(self, handle: Handle) -> None:
-        with self._lock:
-            self._handle = handle
-            cancelled = self._cancelled
-        if cancelled:
-            handle.cancel()
-
-    def cancel(self) -> None:
-        with self._lock:
-            self._cancelled = True
-            handle = self._handle
-        if handle is not None:
-            handle.cancel()
-
-
-class Execution:
-    """A running computation: a future that also tells its progress."""
-
-    def __init__(
-        self, session: Session, nodes: Sequence[Node], finish: Callable[[list[Stored]], Any]
-    ) -> None:
-        self._monitor = Monitor()
-        self._current = _Current()
-        self._future: Future[Any] = Future()
-        self._future.set_running_or_notify_cancel()
-        context = contextvars.copy_context()
-        run = (session._execute, nodes, self._monitor, self._current)  # noqa: SLF001
-        self._thread = threading.Thread(
-            target=context.run, args=(self._run, finish, *run), name="marsdask-execute", daemon=True
-        )
-        self._thread.start()
-
-    def _run(self, finish: Callable[[list[Stored]], Any], execute: Any, *args: Any) -> None:
-        try:
-            self._future.set_result(finish(execute(*args)))
-        except BaseException as error:  # noqa: BLE001 - it is raised by result()
-            self._future.set_exception(error)
-
-    def done(self) -> bool:
-        """Whether it has ended, in whichever way."""
-        return self._future.done()
-
-    def result(self, timeout: float | None = None) -> Any:
-        """Wait and return the executed object; raises what the computation raised."""
-        value = self._future.result(timeout)
-        self._thread.join(timeout)
-        return value
-
-    def exception(self, timeout: float | None = None) -> BaseException | None:
-        """Wait and return what the computation raised, ``None`` if it succeeded."""
-        return self._future.exception(timeout)
-
-    def progress(self) -> float:
-        """Return the share of the work done, from 0 to 1."""
-        if self.done() and not self.cancelled() and self._future.exception() is None:
-            return 1.0
-        return min(self._monitor.fraction(), 0.99) if self._monitor.total else 0.0
-
-    def cancel(self) -> bool:
-        """Stop; :meth:`result` will raise ``CancelledError``. False if it has ended already."""
-        if self.done():
-            return False
-        self._current.cancel()
-        return True
-
-    def cancelled(self) -> bool:
-        """Whether it was cancelled before it could end."""
-        return self.done() and isinstance(self._future.exception(), CancelledError)
-
-    def running(self) -> bool:
-        """Whether it is still at work."""
-        return not self.done()
-
-    def add_done_callback(self, callback: Callable[[Execution], object]) -> None:
-        """Call ``callback(self)`` when it ends, at once if it has."""
-        self._future.add_done_callback(lambda _: callback(self))
-
-    def __await__(self) -> Generator[Any, None, Any]:
-        return asyncio.wrap_future(self._future).__await__()
-
+#: What the constructors of schedulers call the number of workers.
+_WORKERS = {None: "nthreads", "threads": "nthreads", "processes": "nprocesses"}
 
 _default: Session | None = None
-_default_lock = threading.Lock()
+_ambient: dict[Any, Session] = {}
+_lock = threading.RLock()
 
 
 def set_default_session(session: Session | None) -> None:
@@ -286,50 +227,95 @@ def clear_default_session(session: Session) -> None:
 
 
 def get_default_session() -> Session | None:
-    """Return the default session if there is one."""
-    return _default
+    """Return the session that ``execute()`` would use, ``None`` if it would have to start one."""
+    if _default is not None:
+        return _default
+    return _ambient.get(_ambient_key(ambient()))
 
 
 def ensure_session(session: Session | None = None) -> Session:
-    """Return ``session``, the default one, or one that starts now on the default scheduler."""
+    """Return ``session``, the default one, or one on what Dask computes on, or on threads."""
     if session is not None:
         return session
-    with _default_lock:
-        if _default is None or _default.closed:
-            set_default_session(new_session(default=False))
-        assert _default is not None
+    if _default is not None and not _default.closed:
         return _default
+    wish = ambient()
+    key = _ambient_key(wish)
+    found = _ambient.get(key)
+    if found is not None and not found.closed:
+        return found
+    with _lock:
+        found = _ambient.get(key)
+        if found is None or found.closed:
+            found = _ambient[key] = new_session(wish, default=False)
+        return found
+
+
+def _ambient_key(wish: Any) -> Any:
+    # A forked child has none of its parent's threads.
+    return os.getpid(), wish if wish is None or isinstance(wish, str) else id(wish)
 
 
 def new_session(
     address: Any = None,
     *,
+    session_id: str | None = None,
+    backend: str = "mars",
     default: bool = True,
+    new: bool = True,
     n_workers: int | None = None,
+    n_worker: int | None = None,
+    n_cpu: int | None = None,
     memory_limit: float | str | None = None,
+    mem_bytes: float | str | None = None,
     spill_dirs: str | Sequence[str] | None = None,
+    web: bool = False,
     **scheduler_options: Any,
 ) -> Session:
     """Start a session and, unless ``default=False``, make it the default one.
 
     ``address`` is a scheduler's name (``"threads"``, ``"processes"``, ``"synchronous"``, ...), a
     ``distributed.Client``, the address of a Dask scheduler (``"tcp://host:8786"``), a scheduler
-    object, or nothing for threads in this process.
+    object, or nothing for threads in this process. Of Mars's names, ``n_cpu`` (or ``n_worker``,
+    where no ``n_cpu`` is given) is the number of workers and ``mem_bytes`` the memory limit.
     """
-    given = {
-        "nthreads": n_workers or options.n_workers,
-        "memory_limit": memory_limit or options.memory_limit,
-        "spill_dirs": spill_dirs or options.spill_dirs,
-        **scheduler_options,
-    }
+    _refuse(backend, web=web)
+    if not new and _default is not None and not _default.closed:
+        return _default
+    known = address if isinstance(address, str) else None
+    given: dict[str, Any] = {"memory_limit": memory_limit or mem_bytes, "spill_dirs": spill_dirs}
+    workers = n_workers or n_cpu or n_worker
+    if address is None:
+        given["memory_limit"] = given["memory_limit"] or options.memory_limit
+        given["spill_dirs"] = spill_dirs or options.spill_dirs
+        workers = workers or options.n_workers
+    given[_WORKERS.get(known, "n_workers")] = workers
+    given.update(scheduler_options)
     scheduler = registry.resolve(
         address, **{name: value for name, value in given.items() if value is not None}
     )
-    session = Session(scheduler, owns_scheduler=scheduler is not address)
+    owns = scheduler is not address
+    session = Session(scheduler, owns_scheduler=owns, session_id=session_id)
     return session.as_default() if default else session
 
 
+def _refuse(backend: str, *, web: bool) -> None:
+    if backend not in ("mars", "oscar", "dask"):
+        raise NotImplementedError(
+            f"there is no backend {backend!r}: pass a scheduler's name, a distributed.Client or an "
+            "address as the first argument instead"
+        )
+    if web:
+        raise NotImplementedError(
+            "sessions in this process have no web page: pass the distributed.Client of a cluster, "
+            "whose dashboard shows the work"
+        )
+
+
 def stop_server() -> None:
-    """Close the default session and everything it started."""
-    if _default is not None:
-        _default.close()
+    """Close the default session, those that started by themselves, and what they started."""
+    with _lock:
+        sessions = [*_ambient.values(), *([] if _default is None else [_default])]
+        _ambient.clear()
+    for session in sessions:
+        session.close()

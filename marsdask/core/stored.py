@@ -64,11 +64,20 @@ class Stored(Node):
         """Return a node that carries the values themselves, usable in any session."""
         layout = self.result.layout
         values = self.result.scheduler.gather(list(layout.keys.values()))
-        blocks = dict(zip(layout.keys, values, strict=True))
+        blocks = dict(zip(layout.keys, map(_readonly, values), strict=True))
         return Embedded(self.name, self.meta, self.chunks, layout.chunks, blocks)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return self.embedded().__reduce__()
+
+
+def _readonly(value: Any) -> Any:
+    """Return an array as a view that cannot be written to, anything else as it is."""
+    if not hasattr(value, "setflags"):
+        return value
+    view = value.view()
+    view.setflags(write=False)
+    return view
 
 
 def store(node: Node, result: Result) -> Stored:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
+from marsdask.core.chunk import Grid
 from marsdask.core.collection import Collection, register_collection
-from marsdask.core.stored import Stored
-from marsdask.core.types import numbers, public
+from marsdask.core.types import Chunks, Index, public
 
-from . import elementwise, reduce
-from .rechunk import rechunk
+from . import blocks, elementwise, reduce
+from .rechunk import rechunk, recut
 
 
 def method(func: Callable[..., Any]) -> Any:
@@ -55,20 +54,14 @@ class Tensor(Collection):
         return tuple(tuple(map(public, sizes)) for sizes in self._node.chunks)
 
     @classmethod
-    def _assemble(cls, stored: Stored, blocks: dict[Any, Any]) -> Any:
-        chunks = stored.result.layout.chunks
-        if len(blocks) == 1:
-            (block,) = blocks.values()
-            return block[()] if stored.chunks == () else block
-        starts = [[0, *itertools.accumulate(numbers(sizes))] for sizes in chunks]
-        out = np.empty(tuple(start[-1] for start in starts), dtype=stored.meta.dtype)
-        for index, block in blocks.items():
-            place = tuple(
-                slice(start[position], start[position + 1])
-                for start, position in zip(starts, index, strict=True)
-            )
-            out[place] = block
-        return out
+    def _assemble(cls, parts: Mapping[Index, Any], meta: Any, *, owned: bool) -> Any:
+        return blocks.assemble(parts, meta, owned=owned)
+
+    @classmethod
+    def _recut(cls, grid: Grid, chunks: Chunks) -> Grid:
+        return recut(grid, chunks)
+
+    to_numpy = Collection.to_object
 
     __add__ = method(elementwise.add)
     sum = method(reduce.sum)
@@ -76,3 +69,4 @@ class Tensor(Collection):
 
 
 register_collection(np.ndarray, Tensor)
+

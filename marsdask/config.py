@@ -1,0 +1,50 @@
+"""Mars's options and Dask's configuration, side by side: their names do not meet."""
+
+from dask.config import (
+    canonical_name,
+    collect,
+    config,
+    ensure_file,
+    expand_environment_variables,
+    get,
+    merge,
+    paths,
+    pop,
+    refresh,
+    rename,
+    set,  # noqa: A004 - Dask's name
+    update,
+    update_defaults,
+)
+
+from .core.config import (
+    OptionError,
+    Options,
+    get_option,
+    option_context,
+    options,
+    set_option,
+)
+
+__all__ = [
+    "OptionError",
+    "Options",
+    "canonical_name",
+    "collect",
+    "config",
+    "ensure_file",
+    "expand_environment_variables",
+    "get",
+    "get_option",
+    "merge",
+    "option_context",
+    "options",
+    "paths",
+    "pop",
+    "refresh",
+    "rename",
+    "set",
+    "set_option",
+    "update",
+    "update_defaults",
+]

@@ -1,0 +1,364 @@
+"""Our nodes in Dask's graphs: one lazy layer, which travels as nodes and expands where it lands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from dask.highlevelgraph import HighLevelGraph, Layer, MaterializedLayer
+from dask.task_spec import DataNode, GraphNode
+
+from .adopted import Adopted, AdoptedRule, DaskGraph, KeysOf
+from .chunk import Grid, Held, Ref
+from .families import class_of
+from .graph import Graph
+from .lowering import Hints, Tasks, lower
+from .node import Node
+from .passes import Plan
+from .shapes import Blockwise, same
+from .stored import Stored
+from .tiling import Compilation
+from .types import Chunks, Index, known_chunks
+
+
+class MarsLayer(Layer):  # type: ignore[misc]
+    """The tasks of some nodes, expanded at the first look at one of them.
+
+    Its keys are ``(node.name, *index)`` over each root's logical grid, and those of what lies
+    between. Every task is annotated with the bytes that it is expected to take (``mars_mem``).
+    """
+
+    def __init__(self, roots: Sequence[Node], annotations: Mapping[str, Any] | None = None) -> None:
+        super().__init__(annotations=annotations)
+        self.roots = tuple(roots)
+        self.wishes = {
+            name: wish
+            for name, wish in (self.annotations or {}).items()
+            if not isinstance(wish, Peaks)
+        }
+        """What the user annotated."""
+        self.annotations = {**self.wishes, "mars_mem": Peaks(self)}
+
+    def __repr__(self) -> str:
+        names = ", ".join(root.name for root in self.roots)
+        return f"<MarsLayer {names}, {'expanded' if self.is_materialized() else 'lazy'}>"
+
+    @cached_property
+    def _expanded(self) -> tuple[Tasks, Hints]:
+        return static_tasks(self.roots)
+
+    @property
+    def hints(self) -> Hints:
+        """What each task is expected to take."""
+        return self._expanded[1]
+
+    def is_materialized(self) -> bool:
+        return "_expanded" in self.__dict__
+
+    def get_output_keys(self) -> set[Any]:
+        return {key for root in self.roots for key in flat_keys(root)}
+
+    def __getitem__(self, key: Any) -> GraphNode:
+        return self._expanded[0][key]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._expanded[0])
+
+    def __len__(self) -> int:
+        return len(self._expanded[0])
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _layer, (_packed(self.roots), self.wishes)
+
+
+class Peaks:
+    """Tells Dask the bytes that a task of a layer takes, as an annotation of its key."""
+
+    def __init__(self, layer: MarsLayer) -> None:
+        self._layer = layer
+
+    def __call__(self, key: Any) -> int | None:
+        hint = self._layer.hints.get(key)
+        return None if hint is None else hint.peak
+
+
+@dataclass(frozen=True)
+class _At:
+    """An input in a packed list of nodes."""
+
+    position: int
+
+
+def _packed(roots: Sequence[Node]) -> tuple[list[Any], list[int]]:
+    """Return nodes as a list, inputs first: pickling must not recurse along a long expression."""
+    places: dict[Node, _At] = {}
+    packed = []
+    for node in Graph(roots).nodes:
+        rebuild, (kind, values) = node.__reduce__()
+        packed.append((rebuild, kind, tuple(_exchanged(value, places.get) for value in values)))
+        places[node] = _At(len(places))
+    return packed, [places[root].position for root in roots]
+
+
+def _layer(packed: tuple[list[Any], list[int]], wishes: dict[str, Any]) -> MarsLayer:
+    entries, positions = packed
+    places: dict[Any, Node] = {}
+    for position, (rebuild, kind, values) in enumerate(entries):
+        node = rebuild(kind, tuple(_exchanged(value, places.get) for value in values))
+        places[_At(position)] = node
+    return MarsLayer([places[_At(position)] for position in positions], wishes)
+
+
+def _exchanged(value: Any, get: Callable[[Any, Any], Any]) -> Any:
+    if isinstance(value, Node | _At):
+        return get(value, value)
+    if type(value) is tuple and any(isinstance(item, Node | _At) for item in value):
+        return tuple(_exchanged(item, get) for item in value)
+    return value
+
+
+class _Static(Compilation):
+    """A compilation that runs nothing, so it cannot look at anything either."""
+
+    def tile_roots(self) -> list[Grid]:
+        """Return the grid of each root.
+
+        Raises ``NotImplementedError`` if a tiling has to look at data first.
+        """
+        self._tile_all()
+        for node in self._paused:
+            raise NotImplementedError(
+                f"{node.label} has to look at data to choose its tasks, which a Dask graph cannot "
+                "wait for: execute() it first, or call compute() of marsdask"
+            )
+        return [self._tiled[root] for root in self.graph.roots]
+
+
+def static_grids(roots: Sequence[Node]) -> list[Grid]:
+    """Return the grids of nodes by their static tiling, cut as users see them."""
+    whole = Graph(roots).map(_self_contained)
+    grids = _Static(whole.roots, plan=Plan(coalesce=False)).tile_roots()
+    return [_logical(root, grid) for root, grid in zip(roots, grids, strict=True)]
+
+
+def _self_contained(node: Node) -> Node:
+    return node.embedded() if isinstance(node, Stored) else node
+
+
+def _logical(node: Node, grid: Grid) -> Grid:
+    if grid.chunks == node.chunks:
+        return grid
+    if known_chunks(grid.chunks) and known_chunks(node.chunks):
+        return class_of(node.meta)._recut(grid, node.chunks)  # noqa: SLF001
+    if grid.numblocks != tuple(map(len, node.chunks)):
+        raise NotImplementedError(
+            f"{node.label} does not keep its chunks where their sizes are unknown: execute() it"
+        )
+    return grid
+
+
+def static_tasks(roots: Sequence[Node]) -> tuple[Tasks, Hints]:
+    """Return the tasks behind the keys of ``roots``; adopted keys are only referred to."""
+    targets = []
+    grids = static_grids(roots)
+    inner = _below(grids)
+    for root, grid in zip(roots, grids, strict=True):
+        named = _named(grid, root.name, alias=grid.name in inner)
+        inner.add(grid.name)
+        targets.extend(named.refs())
+    tasks, hints, _ = lower(targets, adopt=False)
+    return tasks, hints
+
+
+@dataclass(frozen=True, eq=False)
+class NamedGrid(Grid):
+    """A grid whose keys carry the name of the node that users know."""
+
+    known_as: str = ""
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        return self.known_as
+
+
+def _named(grid: Grid, name: str, *, alias: bool) -> Grid:
+    rule = grid.rule
+    if alias or isinstance(rule, Held | AdoptedRule):
+        rule = Blockwise(same, (grid,), (tuple(range(grid.ndim)),))
+    return NamedGrid(rule, grid.chunks, grid.meta, grid.itemsize, grid.node, name)
+
+
+def _below(grids: Iterable[Grid]) -> set[str]:
+    """Return the names of what the grids are made from."""
+    names: set[str] = set()
+    stack = [source for grid in grids for source in grid.rule.inputs]
+    while stack:
+        grid = stack.pop()
+        if grid.name not in names:
+            names.add(grid.name)
+            stack.extend(grid.rule.inputs)
+    return names
+
+
+def key_of(node: Node, index: Index) -> Any:
+    """Return the key under which Dask knows a chunk of ``node``."""
+    return node.keys[index] if _speaks_dask(node) else (node.name, *index)  # type: ignore[attr-defined]
+
+
+def _speaks_dask(node: Node) -> bool:
+    return isinstance(node, Adopted) and node.keys == KeysOf(node.name)
+
+
+def nested_keys(node: Node, prefix: Index = ()) -> list[Any]:
+    """Return the keys of a node's chunks in nested lists, one level an axis."""
+    counts = [len(sizes) for sizes in node.chunks]
+    if len(prefix) >= len(counts) - 1:
+        last = range(counts[-1]) if counts else [()]
+        return [key_of(node, (*prefix, i) if counts else ()) for i in last]  # type: ignore[arg-type]
+    return [nested_keys(node, (*prefix, i)) for i in range(counts[len(prefix)])]
+
+
+def flat_keys(node: Node) -> Iterator[Any]:
+    """Yield the keys of a node's chunks, last axis fastest."""
+    stack = [nested_keys(node)]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, list):
+            stack.extend(reversed(item))
+        else:
+            yield item
+
+
+def graph_of(node: Node) -> HighLevelGraph:
+    """Return the graph that Dask is shown: costs neither tiling nor a look at any chunk."""
+    whole = Graph([node]).map(_as_futures)
+    (root,) = whole.roots
+    layers: dict[str, Any] = {}
+    dependencies: dict[str, set[str]] = {}
+    below: set[str] = set()
+    for item in whole.nodes:
+        if isinstance(item, Adopted):
+            below |= _add_layers(item, layers, dependencies)
+    if not _speaks_dask(root):
+        layers[node.name] = MarsLayer([root])
+        dependencies[node.name] = below
+    return HighLevelGraph(layers, dependencies)
+
+
+def _add_layers(
+    node: Adopted, layers: dict[str, Any], dependencies: dict[str, set[str]]
+) -> set[str]:
+    """Add the layers of an adopted graph and return those that make the node's keys."""
+    source = node.graph.layers
+    if isinstance(source, HighLevelGraph):
+        layers.update(source.layers)
+        dependencies.update(source.dependencies)
+        return {node.name} if node.name in source.layers else set(source.layers)
+    # A node's own name is its own layer's.
+    name = node.name if _speaks_dask(node) else f"data-{node.name}"
+    layers[name] = MaterializedLayer(source)
+    dependencies[name] = set()
+    return {name}
+
+
+def _as_futures(node: Node) -> Node:
+    """Let a result on a cluster be referred to where it lies."""
+    futures = getattr(node.result.scheduler, "futures", None) if isinstance(node, Stored) else None
+    if futures is None:
+        return node
+    assert isinstance(node, Stored)
+    layout = node.result.layout
+    keys = dict(layout.keys)
+    graph = dict(zip(keys.values(), futures(list(keys.values())), strict=True))
+    return Adopted(node.name, node.meta, node.chunks, DaskGraph(graph), keys, layout.chunks)
+
+
+def merge_layers(graph: Any, keys: Any, **_: Any) -> Any:
+    """Put our layers of one graph into one, so that what they share is done once.
+
+    This is ``__dask_optimize__``: the rest is optimised when the layer expands.
+    """
+    del keys
+    if not isinstance(graph, HighLevelGraph):
+        return graph
+    groups: dict[str, list[str]] = {}
+    for name, layer in graph.layers.items():
+        if isinstance(layer, MarsLayer):
+            groups.setdefault(repr(sorted(layer.wishes.items(), key=str)), []).append(name)
+    merged: dict[str, str] = {}
+    for names in groups.values():
+        if len(names) > 1 and not _feeds_itself(graph, names):
+            merged.update(dict.fromkeys(names, "+".join(names)))
+    if not merged:
+        return graph
+    layers: dict[str, Any] = {}
+    dependencies: dict[str, set[str]] = {}
+    for name, layer in graph.layers.items():
+        new = merged.get(name, name)
+        below = {merged.get(source, source) for source in graph.dependencies[name]}
+        dependencies.setdefault(new, set()).update(below - {new})
+        old = layers.get(new)
+        layers[new] = layer if old is None else _joined(old, layer)
+    return HighLevelGraph(layers, dependencies)
+
+
+def _joined(a: MarsLayer, b: MarsLayer) -> MarsLayer:
+    roots = {root.name: root for root in (*a.roots, *b.roots)}
+    return MarsLayer(list(roots.values()), a.wishes)
+
+
+def _feeds_itself(graph: HighLevelGraph, names: Sequence[str]) -> bool:
+    """Tell whether one of the layers needs another, through layers of other makers."""
+    stack = [source for name in names for source in graph.dependencies[name]]
+    seen = set()
+    while stack:
+        name = stack.pop()
+        if name in names:
+            return True
+        if name not in seen:
+            seen.add(name)
+            stack.extend(graph.dependencies[name])
+    return False
+
+
+def finalize(results: Any, kind: Any, meta: Any, ndim: int) -> Any:
+    """Put the computed chunks of a collection together, as Dask asks for after a compute."""
+    blocks: dict[Index, Any] = {}
+    if ndim == 0:
+        blocks[()] = results[0]
+    else:
+        _collect(results, (), ndim, blocks)
+    return kind._assemble(blocks, meta, owned=False)  # noqa: SLF001
+
+
+def _collect(results: Any, prefix: Index, ndim: int, blocks: dict[Index, Any]) -> None:
+    for position, item in enumerate(results):
+        index = (*prefix, position)
+        if len(index) == ndim:
+            blocks[index] = item
+        else:
+            _collect(item, index, ndim, blocks)
+
+
+def rebuild(
+    graph: Mapping[Any, Any],
+    name: str,
+    meta: Any,
+    chunks: Chunks,
+    *,
+    rename: Mapping[str, str] | None = None,
+) -> Any:
+    """Return the collection over a graph that has its keys, as Dask asks for after a persist."""
+    if not isinstance(graph, HighLevelGraph):
+        graph = {key: _entry(key, value) for key, value in graph.items()}
+    name = (rename or {}).get(name, name)
+    node = Adopted(name, meta, chunks, DaskGraph(graph), KeysOf(name))
+    return class_of(meta)(node)
+
+
+def _entry(key: Any, value: Any) -> Any:
+    """Tell results from what stands for them, so that no result is taken for a task."""
+    is_graph = isinstance(value, GraphNode) or hasattr(value, "client")
+    return value if is_graph else DataNode(key, value)

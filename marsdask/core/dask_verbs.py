@@ -1,0 +1,42 @@
+"""Dask's verbs for programs that wrote ``import dask``: ours run on the session, others on Dask."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import dask.base
+
+from . import collection as ours
+from .collection import Collection
+
+
+def compute(*args: Any, traverse: bool = True, **kwargs: Any) -> tuple[Any, ...]:
+    """Compute collections, also inside of lists and dicts, and return a tuple of the values.
+
+    Differs from dask.compute: where every collection is marsdask's and no option of Dask's is
+    given, the session computes, which may look at data to choose its tasks.
+    """
+    session = kwargs.pop("session", None)
+    if not kwargs:
+        collections, repack = dask.base.unpack_collections(*args, traverse=traverse)
+        if collections and all(isinstance(item, Collection) for item in collections):
+            values: tuple[Any, ...] = repack(ours.compute(*collections, session=session))
+            return values
+    return dask.base.compute(*args, traverse=traverse, **kwargs)  # type: ignore[no-any-return]
+
+
+def persist(*args: Any, traverse: bool = True, **kwargs: Any) -> tuple[Any, ...]:
+    """Compute collections and return their like over the results, which stay in memory."""
+    session = kwargs.pop("session", None)
+    if not kwargs:
+        collections, repack = dask.base.unpack_collections(*args, traverse=traverse)
+        if collections and all(isinstance(item, Collection) for item in collections):
+            kept = [type(item)(item.node) for item in collections]
+            ours.execute(kept, session=session)
+            values: tuple[Any, ...] = repack(kept)
+            return values
+    return dask.base.persist(*args, traverse=traverse, **kwargs)  # type: ignore[no-any-return]
+
+
+optimize = dask.base.optimize
+visualize = dask.base.visualize

@@ -1,0 +1,135 @@
+"""A computation under way: its progress, its cancellation, and the future that users hold."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import threading
+from collections.abc import Callable, Generator
+from concurrent.futures import CancelledError, Future
+from typing import Any
+
+from marsdask.scheduler.base import Handle
+from marsdask.scheduler.events import Event, GraphSubmitted, TaskDone
+
+
+class Monitor:
+    """Counts the tasks of one execution, for progress."""
+
+    def __init__(self) -> None:
+        self.total = 0
+        self.done = 0
+        self.listeners: list[Callable[[Event], None]] = []
+
+    def __call__(self, event: Event) -> None:
+        if isinstance(event, GraphSubmitted):
+            self.total += event.tasks
+        elif isinstance(event, TaskDone):
+            self.done += 1
+        for listener in self.listeners:
+            listener(event)
+
+    def fraction(self) -> float:
+        """Return the share of the known tasks that are done."""
+        return min(1.0, self.done / self.total) if self.total else 0.0
+
+
+class Running:
+    """The handle that a cancellation has to reach, whichever stage is running."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._handle: Handle | None = None
+        self._cancelled = False
+
+    def follow(self, handle: Handle) -> None:
+        """Make ``handle`` the one to cancel; at once if that was asked for before."""
+        with self._lock:
+            self._handle = handle
+            cancelled = self._cancelled
+        if cancelled:
+            handle.cancel()
+
+    def check(self) -> None:
+        """Raise ``CancelledError`` if a cancellation came between two stages."""
+        if self._cancelled:
+            raise CancelledError
+
+    def cancel(self) -> None:
+        """Stop the running stage and let none follow."""
+        with self._lock:
+            self._cancelled = True
+            handle = self._handle
+        if handle is not None:
+            handle.cancel()
+
+
+class Execution:
+    """A running computation: a future that also tells its progress.
+
+    ``work(monitor, running)`` computes in a thread of its own, in a copy of the caller's context.
+    """
+
+    def __init__(self, work: Callable[[Monitor, Running], Any]) -> None:
+        self._monitor = Monitor()
+        self._current = Running()
+        self._future: Future[Any] = Future()
+        self._future.set_running_or_notify_cancel()
+        context = contextvars.copy_context()
+        self._thread = threading.Thread(
+            target=context.run, args=(self._run, work), name="marsdask-execute", daemon=True
+        )
+        self._thread.start()
+
+    def __repr__(self) -> str:
+        state = "cancelled" if self.cancelled() else "done" if self.done() else "running"
+        return f"<Execution {state}, {self.progress():.0%}>"
+
+    def _run(self, work: Callable[[Monitor, Running], Any]) -> None:
+        try:
+            self._future.set_result(work(self._monitor, self._current))
+        except BaseException as error:  # noqa: BLE001 - it is raised by result()
+            self._future.set_exception(error)
+
+    def done(self) -> bool:
+        """Whether it has ended, in whichever way."""
+        return self._future.done()
+
+    def result(self, timeout: float | None = None) -> Any:
+        """Wait and return the executed object; raises what the computation raised."""
+        return self._future.result(timeout)
+
+    def exception(self, timeout: float | None = None) -> BaseException | None:
+        """Wait and return what the computation raised, ``None`` if it succeeded."""
+        try:
+            return self._future.exception(timeout)
+        finally:
+            del self  # else the exception's traceback holds the future that holds the exception
+
+    def progress(self) -> float:
+        """Return the share of the work done, from 0 to 1."""
+        if self.done() and self._future.exception() is None:
+            return 1.0
+        return min(self._monitor.fraction(), 0.99)
+
+    def cancel(self) -> bool:
+        """Stop; :meth:`result` will raise ``CancelledError``. False if it has ended already."""
+        if self.done():
+            return False
+        self._current.cancel()
+        return True
+
+    def cancelled(self) -> bool:
+        """Whether it was cancelled before it could end."""
+        return self.done() and isinstance(self._future.exception(), CancelledError)
+
+    def running(self) -> bool:
+        """Whether it is still at work."""
+        return not self.done()
+
+    def add_done_callback(self, callback: Callable[[Execution], object]) -> None:
+        """Call ``callback(self)`` when it ends, at once if it has."""
+        self._future.add_done_callback(lambda _: callback(self))
+
+    def __await__(self) -> Generator[Any, None, Any]:
+        return asyncio.wrap_future(self._future).__await__()
