@@ -13,6 +13,8 @@ import os
 import sys
 import threading
 from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 from threadpoolctl import ThreadpoolController
 
@@ -39,14 +41,13 @@ class Libraries:
         self._here = threading.local()
         self._modules = -1
         self._bringers: tuple[bool, ...] = ()
-        self._shared: list[_Pool] = []
-        self._per_thread: list[_Pool] = []
+        self._pools: list[_Pool] = []
         self._kept: list[_Pool] = []
 
     def set(self, limit: int | None) -> None:
         """Let libraries that the calling thread calls use ``limit`` threads.
 
-        OpenMP counts per calling thread, everything else for the whole process.
+        OpenMP counts per calling thread, most others for the whole process.
         """
         here = getattr(self._here, "limit", None)
         if limit == self.limit and limit == here and (limit is None or not self._news()):
@@ -56,7 +57,7 @@ class Libraries:
                 self._find()
             self.limit = limit
             self._here.limit = limit
-            for pool in self._shared + self._per_thread:
+            for pool in self._pools:
                 pool.set(limit)
             if limit is not None:
                 for pool in self._kept:
@@ -84,18 +85,26 @@ class Libraries:
         if bringers == self._bringers:
             return
         self._bringers = bringers
-        known = {pool.name for pool in self._shared + self._per_thread + self._kept}
+        known = {pool.name for pool in self._pools + self._kept}
         for library in ThreadpoolController().lib_controllers:
             if library.filepath not in known:
-                pools = self._per_thread if library.user_api == "openmp" else self._shared
-                pools.append(_Pool(library.filepath, library.num_threads, library.set_num_threads))
+                found, change = library.num_threads, partial(_change, library)
+                self._pools.append(_Pool(library.filepath, found, change))
         arrow, numexpr = sys.modules.get("pyarrow"), sys.modules.get("numexpr")
         if arrow is not None and "pyarrow" not in known and hasattr(arrow, "set_cpu_count"):
-            self._shared.append(_Pool("pyarrow", arrow.cpu_count(), arrow.set_cpu_count))
+            self._pools.append(_Pool("pyarrow", arrow.cpu_count(), arrow.set_cpu_count))
         if numexpr is not None and "numexpr" not in known and hasattr(numexpr, "set_num_threads"):
             # Ends and starts its threads at every change, so it is limited until the end.
             found = numexpr.get_num_threads()
             self._kept.append(_Pool("numexpr", found, numexpr.set_num_threads))
+
+
+def _change(library: Any, count: int) -> None:
+    library.set_num_threads(count)
+    # The thread that first sets OpenBLAS controls it, and calls of all others do nothing. Ours take
+    # turns, and leave control to a `threadpool_limits` block of the user's, which then wins.
+    if hasattr(library, "clear_controlling_thread"):
+        library.clear_controlling_thread()
 
 
 class _Pool:
