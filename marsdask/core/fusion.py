@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from .chunk import Grid, Ref
-from .shapes import Axes, Blockwise, pick
+from .shapes import Axes, Blockwise, Via, pick
 from .types import Index
 
 
@@ -81,6 +82,11 @@ class Template:
     grids: list[tuple[Grid, Axes]] = field(default_factory=list)
     """The grid behind each step, with the axes that lead to its chunk."""
     program: Program | None = None
+
+    @cached_property
+    def tabled(self) -> bool:
+        """Whether which chunks are the task's inputs is looked up in tables."""
+        return any(isinstance(axis, Via) for leaf in self.leaves for axis in leaf.axes)
 
 
 class Fusion:
@@ -199,9 +205,16 @@ def leaf_ref(leaf: Leaf, index: Index) -> Ref:
 
 
 def _compose(edge: Axes, axes: Axes) -> Axes:
-    return tuple(None if axis is None else axes[axis] for axis in edge)
+    return tuple(_through(axis, axes) for axis in edge)
+
+
+def _through(axis: int | Via | None, axes: Axes) -> int | Via | None:
+    if axis is None or isinstance(axis, int):
+        return None if axis is None else axes[axis]
+    return axis if axis.axis is None else axis.under(axes[axis.axis])
 
 
 def _once(consumer: Grid, axes: Axes) -> bool:
     """Tell whether no two chunks of the consumer need the same chunk of the producer."""
-    return all(count == 1 or axis in axes for axis, count in enumerate(consumer.numblocks))
+    found = {axis.axis if isinstance(axis, Via) and axis.once() else axis for axis in axes}
+    return all(count == 1 or axis in found for axis, count in enumerate(consumer.numblocks))

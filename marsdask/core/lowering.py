@@ -146,6 +146,8 @@ class _Lowering:
 
     def _project(self, template: Template, index: Index) -> Projection:
         """Project once for each combination of block sizes."""
+        if template.tabled:
+            return project_template(template, index)
         sizes = (
             template.grid.name,
             template.grid.nbytes(index),

@@ -40,11 +40,13 @@ def project_cell(grid: Grid, index: Index, refs: Sequence[Ref]) -> Projection:
 
 def project_template(template: Template, index: Index) -> Projection:
     """Project a task that runs a fused program: temporaries live until their last use."""
-    sizes = [
-        0 if leaf.grid is None else leaf.grid.nbytes(pick(index, leaf.axes)) or UNBOUNDED
+    chunks = [
+        None if leaf.grid is None else (leaf.grid, pick(index, leaf.axes))
         for leaf in template.leaves
     ]
-    inputs = sum(sizes)
+    sizes = [0 if chunk is None else chunk[0].nbytes(chunk[1]) or UNBOUNDED for chunk in chunks]
+    # Neighbouring parts of one chunk are several leaves but one input.
+    inputs = sum(dict(zip(chunks, sizes, strict=True)).values())
     leaves = len(sizes)
     live = peak = 0
     out: int | None = 0

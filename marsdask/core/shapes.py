@@ -12,7 +12,36 @@ from .chunk import Call, Grid, Ref, Rule
 from .config import options
 from .types import Chunks, Index, Sizes
 
-Axes = tuple[int | None, ...]
+
+@dataclass(frozen=True)
+class Via:
+    """Chunks along one axis named by a table: output chunk ``i`` takes ``positions[i]``.
+
+    A range costs nothing to keep however long it is. Without an axis it is always the first.
+    """
+
+    axis: int | None
+    positions: Sequence[int]
+
+    def under(self, outer: int | Via | None) -> Via:
+        """Return the table of an output whose own axis is reached by ``outer``."""
+        if outer is None:
+            return Via(None, self.positions[:1])
+        if isinstance(outer, int):
+            return Via(outer, self.positions)
+        mine, theirs = self.positions, outer.positions
+        if isinstance(mine, range) and isinstance(theirs, range) and theirs:
+            start, step = mine[theirs[0]], mine.step * theirs.step
+            return Via(outer.axis, range(start, start + step * len(theirs), step))
+        return Via(outer.axis, tuple(mine[position] for position in theirs))
+
+    def once(self) -> bool:
+        """Tell whether no chunk of the input is taken twice."""
+        positions = self.positions
+        return isinstance(positions, range) or len(set(positions)) == len(positions)
+
+
+Axes = tuple[int | Via | None, ...]
 
 
 def kernel(*, scratch: float = 1.0) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -35,7 +64,8 @@ def scratch_of(func: Callable[..., Any]) -> float:
 class Blockwise(Rule):
     """Chunk ``i`` from one chunk of each input.
 
-    Input ``k`` contributes its chunk at ``[i[a] for a in axes[k]]`` (0 where ``a`` is ``None``).
+    Input ``k`` contributes its chunk at ``[i[a] for a in axes[k]]`` (0 where ``a`` is ``None``,
+    what the table says where it is a :class:`Via`).
     ``varying(i)`` gives further arguments that are constants of the chunk.
     """
 
@@ -71,7 +101,14 @@ class Blockwise(Rule):
 
 def pick(index: Index, axes: Axes) -> Index:
     """Return the index of the input's chunk for the output's chunk ``index``."""
-    return tuple(0 if axis is None else index[axis] for axis in axes)
+    return tuple(
+        0
+        if axis is None
+        else index[axis]
+        if isinstance(axis, int)
+        else axis.positions[0 if axis.axis is None else index[axis.axis]]
+        for axis in axes
+    )
 
 
 def blockwise(
