@@ -1,0 +1,75 @@
+"""How a law's numbers are drawn from a generator: into a buffer where NumPy can, else as it does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+Params = Sequence[Any]
+
+
+@dataclass(frozen=True)
+class Sampler:
+    """One law: ``method`` of NumPy's generator, then perhaps ``finish(values, *params)`` in place.
+
+    ``fills`` says that the method takes no parameters, but ``out=`` and the float dtypes.
+    """
+
+    method: str
+    fills: bool = False
+    finish: Callable[..., None] | None = None
+
+    def fill(self, generator: np.random.Generator, out: Any, params: Params) -> None:
+        """Draw into a C-contiguous buffer."""
+        getattr(generator, self.method)(dtype=out.dtype, out=out)
+        if self.finish is not None:
+            self.finish(out, *params)
+
+    def draw(
+        self,
+        generator: np.random.Generator,
+        size: tuple[int, ...],
+        dtype: np.dtype[Any],
+        params: Params,
+    ) -> Any:
+        """Return new values."""
+        if self.method == "integers":
+            return generator.integers(*params, size=size, dtype=dtype)  # type: ignore[misc]
+        if self.method == "choice":
+            (cumulated,) = params
+            return np.searchsorted(cumulated, generator.random(size), side="right")
+        return getattr(generator, self.method)(*params, size=size)
+
+
+def scale(values: Any, factor: Any) -> None:
+    """Multiply in place."""
+    np.multiply(values, factor, out=values, casting="same_kind")
+
+
+def scale_and_shift(values: Any, shift: Any, factor: Any) -> None:
+    """Multiply and add in place."""
+    np.multiply(values, factor, out=values, casting="same_kind")
+    np.add(values, shift, out=values, casting="same_kind")
+
+
+def stretch(values: Any, low: Any, high: Any) -> None:
+    """Stretch the unit interval in place."""
+    scale_and_shift(values, low, np.subtract(high, low))
+
+
+SAMPLERS = {
+    "random": Sampler("random", fills=True),
+    "standard_normal": Sampler("standard_normal", fills=True),
+    "standard_exponential": Sampler("standard_exponential", fills=True),
+    "normal": Sampler("standard_normal", fills=True, finish=scale_and_shift),
+    "uniform": Sampler("random", fills=True, finish=stretch),
+    "exponential": Sampler("standard_exponential", fills=True, finish=scale),
+}
+
+
+def by_name(law: str) -> Sampler:
+    """Return how to draw from a law; those not listed are drawn as NumPy draws them."""
+    return SAMPLERS.get(law) or Sampler(law)

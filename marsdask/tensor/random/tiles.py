@@ -1,0 +1,264 @@
+"""Random arrays whose values do not depend on how they are cut.
+
+A shape has one canonical tiling; tile ``k`` is drawn from a stream of its own, seeded by the state's
+entropy, the number of the call and ``k``. Any chunk is put together from the tiles it covers.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from marsdask.core.chunk import Grid
+from marsdask.core.node import Node
+from marsdask.core.shapes import blockwise, map_blocks
+from marsdask.core.types import Chunks, Index, Sizes
+from marsdask.tensor.chunks import regular
+from marsdask.tensor.rechunk import recut, resolved
+
+from .samplers import Sampler, by_name
+
+#: Elements of a tile: small enough for the second-level cache, large enough to pay for its seed.
+TILE = 2**16
+
+#: How many elements may be drawn for each one wanted before whole tiles are drawn and cut.
+WASTE = 1.3
+
+Bounds = tuple[tuple[int, int], ...]
+
+
+def tile_steps(extent: Sequence[int], events: int = 0) -> tuple[int, ...]:
+    """Return the shape of a tile: as square as the array is, the last ``events`` axes whole."""
+    room = TILE / max(1, math.prod(extent[len(extent) - events :]))
+    steps = list(extent)
+    free = sorted(range(len(extent) - events), key=lambda axis: extent[axis])
+    for left, axis in zip(range(len(free), 0, -1), free, strict=True):
+        side = max(1.0, room ** (1 / left))
+        if extent[axis] > side:
+            steps[axis] = 2 ** int(math.log2(side) + 1e-9)
+        room /= max(1, steps[axis])
+    return tuple(max(1, step) for step in steps)
+
+
+@dataclass(frozen=True)
+class BoundsAt:
+    """Gives each chunk its place in the array."""
+
+    chunks: Chunks
+
+    @cached_property
+    def _starts(self) -> list[list[int]]:
+        return [[0, *itertools.accumulate(sizes)] for sizes in self.chunks]  # type: ignore[arg-type]
+
+    def __call__(self, index: Index) -> tuple[Bounds]:
+        return (
+            tuple(
+                (starts[i], starts[i + 1]) for starts, i in zip(self._starts, index, strict=True)
+            ),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Draw(Node):
+    """Random numbers of one law; parameters are constants or tensors that broadcast."""
+
+    law: str
+    params: tuple[Any, ...]
+    entropy: int | tuple[int, ...]
+    call: int
+    dtype: np.dtype[Any]
+    splits: Chunks
+    events: int = 0
+
+    @property
+    def label(self) -> str:
+        return self.law
+
+    @cached_property
+    def meta(self) -> Any:  # type: ignore[override]
+        return np.empty((0,) * len(self.splits), self.dtype)
+
+    @property
+    def chunks(self) -> Chunks:
+        return self.splits
+
+    @cached_property
+    def steps(self) -> tuple[int, ...]:
+        """The shape of a tile."""
+        return tile_steps([sum(sizes) for sizes in self.splits], self.events)  # type: ignore[arg-type]
+
+    def regrid(self, new: Mapping[Sizes, Sizes]) -> Node:
+        return self.replaced(splits=tuple(new.get(sizes, sizes) for sizes in self.splits))
+
+    def tile(self, *grids: Grid) -> Any:
+        if grids:
+            return self._with_tensors(grids)
+        if _waste(self.splits, self.steps) <= WASTE:
+            return self._draw((), self.splits)
+        return recut(self._draw((), snapped(self.splits, self.steps)), self.splits)
+
+    def _with_tensors(self, grids: tuple[Grid, ...]) -> Any:
+        """Draw whole tiles, since how much of a stream a number takes depends on parameters."""
+        grids = yield from resolved(*grids)
+        chunks = snapped(self.splits, self.steps)
+        lead = len(chunks)
+        cut = [
+            recut(
+                grid,
+                tuple(
+                    sizes if sizes == (1,) else chunks[lead - grid.ndim + axis]
+                    for axis, sizes in enumerate(grid.chunks)
+                ),
+            )
+            for grid in grids
+        ]
+        return recut(self._draw(tuple(cut), chunks), self.splits)
+
+    def _draw(self, grids: tuple[Grid, ...], chunks: Chunks) -> Grid:
+        positions = iter(range(len(grids)))
+        template = tuple(
+            Slot(next(positions)) if isinstance(item, Node) else item for item in self.params
+        )
+        options = {
+            "law": self.law,
+            "params": template,
+            "seed": (self.entropy, self.call),
+            "dtype": self.dtype,
+            "extent": tuple(sum(sizes) for sizes in self.splits),  # type: ignore[arg-type]
+            "events": self.events,
+        }
+        where = BoundsAt(chunks)
+        if not grids:
+            return blockwise(draw, [], chunks=chunks, meta=self.meta, varying=where, kwargs=options)
+        return map_blocks(
+            draw, *grids, chunks=chunks, meta=self.meta, varying=where, kwargs=options
+        )
+
+
+@dataclass(frozen=True)
+class Slot:
+    """Stands for a parameter that is a tensor."""
+
+    position: int
+
+
+def _waste(chunks: Chunks, steps: Sequence[int]) -> float:
+    """Return how many elements are drawn for each one wanted when chunks draw what they cover."""
+    waste = 1.0
+    for sizes, step in zip(chunks, steps, strict=True):
+        length = sum(sizes)  # type: ignore[arg-type]
+        stops = list(itertools.accumulate(sizes))  # type: ignore[arg-type]
+        drawn = sum(
+            min(length, -(-stop // step) * step) - (stop - size) // step * step  # type: ignore[operator]
+            for stop, size in zip(stops, sizes, strict=True)
+            if size
+        )
+        waste *= drawn / length if length else 1.0
+    return waste
+
+
+def snapped(chunks: Chunks, steps: Sequence[int]) -> Chunks:
+    """Return chunks of about the same sizes whose borders are tiles'."""
+    result: list[Sizes] = []
+    for sizes, step in zip(chunks, steps, strict=True):
+        length = sum(sizes)  # type: ignore[arg-type]
+        width = max(sizes) // step * step  # type: ignore[type-var, operator]
+        result.append(regular(length, max(step, width)))
+    return tuple(result)
+
+
+def draw(
+    *args: Any,
+    law: str,
+    params: tuple[Any, ...],
+    seed: tuple[Any, int],
+    dtype: np.dtype[Any],
+    extent: tuple[int, ...],
+    events: int,
+) -> Any:
+    """Return one chunk, put together from the tiles it covers."""
+    *blocks, bounds = args
+    out = np.empty(tuple(stop - start for start, stop in bounds), dtype)
+    sampler = by_name(law)
+    lead = len(extent) - events
+    for number, box in _tiles(bounds, extent, tile_steps(extent, events)):
+        sequence = np.random.SeedSequence(seed[0], spawn_key=(seed[1], number))
+        generator = np.random.Generator(np.random.SFC64(sequence))
+        values = [
+            _part(blocks[item.position], bounds, box) if isinstance(item, Slot) else item
+            for item in params
+        ]
+        inside = all(a >= c and b <= d for (a, b), (c, d) in zip(box, bounds, strict=True))
+        place = tuple(
+            slice(max(a, c) - c, min(b, d) - c) for (a, b), (c, d) in zip(box, bounds, strict=True)
+        )
+        target = out[(*place, ...)]  # an array, also without axes
+        shape = tuple(stop - start for start, stop in box)
+        if inside and sampler.fills and target.flags.c_contiguous:
+            sampler.fill(generator, target, values)
+            continue
+        drawn = _drawn(sampler, generator, shape, lead, dtype, values)
+        target[...] = drawn[
+            tuple(
+                slice(max(a, c) - a, min(b, d) - a)
+                for (a, b), (c, d) in zip(box, bounds, strict=True)
+            )
+        ]
+    return out
+
+
+def _drawn(
+    sampler: Sampler,
+    generator: np.random.Generator,
+    shape: tuple[int, ...],
+    lead: int,
+    dtype: np.dtype[Any],
+    values: list[Any],
+) -> Any:
+    if sampler.fills:
+        buffer = np.empty(shape, dtype)
+        sampler.fill(generator, buffer, values)
+        return buffer
+    return np.asarray(sampler.draw(generator, shape[:lead], dtype, values))
+
+
+def _tiles(
+    bounds: Bounds, extent: Sequence[int], steps: Sequence[int]
+) -> Iterator[tuple[int, Bounds]]:
+    """Iterate over the numbers and places of the tiles that a chunk covers."""
+    if any(start == stop for start, stop in bounds):
+        return
+    counts = [-(-length // step) for length, step in zip(extent, steps, strict=True)]
+    ranges = [
+        range(start // step, -(-stop // step))
+        for (start, stop), step in zip(bounds, steps, strict=True)
+    ]
+    for index in itertools.product(*ranges):
+        number = 0
+        for position, count in zip(index, counts, strict=True):
+            number = number * count + position
+        yield (
+            number,
+            tuple(
+                (i * step, min((i + 1) * step, length))
+                for i, step, length in zip(index, steps, extent, strict=True)
+            ),
+        )
+
+
+def _part(block: Any, bounds: Bounds, box: Bounds) -> Any:
+    """Return what a parameter's block says of a tile."""
+    block = np.asarray(block)
+    skip = len(bounds) - block.ndim
+    return block[
+        tuple(
+            slice(None) if block.shape[axis] == 1 else slice(a - c, b - c)
+            for axis, ((a, b), (c, _)) in enumerate(zip(box[skip:], bounds[skip:], strict=True))
+        )
+    ]
