@@ -370,7 +370,7 @@ class Engine:
                 self.state.finish(item, value, cost, event)
             else:
                 self.state.fail(item, error)
-            value = None
+            value = error = None  # what is dropped now may be big
             following = self.state.next(bound) if not self.closed else None
             resting = not self.state.active
         finally:

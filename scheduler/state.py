@@ -188,7 +188,8 @@ class State:
             if item.status != DONE:
                 item.jobs.append(job)
                 job.unfinished += 1
-                self._hurry(item, job)
+                if item.job is not job:
+                    self._hurry(item, job)
         self.disk_error = None
         self.jobs.add(job)
         if not job.unfinished:
@@ -560,18 +561,19 @@ def plan(graph: Mapping[Key, GraphNode], keys: Iterable[Key], known: Container[K
                 stack.pop()
                 continue
             if key not in placed:
-                placed[key] = False
                 needs = _node(graph, key).dependencies
-                todo = [(0, d) for d in needs if not (placed.get(d) or d in known)]
-                for _, dependency in todo:
-                    if dependency in placed:
-                        raise ValueError(f"the graph has a cycle through {dependency!r}")
-                if len(todo) > 1:
-                    positions = positions or {k: i for i, k in enumerate(graph)}
-                    todo = [(positions.get(d, 0), d) for _, d in todo]
-                    todo.sort(key=itemgetter(0), reverse=True)
+                todo = [d for d in needs if not (placed.get(d) or d in known)] if needs else ()
                 if todo:
-                    stack += [d for _, d in todo]
+                    placed[key] = False
+                    for dependency in todo:
+                        if dependency in placed:
+                            raise ValueError(f"the graph has a cycle through {dependency!r}")
+                    if len(todo) > 1:
+                        positions = positions or {k: i for i, k in enumerate(graph)}
+                        ranked = [(-positions.get(d, 0), d) for d in todo]
+                        ranked.sort(key=itemgetter(0))
+                        todo = [d for _, d in ranked]
+                    stack += todo
                     continue
             stack.pop()
             placed[key] = True

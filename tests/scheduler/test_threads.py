@@ -72,7 +72,8 @@ def test_options_from_the_configuration(tmp_path):
     }
     with dask.config.set(config), ThreadsScheduler() as scheduler:
         assert (scheduler.nthreads, scheduler.memory_limit) == (3, MIB)
-        run(scheduler, blocks(3))
+        tasks = blocks(3)
+        run(scheduler, tasks, hints=hints(tasks))
         assert files(tmp_path)
 
 
