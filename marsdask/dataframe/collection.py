@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
 
+from marsdask.core.chunk import Grid
 from marsdask.core.collection import Collection, wrap
-from marsdask.core.stored import Stored
-from marsdask.core.types import public, total
+from marsdask.core.types import Index, public, total
 
 from .filter import Filter
-from .rows import alignment, concat
+from .rows import alignment, concat, recut_rows
 
 
 class Rows(Collection):
@@ -47,8 +49,15 @@ class Rows(Collection):
         )
 
     @classmethod
-    def _assemble(cls, stored: Stored, blocks: dict[Any, Any]) -> Any:
-        return concat(list(blocks.values()))
+    def _assemble(cls, blocks: Mapping[Index, Any], meta: Any, *, owned: bool) -> Any:
+        del meta
+        parts = list(blocks.values())
+        joined = concat(parts)
+        return joined if owned or joined is not parts[0] else joined.copy()
+
+    @classmethod
+    def _recut(cls, grid: Grid, chunks: Chunks) -> Grid:
+        return recut_rows(grid, chunks[0])
 
     def to_pandas(self) -> Any:
         """Compute and return the pandas object."""

@@ -140,3 +140,17 @@ def _lazy_frame(data: Collection, columns: Any) -> Any:
     if isinstance(meta, pd.Series):
         return data.to_frame()  # type: ignore[attr-defined]
     raise TypeError(f"cannot make a DataFrame of {type(data).__name__}")
+
+
+def make_series(
+    data: Any, index: Any, dtype: Any, name: Any, chunk_size: Any, num_partitions: int | None
+) -> Any:
+    """Return the Series that ``md.Series(data, ...)`` means."""
+    if isinstance(data, Collection):
+        if index is not None or dtype is not None:
+            raise NotImplementedError("index= and dtype= over lazy data: set_index() and astype()")
+        if isinstance(data.node.meta, np.ndarray):
+            return series_from_tensor(data, name)
+        return data if name is None else data.rename(name)  # type: ignore[attr-defined]
+    series = pd.Series(data, index=index, dtype=dtype, name=name)
+    return from_pandas(series, chunk_size, num_partitions)

@@ -114,3 +114,26 @@ def method_of(name: str) -> Callable[..., Any]:
 def call_method(block: Any, *args: Any, method: str, **kwargs: Any) -> Any:
     """Call a pandas method."""
     return getattr(block, method)(*args, **kwargs)
+
+
+def index_of(block: Any) -> Any:
+    """Return the row labels."""
+    return block.index
+
+
+def to_frame(block: Any, name: Any) -> Any:
+    """Return a frame of one column."""
+    return block.to_frame(0 if name is None else name)
+
+
+def column_of(block: Any, key: Any) -> Any:
+    """Return a column, or a frame of several."""
+    return block[key]
+
+
+def with_columns(block: Any, *values: Any, names: tuple[Any, ...]) -> Any:
+    """Return the frame with columns added or replaced."""
+    block = block.copy(deep=False)
+    for name, value in zip(names, values, strict=True):
+        block[name] = value
+    return block

@@ -1,0 +1,10 @@
+"""pandas's vocabulary over runs of rows."""
+
+from marsdask.core.collection import ExecutableTuple
+
+from .create import from_pandas
+from .frame import DataFrame
+from .index import Index
+from .series import Series
+
+__all__ = ["DataFrame", "ExecutableTuple", "Index", "Series", "from_pandas"]

@@ -1,0 +1,143 @@
+"""The DataFrame: a lazy table."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from marsdask.core.collection import Collection, register_collection
+from marsdask.core.node import Node
+from marsdask.core.session import Session
+
+from . import reduce
+from .collection import Rows
+from .create import make_frame
+from .elementwise import binary, column_of, index_of, method_of, rowwise, with_columns
+
+
+class DataFrame(Rows):
+    """A lazy table in runs of rows; pandas's vocabulary, Mars's and Dask's verbs."""
+
+    __slots__ = ()
+
+    def __init__(
+        self,
+        data: Any = None,
+        session: Session | None = None,
+        *,
+        index: Any = None,
+        columns: Any = None,
+        dtype: Any = None,
+        chunk_size: Any = None,
+        num_partitions: int | None = None,
+    ) -> None:
+        if not isinstance(data, Node):
+            data = make_frame(data, index, columns, dtype, chunk_size, num_partitions).node
+        super().__init__(data, session)
+
+    @property
+    def columns(self) -> pd.Index:
+        """The column labels."""
+        return self._node.meta.columns
+
+    @property
+    def dtypes(self) -> Any:
+        """The type of each column."""
+        return self._node.meta.dtypes
+
+    @property
+    def shape(self) -> tuple[int | float, ...]:
+        """Rows and columns; nan rows where only running can tell."""
+        return (*super().shape, len(self.columns))
+
+    @property
+    def ndim(self) -> int:
+        """Two axes."""
+        return 2
+
+    @property
+    def index(self) -> Any:
+        """The row labels, lazily."""
+        return rowwise(index_of, self)
+
+    def __getattr__(self, name: str) -> Any:
+        if not name.startswith("_") and name in self._node.meta.columns:
+            return self[name]
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def __dir__(self) -> list[str]:
+        names = [name for name in self.columns if isinstance(name, str) and name.isidentifier()]
+        return [*super().__dir__(), *names]
+
+    def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, Collection):
+            return self._filtered(key)
+        if isinstance(key, slice):
+            raise NotImplementedError("rows by position: iloc")
+        if isinstance(key, list | np.ndarray | pd.Index):
+            key = list(key)
+        return rowwise(column_of, self, key=key)
+
+    def __setitem__(self, name: Any, value: Any) -> None:
+        self._node = self._with({name: value}).node
+
+    def assign(self, **columns: Any) -> Any:
+        """Return the frame with columns added or replaced; functions are given the frame."""
+        frame = self
+        for name, value in columns.items():
+            frame = frame._with({name: value(frame) if callable(value) else value})  # noqa: SLF001
+        return frame
+
+    def _with(self, columns: dict[Any, Any]) -> Any:
+        for value in columns.values():
+            if isinstance(value, pd.Series | np.ndarray | list):
+                raise NotImplementedError("a column is a scalar or a marsdask Series")
+        return rowwise(with_columns, self, *columns.values(), names=tuple(columns))
+
+    def __iter__(self) -> Any:
+        return iter(self.columns)
+
+    def __contains__(self, name: Any) -> bool:
+        return name in self.columns
+
+    sum = reduce.reduction("sum")
+    mean = reduce.reduction("mean")
+    count = reduce.reduction("count")
+    min = reduce.reduction("min")
+    max = reduce.reduction("max")
+    var = reduce.reduction("var")
+    std = reduce.reduction("std")
+
+    abs = method_of("abs")
+    astype = method_of("astype")
+    clip = method_of("clip")
+    drop = method_of("drop")
+    fillna = method_of("fillna")
+    isin = method_of("isin")
+    isna = method_of("isna")
+    notna = method_of("notna")
+    rename = method_of("rename")
+    round = method_of("round")
+
+    __add__, __radd__ = binary(operator.add), binary(operator.add, reflected=True)
+    __sub__, __rsub__ = binary(operator.sub), binary(operator.sub, reflected=True)
+    __mul__, __rmul__ = binary(operator.mul), binary(operator.mul, reflected=True)
+    __truediv__ = binary(operator.truediv)
+    __rtruediv__ = binary(operator.truediv, reflected=True)
+    __floordiv__ = binary(operator.floordiv)
+    __mod__, __pow__ = binary(operator.mod), binary(operator.pow)
+    __and__, __or__ = binary(operator.and_), binary(operator.or_)
+    __lt__, __le__ = binary(operator.lt), binary(operator.le)
+    __gt__, __ge__ = binary(operator.gt), binary(operator.ge)
+    __eq__, __ne__ = binary(operator.eq), binary(operator.ne)
+    __hash__ = None  # type: ignore[assignment]
+
+    __neg__ = method_of("__neg__")
+    __invert__ = method_of("__invert__")
+    __abs__ = method_of("abs")
+
+
+register_collection(pd.DataFrame, DataFrame)

@@ -1,0 +1,264 @@
+"""Reductions over rows: a kernel for a chunk, a combination of partials, and a finish.
+
+A row of ``RECIPES`` is all that a reduction needs. Partials are of frames (a series is a frame of one
+column) and ``None`` for a chunk without rows, so that an empty chunk never decides a dtype.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from marsdask.core.chunk import Grid
+from marsdask.core.collection import wrap
+from marsdask.core.node import Node
+from marsdask.core.shapes import map_blocks, tree
+from marsdask.core.types import Chunks
+
+from .base import FrameNode
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How one reduction works."""
+
+    map: Callable[..., Any]
+    """``map(frame, **kwargs)`` gives a partial."""
+    combine: Callable[[Any, Any], Any]
+    finalize: Callable[..., pd.Series]
+    """``finalize(partial, **kwargs)`` gives one value a column."""
+
+
+@dataclass(frozen=True, eq=False)
+class Reduction(FrameNode):
+    """One value for each column; a scalar for a series."""
+
+    recipe: str
+    a: Node
+    kwargs: tuple[tuple[str, Any], ...]
+
+    @property
+    def label(self) -> str:
+        return self.recipe
+
+    @cached_property
+    def _whole(self) -> Any:
+        """The result over no rows: it has the columns, and the dtype but for what NaN does."""
+        return reduced(one_row(self.a.meta), self.recipe, self.kwargs)
+
+    @cached_property
+    def meta(self) -> Any:
+        if isinstance(self._whole, pd.Series):
+            return self._whole.iloc[:0]
+        return np.empty((), np.asarray(self._whole).dtype)
+
+    @property
+    def chunks(self) -> Chunks:
+        return ((len(self._whole),),) if isinstance(self._whole, pd.Series) else ()
+
+    def tile(self, a: Grid) -> Grid:
+        names = {"recipe": self.recipe, "kwargs": self.kwargs}
+        partials = map_blocks(
+            partial, a, chunks=((1,) * len(a),), itemsize=float(1024), kwargs=names
+        )
+        combined = tree(partials, Combine(self.recipe), [0])
+        return map_blocks(
+            finish,
+            combined,
+            chunks=self.chunks or ((1,),),
+            meta=self.meta,
+            itemsize=8.0,
+            kwargs={**names, "like": self.a.meta},
+        ) if self.chunks else self._scalar(combined, names)
+
+    def _scalar(self, combined: Grid, names: dict[str, Any]) -> Grid:
+        from marsdask.core.shapes import blockwise
+
+        kwargs = {**names, "like": self.a.meta}
+        return blockwise(finish, [(combined, (None,))], chunks=(), meta=self.meta, kwargs=kwargs)
+
+
+def one_row(meta: Any) -> Any:
+    """Return a row of ones of the meta's dtypes, or the meta itself where ones mean nothing."""
+    frame = meta.to_frame() if isinstance(meta, pd.Series) else meta
+    columns = {}
+    for position, dtype in enumerate(frame.dtypes):
+        plain = isinstance(dtype, np.dtype) and dtype.kind in "biufc"
+        columns[position] = pd.Series(np.ones(1), dtype=dtype) if plain else pd.Series(
+            [None], dtype=dtype
+        )
+    row = pd.DataFrame(columns)
+    row.columns = frame.columns
+    return row.iloc[:, 0].rename(meta.name) if isinstance(meta, pd.Series) else row
+
+
+def reduced(data: Any, recipe: str, kwargs: tuple[tuple[str, Any], ...]) -> Any:
+    """Reduce a whole pandas object with pandas."""
+    return getattr(data, recipe)(**dict(kwargs))
+
+
+def partial(block: Any, recipe: str, kwargs: tuple[tuple[str, Any], ...]) -> Any:
+    """Reduce one chunk to a partial."""
+    if not len(block):
+        return None
+    frame = block.to_frame("x") if isinstance(block, pd.Series) else block
+    options = dict(kwargs)
+    if options.pop("numeric_only", False):
+        frame = frame.select_dtypes(include=["number", "bool"])
+    return RECIPES[recipe].map(frame, **options)
+
+
+@dataclass(frozen=True)
+class Combine:
+    """Combines two partials of a recipe, either of which may be of no rows."""
+
+    recipe: str
+
+    def __call__(self, a: Any, b: Any) -> Any:
+        if a is None or b is None:
+            return b if a is None else a
+        return RECIPES[self.recipe].combine(a, b)
+
+
+def finish(
+    partial: Any, recipe: str, kwargs: tuple[tuple[str, Any], ...], like: Any
+) -> Any:
+    """Make the result from the combined partial; over no rows it is what pandas says."""
+    if partial is None:
+        return reduced(like, recipe, kwargs)
+    options = dict(kwargs)
+    options.pop("numeric_only", None)
+    result = RECIPES[recipe].finalize(partial, **options)
+    return result.iloc[0] if isinstance(like, pd.Series) else result
+
+
+def add(a: Any, b: Any) -> Any:
+    """Add partials, item by item."""
+    return tuple(x + y for x, y in zip(a, b, strict=True))
+
+
+def map_sum(frame: pd.DataFrame, *, skipna: bool = True, min_count: int = 0) -> Any:
+    """Return sums and counts."""
+    return frame.sum(skipna=skipna), frame.count() if min_count else pd.Series(0, frame.columns)
+
+
+def finish_sum(partial: Any, *, skipna: bool = True, min_count: int = 0) -> pd.Series:
+    """Return the sums that enough values support."""
+    del skipna
+    total, count = partial
+    return total.where(count >= min_count) if min_count else total
+
+
+def map_count(frame: pd.DataFrame) -> Any:
+    """Return the numbers of values."""
+    return (frame.count(),)
+
+
+def first_of(partial: Any, **options: Any) -> pd.Series:
+    """Return the only item of a partial."""
+    del options
+    result: pd.Series = partial[0]
+    return result
+
+
+def map_moments(frame: pd.DataFrame, *, skipna: bool = True, ddof: int = 1) -> Any:
+    """Return counts, means and sums of squared deviations."""
+    del ddof
+    count = frame.count() if skipna else pd.Series(len(frame), frame.columns)
+    mean = frame.mean(skipna=skipna)
+    return count, mean, ((frame - mean) ** 2).sum(skipna=skipna)
+
+
+def merge_moments(a: Any, b: Any) -> Any:
+    """Merge moments (Chan, Golub and LeVeque 1979)."""
+    (n, x, s), (m, y, t) = a, b
+    total = n + m
+    x, y = x.where(n > 0, y), y.where(m > 0, x)
+    delta = y - x
+    share = m / total.where(total > 0)
+    return total, x + delta * share, s + t + delta**2 * n * share
+
+
+def finish_mean(partial: Any, *, skipna: bool = True) -> pd.Series:
+    """Return means."""
+    del skipna
+    total, count = partial
+    return total / count
+
+
+def map_mean(frame: pd.DataFrame, *, skipna: bool = True) -> Any:
+    """Return sums and counts, as floats."""
+    count = frame.count() if skipna else pd.Series(len(frame), frame.columns)
+    return frame.sum(skipna=skipna), count
+
+
+def finish_var(partial: Any, *, skipna: bool = True, ddof: int = 1) -> pd.Series:
+    """Return variances; NaN where too few values support them."""
+    del skipna
+    count, _, squares = partial
+    return squares / (count - ddof).where(count > ddof)
+
+
+def finish_std(partial: Any, *, skipna: bool = True, ddof: int = 1) -> pd.Series:
+    """Return standard deviations."""
+    result: pd.Series = np.sqrt(finish_var(partial, skipna=skipna, ddof=ddof))
+    return result
+
+
+@dataclass(frozen=True)
+class Extreme:
+    """Keeps one row: the extreme value of each column, in the column's own dtype."""
+
+    name: str
+
+    def __call__(self, frame: pd.DataFrame, *, skipna: bool = True) -> pd.DataFrame:
+        values = [
+            pd.Series([getattr(column, self.name)(skipna=skipna)], dtype=column.dtype)
+            for _, column in frame.items()
+        ]
+        row = pd.concat(values, axis=1) if values else pd.DataFrame(index=[0])
+        row.columns = frame.columns
+        return row
+
+    def finish(self, rows: pd.DataFrame, *, skipna: bool = True) -> pd.Series:
+        """Reduce the rows that were kept."""
+        return getattr(rows, self.name)(skipna=skipna)
+
+
+def join_partials(a: pd.DataFrame, b: pd.DataFrame) -> pd.DataFrame:
+    """Keep the rows of both partials."""
+    return pd.concat([a, b])
+
+
+LEAST, LARGEST = Extreme("min"), Extreme("max")
+
+RECIPES = {
+    "sum": Recipe(map_sum, add, finish_sum),
+    "count": Recipe(map_count, add, first_of),
+    "mean": Recipe(map_mean, add, finish_mean),
+    "min": Recipe(LEAST, join_partials, LEAST.finish),
+    "max": Recipe(LARGEST, join_partials, LARGEST.finish),
+    "var": Recipe(map_moments, merge_moments, finish_var),
+    "std": Recipe(map_moments, merge_moments, finish_std),
+}
+
+
+def reduction(name: str) -> Any:
+    """Return the lazy reduction of that name, as a method."""
+
+    def reduce(self: Any, axis: Any = 0, **kwargs: Any) -> Any:
+        if axis not in {0, "index", None}:
+            raise NotImplementedError(f"{name}(axis={axis!r}): only down the rows (axis=0)")
+        node = self.node
+        meta_result = reduced(node.meta, name, tuple(kwargs.items()))  # refuses bad arguments
+        del meta_result
+        return wrap(Reduction(name, node, tuple(sorted(kwargs.items()))))
+
+    reduce.__name__ = name
+    reduce.__doc__ = f"Reduce down the rows. See pandas.DataFrame.{name}."
+    return reduce
