@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,18 @@ from marsdask.core.tokens import register_token
 from marsdask.core.types import Chunks, Index, Sizes, numbers
 
 from .chunks import normalize_chunks
+
+
+@lru_cache(maxsize=256)
+def _empty(dtype: np.dtype[Any], ndim: int, text: str) -> Any:
+    del text
+    return np.empty((0,) * ndim, dtype)
+
+
+def empty(dtype: np.dtype[Any], ndim: int) -> Any:
+    """Return an array without elements (of zeros, if it has no axes), always the same one."""
+    # Types that compare equal may still differ in their text: metadata, titles.
+    return _empty(dtype, ndim, str(dtype))
 
 
 @dataclass(frozen=True)
@@ -56,7 +68,7 @@ class Literal(Node):
 
     @cached_property
     def meta(self) -> Any:
-        return np.empty((0,) * self.array.ndim, self.array.dtype)
+        return empty(self.array.dtype, self.array.ndim)
 
     @property
     def chunks(self) -> Chunks:

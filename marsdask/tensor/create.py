@@ -1,9 +1,12 @@
-"""Tensors from nothing: constants and ranges."""
+"""Tensors from nothing: constants, ranges, grids of indices."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import itertools
+import math
+import operator
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -13,31 +16,48 @@ from marsdask.core.chunk import Grid
 from marsdask.core.collection import wrap
 from marsdask.core.node import Node
 from marsdask.core.shapes import blockwise
-from marsdask.core.types import Chunks, Index, Sizes
-from .chunks import normalize_chunks
+from marsdask.core.types import Chunks, Index, Sizes, known_chunks, numbers
+
+from .base import as_node, empty
+from .chunks import as_shape, normalize_chunks
+from .elementwise import Elementwise, astype, power
+
+Shape = tuple[int, ...]
 
 
 @dataclass(frozen=True)
-class ShapeAt:
-    """Gives each chunk its shape."""
+class PlaceAt:
+    """Gives each chunk its shape and where it starts."""
 
     chunks: Chunks
 
-    def __call__(self, index: Index) -> tuple[tuple[Any, ...]]:
-        return (tuple(sizes[i] for sizes, i in zip(self.chunks, index, strict=True)),)
+    @cached_property
+    def _starts(self) -> list[list[int]]:
+        return [[0, *itertools.accumulate(numbers(sizes))] for sizes in self.chunks]
+
+    def __call__(self, index: Index) -> tuple[Shape, Shape]:
+        shape = tuple(sizes[i] for sizes, i in zip(self.chunks, index, strict=True))
+        starts = tuple(begins[i] for begins, i in zip(self._starts, index, strict=True))
+        return shape, starts  # type: ignore[return-value]
 
 
 @dataclass(frozen=True, eq=False)
-class Full(Node):
-    """A constant array."""
+class Made(Node):
+    """An array whose blocks are made by ``func(shape, starts, dtype=, **kwargs)``."""
 
-    fill: Any
+    func: Callable[..., Any]
     dtype: np.dtype[Any]
     splits: Chunks
+    kwargs: tuple[tuple[str, Any], ...] = ()
+    title: str = field(default="")
+
+    @property
+    def label(self) -> str:
+        return self.title or self.func.__name__
 
     @cached_property
     def meta(self) -> Any:  # type: ignore[override]
-        return np.empty((0,) * len(self.splits), self.dtype)
+        return empty(self.dtype, len(self.splits))
 
     @property
     def chunks(self) -> Chunks:
@@ -45,14 +65,13 @@ class Full(Node):
 
     def tile(self, *inputs: Any) -> Grid:
         del inputs
-        kwargs = {"fill_value": self.fill, "dtype": self.dtype}
         return blockwise(
-            np.full,
+            self.func,
             [],
             chunks=self.splits,
             meta=self.meta,
-            kwargs=kwargs,
-            varying=ShapeAt(self.splits),
+            kwargs={"dtype": self.dtype, **dict(self.kwargs)},
+            varying=PlaceAt(self.splits),
             cheap=True,
         )
 
@@ -60,13 +79,386 @@ class Full(Node):
         return self.replaced(splits=tuple(new.get(sizes, sizes) for sizes in self.splits))
 
 
-def full(shape: Any, fill_value: Any, dtype: Any = None, chunk_size: Any = None) -> Any:
-    """Return a tensor filled with a scalar."""
-    dtype = np.dtype(dtype) if dtype is not None else np.asarray(fill_value).dtype
+def made(
+    func: Callable[..., Any],
+    shape: Any,
+    dtype: np.dtype[Any],
+    chunk_size: Any,
+    settings: dict[str, Any],
+    title: str = "",
+    **kwargs: Any,
+) -> Any:
+    """Return the tensor whose blocks ``func`` makes; ``settings`` are Mars's and Dask's extras."""
+    chunk_size = chunks_from(chunk_size, settings)
     splits = normalize_chunks(chunk_size, shape, dtype)
-    return wrap(Full(fill_value, dtype, splits))
+    return wrap(Made(func, dtype, splits, tuple(sorted(kwargs.items())), title))
 
 
-def ones(shape: Any, dtype: Any = None, chunk_size: Any = None) -> Any:
-    """Return a tensor of ones."""
-    return full(shape, 1, dtype or np.float64, chunk_size)
+def chunks_from(chunk_size: Any, settings: dict[str, Any]) -> Any:
+    """Return ``chunk_size`` or Dask's ``chunks``; refuse what is not supported, and unknown names."""
+    for name in ("gpu", "sparse"):
+        if settings.pop(name, None):
+            raise NotImplementedError(
+                f"{name}=True comes with a later release; leave it out for NumPy blocks"
+            )
+    order = settings.pop("order", "C")
+    if order not in ("C", "K", "A", "F", None):
+        raise ValueError("order must be one of 'C', 'F', 'A', or 'K'")
+    chunks = settings.pop("chunks", None)
+    for name in ("device", "like", "name", "meta", "copy", "subok"):
+        settings.pop(name, None)
+    if settings:
+        raise TypeError(f"unexpected keyword argument {min(settings)!r}")
+    if chunks is not None and chunk_size is not None:
+        raise TypeError("chunk_size= and chunks= say the same: give one of them")
+    return chunk_size if chunks is None else chunks
+
+
+def filled(shape: Shape, starts: Shape, dtype: Any, fill_value: Any) -> Any:
+    """Make a block of one value."""
+    del starts
+    return np.full(shape, fill_value, dtype)
+
+
+def zeroed(shape: Shape, starts: Shape, dtype: Any) -> Any:
+    """Make a block of zeros, whose memory is not touched before it is used."""
+    del starts
+    return np.zeros(shape, dtype)
+
+
+def full(
+    shape: Any, fill_value: Any, dtype: Any = None, chunk_size: Any = None, **extra: Any
+) -> Any:
+    """Return a tensor filled with a scalar (or an array that broadcasts). See numpy.full."""
+    fill = np.asarray(fill_value)
+    dtype = fill.dtype if dtype is None else np.dtype(dtype)
+    if fill.ndim:
+        shape = as_shape(shape)
+        splits = normalize_chunks(chunks_from(chunk_size, extra), shape, dtype)
+        return wrap(as_node(np.broadcast_to(fill.astype(dtype), shape), splits))
+    return made(filled, shape, dtype, chunk_size, extra, "full", fill_value=fill.astype(dtype)[()])
+
+
+def ones(shape: Any, dtype: Any = None, chunk_size: Any = None, **extra: Any) -> Any:
+    """Return a tensor of ones. See numpy.ones."""
+    dtype = np.dtype(np.float64 if dtype is None else dtype)
+    return made(filled, shape, dtype, chunk_size, extra, "ones", fill_value=1)
+
+
+def zeros(shape: Any, dtype: Any = None, chunk_size: Any = None, **extra: Any) -> Any:
+    """Return a tensor of zeros. See numpy.zeros."""
+    dtype = np.dtype(np.float64 if dtype is None else dtype)
+    return made(zeroed, shape, dtype, chunk_size, extra, "zeros")
+
+
+def empty_(shape: Any, dtype: Any = None, chunk_size: Any = None, **extra: Any) -> Any:
+    """Return a tensor of zeros: equal expressions have equal values here. See numpy.empty."""
+    dtype = np.dtype(np.float64 if dtype is None else dtype)
+    return made(zeroed, shape, dtype, chunk_size, extra, "empty")
+
+
+def _like(a: Any, dtype: Any, shape: Any, chunk_size: Any, extra: dict[str, Any]) -> Any:
+    """Return shape, dtype and chunks of a tensor like ``a``."""
+    node = as_node(a)
+    dtype = node.meta.dtype if dtype is None else np.dtype(dtype)
+    chunk_size = chunks_from(chunk_size, extra)
+    if shape is None:
+        if not known_chunks(node.chunks):
+            raise ValueError("the shape is not known before execute(); execute() first")
+        if chunk_size is None:
+            chunk_size = node.chunks
+        shape = numbers(node.shape)
+    return as_shape(shape), dtype, chunk_size
+
+
+def ones_like(
+    a: Any, dtype: Any = None, shape: Any = None, chunk_size: Any = None, **extra: Any
+) -> Any:
+    """Return ones of the shape, type and chunks of ``a``. See numpy.ones_like."""
+    return ones(*_like(a, dtype, shape, chunk_size, extra))
+
+
+def zeros_like(
+    a: Any, dtype: Any = None, shape: Any = None, chunk_size: Any = None, **extra: Any
+) -> Any:
+    """Return zeros of the shape, type and chunks of ``a``. See numpy.zeros_like."""
+    return zeros(*_like(a, dtype, shape, chunk_size, extra))
+
+
+def empty_like(
+    a: Any, dtype: Any = None, shape: Any = None, chunk_size: Any = None, **extra: Any
+) -> Any:
+    """Return zeros of the shape, type and chunks of ``a``. See numpy.empty_like."""
+    return empty_(*_like(a, dtype, shape, chunk_size, extra))
+
+
+def full_like(
+    a: Any,
+    fill_value: Any,
+    dtype: Any = None,
+    shape: Any = None,
+    chunk_size: Any = None,
+    **extra: Any,
+) -> Any:
+    """Return a constant of the shape, type and chunks of ``a``. See numpy.full_like."""
+    shape, dtype, chunk_size = _like(a, dtype, shape, chunk_size, extra)
+    return full(shape, fill_value, dtype, chunk_size)
+
+
+def stepped(shape: Shape, starts: Shape, dtype: Any, first: Any, second: Any) -> Any:
+    """Make a block of a range from the formula for each element, as NumPy does.
+
+    NumPy rounds the first two values to the type and goes on by their difference.
+    """
+    (length,), (start,) = shape, starts
+    kind = np.dtype(np.float32) if dtype == np.float16 else dtype
+    begin = first.astype(kind)
+    with np.errstate(over="ignore", invalid="ignore"):
+        step = np.subtract(second.astype(kind), begin, dtype=kind)
+        block = np.arange(start, start + length).astype(kind)
+        np.multiply(block, step, out=block)
+        np.add(block, begin, out=block)
+    if start <= 1 < start + length:
+        block[1 - start] = second
+    return block.astype(dtype, copy=False)
+
+
+def arange(*args: Any, dtype: Any = None, chunk_size: Any = None, **extra: Any) -> Any:
+    """Return evenly spaced values: ``arange(stop)``, ``arange(start, stop[, step[, dtype]])``.
+
+    See numpy.arange.
+    """
+    named = [extra.pop(name, None) for name in ("start", "stop", "step")]
+    if len(args) == 4:
+        *args, dtype = args  # type: ignore[assignment]
+    start, stop, step = _range(tuple(args), named)
+    zeros = [type(item)(0) for item in (start, stop) if item is not None]
+    if any(isinstance(item, np.datetime64 | np.timedelta64) for item in (start, stop, step)):
+        array = np.arange(start, stop, step, dtype=dtype)
+        return wrap(as_node(array, chunks_from(chunk_size, extra)))
+    dtype = np.arange(*zeros, *([] if start is None else [type(step)(1)]), dtype=dtype).dtype
+    start = 0 if start is None else start
+    if step == 0:
+        raise ZeroDivisionError("division by zero")
+    if math.isnan(ratio := (stop - start) / step):
+        raise ValueError("arange: cannot compute length")
+    length = max(0, math.ceil(ratio))
+    first, second = (np.asarray(item).astype(dtype)[()] for item in (start, start + step))
+    return made(stepped, (length,), dtype, chunk_size, extra, "arange", first=first, second=second)
+
+
+def _range(args: tuple[Any, ...], named: list[Any]) -> tuple[Any, Any, Any]:
+    """Return start (``None`` if not given), stop and step."""
+    if len(args) > 3:
+        raise TypeError(f"arange() takes at most 4 positional arguments ({len(args)} given)")
+    if len(args) == 1 and named[1] is None:
+        args = (None, *args)
+    given = [*args, *(None,) * (3 - len(args))]
+    if any(a is not None and b is not None for a, b in zip(given, named, strict=True)):
+        raise TypeError("arange() got an argument twice")
+    start, stop, step = (b if a is None else a for a, b in zip(given, named, strict=True))
+    if stop is None:
+        raise TypeError("arange() requires stop to be specified.")
+    if step is not None and start is None:
+        start = 0
+    return start, stop, 1 if step is None else step
+
+
+def spaced(shape: Shape, starts: Shape, dtype: Any, ends: tuple[Any, Any, int], last: bool) -> Any:
+    """Make a block of ``num`` values between two ends, the last one included or not."""
+    (length,), (begin,) = shape, starts
+    start, stop, num = ends
+    div = num - 1 if last else num
+    kind = np.result_type(start, stop, float(num))
+    block = np.arange(begin, begin + length).astype(kind)
+    delta = np.subtract(stop, start, dtype=kind)
+    if div > 0:
+        step = delta / div
+        block = block / div * delta if step == 0 else block * step
+    else:
+        block = block * delta
+    block += start
+    if last and num > 1 and begin <= num - 1 < begin + length:
+        block[-1] = stop
+    if dtype.kind in "iu":
+        np.floor(block, out=block)
+    return block.astype(dtype, copy=False)
+
+
+def linspace(
+    start: Any,
+    stop: Any,
+    num: int = 50,
+    endpoint: bool = True,
+    retstep: bool = False,
+    dtype: Any = None,
+    chunk_size: Any = None,
+    **extra: Any,
+) -> Any:
+    """Return evenly spaced values between two numbers. See numpy.linspace.
+
+    Differs from NumPy: the ends are scalars.
+    """
+    num = operator.index(num)
+    if num < 0:
+        raise ValueError(f"Number of samples, {num}, must be non-negative.")
+    if np.ndim(start) or np.ndim(stop):
+        raise NotImplementedError("linspace() takes scalars; stack() several of them")
+    kind = np.result_type(np.asarray(start) * 1.0, np.asarray(stop) * 1.0, float(num))
+    dtype = kind if dtype is None else np.dtype(dtype)
+    ends = (kind.type(start), kind.type(stop), num)
+    result = made(
+        spaced, (num,), dtype, chunk_size, extra, "linspace", ends=ends, last=bool(endpoint)
+    )
+    div = num - 1 if endpoint else num
+    return (result, (ends[1] - ends[0]) / div if div > 0 else np.nan) if retstep else result
+
+
+def logspace(
+    start: Any,
+    stop: Any,
+    num: int = 50,
+    endpoint: bool = True,
+    base: Any = 10.0,
+    dtype: Any = None,
+    chunk_size: Any = None,
+) -> Any:
+    """Return values evenly spaced on a logarithmic scale. See numpy.logspace."""
+    result = power(base, linspace(start, stop, num, endpoint, chunk_size=chunk_size))
+    return result if dtype is None else astype(result, dtype)
+
+
+def diagonal_ones(shape: Shape, starts: Shape, dtype: Any, k: int) -> Any:
+    """Make a block of a matrix with ones on one diagonal."""
+    return np.eye(*shape, k=k + starts[0] - starts[1], dtype=dtype)
+
+
+def eye(
+    N: int,
+    M: int | None = None,
+    k: int = 0,
+    dtype: Any = None,
+    chunk_size: Any = None,
+    **extra: Any,
+) -> Any:
+    """Return a matrix with ones on a diagonal and zeros elsewhere. See numpy.eye."""
+    dtype = np.dtype(np.float64 if dtype is None else dtype)
+    shape = (N, N if M is None else M)
+    return made(diagonal_ones, shape, dtype, chunk_size, extra, "eye", k=operator.index(k))
+
+
+def identity(n: int, dtype: Any = None, chunk_size: Any = None, **extra: Any) -> Any:
+    """Return the identity matrix. See numpy.identity."""
+    return eye(n, dtype=dtype, chunk_size=chunk_size, **extra)
+
+
+def lower_ones(shape: Shape, starts: Shape, dtype: Any, k: int) -> Any:
+    """Make a block of a matrix with ones at and below one diagonal."""
+    return np.tri(*shape, k=k + starts[0] - starts[1], dtype=dtype)
+
+
+def tri(
+    N: int,
+    M: int | None = None,
+    k: int = 0,
+    dtype: Any = None,
+    chunk_size: Any = None,
+    **extra: Any,
+) -> Any:
+    """Return a matrix with ones at and below a diagonal. See numpy.tri."""
+    dtype = np.dtype(np.float64 if dtype is None else dtype)
+    shape = (N, N if M is None else M)
+    return made(lower_ones, shape, dtype, chunk_size, extra, "tri", k=operator.index(k))
+
+
+def index_along(shape: Shape, starts: Shape, dtype: Any, axis: int) -> Any:
+    """Make a block that holds each element's position along one axis."""
+    place = [1] * len(shape)
+    place[axis] = shape[axis]
+    run = np.arange(starts[axis], starts[axis] + shape[axis]).astype(dtype).reshape(place)
+    return np.broadcast_to(run, shape)
+
+
+def indices_of(shape: Shape, starts: Shape, dtype: Any) -> Any:
+    """Make a block of the stacked positions along all axes; the first axis says which."""
+    first = range(starts[0], starts[0] + shape[0])
+    return np.stack([index_along(shape[1:], starts[1:], dtype, axis) for axis in first])
+
+
+def indices(
+    dimensions: Any, dtype: Any = int, sparse: bool = False, chunk_size: Any = None, **extra: Any
+) -> Any:
+    """Return the positions of a grid's elements along each axis. See numpy.indices."""
+    dtype = np.dtype(dtype)
+    shape = as_shape(dimensions)
+    if sparse:
+        chunks = normalize_chunks(chunks_from(chunk_size, extra), shape, dtype)
+        ndim = len(shape)
+        return tuple(_axis_of(n, c, dtype, a, ndim) for a, (n, c) in enumerate(zip(shape, chunks)))
+    if not shape:
+        return zeros((0,), dtype)
+    return made(indices_of, (len(shape), *shape), dtype, chunk_size, extra, "indices")
+
+
+def _axis_of(length: int, sizes: Sizes, dtype: Any, axis: int, ndim: int) -> Any:
+    shape = tuple(length if a == axis else 1 for a in range(ndim))
+    chunks = tuple(sizes if a == axis else (1,) for a in range(ndim))
+    return made(index_along, shape, dtype, chunks, {}, "indices", axis=axis)
+
+
+def called(shape: Shape, starts: Shape, dtype: Any, function: Any, kwargs: Any) -> Any:
+    """Call the user's function with the positions of a block's elements."""
+    places = [index_along(shape, starts, dtype, axis) for axis in range(len(shape))]
+    return np.broadcast_to(function(*places, **dict(kwargs)), shape)
+
+
+def fromfunction(
+    function: Callable[..., Any],
+    shape: Any,
+    *,
+    dtype: Any = float,
+    chunk_size: Any = None,
+    **kwargs: Any,
+) -> Any:
+    """Return the values of ``function(*positions)``, called once for each chunk.
+
+    Differs from NumPy: the function must treat each element by itself. See numpy.fromfunction.
+    """
+    shape, given = as_shape(shape), np.dtype(dtype)
+    settings = {"chunks": kwargs.pop("chunks", None)}
+    splits = normalize_chunks(chunks_from(chunk_size, settings), shape, given)
+    options = tuple(sorted(kwargs.items()))
+    few = (1,) * len(shape)
+    sample = np.asarray(called(few, (0,) * len(shape), given, function, options))
+    fixed = (("function", function), ("kwargs", options), ("positions", given))
+    return wrap(Made(called_as, sample.dtype, splits, fixed, "fromfunction"))
+
+
+def called_as(
+    shape: Shape, starts: Shape, dtype: Any, function: Any, kwargs: Any, positions: Any
+) -> Any:
+    """Call the user's function, its result in the type that it had for the first element."""
+    return called(shape, starts, positions, function, kwargs).astype(dtype, copy=False)
+
+
+def meshgrid(*xi: Any, indexing: str = "xy", sparse: bool = False, copy: bool = True) -> list[Any]:
+    """Return coordinate matrices from coordinate vectors. See numpy.meshgrid."""
+    if indexing not in ("xy", "ij"):
+        raise ValueError("Valid values for `indexing` are 'xy' and 'ij'.")
+    ndim = len(xi)
+    order = list(range(ndim))
+    if indexing == "xy" and ndim > 1:
+        order[:2] = [1, 0]
+    grids = []
+    for x, place in zip(xi, order, strict=True):
+        vector = wrap(as_node(x)).reshape(-1)
+        grids.append(vector[tuple(slice(None) if a == place else None for a in range(ndim))])
+    if sparse:
+        return grids
+    return [wrap(Elementwise(spread, tuple(g.node for g in (grid, *grids)))) for grid in grids]
+
+
+def spread(block: Any, *others: Any) -> Any:
+    """Broadcast a block against others, as a view."""
+    shape = np.broadcast_shapes(*(np.shape(item) for item in (block, *others)))
+    return np.broadcast_to(block, shape)

@@ -1,107 +1,295 @@
-"""Elementwise functions: one line of a table each."""
+"""Elementwise functions: one line of a table each.
+
+``name = elementwise(func)`` makes the lazy form of a function that treats each element by itself:
+broadcasting, promotion, errors at the call, ``out=``, ``where=`` (ufuncs), chunks that do not match
+and fusion with its neighbours come with it.
+"""
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from marsdask.core.chunk import Grid
 from marsdask.core.collection import Collection, wrap
-from marsdask.core.node import Node
-from marsdask.core.shapes import map_blocks
-from marsdask.core.types import Chunks
-from .chunks import broadcast_chunks
-from .rechunk import aligned
+from marsdask.core.node import Node, Part
+
+from .pointwise import Elementwise, Several, assign, cast, masked, operand, operands
+
+__all__ = ["Elementwise", "elementwise"]
+
+#: The rank that Mars gives arguments before keywords: everything after the operands is optional.
+_SETTINGS = ("casting", "order", "dtype", "subok", "signature")
 
 
-@dataclass(frozen=True, eq=False)
-class Elementwise(Node):
-    """``func`` of arrays that broadcast against each other, with constants among its arguments."""
+def elementwise(func: Callable[..., Any], name: str = "") -> Callable[..., Any]:
+    """Return the lazy form of an elementwise function, under its own name unless another is given.
 
-    func: Callable[..., Any]
-    args: tuple[Any, ...]
-    kwargs: tuple[tuple[str, Any], ...] = ()
+    Arguments are tensors, arrays and scalars. ``out=`` rebinds the tensor (or tuple of tensors) it
+    names. Where a ``where=`` mask is False the result is zero, or what ``out`` held before.
+    """
+    ufunc = isinstance(func, np.ufunc)
 
-    @property
-    def label(self) -> str:
-        return self.func.__name__
+    def lazy(*args: Any, out: Any = None, where: Any = True, **kwargs: Any) -> Any:
+        if ufunc and len(args) != func.nin:  # type: ignore[attr-defined]
+            args, out = _split_outputs(func, args, out)
+        if kwargs:
+            args, kwargs = _settled(func, args, kwargs, ufunc=ufunc)
+        if where is not True:
+            return _where(func, args, out, where, kwargs)
+        nodes = apply(func, *args, **kwargs)
+        if isinstance(nodes, tuple):
+            return _several(nodes, out, kwargs)
+        target = out[0] if isinstance(out, tuple) else out
+        if target is not None:
+            return assign(target, nodes, kwargs.get("casting", "same_kind"))
+        return wrap(nodes)
 
-    @cached_property
-    def meta(self) -> Any:  # type: ignore[override]
-        samples = [
-            np.ones((1,) * arg.meta.ndim, arg.meta.dtype) if isinstance(arg, Node) else arg
-            for arg in self.args
-        ]
-        with np.errstate(all="ignore"):
-            sample = self.func(*samples, **dict(self.kwargs))
-        return np.empty((0,) * len(self.chunks), np.asarray(sample).dtype)
-
-    @cached_property
-    def chunks(self) -> Chunks:  # type: ignore[override]
-        return broadcast_chunks(*(node.chunks for node in self.inputs))
-
-    def tile(self, *grids: Grid) -> Any:  # type: ignore[override]
-        if len({grid.chunks for grid in grids}) == 1:
-            return self._map(grids, grids[0].chunks)
-        return self._tile(grids)
-
-    def _tile(self, grids: tuple[Grid, ...]) -> Any:
-        grids, chunks = yield from aligned(grids)
-        return self._map(grids, chunks)
-
-    def _map(self, grids: tuple[Grid, ...], chunks: Chunks) -> Grid:
-        nodes = iter(range(len(grids)))
-        template = tuple(next(nodes) if isinstance(arg, Node) else None for arg in self.args)
-        if None not in template:
-            return map_blocks(
-                self.func, *grids, chunks=chunks, meta=self.meta, kwargs=dict(self.kwargs)
-            )
-        constants = tuple(arg for arg in self.args if not isinstance(arg, Node))
-        return map_blocks(
-            call_with_constants,
-            *grids,
-            chunks=chunks,
-            meta=self.meta,
-            kwargs={
-                "func": self.func,
-                "template": template,
-                "constants": constants,
-                "options": self.kwargs,
-            },
-        )
-
-
-def call_with_constants(
-    *blocks: Any,
-    func: Callable[..., Any],
-    template: tuple[int | None, ...],
-    constants: tuple[Any, ...],
-    options: tuple[tuple[str, Any], ...],
-) -> Any:
-    """Call ``func`` with blocks and constants in the order of the template."""
-    rest = iter(constants)
-    args = [next(rest) if slot is None else blocks[slot] for slot in template]
-    return func(*args, **dict(options))
-
-
-def elementwise(func: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the lazy form of an elementwise function."""
-
-    def lazy(*args: Any, **kwargs: Any) -> Any:
-        if not any(isinstance(arg, Collection) for arg in args):
-            return func(*args, **kwargs)
-        nodes = tuple(arg.node if isinstance(arg, Collection) else arg for arg in args)
-        return wrap(Elementwise(func, nodes, tuple(sorted(kwargs.items()))))
-
-    lazy.__name__ = lazy.__qualname__ = func.__name__
-    lazy.__doc__ = f"Apply ``{func.__name__}`` to each element. See numpy.{func.__name__}."
+    lazy.__name__ = lazy.__qualname__ = name or func.__name__
+    lazy.__doc__ = f"Apply ``{lazy.__name__}`` to each element. See numpy.{func.__name__}."
     return lazy
 
 
+def apply(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Return the node of an elementwise function of tensors, arrays and scalars.
+
+    Functions with several outputs return a tuple of nodes.
+    """
+    nodes = operands(args)
+    options = tuple(sorted(kwargs.items())) if kwargs else ()
+    count = func.nout if isinstance(func, np.ufunc) else 1
+    if count == 1:
+        return Elementwise(func, nodes, options)
+    source = Several(func, nodes, options)
+    return tuple(Part(source, position) for position in range(count))
+
+
+def _split_outputs(func: Any, args: tuple[Any, ...], out: Any) -> tuple[tuple[Any, ...], Any]:
+    """Take outputs that were given by position."""
+    if not func.nin < len(args) <= func.nin + func.nout or out is not None:
+        raise TypeError(
+            f"{func.__name__}() takes {func.nin} positional arguments (and {func.nout} outputs) "
+            f"but {len(args)} were given"
+        )
+    return args[: func.nin], args[func.nin :]
+
+
+def _settled(
+    func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], *, ufunc: bool
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Check keywords; those of plain functions that hold operands become positional."""
+    kwargs.pop("gpu", None)
+    if ufunc:
+        kwargs.pop("order", None)
+        if "dtype" in kwargs:
+            dtype = kwargs.pop("dtype")
+            if dtype is not None:
+                kwargs["dtype"] = np.dtype(dtype)
+        unknown = kwargs.keys() - set(_SETTINGS)
+        if unknown:
+            raise TypeError(f"{func.__name__}() got an unexpected keyword {min(unknown)!r}")
+        return args, kwargs
+    bound = inspect.signature(func).bind(*args, **kwargs)
+    return bound.args, bound.kwargs
+
+
+def _where(func: Any, args: tuple[Any, ...], out: Any, where: Any, kwargs: dict[str, Any]) -> Any:
+    if not isinstance(func, np.ufunc) or func.nout != 1:
+        raise NotImplementedError(
+            f"{func.__name__} takes no where=; use where(mask, {func.__name__}(...), other)"
+        )
+    target = out[0] if isinstance(out, tuple) else out
+    casting = kwargs.pop("casting", "same_kind")
+    dtype = apply(func, *args, **kwargs).meta.dtype
+    if target is not None:
+        dtype = target.dtype if np.can_cast(dtype, target.dtype, casting) else dtype
+    rest = np.zeros((), dtype)[()] if target is None else target
+    mask = operand(where)
+    if (mask.meta if isinstance(mask, Node) else np.asarray(mask)).dtype != np.dtype(bool):
+        raise TypeError("where= takes a boolean mask")
+    options = {"func": func, "dtype": dtype, "options": {**kwargs, "casting": casting}}
+    node = apply(masked, *args, mask, rest, **options)
+    return wrap(node) if target is None else assign(target, node)
+
+
+def _several(nodes: tuple[Node, ...], out: Any, kwargs: dict[str, Any]) -> tuple[Any, ...]:
+    targets = out if isinstance(out, tuple) else (out,) * (out is not None)
+    targets += (None,) * (len(nodes) - len(targets))
+    casting = kwargs.get("casting", "same_kind")
+    return tuple(
+        wrap(node) if target is None else assign(target, node, casting)
+        for node, target in zip(nodes, targets, strict=True)
+    )
+
+
+def astype(a: Any, dtype: Any, order: str = "K", casting: Any = "unsafe", copy: bool = True) -> Any:
+    """Return the tensor in another type. See numpy.ndarray.astype."""
+    del order, copy
+    node = operands((a,))[0]
+    dtype = np.dtype(dtype)
+    if node.meta.dtype == dtype:
+        return a if isinstance(a, Collection) else wrap(node)
+    if not np.can_cast(node.meta.dtype, dtype, casting):
+        raise TypeError(
+            f"Cannot cast array data from {node.meta.dtype!r} to {dtype!r} "
+            f"according to the rule {casting!r}"
+        )
+    return wrap(Elementwise(cast, (node,), (("dtype", dtype),)))
+
+
+def clipped(a: Any, low: Any, high: Any) -> Any:
+    """Limit a block to a range, either end of which may be missing."""
+    return np.clip(a, low, high)
+
+
+def clip(a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, **kwargs: Any) -> Any:
+    """Limit the values to an interval. See numpy.clip."""
+    low, high = kwargs.pop("min", a_min), kwargs.pop("max", a_max)
+    node = apply(clipped, a, low, high, **kwargs)
+    return wrap(node) if out is None else assign(out, node)
+
+
+def around(a: Any, decimals: int = 0, out: Any = None) -> Any:
+    """Round to the given number of decimals. See numpy.round."""
+    node = apply(np.round, a, decimals=decimals)
+    return wrap(node) if out is None else assign(out, node)
+
+
+round = around
+
+
+def chosen(condition: Any, x: Any, y: Any) -> Any:
+    """Choose between two blocks."""
+    return np.where(condition, x, y)
+
+
+def where(condition: Any, x: Any = None, y: Any = None) -> Any:
+    """Choose elements from ``x`` where the condition holds, from ``y`` elsewhere. See numpy.where."""
+    if x is None or y is None:
+        raise NotImplementedError("where() takes three arguments here; use nonzero(condition)")
+    return wrap(apply(chosen, condition, x, y))
+
+
+# Arithmetic.
 add = elementwise(np.add)
-sin = elementwise(np.sin)
+subtract = elementwise(np.subtract)
 multiply = elementwise(np.multiply)
+divide = elementwise(np.divide)
+true_divide = elementwise(np.true_divide, "true_divide")
+floor_divide = elementwise(np.floor_divide)
+mod = elementwise(np.remainder, "mod")
+remainder = elementwise(np.remainder)
+fmod = elementwise(np.fmod)
+divmod = elementwise(np.divmod)
+power = elementwise(np.power)
+pow = elementwise(np.power, "pow")
+float_power = elementwise(np.float_power)
+negative = elementwise(np.negative)
+positive = elementwise(np.positive)
+absolute = elementwise(np.absolute)
+abs = elementwise(np.absolute, "abs")
+fabs = elementwise(np.fabs)
+sign = elementwise(np.sign)
+heaviside = elementwise(np.heaviside)
+reciprocal = elementwise(np.reciprocal)
+sqrt = elementwise(np.sqrt)
+cbrt = elementwise(np.cbrt)
+square = elementwise(np.square)
+gcd = elementwise(np.gcd)
+lcm = elementwise(np.lcm)
+hypot = elementwise(np.hypot)
+maximum = elementwise(np.maximum)
+minimum = elementwise(np.minimum)
+fmax = elementwise(np.fmax)
+fmin = elementwise(np.fmin)
+# Exponentials and logarithms.
+exp = elementwise(np.exp)
+exp2 = elementwise(np.exp2)
+expm1 = elementwise(np.expm1)
+log = elementwise(np.log)
+log2 = elementwise(np.log2)
+log10 = elementwise(np.log10)
+log1p = elementwise(np.log1p)
+logaddexp = elementwise(np.logaddexp)
+logaddexp2 = elementwise(np.logaddexp2)
+# Trigonometry.
+sin = elementwise(np.sin)
+cos = elementwise(np.cos)
+tan = elementwise(np.tan)
+arcsin = elementwise(np.arcsin)
+asin = elementwise(np.arcsin, "asin")
+arccos = elementwise(np.arccos)
+acos = elementwise(np.arccos, "acos")
+arctan = elementwise(np.arctan)
+atan = elementwise(np.arctan, "atan")
+arctan2 = elementwise(np.arctan2)
+atan2 = elementwise(np.arctan2, "atan2")
+sinh = elementwise(np.sinh)
+cosh = elementwise(np.cosh)
+tanh = elementwise(np.tanh)
+arcsinh = elementwise(np.arcsinh)
+asinh = elementwise(np.arcsinh, "asinh")
+arccosh = elementwise(np.arccosh)
+acosh = elementwise(np.arccosh, "acosh")
+arctanh = elementwise(np.arctanh)
+atanh = elementwise(np.arctanh, "atanh")
+deg2rad = elementwise(np.deg2rad)
+radians = elementwise(np.radians)
+rad2deg = elementwise(np.rad2deg)
+degrees = elementwise(np.degrees)
+# Bits.
+bitwise_and = elementwise(np.bitwise_and)
+bitwise_or = elementwise(np.bitwise_or)
+bitwise_xor = elementwise(np.bitwise_xor)
+bitwise_not = elementwise(np.invert, "bitwise_not")
+bitwise_invert = elementwise(np.invert, "bitwise_invert")
+invert = elementwise(np.invert)
+left_shift = elementwise(np.left_shift)
+bitwise_left_shift = elementwise(np.left_shift, "bitwise_left_shift")
+right_shift = elementwise(np.right_shift)
+bitwise_right_shift = elementwise(np.right_shift, "bitwise_right_shift")
+bitwise_count = elementwise(np.bitwise_count)
+# Comparisons and logic.
+equal = elementwise(np.equal)
+not_equal = elementwise(np.not_equal)
+less = elementwise(np.less)
+less_equal = elementwise(np.less_equal)
+greater = elementwise(np.greater)
+greater_equal = elementwise(np.greater_equal)
+logical_and = elementwise(np.logical_and)
+logical_or = elementwise(np.logical_or)
+logical_xor = elementwise(np.logical_xor)
+logical_not = elementwise(np.logical_not)
+isclose = elementwise(np.isclose)
+# Floating point.
+isfinite = elementwise(np.isfinite)
+isinf = elementwise(np.isinf)
+isnan = elementwise(np.isnan)
+isnat = elementwise(np.isnat)
+isneginf = elementwise(np.isneginf)
+isposinf = elementwise(np.isposinf)
+signbit = elementwise(np.signbit)
+copysign = elementwise(np.copysign)
+nextafter = elementwise(np.nextafter)
+spacing = elementwise(np.spacing)
+modf = elementwise(np.modf)
+frexp = elementwise(np.frexp)
+ldexp = elementwise(np.ldexp)
+floor = elementwise(np.floor)
+ceil = elementwise(np.ceil)
+trunc = elementwise(np.trunc)
+rint = elementwise(np.rint)
+fix = elementwise(np.trunc, "fix")
+nan_to_num = elementwise(np.nan_to_num)
+i0 = elementwise(np.i0)
+sinc = elementwise(np.sinc)
+# Complex numbers.
+real = elementwise(np.real)
+imag = elementwise(np.imag)
+angle = elementwise(np.angle)
+conjugate = elementwise(np.conjugate)
+conj = elementwise(np.conjugate, "conj")
+isreal = elementwise(np.isreal)
+iscomplex = elementwise(np.iscomplex)

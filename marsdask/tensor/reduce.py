@@ -1,116 +1,231 @@
-"""Reductions: a kernel for a chunk, an associative combination, and a finish."""
+"""Reductions: one row of a table each.
+
+``name = reduction(map, combine, finalize)`` is all a reduction takes. ``map(block, axis=, keepdims=)``
+makes a partial result (an array, or a tuple of them) that keeps the reduced axes at length one,
+``combine(a, b)`` is associative and makes one of two, ``finalize(partial)`` makes the result of the
+last. Axes, ``keepdims``, ``dtype``, ``out``, empty chunks, the tree and the fusion with what the
+reduction is taken of are done here, once. ``whole`` names NumPy's function where there is one: its
+result type counts, and what it makes (or raises) of no elements.
+"""
 
 from __future__ import annotations
 
+import math
+import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from marsdask.core.chunk import Grid
 from marsdask.core.collection import wrap
 from marsdask.core.node import Node
-from marsdask.core.shapes import blockwise, map_blocks, tree
-from marsdask.core.types import Chunks
+from marsdask.core.types import numbers
+
+from . import reducers
 from .base import as_node
+from .create import full, ones_like
+from .elementwise import astype, divide, multiply
+from .pointwise import assign, operand
+from .reduction import Axis, Recipe, Reduction
+
+_SUM = ("dtype", "out", "keepdims", "initial", "where")
+_MAX = ("out", "keepdims", "initial", "where")
+_ANY = ("out", "keepdims", "where")
+_MEAN = ("dtype", "out", "keepdims", "where")
+_VAR = ("dtype", "out", "ddof", "keepdims", "where", "correction")
+_PTP = ("out", "keepdims")
+_COUNT = ("keepdims",)
+
+#: How wide the tree is: Mars's and Dask's words, which only tune and are taken from the options.
+_TUNING = ("combine_size", "split_every", "method")
 
 
-@dataclass(frozen=True)
-class Recipe:
-    """How one reduction works; a row of the table."""
+def reduction(
+    map: Callable[..., Any],
+    combine: Callable[[Any, Any], Any],
+    finalize: Callable[..., Any] | None = None,
+    *,
+    name: str = "",
+    whole: Callable[..., Any] | None = None,
+    takes: tuple[str, ...] = ("dtype", "out", "keepdims"),
+    tiled: bool = False,
+    idempotent: bool = False,
+) -> Callable[..., Any]:
+    """Return a lazy reduction; ``takes`` are its arguments after ``a`` and ``axis``, in order."""
+    recipe = Recipe(map, combine, finalize, whole, tiled, idempotent)
+    title = name or (whole or map).__name__
 
-    whole: Callable[..., Any]
-    """NumPy's own function, for dtypes and for arrays of one chunk."""
-    map: Callable[..., Any]
-    combine: Callable[[Any, Any], Any]
-    finalize: Callable[..., Any] | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class Reduction(Node):
-    """A reduction along ``axes``; partials keep the reduced axes at length one."""
-
-    recipe: str
-    a: Node
-    axes: tuple[int, ...]
-    keepdims: bool
-    dtype: np.dtype[Any] | None
-
-    @property
-    def label(self) -> str:
-        return self.recipe
-
-    @cached_property
-    def meta(self) -> Any:  # type: ignore[override]
-        sample = np.ones((1,) * self.a.meta.ndim, self.a.meta.dtype)
-        kwargs = {"dtype": self.dtype} if self.dtype is not None else {}
-        result = RECIPES[self.recipe].whole(sample, axis=self.axes, **kwargs)
-        return np.empty((0,) * len(self.chunks), np.asarray(result).dtype)
-
-    @cached_property
-    def chunks(self) -> Chunks:  # type: ignore[override]
-        kept = self._kept_chunks(self.a.chunks)
-        if self.keepdims:
-            return kept
-        return tuple(sizes for axis, sizes in enumerate(kept) if axis not in self.axes)
-
-    def _kept_chunks(self, chunks: Chunks) -> Chunks:
-        return tuple((1,) if axis in self.axes else sizes for axis, sizes in enumerate(chunks))
-
-    def tile(self, a: Grid) -> Grid:  # type: ignore[override]
-        recipe = RECIPES[self.recipe]
-        kwargs: dict[str, Any] = {"axis": self.axes, "keepdims": True}
-        if self.dtype is not None:
-            kwargs["dtype"] = self.dtype
-        chunks = tuple(
-            (1,) * len(sizes) if axis in self.axes else sizes for axis, sizes in enumerate(a.chunks)
-        )
-        partials = map_blocks(recipe.map, a, chunks=chunks, meta=self.meta, kwargs=kwargs)
-        grid = tree(partials, recipe.combine, self.axes, finalize=recipe.finalize, meta=self.meta)
-        if self.keepdims:
-            return grid
-        kept = [axis for axis in range(grid.ndim) if axis not in self.axes]
-        axes = tuple(kept.index(axis) if axis in kept else None for axis in range(grid.ndim))
-        result = tuple(grid.chunks[axis] for axis in kept)
-        return blockwise(
-            squeeze,
-            [(grid, axes)],
-            chunks=result,
-            meta=self.meta,
-            kwargs={"axis": self.axes},
-            cheap=True,
-        )
-
-
-def squeeze(block: Any, axis: tuple[int, ...]) -> Any:
-    """Drop the reduced axes."""
-    return np.squeeze(block, axis=axis)
-
-
-RECIPES = {
-    "sum": Recipe(np.sum, np.sum, np.add),
-}
-
-
-def reduction(name: str) -> Callable[..., Any]:
-    """Return the lazy reduction of that name."""
-
-    def lazy(a: Any, axis: Any = None, dtype: Any = None, *, keepdims: bool = False) -> Any:
+    def lazy(a: Any, axis: Any = None, *args: Any, **kwargs: Any) -> Any:
+        if len(args) > len(takes):
+            raise TypeError(f"{title}() takes at most {2 + len(takes)} positional arguments")
+        given = dict(zip(takes, args, strict=False))
+        for key in kwargs:
+            if key in given or (key not in takes and key not in _TUNING):
+                raise TypeError(f"{title}() got an unexpected keyword argument {key!r}")
+        given.update(kwargs)
         node = as_node(a)
-        ndim = node.meta.ndim
-        axes = (
-            tuple(range(ndim))
-            if axis is None
-            else np.lib.array_utils.normalize_axis_tuple(axis, ndim)
-        )
-        return wrap(
-            Reduction(name, node, axes, keepdims, None if dtype is None else np.dtype(dtype))
-        )
+        reduced = _node(recipe, title, node, as_axes(axis, node.meta.ndim), given)
+        out = given.get("out")
+        return wrap(reduced) if out is None else assign(out, reduced)
 
-    lazy.__name__ = lazy.__qualname__ = name
+    lazy.__name__ = lazy.__qualname__ = title
+    lazy.__doc__ = f"Reduce along axes by ``{title}``. See numpy.{title}."
     return lazy
 
 
-sum = reduction("sum")
+def as_axes(axis: Any, ndim: int) -> Axis:
+    """Return the axes as a sorted tuple of non-negative ints; ``None`` is all of them."""
+    if axis is None:
+        return tuple(range(ndim))
+    axes: Axis = np.lib.array_utils.normalize_axis_tuple(axis, ndim)
+    return tuple(sorted(axes))
+
+
+def _node(recipe: Recipe, title: str, node: Node, axes: Axis, given: dict[str, Any]) -> Node:
+    dtype, where, initial = given.get("dtype"), given.get("where", True), given.get("initial")
+    masked = where is not True and where is not None
+    settings = {} if dtype is None else {"dtype": np.dtype(dtype)}
+    if initial is np._NoValue:
+        initial = None
+    if masked and initial is not None and recipe.idempotent:
+        settings["initial"] = initial
+    ddof = given.get("ddof", 0) or given.get("correction") or 0
+    operands = (node,)
+    if masked:
+        mask = operand(where, node.chunks)
+        operands = (node, mask if isinstance(mask, Node) else as_node(mask))
+    result = _result_dtype(recipe, node, axes, settings, masked=masked)
+    if recipe.whole is not None and initial is None and 0 in [node.shape[a] for a in axes]:
+        _check_empty(recipe.whole, node, axes)
+    return Reduction(
+        recipe,
+        operands,
+        None,
+        axes,
+        bool(given.get("keepdims", False)),
+        result,
+        title,
+        tuple(settings.items()),
+        (("ddof", ddof),) if ddof else (),
+        masked,
+        initial,
+    )
+
+
+def _result_dtype(
+    recipe: Recipe, node: Node, axes: Axis, settings: dict[str, Any], *, masked: bool
+) -> Any:
+    """Return the result's type; raises what NumPy raises for types and arguments."""
+    sample = np.ones((1,) * node.meta.ndim, node.meta.dtype)
+    where = {"where": sample == sample} if masked else {}
+    if recipe.whole is not None:
+        return np.asarray(recipe.whole(sample, axis=axes, **settings, **where)).dtype
+    value = recipe.map(sample, axis=axes, keepdims=True, **settings, **where)
+    return np.asarray(value if recipe.finalize is None else recipe.finalize(value)).dtype
+
+
+def _check_empty(whole: Callable[..., Any], node: Node, axes: Axis) -> None:
+    """Raise now what NumPy raises for no elements."""
+    shape = tuple(1 if axis not in axes and n != 0 else n for axis, n in enumerate(node.shape))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        whole(np.empty(tuple(n if n in (0, 1) else 1 for n in shape), node.meta.dtype), axis=axes)
+
+
+# NumPy's `sum` of a block is pairwise, and reads it once: no tiles needed.
+sum = reduction(np.sum, np.add, whole=np.sum, takes=_SUM)
+prod = reduction(np.prod, np.multiply, whole=np.prod, takes=_SUM)
+max = reduction(np.max, np.maximum, whole=np.max, takes=_MAX, name="max", idempotent=True)
+min = reduction(np.min, np.minimum, whole=np.min, takes=_MAX, name="min", idempotent=True)
+amax = reduction(np.max, np.maximum, whole=np.max, takes=_MAX, name="amax", idempotent=True)
+amin = reduction(np.min, np.minimum, whole=np.min, takes=_MAX, name="amin", idempotent=True)
+any = reduction(np.any, np.logical_or, whole=np.any, takes=_ANY)
+all = reduction(np.all, np.logical_and, whole=np.all, takes=_ANY)
+count_nonzero = reduction(np.count_nonzero, np.add, whole=np.count_nonzero, takes=_COUNT)
+ptp = reduction(reducers.extremes, reducers.wider, reducers.spread, whole=np.ptp, takes=_PTP)
+mean = reduction(reducers.total, reducers.add_pairs, reducers.divided, whole=np.mean, takes=_MEAN)
+var = reduction(
+    reducers.moments,
+    reducers.merge_moments,
+    reducers.variance,
+    whole=np.var,
+    takes=_VAR,
+    tiled=True,
+)
+std = reduction(
+    reducers.moments,
+    reducers.merge_moments,
+    reducers.deviation,
+    whole=np.std,
+    takes=_VAR,
+    tiled=True,
+)
+nansum = reduction(np.nansum, np.add, whole=np.nansum, takes=_SUM, tiled=True)
+nanprod = reduction(np.nanprod, np.multiply, whole=np.nanprod, takes=_SUM, tiled=True)
+nanmax = reduction(
+    reducers.nan_most, np.fmax, reducers.warn_all_nan, whole=np.nanmax, takes=_MAX, idempotent=True
+)
+nanmin = reduction(
+    reducers.nan_least, np.fmin, reducers.warn_all_nan, whole=np.nanmin, takes=_MAX, idempotent=True
+)
+nanmean = reduction(
+    reducers.nan_total,
+    reducers.add_pairs,
+    reducers.divided,
+    whole=np.nanmean,
+    takes=_MEAN[:3],
+    tiled=True,
+)
+nanvar = reduction(
+    reducers.nan_moments,
+    reducers.merge_moments,
+    reducers.nan_variance,
+    whole=np.nanvar,
+    takes=_VAR[:4],
+    tiled=True,
+)
+nanstd = reduction(
+    reducers.nan_moments,
+    reducers.merge_moments,
+    reducers.nan_deviation,
+    whole=np.nanstd,
+    takes=_VAR[:4],
+    tiled=True,
+)
+
+
+def average(
+    a: Any, axis: Any = None, weights: Any = None, returned: bool = False, *, keepdims: bool = False
+) -> Any:
+    """Return the weighted average. See numpy.average."""
+    node = as_node(a)
+    if weights is None:
+        value = mean(a, axis=axis, keepdims=keepdims)
+        if not returned:
+            return value
+        axes = as_axes(axis, node.meta.ndim)
+        count = math.prod(numbers(node.shape[axis] for axis in axes))
+        return value, full(numbers(value.node.shape), count, value.dtype)
+    given = _along(as_node(weights), node, axis)
+    dtype = np.result_type(node.meta.dtype, given.meta.dtype)
+    if node.meta.dtype.kind in "biu":
+        dtype = np.result_type(dtype, np.float64)
+    given = astype(wrap(given), dtype)
+    scale = sum(multiply(given, ones_like(node)), axis=axis, keepdims=keepdims)
+    value = divide(sum(multiply(a, given), axis=axis, keepdims=keepdims), scale)
+    return (value, scale) if returned else value
+
+
+def _along(weights: Node, node: Node, axis: Any) -> Node:
+    """Return weights that broadcast against the values."""
+    if weights.shape == node.shape:
+        return weights
+    if axis is None:
+        raise TypeError("Axis must be specified when shapes of a and weights differ.")
+    axes = as_axes(axis, node.meta.ndim)
+    if weights.shape != tuple(node.shape[axis] for axis in axes):
+        raise ValueError(
+            "Shape of weights must be consistent with shape of a along specified axis."
+        )
+    index = tuple(slice(None) if axis in axes else None for axis in range(node.meta.ndim))
+    return wrap(weights)[index].node  # type: ignore[no-any-return]

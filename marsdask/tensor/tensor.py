@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -11,7 +12,7 @@ from marsdask.core.chunk import Grid
 from marsdask.core.collection import Collection, register_collection
 from marsdask.core.types import Chunks, Index, public
 
-from . import blocks, elementwise, reduce
+from . import blocks, elementwise, exchange, mapblocks, protocols, reduce
 from .rechunk import rechunk, recut
 
 
@@ -62,11 +63,114 @@ class Tensor(Collection):
         return recut(grid, chunks)
 
     to_numpy = Collection.to_object
+    to_dask = method(exchange.to_dask)
+    to_delayed = method(exchange.to_delayed)
+    map_chunk = method(mapblocks.map_chunk)
+    blocks = property(mapblocks.BlockView)
 
-    __add__ = method(elementwise.add)
+    def map_blocks(self, func: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        """Call a function of the chunks; see :func:`marsdask.tensor.map_blocks`."""
+        return mapblocks.map_blocks(func, self, *args, **kwargs)
+
+    @property
+    def size(self) -> int | float:
+        """The number of elements; nan where only running can tell."""
+        return math.prod(self.shape)
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of one element."""
+        return self.dtype.itemsize
+
+    @property
+    def nbytes(self) -> int | float:
+        """Bytes of all elements; nan where only running can tell."""
+        return self.size * self.itemsize
+
+    # NumPy's protocols.
+    __array_ufunc__ = protocols.array_ufunc
+    __array_function__ = protocols.array_function
+    __array__ = protocols.array
+    __array_namespace__ = protocols.array_namespace
+    # Python's: what needs a value computes it.
+    __bool__ = protocols.truth
+    __int__ = protocols.as_int
+    __float__ = protocols.as_float
+    __complex__ = protocols.as_complex
+    __index__ = protocols.as_index
+    __len__ = protocols.length
+    __contains__ = protocols.contains
+    __iter__ = protocols.iterate
+    item = protocols.item
+    tolist = protocols.tolist
+    # Equal tensors are not equal objects: == is elementwise.
+    __hash__ = None  # type: ignore[assignment]
+    __add__ = protocols.binary(elementwise.add)
+    __radd__ = protocols.reflected(elementwise.add)
+    __iadd__ = protocols.inplace(np.add)
+    __sub__ = protocols.binary(elementwise.subtract)
+    __rsub__ = protocols.reflected(elementwise.subtract)
+    __isub__ = protocols.inplace(np.subtract)
+    __mul__ = protocols.binary(elementwise.multiply)
+    __rmul__ = protocols.reflected(elementwise.multiply)
+    __imul__ = protocols.inplace(np.multiply)
+    __truediv__ = protocols.binary(elementwise.divide)
+    __rtruediv__ = protocols.reflected(elementwise.divide)
+    __itruediv__ = protocols.inplace(np.divide)
+    __floordiv__ = protocols.binary(elementwise.floor_divide)
+    __rfloordiv__ = protocols.reflected(elementwise.floor_divide)
+    __ifloordiv__ = protocols.inplace(np.floor_divide)
+    __mod__ = protocols.binary(elementwise.remainder)
+    __rmod__ = protocols.reflected(elementwise.remainder)
+    __imod__ = protocols.inplace(np.remainder)
+    __divmod__ = protocols.binary(elementwise.divmod)
+    __rdivmod__ = protocols.reflected(elementwise.divmod)
+    __pow__ = protocols.binary(elementwise.power)
+    __rpow__ = protocols.reflected(elementwise.power)
+    __ipow__ = protocols.inplace(np.power)
+    __and__ = protocols.binary(elementwise.bitwise_and)
+    __rand__ = protocols.reflected(elementwise.bitwise_and)
+    __iand__ = protocols.inplace(np.bitwise_and)
+    __or__ = protocols.binary(elementwise.bitwise_or)
+    __ror__ = protocols.reflected(elementwise.bitwise_or)
+    __ior__ = protocols.inplace(np.bitwise_or)
+    __xor__ = protocols.binary(elementwise.bitwise_xor)
+    __rxor__ = protocols.reflected(elementwise.bitwise_xor)
+    __ixor__ = protocols.inplace(np.bitwise_xor)
+    __lshift__ = protocols.binary(elementwise.left_shift)
+    __rlshift__ = protocols.reflected(elementwise.left_shift)
+    __ilshift__ = protocols.inplace(np.left_shift)
+    __rshift__ = protocols.binary(elementwise.right_shift)
+    __rrshift__ = protocols.reflected(elementwise.right_shift)
+    __irshift__ = protocols.inplace(np.right_shift)
+    __eq__ = protocols.binary(elementwise.equal)
+    __ne__ = protocols.binary(elementwise.not_equal)
+    __lt__ = protocols.binary(elementwise.less)
+    __le__ = protocols.binary(elementwise.less_equal)
+    __gt__ = protocols.binary(elementwise.greater)
+    __ge__ = protocols.binary(elementwise.greater_equal)
+    __neg__ = method(elementwise.negative)
+    __pos__ = method(elementwise.positive)
+    __abs__ = method(elementwise.absolute)
+    __invert__ = method(elementwise.invert)
+    real = property(elementwise.real)
+    imag = property(elementwise.imag)
+    astype = method(elementwise.astype)
+    clip = method(elementwise.clip)
+    round = method(elementwise.around)
+    conj = method(elementwise.conj)
+    conjugate = method(elementwise.conjugate)
     sum = method(reduce.sum)
+    prod = method(reduce.prod)
+    min = method(reduce.min)
+    max = method(reduce.max)
+    mean = method(reduce.mean)
+    var = method(reduce.var)
+    std = method(reduce.std)
+    any = method(reduce.any)
+    all = method(reduce.all)
+    ptp = method(reduce.ptp)
     rechunk = method(rechunk)
 
 
 register_collection(np.ndarray, Tensor)
-

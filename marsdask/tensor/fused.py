@@ -1,0 +1,248 @@
+"""Chains of elementwise functions as one kernel that works tile by tile, in cache.
+
+Memory that is touched for the first time costs ten times as much as memory in cache, so temporaries
+of a whole block are what makes NumPy slow on large arrays. Here a block is cut into tiles; each
+function writes into a small register that is used again, and only the result is as large as the
+block.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from marsdask.core.shapes import kernel
+
+#: Bytes of one operand's tile: a handful of them fit into the cache of a core.
+TILE_BYTES = 64 * 2**10
+
+#: The width of a tile whose operands lie in memory in different orders.
+MIXED_WIDTH = 64
+
+Shape = tuple[int, ...]
+Tile = tuple[slice, ...]
+
+
+@dataclass(frozen=True)
+class Step:
+    """One function call: arguments are slots of earlier values, or (below zero) constants."""
+
+    func: Callable[..., Any]
+    slots: tuple[int, ...]
+    constants: tuple[Any, ...]
+    kwargs: tuple[tuple[str, Any], ...]
+    dtype: np.dtype[Any]
+
+    def args(self, values: Sequence[Any]) -> list[Any]:
+        """Return the arguments of the call."""
+        constants = self.constants
+        return [values[slot] if slot >= 0 else constants[~slot] for slot in self.slots]
+
+    def moved(self, place: Sequence[int]) -> Step:
+        """Return the step with its slots renumbered."""
+        return replace(self, slots=tuple(place[slot] if slot >= 0 else slot for slot in self.slots))
+
+
+@dataclass(frozen=True)
+class Program:
+    """Function calls over ``leaves`` operands; the last one's value is the result."""
+
+    leaves: int
+    steps: tuple[Step, ...]
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type of the result."""
+        return self.steps[-1].dtype
+
+    def __call__(self, *blocks: Any) -> Any:
+        """Evaluate over whole operands, for those that are small."""
+        values = list(blocks)
+        for step in self.steps:
+            values.append(step.func(*step.args(values), **dict(step.kwargs)))
+        return values[-1]
+
+    @cached_property
+    def _registers(self) -> tuple[list[int | None], list[np.dtype[Any]]]:
+        """Which register each step writes to (none if it cannot), and the registers' types.
+
+        A register is free again after the last use of its value; a ufunc may overwrite its input.
+        """
+        last_use = {
+            slot: position for position, step in enumerate(self.steps) for slot in step.slots
+        }
+        free: dict[np.dtype[Any], list[int]] = {}
+        dtypes: list[np.dtype[Any]] = []
+        chosen: list[int | None] = []
+        for position, step in enumerate(self.steps):
+            for slot in set(step.slots):
+                done = slot - self.leaves
+                if done >= 0 and last_use[slot] == position:
+                    register = chosen[done]
+                    if register is not None:
+                        free.setdefault(dtypes[register], []).append(register)
+            if not isinstance(step.func, np.ufunc):
+                chosen.append(None)
+                continue
+            if not free.get(step.dtype):
+                free.setdefault(step.dtype, []).append(len(dtypes))
+                dtypes.append(step.dtype)
+            chosen.append(free[step.dtype].pop())
+        return chosen, dtypes
+
+    @cached_property
+    def itemsize(self) -> int:
+        """The bytes of the widest value on the way."""
+        return max(step.dtype.itemsize for step in self.steps)
+
+    def worker(self) -> Worker:
+        """Return what evaluates the program tile after tile, with registers of its own."""
+        return Worker(self.leaves, self.steps, *self._registers)
+
+
+class Worker:
+    """Evaluates a program tile by tile in the same registers."""
+
+    def __init__(
+        self,
+        leaves: int,
+        steps: tuple[Step, ...],
+        chosen: list[int | None],
+        dtypes: list[np.dtype[Any]],
+    ) -> None:
+        self._calls = [(step, dict(step.kwargs), r) for step, r in zip(steps, chosen, strict=True)]
+        self._dtypes = dtypes
+        self._shape: Shape | None = None
+        self._registers: list[Any] = []
+
+    def _shaped(self, shape: Shape) -> list[Any]:
+        if shape != self._shape:
+            self._shape = shape
+            self._registers = [np.empty(shape, dtype) for dtype in self._dtypes]
+        return self._registers
+
+    def __call__(self, views: Sequence[Any], shape: Shape, out: Any = None) -> Any:
+        """Return the value of one tile, valid until the next call, or written to ``out``."""
+        registers = self._shaped(shape)
+        values = list(views)
+        last = len(self._calls) - 1
+        for position, (step, kwargs, register) in enumerate(self._calls):
+            args = step.args(values)
+            if register is None:
+                value = step.func(*args, **kwargs)
+            else:
+                into = registers[register] if out is None or position < last else out
+                value = step.func(*args, out=into, **kwargs)
+            values.append(value)
+        if out is not None and values[-1] is not out:
+            out[...] = values[-1]
+        return values[-1]
+
+
+def merged(
+    parts: Sequence[tuple[Any, Sequence[Any], Program]],
+) -> tuple[tuple[Any, ...], Program]:
+    """Join programs, given as (name of the value, names of the operands, program).
+
+    An operand that is the value of an earlier part is taken from there. Returns the operands that
+    are left, and the one program.
+    """
+    made = {name for name, _, _ in parts}
+    operands = dict.fromkeys(leaf for _, leaves, _ in parts for leaf in leaves if leaf not in made)
+    slots = {leaf: position for position, leaf in enumerate(operands)}
+    steps: list[Step] = []
+    for name, leaves, program in parts:
+        base = len(operands) + len(steps)
+        place = [*(slots[leaf] for leaf in leaves), *range(base, base + len(program.steps))]
+        steps.extend(step.moved(place) for step in program.steps)
+        slots[name] = len(operands) + len(steps) - 1
+    return tuple(operands), Program(len(operands), tuple(steps))
+
+
+def flattened(blocks: Sequence[Any], shape: Shape) -> tuple[list[Any], str] | None:
+    """Return operands that lie alike in memory as vectors, with their order; else ``None``."""
+    whole = [block for block in blocks if block.shape == shape]
+    if any(block.size != 1 for block in blocks if block.shape != shape):
+        return None
+    if all(block.flags.c_contiguous for block in whole):
+        return [b.reshape(-1) if b.shape == shape else b.reshape(()) for b in blocks], "C"
+    if all(block.flags.f_contiguous for block in whole):
+        return [b.T.reshape(-1) if b.shape == shape else b.reshape(()) for b in blocks], "F"
+    return None
+
+
+def tile_shape(blocks: Sequence[Any], shape: Shape, itemsize: int, widest: int = 0) -> Shape:
+    """Return how large a tile is along each axis: whole rows first, unless they are too long."""
+    room = max(1, TILE_BYTES // itemsize)
+    if _mixed(blocks, shape):
+        widest = min(widest or MIXED_WIDTH, MIXED_WIDTH)
+    sizes: list[int] = []
+    for axis, length in enumerate(reversed(shape)):
+        size = max(1, min(length, room))
+        if axis == 0 and widest:
+            size = min(size, widest)
+        sizes.append(size)
+        room = max(1, room // size)
+    return tuple(reversed(sizes))
+
+
+def _mixed(blocks: Sequence[Any], shape: Shape) -> bool:
+    """Tell whether some operand is not read along the last axis."""
+    return len(shape) > 1 and any(
+        block.shape == shape and abs(block.strides[-1]) != min(map(abs, block.strides))
+        for block in blocks
+    )
+
+
+def tiles(shape: Shape, sizes: Shape) -> Iterator[Tile]:
+    """Iterate over the tiles of a block, last axis fastest."""
+    return itertools.product(
+        *(
+            [slice(start, min(start + size, length)) for start in range(0, length, size)]
+            for length, size in zip(shape, sizes, strict=True)
+        )
+    )
+
+
+def at(block: Any, tile: Tile) -> Any:
+    """Return the part of an operand that a tile needs; axes of length one broadcast."""
+    if block.ndim == 0:
+        return block
+    own = tile[len(tile) - block.ndim :]
+    if 1 in block.shape:
+        own = tuple(
+            part if length != 1 else slice(None)
+            for part, length in zip(own, block.shape, strict=True)
+        )
+    return block[own]
+
+
+@kernel(scratch=0.1)
+def fused(*blocks: Any, program: Program) -> Any:
+    """Evaluate a program over blocks that broadcast against each other."""
+    blocks = tuple(map(np.asarray, blocks))
+    shape = np.broadcast_shapes(*(block.shape for block in blocks))
+    itemsize = program.itemsize
+    if int(np.prod(shape)) * itemsize <= 2 * TILE_BYTES:
+        return program(*blocks)
+    flat = flattened(blocks, shape)
+    out = np.empty(shape, program.dtype, order="F" if flat and flat[1] == "F" else "C")
+    target = out
+    if flat is not None:
+        blocks = tuple(flat[0])
+        target = (out.T if flat[1] == "F" else out).reshape(-1)
+    run = program.worker()
+    for tile in tiles(target.shape, tile_shape((*blocks, target), target.shape, itemsize)):
+        part = target[tile]
+        run([at(block, tile) for block in blocks], part.shape, part)
+    return out
+
+
+def fusible(dtypes: Collection[np.dtype[Any]]) -> bool:
+    """Tell whether values of these types may live in registers."""
+    return all(dtype.kind in "biufcmM" for dtype in dtypes)

@@ -1,0 +1,294 @@
+"""The nodes of elementwise operations, alone and fused with their neighbours."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from marsdask.core.chunk import Grid
+from marsdask.core.collection import Collection, wrap
+from marsdask.core.node import Node, Part
+from marsdask.core.shapes import map_blocks
+from marsdask.core.types import Chunks
+
+from .base import Literal, empty
+from .chunks import broadcast_chunks, normalize_chunks
+from .fused import Program, Step, fused, fusible, merged
+from .rechunk import aligned
+
+#: A fused program grows no longer than this: naming it costs as much each time it grows.
+LONGEST = 64
+
+_SCALARS = (bool, int, float, complex, str, bytes, np.generic, type(None))
+
+
+class Pointwise(Node):
+    """What single and fused elementwise operations share: a program over operands."""
+
+    program: Any
+    leaves: Any
+
+    @property
+    def fuses(self) -> bool:
+        """Whether it may become part of a fused program."""
+        raise NotImplementedError(f"{type(self).__name__} declares no fuses")
+
+    @cached_property
+    def chunks(self) -> Chunks:  # type: ignore[override]
+        return broadcast_chunks(*(node.chunks for node in self.leaves))
+
+    def tile(self, *grids: Grid) -> Any:  # type: ignore[override]
+        # Inputs come once for each mention; operands are distinct.
+        distinct = dict(zip(self.inputs, grids, strict=True))
+        return self._tile(tuple(distinct[leaf] for leaf in self.leaves))
+
+    def _tile(self, grids: tuple[Grid, ...]) -> Any:
+        if len({grid.chunks for grid in grids}) == 1:
+            return self._map(grids, grids[0].chunks)
+        return self._aligned(grids)
+
+    def _aligned(self, grids: tuple[Grid, ...]) -> Generator[Any, Any, Any]:
+        grids, chunks = yield from aligned(grids)
+        return self._map(grids, chunks)
+
+    def _map(self, grids: tuple[Grid, ...], chunks: Chunks) -> Any:
+        raise NotImplementedError(f"{type(self).__name__} declares no map")
+
+    def absorb(self, alone: Callable[[Node], bool]) -> Node:
+        if not self.fuses:
+            return self
+        parts = absorbable(self.leaves, self.shape, alone)
+        if not parts:
+            return self
+        joined = [(node, node.leaves, node.program) for node in (*parts, self)]
+        if sum(len(program.steps) for _, _, program in joined) > LONGEST:
+            return self
+        return Fused(*merged(joined))
+
+
+def absorbable(
+    leaves: tuple[Node, ...], shape: Any, alone: Callable[[Node], bool]
+) -> list[Pointwise]:
+    """Return the operands whose work may be done by their one consumer.
+
+    One that broadcasts may not: its work would be done again for every row.
+    """
+    return [
+        leaf
+        for leaf in leaves
+        if isinstance(leaf, Pointwise) and leaf.fuses and alone(leaf) and leaf.shape == shape
+    ]
+
+
+@dataclass(frozen=True, eq=False)
+class Elementwise(Pointwise):
+    """``func`` of arrays that broadcast against each other, with constants among its arguments."""
+
+    func: Callable[..., Any]
+    args: tuple[Any, ...]
+    kwargs: tuple[tuple[str, Any], ...] = ()
+
+    @property
+    def label(self) -> str:
+        return self.func.__name__
+
+    @cached_property
+    def leaves(self) -> tuple[Node, ...]:
+        return tuple(dict.fromkeys(self.inputs))
+
+    @cached_property
+    def _sample(self) -> Any:
+        """What the function makes of no elements: the type (or types) of the result."""
+        args = [empty(arg.meta.dtype, 1) if isinstance(arg, Node) else arg for arg in self.args]
+        with np.errstate(all="ignore"):
+            return self.func(*args, **dict(self.kwargs))
+
+    @cached_property
+    def meta(self) -> Any:  # type: ignore[override]
+        return empty(self._sample.dtype, len(self.chunks))
+
+    @property
+    def fuses(self) -> bool:
+        return fusible([self.meta.dtype, *(leaf.meta.dtype for leaf in self.leaves)])
+
+    @cached_property
+    def program(self) -> Program:
+        place = {leaf: position for position, leaf in enumerate(self.leaves)}
+        constants = tuple(arg for arg in self.args if not isinstance(arg, Node))
+        rest = iter(range(len(constants)))
+        slots = tuple(place[arg] if isinstance(arg, Node) else ~next(rest) for arg in self.args)
+        dtype = np.dtype(object) if isinstance(self._sample, tuple) else self._sample.dtype
+        step = Step(self.func, slots, constants, self.kwargs, dtype)
+        return Program(len(place), (step,))
+
+    def _map(self, grids: tuple[Grid, ...], chunks: Chunks) -> Grid:
+        if len(grids) == len(self.args):
+            kwargs = dict(self.kwargs)
+            return map_blocks(self.func, *grids, chunks=chunks, meta=self.meta, kwargs=kwargs)
+        kwargs = {"program": self.program}
+        return map_blocks(evaluate, *grids, chunks=chunks, meta=self.meta, kwargs=kwargs)
+
+
+def evaluate(*blocks: Any, program: Program) -> Any:
+    """Call the one function of a program."""
+    return program(*blocks)
+
+
+@dataclass(frozen=True, eq=False)
+class Fused(Pointwise):
+    """Several elementwise functions as one."""
+
+    leaves: tuple[Node, ...]
+    program: Program
+
+    fuses: ClassVar[bool] = True  # type: ignore[assignment]
+
+    @property
+    def label(self) -> str:
+        return "_".join(step.func.__name__ for step in self.program.steps[-3:])
+
+    @cached_property
+    def meta(self) -> Any:  # type: ignore[override]
+        return empty(self.program.dtype, len(self.chunks))
+
+    def _map(self, grids: tuple[Grid, ...], chunks: Chunks) -> Grid:
+        kwargs = {"program": self.program}
+        return map_blocks(fused, *grids, chunks=chunks, meta=self.meta, kwargs=kwargs)
+
+
+@dataclass(frozen=True, eq=False)
+class Several(Elementwise):
+    """An elementwise function with several outputs."""
+
+    @cached_property
+    def meta(self) -> Any:  # type: ignore[override]
+        return tuple(empty(sample.dtype, len(self.chunks[0])) for sample in self._sample)
+
+    @cached_property
+    def chunks(self) -> Any:  # type: ignore[override]
+        return (broadcast_chunks(*(node.chunks for node in self.leaves)),) * len(self._sample)
+
+    @property
+    def shape(self) -> Any:  # type: ignore[override]
+        raise NotImplementedError("several outputs have a shape each")
+
+    @property
+    def fuses(self) -> bool:
+        return False
+
+    def _map(self, grids: tuple[Grid, ...], chunks: Chunks) -> tuple[Grid, ...]:  # type: ignore[override]
+        width = sum(part.dtype.itemsize for part in self.meta)
+        source = map_blocks(
+            evaluate, *grids, chunks=chunks, itemsize=width, kwargs={"program": self.program}
+        )
+        return tuple(
+            map_blocks(output, source, meta=meta, kwargs={"position": position}, cheap=True)
+            for position, meta in enumerate(self.meta)
+        )
+
+
+def output(blocks: tuple[Any, ...], position: int) -> Any:
+    """Return one of several outputs."""
+    return blocks[position]
+
+
+def operand(arg: Any, like: Chunks | None = None) -> Any:
+    """Return an argument as a node, or itself if it is a scalar.
+
+    An array in memory is cut like the axes of ``like`` that it lies along.
+    """
+    if isinstance(arg, Collection):
+        return arg.node
+    if isinstance(arg, (*_SCALARS, Node)):
+        return arg
+    array = np.asarray(arg)
+    if array.ndim == 0:
+        # A foreign scalar stays what it is: its type says how it promotes.
+        return arg if array.dtype == object else array[()]
+    splits = normalize_chunks(None, array.shape, array.dtype)
+    if like is not None:
+        found = dict(zip(range(-len(like), 0), like, strict=True))
+        splits = tuple(
+            found[axis] if axis in found and fits(found[axis], length) else own
+            for axis, (own, length) in zip(
+                range(-array.ndim, 0), zip(splits, array.shape, strict=True), strict=True
+            )
+        )
+    return Literal(array, splits)
+
+
+def fits(sizes: tuple[Any, ...], length: int) -> bool:
+    """Tell whether chunks of known sizes cover an axis of ``length``."""
+    return all(type(size) is int for size in sizes) and sum(sizes) == length
+
+
+def operands(args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return arguments as nodes and scalars, at least one of them a node."""
+    like = next((arg.node.chunks for arg in args if isinstance(arg, Collection)), None)
+    found = tuple([operand(arg, like) for arg in args])
+    if any(isinstance(item, Node) for item in found):
+        return found
+    array = np.asarray(found[0])
+    return (Literal(array, ()), *found[1:])
+
+
+def apply(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Return the node of an elementwise function over tensors, arrays and scalars.
+
+    Functions with several outputs return a tuple of nodes.
+    """
+    nodes = operands(args)
+    options = tuple(sorted(kwargs.items())) if kwargs else ()
+    if outputs_of(func) == 1:
+        return Elementwise(func, nodes, options)
+    source = Several(func, nodes, options)
+    return tuple(Part(source, position) for position in range(outputs_of(func)))
+
+
+def outputs_of(func: Callable[..., Any]) -> int:
+    """Return how many results a function has."""
+    return func.nout if isinstance(func, np.ufunc) else 1
+
+
+def masked(
+    *args: Any, func: Callable[..., Any], dtype: np.dtype[Any], options: Mapping[str, Any]
+) -> Any:
+    """Call a ufunc where a mask (the last but one argument) holds; the last one is the rest."""
+    *values, where, rest = args
+    shape = np.broadcast_shapes(*(np.shape(value) for value in (*values, where)))
+    out = np.array(np.broadcast_to(rest, shape), dtype)
+    return func(*values, where=where, out=out, **options)
+
+
+def cast(block: Any, dtype: np.dtype[Any]) -> Any:
+    """Return the block in another type, itself if it has it."""
+    return block.astype(dtype, copy=False)
+
+
+def assign(target: Any, node: Node, casting: Any = "same_kind") -> Any:
+    """Make ``target`` hold what ``node`` computes, in the target's type; return it.
+
+    This is what ``out=`` and in-place operators mean here: expressions made from ``target`` before
+    keep its old value.
+    """
+    if not isinstance(target, Collection):
+        raise TypeError("out= takes a tensor; to fill an array, assign the result of compute()")
+    old = target.node
+    if node.shape != old.shape:
+        raise ValueError(
+            f"non-broadcastable output operand with shape {old.shape} doesn't match the "
+            f"broadcast shape {node.shape}"
+        )
+    if node.meta.dtype != old.meta.dtype:
+        if not np.can_cast(node.meta.dtype, old.meta.dtype, casting):
+            raise TypeError(
+                f"Cannot cast output from {node.meta.dtype!r} to {old.meta.dtype!r} "
+                f"with casting rule {casting!r}"
+            )
+        node = Elementwise(cast, (node,), (("dtype", old.meta.dtype),))
+    target._node = wrap(node).node
+    return target

@@ -1,0 +1,239 @@
+"""How a tensor answers Python's operators and NumPy's protocols: lazily, or by computing."""
+
+from __future__ import annotations
+
+import math
+import numbers
+import operator
+import sys
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from marsdask.core.collection import Collection, wrap
+from marsdask.core.types import Unknown
+
+from . import reduce
+from .elementwise import apply, elementwise
+from .pointwise import assign
+
+_OURS = (np.ndarray, np.generic, numbers.Number, str, bytes, list, tuple)
+
+#: What ``ufunc.reduce`` is called on its own.
+_REDUCTIONS = {
+    np.add: reduce.sum,
+    np.multiply: reduce.prod,
+    np.maximum: reduce.max,
+    np.minimum: reduce.min,
+    np.logical_and: reduce.all,
+    np.logical_or: reduce.any,
+}
+_SCANS = {np.add: "cumsum", np.multiply: "cumprod"}
+
+
+def is_tensor(obj: Any) -> bool:
+    """Tell tensors from frames and from everything else."""
+    return isinstance(obj, Collection) and isinstance(obj.node.meta, np.ndarray)
+
+
+def operand_of(obj: Any) -> bool:
+    """Tell whether an operator of ours may take ``obj``, rather than ``obj`` us."""
+    if isinstance(obj, Collection):
+        return is_tensor(obj)
+    if isinstance(obj, _OURS):
+        return True
+    # Whoever implements the protocol (a dask array, a pandas frame) decides for itself.
+    return not hasattr(obj, "__array_ufunc__")
+
+
+def binary(func: Callable[..., Any]) -> Callable[[Any, Any], Any]:
+    """Return the operator ``self <func> other``."""
+
+    def call(self: Any, other: Any) -> Any:
+        return func(self, other) if operand_of(other) else NotImplemented
+
+    return call
+
+
+def reflected(func: Callable[..., Any]) -> Callable[[Any, Any], Any]:
+    """Return the operator ``other <func> self``."""
+
+    def call(self: Any, other: Any) -> Any:
+        return func(other, self) if operand_of(other) else NotImplemented
+
+    return call
+
+
+def inplace(ufunc: np.ufunc) -> Callable[[Any, Any], Any]:
+    """Return the operator that makes ``self`` hold the result, in its own type and shape."""
+
+    def call(self: Any, other: Any) -> Any:
+        return assign(self, apply(ufunc, self, other)) if operand_of(other) else NotImplemented
+
+    return call
+
+
+def module() -> Any:
+    """Return ``marsdask.tensor``, which holds every function but imports the class itself."""
+    return sys.modules["marsdask.tensor"]
+
+
+@cache
+def lazy_ufunc(ufunc: np.ufunc) -> Callable[..., Any]:
+    """Return the lazy form of any ufunc, SciPy's included."""
+    if ufunc.signature is None:
+        return elementwise(ufunc)
+    found: Callable[..., Any] | None = getattr(module(), ufunc.__name__, None)
+    if found is None:
+        raise NotImplementedError(
+            f"{ufunc.__name__} has no lazy form; apply it to compute(), or use map_blocks"
+        )
+    return found
+
+
+def array_ufunc(self: Any, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+    """Answer a NumPy ufunc."""
+    if not all(map(operand_of, inputs)):
+        return NotImplemented
+    outputs = kwargs.pop("out", ())
+    if any(isinstance(item, np.ndarray) for item in outputs):
+        return _filled(self, ufunc, method, inputs, kwargs, outputs)
+    if outputs:
+        kwargs["out"] = outputs if len(outputs) > 1 else outputs[0]
+    if method == "__call__":
+        return lazy_ufunc(ufunc)(*inputs, **kwargs)
+    if method == "outer":
+        a, b = (wrap(apply(np.positive, item)) for item in inputs)
+        return lazy_ufunc(ufunc)(a[(..., *(None,) * b.ndim)], b, **kwargs)
+    if method == "reduce" and ufunc in _REDUCTIONS:
+        (a, *axis) = inputs
+        kwargs.setdefault("axis", axis[0] if axis else 0)
+        return _REDUCTIONS[ufunc](a, **kwargs)
+    if method == "accumulate" and ufunc in _SCANS:
+        (a, *axis) = inputs
+        kwargs.setdefault("axis", axis[0] if axis else 0)
+        return getattr(module(), _SCANS[ufunc])(a, **kwargs)
+    raise NotImplementedError(
+        f"{ufunc.__name__}.{method} has no lazy form; apply it to compute(), or use map_blocks"
+    )
+
+
+def _filled(
+    self: Any,
+    ufunc: np.ufunc,
+    method: str,
+    inputs: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    outputs: tuple[Any, ...],
+) -> Any:
+    """Compute at once, since the results go into arrays in memory."""
+    results = array_ufunc(self, ufunc, method, *inputs, **kwargs)
+    several = results if isinstance(results, tuple) else (results,)
+    for out, result in zip(outputs, several, strict=True):
+        if isinstance(out, np.ndarray):
+            np.copyto(out, result.compute(), casting=kwargs.get("casting", "same_kind"))
+        elif out is not None:
+            assign(out, result.node)
+    return outputs if len(outputs) > 1 else outputs[0]
+
+
+def array_function(self: Any, func: Callable[..., Any], types: Any, args: Any, kwargs: Any) -> Any:
+    """Answer a NumPy function by its namesake here."""
+    if not all(issubclass(kind, Collection | np.ndarray) for kind in types):
+        return NotImplemented
+    names = func.__module__.split(".")[1:]
+    place = module()
+    for name in (*names, func.__name__):
+        place = getattr(place, name, None)
+    if place is None or place is func:
+        raise NotImplementedError(
+            f"{func.__module__}.{func.__name__} has no lazy form; apply it to compute()"
+        )
+    return place(*args, **kwargs)
+
+
+def array(self: Any, dtype: Any = None, copy: bool | None = None) -> Any:
+    """Compute, as NumPy asks for an array."""
+    if copy is False:
+        raise ValueError("a tensor becomes an array by computing: copy=False cannot be kept")
+    return np.asarray(self.compute(), dtype=dtype)
+
+
+def array_namespace(self: Any, *, api_version: str | None = None) -> Any:
+    """Return the module whose functions take tensors."""
+    return module()
+
+
+def _single(self: Any) -> Any:
+    """Compute a tensor that must be 0-d."""
+    if self.ndim:
+        raise TypeError("only 0-dimensional arrays can be converted to Python scalars")
+    return np.asarray(self.compute())[()]
+
+
+def truth(self: Any) -> bool:
+    """Compute the truth of one element."""
+    size = self.size
+    if size != 1 and not math.isnan(size):
+        raise ValueError(
+            "The truth value of an array with more than one element is ambiguous. "
+            "Use a.any() or a.all()"
+            if size
+            else "The truth value of an empty array is ambiguous. Use a.size > 0"
+        )
+    return bool(np.asarray(self.compute()))
+
+
+def as_int(self: Any) -> int:
+    """Compute one element as an int."""
+    return int(_single(self))
+
+
+def as_float(self: Any) -> float:
+    """Compute one element as a float."""
+    return float(_single(self))
+
+
+def as_complex(self: Any) -> complex:
+    """Compute one element as a complex number."""
+    return complex(_single(self))
+
+
+def as_index(self: Any) -> int:
+    """Compute one integer element."""
+    if self.dtype.kind not in "iu":
+        raise TypeError("only integer scalar arrays can be converted to a scalar index")
+    return operator.index(_single(self))
+
+
+def length(self: Any) -> int:
+    """Return the length of the first axis; runs what it depends on if nothing else tells."""
+    if not self.ndim:
+        raise TypeError("len() of unsized object")
+    if isinstance(self.node.shape[0], Unknown):
+        self.execute()
+    return int(self.shape[0])
+
+
+def contains(self: Any, item: Any) -> bool:
+    """Compute whether some element equals ``item``."""
+    return bool(reduce.any(wrap(apply(np.equal, self, item))))
+
+
+def iterate(self: Any) -> Iterator[Any]:
+    """Iterate over the first axis."""
+    if not self.ndim:
+        raise TypeError("iteration over a 0-d array")
+    return (self[position] for position in range(length(self)))
+
+
+def item(self: Any, *args: Any) -> Any:
+    """Compute one element as a Python scalar."""
+    return np.asarray(self.compute()).item(*args)
+
+
+def tolist(self: Any) -> Any:
+    """Compute, and return nested lists of Python scalars."""
+    return np.asarray(self.compute()).tolist()

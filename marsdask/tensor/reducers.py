@@ -1,0 +1,162 @@
+"""Kernels of the reductions: of a block, of two partial results, and of the last one."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import Any
+
+import numpy as np
+
+Axis = tuple[int, ...]
+#: How many elements, their mean, and the sum of the squared distances from it.
+Moments = tuple[Any, Any, Any]
+
+
+def counted(block: Any, axis: Axis, where: Any = True) -> Any:
+    """Return how many elements each result is made of."""
+    if where is True:
+        return math.prod(block.shape[a] for a in axis)
+    return np.sum(np.broadcast_to(where, block.shape), axis=axis, keepdims=True)
+
+
+def accurate(dtype: np.dtype[Any], wanted: Any) -> np.dtype[Any]:
+    """Return the type that averages are accumulated in, as NumPy chooses it."""
+    if wanted is not None:
+        return np.dtype(wanted)
+    if dtype.kind in "biu":
+        return np.dtype(np.float64)
+    return np.dtype(np.float32) if dtype == np.float16 else dtype
+
+
+def total(block: Any, axis: Axis, dtype: Any = None, where: Any = True, **kwargs: Any) -> Any:
+    """Return (sum, count)."""
+    dtype = accurate(block.dtype, dtype) if block.dtype.kind not in "mO" else dtype
+    value = np.sum(block, axis=axis, dtype=dtype, where=where, **kwargs)
+    return value, counted(block, axis, where)
+
+
+def add_pairs(a: Any, b: Any) -> Any:
+    """Add tuples item by item."""
+    return tuple(x + y for x, y in zip(a, b, strict=True))
+
+
+def divided(partial: Any) -> Any:
+    """Return sum / count."""
+    value, count = partial
+    if np.any(np.equal(count, 0)):
+        warnings.warn("Mean of empty slice", RuntimeWarning, stacklevel=2)
+    if np.asarray(value).dtype.kind in "mO":
+        return value / count
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.true_divide(value, count, casting="unsafe")
+
+
+def moments(
+    block: Any, axis: Axis, dtype: Any = None, where: Any = True, keepdims: bool = True
+) -> Moments:
+    """Return count, mean and sum of squared distances."""
+    kind = accurate(block.dtype, dtype)
+    count = counted(block, axis, where)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean = np.true_divide(
+            np.sum(block, axis=axis, dtype=kind, keepdims=keepdims, where=where), count
+        )
+        if where is not True:
+            mean = np.where(count == 0, np.zeros((), mean.dtype), mean)
+        away = np.subtract(block, mean, dtype=kind)
+        if away.dtype.kind == "c":
+            away = away.real**2 + away.imag**2
+        else:
+            np.multiply(away, away, out=away)
+        squares = np.sum(away, axis=axis, keepdims=keepdims, where=where)
+    return count, mean, squares
+
+
+def nan_moments(block: Any, axis: Axis, dtype: Any = None, keepdims: bool = True) -> Moments:
+    """Return the moments of what is not nan."""
+    there = ~np.isnan(block) if block.dtype.kind in "fc" else True
+    return moments(block, axis, dtype, there, keepdims)
+
+
+def merge_moments(a: Moments, b: Moments) -> Moments:
+    """Return the moments of both (Chan, Golub and LeVeque)."""
+    (count_a, mean_a, squares_a), (count_b, mean_b, squares_b) = a, b
+    count = count_a + count_b
+    share = np.divide(count_b, np.maximum(count, 1)).astype(np.real(mean_a).dtype)
+    with np.errstate(invalid="ignore"):
+        away = mean_b - mean_a
+        mean = mean_a + away * share
+        square = (away * away.conjugate()).real
+        return count, mean, squares_a + squares_b + square * (count_a * share)
+
+
+def variance(partial: Moments, ddof: float = 0) -> Any:
+    """Return the variance of the moments."""
+    count, _, squares = partial
+    degrees = np.maximum(np.subtract(count, ddof), 0)
+    if np.any(degrees == 0):
+        warnings.warn("Degrees of freedom <= 0 for slice", RuntimeWarning, stacklevel=2)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.true_divide(squares, degrees, casting="unsafe")
+
+
+def deviation(partial: Moments, ddof: float = 0) -> Any:
+    """Return the square root of the variance."""
+    return np.sqrt(variance(partial, ddof))
+
+
+def nan_variance(partial: Moments, ddof: float = 0) -> Any:
+    """Return the variance, nan where too few elements are left."""
+    count = np.asarray(partial[0])
+    value = variance(partial, ddof)
+    return np.where(count - ddof <= 0, np.array(np.nan, value.dtype), value)
+
+
+def nan_deviation(partial: Moments, ddof: float = 0) -> Any:
+    """Return the square root of the variance, nan where too few elements are left."""
+    return np.sqrt(nan_variance(partial, ddof))
+
+
+def nan_total(block: Any, axis: Axis, dtype: Any = None, **kwargs: Any) -> Any:
+    """Return the sum and the count of what is not nan."""
+    if block.dtype.kind not in "fc":
+        value, count = total(block, axis, dtype, **kwargs)
+        return value, count
+    there = ~np.isnan(block)
+    return total(block, axis, dtype, where=there, **kwargs)
+
+
+def nan_least(block: Any, axis: Axis, **kwargs: Any) -> Any:
+    """Return the minimum of what is not nan; nan if nothing is."""
+    return np.fmin.reduce(block, axis=axis, **kwargs)
+
+
+def nan_most(block: Any, axis: Axis, **kwargs: Any) -> Any:
+    """Return the maximum of what is not nan; nan if nothing is."""
+    return np.fmax.reduce(block, axis=axis, **kwargs)
+
+
+def warn_all_nan(partial: Any) -> Any:
+    """Return the partial result; warn, as NumPy does, where it is nan."""
+    if partial.dtype.kind in "fc" and np.any(np.isnan(partial)):
+        warnings.warn("All-NaN slice encountered", RuntimeWarning, stacklevel=2)
+    return partial
+
+
+def extremes(block: Any, axis: Axis, keepdims: bool = True) -> Any:
+    """Return (maximum, minimum)."""
+    return (
+        np.max(block, axis=axis, keepdims=keepdims),
+        np.min(block, axis=axis, keepdims=keepdims),
+    )
+
+
+def wider(a: Any, b: Any) -> Any:
+    """Return the larger maximum and the smaller minimum."""
+    return np.maximum(a[0], b[0]), np.minimum(a[1], b[1])
+
+
+def spread(partial: Any) -> Any:
+    """Return maximum - minimum."""
+    return np.subtract(*partial)
