@@ -7,13 +7,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Self
 
 import dask.base
+import dask.threaded
 
 from marsdask.scheduler.get import get as dask_get
 
 from .adopted import Adopted
 from .chunk import Grid, current_node
 from .config import options
-from .dask_layer import finalize, graph_of, merge_layers, nested_keys, rebuild
+from .dask_layer import MergeLayers, finalize, graph_of, nested_keys, rebuild
 from .errors import NotExecutedError, shortened
 from .explain import explain, visualize
 from .families import class_of, register_collection
@@ -26,6 +27,19 @@ from .types import Chunks, Index
 
 #: Threads that run tasks, ours and Dask's: nothing is eager there.
 _WORKER_THREADS = ("marsdask-", "Dask-")
+
+
+class DefaultGet:
+    """Our ``get``; Dask may take it for its own threaded one, and so mix collections in a compute."""
+
+    def __call__(self, dsk: Any, keys: Any, **kwargs: Any) -> Any:
+        return dask_get(dsk, keys, **kwargs)
+
+    def __eq__(self, other: object) -> bool:
+        return other is dask.threaded.get or isinstance(other, DefaultGet)
+
+    def __hash__(self) -> int:
+        return hash(dask.threaded.get)
 
 
 class Collection:
@@ -103,8 +117,11 @@ class Collection:
     def __dask_tokenize__(self) -> str:
         return self._node.name
 
-    __dask_optimize__ = staticmethod(merge_layers)
-    __dask_scheduler__ = staticmethod(dask_get)
+    @property
+    def __dask_optimize__(self) -> MergeLayers:
+        return MergeLayers()
+
+    __dask_scheduler__ = DefaultGet()
 
     def __dask_postcompute__(self) -> tuple[Any, tuple[Any, ...]]:
         return finalize, (type(self), self._node.meta, len(self._node.chunks))

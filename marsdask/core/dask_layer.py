@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -30,9 +31,16 @@ class MarsLayer(Layer):  # type: ignore[misc]
     between. Every task is annotated with the bytes that it is expected to take (``mars_mem``).
     """
 
-    def __init__(self, roots: Sequence[Node], annotations: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self,
+        roots: Sequence[Node],
+        names: Sequence[str] | None = None,
+        annotations: Mapping[str, Any] | None = None,
+    ) -> None:
         super().__init__(annotations=annotations)
         self.roots = tuple(roots)
+        # The names of functions without an importable name are fresh in every process.
+        self.names = tuple(root.name for root in roots) if names is None else tuple(names)
         self.wishes = {
             name: wish
             for name, wish in (self.annotations or {}).items()
@@ -42,12 +50,15 @@ class MarsLayer(Layer):  # type: ignore[misc]
         self.annotations = {**self.wishes, "mars_mem": Peaks(self)}
 
     def __repr__(self) -> str:
-        names = ", ".join(root.name for root in self.roots)
-        return f"<MarsLayer {names}, {'expanded' if self.is_materialized() else 'lazy'}>"
+        return f"<MarsLayer {', '.join(self.names)}, {'expanded' if self.is_materialized() else 'lazy'}>"
 
     @cached_property
     def _expanded(self) -> tuple[Tasks, Hints]:
-        return static_tasks(self.roots)
+        return static_tasks(self.roots, self.names)
+
+    def root(self, name: str) -> Node:
+        """Return the node behind the keys of ``name``."""
+        return self.roots[self.names.index(name)]
 
     @property
     def hints(self) -> Hints:
@@ -58,7 +69,11 @@ class MarsLayer(Layer):  # type: ignore[misc]
         return "_expanded" in self.__dict__
 
     def get_output_keys(self) -> set[Any]:
-        return {key for root in self.roots for key in flat_keys(root)}
+        return {
+            (name, *index)
+            for root, name in zip(self.roots, self.names, strict=True)
+            for index in itertools.product(*(range(len(sizes)) for sizes in root.chunks))
+        }
 
     def __getitem__(self, key: Any) -> GraphNode:
         return self._expanded[0][key]
@@ -70,7 +85,7 @@ class MarsLayer(Layer):  # type: ignore[misc]
         return len(self._expanded[0])
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _layer, (_packed(self.roots), self.wishes)
+        return _layer, (_packed(self.roots), self.names, self.wishes)
 
 
 class Peaks:
@@ -102,13 +117,15 @@ def _packed(roots: Sequence[Node]) -> tuple[list[Any], list[int]]:
     return packed, [places[root].position for root in roots]
 
 
-def _layer(packed: tuple[list[Any], list[int]], wishes: dict[str, Any]) -> MarsLayer:
+def _layer(
+    packed: tuple[list[Any], list[int]], names: Sequence[str], wishes: dict[str, Any]
+) -> MarsLayer:
     entries, positions = packed
     places: dict[Any, Node] = {}
     for position, (rebuild, kind, values) in enumerate(entries):
         node = rebuild(kind, tuple(_exchanged(value, places.get) for value in values))
         places[_At(position)] = node
-    return MarsLayer([places[_At(position)] for position in positions], wishes)
+    return MarsLayer([places[_At(position)] for position in positions], names, wishes)
 
 
 def _exchanged(value: Any, get: Callable[[Any, Any], Any]) -> Any:
@@ -159,13 +176,19 @@ def _logical(node: Node, grid: Grid) -> Grid:
     return grid
 
 
-def static_tasks(roots: Sequence[Node]) -> tuple[Tasks, Hints]:
-    """Return the tasks behind the keys of ``roots``; adopted keys are only referred to."""
+def static_tasks(
+    roots: Sequence[Node], names: Sequence[str] | None = None
+) -> tuple[Tasks, Hints]:
+    """Return the tasks behind the keys of ``roots``; adopted keys are only referred to.
+
+    ``names`` are the first parts of the keys, by default the nodes' own.
+    """
     targets = []
     grids = static_grids(roots)
     inner = _below(grids)
-    for root, grid in zip(roots, grids, strict=True):
-        named = _named(grid, root.name, alias=grid.name in inner)
+    known_as = names or [root.name for root in roots]
+    for name, grid in zip(known_as, grids, strict=True):
+        named = _named(grid, name, alias=grid.name in inner)
         inner.add(grid.name)
         targets.extend(named.refs())
     tasks, hints, _ = lower(targets, adopt=False)
@@ -220,17 +243,6 @@ def nested_keys(node: Node, prefix: Index = ()) -> list[Any]:
     return [nested_keys(node, (*prefix, i)) for i in range(counts[len(prefix)])]
 
 
-def flat_keys(node: Node) -> Iterator[Any]:
-    """Yield the keys of a node's chunks, last axis fastest."""
-    stack = [nested_keys(node)]
-    while stack:
-        item = stack.pop()
-        if isinstance(item, list):
-            stack.extend(reversed(item))
-        else:
-            yield item
-
-
 def graph_of(node: Node) -> HighLevelGraph:
     """Return the graph that Dask is shown: costs neither tiling nor a look at any chunk."""
     whole = Graph([node]).map(_as_futures)
@@ -242,7 +254,7 @@ def graph_of(node: Node) -> HighLevelGraph:
         if isinstance(item, Adopted):
             below |= _add_layers(item, layers, dependencies)
     if not _speaks_dask(root):
-        layers[node.name] = MarsLayer([root])
+        layers[node.name] = MarsLayer([root], [node.name])
         dependencies[node.name] = below
     return HighLevelGraph(layers, dependencies)
 
@@ -275,29 +287,35 @@ def _as_futures(node: Node) -> Node:
     return Adopted(node.name, node.meta, node.chunks, DaskGraph(graph), keys, layout.chunks)
 
 
-def merge_layers(graph: Any, keys: Any, **_: Any) -> Any:
-    """Put our layers of one graph into one, so that what they share is done once.
+class MergeLayers:
+    """Puts our layers of one graph into one, so that what they share is done once.
 
-    This is ``__dask_optimize__``: the rest is optimised when the layer expands.
+    This is ``__dask_optimize__``: the rest is optimised when the layer expands. Each collection has
+    an instance of its own, since Dask 2026.8 returns the values of collections that share an
+    optimiser out of order where others stand between them.
     """
-    del keys
-    if not isinstance(graph, HighLevelGraph):
-        return graph
-    groups: dict[str, list[str]] = {}
-    for name, layer in graph.layers.items():
-        if isinstance(layer, MarsLayer):
-            groups.setdefault(repr(sorted(layer.wishes.items(), key=str)), []).append(name)
-    merged: dict[str, str] = {}
-    for names in groups.values():
-        if len(names) > 1 and not _feeds_itself(graph, names):
-            merged.update(dict.fromkeys(names, "+".join(names)))
-    if not merged:
-        return graph
+
+    def __call__(self, graph: Any, keys: Any, **_: Any) -> Any:
+        del keys
+        if not isinstance(graph, HighLevelGraph):
+            return graph
+        groups: dict[str, list[str]] = {}
+        for name, layer in graph.layers.items():
+            if isinstance(layer, MarsLayer):
+                groups.setdefault(repr(sorted(layer.wishes.items(), key=str)), []).append(name)
+        merged: dict[str, str] = {}
+        for names in groups.values():
+            if len(names) > 1 and not _feeds_itself(graph, names):
+                merged.update(dict.fromkeys(names, "+".join(names)))
+        return _merged(graph, merged) if merged else graph
+
+
+def _merged(graph: HighLevelGraph, names: Mapping[str, str]) -> HighLevelGraph:
     layers: dict[str, Any] = {}
     dependencies: dict[str, set[str]] = {}
     for name, layer in graph.layers.items():
-        new = merged.get(name, name)
-        below = {merged.get(source, source) for source in graph.dependencies[name]}
+        new = names.get(name, name)
+        below = {names.get(source, source) for source in graph.dependencies[name]}
         dependencies.setdefault(new, set()).update(below - {new})
         old = layers.get(new)
         layers[new] = layer if old is None else _joined(old, layer)
@@ -305,8 +323,8 @@ def merge_layers(graph: Any, keys: Any, **_: Any) -> Any:
 
 
 def _joined(a: MarsLayer, b: MarsLayer) -> MarsLayer:
-    roots = {root.name: root for root in (*a.roots, *b.roots)}
-    return MarsLayer(list(roots.values()), a.wishes)
+    roots = dict(zip((*a.names, *b.names), (*a.roots, *b.roots), strict=True))
+    return MarsLayer(list(roots.values()), list(roots), a.wishes)
 
 
 def _feeds_itself(graph: HighLevelGraph, names: Sequence[str]) -> bool:

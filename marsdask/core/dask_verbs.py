@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import dask.base
+from dask.delayed import Delayed
 
 from . import collection as ours
 from .collection import Collection
@@ -17,12 +18,27 @@ def compute(*args: Any, traverse: bool = True, **kwargs: Any) -> tuple[Any, ...]
     given, the session computes, which may look at data to choose its tasks.
     """
     session = kwargs.pop("session", None)
-    if not kwargs:
-        collections, repack = dask.base.unpack_collections(*args, traverse=traverse)
-        if collections and all(isinstance(item, Collection) for item in collections):
-            values: tuple[Any, ...] = repack(ours.compute(*collections, session=session))
-            return values
-    return dask.base.compute(*args, traverse=traverse, **kwargs)  # type: ignore[no-any-return]
+    collections, repack = dask.base.unpack_collections(*args, traverse=traverse)
+    if not collections:
+        return args
+    if not kwargs and all(isinstance(item, Collection) for item in collections):
+        values: tuple[Any, ...] = repack(ours.compute(*collections, session=session))
+        return values
+    # Dask 2026.8 returns the values in the order of the kinds of collections.
+    kinds: dict[Any, list[int]] = {}
+    for position, item in enumerate(collections):
+        kinds.setdefault(_kind(item), []).append(position)
+    order = [position for positions in kinds.values() for position in positions]
+    computed = dask.base.compute(*(collections[i] for i in order), traverse=False, **kwargs)
+    places = dict(zip(order, computed, strict=True))
+    values = repack([places[position] for position in range(len(collections))])
+    return values
+
+
+def _kind(item: Any) -> Any:
+    """Return what Dask groups collections by."""
+    is_expression = hasattr(item, "expr") and not isinstance(item, Delayed)
+    return None if is_expression else getattr(item, "__dask_optimize__", None)
 
 
 def persist(*args: Any, traverse: bool = True, **kwargs: Any) -> tuple[Any, ...]:

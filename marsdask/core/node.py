@@ -81,7 +81,11 @@ class Node(metaclass=_Interned):
         return tuple(found)
 
     def with_inputs(self, new: Mapping[Node, Node]) -> Node:
-        """Return the same operation over other inputs, with the same origin."""
+        """Return the same operation over other inputs, with the same origin.
+
+        Over inputs that were computed it is not the node that has its name already, since their
+        names are those of the expressions they stand for.
+        """
         changes: dict[str, Any] = {}
         for field in fields(self):
             value = getattr(self, field.name)
@@ -93,7 +97,14 @@ class Node(metaclass=_Interned):
                 changes[field.name] = tuple(
                     new.get(item, item) if isinstance(item, Node) else item for item in value
                 )
-        return self.replaced(**changes) if changes else self
+        if not changes:
+            return self
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        node: Node = type.__call__(type(self), **{**values, **changes})
+        object.__setattr__(node, "origin", self.origin)
+        if all(_NODES.get(child.name) is child for child in node.inputs):
+            return _NODES.setdefault(node.name, node)
+        return node
 
     def replaced(self, **changes: Any) -> Node:
         """Return the node with other field values, its origin kept."""

@@ -1,0 +1,76 @@
+"""Tensors from Dask's arrays and delayed values, and to them: keys stay, nothing is copied."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import Any
+
+import numpy as np
+from dask.delayed import Delayed
+from dask.highlevelgraph import HighLevelGraph
+
+from marsdask.core.adopted import Adopted, DaskGraph, KeysOf
+from marsdask.core.collection import Collection, wrap
+from marsdask.core.dask_layer import MarsLayer, graph_of, key_of
+from marsdask.core.node import Node
+from marsdask.core.types import Chunks, Sizes, Unknown, public
+
+from .base import as_node
+from .chunks import as_shape
+
+
+def from_dask(array: Any) -> Any:
+    """Return a tensor over the keys of a dask.array; its chunks become the tensor's."""
+    if isinstance(array, Collection):
+        return array
+    if not hasattr(array, "__dask_graph__") or not hasattr(array, "chunks"):
+        raise TypeError(
+            f"from_dask() takes a dask.array, not {type(array).__name__}; for delayed values there "
+            "is from_delayed(), for frames marsdask.dataframe.from_dask()"
+        )
+    graph = array.__dask_graph__()
+    own = graph.layers.get(array.name) if isinstance(graph, HighLevelGraph) else None
+    if isinstance(own, MarsLayer):
+        return wrap(own.root(array.name))
+    chunks = tuple(_adopted_sizes(array.name, sizes) for sizes in array.chunks)
+    meta = np.empty((0,) * len(chunks), array.dtype)
+    return wrap(Adopted(array.name, meta, chunks, DaskGraph(array), KeysOf(array.name)))
+
+
+def _adopted_sizes(name: str, sizes: tuple[Any, ...]) -> Sizes:
+    if len(sizes) == 1 and math.isnan(sizes[0]):
+        return (Unknown(name),)
+    return tuple(
+        Unknown(name, position) if math.isnan(size) else int(size)
+        for position, size in enumerate(sizes)
+    )
+
+
+def to_dask(tensor: Any) -> Any:
+    """Return a dask.array over the tensor's own keys, of the same chunks."""
+    import dask.array as da  # heavy: for programs that mix only
+
+    node: Node = as_node(tensor)
+    chunks = tuple(tuple(map(public, sizes)) for sizes in node.chunks)
+    return da.Array(graph_of(node), node.name, chunks, meta=node.meta)
+
+
+def to_delayed(tensor: Any) -> Any:
+    """Return an object array with a dask.delayed value for each chunk."""
+    node: Node = as_node(tensor)
+    graph = graph_of(node)
+    layer = node.name if node.name in graph.layers else None
+    out = np.empty(tuple(map(len, node.chunks)), dtype=object)
+    for index in itertools.product(*map(range, out.shape)):
+        out[index] = Delayed(key_of(node, index), graph, layer=layer)
+    return out
+
+
+def from_delayed(value: Any, shape: Any, dtype: Any) -> Any:
+    """Return a tensor of one chunk that a dask.delayed value makes; nothing checks its shape."""
+    chunks: Chunks = tuple((size,) for size in as_shape(shape))
+    meta = np.empty((0,) * len(chunks), np.dtype(dtype))
+    keys = {(0,) * len(chunks): value.key}
+    name = f"delayed-{value.key}"
+    return wrap(Adopted(name, meta, chunks, DaskGraph(value.__dask_graph__()), keys))
