@@ -38,13 +38,6 @@ BEYOND_CONTRACT = {
 #: Who knows Dask outside scheduler/, and why.
 DASK_USERS = {
     "marsdask/core/lowering.py": "makes dask.task_spec Tasks",
-    "marsdask/core/dask_layer.py": "is the lazy Layer that dask expands",
-    "marsdask/core/dask_verbs.py": "offers compute, persist, optimize and visualize",
-    "marsdask/core/adopted.py": "takes the graphs of Dask's collections in",
-    "marsdask/core/dask_exchange.py": "is from_dask and to_dask for every kind of collection",
-    "marsdask/tensor/exchange.py": "is from_dask and to_dask for arrays",
-    "marsdask/core/explain.py": "writes bytes and times as Dask does",
-    "marsdask/core/ambient.py": "reads which scheduler Dask's user has chosen",
     "marsdask/core/tokens.py": "leaves to dask.tokenize what it does not know itself",
     "marsdask/core/adopted.py": "takes in the tasks of Dask's graphs",
     "marsdask/core/ambient.py": "asks Dask where it computes",
@@ -52,7 +45,6 @@ DASK_USERS = {
     "marsdask/core/dask_layer.py": "is the lazy Layer, and what the protocol's methods return",
     "marsdask/core/dask_verbs.py": "hands Dask's verbs on where they are not ours",
     "marsdask/core/dask_exchange.py": "is from_dask and to_dask for every kind of collection",
-    "marsdask/tensor/exchange.py": "is from_dask and to_dask for arrays",
     "marsdask/core/explain.py": "says bytes as Dask does",
     "marsdask/tensor/exchange.py": "makes dask.arrays of tensors and tensors of dask.arrays",
 }
@@ -61,7 +53,6 @@ DASK_USERS = {
 DASK_DROP_IN = {
     "marsdask/__init__.py": "offers Dask's verbs beside Mars's",
     "marsdask/config.py": "offers Dask's configuration beside Mars's options",
-    "marsdask/config.py": "is dask.config with Mars's options beside it",
 }
 
 #: Packages that are heavy or optional: importing them inside the function that needs them is fine.
@@ -88,7 +79,6 @@ LAZY_PACKAGES = {
 #: Other function-local imports, each with its reason: {file: {module: reason}}.
 LAZY_IMPORTS = {
     "marsdask/tensor/exchange.py": {"dask.array": "heavy: only programs that mix need it"},
-    "marsdask/tensor/exchange.py": {"dask.array": "heavy: only those who convert need it"},
     "scheduler/child.py": {"multiprocessing.connection": "PipeConnection exists on Windows only"},
 }
 
