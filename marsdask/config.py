@@ -12,7 +12,7 @@ from dask.config import (
     pop,
     refresh,
     rename,
-    set,  # noqa: A004 - Dask's name
+    set,
     update,
     update_defaults,
 )

@@ -1,8 +1,8 @@
 """Sessions under the name by which Mars's documents import them."""
 
 from .core.collection import execute, fetch
+from .core.execution import Execution
 from .core.session import (
-    Execution,
     Session,
     clear_default_session,
     ensure_session,

@@ -120,7 +120,7 @@ class AdoptedGrid(Grid):
     rule: AdoptedRule
 
     @property
-    def name(self) -> str:  # type: ignore[override]
+    def name(self) -> str:
         return f"adopted-{self.rule.name}"
 
     def key(self, index: Index) -> Any:

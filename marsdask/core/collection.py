@@ -30,7 +30,7 @@ _WORKER_THREADS = ("marsdask-", "Dask-")
 
 
 class DefaultGet:
-    """Our ``get``; Dask may take it for its own threaded one, and so mix collections in a compute."""
+    """Our ``get``, equal to Dask's threaded one, so that Dask mixes collections in one compute."""
 
     def __call__(self, dsk: Any, keys: Any, **kwargs: Any) -> Any:
         return dask_get(dsk, keys, **kwargs)
@@ -269,7 +269,7 @@ def execute(
     chosen = _session_of(collections, session)
     try:
         stored = chosen.execute([item._node for item in collections], show_progress=show_progress)
-    except BaseException as error:
+    except BaseException as error:  # noqa: BLE001 - it is raised again
         raise shortened(error) from error.__cause__
     _adopt_all(collections, stored, chosen)
     return _returns
@@ -316,7 +316,7 @@ def compute(*collections: Collection, session: Session | None = None) -> tuple[A
             _value(type(item), result, owned=not _holds_data(node))
             for item, node, result in zip(collections, nodes, stored, strict=True)
         )
-    except BaseException as error:
+    except BaseException as error:  # noqa: BLE001 - it is raised again
         raise shortened(error) from error.__cause__
 
 
@@ -333,9 +333,7 @@ def _value(kind: type[Collection], stored: Stored, *, owned: bool) -> Any:
 
 def fetch(*items: Any, session: Session | None = None) -> Any:
     """Return the values of executed collections: one value, or a list."""
-    values = [
-        _value(type(item), _stored(item, session), owned=False) for item in flatten(items)
-    ]
+    values = [_value(type(item), _stored(item, session), owned=False) for item in flatten(items)]
     return values[0] if len(items) == 1 and not isinstance(items[0], list | tuple) else values
 
 

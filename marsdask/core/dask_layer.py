@@ -12,7 +12,7 @@ from dask.highlevelgraph import HighLevelGraph, Layer, MaterializedLayer
 from dask.task_spec import DataNode, GraphNode
 
 from .adopted import Adopted, AdoptedRule, DaskGraph, KeysOf
-from .chunk import Grid, Held, Ref
+from .chunk import Grid, Held
 from .families import class_of
 from .graph import Graph
 from .lowering import Hints, Tasks, lower
@@ -24,7 +24,7 @@ from .tiling import Compilation
 from .types import Chunks, Index, known_chunks
 
 
-class MarsLayer(Layer):  # type: ignore[misc]
+class MarsLayer(Layer):
     """The tasks of some nodes, expanded at the first look at one of them.
 
     Its keys are ``(node.name, *index)`` over each root's logical grid, and those of what lies
@@ -50,7 +50,8 @@ class MarsLayer(Layer):  # type: ignore[misc]
         self.annotations = {**self.wishes, "mars_mem": Peaks(self)}
 
     def __repr__(self) -> str:
-        return f"<MarsLayer {', '.join(self.names)}, {'expanded' if self.is_materialized() else 'lazy'}>"
+        state = "expanded" if self.is_materialized() else "lazy"
+        return f"<MarsLayer {', '.join(self.names)}, {state}>"
 
     @cached_property
     def _expanded(self) -> tuple[Tasks, Hints]:
@@ -168,7 +169,7 @@ def _logical(node: Node, grid: Grid) -> Grid:
     if grid.chunks == node.chunks:
         return grid
     if known_chunks(grid.chunks) and known_chunks(node.chunks):
-        return class_of(node.meta)._recut(grid, node.chunks)  # noqa: SLF001
+        return class_of(node.meta)._recut(grid, node.chunks)
     if grid.numblocks != tuple(map(len, node.chunks)):
         raise NotImplementedError(
             f"{node.label} does not keep its chunks where their sizes are unknown: execute() it"
@@ -176,9 +177,7 @@ def _logical(node: Node, grid: Grid) -> Grid:
     return grid
 
 
-def static_tasks(
-    roots: Sequence[Node], names: Sequence[str] | None = None
-) -> tuple[Tasks, Hints]:
+def static_tasks(roots: Sequence[Node], names: Sequence[str] | None = None) -> tuple[Tasks, Hints]:
     """Return the tasks behind the keys of ``roots``; adopted keys are only referred to.
 
     ``names`` are the first parts of the keys, by default the nodes' own.
@@ -202,7 +201,7 @@ class NamedGrid(Grid):
     known_as: str = ""
 
     @property
-    def name(self) -> str:  # type: ignore[override]
+    def name(self) -> str:
         return self.known_as
 
 
@@ -277,14 +276,7 @@ def _add_layers(
 
 def _as_futures(node: Node) -> Node:
     """Let a result on a cluster be referred to where it lies."""
-    futures = getattr(node.result.scheduler, "futures", None) if isinstance(node, Stored) else None
-    if futures is None:
-        return node
-    assert isinstance(node, Stored)
-    layout = node.result.layout
-    keys = dict(layout.keys)
-    graph = dict(zip(keys.values(), futures(list(keys.values())), strict=True))
-    return Adopted(node.name, node.meta, node.chunks, DaskGraph(graph), keys, layout.chunks)
+    return (node.as_futures() if isinstance(node, Stored) else None) or node
 
 
 class MergeLayers:
@@ -322,7 +314,7 @@ def _merged(graph: HighLevelGraph, names: Mapping[str, str]) -> HighLevelGraph:
     return HighLevelGraph(layers, dependencies)
 
 
-def _joined(a: MarsLayer, b: MarsLayer) -> MarsLayer:
+def _joined(a: Any, b: Any) -> MarsLayer:
     roots = dict(zip((*a.names, *b.names), (*a.roots, *b.roots), strict=True))
     return MarsLayer(list(roots.values()), list(roots), a.wishes)
 
@@ -348,7 +340,7 @@ def finalize(results: Any, kind: Any, meta: Any, ndim: int) -> Any:
         blocks[()] = results[0]
     else:
         _collect(results, (), ndim, blocks)
-    return kind._assemble(blocks, meta, owned=False)  # noqa: SLF001
+    return kind._assemble(blocks, meta, owned=False)
 
 
 def _collect(results: Any, prefix: Index, ndim: int, blocks: dict[Index, Any]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import dask.base
@@ -22,8 +23,7 @@ def compute(*args: Any, traverse: bool = True, **kwargs: Any) -> tuple[Any, ...]
     if not collections:
         return args
     if not kwargs and all(isinstance(item, Collection) for item in collections):
-        values: tuple[Any, ...] = repack(ours.compute(*collections, session=session))
-        return values
+        return _repacked(repack, ours.compute(*collections, session=session))
     # Dask 2026.8 returns the values in the order of the kinds of collections.
     kinds: dict[Any, list[int]] = {}
     for position, item in enumerate(collections):
@@ -31,8 +31,11 @@ def compute(*args: Any, traverse: bool = True, **kwargs: Any) -> tuple[Any, ...]
     order = [position for positions in kinds.values() for position in positions]
     computed = dask.base.compute(*(collections[i] for i in order), traverse=False, **kwargs)
     places = dict(zip(order, computed, strict=True))
-    values = repack([places[position] for position in range(len(collections))])
-    return values
+    return _repacked(repack, [places[position] for position in range(len(collections))])
+
+
+def _repacked(repack: Callable[[Sequence[Any]], Any], values: Sequence[Any]) -> tuple[Any, ...]:
+    return tuple(repack(values))
 
 
 def _kind(item: Any) -> Any:
@@ -49,8 +52,7 @@ def persist(*args: Any, traverse: bool = True, **kwargs: Any) -> tuple[Any, ...]
         if collections and all(isinstance(item, Collection) for item in collections):
             kept = [type(item)(item.node) for item in collections]
             ours.execute(kept, session=session)
-            values: tuple[Any, ...] = repack(kept)
-            return values
+            return _repacked(repack, kept)
     return dask.base.persist(*args, traverse=traverse, **kwargs)  # type: ignore[no-any-return]
 
 

@@ -8,13 +8,14 @@ from typing import Any
 
 from dask.utils import format_bytes
 
+from marsdask.scheduler.base import Stage
+
 from .chunk import Grid
 from .dask_layer import static_grids, static_tasks
 from .graph import Graph
 from .node import Node
 from .passes import run_passes
 from .session import Session
-from .tiling import Compilation
 from .types import Chunks, public
 
 
@@ -26,7 +27,9 @@ def explain(nodes: Sequence[Node], session: Session) -> str:
     compilation = session.compilation(nodes)
     physical = run_passes(compilation.logical, compilation.plan)
     stage = compilation.advance({})
+    assert isinstance(stage, Stage)  # nothing is done before its first stage
     peak = max((hint.peak or 0 for hint in stage.hints.values()), default=0)
+    work = f"{len(stage.graph)} tasks for {len(stage.keys)} results, on {session.scheduler.name}"
     lines = [
         "Nodes as written",
         *_node_lines(compilation.logical),
@@ -35,8 +38,7 @@ def explain(nodes: Sequence[Node], session: Session) -> str:
         "Grids of the first stage",
         *_grid_lines(compilation.grids.values()),
         "Tasks of the first stage",
-        f"  {len(stage.graph)} tasks for {len(stage.keys)} results, on {session.scheduler.name}; "
-        f"the largest needs {format_bytes(peak)}",
+        f"  {work}; the largest needs {format_bytes(peak)}",
     ]
     return "\n".join(lines)
 
@@ -127,9 +129,7 @@ def _task_label(key: Any) -> str:
     return f"{short}{tuple(index) if index else ''}".replace('"', "'")
 
 
-def visualize(
-    nodes: Sequence[Node], filename: str | None = None, *, level: str = "tasks"
-) -> Any:
+def visualize(nodes: Sequence[Node], filename: str | None = None, *, level: str = "tasks") -> Any:
     """Draw the graph of a level.
 
     A ``filename`` ending in ``.dot`` gets the text; any other format, and the drawing that is

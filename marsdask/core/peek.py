@@ -73,4 +73,4 @@ def peek(stored: Stored, kind: type[Collection], edges: Sequence[tuple[int, int]
         blocks = dict(zip(corners.indices(), scheduler.gather(keys), strict=True))
     finally:
         scheduler.release(keys)
-    return kind._assemble(blocks, stored.meta, owned=True)  # noqa: SLF001
+    return kind._assemble(blocks, stored.meta, owned=True)

@@ -7,7 +7,7 @@ import threading
 import uuid
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
-from typing import Any
+from typing import Any, Self
 from weakref import WeakValueDictionary
 
 from marsdask.scheduler import registry
@@ -101,7 +101,7 @@ class Session:
         *,
         show_progress: bool | str | None = None,
     ) -> Execution:
-        """Start computing and return at once; ``finish`` makes the result from the computed forms."""
+        """Start computing and return at once; ``finish`` makes the result of what was computed."""
         self.check_open()
 
         def work(monitor: Monitor, running: Running) -> Any:
@@ -194,13 +194,14 @@ class Session:
             self._results[node.name] = stored[node.name]
         return stored
 
-    def as_default(self) -> Session:
+    def as_default(self) -> Self:
         """Make this the session that ``execute()`` uses, and return it."""
         set_default_session(self)
         return self
 
-    def __enter__(self) -> Session:
-        return self.as_default()
+    def __enter__(self) -> Self:
+        self.as_default()
+        return self
 
     def __exit__(self, *exc_info: object) -> None:
         self.close()

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from .adopted import Adopted, DaskGraph
 from .chunk import Grid, Held, HeldGrid
 from .node import Node
 from .shapes import Blockwise, same
@@ -67,8 +68,18 @@ class Stored(Node):
         blocks = dict(zip(layout.keys, map(_readonly, values), strict=True))
         return Embedded(self.name, self.meta, self.chunks, layout.chunks, blocks)
 
+    def as_futures(self) -> Adopted | None:
+        """Return a node that refers to the chunks on their cluster, ``None`` without one."""
+        futures = getattr(self.result.scheduler, "futures", None)
+        if futures is None:
+            return None
+        layout = self.result.layout
+        keys = dict(layout.keys)
+        graph = dict(zip(keys.values(), futures(list(keys.values())), strict=True))
+        return Adopted(self.name, self.meta, self.chunks, DaskGraph(graph), keys, layout.chunks)
+
     def __reduce__(self) -> tuple[Any, ...]:
-        return self.embedded().__reduce__()
+        return (self.as_futures() or self.embedded()).__reduce__()
 
 
 def _readonly(value: Any) -> Any:

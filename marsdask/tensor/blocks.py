@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Mapping
+from html import escape
 from typing import Any
 
 import numpy as np
 
-from marsdask.core.types import Index
+from marsdask.core.types import Index, public
 
 
 def assemble(blocks: Mapping[Index, Any], meta: Any, *, owned: bool) -> Any:
@@ -50,3 +52,60 @@ def _sizes(blocks: Mapping[Index, Any], ndim: int) -> list[list[int]]:
         ]
         for axis in range(ndim)
     ]
+
+
+def text(tensor: Any) -> str:
+    """Return an executed tensor's values as NumPy prints them; only the corners move."""
+    corners, complete = _shown(tensor)
+    with np.printoptions(threshold=np.get_printoptions()["threshold"] if complete else 0):
+        return np.array2string(corners)
+
+
+def representation(tensor: Any) -> str:
+    """Return what NumPy would say of an executed tensor's value."""
+    corners, complete = _shown(tensor)
+    if complete:
+        return repr(corners)
+    with np.printoptions(threshold=0):
+        values = np.array2string(corners, separator=", ", prefix="array(")
+    return f"array({values}, shape={tensor.shape}, dtype={tensor.dtype})"
+
+
+def _shown(tensor: Any) -> tuple[Any, bool]:
+    """Return as much of the value as is printed, and whether that is all of it."""
+    shape = tensor.shape
+    options = np.get_printoptions()
+    if math.prod(shape) <= options["threshold"]:
+        return np.asarray(tensor.fetch()), True
+    edge = options["edgeitems"]
+    # One more than is printed, so that NumPy sees there is something to leave out.
+    return tensor._corners([(edge + 1, edge)] * len(shape)), False
+
+
+def html(tensor: Any) -> str:
+    """Return a table of what a tensor is, with its corners once it is executed."""
+    node = tensor.node
+    largest = tuple(max(map(public, sizes)) for sizes in node.chunks)
+    rows = {
+        "Operation": node.label,
+        "Shape": tensor.shape,
+        "Chunks": f"{math.prod(map(len, node.chunks))} of up to {largest}",
+        "Type": tensor.dtype,
+    }
+    size = math.prod(tensor.shape)
+    if not math.isnan(size):
+        rows["Bytes"] = format_bytes(size * tensor.dtype.itemsize)
+    lines = [
+        f"<tr><th>{name}</th><td>{escape(str(value))}</td></tr>" for name, value in rows.items()
+    ]
+    values = f"<pre>{escape(text(tensor))}</pre>" if tensor._is_executed() else ""
+    return f"<table><tbody>{''.join(lines)}</tbody></table>{values}"
+
+
+def format_bytes(nbytes: float) -> str:
+    """Return a number of bytes in the unit that leaves one to three digits before the point."""
+    for unit in ("B", "KiB", "MiB", "GiB", "TiB"):
+        if nbytes < 1024 or unit == "TiB":
+            break
+        nbytes /= 1024
+    return f"{nbytes:.0f} {unit}" if unit == "B" else f"{nbytes:.2f} {unit}"

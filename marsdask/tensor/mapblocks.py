@@ -14,7 +14,7 @@ from marsdask.core.chunk import Call, Grid, Ref, Rule
 from marsdask.core.collection import Collection, wrap
 from marsdask.core.node import Node
 from marsdask.core.shapes import Axes, blockwise, same
-from marsdask.core.types import Chunks, Index, Size, numbers, public, unknown_sizes, upper
+from marsdask.core.types import Chunks, Index, Size, public, unknown_sizes
 
 from .base import as_node
 from .chunks import broadcast_chunks
@@ -57,7 +57,11 @@ class ChunkFacts:
     places: tuple[int, ...]
 
     def __call__(self, index: Index) -> tuple[Any, ...]:
-        makers = {"block_id": tuple, "chunk_index": tuple, "block_info": self._info}
+        makers: dict[str, Callable[[Index], Any]] = {
+            "block_id": tuple,
+            "chunk_index": tuple,
+            "block_info": self._info,
+        }
         return tuple(makers[keyword](index) for keyword in self.keywords)
 
     def _info(self, index: Index) -> dict[int | None, Any]:
@@ -297,9 +301,7 @@ def _takes(func: Callable[..., Any], keyword: str) -> bool:
         return False
 
 
-def _infer(
-    call: UserFunction, arrays: Sequence[Node], kwargs: Mapping[str, Any], name: str
-) -> Any:
+def _infer(call: UserFunction, arrays: Sequence[Node], kwargs: Mapping[str, Any], name: str) -> Any:
     """Return what the function makes of chunks of one item."""
     ones = [np.ones((1,) * len(node.chunks), node.meta.dtype) for node in arrays]
     try:
@@ -355,7 +357,7 @@ class Blocks(Node):
             for sizes, axis in zip(chunks, self.positions, strict=True)
         )
 
-    def tile(self, a: Grid) -> Grid:  # type: ignore[override]
+    def tile(self, a: Grid) -> Grid:
         rule = Picked(a, self.positions)
         return Grid(rule, self._chosen(a.chunks), a.meta, a.itemsize)
 

@@ -62,6 +62,15 @@ class Tensor(Collection):
     def _recut(cls, grid: Grid, chunks: Chunks) -> Grid:
         return recut(grid, chunks)
 
+    def __repr__(self) -> str:
+        return blocks.representation(self) if self._is_executed() else self._describe()
+
+    def __str__(self) -> str:
+        return blocks.text(self) if self._is_executed() else self._describe()
+
+    def _repr_html_(self) -> str:
+        return blocks.html(self)
+
     to_numpy = Collection.to_object
     to_dask = method(exchange.to_dask)
     to_delayed = method(exchange.to_delayed)
