@@ -44,7 +44,6 @@ DASK_USERS = {
     "marsdask/core/collection.py": "implements the Dask collection protocol",
     "marsdask/core/dask_layer.py": "is the lazy Layer, and what the protocol's methods return",
     "marsdask/core/dask_verbs.py": "hands Dask's verbs on where they are not ours",
-    "marsdask/core/dask_exchange.py": "is from_dask and to_dask for every kind of collection",
     "marsdask/core/explain.py": "says bytes as Dask does",
     "marsdask/tensor/exchange.py": "makes dask.arrays of tensors and tensors of dask.arrays",
 }
