@@ -6,8 +6,9 @@ import itertools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
+import numpy as np
 import pandas as pd
 
 from marsdask.core.chunk import Grid
@@ -16,6 +17,9 @@ from marsdask.core.node import Node
 from marsdask.core.shapes import Blockwise, map_blocks, same
 from marsdask.core.tokens import register_token
 from marsdask.core.types import Chunks, Index, Sizes, numbers
+
+#: Labels of columns of which something is needed; ``None`` is all of them.
+Columns: TypeAlias = frozenset[Any] | None
 
 #: What a string or an object is taken to weigh before anybody has looked.
 TEXT_BYTES = 32
@@ -45,6 +49,16 @@ def _dtype_bytes(dtype: Any) -> float:
 @dataclass(frozen=True, eq=False)
 class FrameNode(Node):
     """An operation whose chunks are runs of rows; the only axis of its grid is the rows."""
+
+    @property
+    def itemsize(self) -> float:
+        """Bytes of one row."""
+        return row_bytes(self.meta)
+
+    def requires(self, wanted: Columns) -> tuple[Columns, ...]:
+        """Say for each input which of its columns the ``wanted`` ones of the result need."""
+        del wanted
+        return (None,) * len(self.inputs)
 
     def grid(self, rule: Any, sizes: Sizes) -> Grid:
         """Return this node's grid."""
@@ -104,6 +118,13 @@ class FromPandas(FrameNode):
         return self.data[:0] if isinstance(self.data, pd.Index) else self.data.iloc[:0]
 
     @property
+    def alignment(self) -> str:
+        """Rows labelled from 0 are equal where they are equally many."""
+        index = getattr(self.data, "index", None)
+        default = isinstance(index, pd.RangeIndex) and index.start == 0 and index.step == 1
+        return f"range:{len(self.data)}" if default else self.name
+
+    @property
     def chunks(self) -> Chunks:
         return (self.sizes,)
 
@@ -114,6 +135,13 @@ class FromPandas(FrameNode):
 
     def regrid(self, new: Mapping[Sizes, Sizes]) -> Node:
         return self.replaced(sizes=new.get(self.sizes, self.sizes))
+
+
+def is_row(node: Node) -> bool:
+    """Tell whether a node is a scalar or one value a column, which every chunk needs whole."""
+    return (
+        not node.chunks or bool(getattr(node, "is_row", False)) or isinstance(node.meta, np.ndarray)
+    )
 
 
 def as_node(obj: Any) -> Node:

@@ -28,7 +28,9 @@ def row_sizes(rows: int, meta: Any, chunk_size: Any, num_partitions: int | None)
         if num_partitions <= 0:
             raise ValueError(f"num_partitions is positive, not {num_partitions}")
         chunk_size = max(1, -(-rows // num_partitions))
-    if isinstance(chunk_size, tuple | list) and len(chunk_size) == 2 and isinstance(meta, pd.DataFrame):
+    two = isinstance(chunk_size, tuple | list) and len(chunk_size) == 2
+    if two and isinstance(meta, pd.DataFrame) and sum(chunk_size) != rows:
+        # Mars's documents also give the columns of a chunk; ours has all of them.
         chunk_size = chunk_size[0]
     if chunk_size is None:
         chunk_size = options.chunk_size
@@ -68,7 +70,10 @@ class FromTensor(FrameNode):
 
     @cached_property
     def meta(self) -> Any:
-        return to_pandas_rows(self.a.meta, 0, columns=self.columns, kind=self.kind)
+        # A tensor's meta has no elements along any axis: the columns' number is the labels'.
+        width = (len(self.columns),) if self.a.meta.ndim == 2 else ()
+        rows = np.empty((0, *width), self.a.meta.dtype)
+        return to_pandas_rows(rows, 0, columns=self.columns, kind=self.kind)
 
     @property
     def chunks(self) -> Chunks:

@@ -12,10 +12,11 @@ import pandas as pd
 from marsdask.core.chunk import Grid
 from marsdask.core.collection import Collection, wrap
 from marsdask.core.node import Node
+from marsdask.core.shapes import Blockwise
 from marsdask.core.types import Chunks
 
-from .base import FrameNode
-from .rows import aligned_rows, alignment, check_aligned
+from .base import Columns, FrameNode, is_row
+from .rows import aligned_rows, alignment, check_aligned, gathered
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,7 +24,7 @@ class Rowwise(FrameNode):
     """``func`` of objects that hold the same rows, with constants among its arguments.
 
     The function works on pandas objects, chunk by chunk and, to learn the result's type, on the
-    empty metas.
+    empty metas. Scalars and rows of one value a column, lazy too, are given to it whole.
     """
 
     func: Callable[..., Any]
@@ -39,53 +40,80 @@ class Rowwise(FrameNode):
         metas = [arg.meta if isinstance(arg, Node) else arg for arg in self.args]
         return self.func(*metas, **dict(self.kwargs))
 
+    @cached_property
+    def _rows(self) -> tuple[Node, ...]:
+        return tuple(node for node in self.inputs if not is_row(node)) or self.inputs
+
     @property
     def alignment(self) -> str:
-        """The rows are those of the operands."""
-        return alignment(self.inputs[0])
+        """The rows are those of the operands, unless the function makes new labels."""
+        return self.name if self.func in NEW_LABELS else alignment(self._rows[0])
 
     @property
     def chunks(self) -> Chunks:
-        return max((node.chunks for node in self.inputs), key=lambda chunks: len(chunks[0]))
+        return max((node.chunks for node in self._rows), key=lambda chunks: len(chunks[0]))
+
+    def requires(self, wanted: Columns) -> tuple[Columns, ...]:
+        rule = COLUMN_RULES.get(self.func)
+        if rule is None:
+            return (None,) * len(self.inputs)
+        return rule(self, wanted)
 
     def tile(self, *grids: Grid) -> Any:
-        if len({grid.chunks for grid in grids}) == 1:
-            return self._map(grids)
-        return self._tile(grids)
+        rows = [grid for grid, node in zip(grids, self.inputs, strict=True) if node in self._rows]
+        if len({grid.chunks for grid in rows}) == 1:
+            return self._map(grids, rows)
+        return self._tile(grids, rows)
 
-    def _tile(self, grids: tuple[Grid, ...]) -> Any:
-        grids, _ = yield from aligned_rows(grids)
-        return self._map(grids)
+    def _tile(self, grids: tuple[Grid, ...], rows: list[Grid]) -> Any:
+        cut, _ = yield from aligned_rows(rows)
+        new = dict(zip((grid.name for grid in rows), cut, strict=True))
+        return self._map(tuple(new.get(grid.name, grid) for grid in grids), list(cut))
 
-    def _map(self, grids: tuple[Grid, ...]) -> Grid:
-        template = tuple(None if isinstance(arg, Node) else arg for arg in self.args)
-        is_node = tuple(isinstance(arg, Node) for arg in self.args)
-        kwargs = {
-            "func": self.func,
-            "template": template,
-            "is_node": is_node,
-            "options": self.kwargs,
-        }
-        return self.mapped(call_on_rows, *grids, kwargs=kwargs)
+    def _map(self, grids: tuple[Grid, ...], rows: list[Grid]) -> Grid:
+        whole = [node not in self._rows for node in self.inputs]
+        sources = tuple(
+            gathered(grid) if alone else grid for grid, alone in zip(grids, whole, strict=True)
+        )
+        axes = tuple(
+            (None,) * grid.ndim if alone else (0,)
+            for grid, alone in zip(sources, whole, strict=True)
+        )
+        if all(isinstance(arg, Node) for arg in self.args):
+            rule = Blockwise(self.func, sources, axes, dict(self.kwargs))
+        else:
+            call = Partial(
+                self.func,
+                tuple(None if isinstance(arg, Node) else arg for arg in self.args),
+                tuple(isinstance(arg, Node) for arg in self.args),
+            )
+            rule = Blockwise(call, sources, axes, dict(self.kwargs))
+        return self.grid(rule, rows[0].chunks[0])
 
 
-def call_on_rows(
-    *blocks: Any,
-    func: Callable[..., Any],
-    template: tuple[Any, ...],
-    is_node: tuple[bool, ...],
-    options: tuple[tuple[str, Any], ...],
-) -> Any:
-    """Call ``func`` with blocks and constants in the order of the template."""
-    rest = iter(blocks)
-    args = [next(rest) if flag else item for item, flag in zip(template, is_node, strict=True)]
-    return func(*args, **dict(options))
+@dataclass(frozen=True)
+class Partial:
+    """A function with constants at some of its places."""
+
+    func: Callable[..., Any]
+    template: tuple[Any, ...]
+    is_chunk: tuple[bool, ...]
+
+    @property
+    def __name__(self) -> str:
+        return self.func.__name__
+
+    def __call__(self, *blocks: Any, **kwargs: Any) -> Any:
+        rest = iter(blocks)
+        pairs = zip(self.is_chunk, self.template, strict=True)
+        return self.func(*[next(rest) if flag else item for flag, item in pairs], **kwargs)
 
 
 def rowwise(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """Return ``func(*args, **kwargs)`` as a lazy operation on rows."""
     nodes = tuple(arg.node if isinstance(arg, Collection) else arg for arg in args)
-    check_aligned([node for node in nodes if isinstance(node, Node)], func.__name__.strip("_"))
+    rows = [node for node in nodes if isinstance(node, Node) and not is_row(node)]
+    check_aligned(rows, func.__name__.strip("_"))
     return wrap(Rowwise(func, nodes, tuple(sorted(kwargs.items()))))
 
 
@@ -94,15 +122,29 @@ def binary(func: Callable[[Any, Any], Any], *, reflected: bool = False) -> Any:
 
     def call(self: Any, other: Any) -> Any:
         if isinstance(other, pd.Series | pd.DataFrame | pd.Index):
-            return NotImplemented
+            raise NotImplementedError(
+                "arithmetic with a pandas object in memory: make it lazy first, as md.Series(x)"
+            )
+        if isinstance(other, Collection):
+            check_kinds(self.node, other.node)
         return rowwise(func, other, self) if reflected else rowwise(func, self, other)
 
     call.__name__ = func.__name__
     return call
 
 
+def check_kinds(a: Node, b: Node) -> None:
+    """Refuse a frame with a column: pandas would match the column's labels with the frame's."""
+    kinds = {type(node.meta) for node in (a, b) if not is_row(node)}
+    if {pd.DataFrame, pd.Series} <= kinds:
+        raise NotImplementedError(
+            "arithmetic of a DataFrame with a Series of rows: assign() or use its columns one by one"
+        )
+
+
 def method_of(name: str) -> Callable[..., Any]:
     """Return a method that applies the pandas method of that name to each chunk."""
+
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
         return rowwise(call_method, self, *args, **{"method": name, **kwargs})
 
@@ -126,9 +168,19 @@ def to_frame(block: Any, name: Any) -> Any:
     return block.to_frame(0 if name is None else name)
 
 
+def to_series(block: Any, name: Any) -> Any:
+    """Return the labels of rows as values."""
+    return block.to_series(name=name)
+
+
 def column_of(block: Any, key: Any) -> Any:
     """Return a column, or a frame of several."""
     return block[key]
+
+
+def renamed(block: Any, name: Any) -> Any:
+    """Return a column under another name."""
+    return block.rename(name)
 
 
 def with_columns(block: Any, *values: Any, names: tuple[Any, ...]) -> Any:
@@ -137,3 +189,40 @@ def with_columns(block: Any, *values: Any, names: tuple[Any, ...]) -> Any:
     for name, value in zip(names, values, strict=True):
         block[name] = value
     return block
+
+
+def by_column(block: Any, key: Any, drop: bool, append: bool) -> Any:
+    """Return the frame with columns as row labels."""
+    return block.set_index(key, drop=drop, append=append)
+
+
+def relabelled(block: Any, columns: Any) -> Any:
+    """Return the frame with other column labels."""
+    block = block.copy(deep=False)
+    block.columns = columns
+    return block
+
+
+#: Functions after which rows have other labels than before.
+NEW_LABELS = {by_column}
+
+
+def _column_requires(node: Rowwise, wanted: Columns) -> tuple[Columns, ...]:
+    del wanted
+    key = dict(node.kwargs)["key"]
+    return (frozenset(key) if isinstance(key, list) else frozenset([key]),)
+
+
+def _with_columns_requires(node: Rowwise, wanted: Columns) -> tuple[Columns, ...]:
+    if wanted is None:
+        # A column that is replaced need not be read, but its place must stay.
+        return (None,) * len(node.inputs)
+    names = dict(node.kwargs)["names"]
+    return (wanted - frozenset(names), *(None for _ in node.inputs[1:]))
+
+
+#: Which columns of its inputs an operation needs for some columns of its result.
+COLUMN_RULES: dict[Callable[..., Any], Callable[[Rowwise, Columns], tuple[Columns, ...]]] = {
+    column_of: _column_requires,
+    with_columns: _with_columns_requires,
+}

@@ -110,6 +110,9 @@ class DataFrame(Rows):
     max = reduce.reduction("max")
     var = reduce.reduction("var")
     std = reduce.reduction("std")
+    any = reduce.reduction("any")
+    all = reduce.reduction("all")
+    prod = reduce.reduction("prod")
 
     abs = method_of("abs")
     astype = method_of("astype")

@@ -17,10 +17,13 @@ import pandas as pd
 from marsdask.core.chunk import Grid
 from marsdask.core.collection import wrap
 from marsdask.core.node import Node
-from marsdask.core.shapes import map_blocks, tree
+from marsdask.core.shapes import blockwise, map_blocks, tree
 from marsdask.core.types import Chunks
 
-from .base import FrameNode
+from .base import FrameNode, row_bytes
+
+#: What a partial is taken to weigh.
+PARTIAL_BYTES = 1024.0
 
 
 @dataclass(frozen=True)
@@ -58,29 +61,27 @@ class Reduction(FrameNode):
         return np.empty((), np.asarray(self._whole).dtype)
 
     @property
+    def is_row(self) -> bool:
+        """Chunks that are computed with it need it whole."""
+        return True
+
+    @property
     def chunks(self) -> Chunks:
         return ((len(self._whole),),) if isinstance(self._whole, pd.Series) else ()
 
-    def tile(self, a: Grid) -> Grid:
+    def tile(self, a: Grid) -> Grid:  # type: ignore[override]
         names = {"recipe": self.recipe, "kwargs": self.kwargs}
-        partials = map_blocks(
-            partial, a, chunks=((1,) * len(a),), itemsize=float(1024), kwargs=names
-        )
+        sizes = (1,) * len(a)
+        partials = map_blocks(partial, a, chunks=(sizes,), itemsize=PARTIAL_BYTES, kwargs=names)
         combined = tree(partials, Combine(self.recipe), [0])
-        return map_blocks(
+        return blockwise(
             finish,
-            combined,
-            chunks=self.chunks or ((1,),),
+            [(combined, (None,))],
+            chunks=self.chunks,
             meta=self.meta,
-            itemsize=8.0,
+            itemsize=row_bytes(self.meta) if self.chunks else None,
             kwargs={**names, "like": self.a.meta},
-        ) if self.chunks else self._scalar(combined, names)
-
-    def _scalar(self, combined: Grid, names: dict[str, Any]) -> Grid:
-        from marsdask.core.shapes import blockwise
-
-        kwargs = {**names, "like": self.a.meta}
-        return blockwise(finish, [(combined, (None,))], chunks=(), meta=self.meta, kwargs=kwargs)
+        )
 
 
 def one_row(meta: Any) -> Any:
@@ -89,8 +90,8 @@ def one_row(meta: Any) -> Any:
     columns = {}
     for position, dtype in enumerate(frame.dtypes):
         plain = isinstance(dtype, np.dtype) and dtype.kind in "biufc"
-        columns[position] = pd.Series(np.ones(1), dtype=dtype) if plain else pd.Series(
-            [None], dtype=dtype
+        columns[position] = (
+            pd.Series(np.ones(1), dtype=dtype) if plain else pd.Series([None], dtype=dtype)
         )
     row = pd.DataFrame(columns)
     row.columns = frame.columns
@@ -125,9 +126,7 @@ class Combine:
         return RECIPES[self.recipe].combine(a, b)
 
 
-def finish(
-    partial: Any, recipe: str, kwargs: tuple[tuple[str, Any], ...], like: Any
-) -> Any:
+def finish(partial: Any, recipe: str, kwargs: tuple[tuple[str, Any], ...], like: Any) -> Any:
     """Make the result from the combined partial; over no rows it is what pandas says."""
     if partial is None:
         return reduced(like, recipe, kwargs)
@@ -217,6 +216,10 @@ class Extreme:
     name: str
 
     def __call__(self, frame: pd.DataFrame, *, skipna: bool = True) -> pd.DataFrame:
+        dtypes = set(frame.dtypes)
+        if len(dtypes) == 1:
+            row = getattr(frame, self.name)(skipna=skipna).to_frame().T
+            return row.astype(dtypes.pop())
         values = [
             pd.Series([getattr(column, self.name)(skipna=skipna)], dtype=column.dtype)
             for _, column in frame.items()
@@ -237,7 +240,45 @@ def join_partials(a: pd.DataFrame, b: pd.DataFrame) -> pd.DataFrame:
 
 LEAST, LARGEST = Extreme("min"), Extreme("max")
 
+
+def map_logical(frame: pd.DataFrame, *, skipna: bool = True) -> Any:
+    """Return whether any and whether all values are true."""
+    return frame.any(skipna=skipna), frame.all(skipna=skipna)
+
+
+def either(a: Any, b: Any) -> Any:
+    """Combine what any and what all values are."""
+    return a[0] | b[0], a[1] & b[1]
+
+
+def finish_any(partial: Any, *, skipna: bool = True) -> pd.Series:
+    """Return whether any value is true."""
+    del skipna
+    result: pd.Series = partial[0]
+    return result
+
+
+def finish_all(partial: Any, *, skipna: bool = True) -> pd.Series:
+    """Return whether all values are true."""
+    del skipna
+    result: pd.Series = partial[1]
+    return result
+
+
+def map_prod(frame: pd.DataFrame, *, skipna: bool = True) -> Any:
+    """Return products."""
+    return (frame.prod(skipna=skipna),)
+
+
+def multiply(a: Any, b: Any) -> Any:
+    """Multiply partials."""
+    return (a[0] * b[0],)
+
+
 RECIPES = {
+    "any": Recipe(map_logical, either, finish_any),
+    "all": Recipe(map_logical, either, finish_all),
+    "prod": Recipe(map_prod, multiply, first_of),
     "sum": Recipe(map_sum, add, finish_sum),
     "count": Recipe(map_count, add, first_of),
     "mean": Recipe(map_mean, add, finish_mean),
@@ -255,8 +296,7 @@ def reduction(name: str) -> Any:
         if axis not in {0, "index", None}:
             raise NotImplementedError(f"{name}(axis={axis!r}): only down the rows (axis=0)")
         node = self.node
-        meta_result = reduced(node.meta, name, tuple(kwargs.items()))  # refuses bad arguments
-        del meta_result
+        reduced(node.meta, name, tuple(kwargs.items()))  # refuses bad arguments here and now
         return wrap(Reduction(name, node, tuple(sorted(kwargs.items()))))
 
     reduce.__name__ = name

@@ -11,7 +11,8 @@ import pandas as pd
 
 from marsdask.core.chunk import Call, Grid, Look, Ref, Rule
 from marsdask.core.node import Node
-from marsdask.core.types import Index, Sizes, Unknown, numbers
+from marsdask.core.shapes import gather
+from marsdask.core.types import Index, Sizes, Unknown, numbers, total
 from marsdask.tensor.chunks import common_sizes
 from marsdask.tensor.rechunk import pieces_of, resolved
 
@@ -64,6 +65,15 @@ def concat(blocks: Sequence[Any]) -> Any:
     # Empty blocks carry no values but their dtype may be a guess: they only count when all are empty.
     filled = [block for block in blocks if len(block)] or [blocks[0]]
     return filled[0] if len(filled) == 1 else pd.concat(filled)
+
+
+def gathered(grid: Grid) -> Grid:
+    """Return the grid as one chunk."""
+    if len(grid) == 1:
+        return grid
+    return gather(
+        concat, grid, chunks=((total(grid.chunks[0]),),), meta=grid.meta, itemsize=grid.itemsize
+    )
 
 
 def recut_rows(grid: Grid, sizes: Sizes) -> Grid:
