@@ -22,6 +22,7 @@ from marsdask.core.collection import Collection, wrap
 from marsdask.core.node import Node
 from marsdask.core.shapes import Blockwise, all_to_all, kernel, map_blocks
 from marsdask.core.types import Chunks, Index, numbers
+from marsdask.scheduler.base import SAMPLE_LIMIT
 from .base import as_node
 from .rechunk import recut, resolved
 
@@ -134,12 +135,11 @@ def whole_lanes(grid: Grid, axes: tuple[int, ...]) -> Chunks:
 def find_pivots(a: Grid, where: SpanAt) -> Generator[Look, Any, Pivots]:
     """Sample a vector; return the values and positions at which it is cut into equal parts."""
     total = where.starts[-1]
-    largest = max(where.sizes) * int(a.width or 8)
+    # Each part costs a pass of partitioning: no more of them than memory and the cores want.
     count = max(
-        min(len(where.sizes), os.cpu_count() or 1),
-        -(-total * int(a.width or 8) // (4 * largest or 1)),
+        min(len(where.sizes), os.cpu_count() or 1), -(-total // (4 * max(where.sizes) or 1))
     )
-    rate = min(1.0, max(SAMPLE, 32 * count) / max(1, total))
+    rate = sample_rate(a, max(SAMPLE, 32 * count))
     samples = map_blocks(sample, a, kwargs={"rate": rate})
     infos = yield Look((samples,), keep=() if is_at_hand(a) else (a,))
     values = np.concatenate([info.sample for info in infos])
@@ -153,6 +153,14 @@ def find_pivots(a: Grid, where: SpanAt) -> Generator[Look, Any, Pivots]:
     # Positions rise from chunk to chunk and within each, so that ties are in order too.
     chosen = order[[len(order) * part // count for part in range(1, count)]] if len(order) else []
     return Pivots(values[chosen], tuple(map(int, positions[chosen])))
+
+
+def sample_rate(a: Grid, wanted: int) -> float:
+    """Return the share of elements to look at, so that no chunk's sample is too large to tell."""
+    sizes = [math.prod(map(max, a.chunks)), math.prod(sum(numbers(axis)) for axis in a.chunks)]
+    width = 128 if a.meta.dtype.hasobject else a.meta.dtype.itemsize
+    largest, total = (max(1, size) for size in sizes)
+    return min(1.0, wanted / total, 0.9 * SAMPLE_LIMIT / width / largest)
 
 
 def is_at_hand(grid: Grid) -> bool:

@@ -1,0 +1,402 @@
+"""Quantiles: exact, by selection in two passes instead of a sort.
+
+A sample brackets the wanted elements between two values; one pass counts what lies below each bracket
+and collects the few elements inside; the wanted ones are among those. A bracket that misses is
+widened, so the result is exact whatever the sample said.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from marsdask.core.chunk import Grid, Look
+from marsdask.core.collection import Collection, wrap
+from marsdask.core.node import Node
+from marsdask.core.shapes import blockwise, gather, kernel, map_blocks
+from marsdask.core.types import Chunks, numbers
+
+from .base import as_node
+from .rechunk import recut, resolved
+from .sort import is_at_hand, sample_rate, sampled, whole_lanes
+
+#: Elements looked at to bracket the wanted ones.
+SAMPLE = 2**17
+
+#: Elements compared at a time: they stay in cache.
+STEP = 2**15
+
+#: Half-width of a bracket in standard deviations of the sample's rank.
+WIDTH = 5.0
+
+
+def _continuous(alpha: float, beta: float) -> Callable[[int, float], float]:
+    def place(count: int, q: float) -> float:
+        return count * q + (alpha + q * (1 - alpha - beta)) - 1
+
+    return place
+
+
+def _linear(count: int, q: float) -> float:
+    return (count - 1) * q
+
+
+def _midpoint(count: int, q: float) -> float:
+    place = _linear(count, q)
+    return place if place == math.floor(place) else math.floor(place) + 0.5
+
+
+def _closest(count: int, q: float) -> float:
+    place = count * q - 1.5
+    down = math.floor(place)
+    return down if place == down and down % 2 == 1 else down + 1
+
+
+def _averaged(count: int, q: float) -> float:
+    place = count * q
+    return place - 0.5 if place == math.floor(place) else math.ceil(place) - 1.0
+
+
+#: Where between the ordered elements a quantile lies: the whole part is an element's rank, the
+#: fraction says how far it is on the way to the next; an int is an element itself.
+METHODS: dict[str, Callable[[int, float], float]] = {
+    "linear": _linear,
+    "lower": lambda count, q: math.floor(_linear(count, q)),
+    "higher": lambda count, q: math.ceil(_linear(count, q)),
+    "nearest": lambda count, q: round(_linear(count, q)),
+    "midpoint": _midpoint,
+    "weibull": _continuous(0, 0),
+    "hazen": _continuous(0.5, 0.5),
+    "median_unbiased": _continuous(1 / 3, 1 / 3),
+    "normal_unbiased": _continuous(3 / 8, 3 / 8),
+    "interpolated_inverted_cdf": _continuous(0, 1),
+    "inverted_cdf": lambda count, q: math.ceil(count * q) - 1,
+    "averaged_inverted_cdf": _averaged,
+    "closest_observation": _closest,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Quantile(Node):
+    """Quantiles ``qs`` along ``axes``; the result's first axes are those of ``qs``."""
+
+    a: Node
+    qs: Any
+    axes: tuple[int, ...]
+    method: str
+    keepdims: bool
+    skip_nan: bool
+
+    @property
+    def label(self) -> str:
+        return "nanquantile" if self.skip_nan else "quantile"
+
+    @property
+    def _whole(self) -> Callable[..., Any]:
+        return np.nanquantile if self.skip_nan else np.quantile
+
+    @cached_property
+    def meta(self) -> Any:
+        sample = np.ones((1,) * self.a.meta.ndim, self.a.meta.dtype)
+        result = self._whole(sample, self.qs, method=self.method)
+        return np.empty((0,) * len(self.chunks), np.asarray(result).dtype)
+
+    @cached_property
+    def chunks(self) -> Chunks:
+        return self._result_chunks(self.a.chunks)
+
+    def _result_chunks(self, chunks: Chunks) -> Chunks:
+        kept = tuple(
+            (1,) if axis in self.axes else sizes
+            for axis, sizes in enumerate(chunks)
+            if self.keepdims or axis not in self.axes
+        )
+        return (*((length,) for length in self.qs.shape), *kept)
+
+    def tile(self, a: Grid) -> Generator[Look, Any, Grid]:
+        (a,) = yield from resolved(a)
+        everything = len(self.axes) == a.ndim
+        if everything and len(a) > 1 and a.meta.dtype.kind in "iuf":
+            return (yield from self._selected(a))
+        if any(a.numblocks[axis] > 1 for axis in self.axes):
+            a = recut(a, whole_lanes(a, self.axes))
+        chunks = self._result_chunks(a.chunks)
+        rest = [axis for axis in range(a.ndim) if self.keepdims or axis not in self.axes]
+        lead = self.qs.ndim
+        axes = tuple(
+            None if axis in self.axes else lead + rest.index(axis) for axis in range(a.ndim)
+        )
+        options = {
+            "func": self._whole,
+            "q": self.qs,
+            "axis": self.axes,
+            "method": self.method,
+            "keepdims": self.keepdims,
+        }
+        return blockwise(
+            quantile_of_block, [(a, axes)], chunks=chunks, meta=self.meta, kwargs=options
+        )
+
+    def _selected(self, a: Grid) -> Generator[Look, Any, Grid]:
+        total = math.prod(sum(numbers(sizes)) for sizes in a.chunks)
+        rate = sample_rate(a, max(SAMPLE, 32 * self.qs.size))
+        look = map_blocks(sample, a, kwargs={"rate": rate})
+        infos = yield Look((look,), keep=() if is_at_hand(a) else (a,))
+        samples = np.sort(np.concatenate([info.sample[1] for info in infos]))
+        nans = sum(info.sample[0] for info in infos)
+        count = total - nans
+        shape = tuple(length for (length,) in self.chunks)
+        options = {"q": self.qs, "shape": shape, "dtype": self.meta.dtype}
+        if count == 0 or (nans and not self.skip_nan):
+            return gather(all_nan, chunks=self.chunks, meta=self.meta, kwargs=options)
+        ranks = wanted_ranks(self.qs, self.method, count)
+        found, brackets = yield from _collected(a, ranks, samples, count)
+        options |= {"method": self.method, "count": count, "ranks": ranks, "brackets": brackets}
+        return gather(interpolated, found, chunks=self.chunks, meta=self.meta, kwargs=options)
+
+
+def _collected(
+    a: Grid, ranks: Sequence[int], samples: Any, count: int
+) -> Generator[Look, Any, tuple[Grid, tuple[Bracket, ...]]]:
+    """Return the counts and the elements in the brackets, once every bracket holds its ranks."""
+    width = WIDTH
+    while True:
+        brackets = bracket(ranks, samples, count, width)
+        found = map_blocks(collect, a, kwargs={"brackets": brackets}, itemsize=a.width)
+        counts = map_blocks(counted, found, meta=np.empty((0,), np.intp))
+        infos = yield Look((counts,), keep=(found,))
+        table = sum(info.sample for info in infos)
+        if all(any(start <= rank < stop for start, stop in table) for rank in ranks):
+            return found, brackets
+        width *= 8
+
+
+class Bracket(NamedTuple):
+    """Wanted elements lie from ``low`` to ``high``, both included."""
+
+    low: Any
+    high: Any
+
+
+def wanted_ranks(qs: Any, method: str, count: int) -> tuple[int, ...]:
+    """Return the ranks of the elements that the quantiles lie between."""
+    ranks = set()
+    for q in np.ravel(qs).tolist():
+        ranks |= set(place_of(method, count, q)[:2])
+    return tuple(sorted(ranks))
+
+
+def bracket(ranks: Sequence[int], samples: Any, count: int, width: float) -> tuple[Bracket, ...]:
+    """Return value ranges that hold the ranks almost surely; overlapping ones are joined."""
+    size = len(samples)
+    found: list[tuple[int, int]] = []
+    for rank in ranks:
+        share = (rank + 0.5) / count
+        slack = width * math.sqrt(size * share * (1 - share)) + 2 * width
+        low, high = math.floor(share * size - slack), math.ceil(share * size + slack)
+        if found and low <= found[-1][1]:
+            low = found.pop()[0]
+        found.append((low, high))
+    return tuple(
+        Bracket(
+            samples[low] if low >= 0 else _bound(samples.dtype, -1),
+            samples[high] if high < size else _bound(samples.dtype, 1),
+        )
+        for low, high in found
+    )
+
+
+def _bound(dtype: np.dtype[Any], sign: int) -> Any:
+    """Return the least or the greatest value of a dtype."""
+    if dtype.kind == "f":
+        return dtype.type(sign * np.inf)
+    info = np.iinfo(dtype)
+    return dtype.type(info.max if sign > 0 else info.min)
+
+
+@kernel(scratch=0.1)
+def sample(block: Any, rate: float) -> tuple[int, Any]:
+    """Return the number of NaNs, and the elements at the sampled positions but NaN."""
+    flat = block.reshape(-1)
+    chosen = flat[sampled(len(flat), rate)]
+    if block.dtype.kind != "f":
+        return 0, chosen
+    parts = (flat[start : start + STEP] for start in range(0, len(flat), STEP))
+    nans = sum(int(np.count_nonzero(np.isnan(part))) for part in parts)
+    return nans, chosen[~np.isnan(chosen)]
+
+
+class Collected(NamedTuple):
+    """What one chunk knows of one bracket."""
+
+    below: int
+    at_low: int
+    inside: Any
+    at_high: int
+
+
+@kernel(scratch=0.2)
+def collect(block: Any, brackets: tuple[Bracket, ...]) -> list[Collected]:
+    """Count and collect what lies below, on and inside each bracket."""
+    flat = block.reshape(-1)
+    inside: list[list[Any]] = [[] for _ in brackets]
+    counts = np.zeros((len(brackets), 3), np.intp)
+    for start in range(0, len(flat), STEP):
+        part = flat[start : start + STEP]
+        for number, (low, high) in enumerate(brackets):
+            below = np.count_nonzero(part < low)
+            from_low = part >= low
+            near = part[np.logical_and(from_low, part <= high, out=from_low)]
+            strict = near[(near > low) & (near < high)]
+            at_low = np.count_nonzero(near == low)
+            at_high = np.count_nonzero(near == high) if low != high else 0
+            counts[number] += (below, at_low, at_high)
+            inside[number].append(strict)
+    return [
+        Collected(int(below), int(at_low), np.concatenate(pieces or [flat[:0]]), int(at_high))
+        for (below, at_low, at_high), pieces in zip(counts, inside, strict=True)
+    ]
+
+
+def counted(found: list[Collected]) -> Any:
+    """Return for each bracket how many elements precede it and how many do not follow it."""
+    rows = [
+        (item.below, item.below + item.at_low + len(item.inside) + item.at_high) for item in found
+    ]
+    return np.array(rows, np.intp)
+
+
+def all_nan(*, q: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
+    """Return nothing but NaN."""
+    del q
+    return np.full(shape, np.nan, dtype)
+
+
+@kernel(scratch=2.0)
+def interpolated(
+    chunks: list[list[Collected]],
+    q: Any,
+    shape: tuple[int, ...],
+    dtype: np.dtype[Any],
+    method: str,
+    count: int,
+    ranks: Sequence[int],
+    brackets: Sequence[Bracket],
+) -> Any:
+    """Find the elements of the wanted ranks and interpolate between them."""
+    elements: dict[int, Any] = {}
+    for limits, parts in zip(brackets, zip(*chunks, strict=True), strict=True):
+        start = sum(part.below for part in parts)
+        lows = start + sum(part.at_low for part in parts)
+        inside = np.sort(np.concatenate([part.inside for part in parts]))
+        stop = lows + len(inside) + sum(part.at_high for part in parts)
+        for rank in ranks:
+            if start <= rank < lows:
+                elements[rank] = limits.low
+            elif lows <= rank < lows + len(inside):
+                elements[rank] = inside[rank - lows]
+            elif lows <= rank < stop:
+                elements[rank] = limits.high
+    with np.errstate(invalid="ignore", over="ignore"):
+        values = [_between(elements, dtype, method, count, item) for item in np.ravel(q).tolist()]
+    return np.array(values, dtype).reshape(shape)
+
+
+class Place(NamedTuple):
+    """Two ranks, and how far a quantile is on the way from the one to the other."""
+
+    low: int
+    high: int
+    share: float | None
+    """``None`` where the quantile is an element."""
+
+
+def place_of(method: str, count: int, q: float) -> Place:
+    """Return where one quantile of ``count`` elements lies."""
+    place = METHODS[method](count, q)
+    low = min(max(math.floor(place), 0), count - 1)
+    high = low if place < 0 else min(low + 1, count - 1)
+    return Place(low, high, None if isinstance(place, int) else place - math.floor(place))
+
+
+def _between(
+    elements: dict[int, Any], dtype: np.dtype[Any], method: str, count: int, q: float
+) -> Any:
+    place = place_of(method, count, q)
+    low, high = elements[place.low], elements[place.high]
+    if place.share is None:
+        return low
+    share = dtype.type(place.share)
+    # From the nearer side, so that the result is monotonic in q and exact at both ends.
+    step = high - low
+    return low + step * share if share < 0.5 else high - step * (1 - share)
+
+
+@kernel(scratch=2.0)
+def quantile_of_block(
+    block: Any, func: Callable[..., Any], q: Any, axis: tuple[int, ...], **options: Any
+) -> Any:
+    """Return the quantiles of whole lanes."""
+    with np.errstate(invalid="ignore"):
+        return np.asarray(func(block, q, axis=axis, **options))
+
+
+def _quantile(
+    a: Any, q: Any, axis: Any, method: str, keepdims: bool, *, skip_nan: bool, scale: int = 1
+) -> Any:
+    node = as_node(a)
+    if isinstance(q, Collection):
+        raise NotImplementedError("q is a tensor: compute it first")
+    dtype = node.meta.dtype
+    if dtype.kind == "c":
+        raise TypeError("complex numbers have no order: take the real part or the modulus")
+    # The type of q decides the result's as in NumPy: Python's numbers are weak.
+    if scale != 1:
+        qs = np.asarray(np.true_divide(q, dtype.type(scale) if dtype.kind == "f" else scale))
+    else:
+        weak = isinstance(q, int | float) and dtype.kind == "f"
+        qs = np.asarray(q, dtype if weak else None)
+    if not np.all((qs >= 0) & (qs <= 1)):
+        raise ValueError(f"quantiles lie from 0 to {scale}")
+    if method not in METHODS:
+        raise ValueError(f"method is one of {', '.join(METHODS)}, not {method!r}")
+    ndim = node.meta.ndim
+    normalize = np.lib.array_utils.normalize_axis_tuple
+    axes = tuple(range(ndim)) if axis is None else normalize(axis, ndim)
+    return wrap(Quantile(node, qs, tuple(sorted(axes)), method, keepdims, skip_nan))
+
+
+def quantile(
+    a: Any, q: Any, axis: Any = None, method: str = "linear", keepdims: bool = False
+) -> Any:
+    """Return exact quantiles of all elements, or along axes. See numpy.quantile.
+
+    Differs from NumPy: no ``out=`` and no ``weights=``.
+    """
+    return _quantile(a, q, axis, method, keepdims, skip_nan=False)
+
+
+def nanquantile(
+    a: Any, q: Any, axis: Any = None, method: str = "linear", keepdims: bool = False
+) -> Any:
+    """Return exact quantiles of what is not NaN. See numpy.nanquantile and :func:`quantile`."""
+    return _quantile(a, q, axis, method, keepdims, skip_nan=True)
+
+
+def percentile(
+    a: Any, q: Any, axis: Any = None, method: str = "linear", keepdims: bool = False
+) -> Any:
+    """Return exact percentiles. See numpy.percentile and :func:`quantile`."""
+    return _quantile(a, q, axis, method, keepdims, skip_nan=False, scale=100)
+
+
+def nanpercentile(
+    a: Any, q: Any, axis: Any = None, method: str = "linear", keepdims: bool = False
+) -> Any:
+    """Return exact percentiles of what is not NaN. See numpy.nanpercentile."""
+    return _quantile(a, q, axis, method, keepdims, skip_nan=True, scale=100)

@@ -1,0 +1,114 @@
+"""Quantiles equal NumPy's by every method."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import marsdask.tensor as mt
+from marsdask.core.collection import wrap
+from marsdask.core.config import option_context
+from marsdask.tensor import quantile as module
+from marsdask.tensor.base import as_node
+from marsdask.tensor.quantile import METHODS, bracket
+from tests.strategies import chunkings
+
+RNG = np.random.default_rng(0)
+ARRAYS = {
+    "normal": RNG.normal(size=(15, 20)),
+    "float32": RNG.normal(size=300).astype("f4"),
+    "ints": RNG.integers(-5, 5, 300),
+    "uint8": RNG.integers(0, 256, 300).astype("u1"),
+    "equal": np.ones(300),
+    "infinite": np.where(RNG.random(300) < 0.4, -np.inf, RNG.normal(size=300)),
+    "one": np.array([3.0]),
+    "nan": np.where(RNG.random(300) < 0.2, np.nan, RNG.normal(size=300)),
+    "all nan": np.full(20, np.nan),
+}
+QS = [0.5, [0.0, 0.25, 0.5, 1.0], [[0.1, 0.9]], 0.37]
+
+
+@pytest.fixture(params=[True, False], ids=["merged", "as given"], autouse=True)
+def _coalesce(request):
+    with option_context({"coalesce": request.param, "verify": True}):
+        yield
+
+
+def tensor(array, chunk_size=None):
+    """Return an array as a tensor."""
+    return wrap(as_node(array, chunk_size))
+
+
+def check(lazy, expected):
+    """Assert equal shapes, dtypes and values."""
+    expected = np.asarray(expected)
+    assert lazy.shape == expected.shape
+    assert lazy.dtype == expected.dtype
+    exact = {"rtol": 1e-9} if expected.dtype.itemsize > 4 else {"rtol": 1e-3, "atol": 1e-4}
+    np.testing.assert_allclose(lazy.compute(), expected, **exact)
+
+
+@pytest.mark.filterwarnings("ignore:All-NaN slice:RuntimeWarning")
+@pytest.mark.parametrize("name", ARRAYS)
+@given(data=st.data())
+def test_everything(name, data):
+    """Selection over all elements gives what sorting gives, NaN included or left out."""
+    x = ARRAYS[name]
+    q = data.draw(st.sampled_from(QS))
+    lazy = tensor(x, data.draw(chunkings(x.shape)))
+    with np.errstate(invalid="ignore"):
+        check(mt.quantile(lazy, q), np.quantile(x, q))
+        expected = np.nanpercentile(x, np.multiply(q, 100))
+    check(mt.nanpercentile(lazy, np.multiply(q, 100)), expected)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@given(q=st.floats(0, 1), count=st.integers(2, 40))
+def test_methods(method, q, count):
+    """Every method picks and weighs the elements that NumPy's does."""
+    x = RNG.permutation(count).astype(float)
+    cut = (count // 2, count - count // 2)
+    check(mt.quantile(tensor(x, (cut,)), [q], method=method), np.quantile(x, [q], method=method))
+
+
+@pytest.mark.parametrize("axis", [0, 1, (0, 2), -1, None])
+@pytest.mark.parametrize("keepdims", [True, False])
+@given(data=st.data())
+def test_axes(axis, keepdims, data):
+    """Lanes are made whole and the result's axes are NumPy's."""
+    x = RNG.normal(size=(4, 3, 5))
+    lazy = tensor(x, data.draw(chunkings(x.shape)))
+    q = [[0.2, 0.7]]
+    check(mt.quantile(lazy, q, axis, keepdims=keepdims), np.quantile(x, q, axis, keepdims=keepdims))
+
+
+def test_a_missed_bracket_is_widened(monkeypatch):
+    """Exactness does not hang on the sample."""
+    asked = []
+
+    def narrow(ranks, samples, count, width):
+        asked.append(width)
+        return bracket(ranks, samples, count, width if len(asked) > 1 else 1e-9)
+
+    monkeypatch.setattr(module, "bracket", narrow)
+    monkeypatch.setattr(module, "SAMPLE", 64)
+    x = RNG.normal(size=30_000)
+    check(mt.quantile(tensor(x, 3000), [0.123, 0.9]), np.quantile(x, [0.123, 0.9]))
+    assert len(asked) > 1
+
+
+def test_wrong_arguments_are_refused_at_the_call():
+    """Ranges, methods, axes and dtypes are checked where they are written."""
+    lazy = tensor(np.ones((3, 4)))
+    with pytest.raises(ValueError, match="from 0 to 100"):
+        mt.percentile(lazy, 101)
+    with pytest.raises(ValueError, match="method"):
+        mt.quantile(lazy, 0.5, method="guess")
+    with pytest.raises(np.exceptions.AxisError):
+        mt.quantile(lazy, 0.5, axis=2)
+    with pytest.raises(TypeError, match="complex"):
+        mt.quantile(tensor(np.ones(2, complex)), 0.5)
+    with pytest.raises(NotImplementedError, match="compute"):
+        mt.quantile(lazy, lazy)
