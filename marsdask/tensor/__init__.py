@@ -2,6 +2,7 @@
 
 from marsdask.core.collection import ExecutableTuple
 
+from .argreduce import argmax, argmin, nanargmax, nanargmin
 from .create import (
     arange,
     empty_like,
@@ -23,6 +24,7 @@ from .create import (
 from .create import (
     empty_ as empty,
 )
+from .data import array, asarray, from_hdf5, from_zarr, fromhdf5, fromzarr, tensor
 from .elementwise import (
     abs,
     absolute,
@@ -155,6 +157,12 @@ from .linalg import (
     vdot,
 )
 from .mapblocks import map_blocks, map_chunk
+from .quantile import (
+    nanpercentile,
+    nanquantile,
+    percentile,
+    quantile,
+)
 from .rechunk import rechunk
 from .reduce import (
     all,
@@ -179,6 +187,7 @@ from .reduce import (
     sum,
     var,
 )
+from .scan import cumprod, cumsum, cumulative_prod, cumulative_sum, nancumprod, nancumsum
 from .sort import (
     argpartition,
     argsort,
@@ -212,10 +221,14 @@ __all__ = [
     "arctan",
     "arctan2",
     "arctanh",
+    "argmax",
+    "argmin",
     "argpartition",
     "argsort",
     "argtopk",
     "around",
+    "array",
+    "asarray",
     "asin",
     "asinh",
     "astype",
@@ -240,6 +253,10 @@ __all__ = [
     "cos",
     "cosh",
     "count_nonzero",
+    "cumprod",
+    "cumsum",
+    "cumulative_prod",
+    "cumulative_sum",
     "deg2rad",
     "degrees",
     "divide",
@@ -264,7 +281,11 @@ __all__ = [
     "frexp",
     "from_dask",
     "from_delayed",
+    "from_hdf5",
+    "from_zarr",
     "fromfunction",
+    "fromhdf5",
+    "fromzarr",
     "full",
     "full_like",
     "gcd",
@@ -317,10 +338,16 @@ __all__ = [
     "modf",
     "multiply",
     "nan_to_num",
+    "nanargmax",
+    "nanargmin",
+    "nancumprod",
+    "nancumsum",
     "nanmax",
     "nanmean",
     "nanmin",
+    "nanpercentile",
     "nanprod",
+    "nanquantile",
     "nanstd",
     "nansum",
     "nanvar",
@@ -331,11 +358,13 @@ __all__ = [
     "ones_like",
     "outer",
     "partition",
+    "percentile",
     "positive",
     "pow",
     "power",
     "prod",
     "ptp",
+    "quantile",
     "rad2deg",
     "radians",
     "real",
@@ -359,6 +388,7 @@ __all__ = [
     "sum",
     "tan",
     "tanh",
+    "tensor",
     "tensordot",
     "to_dask",
     "to_delayed",

@@ -10,14 +10,16 @@ from typing import Any
 import numpy as np
 
 from marsdask.core.config import options
-from marsdask.core.types import Chunks, Sizes, Unknown, known
+from marsdask.core.types import Chunks, Sizes, Unknown, known, total, upper
+
+_WANTED = "a chunk size is an int, a tuple of ints, 'auto' or -1, not {!r}"
 
 
 def as_shape(shape: Any) -> tuple[int, ...]:
     """Return a shape as a tuple of ints; refuses floats and negatives as NumPy does."""
-    items = (
-        (shape,) if not isinstance(shape, Sequence) and not isinstance(shape, np.ndarray) else shape
-    )
+    items = shape if isinstance(shape, Sequence | np.ndarray) and np.ndim(shape) else (shape,)
+    if isinstance(shape, Sequence) and not shape:
+        return ()
     sizes = tuple(operator.index(item) for item in items)
     if any(size < 0 for size in sizes):
         raise ValueError("negative dimensions are not allowed")
@@ -31,6 +33,8 @@ def normalize_chunks(chunk_size: Any, shape: Any, dtype: Any) -> Chunks:
     explicit sizes, ``-1`` for the whole axis, ``"auto"`` or ``None`` to let the byte limit choose.
     """
     shape = as_shape(shape)
+    if isinstance(chunk_size, str | bool | np.bool_ | float | np.floating):
+        chunk_size = _one_word(chunk_size)
     if chunk_size is None:
         chunk_size = options.chunk_size
     if isinstance(chunk_size, Mapping):
@@ -54,6 +58,12 @@ def normalize_chunks(chunk_size: Any, shape: Any, dtype: Any) -> Chunks:
     return _fill_auto(sizes, shape, np.dtype(dtype).itemsize)
 
 
+def _one_word(chunk_size: Any) -> None:
+    """Check what stands for all axes at once and is no number; the limit decides then."""
+    if not isinstance(chunk_size, str) or chunk_size != "auto":
+        raise TypeError(_WANTED.format(chunk_size))
+
+
 def _is_explicit(chunk_size: Sequence[Any], length: int) -> bool:
     """Tell ``(2, 2, 1)`` for a vector of 5 from ``(2,)`` or ``((2, 3),)``."""
     integers = all(isinstance(item, int | np.integer) for item in chunk_size)
@@ -63,16 +73,17 @@ def _is_explicit(chunk_size: Sequence[Any], length: int) -> bool:
 
 
 def _axis_sizes(item: Any, length: int) -> Sizes | None:
-    if item is None or item == "auto" or (isinstance(item, int) and item == -1):
-        return None if item != -1 else (length,)
+    if item is None or (isinstance(item, str) and item == "auto"):
+        return None
     if isinstance(item, tuple | list):
         sizes = tuple(operator.index(size) for size in item)
         if any(size < 0 for size in sizes) or sum(sizes) != length:
             raise ValueError(f"chunks {tuple(item)} do not add up to the axis of length {length}")
         return sizes or (0,)
     if isinstance(item, bool) or not isinstance(item, int | np.integer):
-        raise TypeError(f"a chunk size is an int, a tuple of ints, 'auto' or -1, not {item!r}")
-    return regular(length, operator.index(item))
+        raise TypeError(_WANTED.format(item))
+    step = operator.index(item)
+    return (length,) if step == -1 else regular(length, step)
 
 
 def regular(length: int, step: int) -> Sizes:
@@ -107,20 +118,35 @@ def common_sizes(axis: Sequence[Sizes]) -> Sizes:
     """Return one way to cut an axis that several inputs cut in different ways.
 
     The coarsest cut that every input can be split to: the union of all borders. Axes of length one
-    broadcast. Raises ``ValueError`` if the lengths differ.
+    broadcast. Raises ``ValueError`` if the lengths differ. What an unknown length will be beside a
+    known one, only running can tell: then the known one is what the result has.
     """
     distinct = list(dict.fromkeys(axis))
     if len(distinct) > 1:
         distinct = [sizes for sizes in distinct if sizes != (1,)] or [(1,)]
     if len(distinct) == 1:
         return distinct[0]
-    if not all(map(known, distinct)):
-        raise _unlike(distinct)
+    unknown = [sizes for sizes in distinct if not known(sizes)]
+    if unknown:
+        distinct = [sizes for sizes in distinct if known(sizes)]
+        if not distinct:
+            return _one_unknown(unknown)
+        if len(distinct) == 1:
+            return distinct[0]
     borders = [_borders(sizes) for sizes in distinct]
     if len({border[-1] for border in borders}) > 1:
         raise _unlike(distinct)
     union = sorted(set().union(*borders))
     return tuple(stop - start for start, stop in zip([0, *union[:-1]], union, strict=True))
+
+
+def _one_unknown(axis: Sequence[Sizes]) -> Sizes:
+    """Return the length of a result whose operands' unknown lengths may or may not be equal."""
+    lengths = [total(sizes) for sizes in axis]
+    names = ",".join(f"{size.name}@{size.index}" for size in lengths if isinstance(size, Unknown))
+    bounds = [upper(size) for size in lengths]
+    bound = None if None in bounds else max(b for b in bounds if b is not None)
+    return (Unknown(f"broadcast({names})", -1, bound),)
 
 
 def _borders(sizes: Sizes) -> list[int]:

@@ -21,6 +21,8 @@ from marsdask.core.types import Chunks, Index, Sizes, known_chunks, numbers
 from .base import as_node, empty
 from .chunks import as_shape, normalize_chunks
 from .elementwise import Elementwise, astype, power
+from .reshape import reshape
+from .shape import view
 
 Shape = tuple[int, ...]
 
@@ -95,7 +97,7 @@ def made(
 
 
 def chunks_from(chunk_size: Any, settings: dict[str, Any]) -> Any:
-    """Return ``chunk_size`` or Dask's ``chunks``; refuse what is not supported, and unknown names."""
+    """Return ``chunk_size`` or Dask's ``chunks``; refuse what is not supported or unknown."""
     for name in ("gpu", "sparse"):
         if settings.pop(name, None):
             raise NotImplementedError(
@@ -394,7 +396,8 @@ def indices(
     if sparse:
         chunks = normalize_chunks(chunks_from(chunk_size, extra), shape, dtype)
         ndim = len(shape)
-        return tuple(_axis_of(n, c, dtype, a, ndim) for a, (n, c) in enumerate(zip(shape, chunks)))
+        axes = enumerate(zip(shape, chunks, strict=True))
+        return tuple(_axis_of(length, sizes, dtype, axis, ndim) for axis, (length, sizes) in axes)
     if not shape:
         return zeros((0,), dtype)
     return made(indices_of, (len(shape), *shape), dtype, chunk_size, extra, "indices")
@@ -451,8 +454,8 @@ def meshgrid(*xi: Any, indexing: str = "xy", sparse: bool = False, copy: bool = 
         order[:2] = [1, 0]
     grids = []
     for x, place in zip(xi, order, strict=True):
-        vector = wrap(as_node(x)).reshape(-1)
-        grids.append(vector[tuple(slice(None) if a == place else None for a in range(ndim))])
+        vector = as_node(reshape(x, (-1,)))
+        grids.append(wrap(view(vector, [0 if a == place else None for a in range(ndim)])))
     if sparse:
         return grids
     return [wrap(Elementwise(spread, tuple(g.node for g in (grid, *grids)))) for grid in grids]

@@ -166,7 +166,7 @@ def chosen(condition: Any, x: Any, y: Any) -> Any:
 
 
 def where(condition: Any, x: Any = None, y: Any = None) -> Any:
-    """Choose elements from ``x`` where the condition holds, from ``y`` elsewhere. See numpy.where."""
+    """Choose from ``x`` where the condition holds, from ``y`` elsewhere. See numpy.where."""
     if x is None or y is None:
         raise NotImplementedError("where() takes three arguments here; use nonzero(condition)")
     return wrap(apply(chosen, condition, x, y))

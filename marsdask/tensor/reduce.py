@@ -1,7 +1,6 @@
 """Reductions: one row of a table each.
 
-``name = reduction(map, combine, finalize)`` is all a reduction takes. ``map(block, axis=, keepdims=)``
-makes a partial result (an array, or a tuple of them) that keeps the reduced axes at length one,
+``name = reduction(map, combine, finalize)`` is all it takes. ``map(block, axis=, keepdims=)`` makes a partial result (an array, or a tuple of them) that keeps the reduced axes at length one,
 ``combine(a, b)`` is associative and makes one of two, ``finalize(partial)`` makes the result of the
 last. Axes, ``keepdims``, ``dtype``, ``out``, empty chunks, the tree and the fusion with what the
 reduction is taken of are done here, once. ``whole`` names NumPy's function where there is one: its
@@ -27,6 +26,7 @@ from .create import full, ones_like
 from .elementwise import astype, divide, multiply
 from .pointwise import assign, operand
 from .reduction import Axis, Recipe, Reduction
+from .shape import view
 
 _SUM = ("dtype", "out", "keepdims", "initial", "where")
 _MAX = ("out", "keepdims", "initial", "where")
@@ -117,7 +117,7 @@ def _result_dtype(
 ) -> Any:
     """Return the result's type; raises what NumPy raises for types and arguments."""
     sample = np.ones((1,) * node.meta.ndim, node.meta.dtype)
-    where = {"where": sample == sample} if masked else {}
+    where = {"where": np.ones(sample.shape, np.bool_)} if masked else {}
     if recipe.whole is not None:
         return np.asarray(recipe.whole(sample, axis=axes, **settings, **where)).dtype
     value = recipe.map(sample, axis=axes, keepdims=True, **settings, **where)
@@ -227,5 +227,4 @@ def _along(weights: Node, node: Node, axis: Any) -> Node:
         raise ValueError(
             "Shape of weights must be consistent with shape of a along specified axis."
         )
-    index = tuple(slice(None) if axis in axes else None for axis in range(node.meta.ndim))
-    return wrap(weights)[index].node  # type: ignore[no-any-return]
+    return view(weights, [axes.index(a) if a in axes else None for a in range(node.meta.ndim)])

@@ -21,7 +21,7 @@ from .fused import TILE_BYTES, Program, at, flattened, tile_shape
 from .pointwise import absorbable
 from .rechunk import aligned
 
-#: Width of the tiles of a reduction along other axes than the last: many rows fit beside each other.
+#: Width of the tiles of a reduction along other axes than the last, so that many rows fit.
 STRIPE = 1024
 
 Axis = tuple[int, ...]

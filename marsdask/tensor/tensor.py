@@ -12,7 +12,7 @@ from marsdask.core.chunk import Grid
 from marsdask.core.collection import Collection, register_collection
 from marsdask.core.types import Chunks, Index, public
 
-from . import blocks, elementwise, exchange, mapblocks, protocols, reduce
+from . import argreduce, blocks, elementwise, exchange, mapblocks, protocols, reduce, scan
 from .rechunk import rechunk, recut
 
 
@@ -179,6 +179,10 @@ class Tensor(Collection):
     any = method(reduce.any)
     all = method(reduce.all)
     ptp = method(reduce.ptp)
+    argmin = method(argreduce.argmin)
+    argmax = method(argreduce.argmax)
+    cumsum = method(scan.cumsum)
+    cumprod = method(scan.cumprod)
     rechunk = method(rechunk)
 
 

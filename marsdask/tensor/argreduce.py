@@ -1,0 +1,194 @@
+"""Where the extremes are: reductions whose partial results carry positions."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from marsdask.core.chunk import Grid, Look
+from marsdask.core.collection import wrap
+from marsdask.core.node import Node
+from marsdask.core.shapes import blockwise, map_blocks, tree
+from marsdask.core.types import Chunks, Index, numbers
+
+from .base import as_node, empty
+from .pointwise import assign
+from .rechunk import resolved
+
+#: The value, its flat position along the reduced axes, and whether it is not nan.
+Found = tuple[Any, Any, Any]
+
+
+@dataclass(frozen=True)
+class StartAt:
+    """Gives each chunk the position of its first element."""
+
+    chunks: Chunks
+
+    @cached_property
+    def _starts(self) -> list[list[int]]:
+        return [[0, *itertools.accumulate(numbers(sizes))] for sizes in self.chunks]
+
+    def __call__(self, index: Index) -> tuple[Index]:
+        return (tuple(starts[i] for starts, i in zip(self._starts, index, strict=True)),)
+
+
+@dataclass(frozen=True)
+class Pick:
+    """Which of two finds is the better one: the earlier, if they are equal."""
+
+    largest: bool
+    skips_nan: bool
+
+    def __call__(self, a: Any, b: Any) -> Any:
+        if a is None or b is None:
+            return b if a is None else a
+        (value_a, place_a, real_a), (value_b, place_b, real_b) = a, b
+        nan_a, nan_b = value_a != value_a, value_b != value_b
+        better = value_b > value_a if self.largest else value_b < value_a
+        better = np.where(nan_a | nan_b, nan_b & ~nan_a, better)
+        tie = (value_a == value_b) | (nan_a & nan_b)
+        take = better | (tie & (place_b < place_a))
+        pairs = zip(a[:2], b[:2], strict=True)
+        return (*(np.where(take, y, x) for x, y in pairs), real_a | real_b)
+
+
+@dataclass(frozen=True, eq=False)
+class ArgReduction(Node):
+    """The position of an extreme along one axis, or in the flat array."""
+
+    a: Node
+    pick: Pick
+    axis: int | None
+    keepdims: bool
+    title: str
+
+    @property
+    def label(self) -> str:
+        return self.title
+
+    @cached_property
+    def meta(self) -> Any:  # type: ignore[override]
+        return empty(np.dtype(np.intp), len(self.chunks))
+
+    @property
+    def _axes(self) -> tuple[int, ...]:
+        return tuple(range(self.a.meta.ndim)) if self.axis is None else (self.axis,)
+
+    @cached_property
+    def chunks(self) -> Chunks:  # type: ignore[override]
+        return self._reduced(self.a.chunks)
+
+    def _reduced(self, chunks: Chunks) -> Chunks:
+        kept = tuple((1,) if a in self._axes else sizes for a, sizes in enumerate(chunks))
+        if self.keepdims:
+            return kept
+        return tuple(sizes for axis, sizes in enumerate(kept) if axis not in self._axes)
+
+    def tile(self, a: Grid) -> Generator[Look, Any, Grid]:  # type: ignore[override]
+        (a,) = yield from resolved(a)
+        shape = tuple(sum(numbers(sizes)) for sizes in a.chunks)
+        several = tuple(
+            (1,) * len(sizes) if axis in self._axes else sizes
+            for axis, sizes in enumerate(a.chunks)
+        )
+        found = map_blocks(
+            find_block,
+            a,
+            chunks=several,
+            meta=self.meta,
+            varying=StartAt(a.chunks),
+            kwargs={"pick": self.pick, "axis": self.axis, "shape": shape},
+        )
+        grid = tree(found, self.pick, self._axes)
+        ndim = len(shape)
+        kept = [axis for axis in range(ndim) if self.keepdims or axis not in self._axes]
+        place = tuple(kept.index(axis) if axis in kept else None for axis in range(ndim))
+        return blockwise(
+            position_block,
+            [(grid, place)],
+            chunks=tuple(grid.chunks[axis] for axis in kept),
+            meta=self.meta,
+            kwargs={"axes": self._axes, "keepdims": self.keepdims, "title": self.title},
+        )
+
+
+def find_block(
+    block: Any, start: Index, pick: Pick, axis: int | None, shape: tuple[int, ...]
+) -> Found | None:
+    """Return the best of a block with its position in the whole array, ``None`` if it is empty."""
+    block = np.asarray(block)
+    if not (block.size if axis is None else block.shape[axis]):
+        return None
+    real = np.ones(block.shape, np.bool_)
+    if pick.skips_nan and block.dtype.kind in "fc":
+        real = ~np.isnan(block)
+        block = np.where(real, block, block.dtype.type(-np.inf if pick.largest else np.inf))
+    search = np.argmax if pick.largest else np.argmin
+    if axis is not None:
+        place = np.expand_dims(search(block, axis=axis), axis)
+        value = np.take_along_axis(block, place, axis)
+        return value, place + start[axis], real.any(axis=axis, keepdims=True)
+    ones = (1,) * block.ndim
+    flat = int(search(block))
+    inside = np.unravel_index(flat, block.shape) if block.ndim else ()
+    whole = 0
+    for first, local, length in zip(start, inside, shape, strict=True):
+        whole = whole * length + first + int(local)
+    value = block.reshape(-1)[flat : flat + 1].reshape(ones)
+    return value, np.full(ones, whole, np.intp), np.full(ones, real.any())
+
+
+def position_block(found: Found | None, axes: tuple[int, ...], keepdims: bool, title: str) -> Any:
+    """Return the positions of the last finds."""
+    if found is None:
+        raise ValueError(f"attempt to get {title} of an empty sequence")
+    _, place, real = found
+    if title.startswith("nan") and not np.all(real):
+        raise ValueError("All-NaN slice encountered")
+    place = np.asarray(place, np.intp)
+    return place if keepdims else np.squeeze(place, axis=axes)
+
+
+def argreduction(title: str, *, largest: bool, skips_nan: bool = False) -> Callable[..., Any]:
+    """Return the lazy search for an extreme."""
+    pick = Pick(largest, skips_nan)
+
+    def lazy(
+        a: Any,
+        axis: Any = None,
+        out: Any = None,
+        keepdims: bool = False,
+        combine_size: Any = None,
+    ) -> Any:
+        del combine_size  # Mars's width of the tree: options.split_every
+        node = as_node(a)
+        if axis is not None:
+            axis = np.lib.array_utils.normalize_axis_index(axis, node.meta.ndim)
+        _check(node, axis, title)
+        found = ArgReduction(node, pick, axis, bool(keepdims), title)
+        return wrap(found) if out is None else assign(out, found)
+
+    lazy.__name__ = lazy.__qualname__ = title
+    lazy.__doc__ = f"Return the positions that ``{title}`` finds. See numpy.{title}."
+    return lazy
+
+
+def _check(node: Node, axis: int | None, title: str) -> None:
+    """Raise what NumPy raises for no elements, and for types without an order."""
+    lengths = node.shape if axis is None else (node.shape[axis],)
+    others = () if axis is None else tuple(n for a, n in enumerate(node.shape) if a != axis)
+    if 0 in lengths and 0 not in others:
+        raise ValueError(f"attempt to get {title} of an empty sequence")
+    np.argmax(np.ones(1, node.meta.dtype))
+
+
+argmax = argreduction("argmax", largest=True)
+argmin = argreduction("argmin", largest=False)
+nanargmax = argreduction("nanargmax", largest=True, skips_nan=True)
+nanargmin = argreduction("nanargmin", largest=False, skips_nan=True)

@@ -1,0 +1,239 @@
+"""Tensors over data that exists: arrays, nested lists, memory maps, zarr and HDF5 datasets."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from marsdask.core.chunk import Grid
+from marsdask.core.collection import Collection, wrap
+from marsdask.core.node import Node
+from marsdask.core.shapes import blockwise
+from marsdask.core.types import Chunks, Index, Sizes, numbers
+
+from .base import as_node, empty
+from .chunks import normalize_chunks
+from .create import chunks_from
+from .elementwise import astype
+from .protocols import module
+
+
+def tensor(
+    data: Any = None,
+    dtype: Any = None,
+    order: str = "K",
+    chunk_size: Any = None,
+    gpu: Any = None,
+    sparse: bool = False,
+    **extra: Any,
+) -> Any:
+    """Return a tensor of an array, a tensor, a scalar, or nested lists of any of them.
+
+    An array is not copied: leave it alone until the results are there. Memory maps are read when
+    they are needed.
+    """
+    extra.update(order=order, gpu=gpu, sparse=sparse)
+    chunk_size = chunks_from(chunk_size, extra)
+    if isinstance(data, Collection):
+        return _as_given(data, dtype, chunk_size)
+    if isinstance(data, list | tuple) and _holds_tensor(data):
+        return _as_given(_stacked(data), dtype, chunk_size)
+    array = np.asarray(data, dtype=dtype)
+    return wrap(as_node(array, chunk_size))
+
+
+array = tensor
+
+
+def asarray(
+    a: Any, dtype: Any = None, order: str = "K", chunk_size: Any = None, **extra: Any
+) -> Any:
+    """Return ``a`` as a tensor, itself if it is one. See numpy.asarray."""
+    return tensor(a, dtype, order, chunk_size, **extra)
+
+
+def _as_given(data: Any, dtype: Any, chunk_size: Any) -> Any:
+    if not isinstance(data.node.meta, np.ndarray):
+        data = data.to_tensor()
+    if dtype is not None:
+        data = astype(data, dtype)
+    return data if chunk_size is None else data.rechunk(chunk_size)
+
+
+def _holds_tensor(items: Any) -> bool:
+    return isinstance(items, Collection) or (
+        isinstance(items, list | tuple) and any(map(_holds_tensor, items))
+    )
+
+
+def _stacked(items: Any) -> Any:
+    """Stack nested lists, some of whose items are tensors."""
+    if isinstance(items, Collection):
+        return items
+    if isinstance(items, list | tuple) and _holds_tensor(items):
+        return module().stack([_stacked(item) for item in items])
+    return wrap(as_node(items))
+
+
+@dataclass(frozen=True)
+class PartsAt:
+    """Gives each chunk the slices that it covers."""
+
+    chunks: Chunks
+
+    @cached_property
+    def _starts(self) -> list[list[int]]:
+        return [[0, *itertools.accumulate(numbers(sizes))] for sizes in self.chunks]
+
+    def __call__(self, index: Index) -> tuple[tuple[slice, ...]]:
+        starts = zip(self._starts, index, strict=True)
+        return (tuple(slice(begin[i], begin[i + 1]) for begin, i in starts),)
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset(Node):
+    """An array in a file, whose chunks are read when they are needed."""
+
+    reader: Any
+    version: tuple[Any, ...]
+    """What tells one content from another: path, size and time of change."""
+    dtype: np.dtype[Any]
+    splits: Chunks = field(repr=False)
+
+    @property
+    def label(self) -> str:
+        return "read"
+
+    @cached_property
+    def meta(self) -> Any:  # type: ignore[override]
+        return empty(self.dtype, len(self.splits))
+
+    @property
+    def chunks(self) -> Chunks:
+        return self.splits
+
+    def tile(self, *inputs: Any) -> Grid:
+        del inputs
+        return blockwise(
+            read_block,
+            [],
+            chunks=self.splits,
+            meta=self.meta,
+            kwargs={"reader": self.reader},
+            varying=PartsAt(self.splits),
+        )
+
+    def regrid(self, new: Mapping[Sizes, Sizes]) -> Node:
+        return self.replaced(splits=tuple(new.get(sizes, sizes) for sizes in self.splits))
+
+
+def read_block(parts: tuple[slice, ...], reader: Any) -> Any:
+    """Read the part of a dataset that a chunk covers."""
+    return reader(parts)
+
+
+@dataclass(frozen=True)
+class HDF5Reader:
+    """Reads from an HDF5 file, which is opened anew each time: a handle does not travel."""
+
+    path: str
+    name: str
+
+    def __call__(self, parts: tuple[slice, ...]) -> Any:
+        # h5py is optional.
+        import h5py
+
+        with h5py.File(self.path, "r") as file:
+            return file[self.name][parts]
+
+
+@dataclass(frozen=True)
+class ZarrReader:
+    """Reads from a zarr array."""
+
+    array: Any = field(repr=False)
+    name: str
+
+    @property
+    def token_name(self) -> str:
+        return self.name
+
+    def __call__(self, parts: tuple[slice, ...]) -> Any:
+        return np.asarray(self.array[parts])
+
+
+def from_hdf5(data: Any, dataset: Any = None, chunk_size: Any = None, **extra: Any) -> Any:
+    """Return a tensor over an HDF5 dataset: an ``h5py.Dataset``, or a file's path and its name."""
+    # h5py is optional.
+    import h5py
+
+    chunk_size = chunks_from(chunk_size, extra)
+    if isinstance(data, h5py.Dataset):
+        return _hdf5(data, chunk_size)
+    if dataset is None:
+        raise ValueError("from_hdf5() takes the name of the dataset with a path")
+    path = data.filename if isinstance(data, h5py.File) else os.fspath(data)
+    with h5py.File(path, "r") as file:
+        return _hdf5(file[dataset], chunk_size)
+
+
+fromhdf5 = from_hdf5
+
+
+def _hdf5(dataset: Any, chunk_size: Any) -> Any:
+    path = os.path.abspath(dataset.file.filename)
+    reader = HDF5Reader(path, dataset.name)
+    chunk_size = _fitting(chunk_size, dataset)
+    splits = normalize_chunks(chunk_size, dataset.shape, dataset.dtype)
+    return wrap(Dataset(reader, _version(path), dataset.dtype, splits))
+
+
+def from_zarr(
+    path: Any, group: Any = None, dataset: Any = None, chunk_size: Any = None, **extra: Any
+) -> Any:
+    """Return a tensor over a zarr array: the array, or its path (and group and name inside)."""
+    # zarr is optional.
+    import zarr
+
+    chunk_size = chunks_from(chunk_size, extra)
+    source = path
+    if not isinstance(path, zarr.Array):
+        inside = "/".join(item for item in (group, dataset) if item)
+        source = zarr.open_array(path, mode="r", path=inside or None)
+    name = str(source.store_path)
+    version = _version(name.removeprefix("file://"))
+    splits = normalize_chunks(_fitting(chunk_size, source), source.shape, source.dtype)
+    return wrap(Dataset(ZarrReader(source, name), version, source.dtype, splits))
+
+
+fromzarr = from_zarr
+
+
+def _fitting(chunk_size: Any, source: Any) -> Any:
+    """Choose whole storage chunks, as many as make up a good size, unless chunks are given."""
+    if chunk_size is not None or not source.chunks:
+        return chunk_size
+    wanted = normalize_chunks(None, source.shape, source.dtype)
+    return tuple(
+        max(stored, max(sizes) // stored * stored)
+        for sizes, stored in zip(wanted, source.chunks, strict=True)
+    )
+
+
+def _version(path: str) -> tuple[Any, ...]:
+    """Return what changes when a file or a directory of files does."""
+    if not os.path.exists(path):
+        return (path, uuid.uuid4().hex)
+    newest, size = 0, 0
+    for folder, _, files in os.walk(path) if os.path.isdir(path) else [("", [], [path])]:
+        for name in files:
+            status = os.stat(os.path.join(folder, name))
+            newest, size = max(newest, status.st_mtime_ns), size + status.st_size
+    return (path, newest, size)

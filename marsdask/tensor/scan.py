@@ -1,0 +1,195 @@
+"""Running sums and products: totals of the blocks first, then each block from where it starts.
+
+Two passes over the data, both parallel; between them one small task for each lane of blocks turns
+totals into starts.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from marsdask.core.chunk import Call, Grid, Ref, Rule
+from marsdask.core.collection import wrap
+from marsdask.core.node import Node
+from marsdask.core.shapes import PartAt, blockwise, kernel, map_blocks
+from marsdask.core.types import Chunks, Index
+
+from .base import as_node, empty
+from .pointwise import assign
+from .reshape import ravel
+
+#: Rows at least this long are added one to the other; shorter ones are left to NumPy.
+LONG_ROW = 256
+
+
+@dataclass(frozen=True, eq=False)
+class Starts(Rule):
+    """What comes before each block of a lane: one array, stacked along the lane's axis."""
+
+    totals: Grid
+    axis: int
+    ufunc: np.ufunc
+
+    @property
+    def inputs(self) -> tuple[Grid, ...]:
+        return (self.totals,)
+
+    def cell(self, index: Index) -> Call:
+        head, tail = index[: self.axis], index[self.axis + 1 :]
+        count = self.totals.numblocks[self.axis]
+        refs = [Ref(self.totals, (*head, position, *tail)) for position in range(count - 1)]
+        return Call(start_values, (refs,), {"ufunc": self.ufunc, "axis": self.axis})
+
+
+@dataclass(frozen=True, eq=False)
+class Scan(Node):
+    """The accumulation of a ufunc along one axis."""
+
+    a: Node
+    ufunc: np.ufunc
+    axis: int
+    dtype: np.dtype[Any]
+    skips_nan: bool
+    title: str
+
+    @property
+    def label(self) -> str:
+        return self.title
+
+    @cached_property
+    def meta(self) -> Any:  # type: ignore[override]
+        return empty(self.dtype, self.a.meta.ndim)
+
+    @property
+    def chunks(self) -> Chunks:
+        return self.a.chunks
+
+    def tile(self, a: Grid) -> Grid:  # type: ignore[override]
+        kwargs = {
+            "ufunc": self.ufunc,
+            "axis": self.axis,
+            "dtype": self.dtype,
+            "skips_nan": self.skips_nan,
+        }
+        count = a.numblocks[self.axis]
+        if count == 1:
+            return map_blocks(scan_block, a, chunks=a.chunks, meta=self.meta, kwargs=kwargs)
+        ones = _replaced(a.chunks, self.axis, (1,) * count)
+        totals = map_blocks(total_block, a, chunks=ones, meta=self.meta, kwargs=kwargs)
+        lanes = _replaced(a.chunks, self.axis, (count,))
+        starts = Grid(Starts(totals, self.axis, self.ufunc), lanes, self.meta)
+        whole = tuple(range(a.ndim))
+        return blockwise(
+            scan_block,
+            [(a, whole), (starts, _replaced(whole, self.axis, None))],
+            chunks=a.chunks,
+            meta=self.meta,
+            kwargs=kwargs,
+            varying=PartAt(self.axis),
+        )
+
+
+def _replaced(items: tuple[Any, ...], position: int, item: Any) -> tuple[Any, ...]:
+    return (*items[:position], item, *items[position + 1 :])
+
+
+def _real(block: Any, ufunc: np.ufunc, skips_nan: bool) -> Any:
+    """Return the block with what leaves the result alone in place of nan."""
+    if skips_nan and block.dtype.kind in "fc":
+        return np.where(np.isnan(block), block.dtype.type(ufunc.identity), block)
+    return block
+
+
+def total_block(block: Any, ufunc: np.ufunc, axis: int, dtype: Any, skips_nan: bool) -> Any:
+    """Return what a block adds to those after it."""
+    block = _real(block, ufunc, skips_nan)
+    return ufunc.reduce(block, axis=axis, dtype=dtype, keepdims=True)
+
+
+def start_values(totals: list[Any], ufunc: np.ufunc, axis: int) -> Any:
+    """Return what comes before each block, from the totals of all blocks but the last."""
+    first = np.zeros_like(totals[0]) if ufunc.identity == 0 else np.ones_like(totals[0])
+    return ufunc.accumulate(np.concatenate([first, *totals], axis=axis), axis=axis)
+
+
+@kernel(scratch=0.0)
+def scan_block(
+    block: Any,
+    starts: Any = None,
+    position: int = 0,
+    *,
+    ufunc: np.ufunc,
+    axis: int,
+    dtype: Any,
+    skips_nan: bool,
+) -> Any:
+    """Accumulate a block from where it starts."""
+    block = _real(np.asarray(block), ufunc, skips_nan)
+    out = np.empty(block.shape, dtype)
+    start = None if starts is None else np.take(starts, [position], axis=axis)
+    rows, into = np.moveaxis(block, axis, 0), np.moveaxis(out, axis, 0)
+    if axis != block.ndim - 1 and rows[:1].size >= LONG_ROW:
+        # NumPy walks down one column after the other; whole rows are what memory likes.
+        before = None if start is None else np.moveaxis(start, axis, 0)[0]
+        for row, target in zip(rows, into, strict=True):
+            if before is None:
+                target[...] = row
+            else:
+                ufunc(before, row, out=target, dtype=dtype)
+            before = target
+        return out
+    ufunc.accumulate(block, axis=axis, dtype=dtype, out=out)
+    return out if start is None else ufunc(out, start, out=out)
+
+
+def scan(
+    title: str, ufunc: np.ufunc, whole: Callable[..., Any], *, skips_nan: bool = False
+) -> Callable[..., Any]:
+    """Return the lazy accumulation of a ufunc; ``whole`` is NumPy's own, for result types."""
+
+    def lazy(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
+        node = as_node(a)
+        if axis is None:
+            node = as_node(ravel(wrap(node)))
+            axis = 0
+        axis = np.lib.array_utils.normalize_axis_index(operator.index(axis), node.meta.ndim)
+        result = whole(np.ones(1, node.meta.dtype), dtype=dtype).dtype
+        scanned = Scan(node, ufunc, axis, result, skips_nan, title)
+        return wrap(scanned) if out is None else assign(out, scanned)
+
+    lazy.__name__ = lazy.__qualname__ = title
+    lazy.__doc__ = f"Accumulate along an axis by ``{title}``. See numpy.{title}."
+    return lazy
+
+
+cumsum = scan("cumsum", np.add, np.cumsum)
+cumprod = scan("cumprod", np.multiply, np.cumprod)
+nancumsum = scan("nancumsum", np.add, np.nancumsum, skips_nan=True)
+nancumprod = scan("nancumprod", np.multiply, np.nancumprod, skips_nan=True)
+
+
+def cumulative(name: str, func: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the array API's form of a scan, which wants an axis unless there is only one."""
+
+    def lazy(
+        x: Any, /, *, axis: Any = None, dtype: Any = None, include_initial: Any = False
+    ) -> Any:
+        if include_initial:
+            raise NotImplementedError("concatenate zeros or ones before the result instead")
+        if axis is None and as_node(x).meta.ndim != 1:
+            raise ValueError(f"{name} needs an axis for arrays that are not 1-d")
+        return func(x, axis=axis, dtype=dtype)
+
+    lazy.__name__ = lazy.__qualname__ = name
+    lazy.__doc__ = f"Accumulate along an axis. See numpy.{name}."
+    return lazy
+
+
+cumulative_sum = cumulative("cumulative_sum", cumsum)
+cumulative_prod = cumulative("cumulative_prod", cumprod)
