@@ -35,9 +35,13 @@ class Monitor:
 
 
 class Running:
-    """The handle that a cancellation has to reach, whichever stage is running."""
+    """The handle that a cancellation has to reach, whichever stage is running.
 
-    def __init__(self) -> None:
+    ``watched`` tells that somebody has a future of it and may cancel while a stage is submitted.
+    """
+
+    def __init__(self, *, watched: bool = False) -> None:
+        self.watched = watched
         self._lock = threading.Lock()
         self._handle: Handle | None = None
         self._cancelled = False
@@ -72,7 +76,7 @@ class Execution:
 
     def __init__(self, work: Callable[[Monitor, Running], Any]) -> None:
         self._monitor = Monitor()
-        self._current = Running()
+        self._current = Running(watched=True)
         self._future: Future[Any] = Future()
         self._future.set_running_or_notify_cancel()
         context = contextvars.copy_context()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
@@ -30,11 +31,21 @@ class _Interned(type):
         node = super().__call__(*args, **kwargs)
         if not node.interned:
             return node
-        twin = _NODES.get(node.name)
-        if twin is not None:
-            return twin
-        object.__setattr__(node, "origin", caller())
-        return _NODES.setdefault(node.name, node)
+        found = _intern(node)
+        if found is node:
+            object.__setattr__(node, "origin", caller())
+        return found
+
+
+def _intern(node: Node) -> Node:
+    """Return the node that has the name already, unless it is over other inputs.
+
+    Inputs that were computed have the names of the expressions they stand for, and belong to a
+    session, which another user of the same expression may know nothing of.
+    """
+    twin = _NODES.setdefault(node.name, node)
+    same = twin is node or all(map(operator.is_, twin.inputs, node.inputs))
+    return twin if same else node
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,11 +92,7 @@ class Node(metaclass=_Interned):
         return tuple(found)
 
     def with_inputs(self, new: Mapping[Node, Node]) -> Node:
-        """Return the same operation over other inputs, with the same origin.
-
-        Over inputs that were computed it is not the node that has its name already, since their
-        names are those of the expressions they stand for.
-        """
+        """Return the same operation over other inputs, with the same origin."""
         changes: dict[str, Any] = {}
         for field in fields(self):
             value = getattr(self, field.name)
@@ -102,9 +109,7 @@ class Node(metaclass=_Interned):
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         node: Node = type.__call__(type(self), **{**values, **changes})
         object.__setattr__(node, "origin", self.origin)
-        if all(_NODES.get(child.name) is child for child in node.inputs):
-            return _NODES.setdefault(node.name, node)
-        return node
+        return _intern(node)
 
     def replaced(self, **changes: Any) -> Node:
         """Return the node with other field values, its origin kept."""

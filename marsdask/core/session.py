@@ -12,6 +12,7 @@ from weakref import WeakValueDictionary
 
 from marsdask.scheduler import registry
 from marsdask.scheduler.base import Done, Scheduler, Stage
+from marsdask.scheduler.errors import SchedulerClosed
 
 from .adopted import Adopted
 from .ambient import ambient
@@ -27,6 +28,10 @@ from .tiling import Compilation
 
 #: Whether the calling thread is inside of ``execute``: what it runs there is no user's line.
 executing: ContextVar[bool] = ContextVar("executing", default=False)
+
+
+#: Bytes of memory below which the sizes of tasks need not be told.
+_SMALL = 2**24
 
 
 class Session:
@@ -137,7 +142,7 @@ class Session:
 
         def change(node: Node) -> Node:
             if isinstance(node, Stored) and node.result.scheduler is not self.scheduler:
-                return node.embedded()
+                return _moved(node)
             if isinstance(node, Adopted):
                 return node.within_reach(self.scheduler)
             return node
@@ -165,8 +170,10 @@ class Session:
         self, compilation: Compilation, stage: Stage, monitor: Monitor | None, running: Running
     ) -> None:
         callbacks = () if monitor is None else (monitor,)
+        # What is known to be small may run inside of submit(), where no cancellation reaches it.
+        small = running.watched and sum(hint.peak or 0 for hint in stage.hints.values()) < _SMALL
         handle = self.scheduler.submit(
-            stage.graph, stage.keys, hints=stage.hints, callbacks=callbacks
+            stage.graph, stage.keys, hints={} if small else stage.hints, callbacks=callbacks
         )
         running.follow(handle)
         try:
@@ -205,6 +212,13 @@ class Session:
 
     def __exit__(self, *exc_info: object) -> None:
         self.close()
+
+
+def _moved(node: Stored) -> Node:
+    try:
+        return node.embedded()
+    except SchedulerClosed as error:
+        raise SessionClosed(f"the session that holds {node.label} is closed") from error
 
 
 #: What the constructors of schedulers call the number of workers.
