@@ -144,9 +144,11 @@ from .elementwise import (
     tanh,
     true_divide,
     trunc,
-    where,
 )
 from .exchange import from_dask, from_delayed, to_dask, to_delayed
+from .index import (
+    take,
+)
 from .linalg import (
     dot,
     einsum,
@@ -157,6 +159,14 @@ from .linalg import (
     vdot,
 )
 from .mapblocks import map_blocks, map_chunk
+from .masks import (
+    argwhere,
+    compress,
+    extract,
+    flatnonzero,
+    nonzero,
+    where,
+)
 from .quantile import (
     nanpercentile,
     nanquantile,
@@ -187,7 +197,22 @@ from .reduce import (
     sum,
     var,
 )
+from .reshape import (
+    ravel,
+    reshape,
+)
 from .scan import cumprod, cumsum, cumulative_prod, cumulative_sum, nancumprod, nancumsum
+from .shape import (
+    broadcast_arrays,
+    broadcast_to,
+    expand_dims,
+    matrix_transpose,
+    moveaxis,
+    rollaxis,
+    squeeze,
+    swapaxes,
+    transpose,
+)
 from .sort import (
     argpartition,
     argsort,
@@ -226,6 +251,7 @@ __all__ = [
     "argpartition",
     "argsort",
     "argtopk",
+    "argwhere",
     "around",
     "array",
     "asarray",
@@ -244,9 +270,12 @@ __all__ = [
     "bitwise_or",
     "bitwise_right_shift",
     "bitwise_xor",
+    "broadcast_arrays",
+    "broadcast_to",
     "cbrt",
     "ceil",
     "clip",
+    "compress",
     "conj",
     "conjugate",
     "copysign",
@@ -268,10 +297,13 @@ __all__ = [
     "equal",
     "exp",
     "exp2",
+    "expand_dims",
     "expm1",
+    "extract",
     "eye",
     "fabs",
     "fix",
+    "flatnonzero",
     "float_power",
     "floor",
     "floor_divide",
@@ -328,6 +360,7 @@ __all__ = [
     "map_blocks",
     "map_chunk",
     "matmul",
+    "matrix_transpose",
     "max",
     "maximum",
     "mean",
@@ -336,6 +369,7 @@ __all__ = [
     "minimum",
     "mod",
     "modf",
+    "moveaxis",
     "multiply",
     "nan_to_num",
     "nanargmax",
@@ -353,6 +387,7 @@ __all__ = [
     "nanvar",
     "negative",
     "nextafter",
+    "nonzero",
     "not_equal",
     "ones",
     "ones_like",
@@ -367,12 +402,15 @@ __all__ = [
     "quantile",
     "rad2deg",
     "radians",
+    "ravel",
     "real",
     "rechunk",
     "reciprocal",
     "remainder",
+    "reshape",
     "right_shift",
     "rint",
+    "rollaxis",
     "round",
     "sign",
     "signbit",
@@ -383,9 +421,12 @@ __all__ = [
     "spacing",
     "sqrt",
     "square",
+    "squeeze",
     "std",
     "subtract",
     "sum",
+    "swapaxes",
+    "take",
     "tan",
     "tanh",
     "tensor",
@@ -393,6 +434,7 @@ __all__ = [
     "to_dask",
     "to_delayed",
     "topk",
+    "transpose",
     "tri",
     "true_divide",
     "trunc",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import bisect
 import itertools
+import math
+import operator
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,11 +14,25 @@ from typing import Any
 import numpy as np
 
 from marsdask.core.chunk import Call, Grid, Look, Ref, Rule
-from marsdask.core.collection import wrap
+from marsdask.core.collection import Collection, wrap
+from marsdask.core.config import option_context, options
 from marsdask.core.node import Node
-from marsdask.core.types import Chunks, Index, Sizes, Unknown, known_chunks
-from .chunks import common_sizes, normalize_chunks
+from marsdask.core.passes import merge_sizes
+from marsdask.core.shapes import same
+from marsdask.core.types import (
+    Chunks,
+    Index,
+    Sizes,
+    Unknown,
+    UnknownShapeError,
+    known,
+    known_chunks,
+    numbers,
+    total,
+)
+
 from .base import as_node
+from .chunks import common_sizes, normalize_chunks, regular
 
 #: A run of one chunk: which chunk along the axis, and which part of it.
 Piece = tuple[int, slice]
@@ -24,11 +40,17 @@ Piece = tuple[int, slice]
 
 def pieces_of(old: Sizes, new: Sizes) -> list[list[Piece]]:
     """For each new chunk of an axis list the parts of old chunks that make it, in order."""
-    starts = [0, *itertools.accumulate(old)]  # type: ignore[arg-type]
+    if old == new:
+        return [[(position, slice(None))] for position in range(len(old))]
+    return _pieces(numbers(old), numbers(new))
+
+
+def _pieces(old: tuple[int, ...], new: tuple[int, ...]) -> list[list[Piece]]:
+    starts = [0, *itertools.accumulate(old)]
     result: list[list[Piece]] = []
     begin = 0
     for size in new:
-        end = begin + size  # type: ignore[operator]
+        end = begin + size
         pieces: list[Piece] = []
         position = max(0, bisect.bisect_right(starts, begin) - 1)
         while position < len(old) and starts[position] < end:
@@ -88,11 +110,13 @@ def cut(block: Any, parts: tuple[slice, ...]) -> Any:
 
 def assemble(blocks: list[Any], parts: tuple[tuple[slice, ...], ...]) -> Any:
     """Join parts of blocks (last axis fastest) into one array."""
-    shape = tuple(sum(part.stop - part.start for part in axis) for axis in parts)
-    out = np.empty_like(blocks[0], shape=shape)
-    offsets = [
-        [0, *itertools.accumulate(part.stop - part.start for part in axis)] for axis in parts
+    # An axis cut as before has one part, whose length only the blocks know.
+    lengths = [
+        [n if part.stop is None else part.stop - part.start for part in axis]
+        for axis, n in zip(parts, blocks[0].shape, strict=True)
     ]
+    out = np.empty_like(blocks[0], shape=tuple(map(sum, lengths)))
+    offsets = [[0, *itertools.accumulate(axis)] for axis in lengths]
     for block, positions in zip(
         blocks, itertools.product(*(range(len(axis)) for axis in parts)), strict=True
     ):
@@ -103,14 +127,88 @@ def assemble(blocks: list[Any], parts: tuple[tuple[slice, ...], ...]) -> Any:
     return out
 
 
+#: Fewer pieces than this are never worth a second copy of everything.
+MANY_PIECES = 10_000
+
+
 def recut(grid: Grid, chunks: Chunks) -> Grid:
-    """Return the grid cut as ``chunks`` says; sizes on axes that change must be known."""
+    """Return the grid cut as ``chunks`` says; sizes on axes that change must be known.
+
+    Cuts that cross so often that there would be far more pieces than chunks go by way of a grid
+    between the two.
+    """
     if grid.chunks == chunks:
         return grid
     for old, new in zip(grid.chunks, chunks, strict=True):
         if old != new and any(isinstance(size, Unknown) for size in (*old, *new)):
             raise ValueError("an axis of unknown chunk sizes cannot be cut anew before it has run")
+    pieces = _count_pieces(grid.chunks, chunks)
+    ends = len(grid) + math.prod(map(len, chunks))
+    if pieces > max(MANY_PIECES, options.rechunk.threshold * ends):
+        between = tuple(map(_halfway, grid.chunks, chunks))
+        around = _count_pieces(grid.chunks, between) + _count_pieces(between, chunks)
+        if 2 * around < pieces:
+            return recut(recut(grid, between), chunks)
     return Grid(Recut(grid, chunks), chunks, grid.meta, grid.itemsize)
+
+
+def _count_pieces(old: Chunks, new: Chunks) -> int:
+    """Count the parts of old chunks that new chunks are made of."""
+    counts = (
+        len(a) if a == b else len({*itertools.accumulate(a), *itertools.accumulate(b)})
+        for a, b in zip(old, new, strict=True)
+    )
+    return math.prod(counts)
+
+
+def _halfway(old: Sizes, new: Sizes) -> Sizes:
+    """Return a cut about as many times coarser than the one as it is finer than the other."""
+    if old == new:
+        return new
+    finer = old if len(old) > len(new) else new
+    step = max(1, round(len(finer) / math.sqrt(len(old) * len(new))))
+    return merge_sizes(numbers(finer), step)
+
+
+@dataclass(frozen=True, eq=False)
+class Joined(Rule):
+    """The chunks of several grids, one grid after the other along an axis."""
+
+    sources: tuple[Grid, ...]
+    axis: int
+
+    @property
+    def inputs(self) -> tuple[Grid, ...]:
+        return self.sources
+
+    @property
+    def label(self) -> str:
+        return "concatenate"
+
+    @property
+    def scratch(self) -> float:
+        return 0.0
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        counts = (source.numblocks[self.axis] for source in self.sources)
+        return [0, *itertools.accumulate(counts)]
+
+    def cell(self, index: Index) -> Call:
+        which = bisect.bisect_right(self._starts, index[self.axis]) - 1
+        inside = index[self.axis] - self._starts[which]
+        place = (*index[: self.axis], inside, *index[self.axis + 1 :])
+        return Call(same, (Ref(self.sources[which], place),))
+
+
+def joined(grids: Sequence[Grid], axis: int, meta: Any = None) -> Grid:
+    """Return the chunks of all grids as one grid; the other axes must be cut alike."""
+    if len(grids) == 1:
+        return grids[0]
+    first = grids[0].chunks
+    sizes = tuple(size for grid in grids for size in grid.chunks[axis])
+    chunks = (*first[:axis], sizes, *first[axis + 1 :])
+    return Grid(Joined(tuple(grids), axis), chunks, grids[0].meta if meta is None else meta)
 
 
 def resolved(*grids: Grid) -> Generator[Look, Any, tuple[Grid, ...]]:
@@ -133,7 +231,7 @@ class SizedGrid(Grid):
     ran_as: str = ""
 
     @property
-    def name(self) -> str:  # type: ignore[override]
+    def name(self) -> str:
         return self.ran_as
 
 
@@ -180,10 +278,14 @@ def _agree(grids: Sequence[Grid], ndim: int) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Rechunk(Node):
-    """The same values in chunks of the user's choice."""
+    """The same values in chunks of the user's choice.
+
+    ``wants`` says for each axis of unknown length how to cut it: ``None`` as it is, -1 not at all.
+    """
 
     a: Node
     splits: Chunks
+    wants: tuple[int | None, ...]
 
     @property
     def meta(self) -> Any:
@@ -193,21 +295,101 @@ class Rechunk(Node):
     def chunks(self) -> Chunks:
         return self.splits
 
-    def tile(self, a: Grid) -> Any:  # type: ignore[override]
+    def tile(self, a: Grid) -> Any:
         if a.chunks == self.splits:
             return a
         return self._tile(a)
 
     def _tile(self, a: Grid) -> Generator[Look, Any, Grid]:
-        (a,) = yield from resolved(a)
-        return recut(a, self.splits)
+        if not known_chunks(a.chunks):
+            (a,) = yield from resolved(a)
+        target = tuple(
+            new if known(new) else _cut_unknown(numbers(old), want)
+            for old, new, want in zip(a.chunks, self.splits, self.wants, strict=True)
+        )
+        return recut(a, target)
 
     def regrid(self, new: Mapping[Sizes, Sizes]) -> Node:
         return self.replaced(splits=tuple(new.get(sizes, sizes) for sizes in self.splits))
 
 
-def rechunk(tensor: Any, chunk_size: Any) -> Any:
-    """Return the same tensor in other chunks."""
+def _cut_unknown(old: tuple[int, ...], want: int | None) -> Sizes:
+    if want is None:
+        return old
+    return (sum(old),) if want == -1 else regular(sum(old), want)
+
+
+def _wanted(chunk_size: Any, ndim: int) -> list[Any]:
+    """Return what is wanted of each axis; ``None`` keeps it."""
+    if isinstance(chunk_size, Mapping):
+        names = [np.lib.array_utils.normalize_axis_index(axis, ndim) for axis in chunk_size]
+        found = dict(zip(names, chunk_size.values(), strict=True))
+        return [found.get(axis) for axis in range(ndim)]
+    if isinstance(chunk_size, tuple | list) and len(chunk_size) == ndim:
+        return list(chunk_size)
+    return [chunk_size] * ndim
+
+
+def _balanced(sizes: Sizes) -> Sizes:
+    """Return as many chunks, of sizes that differ by one at most."""
+    length, count = sum(numbers(sizes)), len(sizes)
+    return tuple(length // count + (i < length % count) for i in range(count))
+
+
+def rechunk(
+    tensor: Any,
+    chunk_size: Any = "auto",
+    threshold: float | None = None,
+    block_size_limit: int | None = None,
+    balance: bool = False,
+    *,
+    chunks: Any = None,
+) -> Any:
+    """Return the same tensor in other chunks.
+
+    An axis that is ``None``, or not named in a dict, stays as it is. ``balance`` makes the chunks
+    of an axis equally long. How to get there is decided when it runs: ``threshold`` is ignored.
+    """
+    del threshold
     node = as_node(tensor)
-    splits = normalize_chunks(chunk_size, node.shape, node.meta.dtype)
-    return tensor if splits == node.chunks else wrap(Rechunk(node, splits))
+    splits, wants = _splits(node, chunk_size if chunks is None else chunks, block_size_limit)
+    if balance:
+        splits = tuple(_balanced(sizes) if known(sizes) else sizes for sizes in splits)
+    if splits == node.chunks and isinstance(tensor, Collection):
+        return tensor
+    return wrap(Rechunk(node, splits, wants))
+
+
+def _splits(
+    node: Node, chunk_size: Any, limit: int | None
+) -> tuple[Chunks, tuple[int | None, ...]]:
+    ndim = len(node.chunks)
+    if known_chunks(node.chunks):
+        kept: Any = chunk_size
+        if isinstance(chunk_size, Mapping) or (
+            isinstance(chunk_size, tuple | list) and len(chunk_size) == ndim
+        ):
+            wanted = _wanted(chunk_size, ndim)
+            kept = tuple(
+                old if new is None else new for old, new in zip(node.chunks, wanted, strict=True)
+            )
+        with option_context({} if limit is None else {"chunk_store_limit": limit}):
+            return normalize_chunks(kept, node.shape, node.meta.dtype), (None,) * ndim
+    splits: list[Sizes] = []
+    wants: list[int | None] = []
+    for old, want in zip(node.chunks, _wanted(chunk_size, ndim), strict=True):
+        keeps = want is None or want == "auto"
+        number = None if keeps or isinstance(want, tuple | list) else operator.index(want)
+        if keeps:
+            splits.append(old)
+        elif known(old):
+            (sizes,) = normalize_chunks((want,), (sum(numbers(old)),), node.meta.dtype)
+            splits.append(sizes)
+        elif number is None or number == 0 or number < -1:
+            raise UnknownShapeError(
+                "an axis whose length is unknown is cut by -1 or an int; execute() first"
+            )
+        else:
+            splits.append((total(old),))
+        wants.append(number)
+    return tuple(splits), tuple(wants)

@@ -12,8 +12,21 @@ from marsdask.core.chunk import Grid
 from marsdask.core.collection import Collection, register_collection
 from marsdask.core.types import Chunks, Index, public
 
-from . import argreduce, blocks, elementwise, exchange, mapblocks, protocols, reduce, scan
+from . import (
+    argreduce,
+    blocks,
+    elementwise,
+    exchange,
+    index,
+    mapblocks,
+    masks,
+    protocols,
+    reduce,
+    scan,
+)
 from .rechunk import rechunk, recut
+from .reshape import flatten, ravel, reshape
+from .shape import matrix_transpose, squeeze, swapaxes, transpose
 
 
 def method(func: Callable[..., Any]) -> Any:
@@ -184,6 +197,18 @@ class Tensor(Collection):
     cumsum = method(scan.cumsum)
     cumprod = method(scan.cumprod)
     rechunk = method(rechunk)
+    __getitem__ = method(index.getitem)
+    take = method(index.take)
+    nonzero = method(masks.nonzero)
+    compress = method(masks.compressed)
+    reshape = method(reshape)
+    ravel = method(ravel)
+    flatten = method(flatten)
+    T = property(transpose)
+    mT = property(matrix_transpose)  # noqa: N815 - NumPy's name
+    transpose = method(transpose)
+    swapaxes = method(swapaxes)
+    squeeze = method(squeeze)
 
 
 register_collection(np.ndarray, Tensor)
