@@ -14,24 +14,23 @@ import time
 import traceback
 import weakref
 from collections import deque
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Self
 
 from dask.sizeof import sizeof
 
 from . import evaluate as evaluate_module
-from .base import Callback, Capabilities, ChunkInfo, Hint, TaskGraph, describe
+from .base import Callback, Capabilities, ChunkInfo, Hint, Key, TaskGraph, describe
 from .errors import SchedulerClosed
 from .evaluate import evaluate
 from .events import GraphEnded, TaskDone
 from .handle import Submission
+from .items import ABSENT, ALL, DONE, Item, Job, Spill
 from .native import NativeShare, trim
-from .state import ABSENT, ALL, DONE, Item, Job, Spill, State
+from .state import State
 from .storage.buffers import Charges, charges
 from .storage.spill import SpillFile, SpillStore
-
-Key = Hashable
 
 _OWN_FILES = frozenset({__file__, evaluate_module.__file__})
 _NO_HINTS: Mapping[Key, Hint] = {}

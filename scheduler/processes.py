@@ -20,8 +20,8 @@ from dask.task_spec import Alias, DataNode
 from . import limits
 from .base import Callback, Capabilities, ChunkInfo, Hint, Key, TaskGraph
 from .child import Blob, Child
+from .items import DROPPED, Item, Job
 from .local import Engine, LocalHandle, LocalScheduler
-from .state import DROPPED, Item, Job
 from .storage.spill import SpillStore
 
 

@@ -11,130 +11,25 @@ that still has to run (``users``) and no holder outside (``held``).
 from __future__ import annotations
 
 import heapq
-from collections import deque
-from collections.abc import Collection, Container, Hashable, Iterable, Mapping
-from dataclasses import dataclass
-from operator import itemgetter
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from dask.task_spec import GraphNode, Task
 from dask.utils import funcname
 
-from .base import ChunkInfo, Hint
+from .base import ChunkInfo, Hint, Key
 from .errors import MemoryBudgetError
-from .events import Event, GraphEnded, GraphSubmitted, TaskDone, TaskFailed, TaskStarted
+from .events import GraphEnded, GraphSubmitted, TaskDone, TaskFailed, TaskStarted
+from .items import ABSENT, ALL, DONE, DROPPED, LEVEL_BITS, READY, RUNNING, WAITING, Item, Job, Spill
+from .plan import by_priority, plan
 from .storage.buffers import Charges
 from .storage.memory import Memory
 
-Key = Hashable
-
-WAITING, READY, RUNNING, DONE, DROPPED = range(5)
-
-#: In place of the value of a result that is on disk only.
-ABSENT: Any = object()
-
-#: Orders count up through all graphs; the bits above say (negated) how deeply the submission is
-#: nested in running tasks: the deepest are waited for and go first.
-_LEVEL_BITS = 60
-#: Above every order.
-ALL = 1 << _LEVEL_BITS
 _NO_HINT = Hint()
 #: How many ready tasks are looked at for one that fits while the first does not.
 _LOOK_AHEAD = 16
 #: Of how many functions the sizes of results are remembered.
 _MOST_FUNCTIONS = 1024
-
-
-class Item:
-    """One key: a task to run or its result."""
-
-    __slots__ = (
-        "charges",
-        "dependents",
-        "file",
-        "fixed",
-        "guessed",
-        "held",
-        "info",
-        "inputs",
-        "job",
-        "jobs",
-        "key",
-        "leaving",
-        "missing",
-        "nbytes",
-        "node",
-        "order",
-        "peak",
-        "pins",
-        "status",
-        "users",
-        "value",
-    )
-
-    def __init__(self, key: Key, node: GraphNode, order: int, job: Job, peak: int | None) -> None:
-        self.key = key
-        self.node: GraphNode | None = node
-        self.order = order
-        self.job = job
-        """The submission that brought it and hears its events."""
-        self.peak = peak or 0
-        self.guessed = peak is None
-        """Nobody said what it needs: the peak is a guess from tasks like it."""
-        self.status = WAITING
-        self.inputs: list[Item] = []
-        self.missing = 0
-        self.dependents: list[Item] = []
-        self.users = 0
-        self.held = 0
-        self.jobs: list[Job] = []
-        """Submissions that want it and have not ended."""
-        self.pins = 0
-        """Running tasks that read it."""
-        self.value: Any = None
-        self.charges: Charges = ()
-        self.nbytes = 0
-        self.file: Any = None
-        self.info: Any = None
-        self.leaving = False
-        """It is being written to disk."""
-        self.fixed = False
-        """It cannot be pickled, so it stays in memory."""
-
-
-class Job:
-    """One submission."""
-
-    def __init__(self, *, level: int = 0, owner: Any = None, observed: bool = False) -> None:
-        self.level = level
-        self.owner = owner
-        """What the driver keeps of it."""
-        self.observed = observed
-        """Whether its events are collected."""
-        self.wanted: list[Item] = []
-        self.unfinished = 0
-        self.state: str | None = None
-        """None while it runs, then ``"done"``, ``"failed"`` or ``"cancelled"``."""
-        self.error: BaseException | None = None
-        self.failed: Key | None = None
-        self.events: deque[Event] = deque()
-
-    @property
-    def bound(self) -> int:
-        """The order below which every task is as deeply nested as this, or deeper."""
-        return (1 - self.level) << _LEVEL_BITS
-
-    def tell(self, event: Event) -> None:
-        """Collect an event, which the driver passes on outside the lock."""
-        if self.observed and self.state is None:
-            self.events.append(event)
-
-
-@dataclass(frozen=True, slots=True)
-class Spill:
-    """The instruction to write a result to disk."""
-
-    item: Item
 
 
 class State:
@@ -174,7 +69,7 @@ class State:
         items = self.items
         order = plan(graph, keys, items)
         if hints:
-            order = _by_priority(order, hints)
+            order = by_priority(order, hints)
         for position, key in enumerate(order, self._reserve_orders(len(order), job.level)):
             hint = hints.get(key, _NO_HINT)
             peak = hint.nbytes if hint.peak is None else hint.peak
@@ -197,7 +92,7 @@ class State:
 
     def _reserve_orders(self, count: int, level: int) -> int:
         self._orders += count
-        return self._orders - count - (level << _LEVEL_BITS)
+        return self._orders - count - (level << LEVEL_BITS)
 
     def _connect(self, item: Item) -> None:
         items = self.items
@@ -528,61 +423,3 @@ def _name(item: Item) -> str:
 
 def _to_load(item: Item) -> int:
     return sum(s.nbytes for s in item.inputs if s.value is ABSENT and not s.pins)
-
-
-def _by_priority(order: list[Key], hints: Mapping[Key, Hint]) -> list[Key]:
-    given = {key: hint.priority for key in order if (hint := hints.get(key)) is not None}
-    if not any(priority is not None for priority in given.values()):
-        return order
-    # What has no priority stays close to what it follows in the order of the graph.
-    ranked, last = [], 0
-    for key in order:
-        priority = given.get(key)
-        last = last if priority is None else priority
-        ranked.append(last)
-    return [key for _, key in sorted(zip(ranked, order, strict=True), key=itemgetter(0))]
-
-
-def plan(graph: Mapping[Key, GraphNode], keys: Iterable[Key], known: Container[Key]) -> list[Key]:
-    """Return what has to run for ``keys``, each after its inputs, one output after the other.
-
-    Finishing one output before starting the next keeps the fewest results alive; among the inputs
-    of one task the order of the graph decides. Nothing of ``known`` is computed, nor what only it
-    would have needed.
-    """
-    order: list[Key] = []
-    placed: dict[Key, bool] = {}  # False while its inputs are being placed
-    positions: dict[Key, int] = {}
-    for root in keys:
-        stack = [root]
-        while stack:
-            key = stack[-1]
-            if placed.get(key) or key in known:
-                stack.pop()
-                continue
-            if key not in placed:
-                needs = _node(graph, key).dependencies
-                todo = [d for d in needs if not (placed.get(d) or d in known)] if needs else ()
-                if todo:
-                    placed[key] = False
-                    for dependency in todo:
-                        if dependency in placed:
-                            raise ValueError(f"the graph has a cycle through {dependency!r}")
-                    if len(todo) > 1:
-                        positions = positions or {k: i for i, k in enumerate(graph)}
-                        ranked = [(-positions.get(d, 0), d) for d in todo]
-                        ranked.sort(key=itemgetter(0))
-                        todo = [d for _, d in ranked]
-                    stack += todo
-                    continue
-            stack.pop()
-            placed[key] = True
-            order.append(key)
-    return order
-
-
-def _node(graph: Mapping[Key, GraphNode], key: Key) -> GraphNode:
-    try:
-        return graph[key]
-    except KeyError:
-        raise KeyError(f"{key!r} is neither in the graph nor held by the scheduler") from None

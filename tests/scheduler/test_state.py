@@ -11,7 +11,8 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from marsdask.scheduler.base import Hint
 from marsdask.scheduler.errors import MemoryBudgetError, SpillFull
 from marsdask.scheduler.events import GraphEnded, GraphSubmitted, TaskFailed, TaskStarted
-from marsdask.scheduler.state import ABSENT, DONE, DROPPED, Item, Job, Spill, State, plan
+from marsdask.scheduler.items import ABSENT, DONE, DROPPED, Item, Job, Spill
+from marsdask.scheduler.state import State
 
 UNIT = 4096
 BUDGET = 10 * UNIT
@@ -84,30 +85,6 @@ def assert_empty(state):
     assert (memory.ledger.nbytes, memory.reserved, memory.leaving) == (0, 0, 0)
     assert (state.active, state.on_disk) == (0, 0)
     assert memory.coldest(()) is None
-
-
-def test_plan_finishes_one_output_before_the_next():
-    """Each root follows its own inputs, not those of all roots."""
-    tasks = graph(a="", b="", c="", d="", x="ab", y="cd")
-    assert plan(tasks, ["x", "y"], ()) == list("abxcdy")
-
-
-def test_plan_leaves_out_what_is_not_needed():
-    """Neither unwanted keys nor the inputs of known ones are planned."""
-    tasks = graph(a="", b="a", c="b", d="")
-    assert plan(tasks, ["c"], {"b"}) == ["c"]
-
-
-def test_plan_refuses_a_cycle():
-    """A cycle is an error at the call, not a wait without end."""
-    with pytest.raises(ValueError, match="cycle"):
-        plan(graph(a="b", b="a"), ["a"], ())
-
-
-def test_plan_names_a_missing_key():
-    """A reference to what is neither given nor held names the key."""
-    with pytest.raises(KeyError, match="nowhere"):
-        plan({"a": task("a", "nowhere")}, ["a"], ())
 
 
 def test_a_refused_graph_changes_nothing():
