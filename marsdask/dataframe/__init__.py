@@ -5,6 +5,7 @@ from marsdask.core.collection import ExecutableTuple
 from .create import from_pandas
 from .frame import DataFrame
 from .index import Index
+from .merge import merge
 from .series import Series
 
-__all__ = ["DataFrame", "ExecutableTuple", "Index", "Series", "from_pandas"]
+__all__ = ["DataFrame", "ExecutableTuple", "Index", "Series", "from_pandas", "merge"]

@@ -106,6 +106,20 @@ class RowsAt:
         return (self.data[rows] if isinstance(self.data, pd.Index) else self.data.iloc[rows],)
 
 
+@dataclass(frozen=True)
+class FirstRowAt:
+    """Gives each chunk the number of its first row."""
+
+    sizes: Sizes
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        return [0, *itertools.accumulate(numbers(self.sizes))]
+
+    def __call__(self, index: Index) -> tuple[int]:
+        return (self._starts[index[0]],)
+
+
 @dataclass(frozen=True, eq=False)
 class FromPandas(FrameNode):
     """A pandas object in memory, its chunks views of it."""

@@ -15,11 +15,11 @@ from marsdask.core.collection import Collection, wrap
 from marsdask.core.config import options
 from marsdask.core.node import Node
 from marsdask.core.shapes import Blockwise
-from marsdask.core.types import Chunks, Index, Sizes, numbers, total
+from marsdask.core.types import Chunks, Sizes, numbers, total
 from marsdask.tensor.chunks import normalize_chunks
 from marsdask.tensor.rechunk import recut, resolved
 
-from .base import FrameNode, FromPandas, row_bytes
+from .base import FirstRowAt, FrameNode, FromPandas, row_bytes
 
 
 def row_sizes(rows: int, meta: Any, chunk_size: Any, num_partitions: int | None) -> Sizes:
@@ -43,20 +43,6 @@ def row_sizes(rows: int, meta: Any, chunk_size: Any, num_partitions: int | None)
 def from_pandas(data: Any, chunk_size: Any = None, num_partitions: int | None = None) -> Any:
     """Return a lazy object over a pandas one; nothing is copied."""
     return wrap(FromPandas(data, row_sizes(len(data), data, chunk_size, num_partitions)))
-
-
-@dataclass(frozen=True)
-class FirstRowAt:
-    """Gives each chunk the number of its first row."""
-
-    sizes: Sizes
-
-    @cached_property
-    def _starts(self) -> list[int]:
-        return [0, *np.cumsum(numbers(self.sizes)).tolist()]
-
-    def __call__(self, index: Index) -> tuple[int]:
-        return (self._starts[index[0]],)
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,11 +11,12 @@ import pandas as pd
 from marsdask.core.collection import Collection, register_collection
 from marsdask.core.node import Node
 from marsdask.core.session import Session
+from marsdask.tensor.tensor import method
 
-from . import reduce
+from . import groupby, merge, numbering, reduce
 from .collection import Rows
 from .create import make_frame
-from .elementwise import binary, column_of, index_of, method_of, rowwise, with_columns
+from .elementwise import binary, by_column, column_of, index_of, method_of, rowwise, with_columns
 
 
 class DataFrame(Rows):
@@ -88,7 +89,7 @@ class DataFrame(Rows):
         """Return the frame with columns added or replaced; functions are given the frame."""
         frame = self
         for name, value in columns.items():
-            frame = frame._with({name: value(frame) if callable(value) else value})  # noqa: SLF001
+            frame = frame._with({name: value(frame) if callable(value) else value})
         return frame
 
     def _with(self, columns: dict[Any, Any]) -> Any:
@@ -96,6 +97,14 @@ class DataFrame(Rows):
             if isinstance(value, pd.Series | np.ndarray | list):
                 raise NotImplementedError("a column is a scalar or a marsdask Series")
         return rowwise(with_columns, self, *columns.values(), names=tuple(columns))
+
+    def set_index(self, keys: Any, *, drop: bool = True, append: bool = False) -> Any:
+        """Label the rows with columns. See pandas."""
+        return rowwise(by_column, self, key=keys, drop=drop, append=append)
+
+    groupby = method(groupby.groupby)
+    merge = method(merge.merge)
+    reset_index = method(numbering.reset_index)
 
     def __iter__(self) -> Any:
         return iter(self.columns)

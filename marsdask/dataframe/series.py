@@ -10,8 +10,9 @@ import pandas as pd
 from marsdask.core.collection import Collection, register_collection
 from marsdask.core.node import Node
 from marsdask.core.session import Session
+from marsdask.tensor.tensor import method
 
-from . import reduce
+from . import groupby, numbering, reduce
 from .collection import Rows
 from .create import make_series
 from .elementwise import binary, index_of, method_of, rowwise, to_frame
@@ -60,6 +61,9 @@ class Series(Rows):
     def to_frame(self, name: Any = None) -> Any:
         """Return a DataFrame of this one column."""
         return rowwise(to_frame, self, name=self.name if name is None else name)
+
+    groupby = method(groupby.groupby)
+    reset_index = method(numbering.reset_index)
 
     sum = reduce.reduction("sum")
     mean = reduce.reduction("mean")

@@ -1,0 +1,325 @@
+"""Group-by: partial results combined in a tree, or rows sent to where their group is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import pandas as pd
+
+from marsdask.core.chunk import Grid, Look
+from marsdask.core.collection import Collection, wrap
+from marsdask.core.node import Node
+from marsdask.core.shapes import gather, map_blocks
+from marsdask.core.tokens import token
+from marsdask.core.types import Chunks, total, unknown_sizes, upper
+
+from .aggregate import AGGREGATES, Plan, aggregated, combined, finished, partials
+from .base import Columns, FrameNode, row_bytes
+from .elementwise import rowwise, with_columns
+from .numbering import reset_index, unnumbered
+from .shuffle import range_shuffle, reduce_rows
+
+#: Partial results of at most this many rows are combined in a tree ...
+TREE_ROWS = 4_000_000
+#: ... and this many rows are gathered where an aggregation needs whole groups.
+GATHERED_ROWS = 1_000_000
+#: Rows of a chunk that a shuffle aims at.
+SHUFFLED_ROWS = 1_000_000
+
+
+@dataclass(frozen=True)
+class Grouping:
+    """A call on a group-by of pandas, as data: it can be made on any frame of these columns."""
+
+    by: tuple[Any, ...]
+    selection: Any
+    method: str
+    args: tuple[Any, ...]
+    kwargs: tuple[tuple[str, Any], ...]
+    sort: bool
+    dropna: bool
+
+    def __call__(self, frame: pd.DataFrame) -> Any:
+        """Group a frame and aggregate it with pandas."""
+        by = self.by[0] if len(self.by) == 1 else list(self.by)
+        grouped = frame.groupby(by, sort=self.sort, dropna=self.dropna, observed=True)
+        if self.selection is not None:
+            chosen = self.selection
+            grouped = grouped[list(chosen) if isinstance(chosen, tuple) else chosen]
+        args = tuple(dict(arg) if _is_pairs(arg) else arg for arg in self.args)
+        return getattr(grouped, self.method)(*args, **dict(self.kwargs))
+
+
+def _is_pairs(arg: Any) -> bool:
+    return isinstance(arg, Pairs)
+
+
+class Pairs(tuple[Any, ...]):
+    """A dict as items: its order is the order of the result's columns."""
+
+    __slots__ = ()
+
+    @property
+    def token_name(self) -> str:
+        return token(tuple(self))
+
+
+@dataclass(frozen=True, eq=False)
+class GroupBy(FrameNode):
+    """One row for each group."""
+
+    a: Node
+    call: Grouping
+
+    @cached_property
+    def meta(self) -> Any:
+        return self.call(self.a.meta)
+
+    @property
+    def alignment(self) -> str:
+        """The groups are the same whatever is computed of them."""
+        call = self.call
+        return f"groups:{self.a.name}:{call.by}:{call.sort}:{call.dropna}"
+
+    @property
+    def chunks(self) -> Chunks:
+        return (unknown_sizes(self.alignment, [self._bound]),)
+
+    @property
+    def _bound(self) -> int | None:
+        return upper(total(self.a.chunks[0]))
+
+    def requires(self, wanted: Columns) -> tuple[Columns, ...]:
+        del wanted
+        call = self.call
+        used = [*call.by]
+        if call.selection is not None:
+            chosen = call.selection
+            used.extend(chosen if isinstance(chosen, tuple) else [chosen])
+        elif call.args and isinstance(call.args[0], Pairs):
+            used.extend(column for column, _ in call.args[0])
+        elif call.method == "agg" and call.kwargs:
+            used.extend(pair[0] for _, pair in call.kwargs)
+        elif call.method != "size":
+            return (None,)
+        return (frozenset(used),)
+
+    def absorb(self, alone: Callable[[Node], bool]) -> Node:
+        # Groups do not see the row labels.
+        below = unnumbered(self.a)
+        return self if below is self.a else self.replaced(a=below)
+
+    def tile(self, a: Grid) -> Any:  # type: ignore[override]
+        if len(a) == 1:
+            return self._one(a)
+        specs = specs_of(self.call, self.a.meta, self.meta)
+        if specs is None:
+            return self._whole_groups(a)
+        position = self.a.meta.columns.get_loc
+        ddof = dict(self.call.kwargs).get("ddof", 1)
+        keys = tuple(position(label) for label in self.call.by)
+        plan = Plan(keys, tuple((position(c), f) for c, f in specs), self.call.dropna, ddof)
+        return self._combined(a, plan)
+
+    def _out(self, count: int) -> tuple[Any, ...]:
+        return unknown_sizes(self.alignment, [self._bound if count == 1 else None] * count)
+
+    def _one(self, a: Grid) -> Grid:
+        options = {"chunks": (self._out(1),), "meta": self.meta, "itemsize": row_bytes(self.meta)}
+        return gather(aggregated, a, kwargs={"call": self.call}, **options)
+
+    def _combined(self, a: Grid, plan: Plan) -> Any:
+        sizes = unknown_sizes(self.name, [upper(size) for size in a.chunks[0]])
+        width = row_bytes(self.a.meta.iloc[:, list(plan.keys)]) + 8 * len(plan.slots)
+        parts = map_blocks(partials, a, chunks=(sizes,), kwargs={"plan": plan}, itemsize=width)
+        count = 1
+        if self.call.sort and (self._bound or TREE_ROWS + 1) > TREE_ROWS:
+            infos = yield Look((parts,))
+            rows = sum(info.shape[0] for info in infos)
+            if rows > TREE_ROWS:
+                count = -(-rows // SHUFFLED_ROWS)
+        kwargs = {"plan": plan, "sort": self.call.sort, "like": self.meta}
+        options = {"meta": self.meta, "itemsize": row_bytes(self.meta)}
+        if count == 1:
+            rest = reduce_rows(parts, combined, {"plan": plan})
+            return gather(finished, rest, chunks=(self._out(1),), kwargs=kwargs, **options)
+        by = tuple(range(len(plan.keys)))
+        return range_shuffle(
+            parts,
+            by,
+            finished,
+            self._out(count),
+            ascending=(True,) * len(by),
+            merge_kwargs=kwargs,
+            **options,
+        )
+
+    def _whole_groups(self, a: Grid) -> Any:
+        rows = self._bound
+        if rows is None:
+            infos = yield Look((a,))
+            rows = sum(info.shape[0] for info in infos)
+        if rows <= GATHERED_ROWS or not self.call.sort:
+            return self._one(a)
+        count = max(2, -(-rows // SHUFFLED_ROWS))
+        return range_shuffle(
+            a,
+            self.call.by,
+            aggregated,
+            self._out(count),
+            ascending=(True,) * len(self.call.by),
+            merge_kwargs={"call": self.call},
+            meta=self.meta,
+            itemsize=row_bytes(self.meta),
+        )
+
+
+def specs_of(call: Grouping, frame: pd.DataFrame, result: Any) -> list[tuple[Any, str]] | None:
+    """Say for each column of the result which column is aggregated how.
+
+    ``None`` if something among it needs all rows of a group in one place.
+    """
+    pairs = _pairs(call, frame, result)
+    if pairs is None or any(
+        not isinstance(name, str) or name not in AGGREGATES for _, name in pairs
+    ):
+        return None
+    return pairs
+
+
+def _pairs(call: Grouping, frame: pd.DataFrame, result: Any) -> list[tuple[Any, Any]] | None:
+    rest = {name for name, _ in call.kwargs}
+    if call.method != "agg":
+        if not rest <= {"numeric_only", "ddof"} or call.args:
+            return None
+        if call.method == "size":
+            return [(call.by[0], "size")]
+        columns = [result.name] if isinstance(result, pd.Series) else list(result.columns)
+        return [(column, call.method) for column in columns]
+    chosen = call.selection
+    if chosen is None:
+        columns = [column for column in frame.columns if column not in call.by]
+    else:
+        columns = list(chosen) if isinstance(chosen, tuple) else [chosen]
+    if not call.args:
+        return [tuple(how) if isinstance(how, tuple) else (chosen, how) for _, how in call.kwargs]
+    if rest:
+        return None
+    (how,) = call.args
+    if isinstance(how, Pairs):
+        return [(column, one) for column, what in how for one in _listed(what)]
+    return [(column, one) for column in columns for one in _listed(how)]
+
+
+def _listed(how: Any) -> list[Any]:
+    return how if isinstance(how, list) else [how]
+
+
+class Groups:
+    """What ``groupby`` returns: aggregations are its methods, columns are chosen with ``[]``."""
+
+    def __init__(self, node: Node, by: tuple[Any, ...], selection: Any, **flags: bool) -> None:
+        self._node = node
+        self._by = by
+        self._selection = selection
+        self._flags = flags
+
+    def __getitem__(self, key: Any) -> Groups:
+        chosen = tuple(key) if isinstance(key, list | pd.Index) else key
+        missing = [one for one in _listed(key) if one not in self._node.meta.columns]
+        if missing:
+            raise KeyError(f"Columns not found: {', '.join(map(repr, missing))}")
+        return Groups(self._node, self._by, chosen, **self._flags)
+
+    def __getattr__(self, name: str) -> Groups:
+        if not name.startswith("_") and name in self._node.meta.columns:
+            return self[name]
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def _aggregate(self, method: str, *args: Any, **kwargs: Any) -> Any:
+        flags = self._flags
+        call = Grouping(
+            self._by,
+            self._selection,
+            method,
+            tuple(Pairs(arg.items()) if isinstance(arg, dict) else arg for arg in args),
+            tuple(kwargs.items()),
+            flags["sort"],
+            flags["dropna"],
+        )
+        result = wrap(GroupBy(self._node, call))
+        if flags["as_index"]:
+            return result
+        return reset_index(result, **({"name": "size"} if method == "size" else {}))
+
+    def agg(self, func: Any = None, **named: Any) -> Any:
+        """Aggregate with one, several or named functions. See pandas."""
+        if func is None:
+            return self._aggregate(
+                "agg",
+                **{
+                    name: tuple(pair) if isinstance(pair, list) else pair
+                    for name, pair in named.items()
+                },
+            )
+        return self._aggregate("agg", func, **named)
+
+    aggregate = agg
+
+
+def _aggregation(name: str) -> Any:
+    def aggregate(self: Groups, *args: Any, **kwargs: Any) -> Any:
+        return self._aggregate(name, *args, **kwargs)
+
+    aggregate.__name__ = name
+    aggregate.__doc__ = f"Aggregate each group. See pandas's ``groupby().{name}``."
+    return aggregate
+
+
+for _name in (*AGGREGATES, "nunique", "median"):
+    setattr(Groups, _name, _aggregation(_name))
+
+
+def groupby(
+    obj: Any,
+    by: Any = None,
+    *,
+    sort: bool = True,
+    dropna: bool = True,
+    as_index: bool = True,
+    observed: bool = True,
+    level: Any = None,
+) -> Groups:
+    """Group rows by columns, by their labels or by a lazy Series of the same rows.
+
+    Groups appear sorted; with ``sort=False`` in the order in which they are met.
+    """
+    if level is not None or by is None:
+        raise NotImplementedError("groupby(level=): reset_index() and group by the column")
+    if not observed:
+        raise NotImplementedError("groupby(observed=False): only groups that occur")
+    node = obj.node
+    selection = None
+    keys = by if isinstance(by, list) else [by]
+    if isinstance(node.meta, pd.Series):
+        selection = node.meta.name if node.meta.name is not None else 0
+        obj = obj.to_frame(name=selection)
+    labels = []
+    for key in keys:
+        if isinstance(key, Collection):
+            label = key.node.meta.name
+            if label not in obj.columns or selection is not None:
+                obj = rowwise(with_columns, obj, key, names=(label,))
+            labels.append(label)
+        elif callable(key) or key not in obj.columns:
+            raise KeyError(key)
+        else:
+            labels.append(key)
+    flags = {"sort": sort, "dropna": dropna, "as_index": as_index}
+    return Groups(obj.node, tuple(labels), selection, **flags)
+
+
+__all__ = ["GroupBy", "Groups", "groupby"]

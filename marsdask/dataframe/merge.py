@@ -1,0 +1,261 @@
+"""Merge: the small side given to every chunk of the other, or both sides sent by hash."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from marsdask.core.chunk import Grid, Look
+from marsdask.core.collection import Collection, wrap
+from marsdask.core.node import Node
+from marsdask.core.shapes import Blockwise, all_to_all, kernel, map_blocks
+from marsdask.core.types import Chunks, Sizes, unknown_sizes
+
+from .base import Columns, FrameNode, row_bytes
+from .numbering import Numbered, unnumbered
+from .rows import concat, gathered
+from .shuffle import split_by_hash
+
+#: A side of at most this many bytes is given to every chunk of the other.
+BROADCAST = 32 * 2**20
+#: Bytes of both sides that one chunk of a shuffled merge aims at.
+SHUFFLED = 64 * 2**20
+
+#: Which side's rows may be spread over chunks while the other side is whole.
+SPREAD = {"left": ("left",), "right": ("right",), "inner": ("left", "right"), "outer": ()}
+
+
+@dataclass(frozen=True)
+class How:
+    """What pandas's merge is told, as data."""
+
+    how: str
+    on: tuple[Any, ...] | None
+    left_on: tuple[Any, ...] | None
+    right_on: tuple[Any, ...] | None
+    left_index: bool
+    right_index: bool
+    suffixes: tuple[Any, ...]
+    indicator: bool | str
+    validate: str | None = field(default=None)
+
+    def __call__(self, left: Any, right: Any) -> Any:
+        """Merge two frames with pandas."""
+        return pd.merge(
+            left,
+            right,
+            how=self.how,  # type: ignore[arg-type]
+            on=_listed(self.on),
+            left_on=_listed(self.left_on),
+            right_on=_listed(self.right_on),
+            left_index=self.left_index,
+            right_index=self.right_index,
+            suffixes=self.suffixes,
+            indicator=self.indicator,
+            validate=self.validate,  # type: ignore[arg-type]
+        )
+
+    @property
+    def numbers(self) -> bool:
+        """Whether the result's rows are numbered anew."""
+        return not (self.left_index or self.right_index)
+
+
+def _listed(labels: tuple[Any, ...] | None) -> Any:
+    return None if labels is None else list(labels)
+
+
+@dataclass(frozen=True, eq=False)
+class Merge(FrameNode):
+    """The rows of two frames that agree in their keys, side by side.
+
+    Their labels are right within a chunk only: :class:`Numbered` comes on top where pandas numbers
+    the rows anew.
+    """
+
+    left: Node
+    right: Node
+    how: How
+
+    @cached_property
+    def meta(self) -> Any:
+        return self.how(self.left.meta, self.right.meta)
+
+    @property
+    def chunks(self) -> Chunks:
+        return (unknown_sizes(self.name, [None]),)
+
+    def requires(self, wanted: Columns) -> tuple[Columns, ...]:
+        # Columns of one name on both sides get suffixes: which, changes with what is there.
+        how = self.how
+        both = set(self.left.meta.columns) & set(self.right.meta.columns)
+        keys = {*(how.on or ()), *(how.left_on or ()), *(how.right_on or ())}
+        if wanted is None or not both <= set(how.on or ()):
+            return None, None
+        return tuple(
+            frozenset(one for one in side.meta.columns if one in wanted or one in keys)
+            for side in (self.left, self.right)
+        )
+
+    def absorb(self, alone: Any) -> Node:
+        del alone
+        how = self.how
+        changes = {
+            name: below
+            for name, side, flag in (
+                ("left", self.left, how.left_index),
+                ("right", self.right, how.right_index),
+            )
+            if not flag and (below := unnumbered(side)) is not side and how.numbers
+        }
+        return self.replaced(**changes) if changes else self
+
+    def _out(self, count: int) -> Sizes:
+        return unknown_sizes(self.name, [None] * count)
+
+    def tile(self, left: Grid, right: Grid) -> Any:  # type: ignore[override]
+        spread = SPREAD[self.how.how]
+        if len(left) == 1 and len(right) == 1:
+            return self._beside(left, right, "left")
+        if len(right) == 1 and "left" in spread and _bytes(right) <= BROADCAST:
+            return self._beside(left, right, "left")
+        return self._chosen(left, right, spread)
+
+    def _beside(self, left: Grid, right: Grid, spread: str) -> Grid:
+        """Merge each chunk of one side with the whole of the other."""
+        many = left if spread == "left" else right
+        left, right = (left, gathered(right)) if many is left else (gathered(left), right)
+        axes = ((0,) if many is left else (None,), (0,) if many is right else (None,))
+        if len(many) == 1:
+            axes = ((0,), (0,))
+        return self.grid(
+            Blockwise(merged, (left, right), axes, {"how": self.how}), self._out(len(many))
+        )
+
+    def _chosen(self, left: Grid, right: Grid, spread: Sequence[str]) -> Any:
+        infos = yield Look((left, right))
+        sizes = [info.nbytes for info in infos]
+        left_bytes, right_bytes = sum(sizes[: len(left)]), sum(sizes[len(left) :])
+        if "left" in spread and right_bytes <= min(BROADCAST, left_bytes):
+            return self._beside(left, right, "left")
+        if "right" in spread and left_bytes <= BROADCAST and left_bytes < right_bytes:
+            return self._beside(left, right, "right")
+        count = max(1, -(-(left_bytes + right_bytes) // SHUFFLED))
+        if count == 1 or self.how.left_index or self.how.right_index:
+            return self._beside(gathered(left), gathered(right), "left")
+        return self._shuffled(left, right, max(2, count))
+
+    def _shuffled(self, left: Grid, right: Grid, count: int) -> Grid:
+        how = self.how
+        left_on, right_on = how.left_on or how.on or (), how.right_on or how.on or ()
+        casts = [
+            common_type(self.left.meta[a].dtype, self.right.meta[b].dtype)
+            for a, b in zip(left_on, right_on, strict=True)
+        ]
+        sides = [
+            all_to_all(
+                side,
+                0,
+                split_by_hash,
+                joined_parts,
+                unknown_sizes(f"{self.name}:{place}", [None] * count),
+                split_kwargs={"by": by, "casts": casts, "count": count},
+                meta=side.meta,
+                itemsize=side.itemsize,
+            )
+            for place, (side, by) in enumerate(((left, left_on), (right, right_on)))
+        ]
+        return map_blocks(
+            merged,
+            *sides,
+            chunks=(self._out(count),),
+            meta=self.meta,
+            itemsize=row_bytes(self.meta),
+            kwargs={"how": how},
+        )
+
+
+def _bytes(grid: Grid) -> float:
+    """Return the projected bytes of a grid of one chunk, infinite if nothing bounds them."""
+    projected = grid.nbytes((0,) * grid.ndim)
+    return float("inf") if projected is None else projected
+
+
+@kernel(scratch=2.0)
+def merged(left: Any, right: Any, how: How) -> Any:
+    """Merge two chunks."""
+    return how(left, right)
+
+
+@kernel(scratch=1.0)
+def joined_parts(parts: list[Any]) -> Any:
+    """Join the parts of a chunk in order."""
+    return concat(parts)
+
+
+def common_type(a: Any, b: Any) -> Any:
+    """Return the type to which keys are cast so that equal ones hash alike; ``None`` for as is."""
+    if a == b and not isinstance(a, pd.CategoricalDtype):
+        return None
+    if isinstance(a, np.dtype) and isinstance(b, np.dtype) and {a.kind, b.kind} <= set("biuf"):
+        return np.result_type(a, b) if a.kind == b.kind else np.dtype(float)
+    return object
+
+
+def merge(
+    left: Any,
+    right: Any,
+    how: str = "inner",
+    on: Any = None,
+    left_on: Any = None,
+    right_on: Any = None,
+    left_index: bool = False,
+    right_index: bool = False,
+    sort: bool = False,
+    suffixes: tuple[Any, ...] = ("_x", "_y"),
+    indicator: bool | str = False,
+    validate: str | None = None,
+) -> Any:
+    """Return the rows of two frames that agree in their keys. See pandas.
+
+    Rows come in pandas's order unless both sides are too large for one chunk: then rows of equal
+    keys stand together, in no order among the keys.
+    """
+    if how not in SPREAD:
+        raise NotImplementedError(f"merge(how={how!r}): one of {', '.join(SPREAD)}")
+    if sort:
+        raise NotImplementedError("merge(sort=True): sort_values() by the keys afterwards")
+    if validate is not None:
+        raise NotImplementedError("merge(validate=): compare value counts of the keys beforehand")
+    nodes = [_as_frame(side) for side in (left, right)]
+    if on is None and left_on is None and right_on is None and not (left_index or right_index):
+        on = [label for label in nodes[0].meta.columns if label in nodes[1].meta.columns]
+    keys = [_labels(item) for item in (on, left_on, right_on)]
+    spec = How(how, *keys, left_index, right_index, tuple(suffixes), indicator)
+    spec(nodes[0].meta, nodes[1].meta)  # refuses bad keys here and now, as pandas does
+    node: Node = Merge(nodes[0], nodes[1], spec)
+    return wrap(Numbered(node, drop=True) if spec.numbers else node)
+
+
+def _labels(on: Any) -> tuple[Any, ...] | None:
+    if on is None:
+        return None
+    return tuple(on) if isinstance(on, list | pd.Index) else (on,)
+
+
+def _as_frame(side: Any) -> Node:
+    if not isinstance(side, Collection):
+        raise TypeError(f"Can only merge marsdask frames and series, not {type(side).__name__}")
+    if isinstance(side.node.meta, pd.Series):
+        if side.node.meta.name is None:
+            raise ValueError("Cannot merge a Series without a name")
+        side = side.to_frame()  # type: ignore[attr-defined]
+    return side.node
+
+
+__all__ = ["merge"]

@@ -1,0 +1,84 @@
+"""Row labels that are the rows' own numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import pandas as pd
+
+from marsdask.core.chunk import Grid
+from marsdask.core.collection import wrap
+from marsdask.core.node import Node
+from marsdask.core.shapes import Blockwise
+from marsdask.core.types import Chunks, total
+from marsdask.tensor.rechunk import resolved
+
+from .base import Columns, FirstRowAt, FrameNode
+
+
+@dataclass(frozen=True, eq=False)
+class Numbered(FrameNode):
+    """The rows labelled from 0 on; the labels they had are dropped or become columns."""
+
+    a: Node
+    drop: bool
+    options: tuple[tuple[str, Any], ...] = ()
+
+    @property
+    def label(self) -> str:
+        return "reset_index"
+
+    @cached_property
+    def meta(self) -> Any:
+        return numbered(self.a.meta, 0, self.drop, self.options)
+
+    @property
+    def chunks(self) -> Chunks:
+        return self.a.chunks
+
+    @property
+    def alignment(self) -> str:
+        """Rows labelled from 0 are equal where they are equally many."""
+        return f"range:{total(self.a.chunks[0])!r}" if self._counted else f"number:{self._rows}"
+
+    @property
+    def _counted(self) -> bool:
+        return isinstance(total(self.a.chunks[0]), int)
+
+    @property
+    def _rows(self) -> str:
+        size = total(self.a.chunks[0])
+        return getattr(size, "name", str(size))
+
+    def requires(self, wanted: Columns) -> tuple[Columns, ...]:
+        return (wanted if self.drop else None,)
+
+    def tile(self, a: Grid) -> Any:  # type: ignore[override]
+        if len(a) > 1:
+            (a,) = yield from resolved(a)
+        starts = FirstRowAt(a.chunks[0] if len(a) > 1 else (0,))
+        kwargs = {"drop": self.drop, "options": self.options}
+        return self.grid(Blockwise(numbered, (a,), ((0,),), kwargs, starts), a.chunks[0])
+
+
+def numbered(block: Any, first: int, drop: bool, options: tuple[tuple[str, Any], ...] = ()) -> Any:
+    """Label rows from ``first`` on."""
+    block = block.copy(deep=False) if drop else block.reset_index(**dict(options))
+    block.index = pd.RangeIndex(first, first + len(block))
+    return block
+
+
+def reset_index(obj: Any, *, drop: bool = False, **options: Any) -> Any:
+    """Label the rows from 0 on; the old labels become columns unless dropped. See pandas."""
+    if "level" in options:
+        raise NotImplementedError("reset_index(level=): all levels, then set_index() some")
+    return wrap(Numbered(obj.node, drop, tuple(options.items())))
+
+
+def unnumbered(node: Node) -> Node:
+    """Return what lies below numbers that were only given in place of other labels."""
+    while isinstance(node, Numbered) and node.drop:
+        node = node.a
+    return node
