@@ -24,7 +24,7 @@ from .create import (
 from .create import (
     empty_ as empty,
 )
-from .data import array, asarray, from_hdf5, from_zarr, fromhdf5, fromzarr, tensor
+from .data import array, asarray, from_hdf5, from_zarr, fromhdf5, fromzarr
 from .elementwise import (
     abs,
     absolute,
@@ -224,6 +224,9 @@ from .topk import (
     argtopk,
     topk,
 )
+
+# The function, which the submodule of this name would hide.
+tensor = array
 
 __all__ = [
     "ExecutableTuple",

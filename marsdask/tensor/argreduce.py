@@ -49,7 +49,8 @@ class Pick:
         if a is None or b is None:
             return b if a is None else a
         (value_a, place_a, real_a), (value_b, place_b, real_b) = a, b
-        nan_a, nan_b = value_a != value_a, value_b != value_b
+        # What differs from itself: nan of any type, NaT too.
+        nan_a, nan_b = np.not_equal(value_a, value_a), np.not_equal(value_b, value_b)
         better = value_b > value_a if self.largest else value_b < value_a
         better = np.where(nan_a | nan_b, nan_b & ~nan_a, better)
         tie = (value_a == value_b) | (nan_a & nan_b)

@@ -29,7 +29,7 @@ def as_shape(shape: Any) -> tuple[int, ...]:
 def normalize_chunks(chunk_size: Any, shape: Any, dtype: Any) -> Chunks:
     """Return the sizes of all chunks along each axis.
 
-    ``chunk_size`` is an int for every axis, or one item an axis (a tuple, or a dict by axis): an int,
+    ``chunk_size`` is an int for every axis, or an item an axis (a tuple, or a dict by axis): an int,
     explicit sizes, ``-1`` for the whole axis, ``"auto"`` or ``None`` to let the byte limit choose.
     """
     shape = as_shape(shape)
@@ -123,7 +123,7 @@ def common_sizes(axis: Sequence[Sizes]) -> Sizes:
     """
     distinct = list(dict.fromkeys(axis))
     if len(distinct) > 1:
-        distinct = [sizes for sizes in distinct if sizes != (1,)] or [(1,)]
+        distinct = [sizes for sizes in distinct if not is_one(sizes)] or [(1,)]
     if len(distinct) == 1:
         return distinct[0]
     unknown = [sizes for sizes in distinct if not known(sizes)]
@@ -138,6 +138,11 @@ def common_sizes(axis: Sequence[Sizes]) -> Sizes:
         raise _unlike(distinct)
     union = sorted(set().union(*borders))
     return tuple(stop - start for start, stop in zip([0, *union[:-1]], union, strict=True))
+
+
+def is_one(sizes: Sizes) -> bool:
+    """Tell whether an axis is of length one, however it is cut, and so broadcasts."""
+    return sizes == (1,) or (len(sizes) > 1 and known(sizes) and total(sizes) == 1)
 
 
 def _one_unknown(axis: Sequence[Sizes]) -> Sizes:

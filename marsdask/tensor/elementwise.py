@@ -52,7 +52,7 @@ def elementwise(func: Callable[..., Any], name: str = "") -> Callable[..., Any]:
     return lazy
 
 
-def apply(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+def apply(func: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
     """Return the node of an elementwise function of tensors, arrays and scalars.
 
     Functions with several outputs return a tuple of nodes.

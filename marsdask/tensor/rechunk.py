@@ -32,7 +32,7 @@ from marsdask.core.types import (
 )
 
 from .base import as_node
-from .chunks import common_sizes, normalize_chunks, regular
+from .chunks import common_sizes, is_one, normalize_chunks, regular
 
 #: A run of one chunk: which chunk along the axis, and which part of it.
 Piece = tuple[int, slice]
@@ -261,10 +261,32 @@ def aligned(grids: Sequence[Grid]) -> Generator[Look, Any, tuple[tuple[Grid, ...
     for grid in grids:
         own = target[ndim - grid.ndim :]
         wanted = tuple(
-            old if old == (1,) else new for old, new in zip(grid.chunks, own, strict=True)
+            old if old == new else (1,) if is_one(old) else new
+            for old, new in zip(grid.chunks, own, strict=True)
         )
         cut_grids.append(recut(grid, wanted))
     return tuple(cut_grids), target
+
+
+def aligned_axes(grids: Sequence[Grid], skip: int) -> Generator[Look, Any, tuple[Grid, ...]]:
+    """Cut arrays of one shape alike along all axes but ``skip``.
+
+    Raises ``ValueError`` if lengths that were not known before turn out to differ.
+    """
+    axes = [axis for axis in range(grids[0].ndim) if axis != skip]
+    mixed = [axis for axis in axes if len({grid.chunks[axis] for grid in grids}) > 1]
+    if not all(known(grid.chunks[axis]) for grid in grids for axis in mixed):
+        grids = yield from resolved(*grids)
+    target = {}
+    for axis in mixed:
+        cuts = [grid.chunks[axis] for grid in grids]
+        if len({sum(numbers(sizes)) for sizes in cuts}) > 1:
+            raise ValueError(f"arrays to join have different lengths along axis {axis}")
+        target[axis] = common_sizes(cuts)
+    return tuple(
+        recut(grid, tuple(target.get(axis, sizes) for axis, sizes in enumerate(grid.chunks)))
+        for grid in grids
+    )
 
 
 def _agree(grids: Sequence[Grid], ndim: int) -> bool:

@@ -1,6 +1,7 @@
 """Reductions: one row of a table each.
 
-``name = reduction(map, combine, finalize)`` is all it takes. ``map(block, axis=, keepdims=)`` makes a partial result (an array, or a tuple of them) that keeps the reduced axes at length one,
+``name = reduction(map, combine, finalize)`` is all it takes. ``map(block, axis=, keepdims=)`` makes
+a partial result (an array, or a tuple of them) that keeps the reduced axes at length one,
 ``combine(a, b)`` is associative and makes one of two, ``finalize(partial)`` makes the result of the
 last. Axes, ``keepdims``, ``dtype``, ``out``, empty chunks, the tree and the fusion with what the
 reduction is taken of are done here, once. ``whole`` names NumPy's function where there is one: its

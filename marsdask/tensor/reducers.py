@@ -57,6 +57,8 @@ def moments(
 ) -> Moments:
     """Return count, mean and sum of squared distances."""
     kind = accurate(block.dtype, dtype)
+    if block.dtype.kind == "c":
+        kind = np.promote_types(kind, block.dtype)
     count = counted(block, axis, where)
     with np.errstate(invalid="ignore", divide="ignore"):
         mean = np.true_divide(
@@ -64,7 +66,7 @@ def moments(
         )
         if where is not True:
             mean = np.where(count == 0, np.zeros((), mean.dtype), mean)
-        away = np.subtract(block, mean, dtype=kind)
+        away = np.asarray(np.subtract(block, mean, dtype=kind))
         if away.dtype.kind == "c":
             away = away.real**2 + away.imag**2
         else:

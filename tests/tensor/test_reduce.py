@@ -1,0 +1,221 @@
+"""Reductions equal NumPy's, whatever the chunks."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+import marsdask.tensor as mt
+from marsdask.tensor.reduce import reduction
+from tests.strategies import DTYPES, arrays_and_chunks, assert_same, grids, tensor_of
+
+NAMES = [
+    "sum",
+    "prod",
+    "max",
+    "min",
+    "any",
+    "all",
+    "count_nonzero",
+    "ptp",
+    "mean",
+    "var",
+    "std",
+    "nansum",
+    "nanprod",
+    "nanmax",
+    "nanmin",
+    "nanmean",
+    "nanvar",
+    "nanstd",
+]
+TOLERANCE = {"e": 2e-2, "f": 1e-5, "F": 1e-5}
+
+
+def axes_of(ndim: int) -> st.SearchStrategy[Any]:
+    """Return None, one axis of either sign, or several."""
+    options: list[st.SearchStrategy[Any]] = [st.none()]
+    if ndim:
+        options.append(st.integers(-ndim, ndim - 1))
+        options.append(st.sets(st.integers(0, ndim - 1), min_size=1).map(tuple))
+    return st.one_of(*options)
+
+
+def compare(name: str, array: Any, lazy: Any, **kwargs: Any) -> None:
+    """Check one reduction: equal values, or the same kind of refusal."""
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        try:
+            expected = np.asarray(getattr(np, name)(array, **kwargs))
+        except (TypeError, ValueError) as error:
+            with pytest.raises(type(error)):
+                getattr(mt, name)(lazy, **kwargs).compute()
+            return
+        result = getattr(mt, name)(lazy, **kwargs)
+        assert_same(result, expected, rtol=TOLERANCE.get(array.dtype.char, 1e-10))
+
+
+@pytest.mark.parametrize("name", NAMES)
+@given(data=st.data())
+def test_reductions_equal_numpy(name: str, data: st.DataObject) -> None:
+    """Values, types and refusals are NumPy's over axes, dtypes, nan and empty chunks."""
+    array, chunks = data.draw(arrays_and_chunks())
+    axis = data.draw(axes_of(array.ndim))
+    keepdims = data.draw(st.booleans())
+    with grids(merged=data.draw(st.booleans())):
+        compare(name, array, tensor_of(array, chunks), axis=axis, keepdims=keepdims)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@given(case=arrays_and_chunks(dtypes=("f8", "i8", "f4"), min_dims=1), data=st.data())
+def test_reductions_of_expressions(name: str, case: tuple[Any, Any], data: st.DataObject) -> None:
+    """A reduction that does the work of what it reduces gives the same result."""
+    array, chunks = case
+    axis = data.draw(axes_of(array.ndim))
+    lazy = tensor_of(array, chunks)
+    compare(name, array * 2 + array, lazy * 2 + lazy, axis=axis)
+
+
+@pytest.mark.parametrize("axis", [None, 0, 1, (0, 1), 2])
+@pytest.mark.parametrize("name", NAMES)
+def test_blocks_larger_than_a_tile(name: str, axis: Any) -> None:
+    """Tiles inside a block are combined like blocks."""
+    array = np.random.default_rng(1).normal(size=(40, 300, 7))
+    array[3, 4, 5] = np.nan if name.startswith("nan") else 0.0
+    lazy = tensor_of(array, ((30, 10), (300,), (7,)))
+    compare(name, np.sin(array) * 0.1 + 1, mt.sin(lazy) * 0.1 + 1, axis=axis)
+    compare(name, array.T * 0.1 + 1, lazy.T * 0.1 + 1, axis=axis)
+    compare(name, array, lazy, axis=axis)
+
+
+@pytest.mark.parametrize("name", ["sum", "prod", "max", "min", "any", "all", "mean", "var", "std"])
+@given(case=arrays_and_chunks(dtypes=("f8", "i8"), min_dims=1, nan=False), data=st.data())
+def test_where(name: str, case: tuple[Any, Any], data: st.DataObject) -> None:
+    """Only elements under the mask count."""
+    array, chunks = case
+    assume(array.size)
+    mask = data.draw(st.sampled_from([array > 0, array.sum(axis=0) > 1, np.ones_like(array, bool)]))
+    extra = {"initial": 2} if name in ("max", "min") else {}
+    axis = data.draw(axes_of(array.ndim))
+    compare(name, array, tensor_of(array, chunks), axis=axis, where=mask, **extra)
+
+
+def test_where_without_an_identity_is_refused_at_the_call() -> None:
+    """``max(where=)`` needs ``initial=``, as in NumPy."""
+    with pytest.raises(ValueError, match="initial"):
+        mt.max(mt.ones(3), where=np.array([True, False, True]))
+
+
+@pytest.mark.parametrize("name", ["sum", "prod", "max", "min"])
+@pytest.mark.parametrize("shape", [(0,), (5,), (3, 0)])
+def test_initial(name: str, shape: tuple[int, ...]) -> None:
+    """``initial`` counts once, and is what nothing reduces to."""
+    array = np.arange(np.prod(shape, dtype=int), dtype="f8").reshape(shape)
+    compare(name, array, mt.tensor(array, chunk_size=2), initial=3)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("wanted", ["i4", "f4", "f8", "c16"])
+@pytest.mark.parametrize("name", ["sum", "prod", "mean", "var"])
+@pytest.mark.filterwarnings("ignore::numpy.exceptions.ComplexWarning")
+def test_dtype(name: str, wanted: str, dtype: str) -> None:
+    """``dtype=`` is what is accumulated in and returned."""
+    array = np.array([[1, 0, 1], [1, 1, 0]], dtype)
+    if name in ("mean", "var") and (wanted == "i4" or (dtype == "c16" and wanted != "c16")):
+        pytest.skip("NumPy's own result drops parts of the numbers")
+    compare(name, array, tensor_of(array, ((1, 1), (2, 1))), axis=0, dtype=wanted)
+
+
+@pytest.mark.parametrize("name", ["var", "std", "nanvar", "nanstd"])
+@pytest.mark.parametrize("ddof", [0, 1, 2, 0.5])
+def test_ddof(name: str, ddof: float) -> None:
+    """``ddof`` and its other name, ``correction``, are subtracted from the count."""
+    array = np.arange(12.0).reshape(3, 4)
+    lazy = tensor_of(array, ((2, 1), (1, 3)))
+    compare(name, array, lazy, axis=0, ddof=ddof)
+    if not name.startswith("nan"):
+        assert_same(getattr(mt, name)(lazy, correction=ddof), getattr(np, name)(array, ddof=ddof))
+
+
+def test_variance_far_from_zero() -> None:
+    """The variance does not suffer from a large mean."""
+    array = np.random.default_rng(0).normal(1e8, 1.0, 100_000)
+    assert float(mt.tensor(array, chunk_size=1000).var()) == pytest.approx(array.var(), rel=1e-9)
+
+
+def test_sums_stay_accurate() -> None:
+    """Rounding errors of many blocks and tiles do not pile up."""
+    array = np.full(3_000_000, 0.1, "f4")
+    lazy = mt.tensor(array, chunk_size=500_000)
+    assert float(lazy.sum()) == pytest.approx(3e5, rel=1e-6)
+    assert float((lazy * 1).mean()) == pytest.approx(0.1, rel=1e-6)
+
+
+def test_no_elements_are_refused_at_the_call() -> None:
+    """Where NumPy has no value for nothing, the call raises its error."""
+    with pytest.raises(ValueError, match="zero-size array to reduction operation maximum"):
+        mt.max(mt.ones((0, 3)))
+    with pytest.raises(ValueError, match="zero-size array"):
+        mt.ones((3, 0)).min(axis=1)
+    assert mt.ones((0, 3)).max(axis=1).compute().shape == (0,)
+
+
+def test_all_nan_warns() -> None:
+    """A slice of nothing but nan warns as in NumPy."""
+    lazy = mt.full((4, 2), np.nan, chunk_size=2)
+    with pytest.warns(RuntimeWarning, match="All-NaN"):
+        assert np.isnan(mt.nanmax(lazy, axis=0).compute()).all()
+
+
+def test_bad_arguments_are_refused_at_the_call() -> None:
+    """Axes that do not exist, types that do not add, unknown words."""
+    with pytest.raises(np.exceptions.AxisError):
+        mt.ones(3).sum(axis=1)
+    with pytest.raises(ValueError, match="repeated"):
+        mt.ones((3, 3)).sum(axis=(0, 0))
+    with pytest.raises(TypeError):
+        mt.tensor(np.array(["a"])).sum()
+    with pytest.raises(TypeError, match="wat"):
+        mt.ones(3).sum(wat=1)
+
+
+def test_out_of_a_reduction() -> None:
+    """``out=`` rebinds a tensor to the result."""
+    target = mt.zeros(3)
+    assert mt.ones((2, 3)).sum(axis=0, out=target) is target
+    assert_same(target, np.full(3, 2.0))
+
+
+@given(case=arrays_and_chunks(dtypes=("f8", "i8"), min_dims=1, min_side=1, nan=False))
+def test_average(case: tuple[Any, Any]) -> None:
+    """Weighted averages equal NumPy's, with weights of the whole shape or of one axis."""
+    array, chunks = case
+    lazy = tensor_of(array, chunks)
+    weights = np.arange(1, array.size + 1).reshape(array.shape)
+    assert_same(mt.average(lazy), np.average(array), rtol=1e-12)
+    got = mt.average(lazy, weights=weights, returned=True)
+    for mine, other in zip(got, np.average(array, weights=weights, returned=True), strict=True):
+        assert_same(mine, other, rtol=1e-12)
+    along = np.arange(1, array.shape[0] + 1)
+    assert_same(
+        mt.average(lazy, axis=0, weights=along), np.average(array, 0, weights=along), rtol=1e-12
+    )
+
+
+def square_sum(block: Any, axis: Any, keepdims: bool) -> Any:
+    """Return the sum of squares of a block."""
+    return np.sum(block * block, axis=axis, keepdims=keepdims)
+
+
+def test_a_declaration_is_one_line() -> None:
+    """``reduction(map, combine, finalize)`` is the whole of a new reduction."""
+    norm = reduction(square_sum, np.add, np.sqrt)
+    array = np.arange(12.0).reshape(3, 4)
+    assert_same(
+        norm(tensor_of(array, ((2, 1), (4,))), axis=0), np.linalg.norm(array, axis=0), rtol=1e-12
+    )
