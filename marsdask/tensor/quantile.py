@@ -1,8 +1,8 @@
 """Quantiles: exact, by selection in two passes instead of a sort.
 
-A sample brackets the wanted elements between two values; one pass counts what lies below each bracket
-and collects the few elements inside; the wanted ones are among those. A bracket that misses is
-widened, so the result is exact whatever the sample said.
+A sample brackets the wanted elements between two values; one pass counts what lies below each
+bracket and collects the few elements inside; the wanted ones are among those. A bracket that
+misses is widened, so the result is exact whatever the sample said.
 """
 
 from __future__ import annotations
@@ -135,6 +135,7 @@ class Quantile(Node):
             "func": self._whole,
             "q": self.qs,
             "axis": self.axes,
+            "dtype": self.meta.dtype,
             "method": self.method,
             "keepdims": self.keepdims,
         }
@@ -339,9 +340,17 @@ def _between(
 
 @kernel(scratch=2.0)
 def quantile_of_block(
-    block: Any, func: Callable[..., Any], q: Any, axis: tuple[int, ...], **options: Any
+    block: Any,
+    func: Callable[..., Any],
+    q: Any,
+    axis: tuple[int, ...],
+    dtype: np.dtype[Any],
+    **options: Any,
 ) -> Any:
-    """Return the quantiles of whole lanes."""
+    """Return the quantiles of whole lanes; no lanes are no quantiles."""
+    if 0 in (length for i, length in enumerate(block.shape) if i not in axis):
+        sample = np.ones([length if i not in axis else 1 for i, length in enumerate(block.shape)])
+        return np.empty(q.shape + np.sum(sample, axis, keepdims=options["keepdims"]).shape, dtype)
     with np.errstate(invalid="ignore"):
         return np.asarray(func(block, q, axis=axis, **options))
 

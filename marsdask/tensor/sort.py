@@ -23,6 +23,7 @@ from marsdask.core.node import Node
 from marsdask.core.shapes import Blockwise, all_to_all, kernel, map_blocks
 from marsdask.core.types import Chunks, Index, numbers
 from marsdask.scheduler.base import SAMPLE_LIMIT
+
 from .base import as_node
 from .rechunk import recut, resolved
 
@@ -47,7 +48,7 @@ class Sort(Node):
         return "argsort" if self.indices else "sort"
 
     @cached_property
-    def meta(self) -> Any:  # type: ignore[override]
+    def meta(self) -> Any:
         return np.empty(self.a.meta.shape, np.intp) if self.indices else self.a.meta
 
     @property
@@ -151,15 +152,16 @@ def find_pivots(a: Grid, where: SpanAt) -> Generator[Look, Any, Pivots]:
     )
     order = np.argsort(values, kind="stable")
     # Positions rise from chunk to chunk and within each, so that ties are in order too.
-    chosen = order[[len(order) * part // count for part in range(1, count)]] if len(order) else []
+    places = [len(order) * part // count for part in range(1, count)] if len(order) else []
+    chosen = order[np.array(places, np.intp)]
     return Pivots(values[chosen], tuple(map(int, positions[chosen])))
 
 
 def sample_rate(a: Grid, wanted: int) -> float:
     """Return the share of elements to look at, so that no chunk's sample is too large to tell."""
-    sizes = [math.prod(map(max, a.chunks)), math.prod(sum(numbers(axis)) for axis in a.chunks)]
+    largest = max(1, math.prod(max(numbers(sizes)) for sizes in a.chunks))
+    total = max(1, math.prod(sum(numbers(sizes)) for sizes in a.chunks))
     width = 128 if a.meta.dtype.hasobject else a.meta.dtype.itemsize
-    largest, total = (max(1, size) for size in sizes)
     return min(1.0, wanted / total, 0.9 * SAMPLE_LIMIT / width / largest)
 
 
@@ -193,18 +195,19 @@ def parts(block: Any, start: int, stop: int, pivots: Pivots) -> list[Any]:
         return _split(ordered, _cuts(ordered, start, stop, pivots))
     cuts = []
     for value, position in zip(pivots.values, pivots.positions, strict=True):
-        below = _count_below(block, value)
-        if start < position:
-            equal = np.count_nonzero(np.isnan(block) if value != value else block == value)
-            below += _left_of(position, start, stop, equal)
-        cuts.append(below)
+        below, equal = _counts(block, value)
+        cuts.append(below + (_left_of(position, start, stop, equal) if start < position else 0))
     partitioned = block.copy()
     _partition(partitioned, cuts)
     return _split(partitioned, cuts)
 
 
-def _count_below(block: Any, value: Any) -> int:
-    return int(np.count_nonzero(block == block if value != value else block < value))
+def _counts(block: Any, value: Any) -> tuple[int, int]:
+    """Return how many elements are before a value in order, and how many equal it."""
+    if block.dtype.kind == "f" and np.isnan(value):
+        missing = int(np.isnan(block).sum())
+        return len(block) - missing, missing
+    return int(np.count_nonzero(block < value)), int(np.count_nonzero(block == value))
 
 
 def _left_of(position: int, start: int, stop: int, equal: int) -> int:
@@ -375,4 +378,4 @@ def _check_kth(a: Any, kth: Any, axis: Any) -> None:
 
 def sort_in_place(a: Collection, axis: Any = -1, kind: Any = None, **options: Any) -> None:
     """Sort a tensor in place: it becomes the sorted one. See numpy.ndarray.sort."""
-    a._node = sort(a, axis, kind, **options).node  # noqa: SLF001
+    a._node = sort(a, axis, kind, **options).node

@@ -14,6 +14,7 @@ from marsdask.core.collection import wrap
 from marsdask.core.node import Node
 from marsdask.core.shapes import blockwise, kernel, map_blocks, tree
 from marsdask.core.types import Chunks, Index, Unknown
+
 from .base import as_node
 from .rechunk import resolved
 
@@ -213,7 +214,7 @@ def topk(
     k: Any,
     axis: int = -1,
     largest: bool = True,
-    sorted: bool = True,  # noqa: A002
+    sorted: bool = True,
     return_index: bool = False,
     **hints: Any,
 ) -> Any:
@@ -232,7 +233,7 @@ def argtopk(
     k: Any,
     axis: int = -1,
     largest: bool = True,
-    sorted: bool = True,  # noqa: A002
+    sorted: bool = True,
     **hints: Any,
 ) -> Any:
     """Return the positions of the ``k`` largest elements along an axis; see :func:`topk`."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -75,7 +77,7 @@ def test_parts_are_balanced_under_ties(x):
     pivots = Pivots(np.sort(x)[[1000, 2000, 3000]], (1000, 2000, 3000))
     if len(np.unique(x)) == 2:
         pivots = Pivots(np.array([0, 1, 1]), (2000, 0, 2000))
-    blocks = [parts(x[a:b], a, b, pivots) for a, b in zip(ends, ends[1:], strict=False)]
+    blocks = [parts(x[a:b], a, b, pivots) for a, b in itertools.pairwise(ends)]
     sizes = np.sum([[len(part) for part in block] for block in blocks], axis=0)
     assert sizes.tolist() == [1000, 1000, 1000, 1000]
 

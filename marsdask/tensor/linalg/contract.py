@@ -16,6 +16,7 @@ from marsdask.core.node import Node
 from marsdask.core.shapes import Axes, blockwise, kernel, tree
 from marsdask.core.types import Chunks, Index, Size, Sizes, Unknown, known, upper
 from marsdask.tensor.chunks import common_sizes
+from marsdask.tensor.elementwise import Elementwise
 from marsdask.tensor.rechunk import recut, resolved
 
 Labels = tuple[int, ...]
@@ -33,13 +34,13 @@ class Contraction(Node):
     out: Labels
 
     @cached_property
-    def meta(self) -> Any:  # type: ignore[override]
+    def meta(self) -> Any:
         samples = [np.ones((1,) * node.meta.ndim, node.meta.dtype) for node in self.operands]
         sample = contract_blocks(*samples, labels=self.labels, out=self.out)
         return np.empty((0,) * len(self.out), sample.dtype)
 
     @cached_property
-    def chunks(self) -> Chunks:  # type: ignore[override]
+    def chunks(self) -> Chunks:
         sizes = label_sizes([node.chunks for node in self.operands], self.labels)
         return tuple(sizes[label] for label in self.out)
 
@@ -199,7 +200,7 @@ def contract_blocks(
     if len(blocks) == 1:
         result = np.einsum(blocks[0], labels[0], out)
     else:
-        result = _pair(*blocks, *labels, out)
+        result = _pair(blocks[0], blocks[1], labels[0], labels[1], out)
     result = np.asarray(result)
     return result.reshape(result.shape + (1,) * extra) if extra else result
 
@@ -261,3 +262,8 @@ def contract(operands: Sequence[Node], labels: Sequence[Labels], out: Labels) ->
         for node, names in zip(operands, labels, strict=True)
     )
     return Contraction(tuple(operands), relabeled, out)
+
+
+def conjugated(node: Node) -> Node:
+    """Return the complex conjugate; the node itself where that is no work."""
+    return Elementwise(np.conjugate, (node,)) if node.meta.dtype.kind == "c" else node

@@ -13,10 +13,9 @@ from marsdask.core.collection import wrap
 from marsdask.core.node import Node
 from marsdask.core.types import Size, Unknown, numbers
 from marsdask.tensor.base import as_node
-from marsdask.tensor.elementwise import Elementwise
 
-from .contract import Labels, contract
-from .subscripts import Subscripts, parse
+from .contract import Labels, conjugated, contract
+from .subscripts import parse
 
 
 def _require_equal(name: str, a: Size, b: Size) -> None:
@@ -68,10 +67,8 @@ def vdot(a: Any, b: Any) -> Any:
     if left.shape != right.shape:
         _require_equal("vdot", math.prod(numbers(left.shape)), math.prod(numbers(right.shape)))
         left, right = _flat(left), _flat(right)
-    if left.meta.dtype.kind == "c":
-        left = Elementwise(np.conjugate, (left,))
     labels = tuple(range(left.meta.ndim))
-    return wrap(contract([left, right], [labels, labels], ()))
+    return wrap(contract([conjugated(left), right], [labels, labels], ()))
 
 
 def _flat(node: Node) -> Node:
@@ -119,9 +116,8 @@ def einsum(*operands: Any, optimize: Any = True) -> Any:
     """
     given, items = parse(operands)
     nodes = [as_node(item) for item in items]
-    terms = given.expanded([node.meta.ndim for node in nodes])
-    labels, out = list(terms.inputs), terms.output
-    for step in _path(nodes, terms, optimize):
+    labels, out = given.expanded([node.meta.ndim for node in nodes])
+    for step in _path(nodes, labels, out, optimize):
         chosen = [(nodes[i], labels[i]) for i in step]
         for i in sorted(step, reverse=True):
             del nodes[i], labels[i]
@@ -133,17 +129,19 @@ def einsum(*operands: Any, optimize: Any = True) -> Any:
     return wrap(nodes[0])
 
 
-def _path(nodes: list[Node], terms: Subscripts, optimize: Any) -> list[tuple[int, ...]]:
+def _path(
+    nodes: list[Node], labels: list[Labels], out: Labels, optimize: Any
+) -> list[tuple[int, ...]]:
     """Return which operands to contract in each step, as positions in the shrinking list."""
     if len(nodes) <= 2:
         return [tuple(range(len(nodes)))]
     if not optimize:
-        return [(0, 1)] + [(0, len(nodes) - 1 - done) for done in range(1, len(nodes) - 1)]
+        return [(0, 1), *((0, len(nodes) - 1 - done) for done in range(1, len(nodes) - 1))]
     interleaved: list[Any] = []
-    for node, labels in zip(nodes, terms.inputs, strict=True):
+    for node, names in zip(nodes, labels, strict=True):
         # The path depends on shapes alone: an array of zero strides costs nothing.
-        interleaved += [np.broadcast_to(np.empty(()), numbers(node.shape)), list(labels)]
-    path, _ = np.einsum_path(*interleaved, list(terms.output), optimize="greedy")
+        interleaved += [np.broadcast_to(np.empty(()), numbers(node.shape)), list(names)]
+    path, _ = np.einsum_path(*interleaved, list(out), optimize="greedy")
     return _pairs(path[1:], len(nodes))
 
 

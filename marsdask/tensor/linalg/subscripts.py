@@ -21,9 +21,9 @@ class Subscripts:
     """A label for each axis of each operand and of the result."""
 
     inputs: tuple[Term, ...]
-    output: Term | None  # type: ignore[assignment]
+    output: Term | None
 
-    def expanded(self, ndims: Sequence[int]) -> Subscripts:
+    def expanded(self, ndims: Sequence[int]) -> tuple[list[Term], Term]:
         """Replace ellipses by labels and supply the result's labels where they were left out."""
         if len(ndims) != len(self.inputs):
             raise ValueError(f"einsum: {len(self.inputs)} terms for {len(ndims)} operands")
@@ -45,7 +45,7 @@ class Subscripts:
         known = {label for term in inputs for label in term}
         if not known.issuperset(output) or len(set(output)) != len(output):
             raise ValueError("einsum: each subscript of the result is one of an operand, once")
-        return _shifted(inputs, output)
+        return _renamed(inputs, output)
 
 
 def _filled(term: Term, covered: Term) -> Term:
@@ -55,11 +55,11 @@ def _filled(term: Term, covered: Term) -> Term:
     return (*term[:at], *covered, *term[at + 1 :])
 
 
-def _shifted(inputs: Sequence[Term], output: Term) -> Subscripts:
+def _renamed(inputs: Sequence[Term], output: Term) -> tuple[list[Term], Term]:
     """Rename the labels to numbers from 0."""
     order = {label: i for i, label in enumerate(dict.fromkeys(x for term in inputs for x in term))}
-    renamed = tuple(tuple(order[label] for label in term) for term in inputs)
-    return Subscripts(renamed, tuple(order[label] for label in output))
+    renamed = [tuple(order[label] for label in term) for term in inputs]
+    return renamed, tuple(order[label] for label in output)
 
 
 def parse(operands: Sequence[Any]) -> tuple[Subscripts, list[Any]]:

@@ -1,4 +1,4 @@
-"""How a law's numbers are drawn from a generator: into a buffer where NumPy can, else as it does."""
+"""How a law's numbers are drawn: into a buffer where NumPy can, else as NumPy does."""
 
 from __future__ import annotations
 
@@ -37,7 +37,8 @@ class Sampler:
     ) -> Any:
         """Return new values."""
         if self.method == "integers":
-            return generator.integers(*params, size=size, dtype=dtype)  # type: ignore[misc]
+            low, high = params
+            return generator.integers(low, high, size=size, dtype=dtype)
         if self.method == "choice":
             (cumulated,) = params
             return np.searchsorted(cumulated, generator.random(size), side="right")

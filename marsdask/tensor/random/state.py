@@ -277,9 +277,9 @@ def _result_dtype(name: str, params: tuple[Any, ...], dtype: Any) -> np.dtype[An
     generator = np.random.default_rng(0)
     if name == "integers":
         if not any(isinstance(item, Node) for item in params):
-            generator.integers(*samples, size=1, dtype=wanted)  # type: ignore[misc]
-        assert wanted is not None
-        return wanted
+            low, high = samples
+            generator.integers(low, high, size=1, dtype=wanted)
+        return np.dtype(wanted)
     if any(isinstance(item, Node) for item in params):
         found = np.asarray(getattr(generator, name)(*samples)).dtype
     else:

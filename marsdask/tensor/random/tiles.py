@@ -1,7 +1,8 @@
 """Random arrays whose values do not depend on how they are cut.
 
-A shape has one canonical tiling; tile ``k`` is drawn from a stream of its own, seeded by the state's
-entropy, the number of the call and ``k``. Any chunk is put together from the tiles it covers.
+A shape has one canonical tiling; tile ``k`` is drawn from a stream of its own, seeded by the
+state's entropy, the number of the call and ``k``. Any chunk is put together from the tiles it
+covers.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import numpy as np
 from marsdask.core.chunk import Grid
 from marsdask.core.node import Node
 from marsdask.core.shapes import blockwise, map_blocks
-from marsdask.core.types import Chunks, Index, Sizes
+from marsdask.core.types import Chunks, Index, Sizes, numbers
 from marsdask.tensor.chunks import regular
 from marsdask.tensor.rechunk import recut, resolved
 
@@ -54,7 +55,7 @@ class BoundsAt:
 
     @cached_property
     def _starts(self) -> list[list[int]]:
-        return [[0, *itertools.accumulate(sizes)] for sizes in self.chunks]  # type: ignore[arg-type]
+        return [[0, *itertools.accumulate(numbers(sizes))] for sizes in self.chunks]
 
     def __call__(self, index: Index) -> tuple[Bounds]:
         return (
@@ -81,7 +82,7 @@ class Draw(Node):
         return self.law
 
     @cached_property
-    def meta(self) -> Any:  # type: ignore[override]
+    def meta(self) -> Any:
         return np.empty((0,) * len(self.splits), self.dtype)
 
     @property
@@ -91,7 +92,7 @@ class Draw(Node):
     @cached_property
     def steps(self) -> tuple[int, ...]:
         """The shape of a tile."""
-        return tile_steps([sum(sizes) for sizes in self.splits], self.events)  # type: ignore[arg-type]
+        return tile_steps([sum(numbers(sizes)) for sizes in self.splits], self.events)
 
     def regrid(self, new: Mapping[Sizes, Sizes]) -> Node:
         return self.replaced(splits=tuple(new.get(sizes, sizes) for sizes in self.splits))
@@ -130,7 +131,7 @@ class Draw(Node):
             "params": template,
             "seed": (self.entropy, self.call),
             "dtype": self.dtype,
-            "extent": tuple(sum(sizes) for sizes in self.splits),  # type: ignore[arg-type]
+            "extent": tuple(sum(numbers(sizes)) for sizes in self.splits),
             "events": self.events,
         }
         where = BoundsAt(chunks)
@@ -151,11 +152,12 @@ class Slot:
 def _waste(chunks: Chunks, steps: Sequence[int]) -> float:
     """Return how many elements are drawn for each one wanted when chunks draw what they cover."""
     waste = 1.0
-    for sizes, step in zip(chunks, steps, strict=True):
-        length = sum(sizes)  # type: ignore[arg-type]
-        stops = list(itertools.accumulate(sizes))  # type: ignore[arg-type]
+    for axis, step in zip(chunks, steps, strict=True):
+        sizes = numbers(axis)
+        length = sum(sizes)
+        stops = list(itertools.accumulate(sizes))
         drawn = sum(
-            min(length, -(-stop // step) * step) - (stop - size) // step * step  # type: ignore[operator]
+            min(length, -(-stop // step) * step) - (stop - size) // step * step
             for stop, size in zip(stops, sizes, strict=True)
             if size
         )
@@ -166,10 +168,10 @@ def _waste(chunks: Chunks, steps: Sequence[int]) -> float:
 def snapped(chunks: Chunks, steps: Sequence[int]) -> Chunks:
     """Return chunks of about the same sizes whose borders are tiles'."""
     result: list[Sizes] = []
-    for sizes, step in zip(chunks, steps, strict=True):
-        length = sum(sizes)  # type: ignore[arg-type]
-        width = max(sizes) // step * step  # type: ignore[type-var, operator]
-        result.append(regular(length, max(step, width)))
+    for axis, step in zip(chunks, steps, strict=True):
+        sizes = numbers(axis)
+        width = max(sizes) // step * step
+        result.append(regular(sum(sizes), max(step, width)))
     return tuple(result)
 
 
@@ -184,7 +186,7 @@ def draw(
 ) -> Any:
     """Return one chunk, put together from the tiles it covers."""
     *blocks, bounds = args
-    out = np.empty(tuple(stop - start for start, stop in bounds), dtype)
+    out: Any = np.empty(tuple(stop - start for start, stop in bounds), dtype)
     sampler = by_name(law)
     lead = len(extent) - events
     for number, box in _tiles(bounds, extent, tile_steps(extent, events)):

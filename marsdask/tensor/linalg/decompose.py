@@ -1,0 +1,356 @@
+"""QR and singular values of matrices cut into blocks of rows.
+
+The first attempt is the Gram matrix: one cheap pass, whose triangle also tells the condition. Where
+that loses too many digits, a second Gram of the quotient restores them; where even that fails, R is
+folded from the blocks' own triangles, which is always stable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from marsdask.core.chunk import Grid, Look
+from marsdask.core.collection import ExecutableTuple, wrap
+from marsdask.core.node import Node, Part
+from marsdask.core.shapes import Axes, blockwise, gather, kernel, map_blocks, tree
+from marsdask.core.types import Chunks, numbers, total
+from marsdask.tensor.base import as_node
+from marsdask.tensor.rechunk import recut, resolved
+from marsdask.tensor.sort import is_at_hand, whole_lanes
+
+from .contract import conjugated, contract
+
+#: Rows of the pieces that a block is factored in: they stay in cache.
+PIECE = 1000
+
+#: A relative error of the smallest singular value that is good enough.
+GOOD = 1e-9
+
+#: Matrices up to this many bytes are factored in one piece, as NumPy does it.
+SMALL = 8 * 2**20
+
+ROWS: Axes = (0, None)
+WHOLE: Axes = (None, None)
+
+
+@dataclass(frozen=True, eq=False)
+class Factors(Node):
+    """Q, R, and from R the singular values and vectors, of a matrix with at least as many rows.
+
+    Outputs: Q, R, U, s, V.
+    """
+
+    a: Node
+
+    @property
+    def label(self) -> str:
+        return "svd"
+
+    @cached_property
+    def dtype(self) -> np.dtype[Any]:
+        """The element type of Q and R."""
+        return np.dtype(np.linalg.qr(np.ones((1, 1), self.a.meta.dtype), mode="r").dtype)
+
+    @cached_property
+    def meta(self) -> Any:
+        square = np.empty((0, 0), self.dtype)
+        line = np.empty((0,), square.real.dtype)
+        return (square, square, square, line, square)
+
+    @cached_property
+    def chunks(self) -> Any:
+        return _output_chunks(self.a.chunks)
+
+    def tile(self, a: Grid) -> Generator[Look, Any, tuple[Grid, ...]]:
+        (a,) = yield from resolved(a)
+        rows, columns = (sum(numbers(sizes)) for sizes in a.chunks)
+        small = rows * columns * self.dtype.itemsize <= SMALL
+        if small or (len(a) == 1 and rows < 4 * columns):
+            return self._small(recut(a, ((rows,), (columns,))))
+        if a.numblocks[1] > 1:
+            a = recut(a, whole_lanes(a, (1,)))
+        triangle = map_blocks(gram, a, chunks=self._squares(a), meta=self.meta[1])
+        triangle = tree(triangle, np.add, [0])
+        checked = self._one(first_triangle, triangle)
+        look = gather(condition, checked, chunks=((1,),), meta=np.empty((0,)))
+        infos = yield Look((look,), keep=(checked,) if is_at_hand(a) else (checked, a))
+        bound = float(infos[0].sample[0])
+        digits = bound**2 * float(np.finfo(self.dtype).eps)
+        if digits > 0.01:
+            return self._stable(a)
+        return self._quotients(a, checked, good=digits <= GOOD)
+
+    def _small(self, a: Grid) -> tuple[Grid, ...]:
+        """Factor one block."""
+        chunks, meta = _output_chunks(a.chunks), self.meta
+        qr = map_blocks(tall_qr, a)
+        svd = map_blocks(svd_of_block, a)
+        parts = [(qr, 0), (qr, 1), (svd, 0), (svd, 1), (svd, 2)]
+        return tuple(
+            _picked(grid, position, chunks[i], meta[i]) for i, (grid, position) in enumerate(parts)
+        )
+
+    def _stable(self, a: Grid) -> tuple[Grid, ...]:
+        """Factor each block, then the triangles: Q of a block is its own times its share."""
+        leaves = map_blocks(tall_qr, a, itemsize=a.width)
+        triangles = blockwise(
+            pick, [(leaves, ROWS)], chunks=self._squares(a), meta=self.meta[1], kwargs={"item": 1}
+        )
+        top = gather(joint_qr, triangles, chunks=self._whole(a), itemsize=0)
+        triangle = _picked(top, 1, self._whole(a), self.meta[1])
+        shares = Shares(len(a))
+        q = blockwise(
+            times_share,
+            [(leaves, ROWS), (top, WHOLE)],
+            chunks=a.chunks,
+            meta=self.meta[0],
+            varying=shares,
+        )
+        return (q, triangle, *self._from_triangle(q, triangle, triangle))
+
+    def _quotients(self, a: Grid, checked: Grid, *, good: bool) -> tuple[Grid, ...]:
+        """Divide by the triangle of the Gram matrix, twice."""
+        first = _picked(checked, 0, self._whole(a), self.meta[1])
+        quotient = blockwise(
+            divided, [(a, ROWS), (checked, WHOLE)], chunks=a.chunks, meta=self.meta[0]
+        )
+        squares = map_blocks(gram, quotient, chunks=self._squares(a), meta=self.meta[1])
+        second = self._one(first_triangle, tree(squares, np.add, [0]))
+        q = blockwise(
+            divided, [(quotient, ROWS), (second, WHOLE)], chunks=a.chunks, meta=self.meta[0]
+        )
+        triangle = gather(
+            product_of_triangles, second, checked, chunks=self._whole(a), meta=self.meta[1]
+        )
+        return (q, triangle, *self._from_triangle(q, triangle, first if good else triangle))
+
+    def _from_triangle(self, q: Grid, triangle: Grid, values: Grid) -> tuple[Grid, Grid, Grid]:
+        columns = q.chunks[1]
+        svd = self._one(svd_of_block, triangle)
+        u = blockwise(times_left, [(q, ROWS), (svd, WHOLE)], chunks=q.chunks, meta=self.meta[0])
+        s = blockwise(values_of_block, [(values, WHOLE)], chunks=(columns,), meta=self.meta[3])
+        return u, s, _picked(svd, 2, (columns, columns), self.meta[4])
+
+    def _one(self, func: Any, grid: Grid) -> Grid:
+        """Call a kernel that returns a tuple with the one block of a grid."""
+        return blockwise(
+            func,
+            [(grid, tuple(range(grid.ndim)))],
+            chunks=grid.chunks,
+            itemsize=3.0 * self.dtype.itemsize,
+        )
+
+    def _squares(self, a: Grid) -> Chunks:
+        return (a.chunks[1] * a.numblocks[0], a.chunks[1])
+
+    def _whole(self, a: Grid) -> Chunks:
+        return (a.chunks[1], a.chunks[1])
+
+
+def _output_chunks(chunks: Chunks) -> tuple[Chunks, ...]:
+    columns = (total(chunks[1]),)
+    square: Chunks = (columns, columns)
+    tall: Chunks = (chunks[0], columns)
+    return (tall, square, tall, (columns,), square)
+
+
+@dataclass(frozen=True)
+class Shares:
+    """Tells each block of rows which share of the joint Q is its own."""
+
+    count: int
+
+    def __call__(self, index: tuple[int, ...]) -> tuple[int]:
+        return (index[0],)
+
+
+def _picked(grid: Grid, position: int, chunks: Chunks, meta: Any) -> Grid:
+    axes: Axes = (None, None)
+    return blockwise(
+        pick, [(grid, axes)], chunks=chunks, meta=meta, kwargs={"item": position}, cheap=True
+    )
+
+
+def pick(items: tuple[Any, ...], item: int) -> Any:
+    """Return one of several results."""
+    return items[item]
+
+
+@kernel(scratch=0.1)
+def gram(block: Any) -> Any:
+    """Return the products of all pairs of columns."""
+    return np.matmul(block.conj().T if block.dtype.kind == "c" else block.T, block)
+
+
+class Triangle(NamedTuple):
+    """An upper triangle, its inverse, and a bound of its condition (inf if there is none)."""
+
+    r: Any
+    inverse: Any
+    condition: float
+
+
+@kernel(scratch=3.0)
+def first_triangle(square: Any) -> Triangle:
+    """Return the triangle of a Gram matrix."""
+    try:
+        r = np.linalg.cholesky(square).conj().T
+        inverse = np.linalg.inv(r)
+    except np.linalg.LinAlgError:
+        return Triangle(square, square, np.inf)
+    bound = np.linalg.norm(r, 1) * np.linalg.norm(inverse, 1)
+    return Triangle(r, inverse, float(bound) if np.isfinite(bound) else np.inf)
+
+
+def condition(triangles: list[Triangle]) -> Any:
+    """Return the bound of the condition."""
+    return np.array([triangles[0].condition])
+
+
+@kernel(scratch=0.1)
+def divided(block: Any, triangle: Triangle) -> Any:
+    """Divide by a triangle from the right."""
+    return np.matmul(block, triangle.inverse)
+
+
+def product_of_triangles(second: list[Triangle], first: list[Triangle]) -> Any:
+    """Return the triangle of both divisions."""
+    return np.matmul(second[0].r, first[0].r)
+
+
+@kernel(scratch=3.0)
+def tall_qr(block: Any) -> tuple[Any, Any]:
+    """Factor a block in pieces that stay in cache; the diagonal of R is not negative."""
+    rows, columns = block.shape
+    piece = max(PIECE, 4 * columns)
+    count = rows // piece
+    if count < 2:
+        q, r = np.linalg.qr(block)
+    else:
+        cut = (rows // count) * count
+        stacked = block[:cut].reshape(count, rows // count, columns)
+        q, r = np.linalg.qr(stacked)
+        rest_q, rest_r = np.linalg.qr(block[cut:])
+        joint, top = np.linalg.qr(np.concatenate([r.reshape(-1, columns), rest_r]))
+        used = count * columns
+        q = np.matmul(q, joint[:used].reshape(count, columns, columns)).reshape(cut, columns)
+        q, r = np.concatenate([q, np.matmul(rest_q, joint[used:])]), top
+    return _positive(q, r)
+
+
+def _positive(q: Any, r: Any) -> tuple[Any, Any]:
+    diagonal = np.diagonal(r)
+    size = np.abs(diagonal)
+    signs = np.where(size > 0, diagonal / np.where(size > 0, size, 1), 1).astype(r.dtype)
+    r = r.copy()
+    r[: len(signs)] *= signs.conj()[:, np.newaxis]
+    return q * signs, r
+
+
+@kernel(scratch=3.0)
+def joint_qr(triangles: list[Any]) -> tuple[list[Any], Any]:
+    """Factor the triangles of all blocks; return each block's share of Q, and R."""
+    q, r = _positive(*np.linalg.qr(np.concatenate(triangles)))
+    stops = np.cumsum([len(item) for item in triangles])
+    return np.split(q, stops[:-1]), r
+
+
+@kernel(scratch=1.0)
+def times_share(leaf: tuple[Any, Any], top: tuple[list[Any], Any], number: int) -> Any:
+    """Return a block's part of Q."""
+    return np.matmul(leaf[0], top[0][number])
+
+
+@kernel(scratch=3.0)
+def svd_of_block(block: Any) -> tuple[Any, Any, Any]:
+    """Return the reduced singular value decomposition."""
+    return tuple(np.linalg.svd(block, full_matrices=False))
+
+
+@kernel(scratch=2.0)
+def values_of_block(block: Any) -> Any:
+    """Return the singular values."""
+    return np.linalg.svd(block, compute_uv=False)
+
+
+@kernel(scratch=0.1)
+def times_left(block: Any, svd: tuple[Any, Any, Any]) -> Any:
+    """Multiply with the left vectors of the triangle."""
+    return np.matmul(block, svd[0])
+
+
+def transposed(node: Node) -> Node:
+    """Return the transpose, whose blocks are views."""
+    return contract([node], [(0, 1)], (1, 0))
+
+
+def _matrix(a: Any) -> Node:
+    node = as_node(a)
+    if node.meta.ndim != 2:
+        raise np.linalg.LinAlgError(f"{node.meta.ndim}-dimensional tensor given: it takes matrices")
+    if node.meta.dtype.kind == "O" or node.meta.dtype == np.float16:
+        raise TypeError(f"array type {node.meta.dtype} is unsupported in linalg")
+    return node
+
+
+def _is_tall(node: Node) -> bool:
+    rows, columns = numbers(node.shape)
+    return rows >= columns
+
+
+def qr(a: Any, mode: str = "reduced", method: str = "tsqr") -> Any:
+    """Return Q and R. See numpy.linalg.qr.
+
+    Differs from NumPy: the diagonal of R is not negative, and of the modes there are "reduced" and
+    "r". A matrix with more columns than rows has its leading columns in one block.
+    """
+    _check_method(method)
+    node = _matrix(a)
+    if mode not in ("reduced", "r"):
+        raise NotImplementedError(f"mode {mode!r}: use 'reduced' or 'r'")
+    if _is_tall(node):
+        factors = Factors(node)
+        q, r = wrap(Part(factors, 0)), wrap(Part(factors, 1))
+    else:
+        rows = numbers(node.shape)[0]
+        q = wrap(Part(Factors(wrap(node)[:, :rows].node), 0))
+        r = wrap(contract([conjugated(q.node), node], [(0, 1), (0, 2)], (1, 2)))
+    return r if mode == "r" else ExecutableTuple((q, r))
+
+
+def svd(a: Any, full_matrices: bool = False, compute_uv: bool = True, method: str = "tsqr") -> Any:
+    """Return U, s and V, the last with vectors as rows. See numpy.linalg.svd.
+
+    Differs from NumPy: ``full_matrices`` is False unless given. The signs of vectors (of a pair in U
+    and V together) are LAPACK's for the triangle R, so they may differ from NumPy's.
+    """
+    if not isinstance(full_matrices, bool):  # Mars's second parameter is the method
+        full_matrices, method = False, full_matrices
+    _check_method(method)
+    node = _matrix(a)
+    rows, columns = numbers(node.shape)
+    if full_matrices and compute_uv and rows != columns:
+        raise NotImplementedError("full_matrices=True: use full_matrices=False")
+    tall = rows >= columns
+    factors = Factors(node if tall else transposed(node))
+    u, s, v = (Part(factors, position) for position in (2, 3, 4))
+    if not compute_uv:
+        return wrap(s)
+    if not tall:
+        u, v = transposed(v), transposed(u)  # type: ignore[assignment]
+    return ExecutableTuple((wrap(u), wrap(s), wrap(v)))
+
+
+def svdvals(a: Any) -> Any:
+    """Return the singular values. See numpy.linalg.svdvals."""
+    return svd(a, compute_uv=False)
+
+
+def _check_method(method: str) -> None:
+    if method != "tsqr":
+        raise NotImplementedError(f"method {method!r}: the only one is 'tsqr'")
