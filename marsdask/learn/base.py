@@ -1,0 +1,79 @@
+"""What our estimators share: samples in memory or lazy, checked as scikit-learn checks them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn import get_config
+from sklearn.utils.validation import validate_data
+
+from marsdask.core.collection import Collection
+from marsdask.core.node import Node
+from marsdask.core.types import numbers
+from marsdask.dataframe import DataFrame
+from marsdask.tensor.base import as_node
+
+from .rows import as_rows
+
+
+def is_lazy(X: Any) -> bool:
+    """Tell whether the samples are a tensor or a frame of ours."""
+    return isinstance(X, Collection)
+
+
+class RowsEstimator:
+    """Takes samples as arrays, pandas frames, tensors or our frames; goes before the estimator.
+
+    Lazy samples make lazy results: ``transform`` and ``predict`` compute nothing.
+    """
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        for name in ("transform", "fit_transform"):
+            if name in vars(cls):
+                setattr(cls, name, _lazily(vars(cls)[name]))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.input_tags.sparse = False
+        tags.array_api_support = False
+        return tags
+
+    def _samples(self, X: Any, *, reset: bool, allow_nan: bool = False) -> Node:
+        """Return the samples as the node of a tensor of floats; ``reset`` learns their columns."""
+        if not is_lazy(X):
+            finite = "allow-nan" if allow_nan else True
+            kinds = [np.float64, np.float32]
+            return as_node(
+                validate_data(self, X, reset=reset, dtype=kinds, ensure_all_finite=finite)
+            )
+        rows = as_rows(X)
+        meta = X.node.meta
+        columns = meta if isinstance(meta, pd.DataFrame) else np.empty((0, *numbers(X.shape[1:])))
+        validate_data(self, columns, reset=reset, skip_check_array=True)
+        return rows
+
+
+def _lazily(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Let ``set_output`` make a frame of ours from a lazy result, and leave others alone."""
+    # scikit-learn has wrapped the method in what makes pandas frames of arrays.
+    plain = getattr(method, "__wrapped__", method)
+
+    @wraps(method)
+    def call(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
+        if not is_lazy(X):
+            return method(self, X, *args, **kwargs)
+        result = plain(self, X, *args, **kwargs)
+        wish = getattr(self, "_sklearn_output_config", {}).get("transform")
+        wish = wish or get_config()["transform_output"]
+        if wish == "default":
+            return result
+        if wish != "pandas":
+            raise NotImplementedError(f"set_output({wish!r}) of lazy samples: use 'pandas'")
+        return DataFrame(result, columns=self.get_feature_names_out())
+
+    return call

@@ -1,0 +1,5 @@
+"""Scaling of samples."""
+
+from .scaler import StandardScaler
+
+__all__ = ["StandardScaler"]

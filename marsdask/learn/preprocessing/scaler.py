@@ -1,0 +1,86 @@
+"""StandardScaler: columns of mean zero and variance one."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn import preprocessing
+from sklearn.utils.validation import check_is_fitted
+
+from marsdask.core.collection import wrap
+from marsdask.learn.base import RowsEstimator, is_lazy
+from marsdask.learn.moments import Moments, merge_squares, squares
+from marsdask.learn.rows import as_rows, as_weights, fold
+
+_LEARNT = ("scale_", "n_samples_seen_", "mean_", "var_")
+
+
+class StandardScaler(RowsEstimator, preprocessing.StandardScaler):
+    """Take out the mean and divide by the standard deviation. See sklearn's StandardScaler.
+
+    Differs from scikit-learn: takes tensors and frames, in one pass; no sparse matrices.
+    """
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn the mean and the variance of each column."""
+        for name in _LEARNT:
+            self.__dict__.pop(name, None)
+        return self.partial_fit(X, y, sample_weight)
+
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from more samples."""
+        self._validate_params()
+        first = not hasattr(self, "n_samples_seen_")
+        rows = self._samples(X, reset=first, allow_nan=True)
+        weights = as_weights(sample_weight, rows)
+        nbytes = 24 * self.n_features_in_
+        seen = fold(squares, merge_squares, rows, weights, nbytes=nbytes, allow_nan=True)
+        if not first:
+            seen = merge_squares(self._before(), seen)
+        self._learn(seen, np.int64 if sample_weight is None else rows.meta.dtype)
+        return self
+
+    def _before(self) -> Moments:
+        count = np.broadcast_to(np.asarray(self.n_samples_seen_, float), self.n_features_in_)
+        mean = np.zeros(len(count)) if self.mean_ is None else self.mean_
+        return Moments(count, mean, 0.0 if self.var_ is None else self.var_ * count)
+
+    def _learn(self, seen: Moments, dtype: Any) -> None:
+        count = seen.count.astype(dtype)
+        self.n_samples_seen_ = count[0] if count.min() == count.max() else count
+        unused = not self.with_mean and not self.with_std
+        with np.errstate(invalid="ignore", divide="ignore"):
+            # Columns without any value are nan, as in scikit-learn.
+            variance = seen.products / seen.count
+        self.mean_ = None if unused else np.where(seen.count == 0, np.nan, seen.mean)
+        self.var_ = variance if self.with_std else None
+        self.scale_ = None
+        if self.with_std:
+            self.scale_ = np.where(_constant(seen, variance), 1.0, np.sqrt(variance))
+
+    def transform(self, X: Any, copy: bool | None = None) -> Any:
+        """Scale samples."""
+        check_is_fitted(self)
+        if not is_lazy(X):
+            return super().transform(X, copy)
+        scaled = wrap(self._samples(X, reset=False))
+        if self.with_mean:
+            scaled = scaled - self.mean_.astype(scaled.dtype)
+        return scaled / self.scale_.astype(scaled.dtype) if self.with_std else scaled
+
+    def inverse_transform(self, X: Any, copy: bool | None = None) -> Any:
+        """Undo the scaling."""
+        check_is_fitted(self)
+        if not is_lazy(X):
+            return super().inverse_transform(X, copy)
+        original = wrap(as_rows(X))
+        if self.with_std:
+            original = original * self.scale_.astype(original.dtype)
+        return original + self.mean_.astype(original.dtype) if self.with_mean else original
+
+
+def _constant(seen: Moments, variance: Any) -> Any:
+    """Tell which columns have no variance beyond what rounding makes of equal values."""
+    error = seen.count * np.finfo(np.float64).eps
+    return variance <= error * variance + (error * seen.mean) ** 2

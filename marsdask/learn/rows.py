@@ -1,0 +1,233 @@
+"""Operations on runs of whole rows: what estimators ask of their samples."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from marsdask.core.chunk import Grid, Look
+from marsdask.core.collection import Collection, compute, wrap
+from marsdask.core.node import Node
+from marsdask.core.shapes import Axes, blockwise, tree
+from marsdask.core.types import Chunks, Index, numbers
+from marsdask.tensor.base import as_node, empty
+from marsdask.tensor.chunks import common_sizes
+from marsdask.tensor.elementwise import astype
+from marsdask.tensor.rechunk import recut, resolved
+
+#: Bytes of the rows that a kernel works on at a time, so that they stay in cache.
+TILE_BYTES = 512 * 2**10
+
+
+@dataclass(frozen=True, eq=False)
+class Fold(Node):
+    """One value from all rows: ``func`` of every run of them, combined two neighbours at a time.
+
+    ``func`` is given the runs of all operands, which are cut alike. The value may be anything that
+    pickles; ``nbytes`` says how large it is.
+    """
+
+    func: Callable[..., Any]
+    combine: Callable[[Any, Any], Any]
+    operands: tuple[Node, ...]
+    kwargs: Mapping[str, Any] = field(repr=False)
+    nbytes: int
+
+    @property
+    def label(self) -> str:
+        return self.func.__name__
+
+    @property
+    def meta(self) -> Any:
+        return ()
+
+    @property
+    def chunks(self) -> Chunks:
+        return ((1,),)
+
+    def tile(self, *grids: Grid) -> Generator[Look, Any, Grid]:
+        grids = yield from by_rows(grids)
+        partials = blockwise(
+            self.func,
+            [(grid, _run(grid)) for grid in grids],
+            chunks=((1,) * grids[0].numblocks[0],),
+            meta=self.meta,
+            kwargs=self.kwargs,
+            itemsize=float(self.nbytes),
+        )
+        return tree(partials, self.combine, (0,))
+
+
+@dataclass(frozen=True, eq=False)
+class Rowwise(Node):
+    """An array of as many rows: ``func`` of every run of them, ``width`` columns (``None``: 1-d)."""
+
+    func: Callable[..., Any]
+    operands: tuple[Node, ...]
+    dtype: np.dtype[Any]
+    width: int | None
+    kwargs: Mapping[str, Any] = field(repr=False)
+
+    @property
+    def label(self) -> str:
+        return self.func.__name__
+
+    @property
+    def meta(self) -> Any:
+        return empty(self.dtype, 1 if self.width is None else 2)
+
+    @property
+    def chunks(self) -> Chunks:
+        rows = self.operands[0].chunks[0]
+        return (rows,) if self.width is None else (rows, (self.width,))
+
+    def tile(self, *grids: Grid) -> Generator[Look, Any, Grid]:
+        grids = yield from by_rows(grids)
+        return blockwise(
+            self.func,
+            [(grid, _run(grid)) for grid in grids],
+            chunks=(grids[0].chunks[0], *self.chunks[1:]),
+            meta=self.meta,
+            kwargs=self.kwargs,
+        )
+
+
+def _run(grid: Grid) -> Axes:
+    return (0, *(None for _ in grid.chunks[1:]))
+
+
+def by_rows(grids: Sequence[Grid]) -> Generator[Look, Any, tuple[Grid, ...]]:
+    """Cut grids of as many rows into the same runs, other axes whole; unlike ones are looked at."""
+    if len({grid.chunks[0] for grid in grids}) > 1:
+        grids = yield from resolved(*grids)
+    rows = common_sizes([grid.chunks[0] for grid in grids])
+    return tuple(
+        recut(grid, (rows, *((sum(numbers(sizes)),) for sizes in grid.chunks[1:])))
+        for grid in grids
+    )
+
+
+class Value(Collection):
+    """The value of a fold."""
+
+    __slots__ = ()
+
+    @classmethod
+    def _assemble(cls, blocks: Mapping[Index, Any], meta: Any, *, owned: bool) -> Any:
+        del meta, owned
+        (value,) = blocks.values()
+        return value
+
+
+def fold(
+    func: Callable[..., Any],
+    combine: Callable[[Any, Any], Any],
+    *operands: Node | None,
+    nbytes: int,
+    **kwargs: Any,
+) -> Any:
+    """Compute a fold; operands that are ``None`` are left out."""
+    return compute(Value(Fold(func, combine, _given(operands), kwargs, nbytes)))[0]
+
+
+def rowwise(
+    func: Callable[..., Any],
+    *operands: Node | None,
+    dtype: Any,
+    width: int | None = None,
+    **kwargs: Any,
+) -> Any:
+    """Return the lazy tensor of a function of rows; operands that are ``None`` are left out."""
+    return wrap(Rowwise(func, _given(operands), np.dtype(dtype), width, kwargs))
+
+
+def _given(operands: Sequence[Node | None]) -> tuple[Node, ...]:
+    return tuple(node for node in operands if node is not None)
+
+
+def tiles(block: Any, *others: Any) -> Iterator[tuple[Any, ...]]:
+    """Iterate over the rows of a block, and those of others beside it, as many as fit in cache."""
+    step = max(1, TILE_BYTES // max(1, block[:1].nbytes))
+    for start in range(0, len(block), step):
+        rows = slice(start, start + step)
+        yield (block[rows], *(other if other is None else other[rows] for other in others))
+
+
+@dataclass(frozen=True, eq=False)
+class Values(Node):
+    """The values of a frame's rows."""
+
+    frame: Node
+    dtype: np.dtype[Any]
+
+    @property
+    def meta(self) -> Any:
+        return empty(self.dtype, self.frame.meta.ndim)
+
+    @property
+    def chunks(self) -> Chunks:
+        width = self.frame.meta.shape[1:]
+        return (self.frame.chunks[0], *((columns,) for columns in width))
+
+    def tile(self, frame: Grid) -> Grid:  # type: ignore[override]
+        return blockwise(
+            values_of,
+            [(frame, (0,))],
+            chunks=(frame.chunks[0], *self.chunks[1:]),
+            meta=self.meta,
+            kwargs={"dtype": self.dtype},
+        )
+
+
+def values_of(frame: Any, dtype: Any) -> Any:
+    """Return the values of a run of rows as numbers, missing ones as nan."""
+    return np.ascontiguousarray(frame.to_numpy(dtype=dtype, na_value=np.nan))
+
+
+def as_rows(X: Any) -> Node:
+    """Return the samples as the node of a tensor of float32 or float64, the errors scikit-learn's."""
+    meta = X.node.meta
+    if meta.ndim != 2:
+        raise ValueError(f"Expected 2D array, got {meta.ndim}D array instead: {X!r}")
+    if isinstance(meta, pd.DataFrame):
+        return Values(X.node, _float_of(meta.dtypes))
+    if meta.dtype in (np.float32, np.float64):
+        return as_node(X)
+    return as_node(astype(X, _float_of([meta.dtype])))
+
+
+def as_weights(weights: Any, rows: Node) -> Node | None:
+    """Return the weights of the samples as the node of a 1-d tensor of float64."""
+    if weights is None:
+        return None
+    if isinstance(weights, Collection) and isinstance(weights.node.meta, pd.Series):
+        node: Node = Values(weights.node, np.dtype(np.float64))
+    elif isinstance(weights, Collection):
+        node = as_node(astype(weights, np.float64))
+    else:
+        values = np.asarray(weights, np.float64)
+        values = np.full(numbers(rows.shape[:1]), values) if values.ndim == 0 else values
+        if not np.isfinite(values).all():
+            raise ValueError("Input sample_weight contains NaN or infinity.")
+        node = as_node(values)
+    if len(node.shape) != 1:
+        raise ValueError("Sample weights must be 1D array or scalar")
+    lengths = (node.shape[0], rows.shape[0])
+    if lengths[0] != lengths[1] and all(isinstance(length, int) for length in lengths):
+        raise ValueError(f"sample_weight.shape == {node.shape}, expected {rows.shape[:1]}!")
+    return node
+
+
+def _float_of(dtypes: Any) -> np.dtype[Any]:
+    """Return what the columns are computed in: float32 only where all are."""
+    for dtype in dtypes:
+        if not (pd.api.types.is_numeric_dtype(dtype) or pd.api.types.is_object_dtype(dtype)):
+            raise ValueError(f"could not convert columns of dtype {dtype} to float")
+        if pd.api.types.is_complex_dtype(dtype):
+            raise ValueError("Complex data not supported")
+    alike = all(dtype == np.float32 for dtype in dtypes)
+    return np.dtype(np.float32 if alike and len(dtypes) else np.float64)
