@@ -18,7 +18,7 @@ from .dask_layer import MergeLayers, finalize, graph_of, nested_keys, rebuild
 from .errors import NotExecutedError, shortened
 from .explain import explain, visualize
 from .families import class_of, register_collection
-from .graph import Graph
+from .graph import Graph, Packed, pack, unpack
 from .node import Node
 from .peek import peek
 from .session import Session, ensure_session, executing, get_default_session
@@ -177,7 +177,12 @@ class Collection:
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self._node,)
+        return _unpickled, (type(self), pack([self._node]))
+
+
+def _unpickled(kind: type[Collection], packed: Packed) -> Collection:
+    (node,) = unpack(packed)
+    return kind(node)
 
 
 def _plain(sizes: Sequence[Any]) -> str:

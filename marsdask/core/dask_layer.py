@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -14,7 +14,7 @@ from dask.task_spec import DataNode, GraphNode
 from .adopted import Adopted, AdoptedRule, DaskGraph, KeysOf
 from .chunk import Grid, Held
 from .families import class_of
-from .graph import Graph
+from .graph import Graph, Packed, pack, unpack
 from .lowering import Hints, Tasks, lower
 from .node import Node
 from .passes import Plan
@@ -86,7 +86,7 @@ class MarsLayer(Layer):
         return len(self._expanded[0])
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _layer, (_packed(self.roots), self.names, self.wishes)
+        return _layer, (pack(self.roots), self.names, self.wishes)
 
 
 class Peaks:
@@ -100,41 +100,8 @@ class Peaks:
         return None if hint is None else hint.peak
 
 
-@dataclass(frozen=True)
-class _At:
-    """An input in a packed list of nodes."""
-
-    position: int
-
-
-def _packed(roots: Sequence[Node]) -> tuple[list[Any], list[int]]:
-    """Return nodes as a list, inputs first: pickling must not recurse along a long expression."""
-    places: dict[Node, _At] = {}
-    packed = []
-    for node in Graph(roots).nodes:
-        rebuild, (kind, values) = node.__reduce__()
-        packed.append((rebuild, kind, tuple(_exchanged(value, places.get) for value in values)))
-        places[node] = _At(len(places))
-    return packed, [places[root].position for root in roots]
-
-
-def _layer(
-    packed: tuple[list[Any], list[int]], names: Sequence[str], wishes: dict[str, Any]
-) -> MarsLayer:
-    entries, positions = packed
-    places: dict[Any, Node] = {}
-    for position, (rebuild, kind, values) in enumerate(entries):
-        node = rebuild(kind, tuple(_exchanged(value, places.get) for value in values))
-        places[_At(position)] = node
-    return MarsLayer([places[_At(position)] for position in positions], names, wishes)
-
-
-def _exchanged(value: Any, get: Callable[[Any, Any], Any]) -> Any:
-    if isinstance(value, Node | _At):
-        return get(value, value)
-    if type(value) is tuple and any(isinstance(item, Node | _At) for item in value):
-        return tuple(_exchanged(item, get) for item in value)
-    return value
+def _layer(packed: Packed, names: Sequence[str], wishes: dict[str, Any]) -> MarsLayer:
+    return MarsLayer(unpack(packed), names, wishes)
 
 
 class _Static(Compilation):

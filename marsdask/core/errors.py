@@ -43,7 +43,11 @@ def explain_failure(error: BaseException, grid: Grid | None, index: Any) -> Base
     error.__traceback__ = _kernel_frames(error.__traceback__)
     if grid is None or grid.node is None or getattr(error, "marsdask_explained", False):
         return error
-    lines = [f"in {grid.node.label}, chunk {index} of {grid.numblocks} ({grid.rule.label})"]
+    # A task that several operations share goes by the index of the last one.
+    where = f"chunk {index} of {grid.numblocks}"
+    if index is None or len(index) != grid.ndim:
+        where = f"in the task {index}"
+    lines = [f"in {grid.node.label}, {where} ({grid.rule.label})"]
     lines.extend(
         f"  input {_label(source)}: chunks of up to {_sizes(source)}"
         for source in grid.rule.inputs[:4]

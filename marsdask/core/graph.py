@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from .node import Node
 
@@ -61,3 +63,43 @@ class Graph:
         if all(new[node] is node for node in self.nodes):
             return self
         return Graph([new[root] for root in self.roots])
+
+
+@dataclass(frozen=True)
+class _At:
+    """An input in a packed list of nodes."""
+
+    position: int
+
+
+#: Nodes in order, each as what rebuilds it, and the positions of the roots.
+Packed = tuple[list[Any], list[int]]
+
+
+def pack(roots: Sequence[Node]) -> Packed:
+    """Return nodes as a flat list, inputs first: pickling must not recurse along an expression."""
+    places: dict[Node, _At] = {}
+    packed = []
+    for node in Graph(roots).nodes:
+        rebuild, (kind, values) = node.__reduce__()
+        packed.append((rebuild, kind, tuple(_exchanged(value, places) for value in values)))
+        places[node] = _At(len(places))
+    return packed, [places[root].position for root in roots]
+
+
+def unpack(packed: Packed) -> list[Node]:
+    """Return the roots of a packed list."""
+    entries, positions = packed
+    places: dict[_At, Node] = {}
+    for position, (rebuild, kind, values) in enumerate(entries):
+        places[_At(position)] = rebuild(kind, tuple(_exchanged(v, places) for v in values))
+    return [places[_At(position)] for position in positions]
+
+
+def _exchanged(value: Any, places: Mapping[Any, Any]) -> Any:
+    """Put places for nodes or nodes for places, where a field holds one or several."""
+    if isinstance(value, Node | _At):
+        return places.get(value, value)
+    if type(value) is tuple and any(isinstance(item, Node | _At) for item in value):
+        return tuple(_exchanged(item, places) for item in value)
+    return value

@@ -49,13 +49,18 @@ class _Bar:
             self._bar.close()
 
 
+def _is_watched() -> bool:
+    """Tell whether somebody looks at stderr: on a terminal, or in a notebook."""
+    return sys.stderr.isatty() or "ipykernel" in sys.modules
+
+
 @contextmanager
 def progress_bar(monitor: Monitor | None, *, enabled: bool | str) -> Iterator[Monitor | None]:
     """Show the progress of an execution on stderr: always, never, or when it takes long there.
 
     Gives the monitor that has to hear the events, ``None`` if nobody wants to know.
     """
-    if enabled is False or (enabled == "auto" and not sys.stderr.isatty()):
+    if enabled is False or (enabled == "auto" and not _is_watched()):
         yield monitor
         return
     monitor = monitor or Monitor()

@@ -57,15 +57,17 @@ def _sizes(blocks: Mapping[Index, Any], ndim: int) -> list[list[int]]:
 def text(tensor: Any) -> str:
     """Return an executed tensor's values as NumPy prints them; only the corners move."""
     corners, complete = _shown(tensor)
-    with np.printoptions(threshold=np.get_printoptions()["threshold"] if complete else 0):
-        return np.array2string(corners)
+    if complete:
+        return str(corners)
+    with np.printoptions(threshold=0):
+        return str(corners)
 
 
 def representation(tensor: Any) -> str:
     """Return what NumPy would say of an executed tensor's value."""
     corners, complete = _shown(tensor)
     if complete:
-        return repr(corners)
+        return repr(np.asarray(corners))
     with np.printoptions(threshold=0):
         values = np.array2string(corners, separator=", ", prefix="array(")
     return f"array({values}, shape={tensor.shape}, dtype={tensor.dtype})"
@@ -76,7 +78,7 @@ def _shown(tensor: Any) -> tuple[Any, bool]:
     shape = tensor.shape
     options = np.get_printoptions()
     if math.prod(shape) <= options["threshold"]:
-        return np.asarray(tensor.fetch()), True
+        return tensor.fetch(), True
     edge = options["edgeitems"]
     # One more than is printed, so that NumPy sees there is something to leave out.
     return tensor._corners([(edge + 1, edge)] * len(shape)), False

@@ -13,7 +13,7 @@ from marsdask.scheduler.inline import InlineScheduler
 
 
 class RecordingScheduler:
-    """Counts tasks, references and the bytes that were gathered; runs ``before()`` at each submit."""
+    """Counts tasks, references and bytes gathered; runs ``before()`` at each submit."""
 
     name = "recording"
     capabilities = InlineScheduler.capabilities

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from concurrent.futures import CancelledError
+from typing import Any
 
 import numpy as np
 import pytest
@@ -117,7 +118,8 @@ def test_values_come_by_future_too(session):
 
 def test_a_monitor_counts():
     """Progress is tasks done of tasks known."""
-    monitor, heard = Monitor(), []
+    monitor = Monitor()
+    heard: list[Any] = []
     monitor.listeners.append(heard.append)
     assert monitor.fraction() == 0
     for event in (GraphSubmitted(4), TaskDone("a", 0, 0.0)):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import pickle
 import threading
+from typing import Any
 
 import dask
 import numpy as np
@@ -29,6 +30,11 @@ def no_default_session():
     yield
     stop_server()
     set_default_session(None)
+
+
+def thread_count(session):
+    scheduler: Any = session.scheduler
+    return scheduler.nthreads
 
 
 def failing(block):
@@ -224,17 +230,17 @@ def test_the_forms_of_new_session():
     assert scheduler.submit({}, ()).done(), "whoever passes a scheduler closes it"
     scheduler.close()
     with new_session(n_cpu=3, mem_bytes=10**8) as session:
-        assert session.scheduler.nthreads == 3
-        assert session.scheduler.memory_limit == 10**8
+        assert thread_count(session) == 3
+        assert session.plan().budget == 10**8
         assert new_session(new=False) is session
         assert get_default_session() is session
     assert get_default_session() is None
     with new_session(n_workers=1, memory_limit="1 GB", spill_dirs=None) as session:
-        assert session.scheduler.nthreads == 1
+        assert thread_count(session) == 1
     with new_session(dask.get) as session:
         assert mt.ones(3).sum().compute() == 3
     with option_context({"n_workers": 2}), new_session() as session:
-        assert session.scheduler.nthreads == 2
+        assert thread_count(session) == 2
 
 
 def test_what_new_session_cannot_do_it_refuses():
