@@ -227,6 +227,10 @@ class MarsDask(System):
     def topk(self, x: Any, k: int) -> Any:
         return self.xp.topk(x, k)
 
+    def wrap(self, x: Any) -> Any:
+        """Mars has no `pad`."""
+        return self.xp.concatenate([x, x[:1]], axis=0)
+
     def hold(self, *lazy: Any) -> tuple[Any, ...]:
         self.module.execute(*lazy)
         return lazy
@@ -253,10 +257,6 @@ class PyMars(MarsDask):
         """Start Mars's own cluster."""
         super().__init__(scale, data)
         self.module.new_session()
-
-    def wrap(self, x: Any) -> Any:
-        """Mars has no `pad`."""
-        return self.xp.concatenate([x, x[:1]], axis=0)
 
     def hold(self, *lazy: Any) -> tuple[Any, ...]:
         self.module.execute(list(lazy))
