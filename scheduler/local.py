@@ -236,7 +236,8 @@ class Engine:
     def unlock(self) -> None:
         """Release the lock; wake whom the changes concern; drop what was freed."""
         state = self.state
-        wake, start, helpers = None, False, self._helpers
+        wake, start = None, False
+        helpers, self._helpers = self._helpers, []
         if state.ready or state.memory.missing() > 0:
             if self._idle:
                 wake = self._idle.pop()
@@ -246,8 +247,6 @@ class Engine:
                     target=self.work, name=f"marsdask-{len(self.threads)}", daemon=True
                 )
                 self.threads.append(thread)
-        if helpers:
-            self._helpers = []
         self._let_go()
         if wake is not None:
             wake.release()

@@ -20,6 +20,8 @@ try:
 except ImportError:  # Windows: what a dead process left there stays until the user removes it
     fcntl = None  # type: ignore[assignment]
 
+#: Seconds that closing waits for files that are being written.
+_PATIENCE = 10
 _PREFIX = "marsdask-spill-"
 
 
@@ -50,6 +52,9 @@ class SpillStore:
         self._limit = limit
         # A finalizer may close the store in the middle of any of this.
         self._lock = threading.RLock()
+        self._written = threading.Condition(self._lock)
+        self._writing: set[int] = set()
+        """Threads that are in the middle of a file."""
         self._used = 0
         self._counter = itertools.count()
         self._directories: dict[str, _Directory] = {}
@@ -61,6 +66,16 @@ class SpillStore:
 
         Raises SpillFull when none does, and what pickling raises when the value has no pickle.
         """
+        with self._lock:
+            self._writing.add(threading.get_ident())
+        try:
+            return self._write(value)
+        finally:
+            with self._written:
+                self._writing.discard(threading.get_ident())
+                self._written.notify_all()
+
+    def _write(self, value: Any) -> SpillFile:
         number = next(self._counter)
         self._check_limit()
         problems = []
@@ -86,6 +101,10 @@ class SpillStore:
         """Remove every file and directory; not those of the parent in a forked child."""
         with self._lock:
             self._closed = True
+            # Half a file would keep its directory. The calling thread may be a writer itself, when
+            # the garbage collector closes a forgotten store.
+            others = {*self._writing} - {threading.get_ident()}
+            self._written.wait_for(lambda: not others & self._writing, _PATIENCE)
             directories = list(self._directories.values())
             self._directories.clear()
         if os.getpid() == self._pid:

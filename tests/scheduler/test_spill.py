@@ -2,11 +2,13 @@
 
 import subprocess
 import sys
+import threading
 
 import numpy as np
 import pytest
 
 from marsdask.scheduler.errors import SpillFull
+from marsdask.scheduler.storage import files
 from marsdask.scheduler.storage.spill import SpillStore
 
 
@@ -68,6 +70,28 @@ def test_close_removes_the_directories(store, folders):
     assert not any(list(folder.iterdir()) for folder in folders)
 
 
+def test_close_waits_for_a_file_that_is_being_written(store, folders, monkeypatch):
+    """Otherwise it would appear in a directory that is about to go."""
+    started, gate = threading.Event(), threading.Event()
+    write = files.write
+
+    def slow(path, value):
+        started.set()
+        gate.wait(60)
+        return write(path, value)
+
+    monkeypatch.setattr(files, "write", slow)
+    writer = threading.Thread(target=store.write, args=(1,))
+    closer = threading.Thread(target=store.close)
+    writer.start()
+    assert started.wait(60)
+    closer.start()
+    gate.set()
+    for thread in (writer, closer):
+        thread.join(60)
+    assert not any(list(folder.iterdir()) for folder in folders)
+
+
 def test_the_limit_holds(folders):
     """A store beyond its limit refuses, keeps no file of it, and takes more when there is room."""
     store = SpillStore([str(folders[0])], limit=100_000)
@@ -123,6 +147,7 @@ def test_an_unpicklable_value_leaves_no_file(store, folders):
 
 CHILD = """
 import os, sys
+from marsdask.scheduler.storage import files
 from marsdask.scheduler.storage.spill import SpillStore
 store = SpillStore([sys.argv[1]])
 store.write(1)
