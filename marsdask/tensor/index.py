@@ -178,21 +178,26 @@ def indexed(node: Node, items: Sequence[Item]) -> Node:
     return _advanced(node, items, arrays)
 
 
+def together(items: Sequence[Item]) -> bool:
+    """Tell whether arrays and elements are neighbours, so that their axes stay in place."""
+    places = [i for i, item in enumerate(items) if item.chooses or item.kind == "int"]
+    return not places or places[-1] - places[0] == len(places) - 1
+
+
 def _order(items: Sequence[Item], labels: list[Any]) -> list[int | None]:
     """Return the axes of the result; ``labels`` says for each present axis where it comes from."""
-    chosen = [item for item in items if item.chooses or item.kind == "int"]
-    gaps = [i for i, item in enumerate(items) if item.chooses or item.kind == "int"]
-    together = not gaps or gaps[-1] - gaps[0] == len(gaps) - 1
+    first = next((item for item in items if item.chooses or item.kind == "int"), None)
     order: list[int | None] = []
     points = labels.index("points") if "points" in labels else None
-    if points is not None and not together:
+    in_place = together(items)
+    if points is not None and not in_place:
         order.append(points)
     for item in items:
         if item.kind == "new":
             order.append(None)
         elif item.kind == "slice":
             order.append(labels.index(item.axis))
-        elif points is not None and together and item is chosen[0]:
+        elif points is not None and in_place and item is first:
             order.append(points)
     return order
 
@@ -214,7 +219,7 @@ def _advanced(node: Node, items: Sequence[Item], arrays: list[Item]) -> Node:
         labels.insert(item.axis, "points")
         node = Filter(node, as_node(item.value), item.axis)
     else:
-        axes, points, form = _points(arrays)
+        axes, points, form = points_of(arrays)
         place = axes[0]
         labels = [axis for axis in range(len(node.chunks)) if axis not in axes]
         labels.insert(place, "points")
@@ -233,12 +238,14 @@ def _advanced(node: Node, items: Sequence[Item], arrays: list[Item]) -> Node:
     return as_node(reshape(node, (*shape[:where], *form, *shape[where + 1 :])))
 
 
-def _points(arrays: list[Item]) -> tuple[tuple[int, ...], tuple[Any, ...], tuple[Any, ...]]:
+def points_of(arrays: Sequence[Item]) -> tuple[tuple[int, ...], tuple[Any, ...], tuple[Any, ...]]:
     """Return the axes, the flat positions along each, and the shape that these have."""
     axes: list[int] = []
     values: list[Any] = []
     for item in arrays:
-        found = [item.value] if item.kind == "points" else list(_positions(item.value))
+        found = list(_positions(item.value)) if item.kind == "mask" else [item.value]
+        if item.kind == "int":
+            found = [np.asarray(item.value[0] if isinstance(item.value, range) else item.value)]
         axes.extend(range(item.axis, item.axis + item.width))
         values.extend(found)
     if not any(isinstance(value, Node) for value in values):

@@ -154,6 +154,13 @@ def check_fit(mask: tuple[Any, ...], shape: tuple[Any, ...], axis: int) -> None:
             )
 
 
+def count_true(mask: Grid) -> Grid:
+    """Return how many elements each band of a mask chooses, a number a band."""
+    inputs = [(mask, (0, *(None,) * (mask.ndim - 1)))]
+    ones = (1,) * mask.numblocks[0]
+    return blockwise(np.count_nonzero, inputs, chunks=(ones,), meta=np.empty(0, np.intp))
+
+
 @dataclass(frozen=True)
 class StartAt:
     """Gives each band the index of its first row."""

@@ -14,6 +14,7 @@ from marsdask.core.types import Chunks, Index, public
 
 from . import (
     argreduce,
+    arrange,
     blocks,
     elementwise,
     exchange,
@@ -23,6 +24,7 @@ from . import (
     protocols,
     reduce,
     scan,
+    setitem,
 )
 from .rechunk import rechunk, recut
 from .reshape import flatten, ravel, reshape
@@ -198,7 +200,11 @@ class Tensor(Collection):
     cumprod = method(scan.cumprod)
     rechunk = method(rechunk)
     __getitem__ = method(index.getitem)
+    __setitem__ = method(setitem.setitem)
     take = method(index.take)
+    repeat = method(arrange.repeat)
+    diagonal = method(arrange.diagonal)
+    trace = method(arrange.trace)
     nonzero = method(masks.nonzero)
     compress = method(masks.compressed)
     reshape = method(reshape)

@@ -1,0 +1,328 @@
+"""Patterns made of an array's elements: repeated, padded, along and beside the diagonal."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Generator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from marsdask.core.chunk import Grid, Look
+from marsdask.core.collection import wrap
+from marsdask.core.node import Node
+from marsdask.core.shapes import blockwise, map_blocks
+from marsdask.core.types import Chunks, Size, Unknown, numbers
+
+from . import reduce
+from .base import as_node, empty
+from .create import PlaceAt, full
+from .index import getitem
+from .join import concatenate, length
+from .rechunk import aligned_axes, recut, resolved
+from .reshape import ravel
+from .shape import broadcast_to, moveaxis, normalize_axes, normalize_axis
+
+
+@dataclass(frozen=True, eq=False)
+class Repeat(Node):
+    """Every element so often, along an axis."""
+
+    a: Node
+    repeats: int
+    axis: int
+
+    @property
+    def meta(self) -> Any:
+        return self.a.meta
+
+    @cached_property
+    def chunks(self) -> Chunks:
+        return self._longer(self.a.chunks)
+
+    def _longer(self, chunks: Chunks) -> Chunks:
+        return tuple(
+            tuple(_times(size, self.repeats) for size in sizes) if axis == self.axis else sizes
+            for axis, sizes in enumerate(chunks)
+        )
+
+    def tile(self, a: Grid) -> Grid:
+        kwargs = {"repeats": self.repeats, "axis": self.axis}
+        chunks = self._longer(a.chunks)
+        return map_blocks(np.repeat, a, chunks=chunks, meta=self.meta, kwargs=kwargs)
+
+
+def _times(size: Size, count: int) -> Size:
+    if isinstance(size, int):
+        return size * count
+    bound = None if size.upper is None else size.upper * count
+    return Unknown(f"{size.name}*{count}", size.index, bound)
+
+
+def repeat(a: Any, repeats: Any, axis: int | None = None) -> Any:
+    """Repeat each element, as often as ``repeats`` says. See numpy.repeat."""
+    node = as_node(ravel(a) if axis is None else a)
+    axis = normalize_axis(0 if axis is None else axis, len(node.chunks))
+    if np.size(repeats) == 1:
+        count = operator.index(np.asarray(repeats).reshape(())[()])
+        if count < 0:
+            raise ValueError("repeats may not contain negative values.")
+        return wrap(Repeat(node, count, axis))
+    positions = np.repeat(np.arange(length(node, axis)), np.asarray(repeats))
+    return getitem(node, (slice(None),) * axis + (positions,))
+
+
+#: Modes whose values are elements of the array: np.pad of the positions tells which.
+_MIRRORS = ("edge", "reflect", "symmetric", "wrap", "empty")
+
+
+def pad(array: Any, pad_width: Any, mode: str = "constant", **kwargs: Any) -> Any:
+    """Put values around a tensor. See numpy.pad.
+
+    Differs from NumPy: no statistics ("mean", "maximum", "linear_ramp") and no functions as modes.
+    """
+    node = as_node(array)
+    ndim = len(node.chunks)
+    if isinstance(pad_width, dict):
+        found = {normalize_axis(axis, ndim): width for axis, width in pad_width.items()}
+        pad_width = [found.get(axis, 0) for axis in range(ndim)]
+        pad_width = [width if np.ndim(width) else (width, width) for width in pad_width]
+    widths = np.broadcast_to(np.asarray(pad_width), (ndim, 2)).tolist()
+    if any(operator.index(width) < 0 for pair in widths for width in pair):
+        raise ValueError("index can't contain negative values")
+    if mode == "constant":
+        values = np.broadcast_to(kwargs.pop("constant_values", 0), (ndim, 2))
+    elif mode not in _MIRRORS:
+        raise NotImplementedError(f"pad(mode={mode!r}): modes are constant, {', '.join(_MIRRORS)}")
+    for axis, pair in enumerate(widths):
+        if mode == "constant":
+            node = _framed(node, axis, pair, values[axis])
+        elif any(pair):
+            positions = np.pad(np.arange(length(node, axis)), pair, mode=mode, **kwargs)  # type: ignore[call-overload]
+            node = _mirrored(node, axis, pair, positions)
+    return wrap(node)
+
+
+def _framed(node: Node, axis: int, pair: list[int], values: Any) -> Node:
+    """Put constants before and after an axis."""
+    parts: list[Any] = []
+    for width, value in zip(pair, values, strict=True):
+        shape = [length(node, i) for i in range(len(node.chunks))]
+        shape[axis] = width
+        chunks = tuple((width,) if i == axis else cut for i, cut in enumerate(node.chunks))
+        parts.append(full(tuple(shape), value, node.meta.dtype, chunks) if width else None)
+    joined = [x for x in (parts[0], node, parts[1]) if x is not None]
+    return as_node(concatenate(joined, axis)) if len(joined) > 1 else node
+
+
+def _mirrored(node: Node, axis: int, pair: list[int], positions: Any) -> Node:
+    """Put elements of an axis before and after it, which itself is not copied."""
+    before, after = pair
+    everything = (slice(None),) * axis
+    ends = [positions[:before], positions[len(positions) - after :]]
+    edges = [getitem(node, (*everything, end)) if len(end) else None for end in ends]
+    joined = [x for x in (edges[0], node, edges[1]) if x is not None]
+    return as_node(concatenate(joined, axis))
+
+
+@dataclass(frozen=True, eq=False)
+class Triangle(Node):
+    """The part of each matrix below or above a diagonal, zeros elsewhere."""
+
+    a: Node
+    k: int
+    lower: bool
+
+    @property
+    def label(self) -> str:
+        return "tril" if self.lower else "triu"
+
+    @property
+    def meta(self) -> Any:
+        return self.a.meta
+
+    @property
+    def chunks(self) -> Chunks:
+        return self.a.chunks
+
+    def tile(self, a: Grid) -> Generator[Look, Any, Grid]:
+        (a,) = yield from resolved(a)
+        return map_blocks(
+            triangle,
+            a,
+            chunks=a.chunks,
+            meta=self.meta,
+            varying=PlaceAt(a.chunks),
+            kwargs={"k": self.k, "lower": self.lower},
+        )
+
+
+def triangle(block: Any, shape: Any, starts: tuple[int, ...], k: int, lower: bool) -> Any:
+    """Return the part of a block that lies in a triangle of the whole."""
+    del shape
+    k += starts[-2] - starts[-1]
+    return np.tril(block, k) if lower else np.triu(block, k)
+
+
+def tril(m: Any, k: int = 0) -> Any:
+    """Return the lower triangle of matrices. See numpy.tril."""
+    return wrap(Triangle(_matrix(m), operator.index(k), True))
+
+
+def triu(m: Any, k: int = 0) -> Any:
+    """Return the upper triangle of matrices. See numpy.triu."""
+    return wrap(Triangle(_matrix(m), operator.index(k), False))
+
+
+def _matrix(m: Any) -> Node:
+    node = as_node(m)
+    if len(node.chunks) == 1:  # as NumPy: each row is the vector
+        size = length(node, 0)
+        return as_node(broadcast_to(node, (size, size)))
+    if not node.chunks:
+        raise ValueError("tril() and triu() take at least one axis")
+    return node
+
+
+@dataclass(frozen=True, eq=False)
+class Diag(Node):
+    """A square matrix with the vector on its main diagonal."""
+
+    a: Node
+    splits: Chunks
+
+    @property
+    def meta(self) -> Any:
+        return empty(self.a.meta.dtype, 2)
+
+    @property
+    def chunks(self) -> Chunks:
+        return self.splits
+
+    def tile(self, a: Grid) -> Generator[Look, Any, Grid]:
+        (a,) = yield from resolved(a)
+        a = recut(a, self.splits[:1])
+        return blockwise(
+            diagonal_block,
+            [(a, (0,))],
+            chunks=self.splits,
+            meta=self.meta,
+            varying=PlaceAt(self.splits),
+        )
+
+
+def diagonal_block(values: Any, shape: tuple[int, int], starts: tuple[int, int]) -> Any:
+    """Return a block of a diagonal matrix; ``values`` belong to its rows."""
+    out = np.zeros_like(values, shape=shape)
+    rows = np.arange(shape[0])
+    columns = rows + starts[0] - starts[1]
+    inside = (columns >= 0) & (columns < shape[1])
+    out[rows[inside], columns[inside]] = values[inside]
+    return out
+
+
+def diag(v: Any, k: int = 0) -> Any:
+    """Return a matrix with a diagonal, or the diagonal of a matrix. See numpy.diag."""
+    node = as_node(v)
+    if len(node.chunks) == 2:
+        return diagonal(node, k)
+    if len(node.chunks) != 1:
+        raise ValueError("Input must be 1- or 2-d.")
+    size = length(node, 0)
+    (cut,) = node.chunks
+    square = wrap(Diag(node, (cut, cut)))
+    zeros = [
+        full((size, abs(k)), 0, node.meta.dtype),
+        full((abs(k), size + abs(k)), 0, node.meta.dtype),
+    ]
+    if k == 0:
+        return square
+    wide = concatenate([zeros[0], square] if k > 0 else [square, zeros[0]], 1)
+    return concatenate([wide, zeros[1]] if k > 0 else [zeros[1], wide], 0)
+
+
+def diagflat(v: Any, k: int = 0) -> Any:
+    """Return a matrix with the elements on a diagonal. See numpy.diagflat."""
+    return diag(ravel(v), k)
+
+
+def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+    """Return diagonals of the matrices in two axes, along the last axis. See numpy.diagonal."""
+    node = as_node(a)
+    if len(node.chunks) < 2:
+        raise ValueError("diag requires an array of at least two dimensions")
+    first, second = normalize_axes((axis1, axis2), len(node.chunks))
+    rows, columns = length(node, first), length(node, second)
+    start = max(0, -offset)
+    count = max(0, min(rows - start, columns - max(0, offset)))
+    along = np.arange(start, start + count)
+    turned = moveaxis(node, (first, second), (-2, -1))
+    return getitem(turned, (..., along, along + offset))
+
+
+def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None) -> Any:
+    """Return the sum along diagonals. See numpy.trace."""
+    return reduce.sum(diagonal(a, offset, axis1, axis2), axis=-1, dtype=dtype)
+
+
+@dataclass(frozen=True, eq=False)
+class TakeAlong(Node):
+    """Elements of each line along an axis, at that line's positions."""
+
+    a: Node
+    indices: Node
+    axis: int
+
+    @property
+    def label(self) -> str:
+        return "take_along_axis"
+
+    @property
+    def meta(self) -> Any:
+        return self.a.meta
+
+    @cached_property
+    def chunks(self) -> Chunks:
+        return self.indices.chunks
+
+    def tile(self, a: Grid, indices: Grid) -> Generator[Look, Any, Grid]:
+        a, indices = yield from resolved(a, indices)
+        positions = indices.chunks[self.axis]
+        a = recut(a, _one(a.chunks, self.axis))
+        a, indices = yield from aligned_axes((a, indices), skip=self.axis)
+        own: tuple[int | None, ...] = tuple(range(indices.ndim))
+        lines = tuple(None if axis == self.axis else axis for axis in own)
+        chunks = (*indices.chunks[: self.axis], positions, *indices.chunks[self.axis + 1 :])
+        kwargs = {"axis": self.axis}
+        inputs = [(a, lines), (indices, own)]
+        return blockwise(np.take_along_axis, inputs, chunks=chunks, meta=self.meta, kwargs=kwargs)
+
+
+def _one(chunks: Chunks, axis: int) -> Chunks:
+    whole = (sum(numbers(chunks[axis])),)
+    return (*chunks[:axis], whole, *chunks[axis + 1 :])
+
+
+def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> Any:
+    """Return elements of each line at that line's positions. See numpy.take_along_axis."""
+    if axis is None:
+        if len(as_node(indices).chunks) != 1:
+            raise ValueError("when axis=None, `indices` must have a single dimension.")
+        arr, axis = ravel(arr), 0
+    a, where = as_node(arr), as_node(indices)
+    if where.meta.dtype.kind not in "iu":
+        raise IndexError("`indices` must be an integer array")
+    if len(a.chunks) != len(where.chunks):
+        raise ValueError("`indices` and `arr` must have the same number of dimensions")
+    axis = normalize_axis(axis, len(a.chunks))
+    # Other axes broadcast against each other.
+    shape = [length(a, i) for i in range(len(a.chunks))]
+    wanted = [length(where, i) for i in range(len(shape))]
+    both = list(np.broadcast_shapes(*[tuple(x[:axis] + x[axis + 1 :]) for x in (shape, wanted)]))
+    nodes = [
+        as_node(broadcast_to(node, (*both[:axis], lengths[axis], *both[axis:])))
+        for node, lengths in ((a, shape), (where, wanted))
+    ]
+    return wrap(TakeAlong(nodes[0], nodes[1], axis))
