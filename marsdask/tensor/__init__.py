@@ -2,6 +2,7 @@
 
 from marsdask.core.collection import ExecutableTuple
 
+from . import fft, linalg, random
 from .argreduce import argmax, argmin, nanargmax, nanargmin
 from .create import (
     arange,
@@ -353,6 +354,7 @@ __all__ = [
     "extract",
     "eye",
     "fabs",
+    "fft",
     "fix",
     "flatnonzero",
     "flip",
@@ -401,6 +403,7 @@ __all__ = [
     "left_shift",
     "less",
     "less_equal",
+    "linalg",
     "linspace",
     "log",
     "log1p",
@@ -459,6 +462,7 @@ __all__ = [
     "quantile",
     "rad2deg",
     "radians",
+    "random",
     "ravel",
     "real",
     "rechunk",

@@ -326,8 +326,8 @@ def qr(a: Any, mode: str = "reduced", method: str = "tsqr") -> Any:
 def svd(a: Any, full_matrices: bool = False, compute_uv: bool = True, method: str = "tsqr") -> Any:
     """Return U, s and V, the last with vectors as rows. See numpy.linalg.svd.
 
-    Differs from NumPy: ``full_matrices`` is False unless given. The signs of vectors (of a pair in U
-    and V together) are LAPACK's for the triangle R, so they may differ from NumPy's.
+    Differs from NumPy: ``full_matrices`` is False unless given. The signs of vectors (of a pair in
+    U and V together) are LAPACK's for the triangle R, so they may differ from NumPy's.
     """
     if not isinstance(full_matrices, bool):  # Mars's second parameter is the method
         full_matrices, method = False, full_matrices

@@ -1,0 +1,204 @@
+"""Discrete Fourier transforms along axes, which are made whole first."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from marsdask.core.chunk import Grid, Look
+from marsdask.core.collection import wrap
+from marsdask.core.node import Node
+from marsdask.core.shapes import kernel, map_blocks
+from marsdask.core.types import Chunks, Size, numbers
+
+from .base import as_node
+from .join import roll
+from .rechunk import recut, resolved
+from .sort import whole_lanes
+
+
+@dataclass(frozen=True, eq=False)
+class Transform(Node):
+    """One of NumPy's transforms, by name."""
+
+    kind: str
+    a: Node
+    lengths: tuple[int, ...] | None
+    """The lengths given, to which input is cut or padded."""
+    axes: tuple[int, ...]
+    norm: str | None
+
+    @property
+    def label(self) -> str:
+        return self.kind
+
+    @cached_property
+    def meta(self) -> Any:
+        sample = np.ones((1,) * self.a.meta.ndim, self.a.meta.dtype)
+        made = transform(sample, self.kind, (2,) * len(self.axes), self.axes, None)
+        return np.empty((0,) * made.ndim, made.dtype)
+
+    @cached_property
+    def chunks(self) -> Chunks:
+        return self._result(self.a.chunks)
+
+    def _result(self, chunks: Chunks) -> Chunks:
+        result: list[tuple[Size, ...]] = list(chunks)
+        wanted = self.points(chunks)
+        for axis, length in zip(self.axes, wanted, strict=True):
+            result[axis] = (length,)
+        last = self.axes[-1]
+        if self.kind in ("rfft", "rfftn", "ihfft"):
+            result[last] = (wanted[-1] // 2 + 1,)
+        return tuple(result)
+
+    def points(self, chunks: Chunks) -> tuple[int, ...]:
+        """Return the lengths that the transform's real or complex side has."""
+        if self.lengths is not None:
+            return self.lengths
+        found = [sum(numbers(chunks[axis])) for axis in self.axes]
+        if self.kind in ("irfft", "irfftn", "hfft"):
+            found[-1] = 2 * (found[-1] - 1)
+        return tuple(found)
+
+    def tile(self, a: Grid) -> Generator[Look, Any, Grid]:
+        (a,) = yield from resolved(a)
+        if any(a.numblocks[axis] > 1 for axis in self.axes):
+            a = recut(a, whole_lanes(a, self.axes))
+        options = {
+            "name": self.kind,
+            "lengths": self.points(a.chunks),
+            "axes": self.axes,
+            "norm": self.norm,
+        }
+        chunks = self._result(a.chunks)
+        return map_blocks(transform, a, chunks=chunks, meta=self.meta, kwargs=options)
+
+
+@kernel(scratch=3.0)
+def transform(
+    block: Any, name: str, lengths: tuple[int, ...], axes: tuple[int, ...], norm: str | None
+) -> Any:
+    """Call NumPy's transform of that name on whole lanes."""
+    empty = [axis for axis, length in enumerate(block.shape) if not length and axis not in axes]
+    if empty:
+        # No lanes: NumPy's n-dimensional forms trip over them.
+        one = np.zeros([1 if axis in empty else n for axis, n in enumerate(block.shape)])
+        made = transform(one.astype(block.dtype), name, lengths, axes, norm)
+        return made[tuple(slice(0 if axis in empty else None) for axis in range(block.ndim))]
+    func = getattr(np.fft, name)
+    if name.endswith("n"):
+        return func(block, lengths, axes, norm)
+    return func(block, lengths[0], axes[0], norm)
+
+
+_NORMS = (None, "backward", "ortho", "forward")
+
+
+def _transformed(
+    name: str, a: Any, lengths: Sequence[Any] | None, axes: Sequence[int], norm: str | None
+) -> Any:
+    node = as_node(a)
+    normalize = np.lib.array_utils.normalize_axis_index
+    axes = tuple(normalize(operator.index(axis), node.meta.ndim) for axis in axes)
+    if norm not in _NORMS:
+        raise ValueError(f"norm is one of {_NORMS[1:]}, not {norm!r}")
+    if name in ("rfft", "rfftn", "ihfft") and node.meta.dtype.kind == "c":
+        raise TypeError(f"{name} takes real input; take the real part or use the complex transform")
+    if len(set(axes)) < len(axes):
+        raise NotImplementedError("an axis given twice: transform it in two calls")
+    given = None
+    if lengths is not None:
+        given = tuple(
+            numbers(node.shape)[axis] if length in (None, -1) else operator.index(length)
+            for axis, length in zip(axes, lengths, strict=True)
+        )
+    made = Transform(name, node, given, axes, norm)
+    if any(length < 1 for length in made.points(node.chunks)):
+        raise ValueError("the number of points of a transform is at least one")
+    return wrap(made)
+
+
+def one_axis(name: str) -> Callable[..., Any]:
+    """Return the lazy form of a transform along one axis."""
+
+    def lazy(a: Any, n: Any = None, axis: int = -1, norm: str | None = None) -> Any:
+        return _transformed(name, a, None if n is None else [n], [axis], norm)
+
+    lazy.__kind_ = lazy.__qualkind_ = name
+    lazy.__doc__ = f"Transform along one axis. See numpy.fft.{name}."
+    return lazy
+
+
+def many_axes(name: str, kernel_name: str, default: tuple[int, ...] | None) -> Callable[..., Any]:
+    """Return the lazy form of a transform along several axes."""
+
+    def lazy(a: Any, s: Any = None, axes: Any = default, norm: str | None = None) -> Any:
+        if axes is None:
+            ndim = as_node(a).meta.ndim
+            axes = range(-(ndim if s is None else len(s)), 0)
+        if s is not None and len(s) != len(axes):
+            raise ValueError("Shape and axes have different lengths.")
+        if not axes:
+            raise ValueError("at least 1 axis must be transformed")
+        return _transformed(kernel_name, a, s, axes, norm)
+
+    lazy.__kind_ = lazy.__qualkind_ = name
+    lazy.__doc__ = f"Transform along several axes. See numpy.fft.{name}."
+    return lazy
+
+
+fft = one_axis("fft")
+ifft = one_axis("ifft")
+rfft = one_axis("rfft")
+irfft = one_axis("irfft")
+hfft = one_axis("hfft")
+ihfft = one_axis("ihfft")
+fftn = many_axes("fftn", "fftn", None)
+ifftn = many_axes("ifftn", "ifftn", None)
+rfftn = many_axes("rfftn", "rfftn", None)
+irfftn = many_axes("irfftn", "irfftn", None)
+fft2 = many_axes("fft2", "fftn", (-2, -1))
+ifft2 = many_axes("ifft2", "ifftn", (-2, -1))
+rfft2 = many_axes("rfft2", "rfftn", (-2, -1))
+irfft2 = many_axes("irfft2", "irfftn", (-2, -1))
+
+
+def fftfreq(n: int, d: float = 1.0, chunk_size: Any = None, gpu: Any = None) -> Any:
+    """Return the frequencies of a transform's bins. See numpy.fft.fftfreq."""
+    _refuse_gpu(gpu)
+    return wrap(as_node(np.fft.fftfreq(n, d), chunk_size))
+
+
+def rfftfreq(n: int, d: float = 1.0, chunk_size: Any = None, gpu: Any = None) -> Any:
+    """Return the frequencies of a real transform's bins. See numpy.fft.rfftfreq."""
+    _refuse_gpu(gpu)
+    return wrap(as_node(np.fft.rfftfreq(n, d), chunk_size))
+
+
+def _refuse_gpu(gpu: Any) -> None:
+    if gpu:
+        raise NotImplementedError("tensors on GPUs are not supported yet: leave out gpu=")
+
+
+def fftshift(x: Any, axes: Any = None) -> Any:
+    """Move the zero frequency to the middle. See numpy.fft.fftshift."""
+    return _shifted(x, axes, 1)
+
+
+def ifftshift(x: Any, axes: Any = None) -> Any:
+    """Undo :func:`fftshift`. See numpy.fft.ifftshift."""
+    return _shifted(x, axes, -1)
+
+
+def _shifted(x: Any, axes: Any, sign: int) -> Any:
+    node = as_node(x)
+    ndim = node.meta.ndim
+    chosen = np.lib.array_utils.normalize_axis_tuple(range(ndim) if axes is None else axes, ndim)
+    shifts = tuple(sign * (numbers(node.shape)[axis] // 2) for axis in chosen)
+    return roll(wrap(node), shifts, chosen)
