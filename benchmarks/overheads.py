@@ -99,7 +99,7 @@ def lowering(*, coalesce: bool) -> Figures:
     start = time.perf_counter()
     x = ((mt.ones(CHUNKS * 10, chunk_size=10) + 1) * 2).sum()
     built = time.perf_counter()
-    stage = compilation([x._node], plan=plan).advance({})  # noqa: SLF001
+    stage = compilation([x._node], plan=plan).advance({})
     done = time.perf_counter()
     return {
         "build s": built - start,

@@ -52,6 +52,12 @@ def test_a_broadcast_result_bounds_its_small_operands():
     assert height * width * 8 <= 128 * 2**20
 
 
+def test_sources_that_differ_in_their_cuts_only_may_become_one():
+    """Two constants that are cut alike after merging are one node of the new graph."""
+    x = mt.add(mt.ones(1000, chunk_size=100), mt.ones(1000, chunk_size=1000))
+    assert blocks(x) == 1
+
+
 def test_a_small_budget_keeps_blocks_small():
     """Merged blocks are a small share of the memory that there is."""
     x = mt.ones(10_000_000, chunk_size=10_000)
