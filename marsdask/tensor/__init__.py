@@ -4,6 +4,17 @@ from marsdask.core.collection import ExecutableTuple
 
 from . import fft, linalg, random
 from .argreduce import argmax, argmin, nanargmax, nanargmin
+from .arrange import (
+    diag,
+    diagflat,
+    diagonal,
+    pad,
+    repeat,
+    take_along_axis,
+    trace,
+    tril,
+    triu,
+)
 from .create import (
     arange,
     empty_like,
@@ -150,6 +161,30 @@ from .exchange import from_dask, from_delayed, to_dask, to_delayed
 from .index import (
     take,
 )
+from .join import (
+    append,
+    array_split,
+    atleast_1d,
+    atleast_2d,
+    atleast_3d,
+    column_stack,
+    concatenate,
+    delete,
+    dsplit,
+    dstack,
+    flip,
+    fliplr,
+    flipud,
+    hsplit,
+    hstack,
+    roll,
+    rot90,
+    split,
+    stack,
+    tile,
+    vsplit,
+    vstack,
+)
 from .linalg import (
     dot,
     einsum,
@@ -228,41 +263,6 @@ from .topk import (
 
 # The function, which the submodule of this name would hide.
 tensor = array
-from .arrange import (
-    diag,
-    diagflat,
-    diagonal,
-    pad,
-    repeat,
-    take_along_axis,
-    trace,
-    tril,
-    triu,
-)
-from .join import (
-    append,
-    array_split,
-    atleast_1d,
-    atleast_2d,
-    atleast_3d,
-    column_stack,
-    concatenate,
-    delete,
-    dsplit,
-    dstack,
-    flip,
-    fliplr,
-    flipud,
-    hsplit,
-    hstack,
-    roll,
-    rot90,
-    split,
-    stack,
-    tile,
-    vsplit,
-    vstack,
-)
 
 __all__ = [
     "ExecutableTuple",
