@@ -79,9 +79,19 @@ def _importable_name(part: Any) -> str | None:
 
 def _foreign(part: Any) -> str:
     try:
-        return f"{type(part).__qualname__}:{tokenize(part, ensure_deterministic=True)}"
+        text = tokenize(part, ensure_deterministic=True)
+        return f"{type(part).__qualname__}:{_axes_in_memory(part)}:{text}"
     except (TypeError, ValueError, RuntimeError):
         return f"unique:{uuid.uuid4().hex}"
+
+
+def _axes_in_memory(part: Any) -> list[int]:
+    """Return an array's axes as they lie in memory.
+
+    Dask hashes the bytes in that order without naming it: a square matrix is its own transpose.
+    """
+    strides = getattr(part, "strides", None) or ()
+    return sorted(range(len(strides)), key=lambda axis: (-abs(strides[axis]), axis))
 
 
 def _function(part: Any) -> str:

@@ -47,6 +47,7 @@ def test_tokens_are_equal_exactly_when_values_are(a, b):
         (np.add, np.subtract),
         (operator.add, operator.sub),
         (np.arange(3), np.arange(4)),
+        (np.arange(9).reshape(3, 3), np.arange(9).reshape(3, 3).T),
     ],
 )
 def test_different_parameters_have_different_tokens(pair):
