@@ -18,6 +18,7 @@ from marsdask.core.tokens import register_token
 from marsdask.core.types import Chunks, Index, Sizes, numbers
 
 from .chunks import normalize_chunks
+from .exchange import dask_node, is_dask_array
 
 
 @lru_cache(maxsize=256)
@@ -84,11 +85,13 @@ class Literal(Node):
 
 
 def as_node(obj: Any, chunk_size: Any = None) -> Node:
-    """Return the node of a tensor, or one that holds what NumPy makes of ``obj``."""
+    """Return the node of a tensor or dask.array, or one that holds what NumPy makes of ``obj``."""
     if isinstance(obj, Collection):
         return obj.node
     if isinstance(obj, Node):
         return obj
+    if is_dask_array(obj):
+        return dask_node(obj)
     array = np.asarray(obj)
     return Literal(array, normalize_chunks(chunk_size, array.shape, array.dtype))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import sys
 from typing import Any
 
 import numpy as np
@@ -16,26 +17,36 @@ from marsdask.core.dask_layer import MarsLayer, graph_of, key_of
 from marsdask.core.node import Node
 from marsdask.core.types import Chunks, Sizes, Unknown, public
 
-from .base import as_node
 from .chunks import as_shape
+
+
+def is_dask_array(obj: Any) -> bool:
+    """Tell dask.arrays, without loading dask.array for it."""
+    loaded = sys.modules.get("dask.array")
+    return loaded is not None and isinstance(obj, loaded.Array)
+
+
+def dask_node(array: Any) -> Node:
+    """Return the node of a dask.array: the one it was made of, or one over its keys."""
+    graph = array.__dask_graph__()
+    own = graph.layers.get(array.name) if isinstance(graph, HighLevelGraph) else None
+    if isinstance(own, MarsLayer):
+        return own.root(array.name)
+    chunks = tuple(_adopted_sizes(array.name, sizes) for sizes in array.chunks)
+    meta = np.empty((0,) * len(chunks), array.dtype)
+    return Adopted(array.name, meta, chunks, DaskGraph(array), KeysOf(array.name))
 
 
 def from_dask(array: Any) -> Any:
     """Return a tensor over the keys of a dask.array; its chunks become the tensor's."""
     if isinstance(array, Collection):
         return array
-    if not hasattr(array, "__dask_graph__") or not hasattr(array, "chunks"):
+    if not is_dask_array(array):
         raise TypeError(
             f"from_dask() takes a dask.array, not {type(array).__name__}; for delayed values there "
             "is from_delayed(), for frames marsdask.dataframe.from_dask()"
         )
-    graph = array.__dask_graph__()
-    own = graph.layers.get(array.name) if isinstance(graph, HighLevelGraph) else None
-    if isinstance(own, MarsLayer):
-        return wrap(own.root(array.name))
-    chunks = tuple(_adopted_sizes(array.name, sizes) for sizes in array.chunks)
-    meta = np.empty((0,) * len(chunks), array.dtype)
-    return wrap(Adopted(array.name, meta, chunks, DaskGraph(array), KeysOf(array.name)))
+    return wrap(dask_node(array))
 
 
 def _adopted_sizes(name: str, sizes: tuple[Any, ...]) -> Sizes:
@@ -47,18 +58,18 @@ def _adopted_sizes(name: str, sizes: tuple[Any, ...]) -> Sizes:
     )
 
 
-def to_dask(tensor: Any) -> Any:
+def to_dask(tensor: Collection) -> Any:
     """Return a dask.array over the tensor's own keys, of the same chunks."""
     import dask.array as da  # heavy: for programs that mix only
 
-    node: Node = as_node(tensor)
+    node = tensor.node
     chunks = tuple(tuple(map(public, sizes)) for sizes in node.chunks)
     return da.Array(graph_of(node), node.name, chunks, meta=node.meta)
 
 
-def to_delayed(tensor: Any) -> Any:
+def to_delayed(tensor: Collection) -> Any:
     """Return an object array with a dask.delayed value for each chunk."""
-    node: Node = as_node(tensor)
+    node = tensor.node
     graph = graph_of(node)
     layer = node.name if node.name in graph.layers else None
     out = np.empty(tuple(map(len, node.chunks)), dtype=object)

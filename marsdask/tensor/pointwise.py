@@ -17,6 +17,7 @@ from marsdask.core.types import Chunks
 
 from .base import Literal, empty
 from .chunks import broadcast_chunks, normalize_chunks
+from .exchange import dask_node, is_dask_array
 from .fused import Program, Step, fused, fusible, merged
 from .rechunk import aligned
 
@@ -205,6 +206,8 @@ def operand(arg: Any, like: Chunks | None = None) -> Any:
         return arg.node
     if isinstance(arg, (*_SCALARS, Node)):
         return arg
+    if is_dask_array(arg):
+        return dask_node(arg)
     array = np.asarray(arg)
     if array.ndim == 0:
         # A foreign scalar stays what it is: its type says how it promotes.

@@ -17,6 +17,7 @@ from marsdask.core.types import Unknown
 
 from . import reduce
 from .elementwise import apply, elementwise
+from .exchange import is_dask_array
 from .pointwise import assign
 
 _OURS = (np.ndarray, np.generic, numbers.Number, str, bytes, list, tuple)
@@ -42,9 +43,9 @@ def operand_of(obj: Any) -> bool:
     """Tell whether an operator of ours may take ``obj``, rather than ``obj`` us."""
     if isinstance(obj, Collection):
         return is_tensor(obj)
-    if isinstance(obj, _OURS):
+    if isinstance(obj, _OURS) or is_dask_array(obj):
         return True
-    # Whoever implements the protocol (a dask array, a pandas frame) decides for itself.
+    # Whoever else implements the protocol (a pandas frame) decides for itself.
     return not hasattr(obj, "__array_ufunc__")
 
 

@@ -1,0 +1,184 @@
+"""User's functions of chunks."""
+
+from __future__ import annotations
+
+import dask.array as da
+import numpy as np
+import pytest
+
+import marsdask.tensor as mt
+from marsdask.core.config import option_context
+from tests.core.recording import recording_session
+
+DATA = np.arange(30.0).reshape(5, 6)
+
+
+@pytest.fixture(autouse=True, params=[True, False], ids=["coalesced", "as written"])
+def session(request):
+    with (
+        recording_session() as (_, scheduler),
+        option_context({"coalesce": request.param, "verify": True}),
+    ):
+        yield scheduler
+
+
+def tensor(chunks=(2, 3)):
+    return mt.ones((5, 6), chunk_size=chunks) * DATA
+
+
+def double(block):
+    return block * 2
+
+
+def test_a_function_sees_the_chunks_that_the_user_stated():
+    """Whatever the passes would have merged."""
+    x = tensor().map_blocks(np.shape, dtype=object, chunks=(1, 1))
+    shapes = []
+
+    def record(block):
+        shapes.append(block.shape)
+        return block
+
+    np.testing.assert_array_equal(tensor().map_blocks(record, dtype=float).compute(), DATA)
+    assert sorted(shapes) == sorted([(2, 3)] * 4 + [(1, 3)] * 2)
+    assert x.chunks == ((1, 1, 1), (1, 1))
+
+
+@pytest.mark.parametrize("chunks", [(5, 6), (2, 3), (1, 6), ((0, 5), (2, 0, 4))])
+def test_values_are_those_of_dask(chunks):
+    """With several arrays, constants and keywords."""
+
+    def mix(a, constant, b, factor=1):
+        return a * constant + b * factor
+
+    x = tensor(chunks)
+    result = mt.map_blocks(mix, x, 10, x + 1, factor=3)
+    assert result.dtype == float
+    assert result.chunks == x.chunks
+    np.testing.assert_array_equal(result.compute(), DATA * 10 + (DATA + 1) * 3)
+
+
+def test_inputs_broadcast():
+    """Axes of one chunk go with all of the others', missing ones too."""
+    row = mt.ones(6, chunk_size=3) * np.arange(6.0)
+    np.testing.assert_array_equal(
+        mt.map_blocks(np.add, tensor(), row).compute(), DATA + np.arange(6.0)
+    )
+
+
+def test_the_dtype_is_inferred_or_stated():
+    """By calling the function with one item."""
+    assert tensor().map_blocks(lambda block: block > 3).dtype == bool
+    assert tensor().map_blocks(double, dtype="f4").dtype == np.dtype("f4")
+    assert tensor().map_blocks(double, meta=np.empty((0, 0), "i4")).dtype == np.dtype("i4")
+    with pytest.raises(ValueError, match=r"ZeroDivisionError.*dtype="):
+        tensor().map_blocks(lambda block: 1 // 0)
+
+
+def test_axes_may_go_and_come():
+    """``drop_axis`` and ``new_axis`` as in dask.array."""
+    total = tensor((2, 6)).map_blocks(lambda b: b.sum(axis=1), drop_axis=1, dtype=float)
+    assert total.chunks == ((2, 2, 1),)
+    np.testing.assert_array_equal(total.compute(), DATA.sum(axis=1))
+    deep = tensor().map_blocks(lambda b: b[None], new_axis=0, dtype=float)
+    assert deep.shape == (1, 5, 6)
+    np.testing.assert_array_equal(deep.compute(), DATA[None])
+    with pytest.raises(ValueError, match="rechunk"):
+        tensor().map_blocks(lambda b: b.sum(axis=1), drop_axis=1, dtype=float).compute()
+
+
+def test_chunks_say_new_sizes():
+    """One for all chunks of an axis or one for each; wrong counts are refused at the call."""
+    twice = tensor((2, 6)).map_blocks(
+        lambda b: np.repeat(b, 2, axis=0), dtype=float, chunks=((4, 4, 2), (6,))
+    )
+    assert twice.shape == (10, 6)
+    np.testing.assert_array_equal(twice.compute(), np.repeat(DATA, 2, axis=0))
+    ones = tensor().map_blocks(lambda b: b[:1, :1], dtype=float, chunks=(1, 1))
+    assert ones.shape == (3, 2)
+    with pytest.raises(ValueError, match="sizes"):
+        tensor().map_blocks(double, dtype=float, chunks=((1, 1), (6,)))
+    with pytest.raises(ValueError, match="axes"):
+        tensor().map_blocks(double, dtype=float, chunks=(1, 1, 1))
+
+
+def test_a_function_may_ask_about_its_chunk():
+    """``block_info`` and ``block_id`` say what dask.array's say."""
+    seen: dict[str, list] = {"ours": [], "dask's": []}
+
+    def record(who):
+        def inner(block, block_info=None, block_id=None):
+            if block_info is not None and block_id is not None and None in block_info:
+                facts = {key: dict(value) for key, value in block_info.items()}
+                seen[who].append((block_id, facts))
+            return block
+
+        return inner
+
+    tensor().map_blocks(record("ours"), dtype=float).compute()
+    da.from_array(DATA, chunks=(2, 3)).map_blocks(
+        record("dask's"), dtype=float, meta=np.empty((0, 0))
+    ).compute(scheduler="sync")
+    order = [sorted(entries, key=lambda entry: entry[0]) for entries in seen.values()]
+    assert len(order[0]) == 6
+    for ours, theirs in zip(*order, strict=True):
+        assert ours[0] == theirs[0]
+        for key in (0, None):
+            for fact in ours[1][key]:
+                assert ours[1][key][fact] == theirs[1][key][fact], (key, fact)
+
+
+def test_map_chunk_is_mars_word():
+    """``args``, keywords and ``with_chunk_index``; the shape is known where elementwise."""
+    x = tensor()
+
+    def place(block, factor, chunk_index=None, offset=0):
+        return block * 0 + factor * chunk_index[0] + offset
+
+    y = x.map_chunk(place, args=(10,), with_chunk_index=True, elementwise=True, offset=1)
+    assert y.shape == (5, 6)
+    np.testing.assert_array_equal(y.compute()[:, 0], [1, 1, 11, 11, 21])
+    z = x.map_chunk(lambda block: block[:1])
+    assert np.isnan(z.shape).all()
+    np.testing.assert_array_equal(z.compute(), DATA[[0, 2, 4]])
+    assert z.execute().shape == (3, 6)
+    with pytest.raises(NotImplementedError, match="map_blocks"):
+        x.map_chunk(lambda block: block[None])
+
+
+def test_something_must_be_an_array():
+    """Constants alone have no chunks."""
+    with pytest.raises(TypeError, match="tensor"):
+        mt.map_blocks(double, 3)
+
+
+@pytest.mark.parametrize(
+    "key",
+    [0, -1, (0, 1), (slice(1, None), 0), slice(None, None, 2), (..., 1), ([0, 2], slice(None))],
+)
+def test_blocks_are_those_of_dask(key):
+    """The same indexing of chunks, the same values."""
+    array = da.from_array(DATA, chunks=(2, 3))
+    ours, theirs = tensor().blocks[key], array.blocks[key]
+    assert ours.chunks == theirs.chunks
+    np.testing.assert_array_equal(ours.compute(), theirs.compute(scheduler="sync"))
+    np.testing.assert_array_equal(
+        ours.map_blocks(double, dtype=float).compute(), 2 * theirs.compute(scheduler="sync")
+    )
+
+
+def test_blocks_can_be_counted_and_listed():
+    """Shape, size, and one tensor for each."""
+    blocks = tensor().blocks
+    assert (blocks.shape, blocks.size) == ((3, 2), 6)
+    np.testing.assert_array_equal(blocks.ravel()[3].compute(), DATA[2:4, 3:])
+
+
+@pytest.mark.parametrize(
+    ("key", "error"),
+    [((0, 0, 0), IndexError), (3, IndexError), (None, ValueError), (slice(5, 9), IndexError)],
+)
+def test_blocks_that_are_not_there(key, error):
+    """Refused at the call."""
+    with pytest.raises(error):
+        tensor().blocks[key]
