@@ -41,7 +41,7 @@ def _index_bytes(index: pd.Index) -> float:
 
 
 def _dtype_bytes(dtype: Any) -> float:
-    if dtype == object or isinstance(dtype, pd.StringDtype):
+    if isinstance(dtype, pd.StringDtype) or getattr(dtype, "kind", None) == "O":
         return TEXT_BYTES
     return float(getattr(dtype, "itemsize", TEXT_BYTES))
 

@@ -9,10 +9,12 @@ import pandas as pd
 
 from marsdask.core.chunk import Grid
 from marsdask.core.collection import Collection, wrap
-from marsdask.core.types import Index, public, total
+from marsdask.core.types import Chunks, Index, public, total
 
+from .exchange import to_tensor
 from .filter import Filter
 from .rows import alignment, concat, recut_rows
+from .show import text
 
 
 class Rows(Collection):
@@ -57,6 +59,18 @@ class Rows(Collection):
     @classmethod
     def _recut(cls, grid: Grid, chunks: Chunks) -> Grid:
         return recut_rows(grid, chunks[0])
+
+    def __repr__(self) -> str:
+        return text(self) if self._is_executed() else self._describe()
+
+    @property
+    def values(self) -> Any:
+        """The values as a tensor."""
+        return to_tensor(self)
+
+    def to_tensor(self) -> Any:
+        """Return the values as a tensor."""
+        return to_tensor(self)
 
     def to_pandas(self) -> Any:
         """Compute and return the pandas object."""

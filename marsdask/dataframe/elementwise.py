@@ -138,7 +138,7 @@ def check_kinds(a: Node, b: Node) -> None:
     kinds = {type(node.meta) for node in (a, b) if not is_row(node)}
     if {pd.DataFrame, pd.Series} <= kinds:
         raise NotImplementedError(
-            "arithmetic of a DataFrame with a Series of rows: assign() or use its columns one by one"
+            "arithmetic of a DataFrame with a Series of rows: take the frame's columns one by one"
         )
 
 
@@ -156,6 +156,44 @@ def method_of(name: str) -> Callable[..., Any]:
 def call_method(block: Any, *args: Any, method: str, **kwargs: Any) -> Any:
     """Call a pandas method."""
     return getattr(block, method)(*args, **kwargs)
+
+
+class Accessor:
+    """Functions of the values of one type: ``.str`` and ``.dt``."""
+
+    def __init__(self, series: Any, kind: str) -> None:
+        self._series = series
+        self._kind = kind
+        getattr(series.node.meta, kind)  # refuses other types here and now, as pandas does
+
+    def __getattr__(self, name: str) -> Any:
+        member = getattr(getattr(self._series.node.meta, self._kind), name)
+        if callable(member):
+            return AccessorMethod(self._series, self._kind, name)
+        return rowwise(accessed, self._series, kind=self._kind, member=name)
+
+
+@dataclass(frozen=True)
+class AccessorMethod:
+    """A function of an accessor, waiting for its arguments."""
+
+    series: Any
+    kind: str
+    name: str
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        options = {"kind": self.kind, "member": self.name, **kwargs}
+        return rowwise(call_accessor, self.series, *args, **options)
+
+
+def accessed(block: Any, kind: str, member: str) -> Any:
+    """Return a property of an accessor."""
+    return getattr(getattr(block, kind), member)
+
+
+def call_accessor(block: Any, *args: Any, kind: str, member: str, **kwargs: Any) -> Any:
+    """Call a function of an accessor."""
+    return getattr(getattr(block, kind), member)(*args, **kwargs)
 
 
 def index_of(block: Any) -> Any:

@@ -13,10 +13,12 @@ from marsdask.core.node import Node
 from marsdask.core.session import Session
 from marsdask.tensor.tensor import method
 
-from . import groupby, merge, numbering, reduce
+from . import distinct, groupby, numbering, order, position, reduce
 from .collection import Rows
 from .create import make_frame
 from .elementwise import binary, by_column, column_of, index_of, method_of, rowwise, with_columns
+from .merge import merge as merge_frames
+from .show import html
 
 
 class DataFrame(Rows):
@@ -102,9 +104,40 @@ class DataFrame(Rows):
         """Label the rows with columns. See pandas."""
         return rowwise(by_column, self, key=keys, drop=drop, append=append)
 
+    iloc = property(position.ILoc)
+    loc = property(position.Loc)
+
+    drop_duplicates = method(distinct.drop_duplicates)
+    dropna = method(distinct.dropna)
     groupby = method(groupby.groupby)
-    merge = method(merge.merge)
+    head = method(position.head)
+    merge = method(merge_frames)
     reset_index = method(numbering.reset_index)
+    sort_index = method(order.sort_index)
+    sort_values = method(order.sort_values)
+    tail = method(position.tail)
+
+    def drop(self, labels: Any = None, *, axis: Any = 0, columns: Any = None) -> Any:
+        """Drop columns. See pandas."""
+        if columns is None and axis in {1, "columns"}:
+            columns, labels = labels, None
+        if labels is not None or columns is None:
+            raise NotImplementedError("drop of rows by label: filter by a condition, as df[mask]")
+        kept = self._node.meta.drop(columns=columns).columns
+        return self[list(kept)]
+
+    @property
+    def size(self) -> int | float:
+        """The number of values; nan where only running can tell."""
+        return self.shape[0] * len(self.columns)
+
+    @property
+    def empty(self) -> bool:
+        """Whether there are no rows or no columns; computes where only running can tell."""
+        return not len(self.columns) or not len(self)
+
+    def _repr_html_(self) -> str | None:
+        return html(self) if self._is_executed() else None
 
     def __iter__(self) -> Any:
         return iter(self.columns)
@@ -124,14 +157,17 @@ class DataFrame(Rows):
     prod = reduce.reduction("prod")
 
     abs = method_of("abs")
+    add_prefix = method_of("add_prefix")
+    add_suffix = method_of("add_suffix")
     astype = method_of("astype")
     clip = method_of("clip")
-    drop = method_of("drop")
     fillna = method_of("fillna")
     isin = method_of("isin")
-    isna = method_of("isna")
-    notna = method_of("notna")
+    isna = isnull = method_of("isna")
+    notna = notnull = method_of("notna")
+    mask = method_of("mask")
     rename = method_of("rename")
+    where = method_of("where")
     round = method_of("round")
 
     __add__, __radd__ = binary(operator.add), binary(operator.add, reflected=True)

@@ -221,9 +221,17 @@ def _listed(how: Any) -> list[Any]:
 class Groups:
     """What ``groupby`` returns: aggregations are its methods, columns are chosen with ``[]``."""
 
-    def __init__(self, node: Node, by: tuple[Any, ...], selection: Any, **flags: bool) -> None:
+    def __init__(
+        self,
+        node: Node,
+        by: tuple[Any, ...],
+        names: tuple[Any, ...],
+        selection: Any,
+        **flags: bool,
+    ) -> None:
         self._node = node
         self._by = by
+        self._names = names
         self._selection = selection
         self._flags = flags
 
@@ -232,7 +240,7 @@ class Groups:
         missing = [one for one in _listed(key) if one not in self._node.meta.columns]
         if missing:
             raise KeyError(f"Columns not found: {', '.join(map(repr, missing))}")
-        return Groups(self._node, self._by, chosen, **self._flags)
+        return Groups(self._node, self._by, self._names, chosen, **self._flags)
 
     def __getattr__(self, name: str) -> Groups:
         if not name.startswith("_") and name in self._node.meta.columns:
@@ -251,6 +259,8 @@ class Groups:
             flags["dropna"],
         )
         result = wrap(GroupBy(self._node, call))
+        if self._names != self._by:
+            result = rowwise(named_levels, result, names=self._names)
         if flags["as_index"]:
             return result
         return reset_index(result, **({"name": "size"} if method == "size" else {}))
@@ -283,6 +293,13 @@ for _name in (*AGGREGATES, "nunique", "median"):
     setattr(Groups, _name, _aggregation(_name))
 
 
+def named_levels(block: Any, names: tuple[Any, ...]) -> Any:
+    """Return the rows with other names of their labels."""
+    block = block.copy(deep=False)
+    block.index = block.index.set_names(names)
+    return block
+
+
 def groupby(
     obj: Any,
     by: Any = None,
@@ -307,19 +324,20 @@ def groupby(
     if isinstance(node.meta, pd.Series):
         selection = node.meta.name if node.meta.name is not None else 0
         obj = obj.to_frame(name=selection)
-    labels = []
-    for key in keys:
+    labels: list[Any] = []
+    names: list[Any] = []
+    for position, key in enumerate(keys):
+        label = name = key
         if isinstance(key, Collection):
-            label = key.node.meta.name
-            if label not in obj.columns or selection is not None:
-                obj = rowwise(with_columns, obj, key, names=(label,))
-            labels.append(label)
+            # A column of its own, since one of the same name may hold other values.
+            label, name = f"by {position}", key.node.meta.name
+            obj = rowwise(with_columns, obj, key, names=(label,))
         elif callable(key) or key not in obj.columns:
             raise KeyError(key)
-        else:
-            labels.append(key)
+        labels.append(label)
+        names.append(name)
     flags = {"sort": sort, "dropna": dropna, "as_index": as_index}
-    return Groups(obj.node, tuple(labels), selection, **flags)
+    return Groups(obj.node, tuple(labels), tuple(names), selection, **flags)
 
 
 __all__ = ["GroupBy", "Groups", "groupby"]

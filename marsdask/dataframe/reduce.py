@@ -1,7 +1,7 @@
 """Reductions over rows: a kernel for a chunk, a combination of partials, and a finish.
 
-A row of ``RECIPES`` is all that a reduction needs. Partials are of frames (a series is a frame of one
-column) and ``None`` for a chunk without rows, so that an empty chunk never decides a dtype.
+A row of ``RECIPES`` is all that a reduction needs. Partials are of frames (a series is a frame of
+one column) and ``None`` for a chunk without rows, so that an empty chunk never decides a dtype.
 """
 
 from __future__ import annotations

@@ -62,7 +62,7 @@ def concat(blocks: Sequence[Any]) -> Any:
         return blocks[0]
     if isinstance(blocks[0], pd.Index):
         return blocks[0].append(list(blocks[1:]))
-    # Empty blocks carry no values but their dtype may be a guess: they only count when all are empty.
+    # The dtype of an empty block may be a guess: it only counts when all are empty.
     filled = [block for block in blocks if len(block)] or [blocks[0]]
     return filled[0] if len(filled) == 1 else pd.concat(filled)
 

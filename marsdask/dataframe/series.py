@@ -12,10 +12,10 @@ from marsdask.core.node import Node
 from marsdask.core.session import Session
 from marsdask.tensor.tensor import method
 
-from . import groupby, numbering, reduce
+from . import distinct, groupby, numbering, order, position, reduce
 from .collection import Rows
 from .create import make_series
-from .elementwise import binary, index_of, method_of, rowwise, to_frame
+from .elementwise import Accessor, binary, index_of, method_of, renamed, rowwise, to_frame
 
 
 class Series(Rows):
@@ -62,8 +62,44 @@ class Series(Rows):
         """Return a DataFrame of this one column."""
         return rowwise(to_frame, self, name=self.name if name is None else name)
 
+    def rename(self, name: Any = None) -> Any:
+        """Return the series under another name."""
+        if callable(name) or isinstance(name, dict):
+            raise NotImplementedError("rename of labels: reset_index() and compute them")
+        return rowwise(renamed, self, name=name)
+
+    @property
+    def str(self) -> Accessor:
+        """Functions of strings. See pandas.Series.str."""
+        return Accessor(self, "str")
+
+    @property
+    def dt(self) -> Accessor:
+        """Functions of dates and times. See pandas.Series.dt."""
+        return Accessor(self, "dt")
+
+    @property
+    def size(self) -> int | float:
+        """The number of values; nan where only running can tell."""
+        return self.shape[0]
+
+    @property
+    def ndim(self) -> int:
+        """One axis."""
+        return 1
+
+    iloc = property(position.ILoc)
+
+    drop_duplicates = method(distinct.drop_duplicates)
+    dropna = method(distinct.dropna)
     groupby = method(groupby.groupby)
+    head = method(position.head)
+    nunique = method(distinct.nunique)
     reset_index = method(numbering.reset_index)
+    sort_index = method(order.sort_index)
+    sort_values = method(order.sort_values)
+    tail = method(position.tail)
+    value_counts = method(distinct.value_counts)
 
     sum = reduce.reduction("sum")
     mean = reduce.reduction("mean")
@@ -82,10 +118,11 @@ class Series(Rows):
     clip = method_of("clip")
     fillna = method_of("fillna")
     isin = method_of("isin")
-    isna = method_of("isna")
-    notna = method_of("notna")
-    rename = method_of("rename")
+    isna = isnull = method_of("isna")
+    notna = notnull = method_of("notna")
+    mask = method_of("mask")
     round = method_of("round")
+    where = method_of("where")
 
     __add__, __radd__ = binary(operator.add), binary(operator.add, reflected=True)
     __sub__, __rsub__ = binary(operator.sub), binary(operator.sub, reflected=True)

@@ -33,14 +33,14 @@ def reduce_rows(grid: Grid, func: Callable[..., Any], kwargs: Mapping[str, Any])
 
 
 def keys_of(block: Any, by: tuple[Any, ...] | None) -> pd.DataFrame:
-    """Return the key columns numbered from 0; without ``by`` the values of a series."""
-    frame = block.to_frame() if by is None else block[list(by)]
-    return frame.set_axis(range(frame.shape[1]), axis=1)
+    """Return the key columns numbered from 0.
 
-
-def index_keys(block: Any) -> pd.DataFrame:
-    """Return the row labels as key columns."""
-    frame = block.index.to_frame(index=False)
+    ``()`` stands for the row labels, ``None`` for the values of a series.
+    """
+    if by == ():
+        frame = block.index.to_frame(index=False)
+    else:
+        frame = block.to_frame() if by is None else block[list(by)]
     result: pd.DataFrame = frame.set_axis(range(frame.shape[1]), axis=1)
     return result
 
@@ -124,7 +124,7 @@ def split_by_range(
 
 
 def _ranks(values: pd.Series, levels: pd.Series, rising: bool, na_first: bool) -> Any:
-    """Number where values lie: between which levels or on which, and nulls before or behind."""
+    """Return where values lie: between which levels or on which, nulls before or behind."""
     null = values.isna().to_numpy()
     top = 2 * len(levels)
     if len(levels):
@@ -158,8 +158,10 @@ def split_by_hash(
     codes = np.zeros(len(block), np.uint64)
     keys = keys_of(block, by)
     for label, cast in zip(keys.columns, casts, strict=True):
-        column = keys[label] if cast is None else keys[label].astype(cast)
-        codes = codes * np.uint64(1_000_003) + pd.util.hash_array(column.array, categorize=False)
+        values = (keys[label] if cast is None else keys[label].astype(cast)).values
+        if getattr(values.dtype, "kind", "O") == "f":
+            values = values + 0.0  # equal zeros of either sign hash alike
+        codes = codes * np.uint64(1_000_003) + pd.util.hash_array(values, categorize=False)
     # The high bits are the well mixed ones; a product with the count keeps the parts even.
     places = ((codes >> np.uint64(32)) * np.uint64(count)) >> np.uint64(32)
     return split_at(block, places.astype(np.int64), count)

@@ -1,0 +1,92 @@
+"""Frames below each other."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import pandas as pd
+
+from marsdask.core.chunk import Call, Grid, Ref, Rule
+from marsdask.core.collection import Collection, wrap
+from marsdask.core.node import Node
+from marsdask.core.types import Chunks, Index, Unknown
+
+from .base import Columns, FrameNode
+from .numbering import reset_index
+
+
+@dataclass(frozen=True, eq=False)
+class Below(Rule):
+    """The chunks of several grids, one grid after the other."""
+
+    sources: tuple[Grid, ...]
+    like: Any
+
+    @property
+    def inputs(self) -> tuple[Grid, ...]:
+        return self.sources
+
+    @property
+    def label(self) -> str:
+        return "concat"
+
+    @cached_property
+    def _places(self) -> list[tuple[int, int]]:
+        return [(s, i) for s, source in enumerate(self.sources) for i in range(len(source))]
+
+    def cell(self, index: Index) -> Call:
+        source, position = self._places[index[0]]
+        return Call(conformed, (Ref(self.sources[source], (position,)), self.like))
+
+
+def conformed(block: Any, like: Any) -> Any:
+    """Give a chunk the columns of the whole."""
+    if isinstance(like, pd.DataFrame) and not block.columns.equals(like.columns):
+        return block.reindex(columns=like.columns)
+    return block.rename(like.name) if isinstance(like, pd.Series) else block
+
+
+@dataclass(frozen=True, eq=False)
+class Concat(FrameNode):
+    """The rows of one object after those of the other."""
+
+    parts: tuple[Node, ...]
+
+    @cached_property
+    def meta(self) -> Any:
+        return pd.concat([part.meta for part in self.parts])
+
+    @property
+    def chunks(self) -> Chunks:
+        sizes = itertools.chain.from_iterable(part.chunks[0] for part in self.parts)
+        return (tuple(sizes),)
+
+    def requires(self, wanted: Columns) -> tuple[Columns, ...]:
+        if wanted is None or not isinstance(self.meta, pd.DataFrame):
+            return (None,) * len(self.parts)
+        return tuple(wanted & frozenset(part.meta.columns) for part in self.parts)
+
+    def tile(self, *grids: Grid) -> Grid:
+        sizes: Iterable[int | Unknown] = itertools.chain.from_iterable(g.chunks[0] for g in grids)
+        return self.grid(Below(grids, self.meta), tuple(sizes))
+
+
+def concat(objs: Any, *, axis: Any = 0, ignore_index: bool = False, join: str = "outer") -> Any:
+    """Return the rows of several objects below each other. See pandas."""
+    parts = list(objs)
+    if axis not in {0, "index"}:
+        raise NotImplementedError("concat(axis=1): assign() columns or merge()")
+    if join != "outer":
+        raise NotImplementedError("concat(join='inner'): choose the common columns beforehand")
+    if not parts:
+        raise ValueError("No objects to concatenate")
+    if not all(isinstance(part, Collection) for part in parts):
+        raise TypeError("concat takes marsdask objects")
+    if len({type(part.node.meta) for part in parts}) > 1:
+        raise NotImplementedError("concat of frames with series: to_frame() the series")
+    result = wrap(Concat(tuple(part.node for part in parts)))
+    return reset_index(result, drop=True) if ignore_index else result

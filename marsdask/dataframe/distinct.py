@@ -1,0 +1,139 @@
+"""Rows without repetition, and how often values occur."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from marsdask.core.chunk import Grid
+from marsdask.core.collection import wrap
+from marsdask.core.node import Node
+from marsdask.core.shapes import gather, kernel, map_blocks
+from marsdask.core.types import Chunks, total, unknown_sizes, upper
+
+from .base import Columns, FrameNode
+from .elementwise import renamed, rowwise
+from .filter import Filter
+from .groupby import groupby
+from .numbering import reset_index
+from .order import sort_values
+from .rows import concat
+from .shuffle import reduce_rows
+
+
+@dataclass(frozen=True, eq=False)
+class Distinct(FrameNode):
+    """The first (or last) of equal rows, in the order of the rows."""
+
+    a: Node
+    options: tuple[tuple[str, Any], ...]
+
+    @property
+    def label(self) -> str:
+        return "drop_duplicates"
+
+    @property
+    def meta(self) -> Any:
+        return self.a.meta
+
+    @property
+    def chunks(self) -> Chunks:
+        return (unknown_sizes(self.name, [upper(total(self.a.chunks[0]))]),)
+
+    def requires(self, wanted: Columns) -> tuple[Columns, ...]:
+        subset = dict(self.options).get("subset")
+        if subset is None or wanted is None:
+            return (None,)
+        return (wanted | frozenset(subset if isinstance(subset, list) else [subset]),)
+
+    def tile(self, a: Grid) -> Grid:  # type: ignore[override]
+        kwargs = {"options": self.options}
+        sizes = unknown_sizes(f"{self.name}:parts", [upper(size) for size in a.chunks[0]])
+        parts = map_blocks(
+            distinct_rows, a, chunks=(sizes,), meta=a.meta, itemsize=a.itemsize, kwargs=kwargs
+        )
+        rest = reduce_rows(parts, distinct, kwargs)
+        return gather(
+            distinct, rest, chunks=self.chunks, meta=a.meta, itemsize=a.itemsize, kwargs=kwargs
+        )
+
+
+@kernel(scratch=1.0)
+def distinct_rows(block: Any, options: tuple[tuple[str, Any], ...]) -> Any:
+    """Drop the repetitions within a chunk."""
+    return block.drop_duplicates(**dict(options))
+
+
+@kernel(scratch=2.0)
+def distinct(blocks: list[Any], options: tuple[tuple[str, Any], ...]) -> Any:
+    """Drop the repetitions among chunks."""
+    return blocks[0] if len(blocks) == 1 else distinct_rows(concat(blocks), options)
+
+
+def drop_duplicates(obj: Any, subset: Any = None, *, keep: str = "first", **rest: Any) -> Any:
+    """Drop rows that repeat others. See pandas."""
+    if keep not in {"first", "last"}:
+        raise NotImplementedError(f"drop_duplicates(keep={keep!r}): 'first' or 'last'")
+    ignore_index = rest.pop("ignore_index", False)
+    if rest:
+        raise TypeError(f"drop_duplicates() got unexpected arguments {sorted(rest)}")
+    options = {"keep": keep} | ({} if subset is None else {"subset": subset})
+    distinct_rows(obj.node.meta, tuple(options.items()))
+    result = wrap(Distinct(obj.node, tuple(options.items())))
+    return reset_index(result, drop=True) if ignore_index else result
+
+
+def nunique(obj: Any, *, dropna: bool = True) -> Any:
+    """Return the number of distinct values of a series."""
+    values = drop_duplicates(obj)
+    return values.count() if dropna else values.isna().count()
+
+
+def value_counts(
+    obj: Any,
+    normalize: bool = False,
+    sort: bool = True,
+    ascending: bool = False,
+    bins: Any = None,
+    dropna: bool = True,
+) -> Any:
+    """Return how often each value occurs, the most frequent first. See pandas.
+
+    Differs from pandas: values of equal counts stand in the order in which they were met.
+    """
+    if bins is not None:
+        raise NotImplementedError("value_counts(bins=): cut the values beforehand")
+    name = obj.node.meta.name
+    frame = obj.to_frame("values" if name is None else name)
+    counts = groupby(frame, list(frame.columns), sort=False, dropna=dropna).size()
+    if name is None:
+        counts = rowwise(unnamed_index, counts)
+    if normalize:
+        counts = counts / counts.sum()
+    counts = rowwise(renamed, counts, name="proportion" if normalize else "count")
+    return sort_values(counts, ascending=ascending) if sort else counts
+
+
+def unnamed_index(block: Any) -> Any:
+    """Return a series whose labels have no name."""
+    return block.rename_axis(None)
+
+
+def dropna(obj: Any, *, how: str = "any", subset: Any = None, axis: Any = 0) -> Any:
+    """Drop rows with missing values. See pandas."""
+    if axis not in {0, "index"}:
+        raise NotImplementedError("dropna(axis=1): choose the columns by their labels")
+    if how not in {"any", "all"}:
+        raise ValueError(f"invalid how option: {how}")
+    mask = rowwise(complete, obj, how=how, subset=subset)
+    return wrap(Filter(obj.node, mask.node))
+
+
+def complete(block: Any, how: str, subset: Any) -> Any:
+    """Tell which rows have no (or not only) missing values."""
+    if block.ndim == 1:
+        return block.notna()
+    if subset is not None:
+        block = block[subset if isinstance(subset, list) else [subset]]
+    present = block.notna()
+    return present.all(axis=1) if how == "any" else present.any(axis=1)

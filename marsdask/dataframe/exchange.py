@@ -1,0 +1,51 @@
+"""Frames as tensors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from marsdask.core.chunk import Grid
+from marsdask.core.collection import wrap
+from marsdask.core.node import Node
+from marsdask.core.shapes import blockwise
+from marsdask.core.types import Chunks
+
+
+@dataclass(frozen=True, eq=False)
+class ToTensor(Node):
+    """The values of a frame, its columns one block."""
+
+    a: Node
+
+    @cached_property
+    def meta(self) -> Any:  # type: ignore[override]
+        values = to_numpy(self.a.meta)
+        return np.empty((0,) * values.ndim, values.dtype)
+
+    @property
+    def chunks(self) -> Chunks:
+        return self._chunks(self.a.chunks)
+
+    def _chunks(self, rows: Chunks) -> Chunks:
+        meta = self.a.meta
+        return (*rows, (len(meta.columns),)) if isinstance(meta, pd.DataFrame) else rows
+
+    def tile(self, a: Grid) -> Grid:  # type: ignore[override]
+        chunks = self._chunks(a.chunks)
+        kwargs = {"dtype": self.meta.dtype}
+        return blockwise(to_numpy, [(a, (0,))], chunks=chunks, meta=self.meta, kwargs=kwargs)
+
+
+def to_numpy(block: Any, dtype: Any = None) -> Any:
+    """Return the values as an array."""
+    return block.to_numpy(dtype)
+
+
+def to_tensor(obj: Any) -> Any:
+    """Return the values of a frame, a series or an index as a tensor."""
+    return wrap(ToTensor(obj.node))

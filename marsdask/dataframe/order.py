@@ -1,0 +1,140 @@
+"""Rows in the order of their values or labels: a parallel sort by sampling."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from marsdask.core.chunk import Grid
+from marsdask.core.collection import wrap
+from marsdask.core.node import Node
+from marsdask.core.shapes import gather, kernel
+from marsdask.core.types import Chunks, known, numbers, total, unknown_sizes, upper
+
+from .base import Columns, FrameNode
+from .numbering import reset_index
+from .rows import concat
+from .shuffle import range_shuffle
+
+#: This many rows are sorted in one task.
+GATHERED_ROWS = 200_000
+#: Bytes of rows that a chunk of the sorted ones aims at.
+SORTED_BYTES = 32 * 2**20
+
+
+@dataclass(frozen=True, eq=False)
+class Sorted(FrameNode):
+    """The rows in order; equal ones keep theirs."""
+
+    a: Node
+    by: tuple[Any, ...] | None
+    """Columns; ``()`` for the row labels, ``None`` for the values of a series."""
+    ascending: tuple[bool, ...]
+    na_first: bool
+
+    @property
+    def label(self) -> str:
+        return "sort_index" if self.by == () else "sort_values"
+
+    @property
+    def meta(self) -> Any:
+        return self.a.meta
+
+    @property
+    def chunks(self) -> Chunks:
+        return self.a.chunks
+
+    def requires(self, wanted: Columns) -> tuple[Columns, ...]:
+        return (None if wanted is None or not self.by else wanted | frozenset(self.by),)
+
+    def tile(self, a: Grid) -> Grid:  # type: ignore[override]
+        kwargs = {"by": self.by, "ascending": self.ascending, "na_first": self.na_first}
+        options = {"meta": self.meta, "itemsize": a.itemsize}
+        rows = upper(total(a.chunks[0]))
+        if len(a) == 1 or (rows is not None and rows <= GATHERED_ROWS):
+            whole = ((total(a.chunks[0]),),)
+            return gather(sorted_rows, a, chunks=whole, kwargs=kwargs, **options)
+        count = len(a)
+        if rows is not None:
+            count = max(2, min(count, int(rows * (a.itemsize or 8) // SORTED_BYTES) + 1))
+        return range_shuffle(
+            a,
+            self.by,
+            sorted_rows,
+            unknown_sizes(self.name, [None] * count),
+            ascending=self.ascending,
+            na_first=self.na_first,
+            merge_kwargs=kwargs,
+            **options,
+        )
+
+
+@kernel(scratch=3.0)
+def sorted_rows(
+    blocks: list[Any], by: tuple[Any, ...] | None, ascending: tuple[bool, ...], na_first: bool
+) -> Any:
+    """Join chunks and sort their rows."""
+    block = concat(blocks)
+    order: dict[str, Any] = {
+        "na_position": "first" if na_first else "last",
+        "kind": "stable",
+        "ascending": list(ascending) if len(ascending) > 1 else ascending[0],
+    }
+    if by is None:
+        return block.sort_values(**order)
+    return block.sort_index(**order) if by == () else block.sort_values(list(by), **order)
+
+
+def _flags(ascending: Any, count: int) -> tuple[bool, ...]:
+    flags = tuple(ascending) if isinstance(ascending, Sequence) else (ascending,) * count
+    if len(flags) != count:
+        raise ValueError(f"Length of ascending ({len(flags)}) != length of by ({count})")
+    return tuple(map(bool, flags))
+
+
+def _sorted(
+    obj: Any, by: tuple[Any, ...] | None, count: int, ascending: Any, na_position: str
+) -> Any:
+    if na_position not in {"first", "last"}:
+        raise ValueError(f"invalid na_position: {na_position}")
+    return wrap(Sorted(obj.node, by, _flags(ascending, count), na_position == "first"))
+
+
+def sort_values(
+    obj: Any,
+    by: Any = None,
+    *,
+    ascending: Any = True,
+    na_position: str = "last",
+    ignore_index: bool = False,
+    kind: str = "quicksort",
+) -> Any:
+    """Sort the rows by columns. See pandas.
+
+    Differs from pandas: equal rows always keep their order, whatever ``kind`` is.
+    """
+    del kind
+    if isinstance(obj.node.meta, pd.DataFrame):
+        keys = tuple(by) if isinstance(by, list | tuple) else (by,)
+        for key in keys:
+            if key not in obj.node.meta.columns:
+                raise KeyError(key)
+        result = _sorted(obj, keys, len(keys), ascending, na_position)
+    else:
+        result = _sorted(obj, None, 1, ascending, na_position)
+    return reset_index(result, drop=True) if ignore_index else result
+
+
+def sort_index(obj: Any, *, ascending: Any = True, na_position: str = "last") -> Any:
+    """Sort the rows by their labels. See pandas."""
+    levels = obj.node.meta.index.nlevels
+    return _sorted(obj, (), levels, ascending, na_position)
+
+
+def known_length(node: Node) -> int | None:
+    """Return the number of rows if it is known."""
+    sizes = node.chunks[0]
+    return sum(numbers(sizes)) if known(sizes) else None

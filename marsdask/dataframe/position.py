@@ -1,0 +1,262 @@
+"""Rows by their position: only the chunks that hold them are computed."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from marsdask.core.chunk import Grid, Look
+from marsdask.core.collection import Collection, wrap
+from marsdask.core.node import Node
+from marsdask.core.shapes import Blockwise, Via, blockwise
+from marsdask.core.types import Chunks, Index, known, numbers, total, unknown_sizes, upper
+from marsdask.tensor.rechunk import resolved, with_sizes
+
+from .base import Columns, FrameNode, row_bytes
+from .elementwise import column_of, rowwise
+from .reduce import one_row
+from .rows import alignment, take
+
+Piece = tuple[int, slice]
+
+
+def pieces_of(sizes: tuple[int, ...], rows: slice) -> list[tuple[int, slice, int]]:
+    """List the chunks that hold some rows, in the order of the rows: which, what, how many."""
+    chosen = range(*rows.indices(sum(sizes)))
+    if chosen.step < 0:
+        mirrored = range(sum(sizes) - 1 - chosen.start, sum(sizes) - 1 - chosen.stop, -chosen.step)
+        pieces = _rising(sizes[::-1], mirrored)
+        last = len(sizes) - 1
+        return [
+            (last - i, _mirrored(part, sizes[last - i], count), count) for i, part, count in pieces
+        ]
+    return _rising(sizes, chosen)
+
+
+def _rising(sizes: tuple[int, ...], chosen: range) -> list[tuple[int, slice, int]]:
+    found = []
+    start = 0
+    for position, size in enumerate(sizes):
+        first = max(0, -(-(start - chosen.start) // chosen.step))
+        stop = max(0, -(-(start + size - chosen.start) // chosen.step))
+        part = chosen[first:stop]
+        if part:
+            here = slice(part.start - start, part.stop - start, part.step)
+            found.append((position, here, len(part)))
+        start += size
+    return found or [(0, slice(0, 0), 0)]
+
+
+def _mirrored(part: slice, size: int, count: int) -> slice:
+    first = size - 1 - part.start
+    last = first - part.step * (count - 1)
+    return slice(first, last - 1 if last else None, -part.step)
+
+
+@dataclass(frozen=True)
+class SliceAt:
+    """Gives each chunk the slice that is taken of it."""
+
+    slices: tuple[slice, ...]
+
+    def __call__(self, index: Index) -> tuple[slice]:
+        return (self.slices[index[0]],)
+
+
+@dataclass(frozen=True, eq=False)
+class Positions(FrameNode):
+    """Some rows by position."""
+
+    a: Node
+    rows: slice
+
+    @property
+    def label(self) -> str:
+        return "iloc"
+
+    @property
+    def meta(self) -> Any:
+        return self.a.meta
+
+    @property
+    def alignment(self) -> str:
+        """The same positions of equal rows are equal rows."""
+        return f"{alignment(self.a)}[{self.rows}]"
+
+    @cached_property
+    def chunks(self) -> Chunks:  # type: ignore[override]
+        sizes = self.a.chunks[0]
+        if known(sizes):
+            return (tuple(count for *_, count in pieces_of(numbers(sizes), self.rows)),)
+        return (unknown_sizes(self.alignment, [self._bound]),)
+
+    @property
+    def _bound(self) -> int | None:
+        bound = upper(total(self.a.chunks[0]))
+        prefix = self._prefix
+        return prefix if bound is None or (prefix is not None and prefix < bound) else bound
+
+    @property
+    def _prefix(self) -> int | None:
+        """How many rows from the start on are enough to choose from."""
+        start, stop, step = self.rows.start or 0, self.rows.stop, self.rows.step or 1
+        rising = step > 0 and start >= 0 and stop is not None and stop >= 0
+        return stop if rising else None
+
+    def requires(self, wanted: Columns) -> tuple[Columns, ...]:
+        return (wanted,)
+
+    def tile(self, a: Grid) -> Any:  # type: ignore[override]
+        if not known(a.chunks[0]):
+            return self._searched(a)
+        return self._cut(a)
+
+    def _searched(self, a: Grid) -> Generator[Look, Any, Grid]:
+        prefix = self._prefix
+        if prefix is None:
+            (a,) = yield from resolved(a)
+            return self._cut(a)
+        count = 1
+        while True:
+            # Each look runs the chunks again that it runs, but cuts what it keeps to the prefix.
+            axes: Any = ((Via(0, range(count)),),)
+            rule = Blockwise(first_rows, (a,), axes, {"count": prefix})
+            sizes = unknown_sizes(f"{self.name}:{count}", [prefix] * count)
+            heads = self.grid(rule, sizes)
+            infos = yield Look((heads,))
+            if count == len(a) or sum(info.shape[0] for info in infos) >= prefix:
+                shapes = {(i,): info.shape for i, info in enumerate(infos)}
+                return self._cut(with_sizes(heads, shapes))
+            count = min(len(a), 2 * count)
+
+    def _cut(self, a: Grid) -> Grid:
+        pieces = pieces_of(numbers(a.chunks[0]), self.rows)
+        axes = ((Via(0, tuple(position for position, *_ in pieces)),),)
+        parts = SliceAt(tuple(part for _, part, _ in pieces))
+        rule = Blockwise(take, (a,), axes, varying=parts, cheap=True)
+        return self.grid(rule, tuple(count for *_, count in pieces))
+
+
+def first_rows(block: Any, count: int) -> Any:
+    """Return the first rows of a chunk."""
+    return take(block, slice(0, count))
+
+
+def positions(obj: Any, rows: slice) -> Any:
+    """Return some rows by position."""
+    if rows.step == 0:
+        raise ValueError("slice step cannot be zero")
+    return wrap(Positions(obj.node, rows))
+
+
+def head(obj: Any, n: int = 5) -> Any:
+    """Return the first ``n`` rows; without the last ``-n`` if negative."""
+    return positions(obj, slice(None, n))
+
+
+def tail(obj: Any, n: int = 5) -> Any:
+    """Return the last ``n`` rows; without the first ``-n`` if negative."""
+    if n == 0:
+        return positions(obj, slice(0, 0))
+    return positions(obj, slice(-n, None))
+
+
+@dataclass(frozen=True, eq=False)
+class Row(FrameNode):
+    """One row of a frame as a series over the columns, or one value of a series."""
+
+    a: Node
+    at: int
+
+    @property
+    def label(self) -> str:
+        return "iloc"
+
+    @property
+    def is_row(self) -> bool:
+        """Chunks that are computed with it need it whole."""
+        return True
+
+    @cached_property
+    def meta(self) -> Any:
+        sample = one_row(self.a.meta)
+        if isinstance(sample, pd.DataFrame):
+            return sample.iloc[0].iloc[:0].rename(None)
+        return np.empty((), sample.dtype if isinstance(sample.dtype, np.dtype) else object)
+
+    @property
+    def chunks(self) -> Chunks:
+        frame = isinstance(self.a.meta, pd.DataFrame)
+        return ((len(self.a.meta.columns),),) if frame else ()
+
+    def tile(self, a: Grid) -> Grid:  # type: ignore[override]
+        return blockwise(
+            row_at,
+            [(a, (None,))],
+            chunks=self.chunks,
+            meta=self.meta,
+            itemsize=row_bytes(self.meta) if self.chunks else None,
+            kwargs={"at": self.at},
+        )
+
+
+def row_at(block: Any, at: int) -> Any:
+    """Return the only row of a chunk."""
+    if not len(block):
+        raise IndexError(f"single positional indexer is out-of-bounds: {at}")
+    return block.iloc[0]
+
+
+class ILoc:
+    """``iloc``: rows (and columns) by position."""
+
+    def __init__(self, obj: Any) -> None:
+        self._obj = obj
+
+    def __getitem__(self, key: Any) -> Any:
+        obj = self._obj
+        if isinstance(key, tuple):
+            rows, columns = key
+            chosen = obj.node.meta.columns[columns]
+            label = chosen if isinstance(columns, int | np.integer) else list(chosen)
+            obj, key = rowwise(column_of, obj, key=label), rows
+        if isinstance(key, slice):
+            return obj if key == slice(None) else positions(obj, key)
+        if isinstance(key, int | np.integer) and not isinstance(key, bool):
+            return _row(obj, int(key))
+        raise NotImplementedError("iloc takes ints and slices; rows by a condition: df[mask]")
+
+
+def _row(obj: Any, at: int) -> Any:
+    sizes = obj.node.chunks[0]
+    if known(sizes) and not -sum(numbers(sizes)) <= at < sum(numbers(sizes)):
+        raise IndexError("single positional indexer is out-of-bounds")
+    rows = slice(at, at + 1 if at != -1 else None)
+    return wrap(Row(Positions(obj.node, rows), at))
+
+
+class Loc:
+    """``loc``: rows by a lazy mask, columns by label."""
+
+    def __init__(self, obj: Any) -> None:
+        self._obj = obj
+
+    def __getitem__(self, key: Any) -> Any:
+        obj = self._obj
+        rows, columns = key if isinstance(key, tuple) else (key, slice(None))
+        # Rows first: the columns of a filter are pruned down to its source anyway.
+        if isinstance(rows, Collection):
+            obj = obj[rows]
+        elif not (isinstance(rows, slice) and rows == slice(None)):
+            raise NotImplementedError("loc by label: filter by the index, as df[df.index == x]")
+        if isinstance(columns, slice):
+            if columns == slice(None):
+                return obj
+            labels = obj.columns[obj.columns.slice_indexer(columns.start, columns.stop)]
+            return obj[list(labels)]
+        return obj[columns]
