@@ -204,6 +204,8 @@ from .masks import (
     where,
 )
 from .quantile import (
+    median,
+    nanmedian,
     nanpercentile,
     nanquantile,
     percentile,
@@ -423,6 +425,7 @@ __all__ = [
     "max",
     "maximum",
     "mean",
+    "median",
     "meshgrid",
     "min",
     "minimum",
@@ -437,6 +440,7 @@ __all__ = [
     "nancumsum",
     "nanmax",
     "nanmean",
+    "nanmedian",
     "nanmin",
     "nanpercentile",
     "nanprod",

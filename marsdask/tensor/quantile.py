@@ -409,3 +409,13 @@ def nanpercentile(
 ) -> Any:
     """Return exact percentiles of what is not NaN. See numpy.nanpercentile."""
     return _quantile(a, q, axis, method, keepdims, skip_nan=True, scale=100)
+
+
+def median(a: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    """Return the exact median of all elements, or along axes. See numpy.median."""
+    return quantile(a, 0.5, axis, keepdims=keepdims)
+
+
+def nanmedian(a: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    """Return the exact median of what is not NaN. See numpy.nanmedian."""
+    return nanquantile(a, 0.5, axis, keepdims=keepdims)

@@ -18,13 +18,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from marsdask.core.chunk import Grid, Held, Look
-from marsdask.core.collection import Collection, wrap
+from marsdask.core.collection import wrap
 from marsdask.core.node import Node
 from marsdask.core.shapes import Blockwise, all_to_all, kernel, map_blocks
 from marsdask.core.types import Chunks, Index, numbers
 from marsdask.scheduler.base import SAMPLE_LIMIT
 
 from .base import as_node
+from .pointwise import assign
 from .rechunk import recut, resolved
 
 #: Elements looked at to find the pivots.
@@ -376,6 +377,11 @@ def _check_kth(a: Any, kth: Any, axis: Any) -> None:
             raise ValueError(f"kth(={item}) out of bounds ({length})")
 
 
-def sort_in_place(a: Collection, axis: Any = -1, kind: Any = None, **options: Any) -> None:
-    """Sort a tensor in place: it becomes the sorted one. See numpy.ndarray.sort."""
-    a._node = sort(a, axis, kind, **options).node
+def sort_in_place(a: Any, axis: int = -1, **options: Any) -> None:
+    """Sort the tensor itself: it becomes the sorted one. See numpy.ndarray.sort."""
+    assign(a, sort(a, axis, **options).node)
+
+
+def partition_in_place(a: Any, kth: Any, axis: int = -1, **options: Any) -> None:
+    """Partition the tensor itself. See numpy.ndarray.partition."""
+    assign(a, partition(a, kth, axis, **options).node)

@@ -26,9 +26,12 @@ from . import (
     scan,
     setitem,
 )
+from .linalg import dot, matmul
 from .rechunk import rechunk, recut
 from .reshape import flatten, ravel, reshape
 from .shape import matrix_transpose, squeeze, swapaxes, transpose
+from .sort import argpartition, argsort, partition_in_place, sort_in_place
+from .topk import argtopk, topk
 
 
 def method(func: Callable[..., Any]) -> Any:
@@ -152,6 +155,8 @@ class Tensor(Collection):
     __pow__ = protocols.binary(elementwise.power)
     __rpow__ = protocols.reflected(elementwise.power)
     __ipow__ = protocols.inplace(np.power)
+    __matmul__ = protocols.binary(matmul)
+    __rmatmul__ = protocols.reflected(matmul)
     __and__ = protocols.binary(elementwise.bitwise_and)
     __rand__ = protocols.reflected(elementwise.bitwise_and)
     __iand__ = protocols.inplace(np.bitwise_and)
@@ -198,6 +203,13 @@ class Tensor(Collection):
     argmax = method(argreduce.argmax)
     cumsum = method(scan.cumsum)
     cumprod = method(scan.cumprod)
+    dot = method(dot)
+    sort = method(sort_in_place)
+    argsort = method(argsort)
+    partition = method(partition_in_place)
+    argpartition = method(argpartition)
+    topk = method(topk)
+    argtopk = method(argtopk)
     rechunk = method(rechunk)
     __getitem__ = method(index.getitem)
     __setitem__ = method(setitem.setitem)

@@ -85,6 +85,16 @@ def test_axes(axis, keepdims, data):
     check(mt.quantile(lazy, q, axis, keepdims=keepdims), np.quantile(x, q, axis, keepdims=keepdims))
 
 
+@given(data=st.data())
+def test_medians(data):
+    """The median is the half quantile, as NumPy averages it."""
+    x = ARRAYS["normal"]
+    lazy = tensor(x, data.draw(chunkings(x.shape)))
+    for axis in (None, 0):
+        check(mt.median(lazy, axis), np.median(x, axis))
+        check(mt.nanmedian(lazy, axis, keepdims=True), np.nanmedian(x, axis, keepdims=True))
+
+
 def test_a_missed_bracket_is_widened(monkeypatch):
     """Exactness does not hang on the sample."""
     module = importlib.import_module("marsdask.tensor.quantile")  # the function hides it

@@ -103,3 +103,22 @@ def test_wrong_arguments_are_refused_at_the_call():
         mt.partition(lazy, 4)
     with pytest.raises(NotImplementedError, match="fields"):
         mt.sort(lazy, order="x")
+
+
+def test_sorting_an_unknown_length():
+    """A vector whose length only running tells is sorted too."""
+    x = VECTORS["normal"]
+    lazy = tensor(x, 50)
+    np.testing.assert_array_equal(mt.sort(lazy[lazy > 0]).compute(), np.sort(x[x > 0]))
+
+
+def test_sorting_in_place_rebinds():
+    """The tensor becomes the sorted one; expressions made before keep its old values."""
+    x = VECTORS["few"].copy()
+    lazy = tensor(x, 50)
+    before = lazy + 0
+    assert lazy.sort() is None
+    np.testing.assert_array_equal(lazy.compute(), np.sort(x))
+    np.testing.assert_array_equal(before.compute(), x)
+    lazy.partition(5)
+    np.testing.assert_array_equal(lazy.argsort().compute(), np.argsort(np.sort(x), kind="stable"))

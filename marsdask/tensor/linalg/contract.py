@@ -16,7 +16,7 @@ from marsdask.core.node import Node
 from marsdask.core.shapes import Axes, blockwise, kernel, tree
 from marsdask.core.types import Chunks, Index, Size, Sizes, Unknown, known, upper
 from marsdask.tensor.chunks import common_sizes
-from marsdask.tensor.elementwise import Elementwise
+from marsdask.tensor.pointwise import Elementwise
 from marsdask.tensor.rechunk import recut, resolved
 
 Labels = tuple[int, ...]

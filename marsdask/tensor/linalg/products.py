@@ -13,6 +13,7 @@ from marsdask.core.collection import wrap
 from marsdask.core.node import Node
 from marsdask.core.types import Size, Unknown, numbers
 from marsdask.tensor.base import as_node
+from marsdask.tensor.reshape import ravel
 
 from .contract import Labels, conjugated, contract
 from .subscripts import parse
@@ -72,11 +73,8 @@ def vdot(a: Any, b: Any) -> Any:
 
 
 def _flat(node: Node) -> Node:
-    if node.meta.ndim == 1:
-        return node
-    if node.meta.ndim == 0:
-        return contract([node, as_node(np.ones(1, node.meta.dtype))], [(), (0,)], (0,))
-    raise NotImplementedError("more than one axis is not flattened here: call ravel() first")
+    flat: Node = ravel(wrap(node)).node
+    return flat
 
 
 def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:

@@ -16,7 +16,7 @@ from marsdask.core.node import Node
 from marsdask.core.types import Chunks, numbers
 from marsdask.tensor.base import as_node
 from marsdask.tensor.chunks import as_shape, normalize_chunks
-from marsdask.tensor.elementwise import Elementwise
+from marsdask.tensor.pointwise import Elementwise, assign
 from marsdask.tensor.sort import argsort
 
 from .samplers import SAMPLERS
@@ -223,7 +223,7 @@ class RandomState:
         """Put a tensor in random order along axis 0, in place. See numpy.random.shuffle."""
         if not isinstance(x, Collection):
             raise TypeError("shuffle() works on tensors; use permutation() for other sequences")
-        x._node = self.permutation(x).node
+        assign(x, self.permutation(x).node)
 
     def bytes(self, length: int) -> bytes:
         """Return random bytes, at once."""

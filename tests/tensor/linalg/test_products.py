@@ -134,6 +134,11 @@ def test_inner_outer_and_vdot():
     same(mt.inner(lazy, 2.0), np.inner(x, 2.0))
     same(mt.vdot(lazy, lazy), np.vdot(x, x))
     same(mt.outer(tensor(x[0], chunk_size=4), 3), np.outer(x[0], 3))
+    same(mt.outer(lazy, lazy), np.outer(x, x))
+    same(mt.vdot(lazy, tensor(x.T, chunk_size=3)), np.vdot(x, x.T))
+    same(lazy @ x.T, x @ x.T)
+    same(x.T @ lazy, x.T @ x)
+    same(lazy.dot(x[0]), x.dot(x[0]))
 
 
 def test_lengths_that_do_not_fit_are_refused_at_the_call():

@@ -152,6 +152,18 @@ def test_permutation_of_a_range():
     assert not np.array_equal(values, np.arange(500))
 
 
+def test_shuffles_move_rows():
+    """Rows stay whole, and a tensor is shuffled in place."""
+    x = np.arange(60).reshape(20, 3)
+    lazy = wrap(as_node(x, 4))
+    moved = random.RandomState(0).permutation(lazy).compute()
+    np.testing.assert_array_equal(moved[np.argsort(moved[:, 0])], x)
+    random.RandomState(0).shuffle(lazy)
+    np.testing.assert_array_equal(lazy.compute(), moved)
+    drawn = random.RandomState(0).choice(wrap(as_node(x[:, 0], 4)), 9, replace=False).compute()
+    assert len(set(drawn) & set(x[:, 0])) == 9
+
+
 def test_wrong_arguments_are_refused_at_the_call():
     """NumPy's own errors, before anything runs."""
     state = random.RandomState(0)
