@@ -265,6 +265,14 @@ from .topk import (
 
 # The function, which the submodule of this name would hide.
 tensor = array
+from .unique import (
+    intersect1d,
+    isin,
+    setdiff1d,
+    setxor1d,
+    union1d,
+    unique,
+)
 
 __all__ = [
     "ExecutableTuple",
@@ -390,10 +398,12 @@ __all__ = [
     "imag",
     "indices",
     "inner",
+    "intersect1d",
     "invert",
     "isclose",
     "iscomplex",
     "isfinite",
+    "isin",
     "isinf",
     "isnan",
     "isnat",
@@ -480,6 +490,8 @@ __all__ = [
     "rollaxis",
     "rot90",
     "round",
+    "setdiff1d",
+    "setxor1d",
     "sign",
     "signbit",
     "sin",
@@ -513,6 +525,8 @@ __all__ = [
     "triu",
     "true_divide",
     "trunc",
+    "union1d",
+    "unique",
     "var",
     "vdot",
     "vsplit",

@@ -1,0 +1,256 @@
+"""Distinct elements, and sets of them.
+
+Each chunk's own distinct elements come first. Where they are few they meet in one place; where they
+are many they are sorted by sampling, equal ones into the same part.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Generator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from marsdask.core.chunk import Grid, Look
+from marsdask.core.collection import wrap
+from marsdask.core.node import Node, Part
+from marsdask.core.shapes import Axes, all_to_all, blockwise, gather, kernel, map_blocks
+from marsdask.core.types import Chunks, numbers, unknown_sizes, upper
+
+from .base import as_node
+from .elementwise import logical_not
+from .join import concatenate
+from .rechunk import resolved
+from .reshape import ravel, reshape
+from .sort import SpanAt, find_pivots, pick_parts
+
+#: Distinct elements of all chunks together, up to which they meet in one place.
+FEW = 2**22
+
+
+class Distinct(NamedTuple):
+    """The distinct elements of a piece, in order, where each is first, and how often it is."""
+
+    values: Any
+    first: Any
+    counts: Any
+
+
+@dataclass(frozen=True, eq=False)
+class Unique(Node):
+    """The distinct elements of a vector in order, with what NumPy tells of them.
+
+    Outputs: values, first positions, counts, and for each element the place of its value.
+    """
+
+    a: Node
+    equal_nan: bool
+
+    @cached_property
+    def meta(self) -> Any:
+        index = np.empty((0,), np.intp)
+        return (self.a.meta, index, index, index)
+
+    @cached_property
+    def chunks(self) -> Any:
+        bounds = [upper(size) for size in self.a.chunks[0]]
+        whole = None if None in bounds else sum(bound for bound in bounds if bound is not None)
+        sizes = unknown_sizes(self.name, [whole])
+        return ((sizes,), (sizes,), (sizes,), self.a.chunks)
+
+    def tile(self, a: Grid) -> Generator[Look, Any, tuple[Grid, ...]]:
+        (a,) = yield from resolved(a)
+        where = SpanAt(numbers(a.chunks[0]))
+        options = {"equal_nan": self.equal_nan}
+        own = map_blocks(distinct, a, varying=where, itemsize=3.0 * (a.width or 8), kwargs=options)
+        sizes = map_blocks(length_of, own, chunks=((1,) * len(a),), meta=np.empty((0,), np.intp))
+        infos = yield Look((sizes,), keep=(own,))
+        if len(a) == 1 or sum(int(info.sample[0]) for info in infos) <= FEW:
+            merged = gather(merge, own, chunks=((1,),), itemsize=0, kwargs=options)
+            return self._outputs(a, merged, ((None,),), self.chunks[0])
+        pivots = yield from find_pivots(a, where)
+        values = np.unique(pivots.values)
+        parts = map_blocks(cut_at, own, itemsize=own.width, kwargs={"values": values})
+        merged = all_to_all(
+            parts,
+            0,
+            pick_parts,
+            merge,
+            (1,) * (len(values) + 1),
+            merge_kwargs=options,
+            itemsize=3.0 * (a.width or 8),
+        )
+        sizes = map_blocks(length_of, merged, meta=np.empty((0,), np.intp))
+        infos = yield Look((sizes,), keep=(merged,))
+        lengths = tuple(int(info.sample[0]) for info in infos)
+        return self._outputs(a, merged, ((0,),), (lengths,))
+
+    def _outputs(
+        self, a: Grid, merged: Grid, axes: tuple[Axes], chunks: Chunks
+    ) -> tuple[Grid, ...]:
+        fields = [
+            blockwise(
+                field_of,
+                [(merged, axes[0])],
+                chunks=chunks,
+                meta=self.meta[position],
+                kwargs={"position": position},
+                cheap=True,
+            )
+            for position in range(3)
+        ]
+        table = gather(joined, fields[0], chunks=((upper_total(chunks),),), meta=a.meta)
+        inverse = blockwise(
+            places, [(a, (0,)), (table, (None,))], chunks=a.chunks, meta=self.meta[3]
+        )
+        return (*fields, inverse)
+
+
+def upper_total(chunks: Chunks) -> int:
+    """Return how long an axis can be, for the projection of memory."""
+    return sum(upper(size) or 0 for size in chunks[0])
+
+
+@kernel(scratch=4.0)
+def distinct(block: Any, start: int, stop: int, equal_nan: bool) -> Distinct:
+    """Return the distinct elements of a chunk."""
+    values, first, counts = np.unique(
+        block, return_index=True, return_counts=True, equal_nan=equal_nan
+    )
+    return Distinct(values, first + start, counts)
+
+
+def length_of(piece: Distinct) -> Any:
+    """Return how many distinct elements there are."""
+    return np.array([len(piece.values)])
+
+
+@kernel(scratch=4.0)
+def merge(pieces: list[Distinct], equal_nan: bool) -> Distinct:
+    """Join the distinct elements of pieces, which stand in the order of positions."""
+    values = np.concatenate([piece.values for piece in pieces])
+    first = np.concatenate([piece.first for piece in pieces])
+    counts = np.concatenate([piece.counts for piece in pieces])
+    if not len(values):
+        return Distinct(values, first, counts)
+    order = np.argsort(values, kind="stable")
+    made, starts = np.unique(values[order], return_index=True, equal_nan=equal_nan)
+    return Distinct(made, first[order][starts], np.add.reduceat(counts[order], starts))
+
+
+@kernel(scratch=0.0)
+def cut_at(piece: Distinct, values: Any) -> list[Distinct]:
+    """Cut at values, as views; equal elements of all chunks come into the same part."""
+    cuts = [0, *np.searchsorted(piece.values, values).tolist(), len(piece.values)]
+    return [Distinct(*(field[a:b] for field in piece)) for a, b in itertools.pairwise(cuts)]
+
+
+def field_of(piece: Distinct, position: int) -> Any:
+    """Return one of the three arrays."""
+    return piece[position]
+
+
+def joined(blocks: list[Any]) -> Any:
+    """Return all distinct elements."""
+    return blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
+
+
+@kernel(scratch=1.0)
+def places(block: Any, table: Any) -> Any:
+    """Return where each element's value stands among the distinct ones."""
+    return np.searchsorted(table, block)
+
+
+def unique(
+    ar: Any,
+    return_index: bool = False,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    axis: Any = None,
+    *,
+    equal_nan: bool = True,
+    **hints: Any,
+) -> Any:
+    """Return the distinct elements in order. See numpy.unique.
+
+    Differs from NumPy: no ``axis`` but of vectors, and with ``equal_nan=False`` all NaNs have the
+    first one's place in the inverse. ``aggregate_size`` is Mars's hint.
+    """
+    unknown = hints.keys() - {"aggregate_size"}
+    if unknown:
+        raise TypeError(f"unexpected arguments: {', '.join(unknown)}")
+    node = as_node(ar)
+    if axis is not None and node.meta.ndim != 1:
+        raise NotImplementedError("axis= of several axes: use a DataFrame's drop_duplicates")
+    if node.meta.dtype.names:
+        raise NotImplementedError("records: use a DataFrame's drop_duplicates")
+    found = Unique(ravel(node).node, equal_nan)
+    flags = [True, return_index, return_counts, return_inverse]
+    outputs = [wrap(Part(found, i)) if flag else None for i, flag in enumerate(flags)]
+    if return_inverse and node.meta.ndim != 1:
+        outputs[3] = reshape(outputs[3], numbers(node.shape))
+    ordered = [outputs[0], outputs[1], outputs[3], outputs[2]]
+    chosen = tuple(item for item in ordered if item is not None)
+    return chosen if len(chosen) > 1 else chosen[0]
+
+
+@dataclass(frozen=True, eq=False)
+class IsIn(Node):
+    """Whether each element is among those of a vector."""
+
+    a: Node
+    among: Node
+
+    @cached_property
+    def meta(self) -> Any:
+        return np.empty(self.a.meta.shape, bool)
+
+    @property
+    def chunks(self) -> Chunks:
+        return self.a.chunks
+
+    def tile(self, a: Grid, among: Grid) -> Grid:
+        size = math.prod(upper_total((sizes,)) for sizes in among.chunks)
+        table = gather(flat_unique, among, chunks=((size,),), meta=among.meta)
+        axes: Axes = tuple(range(a.ndim))
+        return blockwise(np.isin, [(a, axes), (table, (None,))], chunks=a.chunks, meta=self.meta)
+
+
+@kernel(scratch=2.0)
+def flat_unique(blocks: list[Any]) -> Any:
+    """Return the distinct elements of all blocks."""
+    return np.unique(np.concatenate([block.reshape(-1) for block in blocks]))
+
+
+def isin(
+    element: Any, test_elements: Any, assume_unique: bool = False, invert: bool = False
+) -> Any:
+    """Tell which elements are among others, whose distinct ones fit in memory. See numpy.isin."""
+    found = wrap(IsIn(as_node(element), as_node(test_elements)))
+    return logical_not(found) if invert else found
+
+
+def union1d(ar1: Any, ar2: Any) -> Any:
+    """Return what is in either, in order. See numpy.union1d."""
+    return unique(concatenate([ravel(ar1), ravel(ar2)]))
+
+
+def intersect1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
+    """Return what is in both, in order. See numpy.intersect1d."""
+    mine = unique(ar1)
+    return mine[isin(mine, ar2)]
+
+
+def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
+    """Return what is in the first and not in the second. See numpy.setdiff1d."""
+    mine = ravel(ar1) if assume_unique else unique(ar1)
+    return mine[isin(mine, ar2, invert=True)]
+
+
+def setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
+    """Return what is in one of both alone, in order. See numpy.setxor1d."""
+    return unique(concatenate([setdiff1d(ar1, ar2), setdiff1d(ar2, ar1)]))

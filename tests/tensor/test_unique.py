@@ -1,0 +1,84 @@
+"""Distinct elements and sets equal NumPy's."""
+
+from __future__ import annotations
+
+import importlib
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import marsdask.tensor as mt
+from marsdask.core.collection import wrap
+from marsdask.core.config import option_context
+from marsdask.tensor.base import as_node
+from tests.strategies import chunkings
+
+RNG = np.random.default_rng(0)
+ARRAYS = {
+    "few": RNG.integers(0, 5, 200),
+    "many": RNG.permutation(200),
+    "matrix": RNG.integers(0, 9, (6, 7)),
+    "nan": np.where(RNG.random(100) < 0.3, np.nan, RNG.integers(0, 5, 100)),
+    "text": RNG.integers(0, 9, 100).astype(str),
+    "bool": RNG.random(50) < 0.5,
+    "empty": np.empty(0),
+    "complex": RNG.integers(0, 3, 50) + 1j,
+}
+
+
+@pytest.fixture(params=["one place", "parts"], autouse=True)
+def _paths(request, monkeypatch):
+    """Run each test where distinct elements meet in one place, and where they are shuffled."""
+    if request.param == "parts":
+        monkeypatch.setattr(importlib.import_module("marsdask.tensor.unique"), "FEW", 0)
+    with option_context({"coalesce": request.param != "parts", "verify": True}):
+        yield
+
+
+def tensor(array, chunk_size=None):
+    """Return an array as a tensor."""
+    return wrap(as_node(array, chunk_size))
+
+
+@pytest.mark.parametrize("name", ARRAYS)
+@given(data=st.data())
+def test_all_outputs(name, data):
+    """Values, first positions, inverse and counts are NumPy's."""
+    x = ARRAYS[name]
+    flags = {"return_index": True, "return_inverse": True, "return_counts": True}
+    lazy = mt.unique(tensor(x, data.draw(chunkings(x.shape))), **flags)
+    for mine, theirs in zip(lazy, np.unique(x, **flags), strict=True):
+        assert mine.dtype == theirs.dtype
+        np.testing.assert_array_equal(mine.compute(), theirs)
+
+
+def test_values_alone_have_a_length_that_running_tells():
+    """The shape is nan before and known after."""
+    lazy = mt.unique(tensor(ARRAYS["few"], 50))
+    assert np.isnan(lazy.shape[0])
+    lazy.execute()
+    assert lazy.shape == (5,)
+    np.testing.assert_array_equal((lazy + 1).compute(), np.arange(1, 6))
+
+
+@given(data=st.data())
+def test_sets(data):
+    """Unions, intersections and differences are NumPy's."""
+    x, y = RNG.integers(0, 30, 40), RNG.integers(20, 50, 30)
+    lazy_x = tensor(x, data.draw(chunkings(x.shape)))
+    lazy_y = tensor(y, data.draw(chunkings(y.shape)))
+    for name in ("union1d", "intersect1d", "setdiff1d", "setxor1d", "isin"):
+        result = getattr(mt, name)(lazy_x, lazy_y).compute()
+        np.testing.assert_array_equal(result, getattr(np, name)(x, y))
+    inverted = mt.isin(lazy_x, [25, 26], invert=True)
+    np.testing.assert_array_equal(inverted.compute(), np.isin(x, [25, 26], invert=True))
+
+
+def test_wrong_arguments_are_refused_at_the_call():
+    """What is not supported names the alternative."""
+    with pytest.raises(NotImplementedError, match="drop_duplicates"):
+        mt.unique(tensor(np.ones((2, 2))), axis=0)
+    with pytest.raises(TypeError, match="bogus"):
+        mt.unique(tensor(np.ones(2)), bogus=1)
