@@ -45,6 +45,7 @@ DASK_USERS = {
     "marsdask/core/dask_layer.py": "is the lazy Layer, and what the protocol's methods return",
     "marsdask/core/dask_verbs.py": "hands Dask's verbs on where they are not ours",
     "marsdask/core/explain.py": "says bytes as Dask does",
+    "marsdask/dataframe/dask_exchange.py": "makes dask.dataframes of frames and frames of those",
     "marsdask/tensor/exchange.py": "makes dask.arrays of tensors and tensors of dask.arrays",
 }
 
@@ -77,6 +78,9 @@ LAZY_PACKAGES = {
 
 #: Other function-local imports, each with its reason: {file: {module: reason}}.
 LAZY_IMPORTS = {
+    "marsdask/dataframe/dask_exchange.py": {
+        "dask.dataframe": "heavy: only programs that mix need it"
+    },
     "marsdask/tensor/exchange.py": {"dask.array": "heavy: only programs that mix need it"},
     "scheduler/child.py": {"multiprocessing.connection": "PipeConnection exists on Windows only"},
 }

@@ -23,7 +23,7 @@ from .node import Node
 from .peek import peek
 from .session import Session, ensure_session, executing, get_default_session
 from .stored import Embedded, Stored
-from .types import Chunks, Index
+from .types import Chunks, Index, public
 
 #: Threads that run tasks, ours and Dask's: nothing is eager there.
 _WORKER_THREADS = ("marsdask-", "Dask-")
@@ -159,7 +159,8 @@ class Collection:
     def _describe(self) -> str:
         """Return the one line that stands for what was not executed."""
         node = self._node
-        parts = [f"shape={_plain(node.shape)}"]
+        shape = getattr(self, "shape", tuple(map(public, node.shape)))
+        parts = [f"shape={_plain(shape)}"]
         dtype = getattr(node.meta, "dtype", None)
         if dtype is not None:
             parts.append(f"dtype={dtype}")

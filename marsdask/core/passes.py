@@ -151,14 +151,19 @@ def merge_sizes(sizes: tuple[int, ...], factor: int) -> tuple[int, ...]:
 
 
 def _is_array(node: Node) -> bool:
-    if isinstance(node.meta, tuple) or not hasattr(node.meta, "dtype"):
+    if isinstance(node.meta, tuple) or _width(node) is None:
         return False
     return bool(node.chunks) and known_chunks(node.chunks)
 
 
 def _itemsize(node: Node) -> int:
-    itemsize: int = node.meta.dtype.itemsize
-    return itemsize
+    return int(_width(node) or 0)
+
+
+def _width(node: Node) -> float | None:
+    """Return the bytes of an element (of a row, for frames), ``None`` if nobody knows."""
+    row: float | None = getattr(node, "itemsize", None)
+    return getattr(getattr(node.meta, "dtype", None), "itemsize", None) if row is None else row
 
 
 def _nbytes(node: Node) -> int:
@@ -189,6 +194,15 @@ def _block(node: Node) -> int:
 
 PIPELINE: tuple[Pass, ...] = (coalesce, fuse)
 
+#: Passes of families of operations, which run before the others.
+_EARLY: list[Pass] = []
+
+
+def register_pass(step: Pass) -> None:
+    """Add a pass that a family of operations needs; it runs before blocks are merged."""
+    if step not in _EARLY:
+        _EARLY.append(step)
+
 
 def verify(before: Graph, after: Graph) -> None:
     """Check that a pass kept every root's shape and dtype."""
@@ -204,7 +218,7 @@ def verify(before: Graph, after: Graph) -> None:
 
 def run_passes(graph: Graph, plan: Plan, *, check: bool = False) -> Graph:
     """Run the pipeline, verifying after each pass if asked."""
-    for step in PIPELINE:
+    for step in (*_EARLY, *PIPELINE):
         new = step(graph, plan)
         if check:
             verify(graph, new)

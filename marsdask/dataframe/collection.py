@@ -11,10 +11,11 @@ from marsdask.core.chunk import Grid
 from marsdask.core.collection import Collection, wrap
 from marsdask.core.types import Chunks, Index, public, total
 
+from . import dask_exchange
+from .display import html, representation
 from .exchange import to_tensor
 from .filter import Filter
 from .rows import alignment, concat, recut_rows
-from .show import text
 
 
 class Rows(Collection):
@@ -61,7 +62,10 @@ class Rows(Collection):
         return recut_rows(grid, chunks[0])
 
     def __repr__(self) -> str:
-        return text(self) if self._is_executed() else self._describe()
+        return representation(self) if self._is_executed() else self._describe()
+
+    def _repr_html_(self) -> str:
+        return html(self)
 
     @property
     def values(self) -> Any:
@@ -71,6 +75,14 @@ class Rows(Collection):
     def to_tensor(self) -> Any:
         """Return the values as a tensor."""
         return to_tensor(self)
+
+    def to_dask(self) -> Any:
+        """Return a dask.dataframe over the same chunks."""
+        return dask_exchange.to_dask(self)
+
+    def to_delayed(self) -> list[Any]:
+        """Return a dask.delayed value for each run of rows."""
+        return dask_exchange.to_delayed(self)
 
     def to_pandas(self) -> Any:
         """Compute and return the pandas object."""
