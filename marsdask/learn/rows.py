@@ -123,6 +123,11 @@ class Value(Collection):
         return value
 
 
+def add(a: tuple[Any, ...], b: tuple[Any, ...]) -> Any:
+    """Add partial results item by item."""
+    return type(a)(*map(np.add, a, b)) if hasattr(a, "_fields") else tuple(map(np.add, a, b))
+
+
 def fold(
     func: Callable[..., Any],
     combine: Callable[[Any, Any], Any],
@@ -213,6 +218,8 @@ def as_weights(weights: Any, rows: Node) -> Node | None:
         values = np.full(numbers(rows.shape[:1]), values) if values.ndim == 0 else values
         if not np.isfinite(values).all():
             raise ValueError("Input sample_weight contains NaN or infinity.")
+        if not values.any():
+            raise ValueError("Sample weights must contain at least one non-zero number.")
         node = as_node(values)
     if len(node.shape) != 1:
         raise ValueError("Sample weights must be 1D array or scalar")

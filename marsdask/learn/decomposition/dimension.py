@@ -1,0 +1,45 @@
+"""How many components the samples have, by Minka's approximate evidence."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from scipy.special import gammaln
+
+
+def likeliest_rank(variances: Any, samples: int) -> int:
+    """Return the number of components under which the variances are most probable.
+
+    T. Minka, "Automatic choice of dimensionality for PCA", NIPS 2000, equation 77.
+    """
+    ranks = range(1, len(variances))
+    evidence = [-math.inf, *(_evidence(variances, rank, samples) for rank in ranks)]
+    return int(np.argmax(evidence))
+
+
+def _evidence(variances: Any, rank: int, samples: int) -> float:
+    """Return the logarithm of the evidence for ``rank`` components."""
+    columns = len(variances)
+    kept, rest = variances[:rank], variances[rank:]
+    if kept[-1] < np.finfo(variances.dtype).tiny:
+        return -math.inf
+    noise = max(float(rest.mean()), float(np.finfo(variances.dtype).eps))
+    halves = (columns - np.arange(rank)) / 2
+    prior = float((gammaln(halves) - halves * math.log(math.pi)).sum()) - rank * math.log(2)
+    fit = -samples / 2 * float(np.log(kept).sum() + (columns - rank) * math.log(noise))
+    parameters = columns * rank - rank * (rank + 1) / 2
+    # The volume around the maximum: pairs of a component and any later direction.
+    shrunk = np.concatenate([kept, np.full(columns - rank, noise)])
+    i, j = np.triu_indices(columns, 1)
+    i, j = i[i < rank], j[i < rank]
+    curvature = np.log((1 / shrunk[j] - 1 / shrunk[i]) * (variances[i] - variances[j]))
+    volume = float(curvature.sum()) + len(i) * math.log(samples)
+    return (
+        prior
+        + fit
+        + (parameters + rank) / 2 * math.log(2 * math.pi)
+        - volume / 2
+        - rank / 2 * math.log(samples)
+    )

@@ -1,0 +1,208 @@
+"""Principal component analysis from one pass over the samples."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from sklearn import decomposition
+from sklearn.utils.validation import check_is_fitted
+
+from marsdask.core.collection import wrap
+from marsdask.core.node import Node
+from marsdask.core.types import numbers
+from marsdask.learn.base import RowsEstimator, is_lazy
+from marsdask.learn.moments import (
+    Moments,
+    merge_products,
+    merge_squares,
+    merge_triangles,
+    products,
+    squares,
+    triangle,
+)
+from marsdask.learn.rows import as_rows, fold
+from marsdask.tensor.linalg import dot
+
+from .dimension import likeliest_rank
+
+#: A variance below this share of the largest has lost half its digits among the products.
+WEAK = 1e-8
+
+
+@dataclass(frozen=True)
+class Spectrum:
+    """All components of the samples, the strongest first."""
+
+    count: int
+    mean: Any
+    variances: Any
+    components: Any
+
+
+def by_products(rows: Node) -> Spectrum:
+    """Decompose the covariance of the columns: one pass, and half the digits of weak components."""
+    width = _width(rows)
+    seen = fold(products, merge_products, rows, nbytes=8 * width * (width + 1))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        covariance = seen.products / (seen.count - 1)
+    if seen.count < 2:
+        return _spectrum(seen, np.full(1, np.nan), np.eye(1, width))
+    variances, vectors = np.linalg.eigh(covariance)
+    kept = min(seen.count, width)
+    return _spectrum(seen, np.maximum(variances[::-1], 0.0)[:kept], vectors.T[::-1][:kept])
+
+
+def by_triangles(rows: Node) -> Spectrum:
+    """Decompose the triangle of the centred samples: two passes, every digit."""
+    width = _width(rows)
+    seen = fold(squares, merge_squares, rows, nbytes=24 * width, allow_nan=False)
+    seen = seen._replace(count=int(seen.count.max(initial=0)))
+    top = fold(triangle, merge_triangles, rows, nbytes=8 * width * width, mean=seen.mean)
+    _, values, components = np.linalg.svd(top, full_matrices=False)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return _spectrum(seen, values**2 / np.float64(seen.count - 1), components)
+
+
+def _width(rows: Node) -> int:
+    return numbers(rows.shape)[1] if isinstance(rows.shape[0], int) else numbers(rows.shape[1:])[0]
+
+
+def _spectrum(seen: Moments, variances: Any, components: Any) -> Spectrum:
+    """Turn each component so that its largest share is positive, as scikit-learn does."""
+    largest = np.abs(components).argmax(axis=1)
+    signs = np.sign(components[np.arange(len(components)), largest])
+    return Spectrum(seen.count, seen.mean, variances, components * signs[:, np.newaxis])
+
+
+class PCA(RowsEstimator, decomposition.PCA):
+    """Project samples on the directions of their largest variance. See sklearn's PCA.
+
+    Differs from scikit-learn: takes tensors and frames; no sparse matrices. The components always
+    are exact: ``svd_solver`` "auto" decomposes the covariance, and the samples themselves where the
+    covariance has lost digits or there are fewer samples than columns. "covariance_eigh" never does
+    the latter, "full" always; "randomized" and "arpack" are taken for "auto".
+    """
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Find the components."""
+        self._validate_params()
+        rows = self._samples(X, reset=True)
+        self._check_wish(rows)
+        self._learn(self._decompose(rows), rows.meta.dtype)
+        return self
+
+    def _check_wish(self, rows: Node) -> None:
+        """Refuse a number of components that the samples cannot have, as far as it is known."""
+        known = [size for size in rows.shape if isinstance(size, int)]
+        _check_components(self.n_components, min(known))
+        if self.svd_solver in ("arpack", "randomized"):
+            wish = self.n_components
+            if isinstance(wish, str) or (wish is not None and wish < 1):
+                raise ValueError(
+                    f"n_components={wish!r} must be a number of components with "
+                    f"svd_solver={self.svd_solver!r}"
+                )
+            if self.svd_solver == "arpack" and wish == min(known):
+                raise ValueError(
+                    f"n_components={wish!r} must be strictly less than "
+                    f"min(n_samples, n_features)={min(known)} with svd_solver='arpack'"
+                )
+
+    def _decompose(self, rows: Node) -> Spectrum:
+        samples, columns = rows.shape
+        few = isinstance(samples, int) and isinstance(columns, int) and samples < columns
+        if self.svd_solver == "full" or (few and self.svd_solver != "covariance_eigh"):
+            return by_triangles(rows)
+        found = by_products(rows)
+        if self.svd_solver == "covariance_eigh" or found.count < 2:
+            return found
+        kept = found.variances[: self._wanted(found)]
+        weak = kept.size and kept[-1] < WEAK * kept[0]
+        return by_triangles(rows) if weak else found
+
+    def _wanted(self, found: Spectrum) -> int:
+        """Return how many components are asked for."""
+        wish, limit = self.n_components, len(found.variances)
+        if wish is None:
+            return limit - (self.svd_solver == "arpack")
+        if wish == "mle":
+            if found.count < found.components.shape[1]:
+                raise ValueError(
+                    "n_components='mle' is only supported if n_samples >= n_features"
+                )
+            return likeliest_rank(found.variances, found.count)
+        _check_components(wish, limit)
+        if 0 < wish < 1:
+            shares = np.cumsum(found.variances / found.variances.sum())
+            return int(np.searchsorted(shares, wish, side="right")) + 1
+        return int(wish)
+
+    def _learn(self, found: Spectrum, dtype: Any) -> None:
+        count = self._wanted(found)
+        rest = found.variances[count:]
+        # A single sample has no variance: nan, without a warning of the division.
+        with np.errstate(invalid="ignore", divide="ignore"):
+            ratios = found.variances / found.variances.sum()
+        self.n_samples_ = found.count
+        self.n_components_ = count
+        self.mean_ = found.mean.astype(dtype)
+        self.components_ = found.components[:count].astype(dtype)
+        self.explained_variance_ = found.variances[:count].astype(dtype)
+        self.explained_variance_ratio_ = ratios[:count].astype(dtype)
+        self.singular_values_ = np.sqrt(
+            found.variances[:count] * max(0, found.count - 1)
+        ).astype(dtype)
+        self.noise_variance_ = float(rest.mean()) if len(rest) else 0.0
+
+    def fit_transform(self, X: Any, y: Any = None) -> Any:
+        """Find the components and project the samples on them."""
+        return self.fit(X).transform(X)
+
+    def transform(self, X: Any) -> Any:
+        """Project samples on the components."""
+        check_is_fitted(self)
+        if not is_lazy(X):
+            return super().transform(X)
+        samples = wrap(self._samples(X, reset=False))
+        projected = dot(samples, self.components_.T) - self.mean_ @ self.components_.T
+        return projected / self._scale() if self.whiten else projected
+
+    def inverse_transform(self, X: Any) -> Any:
+        """Return the samples that have these projections."""
+        check_is_fitted(self)
+        if not is_lazy(X):
+            return super().inverse_transform(X)
+        projected = wrap(as_rows(X))
+        if self.whiten:
+            projected = projected * self._scale()
+        return dot(projected, self.components_) + self.mean_
+
+    def _scale(self) -> Any:
+        deviations = np.sqrt(self.explained_variance_)
+        return np.maximum(deviations, np.finfo(deviations.dtype).eps)
+
+    def score_samples(self, X: Any) -> Any:
+        """Return the log-likelihood of each sample."""
+        check_is_fitted(self)
+        if not is_lazy(X):
+            return super().score_samples(X)
+        away = wrap(self._samples(X, reset=False)) - self.mean_
+        precision = self.get_precision()
+        _, determinant = np.linalg.slogdet(precision)
+        constant = self.n_features_in_ * math.log(2.0 * math.pi) - determinant
+        return -0.5 * ((away * dot(away, precision)).sum(axis=1) + constant)
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Return the mean log-likelihood of the samples."""
+        likelihoods = self.score_samples(X)
+        return float(likelihoods.mean().compute() if is_lazy(X) else likelihoods.mean())
+
+
+def _check_components(wish: Any, limit: int) -> None:
+    if wish is not None and not isinstance(wish, str) and not 0 <= wish <= limit:
+        raise ValueError(
+            f"n_components={wish} must be between 0 and min(n_samples, n_features)={limit}"
+        )
