@@ -53,13 +53,14 @@ def squares(block: Any, weight: Any = None, *, allow_nan: bool) -> Moments:
             away = tile - mean
             part = Moments(np.full(width, float(len(tile))), mean, np.square(away, away).sum(0))
         else:
-            _refuse(tile, allow_nan=allow_nan)
+            refuse(tile, allow_nan=allow_nan)
             part = _weighted(tile, w)
         total = merge_squares(total, part)
     return total
 
 
-def _refuse(tile: Any, *, allow_nan: bool) -> None:
+def refuse(tile: Any, *, allow_nan: bool) -> None:
+    """Raise what scikit-learn raises for samples that are not numbers."""
     if not allow_nan and np.isnan(tile).any():
         raise ValueError("Input X contains NaN.")
     if np.isinf(tile).any():
@@ -92,7 +93,7 @@ def products(block: Any) -> Moments:
         sums += away.sum(0)
         total += away.T @ away
     if not np.isfinite(sums).all():
-        _refuse(block, allow_nan=False)
+        refuse(block, allow_nan=False)
     shift = sums / max(1, len(block))
     total -= np.outer(shift, sums)
     return Moments(len(block), origin + shift, total)

@@ -1,0 +1,5 @@
+"""Clustering of samples."""
+
+from .kmeans import KMeans
+
+__all__ = ["KMeans"]

@@ -1,0 +1,252 @@
+"""k-means over tensors and frames."""
+
+from __future__ import annotations
+
+import warnings
+from numbers import Integral, Real
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from sklearn import cluster
+from sklearn.exceptions import ConvergenceWarning
+
+# scikit-learn's own constraints are made of these, and there is no public name for them.
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_array, check_is_fitted, check_random_state
+
+from marsdask.core.collection import execute, wrap
+from marsdask.core.node import Node
+from marsdask.core.types import numbers
+from marsdask.learn.base import RowsEstimator, is_lazy
+from marsdask.learn.moments import merge_squares, squares
+from marsdask.learn.rows import Fold, Value, add, as_weights, fold, rowwise
+from marsdask.tensor.base import Literal
+
+from . import lloyd, seeding
+
+
+class _Run(NamedTuple):
+    """What one start led to."""
+
+    centers: Any
+    labels: Any
+    inertia: float
+    sizes: Any
+    n_iter: int
+
+
+class KMeans(RowsEstimator, cluster.KMeans):
+    """Cluster samples around their means. See sklearn's KMeans.
+
+    Differs from scikit-learn: takes tensors and frames (lazy samples are computed once and held
+    while it fits; ``labels_`` then is a tensor), no sparse matrices. ``init`` may also be
+    "k-means||", which draws ``oversampling_factor * n_clusters`` samples in each of ``init_iter``
+    passes. Whatever ``algorithm`` says, the iterations are Lloyd's, which all give the same.
+    """
+
+    _parameter_constraints: dict[str, Any] = {  # noqa: RUF012 - scikit-learn declares it so
+        **cluster.KMeans._parameter_constraints,
+        "init": [StrOptions({"k-means++", "random", "k-means||"}), callable, "array-like"],
+        "algorithm": [StrOptions({"lloyd", "elkan", "auto", "full"})],
+        "oversampling_factor": [Interval(Real, 0, None, closed="neither")],
+        "init_iter": [Interval(Integral, 1, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        init: Any = "k-means++",
+        n_init: int | str = "auto",
+        max_iter: int = 300,
+        tol: float = 1e-4,
+        verbose: int = 0,
+        random_state: Any = None,
+        copy_x: bool = True,
+        algorithm: str = "lloyd",
+        oversampling_factor: float = 2,
+        init_iter: int = 5,
+    ) -> None:
+        super().__init__(
+            n_clusters,
+            init=init,
+            n_init=n_init,
+            max_iter=max_iter,
+            tol=tol,
+            verbose=verbose,
+            random_state=random_state,
+            copy_x=copy_x,
+            algorithm=algorithm,
+        )
+        self.oversampling_factor = oversampling_factor
+        self.init_iter = init_iter
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Find the centres."""
+        self._validate_params()
+        rows = _held(self._samples(X, reset=True))
+        weight = as_weights(sample_weight, rows)
+        weight = None if weight is None else _held(weight)
+        start = self._start(rows.meta.dtype)
+        nbytes = 24 * self.n_features_in_
+        seen = fold(squares, merge_squares, rows, nbytes=nbytes, allow_nan=False)
+        (samples,) = numbers(rows.shape[:1])
+        if samples < self.n_clusters:
+            raise ValueError(f"n_samples={samples} should be >= n_clusters={self.n_clusters}.")
+        tol = self.tol * float(np.mean(seen.products / samples))
+        state = check_random_state(self.random_state)
+        best = self._run(rows, weight, start, tol, state)
+        for _ in range(1, self._starts()):
+            run = self._run(rows, weight, start, tol, state)
+            if run.inertia < best.inertia and not _same(run, best):
+                best = run
+        self._learn(best, rows.meta.dtype, lazy=is_lazy(X))
+        return self
+
+    def _start(self, dtype: Any) -> Any:
+        """Return the centres given as ``init``, ``None`` if they are to be chosen."""
+        if isinstance(self.init, str) or callable(self.init):
+            return None
+        centers = self.init.compute() if is_lazy(self.init) else self.init
+        return self._checked(check_array(centers, dtype=dtype)).astype(np.float64)
+
+    def _checked(self, centers: Any) -> Any:
+        if centers.shape[0] != self.n_clusters:
+            raise ValueError(
+                f"The shape of the initial centers {centers.shape} does not match the number of "
+                f"clusters {self.n_clusters}."
+            )
+        if centers.shape[1] != self.n_features_in_:
+            raise ValueError(
+                f"The shape of the initial centers {centers.shape} does not match the number of "
+                f"features of the data {self.n_features_in_}."
+            )
+        return centers
+
+    def _starts(self) -> int:
+        """Return how many times to start."""
+        chosen = isinstance(self.init, str) or callable(self.init)
+        if self.n_init == "auto":
+            far = isinstance(self.init, str) and self.init != "random"
+            return 1 if far or not chosen else 10
+        if not chosen and self.n_init != 1:
+            warnings.warn(
+                "Explicit initial center position passed: performing only one init in "
+                f"{type(self).__name__} instead of n_init={self.n_init}.",
+                RuntimeWarning,
+                stacklevel=3,
+            )
+            return 1
+        return int(self.n_init)
+
+    def _seeds(self, rows: Node, weight: Node | None, state: Any) -> Any:
+        if callable(self.init):
+            X = rows.array if isinstance(rows, Literal) else wrap(rows)
+            centers = self.init(X, self.n_clusters, random_state=state)
+            centers = centers.compute() if is_lazy(centers) else centers
+            return self._checked(check_array(centers, dtype=rows.meta.dtype))
+        if self.init == "random":
+            return seeding.at_random(rows, weight, self.n_clusters, state)
+        if self.init == "k-means++":
+            return seeding.plus_plus(rows, weight, self.n_clusters, state)
+        return seeding.parallel(
+            rows,
+            weight,
+            self.n_clusters,
+            state,
+            rate=self.oversampling_factor,
+            rounds=self.init_iter,
+        )
+
+    def _run(self, rows: Node, weight: Node | None, start: Any, tol: float, state: Any) -> _Run:
+        """Iterate from one start until the centres stay."""
+        centers = self._seeds(rows, weight, state) if start is None else start
+        centers = centers.astype(np.float64)
+        iteration = 0
+        for iteration in range(1, self.max_iter + 1):
+            means = lloyd.improve(rows, weight, centers)
+            moved = float(np.square(means - centers).sum())
+            centers = means
+            if self.verbose:
+                print(f"Iteration {iteration}, centers moved by {moved}.")  # noqa: T201 - asked for
+            if moved <= tol:
+                break
+        found = rowwise(lloyd.labels, rows, dtype=np.int32, centers=centers)
+        inertia, sizes = _judge(rows, found, weight, centers)
+        return _Run(centers, found, inertia, sizes, iteration)
+
+    def _learn(self, best: _Run, dtype: Any, *, lazy: bool) -> None:
+        distinct = np.count_nonzero(best.sizes)
+        if distinct < self.n_clusters:
+            warnings.warn(
+                f"Number of distinct clusters ({distinct}) found smaller than n_clusters "
+                f"({self.n_clusters}). Possibly due to duplicate points in X.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        self.cluster_centers_ = best.centers.astype(dtype)
+        self._n_features_out = self.n_clusters
+        self.labels_ = best.labels if lazy else best.labels.fetch()
+        self.inertia_ = best.inertia
+        self.n_iter_ = best.n_iter
+
+    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+        """Find the centres and return the samples' clusters."""
+        return self.fit(X, sample_weight=sample_weight).labels_
+
+    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+        """Find the centres and return the samples' distances from them."""
+        return self.fit(X, sample_weight=sample_weight).transform(X)
+
+    def predict(self, X: Any) -> Any:
+        """Return the cluster of each sample."""
+        return self._mapped(lloyd.labels, X, np.int32, None)
+
+    def transform(self, X: Any) -> Any:
+        """Return the distance of each sample from each centre."""
+        return self._mapped(lloyd.distances, X, None, self.n_clusters)
+
+    def _mapped(self, func: Any, X: Any, dtype: Any, width: int | None) -> Any:
+        check_is_fitted(self)
+        rows = self._samples(X, reset=False)
+        centers = self.cluster_centers_.astype(np.float64)
+        dtype = dtype or rows.meta.dtype
+        result = rowwise(func, rows, dtype=dtype, width=width, centers=centers)
+        return result if is_lazy(X) else result.compute()
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return minus the sum of the squared distances from the centres."""
+        check_is_fitted(self)
+        rows = self._samples(X, reset=False)
+        centers = self.cluster_centers_.astype(np.float64)
+        found = rowwise(lloyd.labels, rows, dtype=np.int32, centers=centers)
+        inertia, _ = _judge(rows, found, as_weights(sample_weight, rows), centers)
+        return -inertia
+
+
+def _held(rows: Node) -> Node:
+    """Return samples that are computed, so that each pass only reads them."""
+    return rows if isinstance(rows, Literal) else wrap(rows).execute().node
+
+
+def _judge(rows: Node, found: Any, weight: Node | None, centers: Any) -> tuple[float, Any]:
+    """Compute labels, which stay, with the inertia and the clusters' sizes."""
+    operands = (rows, found.node) if weight is None else (rows, found.node, weight)
+    value = Value(Fold(lloyd.inertia, add, operands, {"centers": centers}, 8 * len(centers)))
+    execute(found, value)
+    inertia, sizes = value.fetch()
+    return float(inertia), sizes
+
+
+def _same(a: _Run, b: _Run) -> bool:
+    """Tell whether two clusterings differ in the clusters' numbers only."""
+    (meetings,) = fold(
+        lloyd.meetings,
+        add,
+        a.labels.node,
+        b.labels.node,
+        nbytes=8 * len(a.sizes) ** 2,
+        count=len(a.sizes),
+    )
+    return bool((np.count_nonzero(meetings, axis=0) <= 1).all()) and bool(
+        (np.count_nonzero(meetings, axis=1) <= 1).all()
+    )

@@ -1,0 +1,181 @@
+"""Lloyd's iterations: assign and sum in one pass over the samples, tile by tile in cache."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from marsdask.core.node import Node
+from marsdask.core.shapes import kernel
+from marsdask.learn.moments import refuse
+from marsdask.learn.rows import add, fold, tiles
+
+#: Numbers in a tile: the rows, and for each centre the distances and the assignment.
+TILE = 2**17
+
+#: Samples so many times farther from the origin than from each other are moved there first.
+FAR = 8.0
+
+
+class Sums(NamedTuple):
+    """What each cluster weighs, and the weighted sum of its samples."""
+
+    weights: Any
+    samples: Any
+
+
+class Nearest:
+    """Tells for tile after tile which centre is nearest, in the same memory."""
+
+    def __init__(self, centers: Any, dtype: np.dtype[Any]) -> None:
+        origin = centers.mean(axis=0)
+        away = centers - origin
+        squared = np.square(away).sum(axis=1)
+        # |x - c|^2 without |x|^2, which is the same for all centres.
+        self._factors = (-2.0 * away).astype(dtype)
+        self._origin = None
+        if origin @ origin > FAR**2 * squared.max():
+            self._origin = origin.astype(dtype)
+        else:
+            squared = squared + 2.0 * away @ origin
+        self._offsets = squared.astype(dtype)[:, np.newaxis]
+        self.step = max(256, TILE // (2 * len(centers) + centers.shape[1]))
+        self._distances = np.empty((len(centers), self.step), dtype)
+        self._chosen = np.empty((len(centers), self.step), dtype)
+        self._numbers = np.arange(len(centers))[:, np.newaxis]
+
+    def tiles(self, block: Any, *others: Any) -> Iterator[tuple[Any, ...]]:
+        """Iterate over (rows, one-hot columns of their clusters, the same rows of others)."""
+        for start in range(0, len(block), self.step):
+            rows = slice(start, start + self.step)
+            parts = (other if other is None else other[rows] for other in others)
+            yield (rows, self(block[rows]), *parts)
+
+    def __call__(self, tile: Any) -> Any:
+        """Return a column for each row with 1 at its cluster; valid until the next call."""
+        distances = self._distances[:, : len(tile)]
+        chosen = self._chosen[:, : len(tile)]
+        moved = tile if self._origin is None else tile - self._origin
+        np.matmul(self._factors, moved.T, out=distances)
+        np.add(distances, self._offsets, out=distances)
+        np.equal(distances, distances.min(axis=0), out=chosen)
+        if np.count_nonzero(chosen) != len(tile):
+            refuse(tile, allow_nan=False)
+            # Of equally near centres the first counts.
+            np.equal(distances.argmin(axis=0), self._numbers, out=chosen)
+        return chosen
+
+
+@kernel(scratch=0.1)
+def assign(block: Any, weight: Any = None, *, centers: Any) -> Sums:
+    """Return the clusters' weights and sums of a run of samples."""
+    nearest = Nearest(centers, block.dtype)
+    weights, samples = np.zeros(len(centers)), np.zeros(centers.shape)
+    for rows, chosen, w in nearest.tiles(block, weight):
+        if w is not None:
+            chosen *= w
+        weights += chosen.sum(axis=1)
+        samples += chosen @ block[rows]
+    return Sums(weights, samples)
+
+
+@kernel(scratch=0.1)
+def labels(block: Any, *, centers: Any) -> Any:
+    """Return each sample's cluster."""
+    nearest = Nearest(centers, block.dtype)
+    numbers = np.arange(len(centers), dtype=block.dtype)
+    found = np.empty(len(block), np.int32)
+    for rows, chosen in nearest.tiles(block):
+        found[rows] = numbers @ chosen
+    return found
+
+
+def squared_distances(block: Any, points: Any) -> Any:
+    """Return each row's squared distance from each point."""
+    origin = points.mean(axis=0)
+    away = points - origin
+    squared = np.square(away).sum(axis=1)
+    result = np.empty((len(block), len(points)))
+    done = 0
+    for (tile,) in tiles(block):
+        moved = tile - origin
+        out = result[done : done + len(tile)]
+        np.matmul(moved, -2.0 * away.T, out=out)
+        out += np.einsum("ij,ij->i", moved, moved)[:, np.newaxis]
+        out += squared
+        np.maximum(out, 0.0, out=out)
+        done += len(tile)
+    return result
+
+
+@kernel(scratch=0.5)
+def distances(block: Any, *, centers: Any) -> Any:
+    """Return each sample's distance from each centre."""
+    return np.sqrt(squared_distances(block, centers)).astype(block.dtype, copy=False)
+
+
+@kernel(scratch=0.1)
+def inertia(block: Any, found: Any, weight: Any = None, *, centers: Any) -> tuple[Any, ...]:
+    """Return the sum of the squared distances to the centres, and the clusters' sizes."""
+    step = max(256, TILE // (2 * block.shape[1]))
+    total = 0.0
+    for start in range(0, len(block), step):
+        rows = slice(start, start + step)
+        away = block[rows] - centers[found[rows]]
+        squared = np.einsum("ij,ij->i", away, away)
+        total += float(squared.sum() if weight is None else squared @ weight[rows])
+    return total, np.bincount(found, minlength=len(centers))
+
+
+@kernel(scratch=1.0)
+def farthest(
+    block: Any, weight: Any = None, *, centers: Any, count: int
+) -> tuple[Any, Any, Any, Any]:
+    """Return the samples farthest from their centres: distances, rows, clusters, weights."""
+    found = labels(block, centers=centers)
+    squared = np.square(block - centers[found]).sum(axis=1)
+    top = np.argsort(-squared, kind="stable")[:count]
+    weights = np.ones(len(top)) if weight is None else weight[top]
+    return squared[top], block[top], found[top], weights
+
+
+def farther(a: tuple[Any, ...], b: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return the farthest of both, as many as the longer of them has."""
+    joined = [np.concatenate(pair) for pair in zip(a, b, strict=True)]
+    top = np.argsort(-joined[0], kind="stable")[: max(len(a[0]), len(b[0]))]
+    return tuple(item[top] for item in joined)
+
+
+def meetings(first: Any, second: Any, *, count: int) -> tuple[Any]:
+    """Return how many samples each two clusters of two clusterings share."""
+    pairs = first.astype(np.int64) * count + second
+    return (np.bincount(pairs, minlength=count * count).reshape(count, count),)
+
+
+def improve(rows: Node, weight: Node | None, centers: Any) -> Any:
+    """Return the means of the samples that are nearest to each centre."""
+    nbytes = 8 * centers.size
+    weights, samples = fold(assign, add, rows, weight, nbytes=nbytes, centers=centers)
+    empty = np.flatnonzero(weights == 0)
+    if len(empty):
+        _relocate(rows, weight, centers, Sums(weights, samples), empty)
+    filled = weights > 0
+    means = samples / np.where(filled, weights, 1.0)[:, np.newaxis]
+    means[~filled] = means[weights.argmax()]
+    return means
+
+
+def _relocate(rows: Node, weight: Node | None, centers: Any, sums: Sums, empty: Any) -> None:
+    """Give each empty cluster one of the samples that are farthest from their own centres."""
+    distances, samples, owners, weights = fold(
+        farthest, farther, rows, weight, nbytes=8 * centers.size, centers=centers, count=len(empty)
+    )
+    if distances.max(initial=0.0) == 0:
+        return
+    for cluster, sample, owner, w in zip(empty, samples, owners, weights, strict=False):
+        sums.samples[owner] -= sample * w
+        sums.weights[owner] -= w
+        sums.samples[cluster] = sample * w
+        sums.weights[cluster] = w

@@ -1,0 +1,166 @@
+"""Where k-means starts: k-means++, k-means|| and random samples.
+
+The draws are those that scikit-learn makes of the same random state, so that both start alike.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from sklearn.cluster import kmeans_plusplus
+
+from marsdask.core.collection import execute, wrap
+from marsdask.core.node import Node
+from marsdask.core.shapes import kernel
+from marsdask.core.types import numbers
+from marsdask.learn.rows import Fold, Value, add, fold, rowwise
+from marsdask.tensor import cumsum
+from marsdask.tensor.elementwise import multiply
+from marsdask.tensor.random import RandomState
+
+from .lloyd import assign, squared_distances
+
+
+def plus_plus(rows: Node, weight: Node | None, count: int, state: Any) -> Any:
+    """Choose samples far from those chosen before, the best of a few draws each time."""
+    trials = 2 + int(math.log(count))
+    chosen = [_first(rows, weight, state)]
+    squared, sums = _nearer(rows, weight, None, chosen[0])
+    closest = rowwise(column, squared.node, dtype=np.float64, position=0)
+    total = sums[0]
+    while len(chosen) < count:
+        mass = closest if weight is None else multiply(closest, wrap(weight))
+        found = _locate(mass, state.uniform(size=trials) * total, "left")
+        candidates = _take(rows, found)
+        squared, sums = _nearer(rows, weight, closest.node, candidates)
+        best = int(sums.argmin())
+        total = sums[best]
+        closest = rowwise(column, squared.node, dtype=np.float64, position=best)
+        chosen.append(candidates[best : best + 1])
+    return np.concatenate(chosen)
+
+
+def parallel(
+    rows: Node, weight: Node | None, count: int, state: Any, *, rate: float, rounds: int
+) -> Any:
+    """Draw many samples in a few passes and choose among them (k-means||).
+
+    ``rate`` times ``count`` samples are expected of each pass.
+    """
+    (length,) = numbers(rows.shape[:1])
+    found = _first(rows, weight, state)
+    candidates = [found]
+    closest = None
+    for _ in range(rounds):
+        squared, _ = _nearer(rows, weight, closest, found)
+        closest = rowwise(least, squared.node, dtype=np.float64).node
+        total = fold(weigh, add, closest, weight, nbytes=8)[0][0]
+        if total == 0:
+            break
+        draws = RandomState(state.randint(2**31 - 1)).random_sample(length)
+        found = fold(
+            draw,
+            join,
+            rows,
+            closest,
+            draws.node,
+            weight,
+            nbytes=int(8 * rate * count * numbers(rows.shape)[1]),
+            chance=rate * count / total,
+        )
+        if len(found):
+            candidates.append(found)
+    pool = np.concatenate(candidates)
+    if len(pool) < count:
+        return plus_plus(rows, weight, count, state)
+    weights = fold(assign, add, rows, weight, nbytes=8 * pool.size, centers=pool).weights
+    centers, _ = kmeans_plusplus(pool, count, sample_weight=weights, random_state=state)
+    return centers
+
+
+def at_random(rows: Node, weight: Node | None, count: int, state: Any) -> Any:
+    """Choose different samples at random, by their weights."""
+    if weight is not None:
+        there = int((wrap(weight) > 0).sum().compute())
+        if there < count:
+            raise ValueError(f"Fewer samples of positive weight ({there}) than n_clusters={count}")
+    found: list[int] = []
+    while len(found) < count:
+        drawn = _draw(rows, weight, state.random_sample(count - len(found)))
+        found = list(dict.fromkeys([*found, *drawn.tolist()]))
+    return _take(rows, np.asarray(found))
+
+
+def _first(rows: Node, weight: Node | None, state: Any) -> Any:
+    return _take(rows, _draw(rows, weight, state.random_sample(1)))
+
+
+def _draw(rows: Node, weight: Node | None, uniform: Any) -> Any:
+    """Return the samples that numbers from 0 to 1 stand for."""
+    (length,) = numbers(rows.shape[:1])
+    if weight is None:
+        return np.minimum((uniform * length).astype(np.int64), length - 1)
+    mass = wrap(weight)
+    return _locate(mass, uniform * float(mass.sum().compute()), "right")
+
+
+def _locate(mass: Any, targets: Any, side: str) -> Any:
+    """Return for each target the first sample up to which the masses sum up to it."""
+    (found,) = fold(below, add, cumsum(mass).node, nbytes=8, targets=targets, side=side)
+    return np.minimum(found, numbers(mass.node.shape)[0] - 1)
+
+
+def _take(rows: Node, positions: Any) -> Any:
+    return np.asarray(wrap(rows)[np.asarray(positions)].compute())
+
+
+def _nearer(rows: Node, weight: Node | None, closest: Node | None, points: Any) -> tuple[Any, Any]:
+    """Return squared distances with each point added to those chosen, and their weighted sums."""
+    squared = rowwise(nearer, rows, closest, dtype=np.float64, width=len(points), points=points)
+    operands = (squared.node,) if weight is None else (squared.node, weight)
+    sums = Value(Fold(weigh, add, operands, {}, 8 * len(points)))
+    execute(squared, sums)
+    return squared, sums.fetch()[0]
+
+
+@kernel(scratch=0.5)
+def nearer(block: Any, closest: Any = None, *, points: Any) -> Any:
+    """Return each sample's squared distance from each point, at most ``closest``."""
+    squared = squared_distances(block, points)
+    return squared if closest is None else np.minimum(squared, closest[:, np.newaxis], out=squared)
+
+
+@kernel(scratch=0.1)
+def weigh(block: Any, weight: Any = None) -> tuple[Any]:
+    """Return the weighted sums of the columns."""
+    if weight is None:
+        return (np.atleast_1d(block.sum(axis=0)),)
+    return (np.atleast_1d(weight @ block),)
+
+
+def below(block: Any, *, targets: Any, side: Any) -> tuple[Any]:
+    """Return how many of the ascending values lie before each target."""
+    return (np.searchsorted(block, targets, side),)
+
+
+def column(block: Any, *, position: int) -> Any:
+    """Return one column."""
+    return block[:, position]
+
+
+def least(block: Any) -> Any:
+    """Return the least value of each row."""
+    return block.min(axis=1)
+
+
+def draw(block: Any, closest: Any, uniform: Any, weight: Any = None, *, chance: float) -> Any:
+    """Return the samples drawn with a probability that grows with their distance."""
+    mass = closest if weight is None else closest * weight
+    return block[uniform < chance * mass]
+
+
+def join(a: Any, b: Any) -> Any:
+    """Return the rows of both."""
+    return np.concatenate([a, b])
