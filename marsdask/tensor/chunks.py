@@ -29,7 +29,7 @@ def as_shape(shape: Any) -> tuple[int, ...]:
 def normalize_chunks(chunk_size: Any, shape: Any, dtype: Any) -> Chunks:
     """Return the sizes of all chunks along each axis.
 
-    ``chunk_size`` is an int for every axis, or an item an axis (a tuple, or a dict by axis): an int,
+    ``chunk_size`` is an int for every axis, or an item an axis (in a tuple, or a dict): an int,
     explicit sizes, ``-1`` for the whole axis, ``"auto"`` or ``None`` to let the byte limit choose.
     """
     shape = as_shape(shape)

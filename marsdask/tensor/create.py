@@ -234,11 +234,11 @@ def arange(*args: Any, dtype: Any = None, chunk_size: Any = None, **extra: Any) 
     if len(args) == 4:
         *args, dtype = args  # type: ignore[assignment]
     start, stop, step = _range(tuple(args), named)
-    zeros = [type(item)(0) for item in (start, stop) if item is not None]
     if any(isinstance(item, np.datetime64 | np.timedelta64) for item in (start, stop, step)):
         array = np.arange(start, stop, step, dtype=dtype)
         return wrap(as_node(array, chunks_from(chunk_size, extra)))
-    dtype = np.arange(*zeros, *([] if start is None else [type(step)(1)]), dtype=dtype).dtype
+    nothing = [type(item)(0) for item in (start, stop) if item is not None]
+    dtype = np.arange(*nothing, *([] if start is None else [type(step)(1)]), dtype=dtype).dtype
     start = 0 if start is None else start
     if step == 0:
         raise ZeroDivisionError("division by zero")
@@ -306,7 +306,7 @@ def linspace(
         raise ValueError(f"Number of samples, {num}, must be non-negative.")
     if np.ndim(start) or np.ndim(stop):
         raise NotImplementedError("linspace() takes scalars; stack() several of them")
-    kind = np.result_type(np.asarray(start) * 1.0, np.asarray(stop) * 1.0, float(num))
+    kind = np.linspace(start, stop, 1).dtype
     dtype = kind if dtype is None else np.dtype(dtype)
     ends = (kind.type(start), kind.type(stop), num)
     result = made(

@@ -18,11 +18,13 @@ import numpy as np
 
 from marsdask.core.shapes import kernel
 
+from .scratch import scratch
+
 #: Bytes of one operand's tile: a handful of them fit into the cache of a core.
-TILE_BYTES = 64 * 2**10
+TILE_BYTES = 256 * 2**10
 
 #: The width of a tile whose operands lie in memory in different orders.
-MIXED_WIDTH = 64
+MIXED_WIDTH = 32
 
 Shape = tuple[int, ...]
 Tile = tuple[slice, ...]
@@ -123,7 +125,10 @@ class Worker:
     def _shaped(self, shape: Shape) -> list[Any]:
         if shape != self._shape:
             self._shape = shape
-            self._registers = [np.empty(shape, dtype) for dtype in self._dtypes]
+            self._registers = [
+                scratch(f"register {number}", shape, dtype)
+                for number, dtype in enumerate(self._dtypes)
+            ]
         return self._registers
 
     def __call__(self, views: Sequence[Any], shape: Shape, out: Any = None) -> Any:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from typing import Any
 
 import numpy as np
+
+from .scratch import scratch
 
 Axis = tuple[int, ...]
 #: How many elements, their mean, and the sum of the squared distances from it.
@@ -16,7 +17,10 @@ Moments = tuple[Any, Any, Any]
 def counted(block: Any, axis: Axis, where: Any = True) -> Any:
     """Return how many elements each result is made of."""
     if where is True:
-        return math.prod(block.shape[a] for a in axis)
+        count = 1
+        for a in axis:
+            count *= block.shape[a]
+        return count
     return np.sum(np.broadcast_to(where, block.shape), axis=axis, keepdims=True)
 
 
@@ -32,7 +36,7 @@ def accurate(dtype: np.dtype[Any], wanted: Any) -> np.dtype[Any]:
 def total(block: Any, axis: Axis, dtype: Any = None, where: Any = True, **kwargs: Any) -> Any:
     """Return (sum, count)."""
     dtype = accurate(block.dtype, dtype) if block.dtype.kind not in "mO" else dtype
-    value = np.sum(block, axis=axis, dtype=dtype, where=where, **kwargs)
+    value = np.add.reduce(block, axis=axis, dtype=dtype, where=where, **kwargs)
     return value, counted(block, axis, where)
 
 
@@ -60,19 +64,17 @@ def moments(
     if block.dtype.kind == "c":
         kind = np.promote_types(kind, block.dtype)
     count = counted(block, axis, where)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        mean = np.true_divide(
-            np.sum(block, axis=axis, dtype=kind, keepdims=keepdims, where=where), count
-        )
-        if where is not True:
-            mean = np.where(count == 0, np.zeros((), mean.dtype), mean)
-        away = np.asarray(np.subtract(block, mean, dtype=kind))
-        if away.dtype.kind == "c":
-            away = away.real**2 + away.imag**2
-        else:
-            np.multiply(away, away, out=away)
-        squares = np.sum(away, axis=axis, keepdims=keepdims, where=where)
-    return count, mean, squares
+    mean = np.add.reduce(block, axis=axis, dtype=kind, keepdims=keepdims, where=where)
+    if where is True:
+        mean = mean / mean.dtype.type(count)
+    else:
+        mean = mean / np.maximum(count, 1).astype(mean.real.dtype)
+    away = np.subtract(block, mean, out=scratch("away", block.shape, kind), dtype=kind)
+    if kind.kind == "c":
+        away = away.real**2 + away.imag**2
+    else:
+        np.multiply(away, away, out=away)
+    return count, mean, np.add.reduce(away, axis=axis, keepdims=keepdims, where=where)
 
 
 def nan_moments(block: Any, axis: Axis, dtype: Any = None, keepdims: bool = True) -> Moments:
@@ -85,12 +87,14 @@ def merge_moments(a: Moments, b: Moments) -> Moments:
     """Return the moments of both (Chan, Golub and LeVeque)."""
     (count_a, mean_a, squares_a), (count_b, mean_b, squares_b) = a, b
     count = count_a + count_b
-    share = np.divide(count_b, np.maximum(count, 1)).astype(np.real(mean_a).dtype)
-    with np.errstate(invalid="ignore"):
-        away = mean_b - mean_a
-        mean = mean_a + away * share
-        square = (away * away.conjugate()).real
-        return count, mean, squares_a + squares_b + square * (count_a * share)
+    if isinstance(count, int):
+        share, weight = count_b / count, count_a * (count_b / count)
+    else:
+        share = (count_b / np.maximum(count, 1)).astype(mean_a.real.dtype)
+        weight = count_a * share
+    away = mean_b - mean_a
+    square = away * away if away.dtype.kind != "c" else away.real**2 + away.imag**2
+    return count, mean_a + away * share, squares_a + squares_b + square * weight
 
 
 def variance(partial: Moments, ddof: float = 0) -> Any:

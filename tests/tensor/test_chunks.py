@@ -1,0 +1,87 @@
+"""What users may say about chunks, and how grids are brought into line."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from marsdask.core.config import option_context
+from marsdask.core.types import Unknown
+from marsdask.tensor.chunks import as_shape, broadcast_chunks, common_sizes, normalize_chunks
+
+
+@pytest.mark.parametrize(
+    ("wanted", "shape", "expected"),
+    [
+        (5, (10,), ((5, 5),)),
+        (np.int64(4), (10,), ((4, 4, 2),)),
+        (-1, (10, 3), ((10,), (3,))),
+        ("auto", (10,), ((10,),)),
+        ((4, 2), (8, 3), ((4, 4), (2, 1))),
+        (((1, 2), 3), (3, 6), ((1, 2), (3, 3))),
+        ({0: 2}, (4, 5), ((2, 2), (5,))),
+        ({-1: 2}, (4, 5), ((4,), (2, 2, 1))),
+        ((2, 2, 1), (5,), ((2, 2, 1),)),
+        ((5,), (5,), ((5,),)),
+        (3, (0,), ((0,),)),
+        (3, (), ()),
+        ((-1, "auto"), (3, 4), ((3,), (4,))),
+    ],
+)
+def test_chunk_sizes(wanted: Any, shape: tuple[int, ...], expected: Any) -> None:
+    """Ints, tuples, explicit sizes, dicts, -1 and "auto" are understood."""
+    assert normalize_chunks(wanted, shape, "f8") == expected
+
+
+@pytest.mark.parametrize(
+    "wanted", [2.0, True, np.float32(3), "big", (2.0, 2), (True, 2), ("big", 2)]
+)
+def test_what_is_no_size_is_a_type_error(wanted: Any) -> None:
+    """Floats, bools and other words are refused."""
+    with pytest.raises(TypeError):
+        normalize_chunks(wanted, (4, 4), "f8")
+
+
+@pytest.mark.parametrize("wanted", [0, -2, (2,), (2, 2, 2), ((1, 2), 4), {3: 1}, ((-1, 5), 4)])
+def test_what_does_not_fit_is_a_value_error(wanted: Any) -> None:
+    """Sizes that are not positive, or do not add up, or name no axis are refused."""
+    with pytest.raises(ValueError, match="chunk|axes"):
+        normalize_chunks(wanted, (4, 4), "f8")
+
+
+def test_the_limit_decides_what_is_left_open() -> None:
+    """Chunks chosen for the user stay within the limit."""
+    with option_context({"chunk_store_limit": 800}):
+        chunks = normalize_chunks(None, (100, 100), "f8")
+    assert max(chunks[0]) * max(chunks[1]) <= 100
+
+
+def test_shapes() -> None:
+    """Shapes are ints or sequences of them."""
+    assert as_shape(3) == (3,)
+    assert as_shape(np.int64(3)) == (3,)
+    assert as_shape([2, np.int8(3)]) == (2, 3)
+    assert as_shape(()) == ()
+
+
+def test_common_sizes() -> None:
+    """All borders are kept; axes of one element broadcast, however they are cut."""
+    assert common_sizes([(2, 2), (1, 3)]) == (1, 1, 2)
+    assert common_sizes([(1,), (2, 3)]) == (2, 3)
+    assert common_sizes([(0, 1), (2, 3)]) == (2, 3)
+    assert broadcast_chunks(((2, 2),), ((3,), (4,))) == ((3,), (2, 2))
+    with pytest.raises(ValueError, match="lengths 3 and 4"):
+        common_sizes([(3,), (4,)])
+
+
+def test_unknown_lengths_meet() -> None:
+    """Equal names are equal lengths; different ones are a length that only running tells."""
+    a, b = Unknown("a"), Unknown("b")
+    assert common_sizes([(a,), (a,)]) == (a,)
+    assert common_sizes([(a,), (1,)]) == (a,)
+    assert common_sizes([(a,), (3, 4)]) == (3, 4)
+    (size,) = common_sizes([(a,), (b,)])
+    assert isinstance(size, Unknown)
+    assert size not in (a, b)

@@ -1,0 +1,133 @@
+"""Chains of functions as one kernel: the same values, tile by tile, without temporaries."""
+
+from __future__ import annotations
+
+import tracemalloc
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import marsdask.tensor as mt
+from marsdask.core.graph import Graph
+from marsdask.core.passes import Plan, fuse
+from marsdask.tensor.fused import TILE_BYTES, fused, tile_shape
+from marsdask.tensor.pointwise import Fused
+from marsdask.tensor.reduction import Reduction
+from tests.strategies import arrays_and_chunks, assert_same, tensor_of
+
+
+def optimised(tensor: Any) -> Any:
+    """Return the node that stands for a tensor after fusion."""
+    return fuse(Graph([tensor.node]), Plan()).roots[0]
+
+
+def operands(node: Any) -> list[Any]:
+    """Return the arrays behind a fused node's operands."""
+    return [leaf.array for leaf in node.leaves]
+
+
+def test_a_chain_becomes_one_node() -> None:
+    """A chain, with a value used twice, is one node over the arrays."""
+    a, b = mt.tensor(np.ones(9)), mt.tensor(np.full(9, 2.0))
+    node = optimised(mt.sqrt((a + b) * (a - 1)) / 3)
+    assert isinstance(node, Fused)
+    assert len(node.leaves) == 2
+    assert len(node.program.steps) == 5
+
+
+def test_a_reduction_takes_the_chain_in() -> None:
+    """The prologue of a reduction is part of its node."""
+    a = mt.tensor(np.ones(9))
+    node = optimised((a * 2 + 1).sum())
+    assert isinstance(node, Reduction)
+    assert [step.func for step in node.program.steps] == [np.multiply, np.add]
+
+
+def test_what_two_need_is_left_alone() -> None:
+    """A value with two consumers outside the chain stays a node of its own."""
+    shared = mt.tensor(np.ones(9)) + 1
+    roots = fuse(Graph([(shared * 2).node, (shared * 3).node]), Plan()).roots
+    assert all(root.inputs[0] is shared.node for root in roots)
+
+
+def test_a_broadcast_value_is_not_done_again() -> None:
+    """Work on a row is not repeated for every row of the result."""
+    row = mt.sin(mt.tensor(np.ones(4)))
+    node = optimised(mt.tensor(np.ones((5, 4))) * row + 1)
+    assert row.node in node.inputs
+
+
+def test_objects_are_not_fused() -> None:
+    """Python objects do not live in registers."""
+    things = mt.tensor(np.array([1, 2, 3], object))
+    assert not isinstance(optimised(things + 1 + 2), Fused)
+    assert (things + 1 + 2).compute().tolist() == [4, 5, 6]
+
+
+LARGE = np.random.default_rng(3).normal(size=(300, 500))
+
+
+@pytest.mark.parametrize("layout", ["C", "F", "mixed", "strided", "row", "column", "scalar"])
+def test_large_blocks_of_every_layout(layout: str) -> None:
+    """Tiles cover a block exactly, however the operands lie in memory."""
+    a: Any = LARGE
+    b: Any = LARGE + 1
+    if layout == "F":
+        a, b = np.asfortranarray(a), np.asfortranarray(b)
+    elif layout == "mixed":
+        b = np.asfortranarray(b)
+    elif layout == "strided":
+        a, b = np.repeat(a, 2, axis=1)[:, ::2], b[::-1, ::-1]
+    elif layout in ("row", "column"):
+        b = b[:1] if layout == "row" else b[:, :1]
+    elif layout == "scalar":
+        b = b[:1, :1]
+    x, y = mt.tensor(a), mt.tensor(b)
+    node = optimised((x * x + y) * 0.5 - x * y)
+    blocks = [a if array is a else b for array in operands(node)]
+    result = fused(*blocks, program=node.program)
+    expected = (a * a + b) * 0.5 - a * b
+    assert np.array_equal(result, expected)
+    assert result.flags.f_contiguous == (layout == "F")
+
+
+def test_types_change_on_the_way() -> None:
+    """Registers of several types, comparisons and functions without ``out=``."""
+    x = mt.tensor(LARGE, chunk_size=200)
+    lazy = mt.where((x > 0) & (x < 1), x.astype("f4"), 2) * 3
+    expected = np.where((LARGE > 0) & (LARGE < 1), LARGE.astype("f4"), 2) * 3
+    assert_same(lazy, expected)
+
+
+@given(arrays_and_chunks(dtypes=("f8", "i8"), min_dims=2, max_dims=2), st.integers(1, 3))
+def test_small_blocks(case: tuple[Any, Any], factor: int) -> None:
+    """Small and empty blocks give the same as large ones."""
+    array, chunks = case
+    lazy = tensor_of(array, chunks)
+    assert_same((lazy * factor + lazy.T.sum() - 1) ** 2, (array * factor + array.sum() - 1) ** 2)
+
+
+def test_no_temporary_is_as_large_as_the_block() -> None:
+    """Beside its result a chain takes little memory, and a reduction of it none worth mentioning."""
+    block = np.ones((1000, 1000))
+    x = mt.tensor(block)
+    chain = optimised(mt.sqrt(x * x + 1) - x / 3)
+    tracemalloc.start()
+    try:
+        fused(block, program=chain.program)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 1.3 * block.nbytes
+
+
+def test_tiles_fit_the_cache() -> None:
+    """Rows are kept whole while they fit; mixed layouts get narrow tiles."""
+    c = np.ones((1000, 1000))
+    rows, columns = tile_shape([c, c], c.shape, 8)
+    assert columns == 1000
+    assert rows * columns * 8 <= TILE_BYTES
+    assert tile_shape([c, c.T], c.shape, 8)[1] < 100

@@ -1,0 +1,78 @@
+"""NumPy's protocols: functions of NumPy on tensors stay lazy, or say what to do instead."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import marsdask.tensor as mt
+from tests.strategies import assert_same, tensor_of
+
+ARRAY = np.arange(12.0).reshape(3, 4)
+
+
+def lazy() -> mt.Tensor:
+    """Return a tensor over ARRAY in ragged chunks."""
+    tensor: mt.Tensor = tensor_of(ARRAY, ((2, 1), (1, 3)))
+    return tensor
+
+
+def test_ufuncs_are_lazy() -> None:
+    """A NumPy ufunc of a tensor is a tensor."""
+    assert isinstance(np.sin(lazy()), mt.Tensor)
+    assert_same(np.add(ARRAY, lazy()), ARRAY + ARRAY)
+    assert_same(np.float64(2) * lazy(), 2 * ARRAY)
+
+
+@pytest.mark.parametrize("name", ["add", "multiply", "maximum", "minimum", "logical_and"])
+def test_reduce(name: str) -> None:
+    """``ufunc.reduce`` is the reduction, along the first axis unless another is given."""
+    ufunc = getattr(np, name)
+    assert_same(ufunc.reduce(lazy()), ufunc.reduce(ARRAY))
+    assert_same(ufunc.reduce(lazy(), axis=1), ufunc.reduce(ARRAY, axis=1))
+
+
+def test_accumulate() -> None:
+    """``ufunc.accumulate`` is the scan."""
+    assert_same(np.add.accumulate(lazy(), axis=1), np.add.accumulate(ARRAY, axis=1))
+
+
+def test_methods_without_a_lazy_form_are_refused() -> None:
+    """What has no lazy form says what to do."""
+    with pytest.raises(NotImplementedError, match="compute"):
+        np.subtract.reduce(lazy())
+    with pytest.raises(NotImplementedError, match="compute"):
+        np.add.at(lazy(), 0, 1)
+    with pytest.raises(NotImplementedError, match="compute"):
+        np.unwrap(lazy())
+
+
+def test_out_may_be_an_array_in_memory() -> None:
+    """``array += tensor`` computes, since an array holds values."""
+    target = ARRAY.copy()
+    target += lazy()
+    assert np.array_equal(target, 2 * ARRAY)
+    assert isinstance(target, np.ndarray)
+
+
+def test_functions_find_their_namesakes() -> None:
+    """NumPy functions of tensors are the functions of this package."""
+    assert_same(np.sum(lazy(), axis=0), ARRAY.sum(axis=0))
+    assert_same(np.mean(lazy()), ARRAY.mean())
+    assert_same(np.zeros_like(lazy()), np.zeros_like(ARRAY))
+    assert_same(np.clip(lazy(), 1, 3), np.clip(ARRAY, 1, 3))
+    assert_same(np.where(lazy() > 2, lazy(), 0), np.where(ARRAY > 2, ARRAY, 0))
+    assert_same(np.cumsum(lazy(), axis=0), ARRAY.cumsum(axis=0))
+
+
+def test_asarray_computes() -> None:
+    """``np.asarray`` computes; ``copy=False`` cannot be kept."""
+    assert np.array_equal(np.asarray(lazy()), ARRAY)
+    assert np.asarray(lazy(), dtype="f4").dtype == np.float32
+    with pytest.raises(ValueError, match="copy"):
+        np.asarray(lazy(), copy=False)
+
+
+def test_the_namespace_is_the_module() -> None:
+    """The array API's way to find functions."""
+    assert lazy().__array_namespace__() is mt

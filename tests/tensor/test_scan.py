@@ -1,0 +1,52 @@
+"""Running sums and products equal NumPy's, whatever the chunks."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import marsdask.tensor as mt
+from tests.strategies import arrays_and_chunks, assert_same, grids, tensor_of
+
+NAMES = ["cumsum", "cumprod", "nancumsum", "nancumprod"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+@given(data=st.data())
+def test_scans_equal_numpy(name: str, data: st.DataObject) -> None:
+    """Values and types are NumPy's along every axis, and over the flat array."""
+    array, chunks = data.draw(arrays_and_chunks(dtypes=("i1", "u2", "f4", "f8", "c16", "?")))
+    axes = [None, *range(-array.ndim, array.ndim)]
+    axis = data.draw(st.sampled_from(axes))
+    with np.errstate(all="ignore"), grids(merged=data.draw(st.booleans())):
+        expected = getattr(np, name)(array, axis=axis)
+        assert_same(getattr(mt, name)(tensor_of(array, chunks), axis=axis), expected, rtol=1e-4)
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+def test_long_rows(axis: int) -> None:
+    """Blocks whose rows are added whole give the same as NumPy's walk down the columns."""
+    array = np.random.default_rng(0).integers(0, 9, (40, 700))
+    lazy = tensor_of(array, ((25, 0, 15), (300, 400)))
+    assert_same(lazy.cumsum(axis), array.cumsum(axis))
+    assert_same(lazy.cumsum(axis, dtype="f4"), array.cumsum(axis, dtype="f4"))
+
+
+def test_bad_axes_are_refused_at_the_call() -> None:
+    """An axis that does not exist, or no axis where the array API wants one."""
+    with pytest.raises(np.exceptions.AxisError):
+        mt.ones(3).cumsum(1)
+    with pytest.raises(ValueError, match="axis"):
+        mt.cumulative_sum(mt.ones((3, 3)))
+    with pytest.raises(NotImplementedError, match="concatenate"):
+        mt.cumulative_prod(mt.ones(3), include_initial=True)
+    assert_same(mt.cumulative_sum(mt.ones(3)), np.arange(1.0, 4))
+
+
+def test_out() -> None:
+    """``out=`` rebinds a tensor to the result."""
+    target = mt.zeros(3)
+    assert mt.cumsum(mt.ones(3), out=target) is target
+    assert_same(target, np.arange(1.0, 4))
