@@ -1,0 +1,61 @@
+"""What executed frames show."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import marsdask.dataframe as md
+from marsdask.dataframe.display import html, representation
+from tests.core.recording import recording_session
+
+
+def data(rows):
+    names = np.array([f"n{i}" for i in range(rows)], dtype=object)
+    return pd.DataFrame({"a": np.arange(rows) * 1.5, "b": names})
+
+
+@pytest.fixture(autouse=True)
+def session():
+    with recording_session() as (_, scheduler):
+        yield scheduler
+
+
+@pytest.mark.parametrize("rows", [0, 1, 59, 60, 61, 500])
+@pytest.mark.parametrize("column", [None, "a", "b"])
+def test_it_is_what_pandas_prints(rows, column):
+    """Frames and series, short and long."""
+    expected = data(rows) if column is None else data(rows)[column]
+    x = md.from_pandas(expected, chunk_size=40).execute()
+    assert representation(x) == repr(expected)
+
+
+def test_a_long_index_shows_its_ends():
+    """The first and the last labels, the dtype and the length."""
+    x = md.from_pandas(pd.Index(np.arange(500) * 2), chunk_size=40).execute()
+    assert representation(x) == (
+        "Index([0, 2, 4, 6, 8, ..., 990, 992, 994, 996, 998], dtype='int64', length=500)"
+    )
+
+
+def test_a_few_rows_move(session):
+    """Of a long frame the ends, and nothing stays behind."""
+    x = md.from_pandas(data(10_000), chunk_size=1000).execute()
+    held = session.results
+    shown: list[int] = []
+    gather = session.inner.gather
+    session.inner.gather = lambda keys: [shown.append(len(v)) or v for v in gather(keys)]
+    representation(x)
+    assert sum(shown) == 11
+    assert session.results == held
+
+
+def test_notebooks_get_a_table():
+    """Once there are values; before, the line that describes it."""
+    x = md.from_pandas(data(100), chunk_size=40)
+    assert html(x).startswith("<pre>DataFrame &lt;")
+    x.execute()
+    assert "100 rows x 2 columns" in html(x)
+    assert "<pre>" in html(x["a"].execute())
+    assert html(md.from_pandas(data(3)).execute()).count("<tr") == 4
