@@ -15,9 +15,8 @@ def representation(rows: Any) -> str:
         return repr(shown)
     length = rows.shape[0]
     if isinstance(shown, pd.DataFrame):
-        text = shown.to_string(
-            max_rows=_few(), max_cols=pd.get_option("display.max_columns"), show_dimensions=False
-        )
+        columns = pd.get_option("display.max_columns")
+        text = shown.to_string(max_rows=_few(), max_cols=columns, show_dimensions=False)
         return f"{text}\n\n[{length} rows x {shown.shape[1]} columns]"
     if isinstance(shown, pd.Series):
         text = shown.to_string(max_rows=_few(), dtype=False, name=False, length=False)
@@ -36,9 +35,7 @@ def html(rows: Any) -> str:
     if complete and hasattr(shown, "_repr_html_"):
         return str(shown._repr_html_())
     if isinstance(shown, pd.DataFrame):
-        table = shown.to_html(
-            max_rows=_few(), max_cols=pd.get_option("display.max_columns"), show_dimensions=False
-        )
+        table = shown.to_html(max_rows=_few(), max_cols=pd.get_option("display.max_columns"))
         return f"{table}<p>{rows.shape[0]} rows x {shown.shape[1]} columns</p>"
     return f"<pre>{escape(representation(rows))}</pre>"
 

@@ -18,7 +18,6 @@ from .collection import Rows
 from .create import make_frame
 from .elementwise import binary, by_column, column_of, index_of, method_of, rowwise, with_columns
 from .merge import merge as merge_frames
-from .show import html
 
 
 class DataFrame(Rows):
@@ -135,9 +134,6 @@ class DataFrame(Rows):
     def empty(self) -> bool:
         """Whether there are no rows or no columns; computes where only running can tell."""
         return not len(self.columns) or not len(self)
-
-    def _repr_html_(self) -> str | None:
-        return html(self) if self._is_executed() else None
 
     def __iter__(self) -> Any:
         return iter(self.columns)

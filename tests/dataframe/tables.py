@@ -1,0 +1,85 @@
+"""Tables and ways to cut them, for the tests of frames."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any
+from unittest import mock
+
+import numpy as np
+import pandas as pd
+from hypothesis import strategies as st
+
+import marsdask.dataframe as md
+from tests.strategies import chunkings
+
+#: What decides between one task and a shuffle; tests make both happen.
+THRESHOLDS = {
+    "groupby": ["TREE_ROWS", "SHUFFLED_ROWS", "GATHERED_ROWS"],
+    "order": ["GATHERED_ROWS", "SORTED_BYTES"],
+    "merge": ["BROADCAST", "SHUFFLED"],
+}
+
+
+@contextmanager
+def planned(mode: str) -> Iterator[None]:
+    """Let the sizes as they are decide, or make everything shuffle."""
+    with ExitStack() as stack:
+        if mode == "shuffled":
+            for name, limits in THRESHOLDS.items():
+                module = importlib.import_module(f"marsdask.dataframe.{name}")
+                for limit in limits:
+                    value = 0 if limit == "BROADCAST" else 2
+                    stack.enter_context(mock.patch.object(module, limit, value))
+        yield
+
+
+def table(rows: int, seed: int = 0, index: str = "range") -> pd.DataFrame:
+    """Return a table with repeated keys, missing values and a unique column."""
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(
+        {
+            "k": rng.integers(-2, 3, rows),
+            "f": np.where(rng.random(rows) < 0.3, np.nan, rng.integers(0, 9, rows) / 4),
+            "s": pd.array(rng.choice(["a", "bb", "ä", None], rows), dtype="str"),
+            "b": rng.random(rows) < 0.5,
+            "u": rng.permutation(rows),
+            "t": pd.to_datetime(rng.integers(0, 9, rows), unit="D"),
+        }
+    )
+    if index == "labels":
+        frame.index = pd.Index(rng.permutation(rows) * 2, name="row")
+    elif index == "text":
+        frame.index = pd.Index([f"r{i % 5}" for i in range(rows)], dtype="str")
+    return frame
+
+
+@st.composite
+def tables(draw: Any, min_rows: int = 0) -> tuple[pd.DataFrame, Any]:
+    """Return a table and the same one lazily, cut somehow."""
+    rows = draw(st.integers(min_rows, 12))
+    frame = table(rows, draw(st.integers(0, 99)), draw(st.sampled_from(["range", "labels", "text"])))
+    (sizes,) = draw(chunkings((rows,)))
+    return frame, md.DataFrame(frame, chunk_size=(sizes,))
+
+
+def filtered(frame: Any) -> Any:
+    """Return some rows; how many, only running tells."""
+    return frame[(frame.k >= 0) | (frame.u < 3)]
+
+
+def equal(lazy: Any, wanted: Any, **options: Any) -> None:
+    """Check that a lazy object computes to a pandas one: values, types, labels and their order."""
+    found = lazy.compute()
+    if isinstance(wanted, pd.DataFrame):
+        pd.testing.assert_frame_equal(found, wanted, **options)
+    elif isinstance(wanted, pd.Series):
+        pd.testing.assert_series_equal(found, wanted, **options)
+    elif isinstance(wanted, pd.Index):
+        pd.testing.assert_index_equal(found, wanted)
+    elif pd.isna(wanted):
+        assert pd.isna(found)
+    else:
+        assert np.isclose(found, wanted) if isinstance(wanted, float) else found == wanted

@@ -1,0 +1,107 @@
+"""Operations on rows equal pandas's over chunkings."""
+
+from __future__ import annotations
+
+import operator
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+
+import marsdask.dataframe as md
+from tests.dataframe.tables import equal, filtered, table, tables
+
+OPERATIONS = {
+    "column": lambda d: d.f,
+    "columns": lambda d: d[["u", "f"]],
+    "arithmetic": lambda d: (d.u + d.f) * 2 - d.k / 3,
+    "reflected": lambda d: 2 ** abs(d.k) - 1 / (d.u + 1.5),
+    "comparison": lambda d: d.s == "a",
+    "boolean": lambda d: ~((d.f > 1) & d.b | (d.k != 0) ^ d.b),
+    "frame": lambda d: d[["k", "f"]] * 2 + d[["k", "f"]],
+    "assign": lambda d: d.assign(x=d.f * 2, y=lambda e: e.x + 1, s=7),
+    "isna": lambda d: d.isna(),
+    "fillna": lambda d: d.fillna({"f": 0.5, "s": "z"}),
+    "fillna column": lambda d: d.f.fillna(-1),
+    "astype": lambda d: d.astype({"k": "float32", "b": "int8"}),
+    "rename": lambda d: d.rename(columns={"k": "key"}),
+    "rename column": lambda d: d.k.rename("key"),
+    "drop": lambda d: d.drop(columns=["s", "t"]),
+    "isin": lambda d: d.k.isin([1, 2]),
+    "between": lambda d: d.u.between(1, 5),
+    "clip": lambda d: d[["k", "u"]].clip(0, 2),
+    "round": lambda d: d.f.round(1),
+    "str": lambda d: d.s.str.upper().str.len(),
+    "dt": lambda d: d.t.dt.day,
+    "where": lambda d: d.f.where(d.b, -1.0),
+    "set_index": lambda d: d.set_index("u"),
+    "index": lambda d: d.index,
+    "to_frame": lambda d: d.u.to_frame("v"),
+    "minus mean": lambda d: d.f - d.f.mean(),
+    "standardised": lambda d: (d[["f", "u"]] - d[["f", "u"]].mean()) / d[["f", "u"]].std(),
+    "loc": lambda d: d.loc[:, ["u", "k"]],
+}
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+@given(both=tables(min_rows=1))
+def test_operations_equal_pandas(name, both):
+    """Values, types and labels are pandas's, also of rows chosen before."""
+    frame, lazy = both
+    operation = OPERATIONS[name]
+    equal(operation(lazy), operation(frame))
+    equal(operation(filtered(lazy)), operation(filtered(frame)))
+
+
+@given(both=tables(min_rows=1))
+def test_a_column_is_set_in_place(both):
+    """Assignment to a column changes the frame and nothing computed from it before."""
+    frame, lazy = both
+    before = lazy.k + 0
+    lazy["k"] = lazy.f * 2
+    lazy["new"] = 1
+    wanted = frame.assign(k=frame.f * 2, new=1)
+    equal(lazy, wanted)
+    equal(before, frame.k + 0)
+
+
+@pytest.mark.parametrize("func", [operator.add, operator.lt, operator.and_])
+def test_other_indexes_are_refused(func):
+    """What pandas would align by label is refused at the call, with the way out."""
+    lazy = md.DataFrame(table(10, index="labels"))
+    other = md.DataFrame(table(10, seed=1, index="labels"))
+    with pytest.raises(NotImplementedError, match="reset_index"):
+        func(lazy.b, other.b)
+
+
+def test_equal_default_indexes_need_no_alignment():
+    """Objects of different origin whose rows are numbered alike combine, however they are cut."""
+    a, b = pd.Series(range(10)), pd.Series(np.arange(10.0) ** 2)
+    equal(md.Series(a, chunk_size=3) + md.Series(b, chunk_size=4), a + b)
+
+
+def test_a_frame_and_a_series_of_rows_are_refused():
+    """Pandas would match the rows' labels with the columns: never by accident."""
+    lazy = md.DataFrame(table(5)[["u", "f"]])
+    with pytest.raises(NotImplementedError, match="columns"):
+        lazy + lazy.u
+
+
+def test_bad_columns_are_refused_at_the_call():
+    """A column that is not there is a KeyError or an AttributeError, as in pandas."""
+    lazy = md.DataFrame(table(5))
+    with pytest.raises(KeyError):
+        lazy["nope"]
+    with pytest.raises(KeyError):
+        lazy[["k", "nope"]]
+    with pytest.raises(AttributeError, match="nope"):
+        lazy.nope  # noqa: B018
+    with pytest.raises(AttributeError):
+        lazy.k.str.upper()
+
+
+def test_no_truth_value():
+    """A condition in an ``if`` is refused, as in pandas."""
+    with pytest.raises(ValueError, match="ambiguous"):
+        bool(md.Series([1, 2]) == 1)

@@ -1,0 +1,70 @@
+"""Reductions equal pandas's over chunkings, with NaN and without rows."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+
+import marsdask.dataframe as md
+import marsdask.tensor as mt
+from tests.dataframe.tables import equal, filtered, table, tables
+
+NUMBERS = ["k", "f", "u"]
+REDUCTIONS = ["sum", "mean", "count", "min", "max", "var", "std", "prod", "any", "all"]
+
+
+@pytest.mark.parametrize("name", REDUCTIONS)
+@given(both=tables())
+def test_reductions_equal_pandas(name, both):
+    """Frames give a series over the columns, series a scalar."""
+    frame, lazy = both
+    for d, e in ((frame, lazy), (filtered(frame), filtered(lazy))):
+        equal(getattr(e[NUMBERS], name)(), getattr(d[NUMBERS], name)())
+        for column in ("u", "f"):
+            equal(getattr(e[column], name)(), getattr(d[column], name)())
+
+
+@pytest.mark.parametrize("name", ["sum", "mean", "min", "var", "std"])
+@given(both=tables(min_rows=1))
+def test_skipna(name, both):
+    """Without skipna one NaN makes the result NaN."""
+    frame, lazy = both
+    equal(getattr(lazy[NUMBERS], name)(skipna=False), getattr(frame[NUMBERS], name)(skipna=False))
+
+
+@given(both=tables(min_rows=1))
+def test_numeric_only(both):
+    """Texts and times are left out, and extremes of texts and times exist."""
+    frame, lazy = both
+    for name in ("sum", "mean", "max", "std"):
+        equal(getattr(lazy, name)(numeric_only=True), getattr(frame, name)(numeric_only=True))
+    equal(lazy.t.max(), frame.t.max())
+    equal(lazy.count(), frame.count())
+
+
+@given(both=tables())
+def test_distinct_counts(both):
+    """The number of distinct values counts NaN only if told to."""
+    frame, lazy = both
+    assert lazy.f.nunique().compute() == frame.f.nunique()
+    assert lazy.s.nunique(dropna=False).compute() == frame.s.nunique(dropna=False)
+
+
+def test_refused_at_the_call():
+    """What pandas refuses is refused when it is written, not when it runs."""
+    lazy = md.DataFrame(table(10), chunk_size=3)
+    with pytest.raises(TypeError):
+        lazy.mean()
+    with pytest.raises(TypeError):
+        lazy.f.sum(nonsense=True)
+    with pytest.raises(NotImplementedError, match="axis"):
+        lazy.sum(axis=1)
+
+
+def test_the_documents_snippet():
+    """Sums of the columns of a tensor."""
+    a = mt.ones((200, 30), chunk_size=20)
+    result = md.DataFrame(a).sum().execute()
+    pd.testing.assert_series_equal(result.fetch(), pd.DataFrame(np.ones((200, 30))).sum())
