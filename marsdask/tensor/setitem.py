@@ -112,7 +112,7 @@ def put(block: Any, value: Any, key: tuple[slice, ...] | None) -> Any:
     """Return a copy of a block with a part assigned to."""
     if key is None:
         return block
-    out = block.copy()
+    out = np.array(block)  # a copy; a block without axes may be a scalar
     out[key] = value
     return out
 
@@ -207,7 +207,7 @@ def _comparable(
 
 def put_where(block: Any, mask: Any, value: Any) -> Any:
     """Return a copy of a block with other values where a mask holds."""
-    out = block.copy()
+    out = np.array(block)  # a copy; a block without axes may be a scalar
     np.copyto(out, value, where=mask, casting="unsafe")
     return out
 
@@ -233,7 +233,7 @@ def _assign_mask(node: Node, item: Item, value: Node) -> Node:
 
 def put_chosen(block: Any, mask: Any, value: Any, axis: int) -> Any:
     """Return a copy of a block with one value for each place where a mask holds."""
-    out = block.copy()
+    out = np.array(block)  # a copy; a block without axes may be a scalar
     out[(slice(None),) * axis + (mask,)] = value
     return out
 
@@ -357,7 +357,7 @@ def put_points(
     chosen = np.flatnonzero(inside)
     if not chosen.size:
         return block
-    out = block.copy()
+    out = np.array(block)  # a copy; a block without axes may be a scalar
     part: Any = out[key]
     where: list[Any] = [slice(None)] * block.ndim
     for axis, positions in zip(axes, local, strict=True):

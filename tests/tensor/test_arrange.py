@@ -1,0 +1,88 @@
+"""Patterns of elements: repeats, frames, diagonals and triangles."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import marsdask.tensor as mt
+from tests.strategies import arrays_and_chunks, assert_same, chunkings, grids, tensor_of
+
+PATTERNS = {
+    "repeat": lambda xp, a: xp.repeat(a, 3),
+    "repeat axis": lambda xp, a: xp.repeat(a, 2, axis=1),
+    "repeat none": lambda xp, a: xp.repeat(a, 0, axis=0),
+    "repeat each": lambda xp, a: xp.repeat(a, [i % 3 for i in range(a.shape[1])], axis=1),
+    "pad": lambda xp, a: xp.pad(a, 2),
+    "pad constants": lambda xp, a: xp.pad(a, ((1, 0), (2, 3)), constant_values=((1, 2), (3, 4))),
+    "pad edge": lambda xp, a: xp.pad(a, ((2, 1), (0, 3)), mode="edge"),
+    "pad reflect": lambda xp, a: xp.pad(a, (1, 9), mode="reflect"),
+    "pad symmetric": lambda xp, a: xp.pad(a, 3, mode="symmetric"),
+    "pad wrap": lambda xp, a: xp.pad(a, {1: (2, 5)}, mode="wrap"),
+    "tril": lambda xp, a: xp.tril(a),
+    "triu": lambda xp, a: xp.triu(a, -1),
+    "tril of a vector": lambda xp, a: xp.tril(a[0], 1),
+    "diag": lambda xp, a: xp.diag(a, 1),
+    "diag below": lambda xp, a: xp.diag(a, -2),
+    "diag of a vector": lambda xp, a: xp.diag(a[0]),
+    "diag above": lambda xp, a: xp.diag(a[0], 2),
+    "diagflat": lambda xp, a: xp.diagflat(a, -1),
+    "diagonal": lambda xp, a: a.diagonal(1),
+    "diagonal axes": lambda xp, a: xp.diagonal(xp.expand_dims(a, 1), 0, 0, 2),
+    "trace": lambda xp, a: xp.trace(a),
+}
+
+
+@pytest.mark.parametrize("name", PATTERNS)
+@given(case=arrays_and_chunks(dtypes=("i8", "f4"), min_dims=2, max_dims=2, min_side=1))
+def test_patterns_are_numpys(name, case):
+    """Each function gives NumPy's values over any chunks."""
+    array, chunks = case
+    assert_same(PATTERNS[name](mt, tensor_of(array, chunks)), PATTERNS[name](np, array))
+
+
+@pytest.mark.parametrize("merged", [True, False])
+@given(data=st.data())
+def test_take_along_axis(data, merged):
+    """Each line is chosen from by its own positions."""
+    array, chunks = data.draw(arrays_and_chunks(dtypes=("i8",), min_dims=1, min_side=1))
+    axis = data.draw(st.integers(-array.ndim, array.ndim - 1))
+    where = np.argsort(array, axis=axis)[..., :]
+    x, w = tensor_of(array, chunks), tensor_of(where, data.draw(chunkings(where.shape)))
+    with grids(merged=merged):
+        assert_same(mt.take_along_axis(x, w, axis), np.take_along_axis(array, where, axis))
+    one = np.zeros((1,) * array.ndim, int)
+    assert_same(mt.take_along_axis(x, one, axis), np.take_along_axis(array, one, axis))
+
+
+def test_repeats_of_unknown_length():
+    """A filtered array is repeated without looking."""
+    a = np.arange(10)
+    x = mt.arange(10, chunk_size=3)
+    assert_same(mt.repeat(x[x > 4], 2), np.repeat(a[a > 4], 2))
+    assert_same(mt.tril(mt.ones((4, 2), chunk_size=3)[x[:4] > 1]), np.tril(np.ones((2, 2))))
+
+
+BAD = {
+    "repeat": lambda x: mt.repeat(x, -1),
+    "pad": lambda x: mt.pad(x, -1),
+    "tril": lambda x: mt.tril(x.sum()),
+    "diag": lambda x: mt.diag(x.sum()),
+    "diagonal": lambda x: mt.diagonal(x[0]),
+    "take": lambda x: mt.take_along_axis(x, mt.zeros(3, dtype=int), 0),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_what_does_not_fit_is_refused_at_the_call(name):
+    """Each is a ValueError before anything runs."""
+    with pytest.raises(ValueError):  # noqa: PT011 - NumPy's texts are many
+        BAD[name](mt.ones((3, 4), chunk_size=2))
+
+
+def test_modes_of_pad_that_are_missing_are_named():
+    """NotImplementedError says which modes there are."""
+    with pytest.raises(NotImplementedError, match="modes are constant, edge"):
+        mt.pad(mt.ones(3), 1, mode="mean")

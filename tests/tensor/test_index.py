@@ -1,0 +1,136 @@
+"""Indexing equals NumPy's for every kind of key, over chunkings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import marsdask.tensor as mt
+from tests.strategies import arrays_and_chunks, assert_same, chunkings, grids, shapes, tensor_of
+from tests.tensor.keys import keys, lazy_key, positions
+
+
+@st.composite
+def cases(draw: Any) -> tuple[Any, Any, Any]:
+    """Return an array, its chunks and a key."""
+    array, chunks = draw(arrays_and_chunks(dtypes=("i8", "f8"), min_side=0))
+    return array, chunks, draw(keys(array.shape))
+
+
+@pytest.mark.parametrize("merged", [True, False])
+@given(case=cases())
+def test_keys_choose_what_numpy_chooses(merged, case):
+    """Slices, elements, new axes, one array or mask: values, shape and type are NumPy's."""
+    array, chunks, key = case
+    try:
+        expected = array[key]
+    except IndexError:
+        with pytest.raises(IndexError):
+            tensor_of(array, chunks)[key]
+        return
+    with grids(merged=merged):
+        lazy = tensor_of(array, chunks)[key]
+        if not np.isnan(lazy.shape).any():
+            assert lazy.shape == expected.shape
+        assert_same(lazy, expected)
+
+
+@given(case=cases(), step=st.sampled_from([1, 2, 100]))
+def test_tensors_are_keys_too(case, step):
+    """Arrays of positions and masks may be computed themselves."""
+    array, chunks, key = case
+    if not any(isinstance(k, np.ndarray) for k in key):
+        return
+    try:
+        expected = array[key]
+    except IndexError:
+        return
+    assert_same(tensor_of(array, chunks)[lazy_key(key, step)], expected)
+
+
+@given(data=st.data())
+def test_several_arrays_are_broadcast(data):
+    """Arrays on several axes choose point by point, beside slices or apart from each other."""
+    shape = data.draw(shapes(3, 3, min_side=1))
+    array = np.arange(np.prod(shape)).reshape(shape)
+    x = tensor_of(array, data.draw(chunkings(shape)))
+    first, last = ([data.draw(st.integers(-n, n - 1)) for _ in range(4)] for n in shape[::2])
+    rows = np.array(first)[:, None]
+    assert_same(x[first, :, last], array[first, :, last])
+    assert_same(x[rows, 0, last], array[rows, 0, last])
+    assert_same(x[:, :, last][first], array[:, :, last][first])
+    assert_same(x[0, :, last], array[0, :, last])
+    t = mt.array(np.array(first), chunk_size=2)
+    assert_same(x[t, :, np.array(last)], array[first, :, last])
+
+
+@given(data=st.data())
+def test_masks_of_all_axes(data):
+    """A mask over several axes chooses in C order however either is cut."""
+    array, chunks = data.draw(arrays_and_chunks(dtypes=("i8",), min_dims=1))
+    mask = array > 0
+    m = tensor_of(mask, data.draw(chunkings(mask.shape)))
+    assert_same(tensor_of(array, chunks)[m], array[mask])
+    assert_same(tensor_of(array, chunks)[mask], array[mask])
+    assert_same(tensor_of(array, chunks)[tensor_of(array, chunks) > 0], array[mask])
+
+
+def test_masks_of_numpy_have_known_lengths():
+    """What a mask in memory chooses is counted at once."""
+    x = mt.ones((6, 4), chunk_size=2)
+    assert x[np.array([True, False] * 3)].shape == (3, 4)
+    assert np.isnan(x[x > 0].shape[0])
+
+
+def test_equal_masks_choose_alike():
+    """x[m] * y[m] needs no look at lengths."""
+    x, y = mt.arange(10, chunk_size=3), mt.arange(10, chunk_size=3) * 2
+    m = x > 4
+    product = x[m] * y[m]
+    assert product.chunks == x[m].chunks or np.isnan(product.shape[0])
+    assert product.compute().tolist() == [2 * i * i for i in range(5, 10)]
+    other = (x[m] * y.rechunk(4)[m]).compute()
+    assert other.tolist() == [2 * i * i for i in range(5, 10)]
+
+
+@pytest.mark.parametrize(
+    "key",
+    [5, -6, (0, 0, 0), (Ellipsis, Ellipsis), np.array([1.5]), "field", np.ones(3, bool), [0, 9]],
+    ids=str,
+)
+def test_bad_keys_are_refused_at_the_call(key):
+    """Keys that cannot be raise IndexError before anything runs."""
+    with pytest.raises((IndexError, ValueError)):
+        mt.ones((5, 4), chunk_size=2)[key]
+
+
+def test_single_booleans_are_axes():
+    """True adds an axis, False an empty one."""
+    array = np.arange(6).reshape(2, 3)
+    x = mt.array(array, chunk_size=2)
+    assert_same(x[True], array[True])
+    assert_same(x[..., False], array[..., False])
+
+
+def test_fields_of_structures():
+    """A name chooses a field."""
+    array = np.array([(1, 2.0), (3, 4.0)], dtype=[("a", int), ("b", float)])
+    x = mt.array(array, chunk_size=1)
+    assert_same(x["b"], array["b"])
+
+
+@given(data=st.data())
+def test_take(data):
+    """Positions along an axis, or of all elements."""
+    shape = data.draw(shapes(1, 3, min_side=1))
+    array = np.arange(np.prod(shape)).reshape(shape)
+    x = tensor_of(array, data.draw(chunkings(shape)))
+    axis = data.draw(st.integers(-len(shape), len(shape) - 1))
+    where = data.draw(positions(shape[axis]))
+    assert_same(x.take(where, axis), np.take(array, where, axis))
+    assert_same(mt.take(x, [0, -1]), np.take(array, [0, -1]))
+    assert_same(x[mt.array(0)], array[0])

@@ -1,0 +1,106 @@
+"""Arrays put together and taken apart."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import marsdask.tensor as mt
+from tests.strategies import arrays_and_chunks, assert_same, chunkings, grids, tensor_of
+
+JOINS = {
+    "concatenate": lambda xp, a, b: xp.concatenate([a, b, a]),
+    "concatenate last": lambda xp, a, b: xp.concatenate([a, b], axis=-1),
+    "concatenate all": lambda xp, a, b: xp.concatenate([a, b], axis=None),
+    "concatenate as": lambda xp, a, b: xp.concatenate([a, b], dtype="f8", casting="unsafe"),
+    "stack": lambda xp, a, b: xp.stack([a, b]),
+    "stack last": lambda xp, a, b: xp.stack([a, b, b], axis=-1),
+    "vstack": lambda xp, a, b: xp.vstack([a, b]),
+    "hstack": lambda xp, a, b: xp.hstack([a, b]),
+    "dstack": lambda xp, a, b: xp.dstack([a, b]),
+    "column_stack": lambda xp, a, b: xp.column_stack([a, b]),
+    "append": lambda xp, a, b: xp.append(a, b),
+}
+
+
+@pytest.mark.parametrize("merged", [True, False])
+@pytest.mark.parametrize("name", JOINS)
+@given(data=st.data())
+def test_joins_are_numpys(name, merged, data):
+    """Types are promoted, other axes cut alike, values NumPy's."""
+    a, chunks = data.draw(arrays_and_chunks(dtypes=("i8", "?"), min_dims=1))
+    b = a.astype(data.draw(st.sampled_from(["i8", "f4"]))) * 2
+    x, y = tensor_of(a, chunks), tensor_of(b, data.draw(chunkings(b.shape)))
+    with grids(merged=merged):
+        assert_same(JOINS[name](mt, x, y), JOINS[name](np, a, b))
+
+
+MOVES = {
+    "flip": lambda xp, a: xp.flip(a),
+    "flip axis": lambda xp, a: xp.flip(a, (0, -1)),
+    "flipud": lambda xp, a: xp.flipud(a),
+    "fliplr": lambda xp, a: xp.fliplr(a),
+    "rot90": lambda xp, a: xp.rot90(a),
+    "rot180": lambda xp, a: xp.rot90(a, 2),
+    "rot270": lambda xp, a: xp.rot90(a, -1, axes=(1, 0)),
+    "rot0": lambda xp, a: xp.rot90(a, 4),
+    "roll": lambda xp, a: xp.roll(a, 3),
+    "roll axis": lambda xp, a: xp.roll(a, -2, 1),
+    "roll axes": lambda xp, a: xp.roll(a, (1, 2), (0, 1)),
+    "tile": lambda xp, a: xp.tile(a, 2),
+    "tile more": lambda xp, a: xp.tile(a, (2, 1, 1, 3)),
+    "tile none": lambda xp, a: xp.tile(a, (0, 2)),
+    "atleast": lambda xp, a: xp.atleast_3d(a),
+    "atleast flat": lambda xp, a: xp.atleast_3d(a.ravel()),
+    "delete": lambda xp, a: xp.delete(a, slice(1, 2), 1),
+    "split": lambda xp, a: xp.array_split(a, 3)[1],
+    "split at": lambda xp, a: xp.split(a, [1, 2], axis=1)[-1],
+    "hsplit": lambda xp, a: xp.hsplit(a, [1])[0],
+    "vsplit": lambda xp, a: xp.vsplit(a, [1])[1],
+}
+
+
+@pytest.mark.parametrize("name", MOVES)
+@given(case=arrays_and_chunks(dtypes=("i8",), min_dims=2))
+def test_moves_are_numpys(name, case):
+    """Elements moved and repeated along axes."""
+    array, chunks = case
+    assert_same(MOVES[name](mt, tensor_of(array, chunks)), MOVES[name](np, array))
+
+
+def test_unknown_lengths_are_joined_as_they_are():
+    """Along the joined axis nothing need be known; along others lengths are compared when run."""
+    a = np.arange(20).reshape(10, 2)
+    x = mt.array(a, chunk_size=3)
+    kept = x[x[:, 0] > 7]
+    want = a[a[:, 0] > 7]
+    assert_same(mt.concatenate([kept, x, kept]), np.concatenate([want, a, want]))
+    assert_same(mt.concatenate([kept, x[x[:, 1] > 8]], axis=1), np.concatenate([want] * 2, axis=1))
+    with pytest.raises(ValueError, match="different lengths along axis 0"):
+        mt.concatenate([kept, x], axis=1).compute()
+
+
+BAD = {
+    "nothing": lambda x: mt.concatenate([]),
+    "no axes": lambda x: mt.concatenate([x.sum(), x.sum()]),
+    "axis": lambda x: mt.concatenate([x, x], axis=2),
+    "lengths": lambda x: mt.concatenate([x, x.T]),
+    "axes": lambda x: mt.concatenate([x, x[0]]),
+    "stack": lambda x: mt.stack([x, x.T]),
+    "stack nothing": lambda x: mt.stack([]),
+    "split": lambda x: mt.split(x, 2),
+    "sections": lambda x: mt.array_split(x, 0),
+    "dsplit": lambda x: mt.dsplit(x, 1),
+    "rot90": lambda x: mt.rot90(x, axes=(0, 0)),
+    "casting": lambda x: mt.concatenate([x, x], dtype="i8", casting="safe"),
+    "unknown": lambda x: mt.split(x[x > 0], 2),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_what_does_not_fit_is_refused_at_the_call(name):
+    """Each is the error NumPy raises (TypeError for casting), before anything runs."""
+    with pytest.raises((ValueError, TypeError)):
+        BAD[name](mt.ones((3, 4), chunk_size=2))

@@ -1,0 +1,68 @@
+"""Conditions: nonzero and its kin."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import marsdask.tensor as mt
+from tests.strategies import arrays_and_chunks, assert_same, grids, tensor_of
+
+WHERE = {
+    "argwhere": lambda xp, a: xp.argwhere(a),
+    "flatnonzero": lambda xp, a: xp.flatnonzero(a),
+    "nonzero": lambda xp, a: xp.nonzero(a)[-1],
+    "where": lambda xp, a: xp.where(a)[0],
+    "extract": lambda xp, a: xp.extract(a > 0, a),
+    "method": lambda xp, a: a.nonzero()[0],
+}
+
+
+@pytest.mark.parametrize("merged", [True, False])
+@pytest.mark.parametrize("name", WHERE)
+@given(case=arrays_and_chunks(dtypes=("i8", "?"), min_dims=1))
+def test_places_are_numpys(name, merged, case):
+    """Indices come in C order, whatever the chunks."""
+    array, chunks = case
+    with grids(merged=merged):
+        assert_same(WHERE[name](mt, tensor_of(array, chunks)), WHERE[name](np, array))
+
+
+@given(data=st.data())
+def test_compress(data):
+    """Slices where a condition holds, which may be shorter than the axis."""
+    array, chunks = data.draw(arrays_and_chunks(dtypes=("i8",), min_dims=1))
+    x = tensor_of(array, chunks)
+    axis = data.draw(st.integers(0, array.ndim - 1))
+    n = data.draw(st.integers(0, array.shape[axis]))
+    condition = np.arange(n) % 2
+    assert_same(mt.compress(condition, x, axis), np.compress(condition, array, axis))
+    assert_same(x.compress(condition > 0, axis), array.compress(condition > 0, axis))
+
+
+def test_where_of_three():
+    """With values to choose from where is elementwise; one alone is refused."""
+    x = mt.arange(5, chunk_size=2)
+    assert mt.where(x > 2, x, -1).compute().tolist() == [-1, -1, -1, 3, 4]
+    with pytest.raises(ValueError, match="either both or neither"):
+        mt.where(x > 2, x)
+
+
+def test_masks_of_other_lengths_are_refused():
+    """At the call if the lengths are known, when it runs if not."""
+    x = mt.arange(6, chunk_size=2)
+    with pytest.raises(IndexError, match="size of axis is 6 but size of corresponding"):
+        x[mt.ones(5, dtype=bool)]
+    lazy = x[x > 2][mt.ones(2, dtype=bool)]
+    with pytest.raises(IndexError, match="size of axis is 3 but"):
+        lazy.compute()
+
+
+def test_filters_of_filters():
+    """A filtered array may be filtered again by itself."""
+    a = np.arange(100)
+    x = mt.arange(100, chunk_size=9)
+    y = x[x > 20]
+    assert_same(y[y % 2 == 0][y[y % 2 == 0] < 60], a[(a > 20) & (a % 2 == 0) & (a < 60)])

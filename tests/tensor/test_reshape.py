@@ -1,0 +1,97 @@
+"""Reshape in C and Fortran order, with as little moved as the chunks allow."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import marsdask.tensor as mt
+from tests.strategies import arrays_and_chunks, assert_same, chunkings, grids, tensor_of
+from tests.tensor.stages import first_graph
+
+
+@st.composite
+def reshapes(draw):
+    """Return two shapes of the same number of elements."""
+    factors = draw(st.lists(st.sampled_from([1, 2, 3, 5]), max_size=4))
+    old: list[int] = []
+    new: list[int] = []
+    for shape in (old, new):
+        run = 1
+        for factor in draw(st.permutations(factors)):
+            run *= factor
+            if draw(st.booleans()):
+                shape.append(run)
+                run = 1
+        shape.append(run)
+    if new and draw(st.booleans()):
+        new[draw(st.integers(0, len(new) - 1))] = -1
+    return tuple(old), tuple(new)
+
+
+@pytest.mark.parametrize("merged", [True, False])
+@given(data=st.data())
+def test_any_shape_to_any_other(merged, data):
+    """Values in C order, the shape known at the call."""
+    old, new = data.draw(reshapes())
+    array = np.arange(np.prod(old)).reshape(old)
+    with grids(merged=merged):
+        lazy = tensor_of(array, data.draw(chunkings(old))).reshape(new)
+        assert lazy.shape == array.reshape(new).shape
+        assert_same(lazy, array.reshape(new))
+
+
+@given(data=st.data())
+def test_fortran_order(data):
+    """order="F" counts with the first axis fastest."""
+    old, new = data.draw(reshapes())
+    array = np.arange(np.prod(old)).reshape(old)
+    x = tensor_of(array, data.draw(chunkings(old)))
+    assert_same(mt.reshape(x, new, order="F"), array.reshape(new, order="F"))
+
+
+@given(case=arrays_and_chunks(dtypes=("i8",)))
+def test_ravel_and_flatten(case):
+    """All elements in one axis, arrays without any and without axes too."""
+    array, chunks = case
+    x = tensor_of(array, chunks)
+    assert_same(mt.ravel(x), array.ravel())
+    assert_same(x.flatten("F"), array.flatten("F"))
+
+
+def test_arrays_without_elements():
+    """Lengths of zero may change places."""
+    assert mt.ones((0, 4), chunk_size=2).reshape(2, 0, 7).compute().shape == (2, 0, 7)
+
+
+def test_unknown_lengths():
+    """-1 may be unknown until it runs."""
+    a = np.arange(24).reshape(12, 2)
+    x = mt.array(a, chunk_size=5)
+    lazy = x[x[:, 0] > 6].reshape(-1, 4)
+    assert np.isnan(lazy.shape[0])
+    assert_same(lazy, a[a[:, 0] > 6].reshape(-1, 4))
+    with pytest.raises(ValueError, match="cannot reshape array of size 16"):
+        x[x[:, 0] > 6].reshape(5, 3).compute()
+
+
+def test_chunks_that_fit_are_not_moved():
+    """Merging leading axes and splitting at borders is one task a chunk."""
+    x, y = mt.ones((8, 6), chunk_size=(2, 6)), mt.ones(48, chunk_size=12)
+    assert len(first_graph(x.reshape(48))) == 4
+    assert len(first_graph(y.reshape(8, 6))) == 4
+
+
+@pytest.mark.parametrize("shape", [(7,), (-1, -1), (5, -1), (-2, 6)], ids=str)
+def test_bad_shapes_are_refused_at_the_call(shape):
+    """A number of elements that does not fit is a ValueError."""
+    with pytest.raises(ValueError, match=r"reshape|unknown dimension"):
+        mt.ones((3, 4)).reshape(shape)
+
+
+def test_bad_order():
+    """Orders other than C and F are refused."""
+    with pytest.raises(NotImplementedError, match="order='C' or 'F'"):
+        mt.ones((3, 4)).reshape(12, order="K")
