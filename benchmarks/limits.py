@@ -175,10 +175,10 @@ def t07(s: Limit, x: np.ndarray) -> Data:
 
 def t08_part(x: np.ndarray) -> tuple[float, int]:
     """Sum and count what passes the filter."""
-    summed, count = 0.0, 0
+    summed, count, buffer = 0.0, 0, np.empty(BLOCK)
     for span in spans(x.size, BLOCK):
         mask = x[span] > 0.5
-        summed += float(x[span] @ mask)
+        summed += float(np.multiply(x[span], mask, out=buffer[: mask.size]).sum())
         count += int(np.count_nonzero(mask))
     return summed, count
 
