@@ -262,9 +262,6 @@ from .topk import (
     argtopk,
     topk,
 )
-
-# The function, which the submodule of this name would hide.
-tensor = array
 from .unique import (
     intersect1d,
     isin,
@@ -535,3 +532,6 @@ __all__ = [
     "zeros",
     "zeros_like",
 ]
+
+# The function, which the submodule of this name would hide.
+tensor = array

@@ -74,7 +74,7 @@ class ArgReduction(Node):
         return self.title
 
     @cached_property
-    def meta(self) -> Any:  # type: ignore[override]
+    def meta(self) -> Any:
         return empty(np.dtype(np.intp), len(self.chunks))
 
     @property
@@ -82,7 +82,7 @@ class ArgReduction(Node):
         return tuple(range(self.a.meta.ndim)) if self.axis is None else (self.axis,)
 
     @cached_property
-    def chunks(self) -> Chunks:  # type: ignore[override]
+    def chunks(self) -> Chunks:
         return self._reduced(self.a.chunks)
 
     def _reduced(self, chunks: Chunks) -> Chunks:
@@ -91,7 +91,7 @@ class ArgReduction(Node):
             return kept
         return tuple(sizes for axis, sizes in enumerate(kept) if axis not in self._axes)
 
-    def tile(self, a: Grid) -> Generator[Look, Any, Grid]:  # type: ignore[override]
+    def tile(self, a: Grid) -> Generator[Look, Any, Grid]:
         (a,) = yield from resolved(a)
         shape = tuple(sum(numbers(sizes)) for sizes in a.chunks)
         several = tuple(

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from marsdask.core.config import options
-from marsdask.core.types import Chunks, Sizes, Unknown, known, total, upper
+from marsdask.core.types import Chunks, Sizes, Unknown, known, numbers, total, upper
 
 _WANTED = "a chunk size is an int, a tuple of ints, 'auto' or -1, not {!r}"
 
@@ -34,7 +34,9 @@ def normalize_chunks(chunk_size: Any, shape: Any, dtype: Any) -> Chunks:
     """
     shape = as_shape(shape)
     if isinstance(chunk_size, str | bool | np.bool_ | float | np.floating):
-        chunk_size = _one_word(chunk_size)
+        if not isinstance(chunk_size, str) or chunk_size != "auto":
+            raise TypeError(_WANTED.format(chunk_size))
+        chunk_size = None
     if chunk_size is None:
         chunk_size = options.chunk_size
     if isinstance(chunk_size, Mapping):
@@ -56,12 +58,6 @@ def normalize_chunks(chunk_size: Any, shape: Any, dtype: Any) -> Chunks:
         per_axis = [chunk_size] * len(shape)
     sizes = [_axis_sizes(item, length) for item, length in zip(per_axis, shape, strict=True)]
     return _fill_auto(sizes, shape, np.dtype(dtype).itemsize)
-
-
-def _one_word(chunk_size: Any) -> None:
-    """Check what stands for all axes at once and is no number; the limit decides then."""
-    if not isinstance(chunk_size, str) or chunk_size != "auto":
-        raise TypeError(_WANTED.format(chunk_size))
 
 
 def _is_explicit(chunk_size: Sequence[Any], length: int) -> bool:
@@ -101,7 +97,7 @@ def _fill_auto(sizes: list[Sizes | None], shape: tuple[int, ...], itemsize: int)
     auto = [axis for axis, item in enumerate(sizes) if item is None]
     if not auto:
         return tuple(item for item in sizes if item is not None)
-    fixed = math.prod(max(item, default=1) or 1 for item in sizes if item is not None)  # type: ignore[type-var]
+    fixed = math.prod(max(numbers(item), default=1) or 1 for item in sizes if item is not None)
     room = max(1.0, options.chunk_store_limit / max(1, itemsize) / fixed)
     done = dict(enumerate(sizes))
     # Small axes take what they have; the others share the rest.
@@ -155,7 +151,7 @@ def _one_unknown(axis: Sequence[Sizes]) -> Sizes:
 
 
 def _borders(sizes: Sizes) -> list[int]:
-    return [int(border) for border in np.cumsum(sizes)]
+    return [int(border) for border in np.cumsum(numbers(sizes))]
 
 
 def _unlike(distinct: Sequence[Sizes]) -> ValueError:

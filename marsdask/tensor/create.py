@@ -58,7 +58,7 @@ class Made(Node):
         return self.title or self.func.__name__
 
     @cached_property
-    def meta(self) -> Any:  # type: ignore[override]
+    def meta(self) -> Any:
         return empty(self.dtype, len(self.splits))
 
     @property
@@ -332,7 +332,8 @@ def logspace(
 
 def diagonal_ones(shape: Shape, starts: Shape, dtype: Any, k: int) -> Any:
     """Make a block of a matrix with ones on one diagonal."""
-    return np.eye(*shape, k=k + starts[0] - starts[1], dtype=dtype)
+    rows, columns = shape
+    return np.eye(rows, columns, k=k + starts[0] - starts[1], dtype=dtype)
 
 
 def eye(
@@ -356,7 +357,8 @@ def identity(n: int, dtype: Any = None, chunk_size: Any = None, **extra: Any) ->
 
 def lower_ones(shape: Shape, starts: Shape, dtype: Any, k: int) -> Any:
     """Make a block of a matrix with ones at and below one diagonal."""
-    return np.tri(*shape, k=k + starts[0] - starts[1], dtype=dtype)
+    rows, columns = shape
+    return np.tri(rows, columns, k=k + starts[0] - starts[1], dtype=dtype)
 
 
 def tri(

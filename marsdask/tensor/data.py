@@ -112,7 +112,7 @@ class Dataset(Node):
         return "read"
 
     @cached_property
-    def meta(self) -> Any:  # type: ignore[override]
+    def meta(self) -> Any:
         return empty(self.dtype, len(self.splits))
 
     @property
@@ -206,7 +206,7 @@ def from_zarr(
     source = path
     if not isinstance(path, zarr.Array):
         inside = "/".join(item for item in (group, dataset) if item)
-        source = zarr.open_array(path, mode="r", path=inside or None)
+        source = zarr.open_array(path, mode="r", path=inside)
     name = str(source.store_path)
     version = _version(name.removeprefix("file://"))
     splits = normalize_chunks(_fitting(chunk_size, source), source.shape, source.dtype)
@@ -222,7 +222,7 @@ def _fitting(chunk_size: Any, source: Any) -> Any:
         return chunk_size
     wanted = normalize_chunks(None, source.shape, source.dtype)
     return tuple(
-        max(stored, max(sizes) // stored * stored)
+        max(stored, max(numbers(sizes)) // stored * stored)
         for sizes, stored in zip(wanted, source.chunks, strict=True)
     )
 

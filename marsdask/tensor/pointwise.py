@@ -39,10 +39,10 @@ class Pointwise(Node):
         raise NotImplementedError(f"{type(self).__name__} declares no fuses")
 
     @cached_property
-    def chunks(self) -> Chunks:  # type: ignore[override]
+    def chunks(self) -> Chunks:
         return broadcast_chunks(*(node.chunks for node in self.leaves))
 
-    def tile(self, *grids: Grid) -> Any:  # type: ignore[override]
+    def tile(self, *grids: Grid) -> Any:
         # Inputs come once for each mention; operands are distinct.
         distinct = dict(zip(self.inputs, grids, strict=True))
         return self._tile(tuple(distinct[leaf] for leaf in self.leaves))
@@ -109,7 +109,7 @@ class Elementwise(Pointwise):
             return self.func(*args, **dict(self.kwargs))
 
     @cached_property
-    def meta(self) -> Any:  # type: ignore[override]
+    def meta(self) -> Any:
         return empty(self._sample.dtype, len(self.chunks))
 
     @property
@@ -146,14 +146,14 @@ class Fused(Pointwise):
     leaves: tuple[Node, ...]
     program: Program
 
-    fuses: ClassVar[bool] = True  # type: ignore[assignment]
+    fuses: ClassVar[bool] = True
 
     @property
     def label(self) -> str:
         return "_".join(step.func.__name__ for step in self.program.steps[-3:])
 
     @cached_property
-    def meta(self) -> Any:  # type: ignore[override]
+    def meta(self) -> Any:
         return empty(self.program.dtype, len(self.chunks))
 
     def _map(self, grids: tuple[Grid, ...], chunks: Chunks) -> Grid:
@@ -166,15 +166,15 @@ class Several(Elementwise):
     """An elementwise function with several outputs."""
 
     @cached_property
-    def meta(self) -> Any:  # type: ignore[override]
+    def meta(self) -> Any:
         return tuple(empty(sample.dtype, len(self.chunks[0])) for sample in self._sample)
 
     @cached_property
-    def chunks(self) -> Any:  # type: ignore[override]
+    def chunks(self) -> Any:
         return (broadcast_chunks(*(node.chunks for node in self.leaves)),) * len(self._sample)
 
     @property
-    def shape(self) -> Any:  # type: ignore[override]
+    def shape(self) -> Any:
         raise NotImplementedError("several outputs have a shape each")
 
     @property

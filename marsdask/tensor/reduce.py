@@ -91,7 +91,7 @@ def _node(recipe: Recipe, title: str, node: Node, axes: Axis, given: dict[str, A
     if masked and initial is not None and recipe.idempotent:
         settings["initial"] = initial
     ddof = given.get("ddof", 0) or given.get("correction") or 0
-    operands = (node,)
+    operands: tuple[Node, ...] = (node,)
     if masked:
         mask = operand(where, node.chunks)
         operands = (node, mask if isinstance(mask, Node) else as_node(mask))

@@ -27,7 +27,8 @@ def counted(block: Any, axis: Axis, where: Any = True) -> Any:
 def accurate(dtype: np.dtype[Any], wanted: Any) -> np.dtype[Any]:
     """Return the type that averages are accumulated in, as NumPy chooses it."""
     if wanted is not None:
-        return np.dtype(wanted)
+        kind: np.dtype[Any] = np.dtype(wanted)
+        return kind
     if dtype.kind in "biu":
         return np.dtype(np.float64)
     return np.dtype(np.float32) if dtype == np.float16 else dtype
@@ -56,15 +57,13 @@ def divided(partial: Any) -> Any:
         return np.true_divide(value, count, casting="unsafe")
 
 
-def moments(
-    block: Any, axis: Axis, dtype: Any = None, where: Any = True, keepdims: bool = True
-) -> Moments:
+def moments(block: Any, axis: Axis, dtype: Any = None, where: Any = True, **keep: Any) -> Moments:
     """Return count, mean and sum of squared distances."""
     kind = accurate(block.dtype, dtype)
     if block.dtype.kind == "c":
         kind = np.promote_types(kind, block.dtype)
     count = counted(block, axis, where)
-    mean = np.add.reduce(block, axis=axis, dtype=kind, keepdims=keepdims, where=where)
+    mean = np.add.reduce(block, axis=axis, dtype=kind, where=where, **keep)
     if where is True:
         mean = mean / mean.dtype.type(count)
     else:
@@ -74,13 +73,13 @@ def moments(
         away = away.real**2 + away.imag**2
     else:
         np.multiply(away, away, out=away)
-    return count, mean, np.add.reduce(away, axis=axis, keepdims=keepdims, where=where)
+    return count, mean, np.add.reduce(away, axis=axis, where=where, **keep)
 
 
-def nan_moments(block: Any, axis: Axis, dtype: Any = None, keepdims: bool = True) -> Moments:
+def nan_moments(block: Any, axis: Axis, dtype: Any = None, **keep: Any) -> Moments:
     """Return the moments of what is not nan."""
     there = ~np.isnan(block) if block.dtype.kind in "fc" else True
-    return moments(block, axis, dtype, there, keepdims)
+    return moments(block, axis, dtype, there, **keep)
 
 
 def merge_moments(a: Moments, b: Moments) -> Moments:

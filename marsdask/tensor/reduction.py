@@ -88,7 +88,7 @@ class Reduction(Node):
         return self.title
 
     @cached_property
-    def meta(self) -> Any:  # type: ignore[override]
+    def meta(self) -> Any:
         return empty(self.dtype, len(self.chunks))
 
     @cached_property
@@ -96,7 +96,7 @@ class Reduction(Node):
         return broadcast_chunks(*(node.chunks for node in self.operands))
 
     @cached_property
-    def chunks(self) -> Chunks:  # type: ignore[override]
+    def chunks(self) -> Chunks:
         return self._reduced(self._source)
 
     def _reduced(self, chunks: Chunks) -> Chunks:
@@ -111,7 +111,7 @@ class Reduction(Node):
         parts = absorbable((source,), source.shape, alone)
         return self.replaced(operands=parts[0].leaves, program=parts[0].program) if parts else self
 
-    def tile(self, *grids: Grid) -> Any:  # type: ignore[override]
+    def tile(self, *grids: Grid) -> Any:
         distinct = dict(zip(self.inputs, grids, strict=True))
         sources = tuple(distinct[node] for node in self.operands)
         if len({grid.chunks for grid in sources}) == 1:

@@ -63,14 +63,14 @@ class Scan(Node):
         return self.title
 
     @cached_property
-    def meta(self) -> Any:  # type: ignore[override]
+    def meta(self) -> Any:
         return empty(self.dtype, self.a.meta.ndim)
 
     @property
     def chunks(self) -> Chunks:
         return self.a.chunks
 
-    def tile(self, a: Grid) -> Grid:  # type: ignore[override]
+    def tile(self, a: Grid) -> Grid:
         kwargs = {
             "ufunc": self.ufunc,
             "axis": self.axis,

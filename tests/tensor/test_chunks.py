@@ -47,7 +47,7 @@ def test_what_is_no_size_is_a_type_error(wanted: Any) -> None:
 @pytest.mark.parametrize("wanted", [0, -2, (2,), (2, 2, 2), ((1, 2), 4), {3: 1}, ((-1, 5), 4)])
 def test_what_does_not_fit_is_a_value_error(wanted: Any) -> None:
     """Sizes that are not positive, or do not add up, or name no axis are refused."""
-    with pytest.raises(ValueError, match="chunk|axes"):
+    with pytest.raises(ValueError, match=r"chunk|axes"):
         normalize_chunks(wanted, (4, 4), "f8")
 
 

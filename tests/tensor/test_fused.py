@@ -111,7 +111,7 @@ def test_small_blocks(case: tuple[Any, Any], factor: int) -> None:
 
 
 def test_no_temporary_is_as_large_as_the_block() -> None:
-    """Beside its result a chain takes little memory, and a reduction of it none worth mentioning."""
+    """Beside its result, a chain takes little memory."""
     block = np.ones((1000, 1000))
     x = mt.tensor(block)
     chain = optimised(mt.sqrt(x * x + 1) - x / 3)
