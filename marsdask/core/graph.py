@@ -58,8 +58,8 @@ class Graph:
         """
         new: dict[Node, Node] = {}
         for node in self.nodes:
-            rebuilt = node.with_inputs(new) if node.inputs else node
-            new[node] = change(rebuilt)
+            moved = any(new[child] is not child for child in node.inputs)
+            new[node] = change(node.with_inputs(new) if moved else node)
         if all(new[node] is node for node in self.nodes):
             return self
         return Graph([new[root] for root in self.roots])

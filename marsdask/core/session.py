@@ -137,7 +137,7 @@ class Session:
         if self._closed:
             raise SessionClosed("the session is closed; start one with marsdask.new_session()")
 
-    def _localised(self, nodes: Sequence[Node]) -> list[Node]:
+    def _localised(self, nodes: Sequence[Node]) -> Sequence[Node]:
         """Embed results that another session's scheduler or a cluster out of reach holds."""
 
         def change(node: Node) -> Node:
@@ -147,7 +147,10 @@ class Session:
                 return node.within_reach(self.scheduler)
             return node
 
-        return list(Graph(nodes).map(change).roots)
+        graph = Graph(nodes)
+        if not any(isinstance(node, Stored | Adopted) for node in graph.nodes):
+            return nodes
+        return graph.map(change).roots
 
     def _compute(
         self, nodes: Sequence[Node], monitor: Monitor | None, running: Running
