@@ -130,7 +130,7 @@ def one_axis(name: str) -> Callable[..., Any]:
     def lazy(a: Any, n: Any = None, axis: int = -1, norm: str | None = None) -> Any:
         return _transformed(name, a, None if n is None else [n], [axis], norm)
 
-    lazy.__kind_ = lazy.__qualkind_ = name
+    lazy.__name__ = lazy.__qualname__ = name
     lazy.__doc__ = f"Transform along one axis. See numpy.fft.{name}."
     return lazy
 
@@ -148,7 +148,7 @@ def many_axes(name: str, kernel_name: str, default: tuple[int, ...] | None) -> C
             raise ValueError("at least 1 axis must be transformed")
         return _transformed(kernel_name, a, s, axes, norm)
 
-    lazy.__kind_ = lazy.__qualkind_ = name
+    lazy.__name__ = lazy.__qualname__ = name
     lazy.__doc__ = f"Transform along several axes. See numpy.fft.{name}."
     return lazy
 

@@ -47,8 +47,8 @@ def check(lazy, expected):
     expected = np.asarray(expected)
     assert lazy.shape == expected.shape
     assert lazy.dtype == expected.dtype
-    exact = {"rtol": 1e-9} if expected.dtype.itemsize > 4 else {"rtol": 1e-3, "atol": 1e-4}
-    np.testing.assert_allclose(lazy.compute(), expected, **exact)
+    rtol, atol = (1e-9, 0.0) if expected.dtype.itemsize > 4 else (1e-3, 1e-4)
+    np.testing.assert_allclose(lazy.compute(), expected, rtol=rtol, atol=atol)
 
 
 @pytest.mark.filterwarnings("ignore:All-NaN slice:RuntimeWarning")

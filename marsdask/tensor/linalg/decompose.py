@@ -54,7 +54,7 @@ class Factors(Node):
     @cached_property
     def dtype(self) -> np.dtype[Any]:
         """The element type of Q and R."""
-        return np.dtype(np.linalg.qr(np.ones((1, 1), self.a.meta.dtype), mode="r").dtype)
+        return np.linalg.qr(np.ones((1, 1), self.a.meta.dtype)).R.dtype
 
     @cached_property
     def meta(self) -> Any:
@@ -269,7 +269,8 @@ def times_share(leaf: tuple[Any, Any], top: tuple[list[Any], Any], number: int) 
 @kernel(scratch=3.0)
 def svd_of_block(block: Any) -> tuple[Any, Any, Any]:
     """Return the reduced singular value decomposition."""
-    return tuple(np.linalg.svd(block, full_matrices=False))
+    u, s, v = np.linalg.svd(block, full_matrices=False)
+    return u, s, v
 
 
 @kernel(scratch=2.0)
@@ -323,7 +324,9 @@ def qr(a: Any, mode: str = "reduced", method: str = "tsqr") -> Any:
     return r if mode == "r" else ExecutableTuple((q, r))
 
 
-def svd(a: Any, full_matrices: bool = False, compute_uv: bool = True, method: str = "tsqr") -> Any:
+def svd(
+    a: Any, full_matrices: bool | str = False, compute_uv: bool = True, method: str = "tsqr"
+) -> Any:
     """Return U, s and V, the last with vectors as rows. See numpy.linalg.svd.
 
     Differs from NumPy: ``full_matrices`` is False unless given. The signs of vectors (of a pair in

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-Params = Sequence[Any]
+Params = tuple[Any, ...]
 
 
 @dataclass(frozen=True)
@@ -68,6 +68,13 @@ SAMPLERS = {
     "normal": Sampler("standard_normal", fills=True, finish=scale_and_shift),
     "uniform": Sampler("random", fills=True, finish=stretch),
     "exponential": Sampler("standard_exponential", fills=True, finish=scale),
+}
+
+#: Laws that are another one without anything left to do.
+PLAIN: dict[tuple[str, Params], tuple[str, Params]] = {
+    ("normal", (0.0, 1.0)): ("standard_normal", ()),
+    ("uniform", (0.0, 1.0)): ("random", ()),
+    ("exponential", (1.0,)): ("standard_exponential", ()),
 }
 
 

@@ -19,7 +19,7 @@ from marsdask.tensor.chunks import as_shape, normalize_chunks
 from marsdask.tensor.pointwise import Elementwise, assign
 from marsdask.tensor.sort import argsort
 
-from .samplers import SAMPLERS
+from .samplers import PLAIN, SAMPLERS
 from .tiles import Draw, snapped, tile_steps
 
 #: What every law takes after its own parameters.
@@ -87,6 +87,8 @@ class RandomState:
         events: tuple[int, ...] = (),
     ) -> Any:
         _refuse_gpu(gpu)
+        if all(isinstance(item, int | float) for item in params):
+            name, params = PLAIN.get((name, params), (name, params))
         whole = bool(events) or name == "choice"
         params = tuple(_parameter(item, whole=whole) for item in params)
         kind = _result_dtype(name, params, dtype)

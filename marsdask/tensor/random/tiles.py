@@ -23,7 +23,7 @@ from marsdask.core.types import Chunks, Index, Sizes, numbers
 from marsdask.tensor.chunks import regular
 from marsdask.tensor.rechunk import recut, resolved
 
-from .samplers import Sampler, by_name
+from .samplers import Params, Sampler, by_name
 
 #: Elements of a tile: small enough for the second-level cache, large enough to pay for its seed.
 TILE = 2**16
@@ -192,10 +192,10 @@ def draw(
     for number, box in _tiles(bounds, extent, tile_steps(extent, events)):
         sequence = np.random.SeedSequence(seed[0], spawn_key=(seed[1], number))
         generator = np.random.Generator(np.random.SFC64(sequence))
-        values = [
+        values = tuple(
             _part(blocks[item.position], bounds, box) if isinstance(item, Slot) else item
             for item in params
-        ]
+        )
         inside = all(a >= c and b <= d for (a, b), (c, d) in zip(box, bounds, strict=True))
         place = tuple(
             slice(max(a, c) - c, min(b, d) - c) for (a, b), (c, d) in zip(box, bounds, strict=True)
@@ -221,7 +221,7 @@ def _drawn(
     shape: tuple[int, ...],
     lead: int,
     dtype: np.dtype[Any],
-    values: list[Any],
+    values: Params,
 ) -> Any:
     if sampler.fills:
         buffer = np.empty(shape, dtype)

@@ -1,0 +1,108 @@
+"""Norms of vectors and matrices, and approximate singular vectors."""
+
+from __future__ import annotations
+
+import math
+import operator
+from typing import Any
+
+import numpy as np
+
+from marsdask.core.collection import ExecutableTuple, wrap
+from marsdask.tensor import elementwise, reduce
+from marsdask.tensor.base import as_node
+from marsdask.tensor.random import RandomState
+
+from .contract import conjugated
+from .decompose import qr, svd, svdvals, transposed
+from .products import matmul
+
+
+def _vector_norm(x: Any, order: Any, axis: Any, keepdims: bool) -> Any:
+    size = elementwise.absolute(x)
+    options = {"axis": axis, "keepdims": keepdims}
+    if order == math.inf:
+        return reduce.max(size, **options)
+    if order == -math.inf:
+        return reduce.min(size, **options)
+    if order == 0:
+        return reduce.sum(elementwise.not_equal(x, 0).astype(size.dtype), **options)
+    if order == 1:
+        return reduce.sum(size, **options)
+    if order is None or order == 2:
+        return elementwise.sqrt(reduce.sum(elementwise.multiply(size, size), **options))
+    if isinstance(order, str):
+        raise ValueError(f"Invalid norm order {order!r} for vectors")
+    return elementwise.power(reduce.sum(elementwise.power(size, order), **options), 1 / order)
+
+
+def _matrix_norm(x: Any, order: Any, axes: tuple[int, int], keepdims: bool) -> Any:
+    if order in (None, "fro", "f"):
+        return _vector_norm(x, None, axes, keepdims)
+    if order in ("nuc", 2, -2):
+        if x.ndim != 2:
+            raise NotImplementedError(f"the {order} norm of stacks: take matrices one by one")
+        values = svdvals(x)
+        pick = {"nuc": reduce.sum, 2: reduce.max, -2: reduce.min}[order]
+        return pick(values).reshape((1, 1)) if keepdims else pick(values)
+    if order not in (1, -1, math.inf, -math.inf):
+        raise ValueError(f"Invalid norm order {order!r} for matrices")
+    along, across = axes if abs(order) == 1 else axes[::-1]
+    sums = reduce.sum(elementwise.absolute(x), axis=along, keepdims=True)
+    extreme = reduce.max if order > 0 else reduce.min
+    result = extreme(sums, axis=across, keepdims=True)
+    return result if keepdims else result.squeeze(axes)
+
+
+def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
+    """Return a norm of a vector, of a matrix, or along axes. See numpy.linalg.norm."""
+    node = as_node(x)
+    kind = node.meta.dtype.kind
+    tensor = wrap(node) if kind in "fc" else elementwise.astype(wrap(node), np.float64)
+    ndim = node.meta.ndim
+    if axis is None and ord is None:
+        return _vector_norm(tensor, None, None, keepdims)
+    axes = tuple(range(ndim)) if axis is None else axis
+    axes = np.lib.array_utils.normalize_axis_tuple(axes, ndim)
+    if len(axes) == 1:
+        return _vector_norm(tensor, ord, axes[0], keepdims)
+    if len(axes) == 2:
+        return _matrix_norm(tensor, ord, (axes[0], axes[1]), keepdims)
+    raise ValueError("Improper number of dimensions to norm.")
+
+
+def randomized_svd(
+    a: Any,
+    n_components: int,
+    n_oversamples: int = 10,
+    n_iter: int | str = "auto",
+    random_state: Any = None,
+) -> Any:
+    """Return the ``n_components`` largest singular values and their vectors, approximately.
+
+    Two passes over the matrix and two more for each of ``n_iter`` power iterations ("auto" means 7
+    for a tenth of the rank or less, else 4), each made orthogonal, however large the matrix is.
+    """
+    tensor = wrap(as_node(a))
+    count = operator.index(n_components)
+    rank = min(tensor.shape)
+    if not 0 < count <= rank:
+        raise ValueError(f"n_components lies from 1 to {rank}, not {count}")
+    if n_iter == "auto":
+        n_iter = 7 if count < 0.1 * rank else 4
+    width = min(count + n_oversamples, rank)
+    state = random_state if isinstance(random_state, RandomState) else RandomState(random_state)
+    adjoint = wrap(conjugated(transposed(tensor.node)))
+    found = qr(matmul(tensor, state.normal(size=(tensor.shape[1], width))))[0]
+    for _ in range(operator.index(n_iter)):  # type: ignore[arg-type]
+        found = qr(matmul(tensor, qr(matmul(adjoint, found))[0]))[0]
+    basis = wrap(conjugated(transposed(found.node)))
+    u, s, v = svd(matmul(basis, tensor))
+    return ExecutableTuple((matmul(found, u)[:, :count], s[:count], v[:count]))
+
+
+def svd_compressed(
+    a: Any, k: int, n_power_iter: int = 0, n_oversamples: int = 10, seed: Any = None
+) -> Any:
+    """Return the ``k`` largest singular values and their vectors; Dask's name and order."""
+    return randomized_svd(a, k, n_oversamples, n_power_iter, seed)

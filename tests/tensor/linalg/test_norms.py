@@ -1,0 +1,68 @@
+"""Norms equal NumPy's; approximate vectors approximate."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from marsdask.core.collection import wrap
+from marsdask.tensor import linalg
+from marsdask.tensor.base import as_node
+from tests.strategies import chunkings
+
+RNG = np.random.default_rng(0)
+
+
+def tensor(array, chunk_size=None):
+    """Return an array as a tensor."""
+    return wrap(as_node(array, chunk_size))
+
+
+@pytest.mark.parametrize("order", [None, 0, 1, 2, 3, -2, np.inf, -np.inf])
+@given(data=st.data())
+def test_vector_norms(order, data):
+    """Every order, along any axis, kept or not."""
+    x = data.draw(st.sampled_from([RNG.normal(size=(4, 5)), np.arange(1, 21).reshape(4, 5) + 1j]))
+    lazy = tensor(x, data.draw(chunkings(x.shape)))
+    keepdims = data.draw(st.booleans())
+    for axis in (0, -1):
+        result = linalg.norm(lazy, order, axis, keepdims)
+        expected = np.linalg.norm(x, order, axis, keepdims)
+        assert (result.shape, result.dtype) == (expected.shape, expected.dtype)
+        np.testing.assert_allclose(result.compute(), expected)
+
+
+@pytest.mark.parametrize("order", [None, "fro", "nuc", 1, -1, 2, -2, np.inf, -np.inf])
+@given(chunks=chunkings((4, 6)), keepdims=st.booleans())
+def test_matrix_norms(order, chunks, keepdims):
+    """Every order of matrices."""
+    x = np.random.default_rng(1).integers(-9, 9, (4, 6))
+    result = linalg.norm(tensor(x, chunks), order, keepdims=keepdims)
+    expected = np.linalg.norm(x, order, keepdims=keepdims)
+    assert result.shape == np.shape(expected)
+    np.testing.assert_allclose(result.compute(), expected)
+
+
+def test_few_singular_vectors_of_a_matrix_of_low_rank():
+    """A matrix of rank five is found again from five vectors."""
+    x = RNG.normal(size=(60, 5)) @ RNG.normal(size=(5, 40))
+    for u, s, v in (
+        linalg.randomized_svd(tensor(x, 13), 5, random_state=0),
+        linalg.svd_compressed(tensor(x.T, 13), 5, seed=0),
+    ):
+        product = u.compute() * s.compute() @ v.compute()
+        np.testing.assert_allclose(product, x if len(product) == 60 else x.T, atol=1e-9)
+        assert s.shape == (5,)
+
+
+def test_wrong_arguments_are_refused_at_the_call():
+    """Orders, axes and counts are checked where they are written."""
+    lazy = tensor(np.ones((3, 4)))
+    with pytest.raises(ValueError, match="norm order"):
+        linalg.norm(lazy, 3)
+    with pytest.raises(ValueError, match="norm order"):
+        linalg.norm(lazy[0], "nuc")
+    with pytest.raises(ValueError, match="n_components"):
+        linalg.randomized_svd(lazy, 4)
