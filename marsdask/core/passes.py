@@ -50,8 +50,16 @@ def substitute(graph: Graph, results: Mapping[str, Node]) -> Graph:
 
 
 def fuse(graph: Graph, plan: Plan) -> Graph:
-    """Let nodes do the work of inputs that nothing else needs."""
-    del plan
+    """Let nodes do the work of inputs that nothing else needs.
+
+    Until nothing changes: what two nodes needed has one consumer once these two are one.
+    """
+    while (fused := _fuse_once(graph)).roots != graph.roots:
+        graph = fused
+    return graph
+
+
+def _fuse_once(graph: Graph) -> Graph:
     consumers = graph.consumers
     alone_before: dict[Node, bool] = {}
 

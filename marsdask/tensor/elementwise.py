@@ -139,6 +139,20 @@ def astype(a: Any, dtype: Any, order: str = "K", casting: Any = "unsafe", copy: 
     return wrap(Elementwise(cast, (node,), (("dtype", dtype),)))
 
 
+def result_type(*items: Any) -> np.dtype[Any]:
+    """Return the type that operands promote to, at once. See numpy.result_type."""
+    return np.result_type(*(_type_of(item) for item in items))
+
+
+def can_cast(from_: Any, to: Any, casting: Any = "safe") -> bool:
+    """Tell at once whether a cast is allowed. See numpy.can_cast."""
+    return np.can_cast(_type_of(from_), to, casting)
+
+
+def _type_of(item: Any) -> Any:
+    return item.node.meta.dtype if isinstance(item, Collection) else item
+
+
 def clipped(a: Any, low: Any, high: Any) -> Any:
     """Limit a block to a range, either end of which may be missing."""
     return np.clip(a, low, high)

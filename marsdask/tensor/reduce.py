@@ -19,12 +19,21 @@ import numpy as np
 
 from marsdask.core.collection import wrap
 from marsdask.core.node import Node
-from marsdask.core.types import numbers
+from marsdask.core.types import known_chunks, numbers
 
 from . import reducers
 from .base import as_node
 from .create import full, ones_like
-from .elementwise import astype, divide, multiply
+from .elementwise import (
+    astype,
+    divide,
+    equal,
+    isclose,
+    logical_and,
+    logical_or,
+    multiply,
+    not_equal,
+)
 from .pointwise import assign, operand
 from .reduction import Axis, Recipe, Reduction
 from .shape import view
@@ -193,6 +202,26 @@ nanstd = reduction(
     takes=_VAR[:4],
     tiled=True,
 )
+
+
+def allclose(
+    a: Any, b: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
+) -> Any:
+    """Return, as a 0-d tensor, whether all elements are close. See numpy.allclose."""
+    return all(isclose(a, b, rtol, atol, equal_nan))
+
+
+def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Any:
+    """Return, as a 0-d tensor, whether shapes and elements are equal. See numpy.array_equal."""
+    left, right = as_node(a1), as_node(a2)
+    if left.meta.ndim != right.meta.ndim or (
+        known_chunks((*left.chunks, *right.chunks)) and left.shape != right.shape
+    ):
+        return wrap(as_node(np.bool_(False)))
+    same = equal(left, right)
+    if equal_nan:
+        same = logical_or(same, logical_and(not_equal(left, left), not_equal(right, right)))
+    return all(same)
 
 
 def average(

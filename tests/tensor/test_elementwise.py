@@ -158,6 +158,13 @@ def test_dtype_and_casting_go_to_the_ufunc() -> None:
         mt.add(mt.ones(3))
 
 
+def test_types_are_known_at_once() -> None:
+    """``result_type`` and ``can_cast`` answer for tensors without running."""
+    assert mt.result_type(mt.ones(3, dtype="f4"), 1) == np.float32
+    assert np.result_type(mt.ones(3, dtype="f4"), np.float64) == np.float64
+    assert not mt.can_cast(mt.ones(3), "i4")
+
+
 def test_lists_and_arrays_are_operands() -> None:
     """Whatever NumPy takes for an array is an operand, and the result is lazy."""
     assert_same(mt.add([1, 2], np.array([3, 4])), np.array([4, 6]))

@@ -46,6 +46,14 @@ def test_a_reduction_takes_the_chain_in() -> None:
     assert [step.func for step in node.program.steps] == [np.multiply, np.add]
 
 
+def test_a_shared_value_is_done_once() -> None:
+    """A value that several steps of one chain need is a step of the chain."""
+    shared = mt.tensor(np.ones(9)) + 1
+    node = optimised(shared * 2 - mt.sqrt(shared * 3))
+    assert [step.func for step in node.program.steps].count(np.add) == 1
+    assert len(node.program.steps) == 5
+
+
 def test_what_two_need_is_left_alone() -> None:
     """A value with two consumers outside the chain stays a node of its own."""
     shared = mt.tensor(np.ones(9)) + 1

@@ -207,6 +207,16 @@ def test_average(case: tuple[Any, Any]) -> None:
     )
 
 
+def test_comparisons_of_whole_tensors() -> None:
+    """``allclose`` and ``array_equal`` equal NumPy's."""
+    array = np.array([1.0, np.nan, 3.0])
+    lazy = mt.tensor(array, chunk_size=2)
+    for equal_nan in (False, True):
+        assert bool(mt.allclose(lazy, array, equal_nan=equal_nan)) == equal_nan
+        assert bool(mt.array_equal(lazy, array, equal_nan=equal_nan)) == equal_nan
+    assert not bool(mt.array_equal(lazy, array[:2]))
+
+
 def square_sum(block: Any, axis: Any, keepdims: bool) -> Any:
     """Return the sum of squares of a block."""
     return np.sum(block * block, axis=axis, keepdims=keepdims)
