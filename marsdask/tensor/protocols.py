@@ -16,7 +16,7 @@ from marsdask.core.collection import Collection, wrap
 from marsdask.core.types import Unknown
 
 from . import reduce
-from .elementwise import apply, elementwise
+from .elementwise import apply, elementwise, sqrt, square
 from .exchange import is_dask_array
 from .pointwise import assign
 
@@ -74,6 +74,19 @@ def inplace(ufunc: np.ufunc) -> Callable[[Any, Any], Any]:
         return assign(self, apply(ufunc, self, other)) if operand_of(other) else NotImplemented
 
     return call
+
+
+def power(self: Any, exponent: Any) -> Any:
+    """Raise to a power; squares and roots take the short way, as NumPy's own operator does."""
+    if type(exponent) in (int, float) and self.dtype.kind in "biufc":
+        if exponent == 2 and (type(exponent) is int or self.dtype.kind in "fc"):
+            return square(self)
+        if exponent == 0.5 and self.dtype.kind in "fc":
+            return sqrt(self)
+    return raised(self, exponent)
+
+
+raised = binary(elementwise(np.power))
 
 
 def module() -> Any:

@@ -152,7 +152,7 @@ class Tensor(Collection):
     __imod__ = protocols.inplace(np.remainder)
     __divmod__ = protocols.binary(elementwise.divmod)
     __rdivmod__ = protocols.reflected(elementwise.divmod)
-    __pow__ = protocols.binary(elementwise.power)
+    __pow__ = protocols.power
     __rpow__ = protocols.reflected(elementwise.power)
     __ipow__ = protocols.inplace(np.power)
     __matmul__ = protocols.binary(matmul)

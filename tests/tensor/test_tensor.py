@@ -33,6 +33,14 @@ def test_operators(name: str) -> None:
     assert_same(func(lazy(), lazy()), func(ARRAY, ARRAY))
 
 
+@pytest.mark.parametrize("exponent", [2, 2.0, 0.5, -1.0, 3])
+@pytest.mark.parametrize("dtype", ["i4", "f4", "c16", "?"])
+def test_powers(dtype: str, exponent: float) -> None:
+    """The short ways to squares and roots give what NumPy's operator gives."""
+    array = ARRAY.astype(dtype)
+    assert_same(mt.tensor(array, chunk_size=2) ** exponent, array**exponent, rtol=1e-6)
+
+
 @pytest.mark.parametrize("name", ["neg", "pos", "abs", "invert"])
 def test_unary_operators(name: str) -> None:
     """Unary operators are elementwise."""
