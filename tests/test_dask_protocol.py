@@ -205,6 +205,9 @@ def test_what_has_to_look_first_says_so():
     x = mt.ones(10, chunk_size=5).map_chunk(np.flatnonzero, dtype=int) + mt.ones(10, chunk_size=3)
     with pytest.raises(NotImplementedError, match="execute"):
         x.compute(scheduler="sync")
+    for ask in (x.__dask_keys__, x.to_dask, x.to_delayed):
+        with pytest.raises(NotImplementedError, match="execute"):
+            ask()
     np.testing.assert_array_equal(x.compute(), np.array([0, 1, 2, 3, 4] * 2) + 1.0)
 
 

@@ -14,7 +14,7 @@ from marsdask.scheduler.get import get as dask_get
 from .adopted import Adopted
 from .chunk import Grid, current_node
 from .config import options
-from .dask_layer import MergeLayers, finalize, graph_of, nested_keys, rebuild
+from .dask_layer import MergeLayers, check_static, finalize, graph_of, nested_keys, rebuild
 from .errors import NotExecutedError, shortened
 from .explain import explain, visualize
 from .families import class_of, register_collection
@@ -109,6 +109,8 @@ class Collection:
         return graph_of(self._node)
 
     def __dask_keys__(self) -> list[Any]:
+        # Whoever asks for keys will compute them: better told here than by a cluster.
+        check_static(self._node)
         return nested_keys(self._node)
 
     def __dask_layers__(self) -> tuple[str, ...]:

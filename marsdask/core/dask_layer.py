@@ -128,6 +128,12 @@ def static_grids(roots: Sequence[Node]) -> list[Grid]:
     return [_logical(root, grid) for root, grid in zip(roots, grids, strict=True)]
 
 
+def check_static(node: Node) -> None:
+    """Raise ``NotImplementedError`` if the node has no Dask graph before it has been executed."""
+    (grid,) = _Static([node], plan=Plan(coalesce=False)).tile_roots()
+    _logical(node, grid)
+
+
 def _self_contained(node: Node) -> Node:
     return node.embedded() if isinstance(node, Stored) else node
 

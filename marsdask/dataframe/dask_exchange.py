@@ -10,7 +10,7 @@ from dask.delayed import Delayed
 
 from marsdask.core.adopted import Adopted, DaskGraph, KeysOf
 from marsdask.core.collection import Collection, wrap
-from marsdask.core.dask_layer import graph_of, key_of
+from marsdask.core.dask_layer import check_static, graph_of, key_of
 from marsdask.core.types import unknown_sizes
 
 
@@ -53,6 +53,7 @@ def to_dask(frame: Collection) -> Any:
     import dask.dataframe as dd  # heavy: for programs that mix only
 
     node = frame.node
+    check_static(node)
     keys = [key_of(node, (position,)) for position in range(len(node.chunks[0]))]
     return dd.from_graph(graph_of(node), node.meta, (None,) * (len(keys) + 1), keys, node.label)
 
@@ -60,6 +61,7 @@ def to_dask(frame: Collection) -> Any:
 def to_delayed(frame: Collection) -> list[Delayed]:
     """Return a dask.delayed value for each partition."""
     node = frame.node
+    check_static(node)
     graph = graph_of(node)
     layer = node.name if node.name in graph.layers else None
     count = len(node.chunks[0])

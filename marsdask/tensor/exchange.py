@@ -13,7 +13,7 @@ from dask.highlevelgraph import HighLevelGraph
 
 from marsdask.core.adopted import Adopted, DaskGraph, KeysOf
 from marsdask.core.collection import Collection, wrap
-from marsdask.core.dask_layer import MarsLayer, graph_of, key_of
+from marsdask.core.dask_layer import MarsLayer, check_static, graph_of, key_of
 from marsdask.core.node import Node
 from marsdask.core.types import Chunks, Sizes, Unknown, public
 
@@ -63,6 +63,7 @@ def to_dask(tensor: Collection) -> Any:
     import dask.array as da  # heavy: for programs that mix only
 
     node = tensor.node
+    check_static(node)
     chunks = tuple(tuple(map(public, sizes)) for sizes in node.chunks)
     return da.Array(graph_of(node), node.name, chunks, meta=node.meta)
 
@@ -70,6 +71,7 @@ def to_dask(tensor: Collection) -> Any:
 def to_delayed(tensor: Collection) -> Any:
     """Return an object array with a dask.delayed value for each chunk."""
     node = tensor.node
+    check_static(node)
     graph = graph_of(node)
     layer = node.name if node.name in graph.layers else None
     out = np.empty(tuple(map(len, node.chunks)), dtype=object)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gc
+import os
 import pickle
+import signal
 import threading
 from typing import Any
 
@@ -145,6 +147,38 @@ def test_an_interrupt_reaches_the_caller_and_the_session_goes_on():
             x.execute()
         assert not scheduler.results
         assert x.sum().compute() == 32
+
+
+def test_ctrl_c_stops_the_work_and_leaves_the_session_usable():
+    """A real SIGINT while tasks run."""
+    opened = threading.Event()
+
+    def interrupt(block):
+        os.kill(os.getpid(), signal.SIGINT)
+        opened.wait(30)
+        return block
+
+    with new_session(n_workers=2):
+        x = mt.ones((40, 40), chunk_size=10).map_blocks(interrupt, dtype=float)
+        try:
+            with pytest.raises(KeyboardInterrupt):
+                x.execute()
+        finally:
+            opened.set()
+        assert mt.ones(3).sum().compute() == 3
+        with pytest.raises(NotExecutedError):
+            x.fetch()
+
+
+def test_a_task_may_compute():
+    """On the same session, without waiting for itself."""
+
+    def nested(block):
+        return block + mt.ones((4, 4), chunk_size=2).sum().compute()
+
+    with new_session(n_workers=1):
+        x = mt.ones((4, 4), chunk_size=2).map_blocks(nested, dtype=float)
+        np.testing.assert_array_equal(x.compute(), np.full((4, 4), 17.0))
 
 
 def test_a_closed_session_says_so():
