@@ -113,9 +113,11 @@ def _fill_auto(sizes: list[Sizes | None], shape: tuple[int, ...], itemsize: int)
 def common_sizes(axis: Sequence[Sizes]) -> Sizes:
     """Return one way to cut an axis that several inputs cut in different ways.
 
-    The coarsest cut that every input can be split to: the union of all borders. Axes of length one
-    broadcast. Raises ``ValueError`` if the lengths differ. What an unknown length will be beside a
-    known one, only running can tell: then the known one is what the result has.
+    The cut of the input whose chunks are smallest: the others are read across their borders. All
+    borders together would give shifted slices of one array twice the chunks, half of them slivers.
+    Axes of length one broadcast. Raises ``ValueError`` if the lengths differ. What an unknown
+    length will be beside a known one, only running can tell: then the known one is what the result
+    has.
     """
     distinct = list(dict.fromkeys(axis))
     if len(distinct) > 1:
@@ -129,11 +131,13 @@ def common_sizes(axis: Sequence[Sizes]) -> Sizes:
             return _one_unknown(unknown)
         if len(distinct) == 1:
             return distinct[0]
-    borders = [_borders(sizes) for sizes in distinct]
-    if len({border[-1] for border in borders}) > 1:
+    if len(set(map(total, distinct))) > 1:
         raise _unlike(distinct)
-    union = sorted(set().union(*borders))
-    return tuple(stop - start for start, stop in zip([0, *union[:-1]], union, strict=True))
+    return min(distinct, key=_fineness)
+
+
+def _fineness(sizes: Sizes) -> tuple[int, int]:
+    return max(numbers(sizes)), len(sizes)
 
 
 def is_one(sizes: Sizes) -> bool:
@@ -148,10 +152,6 @@ def _one_unknown(axis: Sequence[Sizes]) -> Sizes:
     bounds = [upper(size) for size in lengths]
     bound = None if None in bounds else max(b for b in bounds if b is not None)
     return (Unknown(f"broadcast({names})", -1, bound),)
-
-
-def _borders(sizes: Sizes) -> list[int]:
-    return [int(border) for border in np.cumsum(numbers(sizes))]
 
 
 def _unlike(distinct: Sequence[Sizes]) -> ValueError:

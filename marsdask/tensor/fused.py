@@ -18,6 +18,7 @@ import numpy as np
 
 from marsdask.core.shapes import kernel
 
+from .mosaic import Mosaic, as_block
 from .scratch import scratch
 
 #: Bytes of one operand's tile: a handful of them fit into the cache of a core.
@@ -64,7 +65,7 @@ class Program:
 
     def __call__(self, *blocks: Any) -> Any:
         """Evaluate over whole operands, for those that are small."""
-        values = list(blocks)
+        values = [np.asarray(block) if type(block) is Mosaic else block for block in blocks]
         for step in self.steps:
             values.append(step.func(*step.args(values), **dict(step.kwargs)))
         return values[-1]
@@ -171,6 +172,8 @@ def merged(
 
 def flattened(blocks: Sequence[Any], shape: Shape) -> tuple[list[Any], str] | None:
     """Return operands that lie alike in memory as vectors, with their order; else ``None``."""
+    if any(type(block) is Mosaic for block in blocks):
+        return None
     whole = [block for block in blocks if block.shape == shape]
     if any(block.size != 1 for block in blocks if block.shape != shape):
         return None
@@ -230,7 +233,7 @@ def at(block: Any, tile: Tile) -> Any:
 @kernel(scratch=0.1)
 def fused(*blocks: Any, program: Program) -> Any:
     """Evaluate a program over blocks that broadcast against each other."""
-    blocks = tuple(map(np.asarray, blocks))
+    blocks = tuple(map(as_block, blocks))
     shape = np.broadcast_shapes(*(block.shape for block in blocks))
     itemsize = program.itemsize
     if int(np.prod(shape)) * itemsize <= 2 * TILE_BYTES:

@@ -53,7 +53,7 @@ class Pointwise(Node):
         return self._aligned(grids)
 
     def _aligned(self, grids: tuple[Grid, ...]) -> Generator[Any, Any, Any]:
-        grids, chunks = yield from aligned(grids)
+        grids, chunks = yield from aligned(grids, tiled=True)
         return self._map(grids, chunks)
 
     def _map(self, grids: tuple[Grid, ...], chunks: Chunks) -> Any:

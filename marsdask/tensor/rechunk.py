@@ -18,7 +18,7 @@ from marsdask.core.collection import Collection, wrap
 from marsdask.core.config import option_context, options
 from marsdask.core.node import Node
 from marsdask.core.passes import merge_sizes
-from marsdask.core.shapes import same
+from marsdask.core.shapes import Via, blockwise, same
 from marsdask.core.types import (
     Chunks,
     Index,
@@ -33,6 +33,7 @@ from marsdask.core.types import (
 
 from .base import as_node
 from .chunks import common_sizes, is_one, normalize_chunks, regular
+from .mosaic import mosaic
 
 #: A run of one chunk: which chunk along the axis, and which part of it.
 Piece = tuple[int, slice]
@@ -125,6 +126,49 @@ def assemble(blocks: list[Any], parts: tuple[tuple[slice, ...], ...]) -> Any:
         )
         out[here] = block[tuple(axis[i] for axis, i in zip(parts, positions, strict=True))]
     return out
+
+
+#: A chunk of more pieces than this is put together once, not read from where they lie.
+MOST_PIECES = 8
+
+
+@dataclass(frozen=True)
+class PiecesAt:
+    """Gives each chunk the parts of old chunks that it is made of, along each axis."""
+
+    parts: tuple[tuple[tuple[slice, ...], ...], ...]
+
+    def __call__(self, index: Index) -> tuple[tuple[tuple[slice, ...], ...]]:
+        return (tuple(axis[i] for axis, i in zip(self.parts, index, strict=True)),)
+
+
+def patched(grid: Grid, chunks: Chunks) -> Grid:
+    """Return the grid cut as ``chunks`` says, as mosaics of views if each needs few chunks."""
+    if grid.chunks == chunks or not (known_chunks(grid.chunks) and known_chunks(chunks)):
+        return recut(grid, chunks)
+    pieces = [pieces_of(old, new) for old, new in zip(grid.chunks, chunks, strict=True)]
+    most = [max(map(len, axis)) for axis in pieces]
+    if math.prod(most) > MOST_PIECES:
+        return recut(grid, chunks)
+    # Chunks of fewer pieces than others get empty ones, of a chunk that they need anyway.
+    padded = [
+        [axis + [(axis[-1][0], slice(0, 0))] * (count - len(axis)) for axis in found]
+        for found, count in zip(pieces, most, strict=True)
+    ]
+    tables = [
+        [Via(axis, tuple(new[i][0] for new in found)) for i in range(count)]
+        for axis, (found, count) in enumerate(zip(padded, most, strict=True))
+    ]
+    parts = tuple(tuple(tuple(part for _, part in new) for new in found) for found in padded)
+    return blockwise(
+        mosaic,
+        [(grid, axes) for axes in itertools.product(*tables)],
+        chunks=chunks,
+        meta=grid.meta,
+        itemsize=grid.itemsize,
+        varying=PiecesAt(parts),
+        cheap=True,
+    )
 
 
 #: Fewer pieces than this are never worth a second copy of everything.
@@ -247,11 +291,15 @@ def with_sizes(grid: Grid, shapes: Mapping[Index, tuple[int, ...]]) -> Grid:
     return SizedGrid(grid.rule, chunks, grid.meta, grid.itemsize, grid.node, grid.name)
 
 
-def aligned(grids: Sequence[Grid]) -> Generator[Look, Any, tuple[tuple[Grid, ...], Chunks]]:
+def aligned(
+    grids: Sequence[Grid], *, tiled: bool = False
+) -> Generator[Look, Any, tuple[tuple[Grid, ...], Chunks]]:
     """Cut elementwise operands so that their chunks match; return them and the result's chunks.
 
-    Sizes that are unknown and differ are looked at first.
+    Sizes that are unknown and differ are looked at first. For kernels that read ``tiled`` chunks
+    that lie across few others are mosaics, which are not copied.
     """
+    cut = patched if tiled else recut
     ndim = max((grid.ndim for grid in grids), default=0)
     if not _agree(grids, ndim):
         grids = yield from resolved(*grids)
@@ -264,7 +312,7 @@ def aligned(grids: Sequence[Grid]) -> Generator[Look, Any, tuple[tuple[Grid, ...
             old if old == new else (1,) if is_one(old) else new
             for old, new in zip(grid.chunks, own, strict=True)
         )
-        cut_grids.append(recut(grid, wanted))
+        cut_grids.append(cut(grid, wanted))
     return tuple(cut_grids), target
 
 

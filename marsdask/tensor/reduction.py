@@ -18,6 +18,7 @@ from marsdask.core.types import Chunks
 from .base import empty
 from .chunks import broadcast_chunks
 from .fused import TILE_BYTES, Program, at, flattened, tile_shape
+from .mosaic import as_block
 from .pointwise import absorbable
 from .rechunk import aligned
 
@@ -119,7 +120,7 @@ class Reduction(Node):
         return self._aligned(sources)
 
     def _aligned(self, grids: tuple[Grid, ...]) -> Generator[Any, Any, Grid]:
-        grids, chunks = yield from aligned(grids)
+        grids, chunks = yield from aligned(grids, tiled=True)
         return self._tile(grids, chunks)
 
     def _tile(self, grids: tuple[Grid, ...], chunks: Chunks) -> Grid:
@@ -163,7 +164,7 @@ def reduce_block(
     settings: Mapping[str, Any],
 ) -> Any:
     """Return the partial result of a block, reduced axes kept at length one."""
-    blocks = tuple(map(np.asarray, blocks))
+    blocks = tuple(map(as_block, blocks))
     shape = np.broadcast_shapes(*(block.shape for block in blocks))
     if recipe.whole is not None and 0 in [shape[a] for a in axis]:
         block = blocks[0] if program is None else program(*blocks)

@@ -67,8 +67,9 @@ def test_shapes() -> None:
 
 
 def test_common_sizes() -> None:
-    """All borders are kept; axes of one element broadcast, however they are cut."""
-    assert common_sizes([(2, 2), (1, 3)]) == (1, 1, 2)
+    """The finest cut is kept; axes of one element broadcast, however they are cut."""
+    assert common_sizes([(3, 1), (2, 2)]) == (2, 2)
+    assert common_sizes([(2, 3, 3), (3, 3, 2)]) == (2, 3, 3)
     assert common_sizes([(1,), (2, 3)]) == (2, 3)
     assert common_sizes([(0, 1), (2, 3)]) == (2, 3)
     assert broadcast_chunks(((2, 2),), ((3,), (4,))) == ((3,), (2, 2))

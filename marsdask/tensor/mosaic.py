@@ -1,0 +1,128 @@
+"""A block that lies in pieces of neighbouring blocks, read without joining them."""
+
+from __future__ import annotations
+
+import bisect
+import itertools
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from marsdask.core.shapes import kernel
+
+
+class Mosaic:
+    """An array of views side by side; a part within one view costs nothing, another a small copy.
+
+    Kernels that work tile by tile index it. To all others it becomes an array at once.
+    """
+
+    __slots__ = ("_borders", "_pieces", "_whole", "dtype", "shape")
+
+    def __init__(self, pieces: Sequence[Any], lengths: Sequence[Sequence[int]]) -> None:
+        self._pieces = tuple(pieces)
+        self._borders = [[0, *itertools.accumulate(axis)] for axis in lengths]
+        self._whole: Any = None
+        self.shape = tuple(borders[-1] for borders in self._borders)
+        self.dtype = self._pieces[0].dtype
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        return math.prod(self.shape)
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """The strides of the first piece: they tell the order of the axes in memory."""
+        strides: tuple[int, ...] = self._pieces[0].strides
+        return strides
+
+    def __getitem__(self, key: Any) -> Any:
+        if not (isinstance(key, tuple) and len(key) == len(self.shape)):
+            return np.asarray(self)[key]
+        axes = [_cover(borders, part) for borders, part in zip(self._borders, key, strict=True)]
+        if all(len(cover) == 1 for cover in axes):
+            return self._piece([cover[0][0] for cover in axes])[tuple(c[0][1] for c in axes)]
+        lengths = [[part.stop - part.start for _, part in cover] for cover in axes]
+        out = np.empty([sum(axis) for axis in lengths], self.dtype)
+        starts = [[0, *itertools.accumulate(axis)] for axis in lengths]
+        for place in itertools.product(*(range(len(cover)) for cover in axes)):
+            chosen = [cover[i] for cover, i in zip(axes, place, strict=True)]
+            here = tuple(slice(s[i], s[i + 1]) for s, i in zip(starts, place, strict=True))
+            out[here] = self._piece([i for i, _ in chosen])[tuple(part for _, part in chosen)]
+        return out
+
+    def _piece(self, index: Sequence[int]) -> Any:
+        position = 0
+        for borders, i in zip(self._borders, index, strict=True):
+            position = position * (len(borders) - 1) + i
+        return self._pieces[position]
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        if self._whole is None:
+            self._whole = self[(slice(None),) * self.ndim]
+        return np.asarray(self._whole, dtype) if not copy else np.array(self._whole, dtype)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return getattr(np.asarray(self), name)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        lengths = [np.diff(borders).tolist() for borders in self._borders]
+        return Mosaic, (self._pieces, lengths)
+
+
+def _cover(borders: list[int], part: slice) -> list[tuple[int, slice]]:
+    """Return the pieces along an axis that a part with step one lies in, at least one."""
+    start, stop, _ = part.indices(borders[-1])
+    first = min(bisect.bisect_right(borders, start) - 1, len(borders) - 2)
+    cover: list[tuple[int, slice]] = []
+    for i in range(first, len(borders) - 1):
+        begin, end = max(start, borders[i]), min(stop, borders[i + 1])
+        if begin < end or not cover:
+            cover.append((i, slice(begin - borders[i], max(begin, end) - borders[i])))
+        if borders[i + 1] >= stop:
+            break
+    return cover
+
+
+def as_block(block: Any) -> Any:
+    """Return a block as an array, unless it is one that tiles can be read from."""
+    return block if type(block) is Mosaic else np.asarray(block)
+
+
+@kernel(scratch=0.0)
+def mosaic(*args: Any) -> Any:
+    """Return parts of neighbouring blocks (last axis fastest) as one, without copying.
+
+    The last argument lists the parts along each axis; those of no length are left out.
+    """
+    *blocks, parts = args
+    kept = [
+        [i for i, part in enumerate(axis) if part.stop is None or part.stop > part.start] or [0]
+        for axis in parts
+    ]
+    pieces = []
+    for place in itertools.product(*kept):
+        position = 0
+        for axis, i in zip(parts, place, strict=True):
+            position = position * len(axis) + i
+        pieces.append(
+            blocks[position][tuple(axis[i] for axis, i in zip(parts, place, strict=True))]
+        )
+    if len(pieces) == 1:
+        return pieces[0]
+    counts = [len(axis) for axis in kept]
+    lengths = []
+    for axis, count in enumerate(counts):
+        step = math.prod(counts[axis + 1 :])
+        lengths.append([pieces[i * step].shape[axis] for i in range(count)])
+    return Mosaic(pieces, lengths)
