@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import itertools
 import math
+import os
 from collections.abc import Generator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -14,7 +15,7 @@ import numpy as np
 from marsdask.core.chunk import Call, Grid, Look, Ref, Rule
 from marsdask.core.node import Node
 from marsdask.core.shapes import Axes, blockwise, kernel, tree
-from marsdask.core.types import Chunks, Index, Size, Sizes, Unknown, known, upper
+from marsdask.core.types import Chunks, Index, Size, Sizes, Unknown, known, numbers, upper
 from marsdask.tensor.chunks import common_sizes
 from marsdask.tensor.pointwise import Elementwise
 from marsdask.tensor.rechunk import recut, resolved
@@ -23,6 +24,9 @@ Labels = tuple[int, ...]
 
 #: Blocks that one task multiplies and sums take at most about this many bytes.
 PANEL = 512 * 2**20
+
+#: Chunks of at least this length are worth halving, for BLAS is as fast on the halves.
+HALVED = 1000
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +106,24 @@ class _Plan:
         given = sum(_nbytes(grid.chunks, grid.meta) for grid in self.grids)
         if steps * _nbytes(self.chunks, self.meta) <= given:
             return self._summed_tree(self._products(self.summed))
-        return self._panels(steps)
+        return self._balanced()._panels(steps)
+
+    def _balanced(self) -> _Plan:
+        """Halve the output's chunks where the cores could not share so few tasks evenly."""
+        cores = os.cpu_count() or 1
+        tasks = math.prod(len(self.sizes[label]) for label in self.out)
+        wide = [label for label in self.out if min(numbers(self.sizes[label])) >= HALVED]
+        if tasks % cores == 0 or tasks >= 8 * cores or not wide:
+            return self
+        halves = tuple(
+            part for size in numbers(self.sizes[wide[0]]) for part in (size - size // 2, size // 2)
+        )
+        sizes = {**self.sizes, wide[0]: halves}
+        grids = tuple(
+            recut(grid, tuple(sizes[label] for label in labels))
+            for grid, labels in zip(self.grids, self.labels, strict=True)
+        )
+        return replace(self, grids=grids, sizes=sizes)
 
     def _products(self, kept: Labels) -> Grid:
         """One task a product; the sum over ``kept`` is left to do."""

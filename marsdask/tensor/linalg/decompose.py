@@ -111,7 +111,9 @@ class Factors(Node):
             meta=self.meta[0],
             varying=shares,
         )
-        return (q, triangle, *self._from_triangle(q, triangle, triangle))
+        svd = self._one(svd_of_block, triangle)
+        left = _picked(svd, 0, self._whole(a), self.meta[2])
+        return (q, triangle, *self._vectors(q, left, svd, triangle))
 
     def _quotients(self, a: Grid, checked: Grid, *, good: bool) -> tuple[Grid, ...]:
         """Divide by the triangle of the Gram matrix, twice."""
@@ -127,12 +129,16 @@ class Factors(Node):
         triangle = gather(
             product_of_triangles, second, checked, chunks=self._whole(a), meta=self.meta[1]
         )
-        return (q, triangle, *self._from_triangle(q, triangle, first if good else triangle))
-
-    def _from_triangle(self, q: Grid, triangle: Grid, values: Grid) -> tuple[Grid, Grid, Grid]:
-        columns = q.chunks[1]
         svd = self._one(svd_of_block, triangle)
-        u = blockwise(times_left, [(q, ROWS), (svd, WHOLE)], chunks=q.chunks, meta=self.meta[0])
+        left = gather(divided_left, second, svd, chunks=self._whole(a), meta=self.meta[2])
+        return (q, triangle, *self._vectors(quotient, left, svd, first if good else triangle))
+
+    def _vectors(self, base: Grid, left: Grid, svd: Grid, values: Grid) -> tuple[Grid, Grid, Grid]:
+        """Return U = base @ left, the singular values of a triangle, and V."""
+        columns = base.chunks[1]
+        u = blockwise(
+            np.matmul, [(base, ROWS), (left, WHOLE)], chunks=base.chunks, meta=self.meta[2]
+        )
         s = blockwise(values_of_block, [(values, WHOLE)], chunks=(columns,), meta=self.meta[3])
         return u, s, _picked(svd, 2, (columns, columns), self.meta[4])
 
@@ -279,10 +285,9 @@ def values_of_block(block: Any) -> Any:
     return np.linalg.svd(block, compute_uv=False)
 
 
-@kernel(scratch=0.1)
-def times_left(block: Any, svd: tuple[Any, Any, Any]) -> Any:
-    """Multiply with the left vectors of the triangle."""
-    return np.matmul(block, svd[0])
+def divided_left(second: list[Triangle], svd: list[tuple[Any, Any, Any]]) -> Any:
+    """Return what turns the first quotient into the left vectors."""
+    return np.matmul(second[0].inverse, svd[0][0])
 
 
 def transposed(node: Node) -> Node:
@@ -332,8 +337,8 @@ def svd(
     Differs from NumPy: ``full_matrices`` is False unless given. The signs of vectors (of a pair in
     U and V together) are LAPACK's for the triangle R, so they may differ from NumPy's.
     """
-    if not isinstance(full_matrices, bool):  # Mars's second parameter is the method
-        full_matrices, method = False, full_matrices
+    if isinstance(full_matrices, str):  # Mars's second parameter is the method
+        method, full_matrices = full_matrices, False
     _check_method(method)
     node = _matrix(a)
     rows, columns = numbers(node.shape)

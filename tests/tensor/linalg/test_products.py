@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import math
 
 import numpy as np
@@ -151,3 +152,14 @@ def test_lengths_that_do_not_fit_are_refused_at_the_call():
         mt.einsum("ij,jk", x, y)
     with pytest.raises(ValueError, match=r"length|scalar"):
         mt.matmul(x, 2)
+
+
+def test_few_large_tasks_are_halved():
+    """Nine products that two cores cannot share evenly become eighteen, with the same result."""
+    contract = importlib.import_module("marsdask.tensor.linalg.contract")
+    x = filled((24, 24))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(contract, "HALVED", 8)
+        patch.setattr(contract.os, "cpu_count", lambda: 2)
+        with option_context({"coalesce": False}):
+            same(mt.matmul(tensor(x, 8), tensor(x.T, 8)), x @ x.T)
