@@ -2,12 +2,14 @@
 
 from marsdask.core.collection import ExecutableTuple
 
+from . import pushdown  # noqa: F401  (registers its passes)
 from .concatenate import concat
 from .create import from_pandas
 from .dask_exchange import from_dask, from_delayed
 from .frame import DataFrame
 from .index import Index
 from .merge import merge
+from .parquet import read_parquet
 from .series import Series
 
 __all__ = [
@@ -20,4 +22,5 @@ __all__ = [
     "from_delayed",
     "from_pandas",
     "merge",
+    "read_parquet",
 ]

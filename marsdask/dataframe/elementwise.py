@@ -259,8 +259,14 @@ def _with_columns_requires(node: Rowwise, wanted: Columns) -> tuple[Columns, ...
     return (wanted - frozenset(names), *(None for _ in node.inputs[1:]))
 
 
+def _index_requires(node: Rowwise, wanted: Columns) -> tuple[Columns, ...]:
+    del wanted
+    return (frozenset(),) * len(node.inputs)
+
+
 #: Which columns of its inputs an operation needs for some columns of its result.
 COLUMN_RULES: dict[Callable[..., Any], Callable[[Rowwise, Columns], tuple[Columns, ...]]] = {
     column_of: _column_requires,
+    index_of: _index_requires,
     with_columns: _with_columns_requires,
 }

@@ -10,7 +10,7 @@ from marsdask.core.node import Node
 from marsdask.core.tokens import token
 from marsdask.core.types import Chunks, Sizes, unknown_sizes, upper
 
-from .base import FrameNode
+from .base import Columns, FrameNode
 from .rows import aligned_rows, alignment
 
 
@@ -33,6 +33,9 @@ class Filter(FrameNode):
     @property
     def chunks(self) -> Chunks:
         return (self._sizes(self.a.chunks[0]),)
+
+    def requires(self, wanted: Columns) -> tuple[Columns, ...]:
+        return wanted, None
 
     def _sizes(self, sizes: Sizes) -> Sizes:
         # The name says how the rows were cut before: the same mask over other runs of rows leaves

@@ -13,7 +13,7 @@ from marsdask.core.node import Node
 from marsdask.core.session import Session
 from marsdask.tensor.tensor import method
 
-from . import distinct, groupby, numbering, order, position, reduce
+from . import distinct, groupby, numbering, order, parquet, position, reduce
 from .collection import Rows
 from .create import make_frame
 from .elementwise import binary, by_column, column_of, index_of, method_of, rowwise, with_columns
@@ -75,7 +75,7 @@ class DataFrame(Rows):
         return [*super().__dir__(), *names]
 
     def __getitem__(self, key: Any) -> Any:
-        if isinstance(key, Collection):
+        if isinstance(key, Collection | pd.Series):
             return self._filtered(key)
         if isinstance(key, slice):
             raise NotImplementedError("rows by position: iloc")
@@ -111,6 +111,7 @@ class DataFrame(Rows):
     groupby = method(groupby.groupby)
     head = method(position.head)
     merge = method(merge_frames)
+    to_parquet = method(parquet.to_parquet)
     reset_index = method(numbering.reset_index)
     sort_index = method(order.sort_index)
     sort_values = method(order.sort_values)

@@ -180,7 +180,9 @@ def merge_moments(a: Any, b: Any) -> Any:
     x, y = x.where(n > 0, y), y.where(m > 0, x)
     delta = y - x
     share = m / total.where(total > 0)
-    return total, x + delta * share, s + t + delta**2 * n * share
+    # Where one side has no values there is nothing between the two.
+    between = (delta**2 * n * share).where((n > 0) & (m > 0), 0.0)
+    return total, x + delta * share, s + t + between
 
 
 def finish_mean(partial: Any, *, skipna: bool = True) -> pd.Series:

@@ -54,7 +54,7 @@ class Series(Rows):
         return rowwise(index_of, self)
 
     def __getitem__(self, key: Any) -> Any:
-        if isinstance(key, Collection):
+        if isinstance(key, Collection | pd.Series):
             return self._filtered(key)
         raise NotImplementedError("a series is indexed by a mask; by position use iloc")
 
