@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from .chunk import Grid, Ref
-from .shapes import Axes, Blockwise, Via, pick
+from .shapes import Axes, Blockwise, Merged, Via, pick
 from .types import Index
 
 
@@ -92,12 +92,21 @@ class Template:
 class Fusion:
     """Decides, grid by grid, which producers disappear into their consumers."""
 
-    def __init__(self, targets: Iterable[Grid], kept: Collection[str], *, inline: bool) -> None:
+    def __init__(
+        self,
+        targets: Iterable[Grid],
+        kept: Collection[str],
+        *,
+        inline: bool,
+        budget: int | None = None,
+    ) -> None:
         self._kept = kept
         self._inline = inline
+        self._budget = budget
         self._targets = {grid.name for grid in targets}
         self._consumers: dict[str, set[tuple[Grid, Axes | None]]] = {}
         self._templates: dict[str, Template] = {}
+        self._spreads: dict[str, bool] = {}
         self._walk(list(targets))
 
     def _walk(self, stack: list[Grid]) -> None:
@@ -119,13 +128,26 @@ class Fusion:
         rule = grid.rule
         if not isinstance(rule, Blockwise) or grid.name in self._targets or grid.name in self._kept:
             return False
-        if rule.cheap and (self._inline or not rule.sources):
+        if rule.cheap and (not rule.sources or (self._inline and not self._spread(grid))):
             return True
         consumers = self._consumers.get(grid.name, set())
         if len(consumers) != 1:
             return False
         ((consumer, axes),) = consumers
         return axes is not None and _once(consumer, axes)
+
+    def _spread(self, grid: Grid) -> bool:
+        """Tell whether the chunks are parts for an exchange of more than can be held at a time.
+
+        Made inside the task that needs it, a part would need all it was cut from in memory.
+        """
+        if self._budget is None:
+            return False
+        found = self._spreads.get(grid.name)
+        if found is None:
+            merged = any(isinstance(c.rule, Merged) for c, _ in self._consumers.get(grid.name, ()))
+            found = self._spreads[grid.name] = merged and 2 * _nbytes(grid) > self._budget
+        return found
 
     def template(self, grid: Grid) -> Template:
         """Return the shape of the tasks of a blockwise grid."""
@@ -196,6 +218,10 @@ class Fusion:
             for source, edge in zip(reversed(rule.sources), reversed(rule.axes), strict=True):
                 stack.append((source, _compose(edge, axes), False))
         return order
+
+
+def _nbytes(grid: Grid) -> int:
+    return sum(grid.nbytes(index) or 0 for index in grid.indices())
 
 
 def leaf_ref(leaf: Leaf, index: Index) -> Ref:

@@ -12,7 +12,7 @@ from marsdask.scheduler.base import Hint
 from .adopted import AdoptedRule, DaskGraph
 from .chunk import Grid, Held, Ref
 from .fusion import Fusion, Leaf, Template, leaf_ref
-from .memory import Projection, check_budget, project_cell, project_template
+from .memory import Projection, project_cell, project_template, refuse
 from .shapes import Blockwise, pick, same
 from .types import Index
 
@@ -54,7 +54,7 @@ class _Lowering:
         inline: bool,
     ) -> None:
         grids = {ref.grid.name: ref.grid for ref in targets}
-        self.fusion = Fusion(grids.values(), held_grids, inline=inline)
+        self.fusion = Fusion(grids.values(), held_grids, inline=inline, budget=budget)
         self.held = held
         self.budget = budget
         self.tasks: Tasks = {}
@@ -82,20 +82,23 @@ class _Lowering:
                 self._emit(key, ref.grid, ref.index)
 
     def _emit(self, key: Any, grid: Grid, index: Index) -> None:
+        refs: list[Ref] = []
         if isinstance(grid.rule, Blockwise):
+            depth = len(self._stack)
             template = self._template(grid)
             self.tasks[key] = self._blockwise(key, template, index)
+            refs = self._stack[depth:]
             projection = self._project(template, index)
         else:
             self.grids[grid.name] = grid
             call = grid.rule.cell(index)
-            refs: list[Ref] = []
             args = [self._argument(arg, refs) for arg in call.args]
             kwargs = {name: self._argument(arg, refs) for name, arg in call.kwargs.items()}
             self._stack.extend(reversed(refs))
             self.tasks[key] = Task(key, call.func, *args, **kwargs)
-            projection = project_cell(grid, index, refs)
-        check_budget(grid, index, projection, self.budget)
+            projection = project_cell(grid, index, call, refs)
+        if self.budget is not None and projection.total > self.budget:
+            raise refuse(grid, index, refs, projection, self.budget)
         self.hints[key] = self._interned.setdefault(projection.hint, projection.hint)
 
     def _template(self, grid: Grid) -> Template:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from typing import Any
+from typing import Any, NamedTuple
 
 from .chunk import Call, Grid, Ref, Rule
 from .config import options
@@ -44,20 +44,51 @@ class Via:
 Axes = tuple[int | Via | None, ...]
 
 
-def kernel(*, scratch: float = 1.0) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Declare a kernel's working memory as a multiple of its largest input (1 if undeclared)."""
+class Cost(NamedTuple):
+    """What a kernel takes besides its inputs and its result."""
+
+    scratch: float = 1.0
+    """Working memory as a multiple of the largest argument; a list of chunks is one argument."""
+    view: bool = False
+    """Whether the result takes no memory of its own: a view of an input, a constant."""
+    piecewise: bool = False
+    """Whether lists are worked off item by item: the multiple is of the largest item."""
+    buffer: int = 0
+    """Bytes of a buffer besides, which is never larger than the result."""
+
+
+_COSTS: dict[Any, Cost] = {operator.getitem: Cost(0.0, view=True)}
+
+
+def kernel(
+    *, scratch: float = 1.0, view: bool = False, piecewise: bool = False, buffer: int = 0
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Declare what a kernel takes (see :class:`Cost`); views take nothing."""
+    cost = Cost(0.0 if view else scratch, view, piecewise, buffer)
 
     def mark(func: Callable[..., Any]) -> Callable[..., Any]:
-        func.scratch = scratch  # type: ignore[attr-defined]
+        func.cost = cost  # type: ignore[attr-defined]
         return func
 
     return mark
 
 
+def register_cost(func: Any, cost: Cost) -> None:
+    """Say what foreign functions take: one of them, or all of a type."""
+    _COSTS[func] = cost
+
+
+def cost_of(func: Callable[..., Any]) -> Cost:
+    """Return what a kernel was declared to take."""
+    declared: Cost | None = getattr(func, "cost", None)
+    if declared is None and isinstance(func, Hashable):
+        declared = _COSTS.get(func)
+    return declared or _COSTS.get(type(func)) or Cost()
+
+
 def scratch_of(func: Callable[..., Any]) -> float:
     """Return the declared working memory of a kernel."""
-    declared: float = getattr(func, "scratch", 1.0)
-    return declared
+    return cost_of(func).scratch
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,7 +211,8 @@ class Grouped(Rule):
 
     @property
     def scratch(self) -> float:
-        return scratch_of(self.func)
+        combine = (self.kwargs or {}).get("combine")
+        return scratch_of(self.func) + (0.0 if combine is None else scratch_of(combine))
 
     @property
     def inputs(self) -> tuple[Grid, ...]:
@@ -201,6 +233,7 @@ class Grouped(Rule):
         )
 
 
+@kernel(scratch=1.0, piecewise=True)
 def fold(blocks: list[Any], combine: Callable[[Any, Any], Any]) -> Any:
     """Combine a group of partial results, from the left."""
     return reduce(combine, blocks)
@@ -248,6 +281,7 @@ def _widths(grid: Grid, axes: Sequence[int], width: int) -> Index:
     return tuple(each if axis in several else 1 for axis in range(grid.ndim))
 
 
+@kernel(view=True)
 def same(block: Any) -> Any:
     """Return the block itself."""
     return block
@@ -350,7 +384,8 @@ def all_to_all(
     """Shuffle along ``axis``: every input chunk is split, every output chunk merges its parts.
 
     ``split(block, *split_with, **split_kwargs)`` returns ``len(sizes)`` parts in the order of the
-    output; ``merge(parts, *merge_with, **merge_kwargs)`` takes them in the order of the input. Grids in ``split_with`` and ``merge_with`` have one chunk each.
+    output; ``merge(parts, *merge_with, **merge_kwargs)`` takes them in the order of the
+    input. Grids in ``split_with`` and ``merge_with`` have one chunk each.
     """
     whole: Axes = tuple(range(source.ndim))
     inputs = [(source, whole), *((grid, (None,) * grid.ndim) for grid in split_with)]
@@ -368,7 +403,7 @@ def all_to_all(
         chunks=(*source.chunks, part_sizes),
         varying=PartAt(source.ndim),
         cheap=True,
-        itemsize=0,
+        itemsize=(source.width or 0) / max(1, len(sizes)),
     )
     chunks = (*source.chunks[:axis], tuple(sizes), *source.chunks[axis + 1 :])
     rule = Merged(merge, parts, axis, tuple(merge_with), merge_kwargs or None)
