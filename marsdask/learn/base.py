@@ -15,9 +15,8 @@ from marsdask.core.collection import Collection
 from marsdask.core.node import Node
 from marsdask.core.types import numbers
 from marsdask.dataframe import DataFrame
-from marsdask.tensor.base import as_node
 
-from .rows import as_rows
+from .rows import as_rows, in_memory
 
 
 def is_lazy(X: Any) -> bool:
@@ -48,7 +47,7 @@ class RowsEstimator:
         if not is_lazy(X):
             finite = "allow-nan" if allow_nan else True
             kinds = [np.float64, np.float32]
-            return as_node(
+            return in_memory(
                 validate_data(self, X, reset=reset, dtype=kinds, ensure_all_finite=finite)
             )
         rows = as_rows(X)

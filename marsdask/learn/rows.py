@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,13 +15,16 @@ from marsdask.core.collection import Collection, compute, wrap
 from marsdask.core.node import Node
 from marsdask.core.shapes import Axes, blockwise, tree
 from marsdask.core.types import Chunks, Index, numbers
-from marsdask.tensor.base import as_node, empty
-from marsdask.tensor.chunks import common_sizes
+from marsdask.tensor.base import Literal, as_node, empty
+from marsdask.tensor.chunks import common_sizes, normalize_chunks
 from marsdask.tensor.elementwise import astype
 from marsdask.tensor.rechunk import recut, resolved
 
 #: Bytes of the rows that a kernel works on at a time, so that they stay in cache.
 TILE_BYTES = 512 * 2**10
+
+#: Bytes of a run of rows that lie in memory.
+BLOCK_BYTES = 8 * 2**20
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,6 +195,16 @@ class Values(Node):
 def values_of(frame: Any, dtype: Any) -> Any:
     """Return the values of a run of rows as numbers, missing ones as nan."""
     return np.ascontiguousarray(frame.to_numpy(dtype=dtype, na_value=np.nan))
+
+
+def in_memory(samples: Any) -> Node:
+    """Return samples in memory as a node in runs of rows worth a task each.
+
+    Its name is its own: telling whether other samples are equal takes as long as learning from it.
+    """
+    height = max(1, BLOCK_BYTES // max(1, samples[:1].nbytes))
+    splits = normalize_chunks((height, -1), samples.shape, samples.dtype)
+    return Literal(samples, splits, uuid.uuid4().hex)
 
 
 def as_rows(X: Any) -> Node:

@@ -14,7 +14,7 @@ from marsdask.core.chunk import Grid
 from marsdask.core.collection import Collection
 from marsdask.core.node import Node
 from marsdask.core.shapes import Blockwise, same
-from marsdask.core.tokens import register_token
+from marsdask.core.tokens import register_token, token
 from marsdask.core.types import Chunks, Index, Sizes, numbers
 
 from .chunks import normalize_chunks
@@ -62,6 +62,17 @@ class Literal(Node):
 
     array: Any = field(repr=False)
     splits: Chunks
+    content: str = field(default="", repr=False)
+    """What the name says of the array, if not all its bytes."""
+
+    @cached_property
+    def _content(self) -> str:
+        # Told once: reading a large array takes long, and the passes make it anew in other chunks.
+        return self.content or token(self.array)
+
+    @cached_property
+    def name(self) -> str:
+        return f"{self.label}-{token(Literal, self._content, self.splits)}"
 
     @property
     def label(self) -> str:
@@ -81,7 +92,8 @@ class Literal(Node):
         return Grid(Blockwise(same, varying=varying, cheap=True), self.splits, self.meta)
 
     def regrid(self, new: Mapping[Sizes, Sizes]) -> Node:
-        return self.replaced(splits=tuple(new.get(sizes, sizes) for sizes in self.splits))
+        splits = tuple(new.get(sizes, sizes) for sizes in self.splits)
+        return self.replaced(splits=splits, content=self._content)
 
 
 def as_node(obj: Any, chunk_size: Any = None) -> Node:
@@ -93,7 +105,8 @@ def as_node(obj: Any, chunk_size: Any = None) -> Node:
     if is_dask_array(obj):
         return dask_node(obj)
     array = np.asarray(obj)
-    return Literal(array, normalize_chunks(chunk_size, array.shape, array.dtype))
+    splits = normalize_chunks(chunk_size, array.shape, array.dtype)
+    return Literal(array, splits)
 
 
 def _write_dtype(dtype: np.dtype[Any]) -> str:

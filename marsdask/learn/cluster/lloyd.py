@@ -43,6 +43,7 @@ class Nearest:
         self._offsets = squared.astype(dtype)[:, np.newaxis]
         self.step = max(256, TILE // (2 * len(centers) + centers.shape[1]))
         self._distances = np.empty((len(centers), self.step), dtype)
+        self._equal = np.empty((len(centers), self.step), np.bool_)
         self._chosen = np.empty((len(centers), self.step), dtype)
         self._numbers = np.arange(len(centers))[:, np.newaxis]
 
@@ -55,16 +56,18 @@ class Nearest:
 
     def __call__(self, tile: Any) -> Any:
         """Return a column for each row with 1 at its cluster; valid until the next call."""
-        distances = self._distances[:, : len(tile)]
-        chosen = self._chosen[:, : len(tile)]
+        width = len(tile)
+        distances, equal = self._distances[:, :width], self._equal[:, :width]
         moved = tile if self._origin is None else tile - self._origin
         np.matmul(self._factors, moved.T, out=distances)
         np.add(distances, self._offsets, out=distances)
-        np.equal(distances, distances.min(axis=0), out=chosen)
-        if np.count_nonzero(chosen) != len(tile):
+        np.equal(distances, distances.min(axis=0), out=equal)
+        if np.count_nonzero(equal) != width:
             refuse(tile, allow_nan=False)
             # Of equally near centres the first counts.
-            np.equal(distances.argmin(axis=0), self._numbers, out=chosen)
+            np.equal(distances.argmin(axis=0), self._numbers, out=equal)
+        chosen = self._chosen[:, :width]
+        np.copyto(chosen, equal)
         return chosen
 
 
