@@ -213,7 +213,7 @@ def map_blocks(
     out_ndim = ndim - len(dropped) + len(added)
     sizes = None if chunks is None else _per_axis(chunks, out_ndim)
     if meta is None and dtype is None:
-        call = UserFunction(func, arguments, places, ())
+        call = UserFunction(func, arguments, places)
         meta = _infer(call, arrays, {**kwargs, **dict.fromkeys(keywords)}, "map_blocks")
     kind = np.dtype(dtype) if dtype is not None else np.asarray(meta).dtype
     empty = np.empty((0,) * out_ndim, kind)
@@ -238,24 +238,17 @@ def map_chunk(
     Unless ``elementwise``, the function may change the shape, which is then unknown until executed.
     """
     arrays, arguments, places = _arrays((tensor, *args))
-    keywords = ("chunk_index",) if with_chunk_index else ()
-    call = UserFunction(func, arguments, places, ())
-    example = (
-        np.empty((0,) * len(arrays[0].chunks), dtype)
-        if elementwise and dtype is not None
-        else _infer(
-            call,
-            arrays,
-            {**kwargs, **({"chunk_index": (0,) * len(arrays[0].chunks)} if keywords else {})},
-            "map_chunk",
-        )
-    )
-    kind = np.dtype(dtype) if dtype is not None else np.asarray(example).dtype
-    empty = np.empty((0,) * np.ndim(example), kind)
     ndim = len(arrays[0].chunks)
-    if empty.ndim > ndim:
+    keywords = ("chunk_index",) if with_chunk_index else ()
+    if elementwise and dtype is not None:
+        out_ndim, kind = ndim, np.dtype(dtype)
+    else:
+        asked = dict.fromkeys(keywords, (0,) * ndim)
+        call = UserFunction(func, arguments, places)
+        example = np.asarray(_infer(call, arrays, {**kwargs, **asked}, "map_chunk"))
+        out_ndim, kind = example.ndim, np.dtype(dtype or example.dtype)
+    if out_ndim > ndim:
         raise NotImplementedError("map_chunk cannot add axes; use map_blocks(new_axis=...)")
-    dropped = tuple(range(empty.ndim, ndim))
     node = MapBlocks(
         func,
         arrays,
@@ -263,8 +256,8 @@ def map_chunk(
         places,
         kwargs or None,
         keywords,
-        empty,
-        dropped,
+        np.empty((0,) * out_ndim, kind),
+        dropped=tuple(range(out_ndim, ndim)),
         keeps_shape=elementwise,
     )
     return wrap(node)

@@ -83,7 +83,7 @@ def test_results_on_a_cluster_need_no_task_there_and_move_elsewhere():
     assert source.within_reach(near) is source
     assert source.needed([("a", 0)]) == {}
     moved = source.within_reach(far)
-    assert moved.needed([("a", 0)])["a", 0]() == [7]
+    assert moved.needed([("a", 0)])["a", 0]({}) == [7]
     node = Adopted("a", [], ((1, 1),), source, KeysOf("a"))
     assert node.within_reach(near) is node
     with Session(far) as session:

@@ -67,7 +67,7 @@ def test_short_work_shows_none():
 def test_long_work_shows_one(monkeypatch):
     """``"auto"`` draws once the quiet time is over, and updates no more often than asked for."""
     clock = [0.0]
-    monkeypatch.setattr(progress.time, "monotonic", lambda: clock[0])
+    monkeypatch.setattr("marsdask.core.progress.time.monotonic", lambda: clock[0])
     drawn = []
     monkeypatch.setattr(progress._Bar, "_draw", lambda self: drawn.append(clock[0]))
     with (

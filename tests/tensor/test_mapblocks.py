@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import dask.array as da
 import numpy as np
 import pytest
@@ -104,7 +106,7 @@ def test_chunks_say_new_sizes():
 
 def test_a_function_may_ask_about_its_chunk():
     """``block_info`` and ``block_id`` say what dask.array's say."""
-    seen: dict[str, list] = {"ours": [], "dask's": []}
+    seen: dict[str, list[Any]] = {"ours": [], "dask's": []}
 
     def record(who):
         def inner(block, block_info=None, block_id=None):
