@@ -42,7 +42,7 @@ def test_a_long_index_shows_its_ends():
 def test_a_few_rows_move(session):
     """Of a long frame the ends, and nothing stays behind."""
     x = md.from_pandas(data(10_000), chunk_size=1000).execute()
-    shown = []
+    shown: list[int] = []
     gather = session.inner.gather
 
     def count(keys):
