@@ -107,6 +107,8 @@ def _layer(packed: Packed, names: Sequence[str], wishes: dict[str, Any]) -> Mars
 class _Static(Compilation):
     """A compilation that runs nothing, so it cannot look at anything either."""
 
+    blind = True
+
     def tile_roots(self) -> list[Grid]:
         """Return the grid of each root.
 

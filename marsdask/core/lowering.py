@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import gc
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from dask.task_spec import Alias, GraphNode, List, Task, TaskRef
@@ -36,11 +38,24 @@ def lower(
     ``adopt`` brings in the tasks of adopted Dask graphs, whose keys are only referred to without.
     """
     lowering = _Lowering(targets, held, held_grids, budget, inline=inline)
-    lowering.run(targets)
+    with _collection_paused():
+        lowering.run(targets)
     if adopt:
         for graph, keys in lowering.adopted.values():
             lowering.tasks.update(graph.needed(keys))
     return lowering.tasks, lowering.hints, lowering.grids
+
+
+@contextmanager
+def _collection_paused() -> Iterator[None]:
+    """Let no garbage collection walk the growing graph: a million tasks hold no cycle to find."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 class _Lowering:

@@ -6,7 +6,7 @@ import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 from weakref import WeakValueDictionary
 
 from .origin import Origin, caller
@@ -59,6 +59,9 @@ class Node(metaclass=_Interned):
     origin: ClassVar[Origin | None] = None
     """The user's line; not part of the identity (an instance overrides it)."""
     interned: ClassVar[bool] = True
+    input_chunks: ClassVar[Literal["matter", "pass", "vanish"]] = "matter"
+    """What becomes of the way its inputs are cut: it decides how the work is done, it only passes
+    on to the result, or nobody sees it (a reduction)."""
     pins_grid: ClassVar[bool] = False
     """Whether what lies below must keep its logical grid, since the user sees each chunk."""
 
@@ -142,11 +145,23 @@ class Node(metaclass=_Interned):
         """
         raise NotImplementedError(f"{type(self).__name__} declares no tiling")
 
+    def tile_blind(self, *inputs: Any) -> Tiling:
+        """Tile where nothing can be run first: Dask has to have the whole graph at once.
+
+        Overridden where there is a way without looking, though one that costs more.
+        """
+        return self.tile(*inputs)
+
     def regrid(self, new: Mapping[Sizes, Sizes]) -> Node | None:
         """Return a source of the same values whose axes are cut as ``new`` says, ``None`` if it
         cannot: only nodes that choose their own chunks can.
         """
         del new
+        return None
+
+    @property
+    def rechunked(self) -> Node | None:
+        """The input, if all that this node does is to cut it otherwise."""
         return None
 
     def absorb(self, alone: Callable[[Node], bool]) -> Node:

@@ -24,7 +24,7 @@ class Origin(NamedTuple):
 
 def caller() -> Origin | None:
     """Return the innermost line outside marsdask and the libraries below it."""
-    frame = sys._getframe(1)  # noqa: SLF001 - the documented way to walk the stack cheaply
+    frame = sys._getframe(1)  # the cheap way to walk the stack
     while frame is not None:
         module = frame.f_globals.get("__name__", "")
         if module.partition(".")[0] not in _LIBRARIES:

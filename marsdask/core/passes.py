@@ -49,6 +49,23 @@ def substitute(graph: Graph, results: Mapping[str, Node]) -> Graph:
     return graph.map(lambda node: found.get(node, node)) if found else graph
 
 
+def skip_rechunks(graph: Graph, plan: Plan) -> Graph:
+    """Drop rechunks that nobody sees, because all they lead to is a reduction."""
+    if not plan.coalesce:
+        return graph
+    seen = set(graph.roots)
+    for node in reversed(graph.nodes):
+        alone = len(set(node.inputs)) == 1
+        passes = node.input_chunks == "pass" and node not in seen
+        if not (alone and (passes or node.input_chunks == "vanish")):
+            seen.update(node.inputs)
+    new: dict[Node, Node] = {}
+    for node in graph.nodes:
+        rebuilt = node.with_inputs(new) if node.inputs else node
+        new[node] = (node not in seen and rebuilt.rechunked) or rebuilt
+    return Graph([new[root] for root in graph.roots])
+
+
 def fuse(graph: Graph, plan: Plan) -> Graph:
     """Let nodes do the work of inputs that nothing else needs.
 
@@ -200,7 +217,7 @@ def _block(node: Node) -> int:
     return block
 
 
-PIPELINE: tuple[Pass, ...] = (coalesce, fuse)
+PIPELINE: tuple[Pass, ...] = (skip_rechunks, coalesce, fuse)
 
 #: Passes of families of operations, which run before the others.
 _EARLY: list[Pass] = []

@@ -12,7 +12,7 @@ import numpy as np
 from marsdask.core.chunk import Grid
 from marsdask.core.collection import Collection, wrap
 from marsdask.core.node import Node, Part
-from marsdask.core.shapes import map_blocks
+from marsdask.core.shapes import kernel, map_blocks
 from marsdask.core.types import Chunks
 
 from .base import Literal, empty
@@ -29,6 +29,8 @@ _SCALARS = (bool, int, float, complex, str, bytes, np.generic, type(None))
 
 class Pointwise(Node):
     """What single and fused elementwise operations share: a program over operands."""
+
+    input_chunks = "pass"
 
     program: Any
     leaves: Any
@@ -134,6 +136,7 @@ class Elementwise(Pointwise):
         return map_blocks(evaluate, *grids, chunks=chunks, meta=self.meta, kwargs=kwargs)
 
 
+@kernel(scratch=0.0)
 def evaluate(*blocks: Any, program: Program) -> Any:
     """Call the one function of a program."""
     return program(*blocks)
@@ -192,6 +195,7 @@ class Several(Elementwise):
         )
 
 
+@kernel(view=True)
 def output(blocks: tuple[Any, ...], position: int) -> Any:
     """Return one of several outputs."""
     return blocks[position]
@@ -267,6 +271,7 @@ def masked(
     return func(*values, where=where, out=out, **options)
 
 
+@kernel(scratch=0.0)
 def cast(block: Any, dtype: np.dtype[Any]) -> Any:
     """Return the block in another type, itself if it has it."""
     return block.astype(dtype, copy=False)

@@ -18,7 +18,7 @@ from marsdask.core.collection import Collection, wrap
 from marsdask.core.config import option_context, options
 from marsdask.core.node import Node
 from marsdask.core.passes import merge_sizes
-from marsdask.core.shapes import Via, blockwise, same
+from marsdask.core.shapes import Via, blockwise, kernel, same
 from marsdask.core.types import (
     Chunks,
     Index,
@@ -104,6 +104,7 @@ class Recut(Rule):
         return Call(assemble, (refs, places))
 
 
+@kernel(view=True)
 def cut(block: Any, parts: tuple[slice, ...]) -> Any:
     """Return a part of a block, as a view."""
     return block[parts]
@@ -364,6 +365,10 @@ class Rechunk(Node):
     @property
     def chunks(self) -> Chunks:
         return self.splits
+
+    @property
+    def rechunked(self) -> Node:
+        return self.a
 
     def tile(self, a: Grid) -> Any:
         if a.chunks == self.splits:

@@ -72,6 +72,8 @@ class Reduction(Node):
     which elements count.
     """
 
+    input_chunks = "vanish"
+
     recipe: Recipe
     operands: tuple[Node, ...]
     program: Program | None

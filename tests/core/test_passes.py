@@ -91,3 +91,23 @@ def test_the_pipeline_keeps_shapes_and_dtypes():
     x = mt.ones((300, 200), chunk_size=(7, 11))
     graph = run_passes(Graph([mt.sum(mt.add(x, 1), axis=0).node]), Plan(), check=True)
     assert graph.roots[0].shape == (200,)
+
+
+def kinds(collection):
+    """Return the names of the operations that run."""
+    return {node.label for node in run_passes(Graph([collection.node]), Plan(workers=2))}
+
+
+def test_a_rechunk_under_a_reduction_is_not_done():
+    """Nobody sees how the numbers of a sum were cut."""
+    x = mt.sort(mt.ones((400, 400), chunk_size=100), axis=0).rechunk(30)
+    assert "rechunk" not in kinds(mt.sum(x))
+    assert "rechunk" not in kinds(mt.sum(mt.sin(x) + 1, axis=0))
+
+
+def test_a_rechunk_that_matters_is_done():
+    """A result keeps its grid, and algorithms get the chunks that were asked for."""
+    x = mt.sort(mt.ones((400, 400), chunk_size=100), axis=0).rechunk(30)
+    assert "rechunk" in kinds(x)
+    assert "rechunk" in kinds(mt.sin(x) + 1)
+    assert "rechunk" in kinds(mt.sum(mt.cumsum(x, axis=0)))
