@@ -112,13 +112,13 @@ class PointsAt:
 
     name: str
     axis: int
-    points: tuple[Points, ...]
+    points: tuple[Any, ...]
 
     @property
     def token_name(self) -> str:
         return self.name
 
-    def __call__(self, index: Index) -> tuple[Points]:
+    def __call__(self, index: Index) -> tuple[Any]:
         return (self.points[index[self.axis]],)
 
 
@@ -144,6 +144,33 @@ def merge_points(shares: list[Any], places: tuple[tuple[slice, Any], ...], axis:
     before = (slice(None),) * axis
     for share, (part, positions) in zip(shares, places, strict=True):
         out[(*before, positions)] = share[(*before, part)]
+    return out
+
+
+#: Points in any order are read straight from this many blocks; from more, each gives its share.
+FEW_BLOCKS = 8
+
+#: Elements that are put in order at a time, while they are in cache.
+CACHED = 2**16
+
+
+@kernel(scratch=0.1)
+def gather_points(*args: Any, axis: int) -> Any:
+    """Take points from several blocks along an axis, in cache.
+
+    The last argument lists each block's positions, and the order that the points taken block by
+    block have to be brought into.
+    """
+    *blocks, (chosen, order) = args
+    first = blocks[0]
+    out = np.empty((*first.shape[:axis], len(order), *first.shape[axis + 1 :]), first.dtype)
+    step = max(1, CACHED * first.shape[0] // max(1, out.size)) if axis else len(first)
+    for start in range(0, len(first), max(1, step)) if axis else (0,):
+        rows = slice(start, start + step) if axis else slice(None)
+        parts = [np.take(b[rows], x, axis) for b, x in zip(blocks, chosen, strict=True)]
+        np.take(
+            np.concatenate(parts, axis), order, axis, out=out[rows] if axis else out, mode="clip"
+        )
     return out
 
 
@@ -211,6 +238,8 @@ def taken(a: Grid, points: Points, axes: tuple[int, ...], place: int, name: str)
         bounds = itertools.pairwise([*plan.runs.starts.tolist(), len(plan.where.block)])
         parts = tuple(tuple(x[i:j] for x in plan.where.local) for i, j in bounds)
         return _shares(a, plan.runs.blocks, parts, plan.sizes, axes, place, plan.where, name)
+    if len(axes) == 1 and plan.where.counts[0] <= FEW_BLOCKS:
+        return _gathered(a, plan, axes[0], name)
     order = np.argsort(plan.where.block, kind="stable")
     blocks, begins = np.unique(plan.where.block[order], return_index=True)
     chosen = np.split(order, begins[1:])
@@ -221,6 +250,29 @@ def taken(a: Grid, points: Points, axes: tuple[int, ...], place: int, name: str)
     rule = MergedPoints(shares, place, held_by, plan.sizes, f"{shares.name}-merged")
     chunks = (*shares.chunks[:place], plan.sizes, *shares.chunks[place + 1 :])
     return Grid(rule, chunks, shares.meta, shares.itemsize)
+
+
+def _gathered(a: Grid, plan: Layout, axis: int, name: str) -> Grid:
+    """Let every chunk of points read all blocks along their axis."""
+    found = []
+    (local,) = plan.where.local
+    (count,) = plan.where.counts
+    for start, stop in itertools.pairwise([0, *itertools.accumulate(plan.sizes)]):
+        block = plan.where.block[start:stop]
+        chosen = tuple(local[start:stop][block == i] for i in range(count))
+        # Where each point comes to lie when they are taken block by block.
+        found.append((chosen, np.argsort(np.argsort(block, kind="stable"), kind="stable")))
+    inputs = [
+        (a, tuple(Via(None, (i,)) if b == axis else b for b in range(a.ndim))) for i in range(count)
+    ]
+    return blockwise(
+        gather_points,
+        inputs,
+        chunks=(*a.chunks[:axis], plan.sizes, *a.chunks[axis + 1 :]),
+        meta=a.meta,
+        varying=PointsAt(f"{name}-{a.name}", axis, tuple(found)),
+        kwargs={"axis": axis},
+    )
 
 
 def _shares(
@@ -373,6 +425,7 @@ class Picked(Rule):
         return Call(pick_points, (blocks, points, sizes, self.axes, self.place))
 
 
+@kernel(scratch=4.0)
 def pick_points(
     blocks: list[Any],
     points: list[Any],

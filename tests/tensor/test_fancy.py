@@ -28,6 +28,7 @@ def test_unsorted_positions_cost_a_share_a_chunk_and_a_merge():
     where = np.random.default_rng(0).permutation(1000)
     assert tasks(x[:, where]) == 10 + 10
     assert tasks(x[:, where[:300]]) == 10 + 3
+    assert tasks(x.rechunk((100, 200))[:, where]) == 5 + 5  # few blocks: all of them are read
 
 
 def test_many_computed_positions():
