@@ -71,6 +71,9 @@ def moments(block: Any, axis: Axis, dtype: Any = None, where: Any = True, **keep
     away = np.subtract(block, mean, out=scratch("away", block.shape, kind), dtype=kind)
     if kind.kind == "c":
         away = away.real**2 + away.imag**2
+    elif where is True and axis == (away.ndim - 1,) and kind.itemsize > 2:
+        # One pass by BLAS in place of two.
+        return count, mean, np.expand_dims(np.vecdot(away, away), -1)
     else:
         np.multiply(away, away, out=away)
     return count, mean, np.add.reduce(away, axis=axis, where=where, **keep)

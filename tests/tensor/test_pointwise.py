@@ -1,0 +1,46 @@
+"""Elementwise nodes: equal work is one node, operands are cut alike."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+
+import marsdask.tensor as mt
+from marsdask.tensor.pointwise import Elementwise, operand
+
+
+def test_equal_expressions_are_one_node() -> None:
+    """The same function of the same operands is the same node; other constants make another."""
+    x = mt.ones(5)
+    assert (x + 1).node is (x + 1).node
+    assert (x + 1).node is not (x + 1.0).node
+    assert (x + 1).node is not (x + True).node
+
+
+def test_an_array_is_cut_like_the_tensor_beside_it() -> None:
+    """An array in memory makes no borders of its own."""
+    x = mt.ones((6, 4), chunk_size=3)
+    assert (x + np.ones((6, 4))).chunks == x.chunks
+    assert (x + np.ones(4)).chunks == x.chunks
+
+
+def test_operands() -> None:
+    """Scalars stay what they are, arrays become nodes, 0-d arrays become scalars."""
+    assert operand(2) == 2
+    assert operand(np.float32(2)).dtype == np.float32
+    assert operand(np.array(2, "f4")).dtype == np.float32
+    assert operand(np.ones(3)).chunks == ((3,),)
+
+
+def test_nodes_travel() -> None:
+    """A node pickles to a node of the same name."""
+    node = (mt.ones(5) * 2).node
+    assert isinstance(node, Elementwise)
+    assert pickle.loads(pickle.dumps(node)).name == node.name
+
+
+def test_nan_is_a_constant_like_others() -> None:
+    """Constants that are not equal to themselves still name equal work."""
+    x = mt.ones(5)
+    assert (x + np.nan).node is (x + np.nan).node
