@@ -20,7 +20,7 @@ import numpy as np
 from marsdask.core.chunk import Grid, Held, Look
 from marsdask.core.collection import wrap
 from marsdask.core.node import Node
-from marsdask.core.shapes import Blockwise, all_to_all, kernel, map_blocks
+from marsdask.core.shapes import Blockwise, all_to_all, gather, kernel, map_blocks
 from marsdask.core.types import Chunks, Index, numbers
 from marsdask.scheduler.base import SAMPLE_LIMIT
 
@@ -63,6 +63,14 @@ class Sort(Node):
         if a.ndim > 1:
             return self._lanes(recut(a, whole_lanes(a, (self.axis,))))
         return (yield from self._shuffled(a))
+
+    def tile_blind(self, a: Grid) -> Grid:
+        """Sort each chunk, then all of a lane's in one task."""
+        lanes = whole_lanes(a, (self.axis,)) if a.ndim > 1 else ((sum(numbers(a.chunks[0])),),)
+        if self.indices or a.ndim > 1 or len(a) == 1:
+            return self._lanes(recut(a, lanes) if a.numblocks[self.axis] > 1 else a)
+        runs = map_blocks(np.sort, a)
+        return gather(joined, runs, chunks=lanes, meta=self.meta)
 
     def _lanes(self, a: Grid) -> Grid:
         options = {"axis": self.axis, "kind": self.kind}

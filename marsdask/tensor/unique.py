@@ -64,15 +64,12 @@ class Unique(Node):
 
     def tile(self, a: Grid) -> Generator[Look, Any, tuple[Grid, ...]]:
         (a,) = yield from resolved(a)
-        where = SpanAt(numbers(a.chunks[0]))
-        options = {"equal_nan": self.equal_nan}
-        own = map_blocks(distinct, a, varying=where, itemsize=3.0 * (a.width or 8), kwargs=options)
+        own = self._own(a)
         sizes = map_blocks(length_of, own, chunks=((1,) * len(a),), meta=np.empty((0,), np.intp))
         infos = yield Look((sizes,), keep=(own,))
         if len(a) == 1 or sum(int(info.sample[0]) for info in infos) <= FEW:
-            merged = gather(merge, own, chunks=((1,),), itemsize=0, kwargs=options)
-            return self._outputs(a, merged, ((None,),), self.chunks[0])
-        pivots = yield from find_pivots(a, where)
+            return self._met(a, own)
+        pivots = yield from find_pivots(a, SpanAt(numbers(a.chunks[0])))
         values = np.unique(pivots.values)
         parts = map_blocks(cut_at, own, itemsize=own.width, kwargs={"values": values})
         merged = all_to_all(
@@ -81,13 +78,31 @@ class Unique(Node):
             pick_parts,
             merge,
             (1,) * (len(values) + 1),
-            merge_kwargs=options,
+            merge_kwargs={"equal_nan": self.equal_nan},
             itemsize=3.0 * (a.width or 8),
         )
         sizes = map_blocks(length_of, merged, meta=np.empty((0,), np.intp))
         infos = yield Look((sizes,), keep=(merged,))
         lengths = tuple(int(info.sample[0]) for info in infos)
         return self._outputs(a, merged, ((0,),), (lengths,))
+
+    def tile_blind(self, a: Grid) -> tuple[Grid, ...]:
+        """Let the distinct elements meet in one place, however many they are."""
+        return self._met(a, self._own(a))
+
+    def _own(self, a: Grid) -> Grid:
+        return map_blocks(
+            distinct,
+            a,
+            varying=SpanAt(numbers(a.chunks[0])),
+            itemsize=3.0 * (a.width or 8),
+            kwargs={"equal_nan": self.equal_nan},
+        )
+
+    def _met(self, a: Grid, own: Grid) -> tuple[Grid, ...]:
+        options = {"equal_nan": self.equal_nan}
+        merged = gather(merge, own, chunks=((1,),), itemsize=0, kwargs=options)
+        return self._outputs(a, merged, ((None,),), self.chunks[0])
 
     def _outputs(
         self, a: Grid, merged: Grid, axes: tuple[Axes], chunks: Chunks

@@ -68,12 +68,9 @@ class Factors(Node):
 
     def tile(self, a: Grid) -> Generator[Look, Any, tuple[Grid, ...]]:
         (a,) = yield from resolved(a)
-        rows, columns = (sum(numbers(sizes)) for sizes in a.chunks)
-        small = rows * columns * self.dtype.itemsize <= SMALL
-        if small or (len(a) == 1 and rows < 4 * columns):
-            return self._small(recut(a, ((rows,), (columns,))))
-        if a.numblocks[1] > 1:
-            a = recut(a, whole_lanes(a, (1,)))
+        if self._is_small(a):
+            return self._small(a)
+        a = _in_rows(a)
         triangle = map_blocks(gram, a, chunks=self._squares(a), meta=self.meta[1])
         triangle = tree(triangle, np.add, [0])
         checked = self._one(first_triangle, triangle)
@@ -85,8 +82,19 @@ class Factors(Node):
             return self._stable(a)
         return self._quotients(a, checked, good=digits <= GOOD)
 
+    def tile_blind(self, a: Grid) -> tuple[Grid, ...]:
+        """Take the way that is stable whatever the condition."""
+        return self._small(a) if self._is_small(a) else self._stable(_in_rows(a))
+
+    def _is_small(self, a: Grid) -> bool:
+        """Tell whether LAPACK had better see the whole matrix."""
+        rows, columns = (sum(numbers(sizes)) for sizes in a.chunks)
+        small = rows * columns * self.dtype.itemsize <= SMALL
+        return small or (len(a) == 1 and rows < 4 * columns)
+
     def _small(self, a: Grid) -> tuple[Grid, ...]:
         """Factor one block."""
+        a = recut(a, tuple((sum(numbers(sizes)),) for sizes in a.chunks))
         chunks, meta = _output_chunks(a.chunks), self.meta
         qr = map_blocks(tall_qr, a)
         svd = map_blocks(svd_of_block, a)
@@ -156,6 +164,11 @@ class Factors(Node):
 
     def _whole(self, a: Grid) -> Chunks:
         return (a.chunks[1], a.chunks[1])
+
+
+def _in_rows(a: Grid) -> Grid:
+    """Return the matrix in blocks of whole rows."""
+    return recut(a, whole_lanes(a, (1,))) if a.numblocks[1] > 1 else a
 
 
 def _output_chunks(chunks: Chunks) -> tuple[Chunks, ...]:
