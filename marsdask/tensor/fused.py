@@ -18,7 +18,7 @@ import numpy as np
 
 from marsdask.core.shapes import kernel
 
-from .mosaic import Mosaic, as_block
+from .mosaic import Mosaic, as_block, seams
 from .scratch import scratch
 
 #: Bytes of one operand's tile: a handful of them fit into the cache of a core.
@@ -172,8 +172,6 @@ def merged(
 
 def flattened(blocks: Sequence[Any], shape: Shape) -> tuple[list[Any], str] | None:
     """Return operands that lie alike in memory as vectors, with their order; else ``None``."""
-    if any(type(block) is Mosaic for block in blocks):
-        return None
     whole = [block for block in blocks if block.shape == shape]
     if any(block.size != 1 for block in blocks if block.shape != shape):
         return None
@@ -238,17 +236,28 @@ def fused(*blocks: Any, program: Program) -> Any:
     itemsize = program.itemsize
     if int(np.prod(shape)) * itemsize <= 2 * TILE_BYTES:
         return program(*blocks)
+    parts = seams(blocks, shape)
+    if parts is not None:
+        out = np.empty(shape, program.dtype)
+        for region in itertools.product(*parts):
+            fill(out[region], [at(block, region) for block in blocks], program)
+        return out
     flat = flattened(blocks, shape)
     out = np.empty(shape, program.dtype, order="F" if flat and flat[1] == "F" else "C")
-    target = out
-    if flat is not None:
-        blocks = tuple(flat[0])
-        target = (out.T if flat[1] == "F" else out).reshape(-1)
+    if flat is None:
+        fill(out, blocks, program)
+    else:
+        fill((out.T if flat[1] == "F" else out).reshape(-1), flat[0], program)
+    return out
+
+
+def fill(target: Any, blocks: Sequence[Any], program: Program) -> None:
+    """Write the values of a program over blocks into an array, tile by tile."""
     run = program.worker()
-    for tile in tiles(target.shape, tile_shape((*blocks, target), target.shape, itemsize)):
+    sizes = tile_shape((*blocks, target), target.shape, program.itemsize)
+    for tile in tiles(target.shape, sizes):
         part = target[tile]
         run([at(block, tile) for block in blocks], part.shape, part)
-    return out
 
 
 def fusible(dtypes: Collection[np.dtype[Any]]) -> bool:

@@ -19,13 +19,13 @@ class Mosaic:
     Kernels that work tile by tile index it. To all others it becomes an array at once.
     """
 
-    __slots__ = ("_borders", "_pieces", "_whole", "dtype", "shape")
+    __slots__ = ("_pieces", "_whole", "borders", "dtype", "shape")
 
     def __init__(self, pieces: Sequence[Any], lengths: Sequence[Sequence[int]]) -> None:
         self._pieces = tuple(pieces)
-        self._borders = [[0, *itertools.accumulate(axis)] for axis in lengths]
+        self.borders = [[0, *itertools.accumulate(axis)] for axis in lengths]
         self._whole: Any = None
-        self.shape = tuple(borders[-1] for borders in self._borders)
+        self.shape = tuple(borders[-1] for borders in self.borders)
         self.dtype = self._pieces[0].dtype
 
     @property
@@ -47,7 +47,7 @@ class Mosaic:
     def __getitem__(self, key: Any) -> Any:
         if not (isinstance(key, tuple) and len(key) == len(self.shape)):
             return np.asarray(self)[key]
-        axes = [_cover(borders, part) for borders, part in zip(self._borders, key, strict=True)]
+        axes = [_cover(borders, part) for borders, part in zip(self.borders, key, strict=True)]
         if all(len(cover) == 1 for cover in axes):
             return self._piece([cover[0][0] for cover in axes])[tuple(c[0][1] for c in axes)]
         lengths = [[part.stop - part.start for _, part in cover] for cover in axes]
@@ -61,7 +61,7 @@ class Mosaic:
 
     def _piece(self, index: Sequence[int]) -> Any:
         position = 0
-        for borders, i in zip(self._borders, index, strict=True):
+        for borders, i in zip(self.borders, index, strict=True):
             position = position * (len(borders) - 1) + i
         return self._pieces[position]
 
@@ -76,7 +76,7 @@ class Mosaic:
         return getattr(np.asarray(self), name)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        lengths = [np.diff(borders).tolist() for borders in self._borders]
+        lengths = [np.diff(borders).tolist() for borders in self.borders]
         return Mosaic, (self._pieces, lengths)
 
 
@@ -97,6 +97,23 @@ def _cover(borders: list[int], part: slice) -> list[tuple[int, slice]]:
 def as_block(block: Any) -> Any:
     """Return a block as an array, unless it is one that tiles can be read from."""
     return block if type(block) is Mosaic else np.asarray(block)
+
+
+def seams(blocks: Sequence[Any], shape: tuple[int, ...]) -> list[list[slice]] | None:
+    """Return parts of each axis that cross no border of a mosaic, ``None`` without mosaics."""
+    mosaics = [block for block in blocks if type(block) is Mosaic]
+    if not mosaics:
+        return None
+    borders = [{0, length} for length in shape]
+    for block in mosaics:
+        for axis in range(-block.ndim, 0):
+            if block.shape[axis] == shape[axis]:
+                borders[axis].update(block.borders[axis])
+    parts = []
+    for found, length in zip(borders, shape, strict=True):
+        pairs = itertools.pairwise(sorted(found)) if length else [(0, 0)]
+        parts.append([slice(start, stop) for start, stop in pairs])
+    return parts
 
 
 @kernel(scratch=0.0)

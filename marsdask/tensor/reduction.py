@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +19,7 @@ from marsdask.core.types import Chunks
 from .base import empty
 from .chunks import broadcast_chunks
 from .fused import TILE_BYTES, Program, at, flattened, tile_shape
-from .mosaic import as_block
+from .mosaic import as_block, seams
 from .pointwise import absorbable
 from .rechunk import aligned
 
@@ -168,6 +169,20 @@ def reduce_block(
     """Return the partial result of a block, reduced axes kept at length one."""
     blocks = tuple(map(as_block, blocks))
     shape = np.broadcast_shapes(*(block.shape for block in blocks))
+    parts = seams(blocks, shape)
+    if parts is not None:
+        if 0 in shape:
+            blocks = tuple(map(np.asarray, blocks))
+        else:
+            each = functools.partial(
+                reduce_block,
+                recipe=recipe,
+                program=program,
+                axis=axis,
+                masked=masked,
+                settings=settings,
+            )
+            return _by_regions(blocks, parts, axis, Combine(recipe.combine), each)
     if recipe.whole is not None and 0 in [shape[a] for a in axis]:
         block = blocks[0] if program is None else program(*blocks)
         return Nothing(np.broadcast_to(block, shape))
@@ -178,6 +193,25 @@ def reduce_block(
         where = {"where": blocks[-1]} if masked else {}
         return recipe.map(value, axis=axis, keepdims=True, **where, **settings)
     return Tiles(recipe, program, axis, masked, settings).run(blocks, shape, itemsize)
+
+
+def _by_regions(
+    blocks: Sequence[Any],
+    parts: Sequence[Sequence[slice]],
+    reduced: Axis,
+    combine: Callable[[Any, Any], Any],
+    reduce_one: Callable[..., Any],
+    region: tuple[slice, ...] = (),
+) -> Any:
+    """Reduce blocks that are mosaics where no border runs through, and put the results together."""
+    axis = len(region)
+    if axis == len(parts):
+        return reduce_one(*(at(block, region) for block in blocks))
+    found = [
+        _by_regions(blocks, parts, reduced, combine, reduce_one, (*region, part))
+        for part in parts[axis]
+    ]
+    return fold_pairs(found, combine) if axis in reduced else _joined(found, axis)
 
 
 class Tiles:
