@@ -14,7 +14,15 @@ from marsdask.scheduler.get import get as dask_get
 from .adopted import Adopted
 from .chunk import Grid, current_node
 from .config import options
-from .dask_layer import MergeLayers, check_static, finalize, graph_of, nested_keys, rebuild
+from .dask_layer import (
+    MergeLayers,
+    check_static,
+    finalize,
+    graph_of,
+    is_part,
+    nested_keys,
+    rebuild,
+)
 from .errors import NotExecutedError, shortened
 from .explain import explain, visualize
 from .families import class_of, register_collection
@@ -350,6 +358,9 @@ def _stored(item: Collection, session: Session | None) -> Stored:
     stored = chosen.lookup(item._node) if chosen is not None else None
     if chosen is not None and (stored is not None or item._session is not None):
         chosen.check_open()
+    if stored is None and is_part(item._node):
+        # A part of a result, as x[:2]: there is nothing to compute, so fetching it is no surprise.
+        (stored,) = ensure_session(chosen).execute([item._node])
     if stored is None:
         raise NotExecutedError(
             f"{item.node.label} has not been executed: call execute() before fetch(), or compute()"

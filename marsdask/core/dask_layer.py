@@ -136,6 +136,24 @@ def check_static(node: Node) -> None:
     _logical(node, grid)
 
 
+def is_part(node: Node) -> bool:
+    """Tell whether the node only shows parts of results: views of held chunks, nothing else."""
+    try:
+        stack = _Static([node], plan=Plan(coalesce=False)).tile_roots()
+    except NotImplementedError:
+        return False
+    held = False
+    while stack:
+        rule = stack.pop().rule
+        if isinstance(rule, Blockwise) and rule.cheap and rule.sources:
+            stack.extend(rule.sources)
+        elif isinstance(rule, Held):
+            held = True
+        else:
+            return False
+    return held
+
+
 def _self_contained(node: Node) -> Node:
     return node.embedded() if isinstance(node, Stored) else node
 

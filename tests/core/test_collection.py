@@ -100,6 +100,19 @@ def test_to_numpy_executes_if_need_be(scheduler):
     assert isinstance(x.node, Stored)
 
 
+def test_parts_of_a_result_can_be_fetched(scheduler):
+    """As in Mars: a slice of what was executed needs no execution, and leaves nothing behind."""
+    x = (mt.ones((4, 6), chunk_size=2) * np.arange(6.0)).execute()
+    held = scheduler.results
+    np.testing.assert_array_equal(x[1:3, ::2].fetch(), [[0, 2, 4], [0, 2, 4]])
+    assert x[0, 5].fetch() == 5
+    assert scheduler.results == held
+    with pytest.raises(ValueError, match="execute"):
+        (x + 1)[:2].fetch()
+    with pytest.raises(ValueError, match="execute"):
+        mt.ones((4, 6), chunk_size=3)[:2].fetch()
+
+
 def test_persist_gives_another_collection(scheduler):
     """The old one stays lazy."""
     x = ones() + 1
