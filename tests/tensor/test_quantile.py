@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 
+import dask
 import numpy as np
 import pytest
 from hypothesis import given
@@ -125,3 +126,10 @@ def test_wrong_arguments_are_refused_at_the_call():
         mt.quantile(tensor(np.ones(2, complex)), 0.5)
     with pytest.raises(NotImplementedError, match="compute"):
         mt.quantile(lazy, lazy)
+
+
+def test_dask_finds_quantiles_without_a_look():
+    """A Dask graph, which cannot wait for brackets, gives the same."""
+    x = ARRAYS["normal"]
+    (found,) = dask.compute(mt.quantile(tensor(x, 4), [0.1, 0.7]), scheduler="sync")
+    np.testing.assert_allclose(found, np.quantile(x, [0.1, 0.7]))

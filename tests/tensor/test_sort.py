@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 
+import dask
 import numpy as np
 import pytest
 from hypothesis import given
@@ -122,3 +123,13 @@ def test_sorting_in_place_rebinds():
     np.testing.assert_array_equal(before.compute(), x)
     lazy.partition(5)
     np.testing.assert_array_equal(lazy.argsort().compute(), np.argsort(np.sort(x), kind="stable"))
+
+
+@pytest.mark.parametrize("name", VECTORS)
+def test_dask_sorts_without_a_look(name):
+    """A Dask graph, which cannot wait for pivots, sorts as well."""
+    x = VECTORS[name]
+    lazy = tensor(x, 70)
+    values, order = dask.compute(mt.sort(lazy), mt.argsort(lazy), scheduler="sync")
+    np.testing.assert_array_equal(values, np.sort(x))
+    np.testing.assert_array_equal(order, np.argsort(x, kind="stable"))

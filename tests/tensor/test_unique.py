@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 
+import dask
 import numpy as np
 import pytest
 from hypothesis import given
@@ -82,3 +83,11 @@ def test_wrong_arguments_are_refused_at_the_call():
         mt.unique(tensor(np.ones((2, 2))), axis=0)
     with pytest.raises(TypeError, match="bogus"):
         mt.unique(tensor(np.ones(2)), bogus=1)
+
+
+def test_dask_finds_them_without_a_look():
+    """A Dask graph, which cannot wait for counts, gives the same."""
+    x = ARRAYS["few"]
+    found = dask.compute(*mt.unique(tensor(x, 50), return_counts=True), scheduler="sync")
+    for mine, theirs in zip(found, np.unique(x, return_counts=True), strict=True):
+        np.testing.assert_array_equal(mine, theirs)

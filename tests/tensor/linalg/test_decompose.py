@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dask
 import numpy as np
 import pytest
 from hypothesis import given
@@ -120,3 +121,11 @@ def test_wrong_arguments_are_refused_at_the_call():
         linalg.svd(tensor(np.ones((4, 3))), full_matrices=True)
     with pytest.raises(NotImplementedError, match="tsqr"):
         linalg.svd(tensor(np.ones((4, 3))), "jacobi")
+
+
+def test_dask_factors_without_a_look():
+    """A Dask graph, which cannot wait for the condition, takes the stable way."""
+    x = MATRICES["worse"]
+    q, r = dask.compute(*linalg.qr(tensor(x, (9, 7))), scheduler="sync")
+    np.testing.assert_allclose(q @ r, x, atol=1e-12)
+    np.testing.assert_allclose(q.T @ q, np.eye(7), atol=1e-12)
