@@ -38,6 +38,32 @@ from .pointwise import assign, operand
 from .reduction import Axis, Recipe, Reduction
 from .shape import view
 
+__all__ = [
+    "all",
+    "allclose",
+    "amax",
+    "amin",
+    "any",
+    "array_equal",
+    "average",
+    "count_nonzero",
+    "max",
+    "mean",
+    "min",
+    "nanmax",
+    "nanmean",
+    "nanmin",
+    "nanprod",
+    "nanstd",
+    "nansum",
+    "nanvar",
+    "prod",
+    "ptp",
+    "std",
+    "sum",
+    "var",
+]
+
 _SUM = ("dtype", "out", "keepdims", "initial", "where")
 _MAX = ("out", "keepdims", "initial", "where")
 _ANY = ("out", "keepdims", "where")
