@@ -41,6 +41,18 @@ def test_compute_of_ours_may_look_at_data():
     np.testing.assert_array_equal(value, np.array([0, 1, 2, 3, 4] * 2) + 1.0)
 
 
+@pytest.mark.parametrize("verb", [dask.compute, original.compute], ids=["ours", "dask"])
+def test_tuples_of_tensors_are_computed_like_dasks(verb):
+    """What returns several arrays is one argument, and one tuple of values."""
+    pair = marsdask.ExecutableTuple([mt.ones((4, 4), chunk_size=2), mt.ones(3).sum()])
+    ((array, total), again) = verb(pair, mt.ones(2).sum())
+    np.testing.assert_array_equal(array, np.ones((4, 4)))
+    assert (total, again) == (3, 2)
+    (kept,) = original.persist(pair)
+    assert type(kept) is marsdask.ExecutableTuple
+    assert kept[1].compute() == 3
+
+
 def test_compute_without_collections_returns_the_arguments():
     """As Dask does."""
     assert dask.compute(1, [2]) == (1, [2])

@@ -8,6 +8,7 @@ from typing import Any, Self
 
 import dask.base
 import dask.threaded
+from dask.highlevelgraph import HighLevelGraph
 
 from marsdask.scheduler.get import get as dask_get
 
@@ -18,10 +19,12 @@ from .dask_layer import (
     MergeLayers,
     check_static,
     finalize,
+    finalize_several,
     graph_of,
     is_part,
     nested_keys,
     rebuild,
+    rebuild_several,
 )
 from .errors import NotExecutedError, shortened
 from .explain import explain, visualize
@@ -232,6 +235,34 @@ class ExecutableTuple(tuple[Any, ...]):
     def _shaped(self, values: list[Any]) -> Any:
         make = getattr(self, "_make", None)
         return values if make is None else make(values)
+
+    # Dask's protocol: dask.compute(svd(x)) is one collection, and gives a tuple of arrays.
+
+    def __dask_graph__(self) -> Any:
+        return HighLevelGraph.merge(*(item.__dask_graph__() for item in self))
+
+    def __dask_keys__(self) -> list[Any]:
+        return [item.__dask_keys__() for item in self]
+
+    def __dask_layers__(self) -> tuple[str, ...]:
+        return tuple(name for item in self for name in item.__dask_layers__())
+
+    def __dask_tokenize__(self) -> tuple[Any, ...]:
+        return (type(self).__name__, *(item.node.name for item in self))
+
+    @property
+    def __dask_optimize__(self) -> MergeLayers:
+        return MergeLayers()
+
+    __dask_scheduler__ = DefaultGet()
+
+    def __dask_postcompute__(self) -> tuple[Any, tuple[Any, ...]]:
+        parts = [item.__dask_postcompute__()[1] for item in self]
+        return finalize_several, (parts, getattr(self, "_make", None))
+
+    def __dask_postpersist__(self) -> tuple[Any, tuple[Any, ...]]:
+        parts = [item.__dask_postpersist__()[1] for item in self]
+        return rebuild_several, (parts, getattr(self, "_make", type(self)))
 
 
 def wrap(node: Node) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -324,6 +324,23 @@ def _feeds_itself(graph: HighLevelGraph, names: Sequence[str]) -> bool:
             seen.add(name)
             stack.extend(graph.dependencies[name])
     return False
+
+
+def finalize_several(results: Any, parts: Sequence[tuple[Any, ...]], make: Any) -> Any:
+    """Put the computed chunks of a tuple of collections together."""
+    values = [finalize(own, *part) for own, part in zip(results, parts, strict=True)]
+    return tuple(values) if make is None else make(values)
+
+
+def rebuild_several(
+    graph: Mapping[Any, Any],
+    parts: Sequence[tuple[Any, ...]],
+    make: Callable[[Any], Any],
+    *,
+    rename: Mapping[str, str] | None = None,
+) -> Any:
+    """Return the tuple of collections over a graph that has their keys."""
+    return make([rebuild(graph, *part, rename=rename) for part in parts])
 
 
 def finalize(results: Any, kind: Any, meta: Any, ndim: int) -> Any:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import dask.base
 from dask.delayed import Delayed
 
 from . import collection as ours
-from .collection import Collection
+from .collection import Collection, ExecutableTuple
 
 
 def compute(*args: Any, traverse: bool = True, **kwargs: Any) -> tuple[Any, ...]:
@@ -22,8 +22,9 @@ def compute(*args: Any, traverse: bool = True, **kwargs: Any) -> tuple[Any, ...]
     collections, repack = dask.base.unpack_collections(*args, traverse=traverse)
     if not collections:
         return args
-    if not kwargs and all(isinstance(item, Collection) for item in collections):
-        return _repacked(repack, ours.compute(*collections, session=session))
+    if not kwargs and all(isinstance(item, Collection | ExecutableTuple) for item in collections):
+        values = iter(ours.compute(*ours.flatten(collections), session=session))
+        return _repacked(repack, [_taken(item, values) for item in collections])
     # Dask 2026.8 returns the values in the order of the kinds of collections.
     kinds: dict[Any, list[int]] = {}
     for position, item in enumerate(collections):
@@ -36,6 +37,15 @@ def compute(*args: Any, traverse: bool = True, **kwargs: Any) -> tuple[Any, ...]
 
 def _repacked(repack: Callable[[Sequence[Any]], Any], values: Sequence[Any]) -> tuple[Any, ...]:
     return tuple(repack(values))
+
+
+def _taken(item: Any, values: Iterator[Any]) -> Any:
+    """Take the value of a collection, or those of a tuple of them, as Dask would give them."""
+    if isinstance(item, Collection):
+        return next(values)
+    own = [next(values) for _ in item]
+    make = getattr(item, "_make", tuple)
+    return make(own)
 
 
 def _kind(item: Any) -> Any:
