@@ -30,7 +30,8 @@ def _empty(dtype: np.dtype[Any], ndim: int, text: str) -> Any:
 def empty(dtype: np.dtype[Any], ndim: int) -> Any:
     """Return an array without elements (of zeros, if it has no axes), always the same one."""
     # Types that compare equal may still differ in their text: metadata, titles.
-    return _empty(dtype, ndim, str(dtype))
+    plain = dtype.isbuiltin == 1 and dtype.metadata is None
+    return _empty(dtype, ndim, "" if plain else str(dtype))
 
 
 @dataclass(frozen=True)

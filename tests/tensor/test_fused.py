@@ -43,6 +43,7 @@ def test_a_reduction_takes_the_chain_in() -> None:
     a = mt.tensor(np.ones(9))
     node = optimised((a * 2 + 1).sum())
     assert isinstance(node, Reduction)
+    assert node.program is not None
     assert [step.func for step in node.program.steps] == [np.multiply, np.add]
 
 
