@@ -80,10 +80,11 @@ def register_cost(func: Any, cost: Cost) -> None:
 
 def cost_of(func: Callable[..., Any]) -> Cost:
     """Return what a kernel was declared to take."""
-    declared: Cost | None = getattr(func, "cost", None)
-    if declared is None and isinstance(func, Hashable):
-        declared = _COSTS.get(func)
-    return declared or _COSTS.get(type(func)) or Cost()
+    declared = getattr(func, "cost", None)
+    if isinstance(declared, Cost):
+        return declared
+    found = _COSTS.get(func) if isinstance(func, Hashable) else None
+    return found or _COSTS.get(type(func)) or Cost()
 
 
 def scratch_of(func: Callable[..., Any]) -> float:

@@ -13,6 +13,7 @@ import pandas as pd
 from marsdask.core.chunk import Call, Grid, Ref, Rule
 from marsdask.core.collection import Collection, wrap
 from marsdask.core.node import Node
+from marsdask.core.shapes import kernel
 from marsdask.core.types import Chunks, Index, Unknown
 
 from .base import Columns, FrameNode
@@ -43,6 +44,7 @@ class Below(Rule):
         return Call(conformed, (Ref(self.sources[source], (position,)), self.like))
 
 
+@kernel(scratch=0.0)
 def conformed(block: Any, like: Any) -> Any:
     """Give a chunk the columns of the whole."""
     if isinstance(like, pd.DataFrame) and not block.columns.equals(like.columns):

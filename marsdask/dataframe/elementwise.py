@@ -12,7 +12,7 @@ import pandas as pd
 from marsdask.core.chunk import Grid
 from marsdask.core.collection import Collection, wrap
 from marsdask.core.node import Node
-from marsdask.core.shapes import Blockwise
+from marsdask.core.shapes import Blockwise, Cost, cost_of, kernel, register_cost
 from marsdask.core.types import Chunks
 
 from .base import Columns, FrameNode, is_row
@@ -103,6 +103,10 @@ class Partial:
     def __name__(self) -> str:
         return self.func.__name__
 
+    @property
+    def cost(self) -> Cost:
+        return cost_of(self.func)
+
     def __call__(self, *blocks: Any, **kwargs: Any) -> Any:
         rest = iter(blocks)
         pairs = zip(self.is_chunk, self.template, strict=True)
@@ -119,6 +123,7 @@ def rowwise(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 
 def binary(func: Callable[[Any, Any], Any], *, reflected: bool = False) -> Any:
     """Return a binary operator as a method."""
+    register_cost(func, Cost(scratch=0.0))
 
     def call(self: Any, other: Any) -> Any:
         if isinstance(other, pd.Series | pd.DataFrame | pd.Index):
@@ -201,26 +206,31 @@ def index_of(block: Any) -> Any:
     return block.index
 
 
+@kernel(view=True)
 def to_frame(block: Any, name: Any) -> Any:
     """Return a frame of one column."""
     return block.to_frame(0 if name is None else name)
 
 
+@kernel(view=True)
 def to_series(block: Any, name: Any) -> Any:
     """Return the labels of rows as values."""
     return block.to_series(name=name)
 
 
+@kernel(view=True)
 def column_of(block: Any, key: Any) -> Any:
     """Return a column, or a frame of several."""
     return block[key]
 
 
+@kernel(view=True)
 def renamed(block: Any, name: Any) -> Any:
     """Return a column under another name."""
     return block.rename(name)
 
 
+@kernel(view=True)
 def with_columns(block: Any, *values: Any, names: tuple[Any, ...]) -> Any:
     """Return the frame with columns added or replaced."""
     block = block.copy(deep=False)
@@ -229,11 +239,13 @@ def with_columns(block: Any, *values: Any, names: tuple[Any, ...]) -> Any:
     return block
 
 
+@kernel(view=True)
 def by_column(block: Any, key: Any, drop: bool, append: bool) -> Any:
     """Return the frame with columns as row labels."""
     return block.set_index(key, drop=drop, append=append)
 
 
+@kernel(view=True)
 def relabelled(block: Any, columns: Any) -> Any:
     """Return the frame with other column labels."""
     block = block.copy(deep=False)

@@ -12,7 +12,7 @@ import pandas as pd
 from marsdask.core.chunk import Grid
 from marsdask.core.collection import wrap
 from marsdask.core.node import Node
-from marsdask.core.shapes import blockwise
+from marsdask.core.shapes import blockwise, kernel
 from marsdask.core.types import Chunks
 
 
@@ -41,6 +41,7 @@ class ToTensor(Node):
         return blockwise(to_numpy, [(a, (0,))], chunks=chunks, meta=self.meta, kwargs=kwargs)
 
 
+@kernel(scratch=0.0)
 def to_numpy(block: Any, dtype: Any = None) -> Any:
     """Return the values as an array."""
     return block.to_numpy(dtype)

@@ -7,6 +7,7 @@ from typing import Any
 
 from marsdask.core.chunk import Grid
 from marsdask.core.node import Node
+from marsdask.core.shapes import kernel
 from marsdask.core.tokens import token
 from marsdask.core.types import Chunks, Sizes, unknown_sizes, upper
 
@@ -47,6 +48,7 @@ class Filter(FrameNode):
         return self.mapped(keep_true, a, mask, chunks=(self._sizes(sizes),))
 
 
+@kernel(scratch=0.3)
 def keep_true(block: Any, mask: Any) -> Any:
     """Keep the rows where the mask is true."""
     return block[mask.to_numpy(dtype=bool, na_value=False)] if mask.dtype != bool else block[mask]

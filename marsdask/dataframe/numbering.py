@@ -11,7 +11,7 @@ import pandas as pd
 from marsdask.core.chunk import Grid
 from marsdask.core.collection import wrap
 from marsdask.core.node import Node
-from marsdask.core.shapes import Blockwise
+from marsdask.core.shapes import Blockwise, kernel
 from marsdask.core.types import Chunks, total
 from marsdask.tensor.rechunk import resolved
 
@@ -63,6 +63,7 @@ class Numbered(FrameNode):
         return self.grid(Blockwise(numbered, (a,), ((0,),), kwargs, starts), a.chunks[0])
 
 
+@kernel(scratch=0.0)
 def numbered(block: Any, first: int, drop: bool, options: tuple[tuple[str, Any], ...] = ()) -> Any:
     """Label rows from ``first`` on."""
     block = block.copy(deep=False) if drop else block.reset_index(**dict(options))

@@ -11,7 +11,7 @@ import pandas as pd
 
 from marsdask.core.chunk import Call, Grid, Look, Ref, Rule
 from marsdask.core.node import Node
-from marsdask.core.shapes import gather
+from marsdask.core.shapes import gather, kernel
 from marsdask.core.types import Index, Sizes, Unknown, numbers, total
 from marsdask.tensor.chunks import common_sizes
 from marsdask.tensor.rechunk import pieces_of, resolved
@@ -51,6 +51,7 @@ def join_rows(blocks: list[Any], parts: tuple[slice, ...]) -> Any:
     return concat([take(block, part) for block, part in zip(blocks, parts, strict=True)])
 
 
+@kernel(view=True)
 def take(block: Any, rows: slice) -> Any:
     """Return some rows of a pandas object, as a view."""
     return block[rows] if isinstance(block, pd.Index) else block.iloc[rows]

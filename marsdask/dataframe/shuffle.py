@@ -11,7 +11,7 @@ import pandas as pd
 from marsdask.core.chunk import Grid
 from marsdask.core.config import options
 from marsdask.core.shapes import Grouped, all_to_all, gather, kernel, map_blocks
-from marsdask.core.types import Sizes
+from marsdask.core.types import Sizes, total, unknown_sizes, upper
 
 from .rows import concat
 
@@ -26,9 +26,11 @@ def reduce_rows(grid: Grid, func: Callable[..., Any], kwargs: Mapping[str, Any])
     """Combine chunks, a list at a time, down to one: ``func(blocks, **kwargs)``."""
     while len(grid) > 1:
         width = max(2, options.split_every)
-        count = -(-len(grid) // width)
+        (sizes,) = grid.chunks
+        groups = [sizes[start : start + width] for start in range(0, len(sizes), width)]
+        bounds = [upper(total(group)) for group in groups]
         rule = Grouped(func, grid, (width,), dict(kwargs))
-        grid = Grid(rule, ((1,) * count,), grid.meta, grid.itemsize)
+        grid = Grid(rule, (unknown_sizes(grid.name, bounds),), grid.meta, grid.itemsize)
     return grid
 
 

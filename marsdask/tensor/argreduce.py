@@ -13,7 +13,7 @@ import numpy as np
 from marsdask.core.chunk import Grid, Look
 from marsdask.core.collection import wrap
 from marsdask.core.node import Node
-from marsdask.core.shapes import blockwise, map_blocks, tree
+from marsdask.core.shapes import blockwise, kernel, map_blocks, tree
 from marsdask.core.types import Chunks, Index, numbers
 
 from .base import as_node, empty
@@ -99,10 +99,10 @@ class ArgReduction(Node):
             for axis, sizes in enumerate(a.chunks)
         )
         found = map_blocks(
-            find_block,
+            find_real_block if self.pick.skips_nan else find_block,
             a,
             chunks=several,
-            meta=self.meta,
+            itemsize=(a.width or 0) + self.meta.dtype.itemsize + 1,
             varying=StartAt(a.chunks),
             kwargs={"pick": self.pick, "axis": self.axis, "shape": shape},
         )
@@ -119,6 +119,7 @@ class ArgReduction(Node):
         )
 
 
+@kernel(scratch=1.0)
 def find_block(
     block: Any, start: Index, pick: Pick, axis: int | None, shape: tuple[int, ...]
 ) -> Found | None:
@@ -126,15 +127,32 @@ def find_block(
     block = np.asarray(block)
     if not (block.size if axis is None else block.shape[axis]):
         return None
-    real = np.ones(block.shape, np.bool_)
-    if pick.skips_nan and block.dtype.kind in "fc":
-        real = ~np.isnan(block)
-        block = np.where(real, block, block.dtype.type(-np.inf if pick.largest else np.inf))
+    return _found(block, np.True_, start, pick, axis, shape)
+
+
+@kernel(scratch=2.3)
+def find_real_block(
+    block: Any, start: Index, pick: Pick, axis: int | None, shape: tuple[int, ...]
+) -> Found | None:
+    """Return the best of a block but nan, see :func:`find_block`."""
+    block = np.asarray(block)
+    if block.dtype.kind not in "fc" or not block.size:
+        found: Found | None = find_block(block, start, pick, axis, shape)
+        return found
+    real = ~np.isnan(block)
+    block = np.where(real, block, block.dtype.type(-np.inf if pick.largest else np.inf))
+    return _found(block, real, start, pick, axis, shape)
+
+
+def _found(
+    block: Any, real: Any, start: Index, pick: Pick, axis: int | None, shape: tuple[int, ...]
+) -> Found:
     search = np.argmax if pick.largest else np.argmin
     if axis is not None:
         place = np.expand_dims(search(block, axis=axis), axis)
         value = np.take_along_axis(block, place, axis)
-        return value, place + start[axis], real.any(axis=axis, keepdims=True)
+        some = real.any(axis=axis, keepdims=True) if real.ndim else np.ones(value.shape, np.bool_)
+        return value, place + start[axis], some
     ones = (1,) * block.ndim
     flat = int(search(block))
     inside = np.unravel_index(flat, block.shape) if block.ndim else ()

@@ -15,16 +15,20 @@ import numpy as np
 from marsdask.core.chunk import Grid
 from marsdask.core.collection import wrap
 from marsdask.core.node import Node
-from marsdask.core.shapes import blockwise
+from marsdask.core.shapes import blockwise, kernel
 from marsdask.core.types import Chunks, Index, Sizes, known_chunks, numbers
 
 from .base import as_node, empty
 from .chunks import as_shape, normalize_chunks
-from .elementwise import Elementwise, astype, power
+from .elementwise import astype, power
+from .pointwise import Elementwise
 from .reshape import reshape
 from .shape import view
 
 Shape = tuple[int, ...]
+
+#: Whole numbers that are counted at a time.
+COUNTED = 2**16
 
 
 @dataclass(frozen=True)
@@ -207,6 +211,16 @@ def full_like(
     return full(shape, fill_value, dtype, chunk_size)
 
 
+def _counted(start: int, length: int, dtype: Any) -> Any:
+    """Return whole numbers in a type: counted in integers, since steps of one would be rounded."""
+    out = np.empty(length, dtype)
+    for begin in range(0, length, COUNTED):
+        end = min(begin + COUNTED, length)
+        out[begin:end] = np.arange(start + begin, start + end)
+    return out
+
+
+@kernel(scratch=0.0)
 def stepped(shape: Shape, starts: Shape, dtype: Any, first: Any, second: Any) -> Any:
     """Make a block of a range from the formula for each element, as NumPy does.
 
@@ -217,7 +231,7 @@ def stepped(shape: Shape, starts: Shape, dtype: Any, first: Any, second: Any) ->
     begin = first.astype(kind)
     with np.errstate(over="ignore", invalid="ignore"):
         step = np.subtract(second.astype(kind), begin, dtype=kind)
-        block = np.arange(start, start + length).astype(kind)
+        block = _counted(start, length, kind)
         np.multiply(block, step, out=block)
         np.add(block, begin, out=block)
     if start <= 1 < start + length:
@@ -266,19 +280,23 @@ def _range(args: tuple[Any, ...], named: list[Any]) -> tuple[Any, Any, Any]:
     return start, stop, 1 if step is None else step
 
 
+@kernel(scratch=0.0)
 def spaced(shape: Shape, starts: Shape, dtype: Any, ends: tuple[Any, Any, int], last: bool) -> Any:
     """Make a block of ``num`` values between two ends, the last one included or not."""
     (length,), (begin,) = shape, starts
     start, stop, num = ends
     div = num - 1 if last else num
     kind = np.result_type(start, stop, float(num))
-    block = np.arange(begin, begin + length).astype(kind)
+    block = _counted(begin, length, kind)
     delta = np.subtract(stop, start, dtype=kind)
     if div > 0:
         step = delta / div
-        block = block / div * delta if step == 0 else block * step
+        # A step may be too small for the type.
+        if step == 0:
+            np.divide(block, div, out=block)
+        np.multiply(block, delta if step == 0 else step, out=block)
     else:
-        block = block * delta
+        np.multiply(block, delta, out=block)
     block += start
     if last and num > 1 and begin <= num - 1 < begin + length:
         block[-1] = stop

@@ -175,6 +175,8 @@ class StartAt:
         return (self._starts[index[0]],)
 
 
+#: Of a byte for each element there come eight for each axis, twice.
+@kernel(scratch=24.0)
 def where_true(block: Any, start: int) -> Any:
     """Return the indices of the elements of a band that are not zero, one a row."""
     found = np.argwhere(block)

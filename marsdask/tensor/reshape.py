@@ -15,7 +15,7 @@ import numpy as np
 from marsdask.core.chunk import Grid, Look
 from marsdask.core.collection import wrap
 from marsdask.core.node import Node
-from marsdask.core.shapes import blockwise
+from marsdask.core.shapes import blockwise, kernel
 from marsdask.core.types import (
     Chunks,
     Index,
@@ -129,6 +129,7 @@ class ShapesAt:
         return (tuple(shape),)
 
 
+@kernel(scratch=0.0)
 def reform(block: Any, shape: Shape) -> Any:
     """Return a block in another shape: a view where it is contiguous."""
     return block.reshape(shape)

@@ -75,18 +75,19 @@ class Scan(Node):
             "ufunc": self.ufunc,
             "axis": self.axis,
             "dtype": self.dtype,
-            "skips_nan": self.skips_nan,
         }
+        scanned = scan_real_block if self.skips_nan else scan_block
         count = a.numblocks[self.axis]
         if count == 1:
-            return map_blocks(scan_block, a, chunks=a.chunks, meta=self.meta, kwargs=kwargs)
+            return map_blocks(scanned, a, chunks=a.chunks, meta=self.meta, kwargs=kwargs)
         ones = _replaced(a.chunks, self.axis, (1,) * count)
-        totals = map_blocks(total_block, a, chunks=ones, meta=self.meta, kwargs=kwargs)
+        total = total_real_block if self.skips_nan else total_block
+        totals = map_blocks(total, a, chunks=ones, meta=self.meta, kwargs=kwargs)
         lanes = _replaced(a.chunks, self.axis, (count,))
         starts = Grid(Starts(totals, self.axis, self.ufunc), lanes, self.meta)
         whole = tuple(range(a.ndim))
         return blockwise(
-            scan_block,
+            scanned,
             [(a, whole), (starts, _replaced(whole, self.axis, None))],
             chunks=a.chunks,
             meta=self.meta,
@@ -99,17 +100,23 @@ def _replaced(items: tuple[Any, ...], position: int, item: Any) -> tuple[Any, ..
     return (*items[:position], item, *items[position + 1 :])
 
 
-def _real(block: Any, ufunc: np.ufunc, skips_nan: bool) -> Any:
+def _real(block: Any, ufunc: np.ufunc) -> Any:
     """Return the block with what leaves the result alone in place of nan."""
-    if skips_nan and block.dtype.kind in "fc":
+    if block.dtype.kind in "fc":
         return np.where(np.isnan(block), block.dtype.type(ufunc.identity), block)
     return block
 
 
-def total_block(block: Any, ufunc: np.ufunc, axis: int, dtype: Any, skips_nan: bool) -> Any:
+@kernel(scratch=0.0)
+def total_block(block: Any, ufunc: np.ufunc, axis: int, dtype: Any) -> Any:
     """Return what a block adds to those after it."""
-    block = _real(block, ufunc, skips_nan)
     return ufunc.reduce(block, axis=axis, dtype=dtype, keepdims=True)
+
+
+@kernel(scratch=1.2)
+def total_real_block(block: Any, ufunc: np.ufunc, axis: int, dtype: Any) -> Any:
+    """Return what a block without its nan adds to those after it."""
+    return total_block(_real(block, ufunc), ufunc, axis, dtype)
 
 
 def start_values(totals: list[Any], ufunc: np.ufunc, axis: int) -> Any:
@@ -127,10 +134,9 @@ def scan_block(
     ufunc: np.ufunc,
     axis: int,
     dtype: Any,
-    skips_nan: bool,
 ) -> Any:
     """Accumulate a block from where it starts."""
-    block = _real(np.asarray(block), ufunc, skips_nan)
+    block = np.asarray(block)
     out = np.empty(block.shape, dtype)
     start = None if starts is None else np.take(starts, [position], axis=axis)
     rows, into = np.moveaxis(block, axis, 0), np.moveaxis(out, axis, 0)
@@ -146,6 +152,13 @@ def scan_block(
         return out
     ufunc.accumulate(block, axis=axis, dtype=dtype, out=out)
     return out if start is None else ufunc(out, start, out=out)
+
+
+@kernel(scratch=1.2)
+def scan_real_block(block: Any, *start: Any, ufunc: np.ufunc, axis: int, dtype: Any) -> Any:
+    """Accumulate a block without its nan from where it starts."""
+    real = _real(np.asarray(block), ufunc)
+    return scan_block(real, *start, ufunc=ufunc, axis=axis, dtype=dtype)
 
 
 def scan(

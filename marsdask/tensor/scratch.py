@@ -8,6 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from marsdask.core.shapes import Cost, register_cost
+
+register_cost(np.ufunc, Cost(scratch=0.0))
+register_cost(np.squeeze, Cost(scratch=0.0, view=True))
+register_cost(np.sort, Cost(scratch=0.1))
+
 #: What one buffer keeps at most; a larger request gets memory of its own.
 KEPT = 4 * 2**20
 

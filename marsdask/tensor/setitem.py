@@ -15,7 +15,7 @@ import numpy as np
 from marsdask.core.chunk import Grid, Look
 from marsdask.core.collection import wrap
 from marsdask.core.node import Node
-from marsdask.core.shapes import Axes, Via, blockwise
+from marsdask.core.shapes import Axes, Via, blockwise, kernel
 from marsdask.core.types import Chunks, Index, Unknown, known, numbers
 
 from .base import as_node
@@ -108,6 +108,7 @@ class KeyAt:
         return (tuple(key),)
 
 
+@kernel(scratch=0.0)
 def put(block: Any, value: Any, key: tuple[slice, ...] | None) -> Any:
     """Return a copy of a block with a part assigned to."""
     if key is None:

@@ -12,7 +12,7 @@ import numpy as np
 from marsdask.core.chunk import Grid
 from marsdask.core.collection import Collection, wrap
 from marsdask.core.node import Node
-from marsdask.core.shapes import blockwise
+from marsdask.core.shapes import blockwise, kernel
 from marsdask.core.types import Chunks, Index, Size, Sizes, numbers
 
 from .base import as_node, empty
@@ -64,6 +64,7 @@ def viewed(a: Grid, axes: tuple[int | None, ...]) -> Grid:
     )
 
 
+@kernel(view=True)
 def reorder(block: Any, axes: tuple[int | None, ...]) -> Any:
     """Return a view of a block with its axes moved, added and dropped."""
     dropped = [axis for axis in range(block.ndim) if axis not in axes]
@@ -224,6 +225,7 @@ class SizesAt:
         return (tuple(sizes[i] if sizes else None for sizes, i in pairs),)
 
 
+@kernel(view=True)
 def spread(block: Any, shape: tuple[int | None, ...]) -> Any:
     """Repeat a block along new axes and those of length one, as a view."""
     own = (1,) * (len(shape) - block.ndim) + block.shape

@@ -11,7 +11,7 @@ from typing import Any
 
 from marsdask.core.chunk import Grid, Look
 from marsdask.core.node import Node
-from marsdask.core.shapes import Via, blockwise, same
+from marsdask.core.shapes import Via, blockwise, kernel, same
 from marsdask.core.types import Chunks, Index, Size, Sizes, Unknown, known, numbers, upper
 
 from .rechunk import joined, resolved
@@ -82,6 +82,7 @@ class PartsAt:
         return (tuple(axis[i] if axis else EVERYTHING for axis, i in pairs),)
 
 
+@kernel(view=True)
 def cut(block: Any, parts: tuple[slice, ...]) -> Any:
     """Return a part of a block, as a view."""
     return block[parts]

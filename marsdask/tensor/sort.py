@@ -88,7 +88,8 @@ class Sort(Node):
             itemsize=(2 if self.indices else 1) * (a.width or 0),
             kwargs={"pivots": pivots},
         )
-        sizes = map_blocks(part_sizes, source, meta=np.empty((0,), np.intp))
+        chunks = ((count,) * len(source),)
+        sizes = map_blocks(part_sizes, source, chunks=chunks, meta=np.empty((0,), np.intp))
         infos = yield Look((sizes,), keep=(source,))
         total = sum(info.sample for info in infos)
         return all_to_all(
@@ -196,7 +197,7 @@ def sample(block: Any, rate: float) -> Any:
     return block[sampled(len(block), rate)]
 
 
-@kernel(scratch=1.1)
+@kernel(scratch=0.2)
 def parts(block: Any, start: int, stop: int, pivots: Pivots) -> list[Any]:
     """Cut a block at the pivots, its parts in no order within."""
     if block.dtype.kind not in "biuf":
@@ -249,7 +250,7 @@ def _split(block: Any, cuts: list[int]) -> list[Any]:
     return [block[a:b] for a, b in itertools.pairwise([0, *cuts, len(block)])]
 
 
-@kernel(scratch=3.0)
+@kernel(scratch=0.7)
 def runs(block: Any, start: int, stop: int, pivots: Pivots) -> list[Any]:
     """Sort a block with its positions and cut both at the pivots; ties keep their order."""
     order = arg_sorted(block)
@@ -264,18 +265,20 @@ def runs(block: Any, start: int, stop: int, pivots: Pivots) -> list[Any]:
     return list(zip(_split(ordered, cuts), _split(order, cuts), strict=True))
 
 
+@kernel(scratch=0.0)
 def part_sizes(split: list[Any]) -> Any:
     """Return the number of elements of each part."""
     lengths = (len(part[0]) if isinstance(part, tuple) else len(part) for part in split)
     return np.fromiter(lengths, np.intp)
 
 
+@kernel(view=True)
 def pick_parts(split: list[Any]) -> list[Any]:
     """Return the parts themselves."""
     return split
 
 
-@kernel(scratch=0.5)
+@kernel(scratch=0.1)
 def joined(pieces: list[Any]) -> Any:
     """Join the pieces of a part and sort it."""
     out = np.concatenate(pieces)
@@ -283,24 +286,28 @@ def joined(pieces: list[Any]) -> Any:
     return out
 
 
-@kernel(scratch=2.0)
+@kernel(scratch=1.1)
 def joined_positions(pieces: list[Any]) -> Any:
     """Join the pieces of a part and return the positions in the order of the values."""
     order = arg_sorted(np.concatenate([values for values, _ in pieces]))
     return np.concatenate([positions for _, positions in pieces])[order]
 
 
-@kernel(scratch=2.0)
+@kernel(scratch=1.2)
 def arg_sorted(block: Any, axis: int = -1, kind: str | None = None) -> Any:
     """Return a stable order; the faster unstable one where there are no ties."""
     if kind is not None or block.ndim != 1 or block.dtype.kind not in "iuf":
         return np.argsort(block, axis=axis, kind="stable")
     order = np.argsort(block)
-    ordered = block[order]
-    # A NaN before the last one is a tie too, and unequal to itself.
-    if len(order) > 1 and not (ordered[:-1] < ordered[1:]).all():
-        order = np.argsort(block, kind="stable")
+    if not _rises(block[order]):
+        del order  # a third vector of positions would be one too many
+        return np.argsort(block, kind="stable")
     return order
+
+
+def _rises(ordered: Any) -> bool:
+    """Tell whether there are no ties; a NaN before the last one is a tie too."""
+    return len(ordered) < 2 or bool((ordered[:-1] < ordered[1:]).all())
 
 
 def _checked(a: Any, axis: Any, order: Any) -> tuple[Node, int]:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import operator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from marsdask.core.chunk import Grid
 from marsdask.core.collection import wrap
 from marsdask.core.node import Node
-from marsdask.core.shapes import blockwise, kernel, map_blocks, tree
+from marsdask.core.shapes import Cost, blockwise, kernel, map_blocks, tree
 from marsdask.core.types import Chunks, Index, Unknown
 
 from .base import as_node
@@ -49,13 +49,19 @@ class TopK(Node):
     def tile(self, a: Grid) -> Any:
         if self.indices:
             return self._positions(a)
-        return self._finished(map_blocks(top, a, chunks=self._ones(a), kwargs=self._options), a)
+        ones = self._ones(a)
+        return self._finished(map_blocks(top, a, chunks=ones, meta=a.meta, kwargs=self._options), a)
 
     def _positions(self, a: Grid) -> Any:
         (a,) = yield from resolved(a)
         where = StartAt(a.chunks[self.axis], self.axis)
         partials = map_blocks(
-            top_with_positions, a, chunks=self._ones(a), varying=where, kwargs=self._options
+            top_with_positions,
+            a,
+            chunks=self._ones(a),
+            itemsize=(a.width or 0) + self.meta.dtype.itemsize,
+            varying=where,
+            kwargs=self._options,
         )
         return self._finished(partials, a)
 
@@ -96,6 +102,8 @@ class StartAt:
 @dataclass(frozen=True)
 class Joined:
     """Keeps the extreme ones of two partial results (arrays, or pairs with positions)."""
+
+    cost: ClassVar[Cost] = Cost(scratch=4.2)
 
     k: int
     axis: int

@@ -169,6 +169,7 @@ def field_of(piece: Distinct, position: int) -> Any:
     return piece[position]
 
 
+@kernel(scratch=0.0)
 def joined(blocks: list[Any]) -> Any:
     """Return all distinct elements."""
     return blocks[0] if len(blocks) == 1 else np.concatenate(blocks)

@@ -203,7 +203,7 @@ class Panels(Rule):
         return Call(contract_panels, tuple(panels), {"labels": self.labels, "out": self.out})
 
 
-@kernel(scratch=2.0)
+@kernel(scratch=2.0, piecewise=True)
 def contract_panels(*panels: list[Any], labels: tuple[Labels, ...], out: Labels) -> Any:
     """Sum the products of blocks that stand at the same place of each list."""
     total: Any = None
@@ -213,7 +213,7 @@ def contract_panels(*panels: list[Any], labels: tuple[Labels, ...], out: Labels)
     return total[..., np.newaxis]
 
 
-@kernel(scratch=1.0)
+@kernel(scratch=2.0)
 def contract_blocks(
     *blocks: Any, labels: tuple[Labels, ...], out: Labels, extra: int = 0
 ) -> np.ndarray[Any, Any]:

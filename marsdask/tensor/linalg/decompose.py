@@ -195,6 +195,7 @@ def _picked(grid: Grid, position: int, chunks: Chunks, meta: Any) -> Grid:
     )
 
 
+@kernel(view=True)
 def pick(items: tuple[Any, ...], item: int) -> Any:
     """Return one of several results."""
     return items[item]

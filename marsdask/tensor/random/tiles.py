@@ -18,7 +18,7 @@ import numpy as np
 
 from marsdask.core.chunk import Grid
 from marsdask.core.node import Node
-from marsdask.core.shapes import blockwise, map_blocks
+from marsdask.core.shapes import blockwise, kernel, map_blocks
 from marsdask.core.types import Chunks, Index, Sizes, numbers
 from marsdask.tensor.chunks import regular
 from marsdask.tensor.rechunk import recut, resolved
@@ -27,6 +27,9 @@ from .samplers import Params, Sampler, by_name
 
 #: Elements of a tile: small enough for the second-level cache, large enough to pay for its seed.
 TILE = 2**16
+
+#: What is drawn of a tile before it is put into place.
+TILE_BYTES = 2 * 2**20
 
 #: How many elements may be drawn for each one wanted before whole tiles are drawn and cut.
 WASTE = 1.3
@@ -175,6 +178,7 @@ def snapped(chunks: Chunks, steps: Sequence[int]) -> Chunks:
     return tuple(result)
 
 
+@kernel(scratch=0.0, buffer=TILE_BYTES)
 def draw(
     *args: Any,
     law: str,
