@@ -104,7 +104,7 @@ def triangle(block: Any, *, mean: Any) -> Any:
     """Return the R of the QR decomposition of the rows about the mean."""
     width = block.shape[1]
     step = max(1000, 4 * width)
-    parts = [
+    parts: list[Any] = [
         np.linalg.qr(block[start : start + step] - mean, mode="r")
         for start in range(0, len(block), step)
     ]

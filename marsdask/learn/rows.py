@@ -68,7 +68,7 @@ class Fold(Node):
 
 @dataclass(frozen=True, eq=False)
 class Rowwise(Node):
-    """An array of as many rows: ``func`` of every run of them, ``width`` columns (``None``: 1-d)."""
+    """An array of as many rows: ``func`` of every run, ``width`` columns (``None``: one axis)."""
 
     func: Callable[..., Any]
     operands: tuple[Node, ...]
@@ -182,7 +182,7 @@ class Values(Node):
         width = self.frame.meta.shape[1:]
         return (self.frame.chunks[0], *((columns,) for columns in width))
 
-    def tile(self, frame: Grid) -> Grid:  # type: ignore[override]
+    def tile(self, frame: Grid) -> Grid:
         return blockwise(
             values_of,
             [(frame, (0,))],
@@ -208,7 +208,7 @@ def in_memory(samples: Any) -> Node:
 
 
 def as_rows(X: Any) -> Node:
-    """Return the samples as the node of a tensor of float32 or float64, the errors scikit-learn's."""
+    """Return lazy samples as the node of a tensor of floats; the errors are scikit-learn's."""
     meta = X.node.meta
     if meta.ndim != 2:
         raise ValueError(f"Expected 2D array, got {meta.ndim}D array instead: {X!r}")

@@ -78,7 +78,7 @@ def assign(block: Any, weight: Any = None, *, centers: Any) -> Sums:
     weights, samples = np.zeros(len(centers)), np.zeros(centers.shape)
     for rows, chosen, w in nearest.tiles(block, weight):
         if w is not None:
-            chosen *= w
+            np.multiply(chosen, w, out=chosen)
         weights += chosen.sum(axis=1)
         samples += chosen @ block[rows]
     return Sums(weights, samples)

@@ -67,7 +67,7 @@ def by_triangles(rows: Node) -> Spectrum:
 
 
 def _width(rows: Node) -> int:
-    return numbers(rows.shape)[1] if isinstance(rows.shape[0], int) else numbers(rows.shape[1:])[0]
+    return numbers(rows.shape[1:])[0]
 
 
 def _spectrum(seen: Moments, variances: Any, components: Any) -> Spectrum:
@@ -125,14 +125,13 @@ class PCA(RowsEstimator, decomposition.PCA):
 
     def _wanted(self, found: Spectrum) -> int:
         """Return how many components are asked for."""
-        wish, limit = self.n_components, len(found.variances)
+        wish: Any = self.n_components
+        limit = len(found.variances)
         if wish is None:
-            return limit - (self.svd_solver == "arpack")
+            return limit - int(self.svd_solver == "arpack")
         if wish == "mle":
             if found.count < found.components.shape[1]:
-                raise ValueError(
-                    "n_components='mle' is only supported if n_samples >= n_features"
-                )
+                raise ValueError("n_components='mle' is only supported if n_samples >= n_features")
             return likeliest_rank(found.variances, found.count)
         _check_components(wish, limit)
         if 0 < wish < 1:
@@ -152,9 +151,9 @@ class PCA(RowsEstimator, decomposition.PCA):
         self.components_ = found.components[:count].astype(dtype)
         self.explained_variance_ = found.variances[:count].astype(dtype)
         self.explained_variance_ratio_ = ratios[:count].astype(dtype)
-        self.singular_values_ = np.sqrt(
-            found.variances[:count] * max(0, found.count - 1)
-        ).astype(dtype)
+        self.singular_values_ = np.sqrt(found.variances[:count] * max(0, found.count - 1)).astype(
+            dtype
+        )
         self.noise_variance_ = float(rest.mean()) if len(rest) else 0.0
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:

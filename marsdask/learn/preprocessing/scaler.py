@@ -22,6 +22,10 @@ class StandardScaler(RowsEstimator, preprocessing.StandardScaler):
     Differs from scikit-learn: takes tensors and frames, in one pass; no sparse matrices.
     """
 
+    mean_: Any
+    scale_: Any
+    var_: Any
+
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn the mean and the variance of each column."""
         for name in _LEARNT:

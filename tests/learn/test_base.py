@@ -1,0 +1,97 @@
+"""What all our estimators have of scikit-learn's: pipelines, clones, names, frames."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn import cluster, decomposition, preprocessing
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import make_pipeline
+
+import marsdask.dataframe as md
+from marsdask.learn.base import is_lazy
+from marsdask.learn.cluster import KMeans
+from marsdask.learn.decomposition import PCA
+from marsdask.learn.preprocessing import StandardScaler
+from tests.learn.samples import blobs, every_form, in_form, value
+
+MODELS = [StandardScaler(with_mean=False), PCA(2, whiten=True), KMeans(3, random_state=1)]
+each_model = pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
+
+
+@every_form
+def test_a_pipeline_of_ours_is_one_of_theirs(form):
+    """Scaler, components and clusters in scikit-learn's Pipeline, over every form of samples."""
+    samples = blobs()
+    X = in_form(samples, form)
+    ours = make_pipeline(StandardScaler(), PCA(2), KMeans(3, random_state=0))
+    theirs = make_pipeline(
+        preprocessing.StandardScaler(),
+        decomposition.PCA(2, svd_solver="full"),
+        cluster.KMeans(3, random_state=0),
+    )
+    expected = theirs.fit_predict(samples)
+    np.testing.assert_array_equal(value(ours.fit_predict(X)), expected)
+    found = ours.predict(X)
+    assert is_lazy(found) == is_lazy(X)
+    np.testing.assert_array_equal(value(found), expected)
+
+
+@each_model
+def test_clones_have_the_parameters_and_nothing_learnt(model):
+    """clone, get_params and set_params work as of any estimator."""
+    copy = clone(model)
+    assert copy.get_params() == model.get_params()
+    with pytest.raises(NotFittedError):
+        copy.transform(in_form(blobs(), "tensor"))
+
+
+@each_model
+def test_names_of_columns_are_learnt_and_kept(model):
+    """Frames name the features; frames with other names are refused."""
+    frame = in_form(blobs(), "our frame")
+    fitted = clone(model).fit(frame)
+    assert list(fitted.feature_names_in_) == ["c0", "c1", "c2", "c3"]
+    assert fitted.n_features_in_ == 4
+    other = md.DataFrame(pd.DataFrame(blobs(), columns=list("wxyz")), chunk_size=9)
+    with pytest.raises(ValueError, match="feature names"):
+        fitted.transform(other)
+
+
+@each_model
+@pytest.mark.parametrize("form", ["tensor", "our frame"])
+def test_set_output_makes_a_lazy_frame(model, form):
+    """set_output("pandas") names the columns of a lazy result, too."""
+    X = in_form(blobs(), form)
+    fitted = clone(model).set_output(transform="pandas").fit(X)
+    result = fitted.transform(X)
+    assert isinstance(result, md.DataFrame)
+    assert list(result.columns) == list(fitted.get_feature_names_out())
+    plain = clone(model).fit(X).transform(X)
+    np.testing.assert_allclose(result.compute().to_numpy(), plain.compute())
+
+
+def test_set_output_to_what_is_not_lazy_is_refused():
+    """polars frames of lazy samples: NotImplementedError names the alternative."""
+    model = StandardScaler().set_output(transform="polars").fit(in_form(blobs(), "tensor"))
+    with pytest.raises(NotImplementedError, match="pandas"):
+        model.transform(in_form(blobs(), "tensor"))
+
+
+def test_what_was_learnt_from_tensors_serves_arrays():
+    """A model fitted on lazy samples transforms arrays at once, and the other way round."""
+    samples = blobs()
+    X = in_form(samples, "tensor")
+    lazy, plain = PCA(2).fit(X), PCA(2).fit(samples)
+    np.testing.assert_allclose(lazy.transform(samples), plain.transform(X).compute())
+
+
+def test_importing_learn_loads_nothing_heavy():
+    """marsdask.learn alone loads neither scikit-learn nor pandas."""
+    code = "import sys, marsdask.learn; sys.exit(bool({'sklearn', 'pandas'} & sys.modules.keys()))"
+    subprocess.run([sys.executable, "-c", code], check=True)
