@@ -5,6 +5,7 @@ from marsdask.core.collection import ExecutableTuple
 from . import pushdown  # noqa: F401  (registers its passes)
 from .concatenate import concat
 from .create import from_pandas
+from .csv import read_csv
 from .dask_exchange import from_dask, from_delayed
 from .frame import DataFrame
 from .index import Index
@@ -22,5 +23,6 @@ __all__ = [
     "from_delayed",
     "from_pandas",
     "merge",
+    "read_csv",
     "read_parquet",
 ]

@@ -207,10 +207,10 @@ def _row_numbers(groups: Sequence[Group]) -> pd.Index:
     return pd.Index(np.concatenate([np.arange(g.first, g.first + g.rows) for g in groups]))
 
 
-def _expanded(path: Any) -> tuple[str, ...]:
+def expanded(path: Any) -> tuple[str, ...]:
     """Return the files that a path, a pattern, a folder or a list of them names."""
     if isinstance(path, list | tuple):
-        return tuple(itertools.chain.from_iterable(map(_expanded, path)))
+        return tuple(itertools.chain.from_iterable(map(expanded, path)))
     name = os.fspath(path)
     if "://" in name:
         raise NotImplementedError("only files of this machine are read; mount or copy the others")
@@ -226,7 +226,8 @@ def _expanded(path: Any) -> tuple[str, ...]:
     return found
 
 
-def _looked_at(paths: tuple[str, ...]) -> Files:
+def looked_at(paths: tuple[str, ...]) -> Files:
+    """Return the files with the marks by which a change is noticed."""
     status = [os.stat(path) for path in paths]
     return Files(paths, tuple((one.st_mtime_ns, one.st_size) for one in status))
 
@@ -269,7 +270,7 @@ def read_parquet(
     """
     if engine not in {"auto", "pyarrow"}:
         raise NotImplementedError(f"engine={engine!r}: parquet is read by pyarrow")
-    files = _looked_at(_expanded(path))
+    files = looked_at(expanded(path))
     groups, sizes = _groups_of(files, each=groups_as_chunks)
     schema = footer(files.paths[0], files.stamps[0]).schema.to_arrow_schema()
     every = tuple(schema.empty_table().to_pandas().columns)
