@@ -66,3 +66,11 @@ def test_filters_of_filters():
     x = mt.arange(100, chunk_size=9)
     y = x[x > 20]
     assert_same(y[y % 2 == 0][y[y % 2 == 0] < 60], a[(a > 20) & (a % 2 == 0) & (a < 60)])
+
+
+def test_large_blocks_are_filtered_in_parts():
+    """Blocks of several caches' length give every element once and in order."""
+    array = np.random.default_rng(0).random((300, 400))
+    x = mt.array(array)
+    assert_same(x[x > 0.5], array[array > 0.5])
+    assert_same(x.T[x.T > 0.5], array.T[array.T > 0.5])
