@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import threading
 import uuid
+import weakref
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from typing import Any, Self
-from weakref import WeakValueDictionary
 
 from marsdask.scheduler import registry
 from marsdask.scheduler.base import Done, Scheduler, Stage
@@ -43,8 +43,10 @@ class Session:
         self.scheduler = scheduler
         self.session_id = session_id or uuid.uuid4().hex
         self._owns_scheduler = owns_scheduler
-        self._results: WeakValueDictionary[str, Stored] = WeakValueDictionary()
+        self._results: weakref.WeakValueDictionary[str, Stored] = weakref.WeakValueDictionary()
         self._closed = False
+        self._before: Callable[[], Session | None] = _nobody
+        """The default session that this one took the place of."""
 
     def __repr__(self) -> str:
         state = "closed" if self._closed else "open"
@@ -205,7 +207,9 @@ class Session:
         return stored
 
     def as_default(self) -> Self:
-        """Make this the session that ``execute()`` uses, and return it."""
+        """Make this the session that ``execute()`` uses until it closes, and return it."""
+        if _default is not None and _default is not self:
+            self._before = weakref.ref(_default)
         set_default_session(self)
         return self
 
@@ -239,9 +243,14 @@ def set_default_session(session: Session | None) -> None:
 
 
 def clear_default_session(session: Session) -> None:
-    """Forget ``session`` if it is the default."""
+    """Make the session before it the default one again, if ``session`` is."""
     if _default is session:
-        set_default_session(None)
+        before = session._before()
+        set_default_session(None if before is None or before.closed else before)
+
+
+def _nobody() -> None:
+    return None
 
 
 def get_default_session() -> Session | None:

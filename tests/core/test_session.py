@@ -233,6 +233,17 @@ def test_the_order_of_choice():
     assert ensure_session() is ensure_session()
 
 
+def test_the_default_before_comes_back():
+    """When a session closes that took its place, unless that one has closed as well."""
+    with new_session("inline") as outer:
+        with new_session("synchronous") as inner:
+            assert get_default_session() is inner
+        assert get_default_session() is outer
+        last = new_session("inline")
+    last.close()
+    assert get_default_session() is None
+
+
 def test_a_get_in_dasks_configuration_is_used():
     """A callable there runs the tasks."""
     graphs = []
