@@ -190,6 +190,13 @@ class Collection:
         self._session = session
         return self
 
+    def __copy__(self) -> Self:
+        return type(self)(self._node, self._session)
+
+    def __deepcopy__(self, memo: Any) -> Self:
+        # Nodes and results never change, so a copy may share them.
+        return self.__copy__()
+
     def __reduce__(self) -> tuple[Any, ...]:
         return _unpickled, (type(self), pack([self._node]))
 

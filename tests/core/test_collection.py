@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import gc
 import pickle
 from collections import namedtuple
@@ -218,6 +219,18 @@ def test_a_family_without_assembly_says_so():
         Collection._assemble({}, None, owned=False)
     with pytest.raises(NotImplementedError, match="Collection"):
         Collection._recut(Numbers((2,)).tile(), ())
+
+
+@pytest.mark.parametrize("how", [copy.copy, copy.deepcopy], ids=["shallow", "deep"])
+def test_copies_share_what_never_changes(scheduler, how):
+    """A copy is another collection over the same result; nothing is fetched for it."""
+    x = ones().execute()
+    before = scheduler.gathered
+    twin = how(x)
+    assert twin is not x
+    assert twin.node is x.node
+    assert scheduler.gathered == before
+    assert twin.fetch().sum() == 16
 
 
 def test_collections_pickle_by_their_node():
