@@ -24,7 +24,7 @@ from .exchange import dask_node, is_dask_array
 @lru_cache(maxsize=256)
 def _empty(dtype: np.dtype[Any], ndim: int, text: str) -> Any:
     del text
-    return np.empty((0,) * ndim, dtype)
+    return np.zeros((0,) * ndim, dtype)
 
 
 def empty(dtype: np.dtype[Any], ndim: int) -> Any:
