@@ -97,7 +97,7 @@ class Sort(Node):
             0,
             pick_parts,
             joined_positions if self.indices else joined,
-            tuple(map(int, total)) if count else (),
+            tuple(map(int, total)),
             meta=self.meta,
         )
 
