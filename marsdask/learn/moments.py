@@ -89,9 +89,10 @@ def products(block: Any) -> Moments:
         if position == 0:
             # Products about a point amid the data lose no digits when the mean is taken out.
             origin = tile.mean(0, dtype=np.float64)
-        away = tile - origin
-        sums += away.sum(0)
-        total += away.T @ away
+        with np.errstate(invalid="ignore", over="ignore"):
+            away = tile - origin
+            sums += away.sum(0)
+            total += away.T @ away
     if not np.isfinite(sums).all():
         refuse(block, allow_nan=False)
     shift = sums / max(1, len(block))

@@ -6,6 +6,7 @@ The draws are those that scikit-learn makes of the same random state, so that bo
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from marsdask.core.node import Node
 from marsdask.core.shapes import kernel
 from marsdask.core.types import numbers
 from marsdask.learn.rows import Fold, Value, add, fold, rowwise
-from marsdask.tensor import cumsum
+from marsdask.tensor import arange, cumsum, ones
 from marsdask.tensor.elementwise import multiply
 from marsdask.tensor.random import RandomState
 
@@ -88,22 +89,24 @@ def at_random(rows: Node, weight: Node | None, count: int, state: Any) -> Any:
             raise ValueError(f"Fewer samples of positive weight ({there}) than n_clusters={count}")
     found: list[int] = []
     while len(found) < count:
-        drawn = _draw(rows, weight, state.random_sample(count - len(found)))
-        found = list(dict.fromkeys([*found, *drawn.tolist()]))
+        drawn = _draw(rows, weight, state.random_sample(count - len(found)), found)
+        found.extend(dict.fromkeys(drawn.tolist()))
     return _take(rows, np.asarray(found))
 
 
 def _first(rows: Node, weight: Node | None, state: Any) -> Any:
-    return _take(rows, _draw(rows, weight, state.random_sample(1)))
+    return _take(rows, _draw(rows, weight, state.random_sample(1), []))
 
 
-def _draw(rows: Node, weight: Node | None, uniform: Any) -> Any:
-    """Return the samples that numbers from 0 to 1 stand for."""
+def _draw(rows: Node, weight: Node | None, uniform: Any, found: Sequence[int]) -> Any:
+    """Return the samples that numbers from 0 to 1 stand for, none of those ``found`` before."""
     (length,) = numbers(rows.shape[:1])
-    if weight is None:
+    if weight is None and not found:
         return np.minimum((uniform * length).astype(np.int64), length - 1)
-    mass = wrap(weight)
-    return _locate(mass, uniform * float(mass.sum().compute()), "right")
+    mass = ones(length) if weight is None else wrap(weight)
+    places = arange(length)
+    left = rowwise(cleared, mass.node, places.node, dtype=np.float64, found=np.asarray(found, int))
+    return _locate(left, uniform * float(left.sum().compute()), "right")
 
 
 def _locate(mass: Any, targets: Any, side: str) -> Any:
@@ -138,6 +141,11 @@ def weigh(block: Any, weight: Any = None) -> tuple[Any]:
     if weight is None:
         return (np.atleast_1d(block.sum(axis=0)),)
     return (np.atleast_1d(weight @ block),)
+
+
+def cleared(block: Any, places: Any, *, found: Any) -> Any:
+    """Return the values with zeros at the places found before."""
+    return np.where(np.isin(places, found), 0.0, block)
 
 
 def below(block: Any, *, targets: Any, side: Any) -> tuple[Any]:
