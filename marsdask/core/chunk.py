@@ -52,9 +52,12 @@ class Rule:
         return type(self).__name__.lower()
 
     @property
-    def scratch(self) -> float:
-        """Working memory of a task as a multiple of its largest input."""
-        return 1.0
+    def scratch(self) -> float | None:
+        """Working memory of a task as a multiple of its largest argument.
+
+        ``None`` is what the kernel declares.
+        """
+        return None
 
     @cached_property
     def token_name(self) -> str:

@@ -35,7 +35,8 @@ def project_cell(grid: Grid, index: Index, call: Call, refs: Sequence[Ref]) -> P
     cost = cost_of(call.func)
     nbytes = grid.nbytes(index)
     own = 0 if cost.view else _estimate(nbytes, arguments)
-    scratch = int(grid.rule.scratch * max(arguments, default=0)) + min(own, cost.buffer)
+    share = cost.scratch if grid.rule.scratch is None else grid.rule.scratch
+    scratch = int(share * max(arguments, default=0)) + min(own, cost.buffer)
     return Projection(inputs, Hint(nbytes, own + scratch))
 
 

@@ -87,11 +87,6 @@ def cost_of(func: Callable[..., Any]) -> Cost:
     return found or _COSTS.get(type(func)) or Cost()
 
 
-def scratch_of(func: Callable[..., Any]) -> float:
-    """Return the declared working memory of a kernel."""
-    return cost_of(func).scratch
-
-
 @dataclass(frozen=True, eq=False)
 class Blockwise(Rule):
     """Chunk ``i`` from one chunk of each input.
@@ -112,10 +107,6 @@ class Blockwise(Rule):
     @property
     def label(self) -> str:
         return getattr(self.func, "__name__", type(self.func).__name__).strip("_")
-
-    @property
-    def scratch(self) -> float:
-        return scratch_of(self.func)
 
     @property
     def inputs(self) -> tuple[Grid, ...]:
@@ -213,7 +204,7 @@ class Grouped(Rule):
     @property
     def scratch(self) -> float:
         combine = (self.kwargs or {}).get("combine")
-        return scratch_of(self.func) + (0.0 if combine is None else scratch_of(combine))
+        return cost_of(self.func).scratch + (0.0 if combine is None else cost_of(combine).scratch)
 
     @property
     def inputs(self) -> tuple[Grid, ...]:
@@ -301,10 +292,6 @@ class Gathered(Rule):
         return getattr(self.func, "__name__", type(self.func).__name__).strip("_")
 
     @property
-    def scratch(self) -> float:
-        return scratch_of(self.func)
-
-    @property
     def inputs(self) -> tuple[Grid, ...]:
         return self.sources
 
@@ -348,10 +335,6 @@ class Merged(Rule):
     @property
     def label(self) -> str:
         return getattr(self.func, "__name__", type(self.func).__name__).strip("_")
-
-    @property
-    def scratch(self) -> float:
-        return scratch_of(self.func)
 
     @property
     def inputs(self) -> tuple[Grid, ...]:

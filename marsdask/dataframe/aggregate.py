@@ -92,7 +92,7 @@ class Plan:
         ]
 
 
-@kernel(scratch=2.0)
+@kernel(scratch=3.5)
 def partials(block: pd.DataFrame, plan: Plan) -> pd.DataFrame:
     """Aggregate one chunk as far as it goes."""
     block = block.set_axis(range(block.shape[1]), axis=1)
@@ -137,7 +137,7 @@ def _flat(values: dict[str, Any], plan: Plan) -> pd.DataFrame:
     return frame.reset_index()
 
 
-@kernel(scratch=3.0)
+@kernel(scratch=3.6)
 def combined(blocks: list[pd.DataFrame], plan: Plan) -> pd.DataFrame:
     """Combine partials of one key into one."""
     if len(blocks) == 1:

@@ -58,13 +58,13 @@ class Distinct(FrameNode):
         )
 
 
-@kernel(scratch=1.0)
+@kernel(scratch=3.3)
 def distinct_rows(block: Any, options: tuple[tuple[str, Any], ...]) -> Any:
     """Drop the repetitions within a chunk."""
     return block.drop_duplicates(**dict(options))
 
 
-@kernel(scratch=2.0)
+@kernel(scratch=4.3)
 def distinct(blocks: list[Any], options: tuple[tuple[str, Any], ...]) -> Any:
     """Drop the repetitions among chunks."""
     return blocks[0] if len(blocks) == 1 else distinct_rows(concat(blocks), options)

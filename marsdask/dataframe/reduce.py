@@ -17,7 +17,7 @@ import pandas as pd
 from marsdask.core.chunk import Grid
 from marsdask.core.collection import wrap
 from marsdask.core.node import Node
-from marsdask.core.shapes import blockwise, map_blocks, tree
+from marsdask.core.shapes import blockwise, kernel, map_blocks, tree
 from marsdask.core.types import Chunks
 
 from .base import FrameNode, row_bytes
@@ -72,7 +72,8 @@ class Reduction(FrameNode):
     def tile(self, a: Grid) -> Grid:  # type: ignore[override]
         names = {"recipe": self.recipe, "kwargs": self.kwargs}
         sizes = (1,) * len(a)
-        partials = map_blocks(partial, a, chunks=(sizes,), itemsize=PARTIAL_BYTES, kwargs=names)
+        mapped = partial_moments if RECIPES[self.recipe].map is map_moments else partial
+        partials = map_blocks(mapped, a, chunks=(sizes,), itemsize=PARTIAL_BYTES, kwargs=names)
         combined = tree(partials, Combine(self.recipe), [0])
         return blockwise(
             finish,
@@ -112,6 +113,12 @@ def partial(block: Any, recipe: str, kwargs: tuple[tuple[str, Any], ...]) -> Any
     if options.pop("numeric_only", False):
         frame = frame.select_dtypes(include=["number", "bool"])
     return RECIPES[recipe].map(frame, **options)
+
+
+@kernel(scratch=2.2)
+def partial_moments(block: Any, recipe: str, kwargs: tuple[tuple[str, Any], ...]) -> Any:
+    """Reduce one chunk to counts, means and sums of squared deviations."""
+    return partial(block, recipe, kwargs)
 
 
 @dataclass(frozen=True)

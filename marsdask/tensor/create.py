@@ -220,7 +220,7 @@ def _counted(start: int, length: int, dtype: Any) -> Any:
     return out
 
 
-@kernel(scratch=0.0)
+@kernel(scratch=0.0, buffer=8 * COUNTED)
 def stepped(shape: Shape, starts: Shape, dtype: Any, first: Any, second: Any) -> Any:
     """Make a block of a range from the formula for each element, as NumPy does.
 
@@ -280,7 +280,7 @@ def _range(args: tuple[Any, ...], named: list[Any]) -> tuple[Any, Any, Any]:
     return start, stop, 1 if step is None else step
 
 
-@kernel(scratch=0.0)
+@kernel(scratch=0.0, buffer=8 * COUNTED)
 def spaced(shape: Shape, starts: Shape, dtype: Any, ends: tuple[Any, Any, int], last: bool) -> Any:
     """Make a block of ``num`` values between two ends, the last one included or not."""
     (length,), (begin,) = shape, starts

@@ -154,7 +154,7 @@ FEW_BLOCKS = 8
 CACHED = 2**16
 
 
-@kernel(scratch=0.1)
+@kernel(scratch=2.0)
 def gather_points(*args: Any, axis: int) -> Any:
     """Take points from several blocks along an axis, in cache.
 

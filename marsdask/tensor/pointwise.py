@@ -133,12 +133,19 @@ class Elementwise(Pointwise):
             kwargs = dict(self.kwargs)
             return map_blocks(self.func, *grids, chunks=chunks, meta=self.meta, kwargs=kwargs)
         kwargs = {"program": self.program}
+        evaluate = evaluate_ufunc if isinstance(self.func, np.ufunc) else evaluate_function
         return map_blocks(evaluate, *grids, chunks=chunks, meta=self.meta, kwargs=kwargs)
 
 
 @kernel(scratch=0.0)
-def evaluate(*blocks: Any, program: Program) -> Any:
-    """Call the one function of a program."""
+def evaluate_ufunc(*blocks: Any, program: Program) -> Any:
+    """Call the one ufunc of a program."""
+    return program(*blocks)
+
+
+@kernel(scratch=2.0)
+def evaluate_function(*blocks: Any, program: Program) -> Any:
+    """Call the one function of a program, which may be made of several steps."""
     return program(*blocks)
 
 
@@ -187,7 +194,7 @@ class Several(Elementwise):
     def _map(self, grids: tuple[Grid, ...], chunks: Chunks) -> tuple[Grid, ...]:  # type: ignore[override]
         width = sum(part.dtype.itemsize for part in self.meta)
         source = map_blocks(
-            evaluate, *grids, chunks=chunks, itemsize=width, kwargs={"program": self.program}
+            evaluate_ufunc, *grids, chunks=chunks, itemsize=width, kwargs={"program": self.program}
         )
         return tuple(
             map_blocks(output, source, meta=meta, kwargs={"position": position}, cheap=True)

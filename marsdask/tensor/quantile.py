@@ -150,7 +150,8 @@ class Quantile(Node):
     def _selected(self, a: Grid) -> Generator[Look, Any, Grid]:
         total = math.prod(sum(numbers(sizes)) for sizes in a.chunks)
         rate = sample_rate(a, max(SAMPLE, 32 * self.qs.size))
-        look = map_blocks(sample, a, kwargs={"rate": rate})
+        share = rate * (a.width or 0)
+        look = map_blocks(sample, a, itemsize=share, kwargs={"rate": rate})
         infos = yield Look((look,), keep=() if is_at_hand(a) else (a,))
         samples = np.sort(np.concatenate([info.sample[1] for info in infos]))
         nans = sum(info.sample[0] for info in infos)
@@ -245,7 +246,7 @@ class Collected(NamedTuple):
     at_high: int
 
 
-@kernel(scratch=0.2)
+@kernel(scratch=0.1)
 def collect(block: Any, brackets: tuple[Bracket, ...]) -> list[Collected]:
     """Count and collect what lies below, on and inside each bracket."""
     flat = block.reshape(-1)

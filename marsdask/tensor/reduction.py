@@ -157,7 +157,7 @@ class Reduction(Node):
         )
 
 
-@kernel(scratch=0.1)
+@kernel(scratch=0.2)
 def reduce_block(
     *blocks: Any,
     recipe: Recipe,

@@ -151,7 +151,8 @@ def find_pivots(a: Grid, where: SpanAt) -> Generator[Look, Any, Pivots]:
         min(len(where.sizes), os.cpu_count() or 1), -(-total // (4 * max(where.sizes) or 1))
     )
     rate = sample_rate(a, max(SAMPLE, 32 * count))
-    samples = map_blocks(sample, a, kwargs={"rate": rate})
+    share = rate * (a.width or 0)
+    samples = map_blocks(sample, a, itemsize=share, kwargs={"rate": rate})
     infos = yield Look((samples,), keep=() if is_at_hand(a) else (a,))
     values = np.concatenate([info.sample for info in infos])
     positions = np.concatenate(

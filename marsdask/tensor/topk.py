@@ -21,6 +21,9 @@ from .rechunk import resolved
 #: Elements that are compared with the bound at a time: they stay in cache.
 STEP = 2**16
 
+#: A bound pays if no more than one in so many elements is wanted.
+FEW = 8
+
 
 @dataclass(frozen=True, eq=False)
 class TopK(Node):
@@ -117,13 +120,13 @@ class Joined:
         return top(np.concatenate([a, b], self.axis), self.k, self.axis, self.largest)
 
 
-@kernel(scratch=1.1)
+@kernel(scratch=1.0)
 def top(block: Any, k: int, axis: int, largest: bool) -> Any:
     """Return the ``k`` extreme elements along an axis, in any order."""
     length = block.shape[axis]
     if length <= k:
         return block
-    if block.ndim == 1 and block.dtype.kind in "iuf":
+    if block.ndim == 1 and block.dtype.kind in "iuf" and FEW * k < length:
         block = candidates(block, k, largest)[0]
         length = len(block)
     if k == 0:
