@@ -60,7 +60,9 @@ def table(rows: int, seed: int = 0, index: str = "range") -> pd.DataFrame:
 def tables(draw: Any, min_rows: int = 0) -> tuple[pd.DataFrame, Any]:
     """Return a table and the same one lazily, cut somehow."""
     rows = draw(st.integers(min_rows, 12))
-    frame = table(rows, draw(st.integers(0, 99)), draw(st.sampled_from(["range", "labels", "text"])))
+    frame = table(
+        rows, draw(st.integers(0, 99)), draw(st.sampled_from(["range", "labels", "text"]))
+    )
     (sizes,) = draw(chunkings((rows,)))
     return frame, md.DataFrame(frame, chunk_size=(sizes,))
 

@@ -1,0 +1,86 @@
+"""Frames from pandas objects, dicts and tensors."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import marsdask.dataframe as md
+import marsdask.tensor as mt
+from tests.dataframe.tables import equal, table
+from tests.strategies import chunkings
+
+
+@given(rows=st.integers(0, 9), data=st.data())
+def test_from_tensors(rows, data):
+    """Columns of tensors, however these are cut, with and without names."""
+    values = np.arange(rows * 3.0).reshape(rows, 3)
+    tensor = mt.tensor(values, chunk_size=data.draw(chunkings(values.shape)))
+    equal(md.DataFrame(tensor), pd.DataFrame(values))
+    equal(md.DataFrame(tensor, columns=list("abc")), pd.DataFrame(values, columns=list("abc")))
+    equal(md.DataFrame(tensor[:, 0]), pd.DataFrame(values[:, 0]))
+    equal(md.Series(tensor[:, 1], name="x"), pd.Series(values[:, 1], name="x"))
+
+
+def test_from_unknown_lengths():
+    """Rows are numbered once it is known how many there are."""
+    values = np.arange(20)
+    x = mt.tensor(values, chunk_size=6)
+    equal(md.Series(x[x % 3 == 0]), pd.Series(values[values % 3 == 0]))
+
+
+def test_from_pandas_and_dicts():
+    """The constructors take what pandas's take, and say how the rows are cut."""
+    frame = table(10)
+    lazy = md.DataFrame(frame, chunk_size=4)
+    equal(lazy, frame)
+    assert lazy.chunks == ((4, 4, 2),)
+    assert md.DataFrame(frame, num_partitions=2).npartitions == 2
+    equal(
+        md.DataFrame({"a": [1, 2], "b": ["x", "y"]}), pd.DataFrame({"a": [1, 2], "b": ["x", "y"]})
+    )
+    equal(
+        md.Series([1.5, None], index=["a", "b"], name="n"),
+        pd.Series([1.5, None], ["a", "b"], name="n"),
+    )
+    equal(md.Index([3, 1], name="i"), pd.Index([3, 1], name="i"))
+    equal(md.DataFrame(lazy.u), frame[["u"]])
+
+
+def test_nothing_is_copied():
+    """Chunks of a frame in memory are views of it."""
+    frame = pd.DataFrame({"a": np.arange(10.0)})
+    block = md.DataFrame(frame, chunk_size=10).node.tile().rule.varying((0,))[0]
+    assert np.shares_memory(block["a"].to_numpy(), frame["a"].to_numpy())
+
+
+def test_attributes():
+    """What pandas tells without looking at rows is told without running."""
+    frame = table(10)
+    lazy = md.DataFrame(frame, chunk_size=3)
+    assert lazy.shape == (10, 6)
+    assert len(lazy) == 10
+    assert lazy.ndim == 2
+    assert list(lazy) == list(frame)
+    assert "k" in lazy
+    pd.testing.assert_series_equal(lazy.dtypes, frame.dtypes)
+    assert lazy.u.dtype == frame.u.dtype
+    assert lazy.u.name == "u"
+
+
+@pytest.mark.parametrize("bad", [0, -3, 1.5])
+def test_bad_chunks(bad):
+    """Sizes that are not sizes are refused."""
+    with pytest.raises((TypeError, ValueError)):
+        md.DataFrame(table(5), chunk_size=bad)
+
+
+def test_bad_columns():
+    """Labels that do not fit the tensor are refused as pandas does."""
+    with pytest.raises(ValueError, match="columns"):
+        md.DataFrame(mt.ones((3, 2)), columns=["a"])
+    with pytest.raises(ValueError, match="2-d"):
+        md.DataFrame(mt.ones((3, 2, 2)))

@@ -1,0 +1,87 @@
+"""CSV files are read as pandas does, wherever they are cut."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import marsdask.dataframe as md
+from tests.dataframe.tables import equal
+
+STEPS = [13, 150, 10**6]
+
+
+@pytest.fixture
+def path(tmp_path):
+    """Return a file with quoted commas, quotes and line ends."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {
+            "a": np.arange(40),
+            "b": np.where(rng.random(40) < 0.2, np.nan, rng.random(40)),
+            "c": rng.choice(["x", 'y, "q"', "new\nline", ""], 40),
+            "d": pd.date_range("2020", periods=40),
+            "e": rng.random(40) < 0.5,
+        }
+    )
+    frame.to_csv(tmp_path / "x.csv", index=False)
+    return tmp_path / "x.csv"
+
+
+@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"usecols": ["c", "b"]},
+        {"parse_dates": ["d"]},
+        {"index_col": "a"},
+        {"header": None, "names": list("vwxyz"), "dtype": "str"},
+        {"dtype": {"a": "float32"}},
+        {"na_values": ["x"]},
+        {"skiprows": [2]},
+    ],
+    ids=str,
+)
+def test_read(path, step, options):
+    """Cut anywhere, with each option, the rows are pandas's."""
+    equal(md.read_csv(path, chunk_bytes=step, **options), pd.read_csv(path, **options))
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_computed(path, step):
+    """Groups need no numbers of rows, filters and heads do."""
+    lazy, frame = md.read_csv(path, chunk_bytes=step), pd.read_csv(path)
+    equal(lazy[lazy.a > 5].groupby("c").b.sum(), frame[frame.a > 5].groupby("c").b.sum())
+    equal(lazy[lazy.b > 0.5], frame[frame.b > 0.5])
+    equal(lazy.head(3), frame.head(3))
+
+
+def test_several_files(tmp_path):
+    """Files follow each other in the order of their names."""
+    for name in "ba":
+        pd.DataFrame({"x": [name, name], "y": [1, 2]}).to_csv(tmp_path / f"{name}.csv", index=False)
+    wanted = pd.DataFrame({"x": list("aabb"), "y": [1, 2, 1, 2]})
+    equal(md.read_csv(tmp_path / "*.csv", chunk_bytes=5), wanted)
+
+
+@pytest.mark.parametrize("text", ["a,b\n", "a,b\n1,2", "a,b\r\n1,2\r\n3,4\r\n", "a\tb\n1\t2\n"])
+def test_small_files(tmp_path, text):
+    """No rows, no last line end, other line ends, other separators."""
+    path = tmp_path / "x.csv"
+    path.write_bytes(text.encode())
+    sep = "\t" if "\t" in text else ","
+    equal(md.read_csv(path, sep=sep, chunk_bytes=4), pd.read_csv(path, sep=sep))
+
+
+def test_a_later_part_of_another_type_is_named(tmp_path, monkeypatch):
+    """Where the head promised integers and text comes, the error says which file and what to do."""
+    path = tmp_path / "x.csv"
+    path.write_text("a,b\n" + "1,2\n" * 50 + "oops,3\n")
+    monkeypatch.setattr("marsdask.dataframe.csv.HEAD_BYTES", 100)
+    with pytest.raises(ValueError, match=r"dtype=\{column: type\}"):
+        md.read_csv(path, chunk_bytes=60).compute()
+    equal(
+        md.read_csv(path, chunk_bytes=60, dtype={"a": "str"}), pd.read_csv(path, dtype={"a": "str"})
+    )

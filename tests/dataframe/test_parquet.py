@@ -1,0 +1,82 @@
+"""Parquet files are read and written as pandas does."""
+
+from __future__ import annotations
+
+import os
+
+import pandas as pd
+import pytest
+
+import marsdask.dataframe as md
+from tests.dataframe.tables import equal, table
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Return a folder of three files of several row groups each."""
+    frame = table(50)
+    for part, start in enumerate(range(0, 50, 20)):
+        rows = frame.iloc[start : start + 20].reset_index(drop=True)
+        rows.to_parquet(tmp_path / f"{part}.parquet", row_group_size=7)
+    return tmp_path
+
+
+@pytest.mark.parametrize("each", [True, False])
+def test_read(folder, each):
+    """Rows of all files, numbered through."""
+    lazy = md.read_parquet(folder, groups_as_chunks=each)
+    assert len(lazy) == 50
+    assert lazy.npartitions == (8 if each else 3)
+    equal(lazy, table(50))
+    equal(md.read_parquet(str(folder / "*.parquet"), columns=["u", "s"]), table(50)[["u", "s"]])
+    equal(md.read_parquet([folder / "1.parquet"]), pd.read_parquet(folder / "1.parquet"))
+
+
+def test_filters(folder):
+    """Rows that meet the conditions, numbered anew."""
+    wanted = table(50).query("u > 30 and k == 1").reset_index(drop=True)
+    equal(md.read_parquet(folder, filters=[("u", ">", 30), ("k", "==", 1)]), wanted)
+    either = table(50).query("u > 30 or k == 1")[["f"]].reset_index(drop=True)
+    equal(
+        md.read_parquet(folder, columns=["f"], filters=[[("u", ">", 30)], [("k", "==", 1)]]), either
+    )
+
+
+def test_labels_come_back(tmp_path):
+    """Labels of rows survive the way to a file."""
+    frame = table(20, index="labels")
+    md.DataFrame(frame, chunk_size=6).to_parquet(tmp_path / "out")
+    equal(md.read_parquet(tmp_path / "out"), frame)
+    pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "out"), frame)
+
+
+def test_one_file_for_each_chunk(tmp_path):
+    """Chunks as the user sees them, in a folder or by a pattern."""
+    lazy = md.DataFrame(table(10), chunk_size=4)
+    written = lazy.to_parquet(tmp_path / "x-*.parquet").fetch()
+    assert written.rows.tolist() == [4, 4, 2]
+    assert sorted(os.listdir(tmp_path)) == [f"x-{i:06d}.parquet" for i in range(3)]
+    equal(md.read_parquet(tmp_path), table(10))
+
+
+def test_a_changed_file_is_another_source(tmp_path):
+    """Reading a file again after it changed gives what is in it now."""
+    path = tmp_path / "x.parquet"
+    table(5).to_parquet(path)
+    before = md.read_parquet(path)
+    table(9).to_parquet(path)
+    after = md.read_parquet(path)
+    assert before.node.name != after.node.name
+    equal(after, table(9))
+
+
+def test_bad_input(tmp_path, folder):
+    """Files and columns that are not there are named."""
+    with pytest.raises(FileNotFoundError):
+        md.read_parquet(tmp_path / "nope.parquet")
+    with pytest.raises(FileNotFoundError, match=r"nope"):
+        md.read_parquet(str(tmp_path / "nope*.parquet"))
+    with pytest.raises(KeyError, match="nope"):
+        md.read_parquet(folder, columns=["nope"])
+    with pytest.raises(NotImplementedError, match="this machine"):
+        md.read_parquet("s3://bucket/x.parquet")
