@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import dask
 import numpy as np
@@ -22,7 +22,9 @@ from sklearn.datasets import load_sample_images, load_wine
 
 import marsdask.dataframe as md
 import marsdask.tensor as mt
-from marsdask import new_session, option_context
+from marsdask import new_session
+
+Array: TypeAlias = np.ndarray[Any, Any]
 
 
 @contextmanager
@@ -46,57 +48,60 @@ def documents_snippet(size: int) -> None:
     pd.testing.assert_series_equal(sums.fetch(), pd.DataFrame(values).sum())
 
 
-def compressed(photo: np.ndarray[Any, Any], rank: int) -> Any:
-    """Return the lazy best approximation of a photograph by ``rank`` singular triples.
+def below_each_other(photos: list[Array]) -> Array:
+    """Return the colours of all photographs as one matrix, one below the other."""
+    return np.concatenate(
+        [photo.transpose(2, 0, 1).reshape(-1, photo.shape[1]) for photo in photos]
+    )
 
-    The three colours lie below each other, so that one decomposition serves all.
-    """
-    height, width, colours = photo.shape
-    tall = photo.transpose(2, 0, 1).reshape(colours * height, width)
-    tensor = mt.tensor(tall, chunk_size=(height // 2, width))
-    u, s, v = mt.linalg.svd(tensor / 255)
+
+def compressed(matrix: Array, rank: int) -> Any:
+    """Return the lazy best approximation of a matrix by ``rank`` singular triples."""
+    tensor = mt.tensor(matrix, chunk_size=(400, matrix.shape[1])) / 255
+    u, s, v = mt.linalg.svd(tensor)
     return mt.dot(u[:, :rank] * s[:rank], v[:rank])
 
 
-def picture(matrix: np.ndarray[Any, Any], shape: tuple[int, int, int]) -> Image.Image:
-    """Return the photograph behind a matrix of colours below each other."""
-    height, width, colours = shape
+def write_pair(photo: Array, matrix: Array, path: Path) -> None:
+    """Write a photograph and, beside it on its right, what is left of it in a matrix."""
+    height, width, colours = photo.shape
     values = matrix.reshape(colours, height, width).transpose(1, 2, 0)
-    return Image.fromarray((np.clip(values, 0, 1) * 255).round().astype(np.uint8))
+    approximation = (np.clip(values, 0, 1) * 255).round().astype(np.uint8)
+    Image.fromarray(np.concatenate([photo, approximation], axis=1)).save(path)
 
 
-def photographs(rank: int, out: Path) -> list[tuple[Any, np.ndarray[Any, Any]]]:
-    """Compress scikit-learn's photographs and write them beside the originals."""
+def photographs(rank: int, shrink: int, out: Path) -> tuple[Any, Array]:
+    """Compress scikit-learn's photographs, all colours of both at once, and write them as PNG.
+
+    Returns the expression and its value.
+    """
     print(f"2. photographs compressed to rank {rank} by a singular value decomposition")
-    bunch = load_sample_images()
-    results = []
-    for name, photo in zip(("china", "flower"), bunch.images, strict=True):
-        lazy = compressed(photo, rank)
-        with timed(name), option_context({"show_progress": True}):
-            lazy.execute()
-        matrix = lazy.fetch()
-        original = photo.transpose(2, 0, 1).reshape(matrix.shape) / 255
-        error = np.linalg.norm(matrix - original) / np.linalg.norm(original)
-        kept = rank * (1 + sum(matrix.shape)) / matrix.size
-        print(f"  {name}: relative error {error:.3f} with {kept:.0%} of the numbers")
-        Image.fromarray(photo).save(out / f"{name}.png")
-        picture(matrix, photo.shape).save(out / f"{name}-rank{rank}.png")
-        results.append((compressed(photo, rank), matrix))
-    print(f"  pictures in {out}")
-    return results
+    photos = [photo[::shrink, ::shrink] for photo in load_sample_images().images]
+    matrix = below_each_other(photos)
+    lazy = compressed(matrix, rank)
+    print(f"  a matrix of {matrix.shape} in chunks of {lazy.chunks[0][0]} rows")
+    with timed("SVD and product"):
+        found = compressed(matrix, rank).execute(show_progress=True).fetch()
+    error = np.linalg.norm(found - matrix / 255) / np.linalg.norm(matrix / 255)
+    kept = rank * (1 + sum(matrix.shape)) / matrix.size
+    print(f"  relative error {error:.3f} with {kept:.1%} of the numbers")
+    parts = np.split(found, len(photos))
+    for name, photo, part in zip(("china", "flower"), photos, parts, strict=True):
+        write_pair(photo, part, out / f"{name}.png")
+        print(f"  {out / name}.png: the original, and beside it the approximation")
+    return lazy, found
 
 
-def same_on_dask(results: list[tuple[Any, np.ndarray[Any, Any]]]) -> None:
-    """Run the same expressions through Dask's own verbs on Dask's own cluster."""
-    print("3. the same expressions by dask.compute on a LocalCluster")
+def same_on_dask(lazy: Any, found: Array) -> None:
+    """Run the same expression through Dask's own verb on Dask's own cluster."""
+    print("3. the same expression by dask.compute on a LocalCluster of two processes")
     with (
         LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
         Client(cluster),
         timed("dask.compute"),
     ):
-        values = dask.compute(*(lazy for lazy, _ in results))
-    for value, (_, matrix) in zip(values, results, strict=True):
-        np.testing.assert_allclose(value, matrix, atol=1e-8)
+        (value,) = dask.compute(lazy)
+    np.testing.assert_allclose(value, found, atol=1e-8)
     print("  equal")
 
 
@@ -119,6 +124,7 @@ def main() -> None:
     """Run all four parts."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--size", type=int, default=2000, help="rows of the random tensor")
+    parser.add_argument("--shrink", type=int, default=1, help="take every n-th pixel")
     parser.add_argument("--rank", type=int, default=40, help="singular triples to keep")
     parser.add_argument("--out", type=Path, default=Path("quickstart-output"))
     args = parser.parse_args()
@@ -126,7 +132,8 @@ def main() -> None:
     start = time.perf_counter()
     with new_session():
         documents_snippet(args.size)
-        same_on_dask(photographs(args.rank, args.out))
+        lazy, found = photographs(args.rank, args.shrink, args.out)
+        same_on_dask(lazy, found)
         table()
     print(f"all of it: {time.perf_counter() - start:.1f} s")
 
