@@ -21,7 +21,7 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def code_lines(node: ast.AST, text: list[str]) -> int:
-    """Count a node's lines without docstrings, blanks, comments and rows of tables."""
+    """Count a node's lines without docstrings, blanks, comments, rows of tables and exports."""
     first = getattr(node, "lineno", 1)
     last = getattr(node, "end_lineno", None) or len(text)
     skipped = {line for part in _uncounted(node) for line in part}
@@ -36,7 +36,8 @@ def _uncounted(node: ast.AST) -> Iterator[range]:
         if isinstance(inner, ast.Module | ast.ClassDef | Function) and ast.get_docstring(inner):
             yield range(inner.body[0].lineno, (inner.body[0].end_lineno or 0) + 1)
         if isinstance(inner, ast.Module | ast.ClassDef):
-            yield from (range(x.lineno, x.lineno + 1) for x in inner.body if _is_row(x))
+            rows = (x for x in inner.body if _is_row(x) or _is_export(x))
+            yield from (range(x.lineno, (x.end_lineno or 0) + 1) for x in rows)
 
 
 def _is_row(node: ast.stmt) -> bool:
@@ -46,6 +47,13 @@ def _is_row(node: ast.stmt) -> bool:
         and isinstance(node.value, ast.Call)
         and node.lineno == node.end_lineno
     )
+
+
+def _is_export(node: ast.stmt) -> bool:
+    """Say whether a statement lists names: an import, or ``__all__``."""
+    if isinstance(node, ast.Assign):
+        return any(isinstance(name, ast.Name) and name.id == "__all__" for name in node.targets)
+    return isinstance(node, ast.ImportFrom)
 
 
 def functions(node: ast.AST, prefix: str = "") -> Iterator[tuple[str, Function]]:
