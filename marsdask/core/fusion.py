@@ -125,16 +125,30 @@ class Fusion:
 
     def inlined(self, grid: Grid) -> bool:
         """Tell whether the grid's chunks are made inside the tasks that need them."""
-        rule = grid.rule
-        if not isinstance(rule, Blockwise) or grid.name in self._targets or grid.name in self._kept:
+        if not self._fusible(grid):
             return False
-        if rule.cheap and (not rule.sources or (self._inline and not self._spread(grid))):
-            return True
+        return self._repeated(grid) or self._needed_once(grid)
+
+    def _fusible(self, grid: Grid) -> bool:
+        held = grid.name in self._targets or grid.name in self._kept
+        return isinstance(grid.rule, Blockwise) and not held
+
+    def _repeated(self, grid: Grid) -> bool:
+        """Tell whether the work is so little that every task that needs a chunk does it."""
+        rule = grid.rule
+        if not isinstance(rule, Blockwise) or not rule.cheap or not self._fusible(grid):
+            return False
+        return not rule.sources or (self._inline and not self._spread(grid))
+
+    def _needed_once(self, grid: Grid) -> bool:
+        """Tell whether one task at most needs each chunk, be it by way of cheap views."""
         consumers = self._consumers.get(grid.name, set())
         if len(consumers) != 1:
             return False
         ((consumer, axes),) = consumers
-        return axes is not None and _once(consumer, axes)
+        if axes is None or not _once(consumer, axes):
+            return False
+        return not self._repeated(consumer) or self._needed_once(consumer)
 
     def _spread(self, grid: Grid) -> bool:
         """Tell whether the chunks are parts for an exchange of more than can be held at a time.

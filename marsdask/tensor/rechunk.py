@@ -156,9 +156,13 @@ def patched(grid: Grid, chunks: Chunks) -> Grid:
         [axis + [(axis[-1][0], slice(0, 0))] * (count - len(axis)) for axis in found]
         for found, count in zip(pieces, most, strict=True)
     ]
-    tables = [
-        [Via(axis, tuple(new[i][0] for new in found)) for i in range(count)]
-        for axis, (found, count) in enumerate(zip(padded, most, strict=True))
+    tables: list[list[int | Via]] = [
+        [axis]
+        if old == new
+        else [Via(axis, tuple(cover[i][0] for cover in found)) for i in range(count)]
+        for axis, (old, new, found, count) in enumerate(
+            zip(grid.chunks, chunks, padded, most, strict=True)
+        )
     ]
     parts = tuple(tuple(tuple(part for _, part in new) for new in found) for found in padded)
     return blockwise(

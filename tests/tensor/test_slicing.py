@@ -81,3 +81,14 @@ def test_slices_are_views_inside_their_consumers():
     y = mt.sin(x[100:300, ::2]) + 1
     graph = first_graph(y)
     assert len(graph) == 2 * 4
+
+
+def test_what_is_sliced_is_computed_once():
+    """Views that several tasks need do not repeat the work below them."""
+    _CALLS.clear()
+    with grids(merged=False):
+        x = mt.array(np.arange(100), chunk_size=10).map_blocks(counted, dtype=np.arange(1).dtype)
+        z = mt.array(np.arange(99), chunk_size=10)
+        value = (z + x[1:]).compute()
+    assert np.array_equal(value, np.arange(1, 100) + np.arange(99))
+    assert _CALLS.count(10) == 10
