@@ -125,7 +125,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--size", type=int, default=2000, help="rows of the random tensor")
     parser.add_argument("--shrink", type=int, default=1, help="take every n-th pixel")
-    parser.add_argument("--rank", type=int, default=40, help="singular triples to keep")
+    parser.add_argument("--rank", type=int, default=60, help="singular triples to keep")
     parser.add_argument("--out", type=Path, default=Path("quickstart-output"))
     args = parser.parse_args()
     args.out.mkdir(parents=True, exist_ok=True)

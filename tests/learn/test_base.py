@@ -77,7 +77,7 @@ def test_set_output_makes_a_lazy_frame(model, form):
 
 
 def test_set_output_to_what_is_not_lazy_is_refused():
-    """polars frames of lazy samples: NotImplementedError names the alternative."""
+    """Polars frames of lazy samples: NotImplementedError names the alternative."""
     model = StandardScaler().set_output(transform="polars").fit(in_form(blobs(), "tensor"))
     with pytest.raises(NotImplementedError, match="pandas"):
         model.transform(in_form(blobs(), "tensor"))

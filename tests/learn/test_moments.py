@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -20,7 +22,7 @@ CUTS = [0, 0, 1, 20, 20, 60]
 
 def parts(samples):
     """Return runs of the samples, empty ones and one of a single row among them."""
-    return [samples[a:b] for a, b in zip(CUTS, CUTS[1:], strict=False)]
+    return [samples[a:b] for a, b in itertools.pairwise(CUTS)]
 
 
 def folded(items, combine):
@@ -71,7 +73,7 @@ def test_weights_and_nan_count_together():
 
 @pytest.mark.parametrize(("bad", "message"), [(np.nan, "NaN"), (np.inf, "infinity")])
 def test_what_is_no_number_is_refused(bad, message):
-    """nan and infinity raise what scikit-learn raises."""
+    """Nan and infinity raise what scikit-learn raises."""
     run = blobs()
     run[3, 1] = bad
     with pytest.raises(ValueError, match=message):

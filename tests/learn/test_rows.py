@@ -28,9 +28,7 @@ def test_a_fold_sees_every_row_once(case):
     """Operands cut differently are brought together, columns whole."""
     samples, tensor = case
     weights = np.arange(60.0)
-    count, sums = fold(
-        totals, add, tensor.node, mt.tensor(weights, chunk_size=11).node, nbytes=100
-    )
+    count, sums = fold(totals, add, tensor.node, mt.tensor(weights, chunk_size=11).node, nbytes=100)
     assert count == 60
     np.testing.assert_allclose(sums, (samples * weights[:, None]).sum(axis=0))
 

@@ -121,8 +121,14 @@ def test_duplicates_are_warned_of():
     ("options", "message"),
     [
         ({"n_clusters": 61}, "n_samples=60 should be >= n_clusters=61"),
-        ({"init": np.zeros((2, 4)), "n_clusters": 3, "n_init": 1}, "does not match the number of c"),
-        ({"init": np.zeros((3, 5)), "n_clusters": 3, "n_init": 1}, "does not match the number of f"),
+        (
+            {"init": np.zeros((2, 4)), "n_clusters": 3, "n_init": 1},
+            "does not match the number of c",
+        ),
+        (
+            {"init": np.zeros((3, 5)), "n_clusters": 3, "n_init": 1},
+            "does not match the number of f",
+        ),
         ({"init": "k-means--"}, "init"),
         ({"init_iter": 0}, "init_iter"),
     ],

@@ -63,7 +63,9 @@ def test_weak_components_are_found_from_the_samples_themselves():
     samples = rng.normal(size=(200, 3)) * [1.0, 1e-4, 1e-8] @ turned
     expected = decomposition.PCA(svd_solver="full").fit(samples).explained_variance_
     ours = PCA().fit(mt.tensor(samples, chunk_size=(30, 3)))
-    np.testing.assert_allclose(ours.explained_variance_, expected, rtol=1e-4)  # what the samples hold
+    np.testing.assert_allclose(
+        ours.explained_variance_, expected, rtol=1e-4
+    )  # what the samples hold
     lost = PCA(svd_solver="covariance_eigh").fit(mt.tensor(samples, chunk_size=(30, 3)))
     assert lost.explained_variance_[2] != pytest.approx(expected[2], rel=1e-2, abs=0)
 

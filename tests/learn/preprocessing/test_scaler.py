@@ -95,7 +95,7 @@ def test_infinity_is_refused():
 
 
 def test_another_number_of_columns_is_refused_at_the_call():
-    """transform of samples with other columns raises before anything runs."""
+    """Transform of samples with other columns raises before anything runs."""
     scaler = StandardScaler().fit(in_form(blobs(), "tensor"))
     with pytest.raises(ValueError, match="X has 3 features"):
         scaler.transform(mt.ones((5, 3)))
