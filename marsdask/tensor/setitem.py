@@ -334,6 +334,11 @@ def _assign_points(node: Node, items: Sequence[Item], value: Node) -> Node:
     return SetPoints(node, value, tuple(map(as_node, points)), axes, tuple(taken))
 
 
+#: Points that are put into a block at a time.
+AT_ONCE = 2**16
+
+
+@kernel(scratch=0.1, buffer=48 * AT_ONCE)
 def put_points(
     block: Any,
     value: Any,
@@ -349,24 +354,31 @@ def put_points(
     settled = settle_points(tuple(arrays), axes, lengths)
     if key is None:
         return block
-    inside = np.ones(len(settled[0]), bool)
-    local = []
-    for axis, positions, start in zip(axes, settled, starts, strict=True):
-        place = positions - start
-        inside &= (place >= 0) & (place < block.shape[axis])
-        local.append(place)
-    chosen = np.flatnonzero(inside)
-    if not chosen.size:
-        return block
-    out = np.array(block)  # a copy; a block without axes may be a scalar
-    part: Any = out[key]
-    where: list[Any] = [slice(None)] * block.ndim
-    for axis, positions in zip(axes, local, strict=True):
-        where[axis] = positions[chosen]
-    share = np.take(value, chosen, axis=axes[0])
+    out: Any = None
+    for begin in range(0, len(settled[0]), AT_ONCE):
+        local = [
+            positions[begin : begin + AT_ONCE] - start
+            for positions, start in zip(settled, starts, strict=True)
+        ]
+        inside = [
+            (place >= 0) & (place < block.shape[axis])
+            for axis, place in zip(axes, local, strict=True)
+        ]
+        chosen = np.flatnonzero(np.logical_and.reduce(inside))
+        if chosen.size:
+            out = np.array(block) if out is None else out  # a block without axes may be a scalar
+            share = np.take(value, chosen + begin, axis=axes[0])
+            _put_share(out[key], share, [place[chosen] for place in local], axes)
+    return block if out is None else out
+
+
+def _put_share(part: Any, share: Any, places: list[Any], axes: tuple[int, ...]) -> None:
+    """Assign to points of a part, whose axis in the share is ``axes[0]``."""
+    where: list[Any] = [slice(None)] * part.ndim
+    for axis, positions in zip(axes, places, strict=True):
+        where[axis] = positions
     contiguous = axes[-1] - axes[0] == len(axes) - 1
     part[tuple(where)] = share if contiguous else np.moveaxis(share, axes[0], 0)
-    return out
 
 
 @dataclass(frozen=True)
