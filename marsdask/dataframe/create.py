@@ -40,8 +40,21 @@ def row_sizes(rows: int, meta: Any, chunk_size: Any, num_partitions: int | None)
     return numbers(sizes)
 
 
-def from_pandas(data: Any, chunk_size: Any = None, num_partitions: int | None = None) -> Any:
-    """Return a lazy object over a pandas one; nothing is copied."""
+def from_pandas(
+    data: Any,
+    chunk_size: Any = None,
+    num_partitions: int | None = None,
+    *,
+    npartitions: int | None = None,
+    chunksize: int | None = None,
+) -> Any:
+    """Return a lazy object over a pandas one; nothing is copied.
+
+    ``npartitions`` and ``chunksize`` are Dask's names of the same. Differs from Dask: the rows stay
+    in their order.
+    """
+    chunk_size = chunk_size if chunksize is None else chunksize
+    num_partitions = num_partitions if npartitions is None else npartitions
     return wrap(FromPandas(data, row_sizes(len(data), data, chunk_size, num_partitions)))
 
 

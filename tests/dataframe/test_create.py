@@ -84,3 +84,10 @@ def test_bad_columns():
         md.DataFrame(mt.ones((3, 2)), columns=["a"])
     with pytest.raises(ValueError, match="2-d"):
         md.DataFrame(mt.ones((3, 2, 2)))
+
+
+def test_from_pandas_takes_dasks_names():
+    """npartitions= and chunksize= cut as num_partitions= and chunk_size= do."""
+    frame = pd.DataFrame({"a": range(10)})
+    assert md.from_pandas(frame, npartitions=2).chunks == ((5, 5),)
+    assert md.from_pandas(frame, chunksize=4).chunks == ((4, 4, 2),)
