@@ -113,8 +113,16 @@ class _Lowering:
             self.tasks[key] = Task(key, call.func, *args, **kwargs)
             projection = project_cell(grid, index, call, refs)
         if self.budget is not None and projection.total > self.budget:
-            raise refuse(grid, index, refs, projection, self.budget)
+            raise refuse(
+                [Ref(grid, index), *self._within(grid, index), *refs], projection, self.budget
+            )
         self.hints[key] = self._interned.setdefault(projection.hint, projection.hint)
+
+    def _within(self, grid: Grid, index: Index) -> list[Ref]:
+        """Return the chunks that are made on the way to one."""
+        if not isinstance(grid.rule, Blockwise):
+            return []
+        return [Ref(step, pick(index, axes)) for step, axes in self._template(grid).grids]
 
     def _template(self, grid: Grid) -> Template:
         template = self.fusion.template(grid)

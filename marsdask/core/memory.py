@@ -14,6 +14,9 @@ from .fusion import Template
 from .shapes import cost_of, pick
 from .types import Index, upper
 
+#: The share of the budget that a suggested chunk size is to fill: buffers do not shrink with it.
+ROOM = 0.75
+
 
 @dataclass(frozen=True, slots=True)
 class Projection:
@@ -108,19 +111,18 @@ class _Temporaries:
             self.live -= self._bytes[owner]
 
 
-def refuse(
-    grid: Grid, index: Index, refs: Sequence[Ref], projection: Projection, budget: int
-) -> MemoryBudgetError:
+def refuse(chunks: Sequence[Ref], projection: Projection, budget: int) -> MemoryBudgetError:
     """Return the refusal of a task that cannot fit, which is told before the first one runs.
 
-    It names the operation, the user's line, the chunk and a size that would fit.
+    ``chunks`` are those that the task reads and makes, its result first. The error names the
+    operation behind the largest one, the user's line, the chunk and a size that would fit.
     """
+    grid, index = largest = max(chunks, key=_nbytes)
     node = grid.node
     name = node.label if node is not None else grid.rule.label
     if node is not None and node.origin is not None:
         name = f"{name} (written at {node.origin})"
     needed = projection.total
-    largest = max([Ref(grid, index), *refs], key=_nbytes)
     return MemoryBudgetError(name, index, needed, budget, _suggestion(largest, needed, budget))
 
 
@@ -135,8 +137,13 @@ def _suggestion(largest: Ref, needed: int, budget: int) -> str:
     divisible = sum(size > 1 for size in sizes)
     if not divisible:
         return "make the input's chunks smaller or raise options.memory_limit"
-    factor = (budget / needed) ** (1 / divisible)
-    fitting = tuple(max(1, int(size * factor)) for size in sizes)
+    factor = (ROOM * budget / needed) ** (1 / divisible)
+    fitting = tuple(_rounded(size * factor) for size in sizes)
     return (
         f"chunks of {fitting} would fit: pass chunk_size= or rechunk, or raise options.memory_limit"
     )
+
+
+def _rounded(size: float) -> int:
+    """Return a power of two that is not larger: such cuts meet those of other operations."""
+    return 1 << max(0, int(size).bit_length() - 1)
