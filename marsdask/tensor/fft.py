@@ -84,14 +84,19 @@ class Transform(Node):
 def transform(
     block: Any, name: str, lengths: tuple[int, ...], axes: tuple[int, ...], norm: str | None
 ) -> Any:
-    """Call NumPy's transform of that name on whole lanes."""
+    """Call the transform of that name on whole lanes.
+
+    SciPy's runs over several strided lanes at once, NumPy's over one; only NumPy's keeps float16.
+    """
+    from scipy import fft  # heavy, and only transforms need it
+
     empty = [axis for axis, length in enumerate(block.shape) if not length and axis not in axes]
     if empty:
         # No lanes: NumPy's n-dimensional forms trip over them.
         one = np.zeros([1 if axis in empty else n for axis, n in enumerate(block.shape)])
         made = transform(one.astype(block.dtype), name, lengths, axes, norm)
         return made[tuple(slice(0 if axis in empty else None) for axis in range(block.ndim))]
-    func = getattr(np.fft, name)
+    func = getattr(np.fft if block.dtype == np.float16 else fft, name)
     if name.endswith("n"):
         return func(block, lengths, axes, norm)
     return func(block, lengths[0], axes[0], norm)
