@@ -48,7 +48,7 @@ def value(result: Any) -> Any:
 
 
 @st.composite
-def cut_samples(draw: Any, dtypes: Any = ("f8",), **kwargs: Any) -> tuple[Any, Any]:
+def cut_samples(draw: Any, /, dtypes: Any = ("f8",), **kwargs: Any) -> tuple[Any, Any]:
     """Return samples and the same as a tensor in drawn chunks."""
     samples = blobs(**kwargs).astype(draw(st.sampled_from(dtypes)))
     return samples, mt.tensor(samples, chunks=draw(chunkings(samples.shape)))

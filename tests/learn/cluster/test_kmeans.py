@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -28,7 +30,7 @@ def test_it_is_an_estimator_of_scikit_learn():
     check_estimator(KMeans(), on_skip=None, expected_failed_checks=EXPECTED_FAILURES)
 
 
-def options_of(start: str, samples) -> dict[str, object]:
+def options_of(start: str, samples) -> dict[str, Any]:
     """Return the options of a way to start."""
     if start == "given":
         return {"init": samples[:3], "n_init": 1}
@@ -76,7 +78,7 @@ def test_single_precision_stays():
 def test_far_from_the_origin_the_clusters_are_the_same():
     """A shift of all samples changes no label."""
     near, far = blobs(), blobs(away=1e6)
-    start = {"n_init": 1, "max_iter": 20}
+    start: dict[str, Any] = {"n_init": 1, "max_iter": 20}
     first = KMeans(4, init=near[:4], **start).fit(in_form(near, "tensor"))
     second = KMeans(4, init=far[:4], **start).fit(in_form(far, "tensor"))
     np.testing.assert_array_equal(first.labels_.fetch(), second.labels_.fetch())
@@ -86,7 +88,7 @@ def test_empty_clusters_move_to_the_farthest_samples():
     """A start that nobody is near to is relocated as scikit-learn does it."""
     samples = blobs()
     start = np.concatenate([samples[:3], [[900.0] * 4, [-900.0] * 4]])
-    options = {"init": start, "n_init": 1, "max_iter": 30}
+    options: dict[str, Any] = {"init": start, "n_init": 1, "max_iter": 30}
     ours = KMeans(5, **options).fit(in_form(samples, "tensor"))
     assert_learnt_alike(ours, cluster.KMeans(5, **options).fit(samples))
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from sklearn import cluster
@@ -11,7 +13,7 @@ from marsdask.learn.cluster import KMeans, seeding
 from tests.learn.samples import blobs
 
 
-def nodes(samples, weights=None, rows=13):
+def nodes(samples: Any, weights: Any = None, rows: int = 13) -> tuple[Any, Any]:
     """Return samples and weights as nodes in chunks."""
     held = mt.tensor(samples, chunk_size=(rows, samples.shape[1])).node
     return held, None if weights is None else mt.tensor(weights, chunk_size=rows + 4).node
