@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import pandas as pd
+
 from marsdask.core.chunk import Grid
 from marsdask.core.collection import wrap
 from marsdask.core.node import Node
@@ -78,7 +80,10 @@ def drop_duplicates(obj: Any, subset: Any = None, *, keep: str = "first", **rest
     if rest:
         raise TypeError(f"drop_duplicates() got unexpected arguments {sorted(rest)}")
     options = {"keep": keep} | ({} if subset is None else {"subset": subset})
-    distinct_rows(obj.node.meta, tuple(options.items()))
+    if subset is not None:
+        columns = subset if isinstance(subset, list | tuple) else [subset]
+        if missing := [one for one in columns if one not in obj.node.meta.columns]:
+            raise KeyError(pd.Index(missing))
     result = wrap(Distinct(obj.node, tuple(options.items())))
     return reset_index(result, drop=True) if ignore_index else result
 

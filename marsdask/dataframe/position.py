@@ -53,6 +53,8 @@ def _rising(sizes: tuple[int, ...], chosen: range) -> list[tuple[int, slice, int
 
 
 def _mirrored(part: slice, size: int, count: int) -> slice:
+    if not count:
+        return slice(0, 0)
     first = size - 1 - part.start
     last = first - part.step * (count - 1)
     return slice(first, last - 1 if last else None, -part.step)

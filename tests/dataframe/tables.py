@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 import marsdask.dataframe as md
 from tests.strategies import chunkings
 
-#: What decides between one task and a shuffle; tests make both happen.
+#: What decides between one task and a shuffle, and values at which small tables are shuffled.
 THRESHOLDS = {
-    "groupby": ["TREE_ROWS", "SHUFFLED_ROWS", "GATHERED_ROWS"],
-    "order": ["GATHERED_ROWS", "SORTED_BYTES"],
-    "merge": ["BROADCAST", "SHUFFLED"],
+    "groupby": {"TREE_ROWS": 2, "SHUFFLED_ROWS": 2, "GATHERED_ROWS": 2},
+    "order": {"GATHERED_ROWS": 2, "SORTED_BYTES": 64},
+    "merge": {"BROADCAST": 0, "SHUFFLED": 500},
 }
 
 
@@ -30,8 +30,7 @@ def planned(mode: str) -> Iterator[None]:
         if mode == "shuffled":
             for name, limits in THRESHOLDS.items():
                 module = importlib.import_module(f"marsdask.dataframe.{name}")
-                for limit in limits:
-                    value = 0 if limit == "BROADCAST" else 2
+                for limit, value in limits.items():
                     stack.enter_context(mock.patch.object(module, limit, value))
         yield
 

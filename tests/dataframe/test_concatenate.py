@@ -1,0 +1,41 @@
+"""Frames below each other equal pandas's."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+from hypothesis import given
+
+import marsdask.dataframe as md
+from tests.dataframe.tables import equal, filtered, table, tables
+
+
+@given(one=tables(min_rows=1), two=tables(min_rows=1))
+def test_rows_follow_rows(one, two):
+    """Labels stay or are numbered anew, and lengths may be unknown."""
+    (a, x), (b, y) = one, two
+    equal(md.concat([x, y]), pd.concat([a, b]))
+    equal(md.concat([x.u, y.u], ignore_index=True), pd.concat([a.u, b.u], ignore_index=True))
+    found = md.concat([x, filtered(y), x], ignore_index=True)
+    equal(found, pd.concat([a, filtered(b), a], ignore_index=True))
+    equal(
+        md.concat([x, filtered(y)]).groupby("k").u.sum(),
+        pd.concat([a, filtered(b)]).groupby("k").u.sum(),
+    )
+
+
+def test_other_columns():
+    """A column that one of them lacks is missing there."""
+    a, b = table(5)[["k", "u"]], table(4)[["u", "f"]]
+    equal(md.concat([md.DataFrame(a, chunk_size=2), md.DataFrame(b)]), pd.concat([a, b]))
+
+
+def test_refused_at_the_call():
+    """What is not supported names the way out."""
+    lazy = md.DataFrame(table(5))
+    with pytest.raises(NotImplementedError, match="assign"):
+        md.concat([lazy, lazy], axis=1)
+    with pytest.raises(TypeError, match="marsdask"):
+        md.concat([table(5)])
+    with pytest.raises(ValueError, match="No objects"):
+        md.concat([])

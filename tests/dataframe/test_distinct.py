@@ -1,0 +1,41 @@
+"""Distinct rows and how often values occur equal pandas's."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+
+import marsdask.dataframe as md
+from tests.dataframe.tables import equal, filtered, table, tables
+
+
+@pytest.mark.parametrize("keep", ["first", "last"])
+@given(both=tables())
+def test_drop_duplicates(keep, both):
+    """The first or the last of equal rows stays, in place."""
+    frame, lazy = both
+    for d, e in ((frame, lazy), (filtered(frame), filtered(lazy))):
+        equal(e.drop_duplicates(["k", "s"], keep=keep), d.drop_duplicates(["k", "s"], keep=keep))
+        equal(e[["b", "f"]].drop_duplicates(), d[["b", "f"]].drop_duplicates())
+        equal(e.s.drop_duplicates(keep=keep), d.s.drop_duplicates(keep=keep))
+
+
+@pytest.mark.parametrize("dropna", [True, False])
+@pytest.mark.parametrize("column", ["k", "f", "s"])
+@given(both=tables())
+def test_value_counts(column, dropna, both):
+    """Counts are pandas's; equal counts stand in the order in which values are met."""
+    frame, lazy = both
+    equal(lazy[column].value_counts(dropna=dropna), frame[column].value_counts(dropna=dropna))
+    equal(lazy[column].value_counts(normalize=True), frame[column].value_counts(normalize=True))
+
+
+def test_refused_at_the_call():
+    """What is not supported names the way out."""
+    lazy = md.DataFrame(table(5))
+    with pytest.raises(NotImplementedError, match="first"):
+        lazy.drop_duplicates(keep=False)
+    with pytest.raises(KeyError):
+        lazy.drop_duplicates("nope")
+    with pytest.raises(NotImplementedError, match="bins"):
+        lazy.u.value_counts(bins=3)

@@ -1,0 +1,57 @@
+"""Sorted rows equal pandas's stable sort over chunkings."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import marsdask.dataframe as md
+from tests.dataframe.tables import equal, filtered, planned, table, tables
+
+MODES = pytest.mark.parametrize("mode", ["as it comes", "shuffled"])
+KEYS = st.lists(
+    st.sampled_from(["k", "f", "s", "b", "u", "t"]), min_size=1, max_size=3, unique=True
+)
+
+
+@MODES
+@given(both=tables(), keys=KEYS, data=st.data())
+def test_sort_values(mode, both, keys, data):
+    """By several columns, each in its own direction, missing values first or last."""
+    frame, lazy = both
+    ascending = [data.draw(st.booleans()) for _ in keys]
+    place = data.draw(st.sampled_from(["first", "last"]))
+    options = {"ascending": ascending, "na_position": place}
+    with planned(mode):
+        for d, e in ((frame, lazy), (filtered(frame), filtered(lazy))):
+            equal(e.sort_values(keys, **options), d.sort_values(keys, kind="stable", **options))
+    equal(
+        lazy.f.sort_values(ascending=ascending[0], na_position=place, ignore_index=True),
+        frame.f.sort_values(
+            ascending=ascending[0], na_position=place, ignore_index=True, kind="stable"
+        ),
+    )
+
+
+@MODES
+@given(both=tables(), ascending=st.booleans())
+def test_sort_index(mode, both, ascending):
+    """Rows in the order of their labels."""
+    frame, lazy = both
+    with planned(mode):
+        equal(
+            lazy.sort_index(ascending=ascending),
+            frame.sort_index(ascending=ascending, kind="stable"),
+        )
+
+
+def test_refused_at_the_call():
+    """Columns that are not there and directions that do not fit."""
+    lazy = md.DataFrame(table(5))
+    with pytest.raises(KeyError):
+        lazy.sort_values("nope")
+    with pytest.raises(ValueError, match="Length of ascending"):
+        lazy.sort_values(["k", "u"], ascending=[True])
+    with pytest.raises(ValueError, match="na_position"):
+        lazy.sort_values("k", na_position="middle")
