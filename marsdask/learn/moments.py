@@ -10,6 +10,9 @@ from marsdask.core.shapes import kernel
 
 from .rows import tiles
 
+#: A squared mean so many times the variance costs more than a digit of the squares about zero.
+FAR = 16.0
+
 
 class Moments(NamedTuple):
     """How much each column weighs, its mean, and the squares (or products) about the mean."""
@@ -47,16 +50,32 @@ def squares(block: Any, weight: Any = None, *, allow_nan: bool) -> Moments:
     width = block.shape[1]
     total = Moments(np.zeros(width), np.zeros(width), np.zeros(width))
     for tile, w in tiles(block, weight):
-        sums = tile.sum(0, dtype=np.float64)
-        if w is None and np.isfinite(sums).all():
-            mean = sums / len(tile)
-            away = tile - mean
-            part = Moments(np.full(width, float(len(tile))), mean, np.square(away, away).sum(0))
-        else:
+        part = _plain(tile.astype(np.float64, copy=False)) if w is None else None
+        if part is None:
             refuse(tile, allow_nan=allow_nan)
             part = _weighted(tile, w)
         total = merge_squares(total, part)
     return total
+
+
+def _plain(tile: Any) -> Moments | None:
+    """Return the moments of rows of equal weight, ``None`` if some value is not finite."""
+    ones = np.ones(len(tile))
+    # Products with ones are sums, several times as fast as NumPy's along this axis.
+    sums = ones @ tile
+    if not np.isfinite(sums).all():
+        return None
+    mean = sums / len(tile)
+    about_mean = ones @ np.square(tile) - sums * mean
+    if _far(mean, about_mean / len(tile)):
+        away = tile - mean
+        about_mean = ones @ np.square(away, out=away)
+    return Moments(np.full(len(mean), float(len(tile))), mean, about_mean)
+
+
+def _far(mean: Any, variance: Any) -> bool:
+    """Tell whether squares about zero would lose digits: some mean is far off for its spread."""
+    return bool((mean * mean > FAR * variance).any())
 
 
 def refuse(tile: Any, *, allow_nan: bool) -> None:
@@ -85,14 +104,18 @@ def products(block: Any) -> Moments:
     width = block.shape[1]
     origin = np.zeros(width)
     sums, total = np.zeros(width), np.zeros((width, width))
-    for position, (tile,) in enumerate(tiles(block)):
-        if position == 0:
-            # Products about a point amid the data lose no digits when the mean is taken out.
-            origin = tile.mean(0, dtype=np.float64)
-        with np.errstate(invalid="ignore", over="ignore"):
-            away = tile - origin
-            sums += away.sum(0)
-            total += away.T @ away
+    away: Any = None
+    with np.errstate(invalid="ignore", over="ignore"):
+        for position, (rows,) in enumerate(tiles(block)):
+            tile = rows.astype(np.float64, copy=False)
+            if position == 0 and _far(tile.mean(axis=0), tile.var(axis=0)):
+                # Products about a point amid the data lose no digits when the mean is taken out.
+                origin = tile.mean(axis=0)
+                away = np.empty_like(tile)
+            if away is not None:
+                tile = np.subtract(tile, origin, out=away[: len(tile)])
+            sums += np.ones(len(tile)) @ tile
+            total += tile.T @ tile
     if not np.isfinite(sums).all():
         refuse(block, allow_nan=False)
     shift = sums / max(1, len(block))

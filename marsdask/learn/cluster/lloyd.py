@@ -34,14 +34,15 @@ class Nearest:
         away = centers - origin
         squared = np.square(away).sum(axis=1)
         # |x - c|^2 without |x|^2, which is the same for all centres.
-        self._factors = (-2.0 * away).astype(dtype)
+        self._factors = np.ascontiguousarray(-2.0 * away.T, dtype)
         self._origin = None
         if origin @ origin > FAR**2 * squared.max():
             self._origin = origin.astype(dtype)
         else:
             squared = squared + 2.0 * away @ origin
         self._offsets = squared.astype(dtype)[:, np.newaxis]
-        self.step = max(256, TILE // (2 * len(centers) + centers.shape[1]))
+        self.step = max(256, TILE // (3 * len(centers) + centers.shape[1]))
+        self._products = np.empty((self.step, len(centers)), dtype)
         self._distances = np.empty((len(centers), self.step), dtype)
         self._equal = np.empty((len(centers), self.step), np.bool_)
         self._chosen = np.empty((len(centers), self.step), dtype)
@@ -59,8 +60,9 @@ class Nearest:
         width = len(tile)
         distances, equal = self._distances[:, :width], self._equal[:, :width]
         moved = tile if self._origin is None else tile - self._origin
-        np.matmul(self._factors, moved.T, out=distances)
-        np.add(distances, self._offsets, out=distances)
+        products = np.matmul(moved, self._factors, out=self._products[:width])
+        # Long rows of few centres are read faster than the other way round.
+        np.add(products.T, self._offsets, out=distances)
         np.equal(distances, distances.min(axis=0), out=equal)
         if np.count_nonzero(equal) != width:
             refuse(tile, allow_nan=False)
