@@ -379,6 +379,7 @@ def all_to_all(
         chunks=source.chunks,
         itemsize=source.width,
         kwargs=split_kwargs,
+        cheap=cost_of(split).view,
     )
     part_sizes: Sizes = (1,) * len(sizes)
     parts = blockwise(
