@@ -143,11 +143,14 @@ class Merge(FrameNode):
         left_bytes, right_bytes = sum(sizes[: len(left)]), sum(sizes[len(left) :])
         if "left" in spread and right_bytes <= min(BROADCAST, left_bytes):
             return self._beside(left, right, "left")
-        if "right" in spread and left_bytes <= BROADCAST and left_bytes < right_bytes:
+        left_is_small = "right" in spread and left_bytes <= min(BROADCAST, right_bytes)
+        if left_is_small and self.how.how == "right":
             return self._beside(left, right, "right")
         count = max(1, -(-(left_bytes + right_bytes) // SHUFFLED))
         if count == 1 or self.how.left_index or self.how.right_index:
             return self._beside(gathered(left), gathered(right), "left")
+        if left_is_small:
+            return self._beside(left, right, "right")
         return self._shuffled(left, right, max(2, count))
 
     def _shuffled(self, left: Grid, right: Grid, count: int) -> Grid:
@@ -223,8 +226,9 @@ def merge(
 ) -> Any:
     """Return the rows of two frames that agree in their keys. See pandas.
 
-    Rows come in pandas's order unless both sides are too large for one chunk: then rows of equal
-    keys stand together, in no order among the keys.
+    Rows come in pandas's order unless the sides are too large for one chunk: then those of an inner
+    merge with a small left side come in the order of the right, and rows of two large sides with
+    equal keys stand together, in no order among the keys.
     """
     if how not in SPREAD:
         raise NotImplementedError(f"merge(how={how!r}): one of {', '.join(SPREAD)}")
