@@ -11,7 +11,7 @@ from . import limits
 from .base import Callback, Capabilities, Hint, TaskGraph
 from .local import Engine, LocalHandle, LocalScheduler
 from .native import NativeShare
-from .storage.spill import SpillStore
+from .storage.spill import SpillStore, check_writable
 
 #: The part of the machine's (or container's) memory that results and running tasks may take.
 DEFAULT_SHARE = 0.6
@@ -50,8 +50,11 @@ class ThreadsScheduler(LocalScheduler):
             spill_limit = dask.config.get("marsdask.spill-limit", None)
         self.nthreads = nthreads
         self.memory_limit = _budget(memory_limit)
+        folders = [folders] if isinstance(folders, str) else list(folders)
+        for folder in folders:
+            check_writable(folder)
         store = SpillStore(
-            [folders] if isinstance(folders, str) else list(folders),
+            folders,
             None if spill_limit is None else parse_bytes(spill_limit),
         )
         native = NativeShare(cores, nthreads)

@@ -59,13 +59,20 @@ def _is_dirs(value: Any) -> bool:
     return value is None or isinstance(value, str | list | tuple)
 
 
-def _anything(value: Any) -> bool:
-    del value
-    return True
+def _is_chunk_size(value: Any) -> bool:
+    """Take what every tensor may be cut by; what fits a shape is told where there is one."""
+    if isinstance(value, Mapping | tuple | list):
+        items = value.values() if isinstance(value, Mapping) else value
+        return all(map(_is_chunk_size, items))
+    if value is None or (isinstance(value, str) and value == "auto"):
+        return True
+    # NumPy's integers are none of Python's.
+    is_integer = hasattr(value, "__index__") and not isinstance(value, bool)
+    return is_integer and (value > 0 or value == -1)
 
 
 _OPTIONS: dict[str, Option] = {
-    "chunk_size": Option(None, _anything, "a chunk size"),
+    "chunk_size": Option(None, _is_chunk_size, "an int, a tuple of ints, 'auto' or -1"),
     "chunk_store_limit": Option(128 * 2**20, _is_number, "a number of bytes"),
     "coalesce": Option(True, _is_bool, "a bool"),
     "split_every": Option(8, _is_count, "a positive int"),

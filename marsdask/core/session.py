@@ -224,8 +224,8 @@ class Session:
 def _moved(node: Stored) -> Node:
     try:
         return node.embedded()
-    except SchedulerClosed as error:
-        raise SessionClosed(f"the session that holds {node.label} is closed") from error
+    except SchedulerClosed:
+        raise SessionClosed(f"the session that holds {node.label} is closed") from None
 
 
 #: What the constructors of schedulers call the number of workers.
@@ -263,6 +263,10 @@ def get_default_session() -> Session | None:
 def ensure_session(session: Session | None = None) -> Session:
     """Return ``session``, the default one, or one on what Dask computes on, or on threads."""
     if session is not None:
+        if not isinstance(session, Session):
+            raise TypeError(
+                f"session= takes what new_session() returns, not {type(session).__name__}"
+            )
         return session
     if _default is not None and not _default.closed:
         return _default

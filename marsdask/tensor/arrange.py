@@ -76,6 +76,8 @@ def repeat(a: Any, repeats: Any, axis: int | None = None) -> Any:
 
 #: Modes whose values are elements of the array: np.pad of the positions tells which.
 _MIRRORS = ("edge", "reflect", "symmetric", "wrap", "empty")
+#: Modes that look at more than one element at a time.
+_STATISTICS = ("linear_ramp", "maximum", "mean", "median", "minimum")
 
 
 def pad(array: Any, pad_width: Any, mode: str = "constant", **kwargs: Any) -> Any:
@@ -95,6 +97,8 @@ def pad(array: Any, pad_width: Any, mode: str = "constant", **kwargs: Any) -> An
     if mode == "constant":
         values = np.broadcast_to(kwargs.pop("constant_values", 0), (ndim, 2))
     elif mode not in _MIRRORS:
+        if isinstance(mode, str) and mode not in _STATISTICS:
+            raise ValueError(f"mode {mode!r} is not supported")
         raise NotImplementedError(f"pad(mode={mode!r}): modes are constant, {', '.join(_MIRRORS)}")
     for axis, pair in enumerate(widths):
         if mode == "constant":

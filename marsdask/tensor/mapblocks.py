@@ -236,6 +236,7 @@ def map_chunk(
     """Call ``func(chunk, *args, **kwargs)`` for each chunk; Mars's name for :func:`map_blocks`.
 
     Unless ``elementwise``, the function may change the shape, which is then unknown until executed.
+    A function that fails for chunks of one item needs ``dtype`` and must keep the number of axes.
     """
     arrays, arguments, places = _arrays((tensor, *args))
     ndim = len(arrays[0].chunks)
@@ -245,7 +246,8 @@ def map_chunk(
     else:
         asked = dict.fromkeys(keywords, (0,) * ndim)
         call = UserFunction(func, arguments, places)
-        example = np.asarray(_infer(call, arrays, {**kwargs, **asked}, "map_chunk"))
+        fallback = None if dtype is None else np.empty((1,) * ndim, dtype)
+        example = np.asarray(_infer(call, arrays, {**kwargs, **asked}, "map_chunk", fallback))
         out_ndim, kind = example.ndim, np.dtype(dtype or example.dtype)
     if out_ndim > ndim:
         raise NotImplementedError("map_chunk cannot add axes; use map_blocks(new_axis=...)")
@@ -294,13 +296,21 @@ def _takes(func: Callable[..., Any], keyword: str) -> bool:
         return False
 
 
-def _infer(call: UserFunction, arrays: Sequence[Node], kwargs: Mapping[str, Any], name: str) -> Any:
-    """Return what the function makes of chunks of one item."""
+def _infer(
+    call: UserFunction,
+    arrays: Sequence[Node],
+    kwargs: Mapping[str, Any],
+    name: str,
+    fallback: Any = None,
+) -> Any:
+    """Return what the function makes of chunks of one item, ``fallback`` if it fails for those."""
     ones = [np.ones((1,) * len(node.chunks), node.meta.dtype) for node in arrays]
     try:
         with np.errstate(all="ignore"):
             return call(*ones, **kwargs)
     except Exception as error:
+        if fallback is not None:
+            return fallback
         raise ValueError(
             f"{name} cannot tell the dtype: the function raises {type(error).__name__} for chunks "
             f"of one item ({error}); pass dtype="

@@ -222,6 +222,11 @@ def as_index(self: Any) -> int:
     return operator.index(_single(self))
 
 
+def formatted(self: Any, spec: str) -> str:
+    """Compute one element where a format is asked for, as in ``f"{x.mean():.2f}"``."""
+    return format(_single(self), spec) if spec else str(self)
+
+
 def length(self: Any) -> int:
     """Return the length of the first axis; runs what it depends on if nothing else tells."""
     if not self.ndim:

@@ -125,6 +125,7 @@ class Tensor(Collection):
     __float__ = protocols.as_float
     __complex__ = protocols.as_complex
     __index__ = protocols.as_index
+    __format__ = protocols.formatted
     __len__ = protocols.length
     __contains__ = protocols.contains
     __iter__ = protocols.iterate

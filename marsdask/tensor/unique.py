@@ -26,6 +26,7 @@ from .elementwise import logical_not
 from .join import concatenate
 from .rechunk import resolved
 from .reshape import ravel, reshape
+from .shape import normalize_axis
 from .sort import SpanAt, find_pivots, pick_parts
 
 #: Distinct elements of all chunks together, up to which they meet in one place.
@@ -200,6 +201,8 @@ def unique(
     if unknown:
         raise TypeError(f"unexpected arguments: {', '.join(unknown)}")
     node = as_node(ar)
+    if axis is not None:
+        normalize_axis(axis, node.meta.ndim)
     if axis is not None and node.meta.ndim != 1:
         raise NotImplementedError("axis= of several axes: use a DataFrame's drop_duplicates")
     if node.meta.dtype.names:

@@ -25,6 +25,13 @@ _PATIENCE = 10
 _PREFIX = "marsdask-spill-"
 
 
+def check_writable(folder: str) -> None:
+    """Make a directory unless it is there; ``OSError`` if nothing can be written into it."""
+    os.makedirs(folder, exist_ok=True)
+    with tempfile.TemporaryFile(prefix=_PREFIX, dir=folder):
+        pass
+
+
 class SpillFile:
     """One result on disk."""
 

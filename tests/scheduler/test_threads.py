@@ -121,11 +121,19 @@ def test_a_full_disk_fails_the_job_only(tmp_path):
         assert not files(tmp_path)
 
 
-def test_an_unwritable_directory_is_a_clear_error(tmp_path):
-    """The error names the directory."""
+def test_an_unwritable_directory_is_refused(tmp_path):
+    """At once, not when the first result has to be written."""
     (tmp_path / "file").write_text("")
-    spill_dirs = str(tmp_path / "file")
-    with ThreadsScheduler(nthreads=1, memory_limit=2 * MIB, spill_dirs=spill_dirs) as scheduler:
+    with pytest.raises(FileExistsError, match="file"):
+        ThreadsScheduler(nthreads=1, spill_dirs=str(tmp_path / "file"))
+
+
+def test_a_directory_that_becomes_unwritable_is_a_clear_error(tmp_path):
+    """The error names the directory."""
+    folder = tmp_path / "file"
+    with ThreadsScheduler(nthreads=1, memory_limit=2 * MIB, spill_dirs=str(folder)) as scheduler:
+        folder.rmdir()
+        folder.write_text("")
         tasks = blocks(8)
         with pytest.raises(SpillFull, match="file: "):
             run(scheduler, tasks, hints=hints(tasks))
