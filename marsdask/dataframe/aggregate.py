@@ -133,7 +133,7 @@ def _partial(grouped: Any, column: Any, how: str) -> Any:
 def _flat(values: dict[str, Any], plan: Plan) -> pd.DataFrame:
     """Put the keys, which are row labels, before the values."""
     frame = pd.DataFrame(values)
-    frame.index.names = range(len(plan.keys))
+    frame.index.names = list(range(len(plan.keys)))
     return frame.reset_index()
 
 
@@ -190,7 +190,7 @@ def labelled(columns: Iterable[Any], index: pd.Index, like: Any) -> Any:
     index.names = like.index.names
     if isinstance(like, pd.Series):
         (column,) = columns
-        return _typed(column, like.dtype).set_axis(index).rename(like.name)
+        return _typed(column, like.dtype).set_axis(index).rename(like.name)  # type: ignore[call-overload]
     typed = [_typed(column, dtype) for column, dtype in zip(columns, like.dtypes, strict=True)]
     frame = pd.DataFrame(dict(enumerate(typed)), index=index)
     frame.columns = like.columns

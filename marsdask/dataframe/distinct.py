@@ -48,7 +48,7 @@ class Distinct(FrameNode):
             return (None,)
         return (wanted | frozenset(subset if isinstance(subset, list) else [subset]),)
 
-    def tile(self, a: Grid) -> Grid:  # type: ignore[override]
+    def tile(self, a: Grid) -> Grid:
         kwargs = {"options": self.options}
         sizes = unknown_sizes(f"{self.name}:parts", [upper(size) for size in a.chunks[0]])
         parts = map_blocks(

@@ -23,7 +23,7 @@ class ToTensor(Node):
     a: Node
 
     @cached_property
-    def meta(self) -> Any:  # type: ignore[override]
+    def meta(self) -> Any:
         values = to_numpy(self.a.meta)
         return np.empty((0,) * values.ndim, values.dtype)
 
@@ -35,7 +35,7 @@ class ToTensor(Node):
         meta = self.a.meta
         return (*rows, (len(meta.columns),)) if isinstance(meta, pd.DataFrame) else rows
 
-    def tile(self, a: Grid) -> Grid:  # type: ignore[override]
+    def tile(self, a: Grid) -> Grid:
         chunks = self._chunks(a.chunks)
         kwargs = {"dtype": self.meta.dtype}
         return blockwise(to_numpy, [(a, (0,))], chunks=chunks, meta=self.meta, kwargs=kwargs)

@@ -41,7 +41,7 @@ class DataFrame(Rows):
         super().__init__(data, session)
 
     @property
-    def columns(self) -> pd.Index:
+    def columns(self) -> Any:
         """The column labels."""
         return self._node.meta.columns
 

@@ -112,7 +112,7 @@ class GroupBy(FrameNode):
         below = unnumbered(self.a)
         return self if below is self.a else self.replaced(a=below)
 
-    def tile(self, a: Grid) -> Any:  # type: ignore[override]
+    def tile(self, a: Grid) -> Any:
         if len(a) == 1:
             return self._one(a)
         specs = specs_of(self.call, self.a.meta, self.meta)
@@ -218,6 +218,15 @@ def _listed(how: Any) -> list[Any]:
     return how if isinstance(how, list) else [how]
 
 
+def _aggregation(name: str) -> Any:
+    def aggregate(self: Any, *args: Any, **kwargs: Any) -> Any:
+        return self._aggregate(name, *args, **kwargs)
+
+    aggregate.__name__ = name
+    aggregate.__doc__ = f"Aggregate each group. See pandas's ``groupby().{name}``."
+    return aggregate
+
+
 class Groups:
     """What ``groupby`` returns: aggregations are its methods, columns are chosen with ``[]``."""
 
@@ -263,7 +272,7 @@ class Groups:
             result = rowwise(named_levels, result, names=self._names)
         if flags["as_index"]:
             return result
-        return reset_index(result, **({"name": "size"} if method == "size" else {}))
+        return reset_index(result, name="size") if method == "size" else reset_index(result)
 
     def agg(self, func: Any = None, **named: Any) -> Any:
         """Aggregate with one, several or named functions. See pandas."""
@@ -279,18 +288,21 @@ class Groups:
 
     aggregate = agg
 
-
-def _aggregation(name: str) -> Any:
-    def aggregate(self: Groups, *args: Any, **kwargs: Any) -> Any:
-        return self._aggregate(name, *args, **kwargs)
-
-    aggregate.__name__ = name
-    aggregate.__doc__ = f"Aggregate each group. See pandas's ``groupby().{name}``."
-    return aggregate
-
-
-for _name in (*AGGREGATES, "nunique", "median"):
-    setattr(Groups, _name, _aggregation(_name))
+    sum = _aggregation("sum")
+    prod = _aggregation("prod")
+    count = _aggregation("count")
+    size = _aggregation("size")
+    min = _aggregation("min")
+    max = _aggregation("max")
+    first = _aggregation("first")
+    last = _aggregation("last")
+    any = _aggregation("any")
+    all = _aggregation("all")
+    mean = _aggregation("mean")
+    var = _aggregation("var")
+    std = _aggregation("std")
+    nunique = _aggregation("nunique")
+    median = _aggregation("median")
 
 
 def named_levels(block: Any, names: tuple[Any, ...]) -> Any:

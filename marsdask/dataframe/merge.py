@@ -118,7 +118,7 @@ class Merge(FrameNode):
     def _out(self, count: int) -> Sizes:
         return unknown_sizes(self.name, [None] * count)
 
-    def tile(self, left: Grid, right: Grid) -> Any:  # type: ignore[override]
+    def tile(self, left: Grid, right: Grid) -> Any:
         spread = SPREAD[self.how.how]
         if len(left) == 1 and len(right) == 1:
             return self._beside(left, right, "left")
@@ -239,8 +239,16 @@ def merge(
     nodes = [_as_frame(side) for side in (left, right)]
     if on is None and left_on is None and right_on is None and not (left_index or right_index):
         on = [label for label in nodes[0].meta.columns if label in nodes[1].meta.columns]
-    keys = [_labels(item) for item in (on, left_on, right_on)]
-    spec = How(how, *keys, left_index, right_index, tuple(suffixes), indicator)
+    spec = How(
+        how,
+        _labels(on),
+        _labels(left_on),
+        _labels(right_on),
+        left_index,
+        right_index,
+        tuple(suffixes),
+        indicator,
+    )
     spec(nodes[0].meta, nodes[1].meta)  # refuses bad keys here and now, as pandas does
     node: Node = Merge(nodes[0], nodes[1], spec)
     return wrap(Numbered(node, drop=True) if spec.numbers else node)
@@ -252,7 +260,7 @@ def _labels(on: Any) -> tuple[Any, ...] | None:
     return tuple(on) if isinstance(on, list | pd.Index) else (on,)
 
 
-def _as_frame(side: Any) -> Node:
+def _as_frame(side: Any) -> Any:
     if not isinstance(side, Collection):
         raise TypeError(f"Can only merge marsdask frames and series, not {type(side).__name__}")
     if isinstance(side.node.meta, pd.Series):

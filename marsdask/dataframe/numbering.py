@@ -55,7 +55,7 @@ class Numbered(FrameNode):
     def requires(self, wanted: Columns) -> tuple[Columns, ...]:
         return (wanted if self.drop else None,)
 
-    def tile(self, a: Grid) -> Any:  # type: ignore[override]
+    def tile(self, a: Grid) -> Any:
         if len(a) > 1:
             (a,) = yield from resolved(a)
         starts = FirstRowAt(a.chunks[0] if len(a) > 1 else (0,))

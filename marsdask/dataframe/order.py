@@ -50,7 +50,7 @@ class Sorted(FrameNode):
     def requires(self, wanted: Columns) -> tuple[Columns, ...]:
         return (None if wanted is None or not self.by else wanted | frozenset(self.by),)
 
-    def tile(self, a: Grid) -> Grid:  # type: ignore[override]
+    def tile(self, a: Grid) -> Grid:
         kwargs = {"by": self.by, "ascending": self.ascending, "na_first": self.na_first}
         options = {"meta": self.meta, "itemsize": a.itemsize}
         rows = upper(total(a.chunks[0]))

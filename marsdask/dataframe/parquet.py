@@ -141,7 +141,7 @@ class ReadParquet(FrameNode):
         return False
 
 
-def _excludes(statistics: Any, operator: str, value: Any) -> bool:
+def _excludes(statistics: Any, operator: str, value: Any) -> Any:
     """Tell whether a column's least and largest value say that no row meets a condition."""
     if statistics is None or not statistics.has_min_max:
         return False
@@ -199,7 +199,7 @@ def read_groups(
     return frame
 
 
-def _row_numbers(groups: Sequence[Group]) -> pd.Index:
+def _row_numbers(groups: Sequence[Group]) -> Any:
     first, last = groups[0], groups[-1]
     stop = last.first + last.rows
     if stop - first.first == sum(group.rows for group in groups):
@@ -322,7 +322,7 @@ class WriteParquet(FrameNode):
     def chunks(self) -> Chunks:
         return ((1,) * len(self.a.chunks[0]),)
 
-    def tile(self, a: Grid) -> Grid:  # type: ignore[override]
+    def tile(self, a: Grid) -> Grid:
         kwargs = {"options": self.options}
         rule = Blockwise(write_file, (a,), ((0,),), kwargs, PathAt(self.pattern))
         return self.grid(rule, (1,) * len(a))

@@ -91,7 +91,7 @@ class Positions(FrameNode):
         return f"{alignment(self.a)}[{self.rows}]"
 
     @cached_property
-    def chunks(self) -> Chunks:  # type: ignore[override]
+    def chunks(self) -> Chunks:
         sizes = self.a.chunks[0]
         if known(sizes):
             return (tuple(count for *_, count in pieces_of(numbers(sizes), self.rows)),)
@@ -113,7 +113,7 @@ class Positions(FrameNode):
     def requires(self, wanted: Columns) -> tuple[Columns, ...]:
         return (wanted,)
 
-    def tile(self, a: Grid) -> Any:  # type: ignore[override]
+    def tile(self, a: Grid) -> Any:
         if not known(a.chunks[0]):
             return self._searched(a)
         return self._cut(a)
@@ -132,7 +132,7 @@ class Positions(FrameNode):
             heads = self.grid(rule, sizes)
             infos = yield Look((heads,))
             if count == len(a) or sum(info.shape[0] for info in infos) >= prefix:
-                shapes = {(i,): info.shape for i, info in enumerate(infos)}
+                shapes: dict[Index, Any] = {(i,): info.shape for i, info in enumerate(infos)}
                 return self._cut(with_sizes(heads, shapes))
             count = min(len(a), 2 * count)
 
@@ -196,7 +196,7 @@ class Row(FrameNode):
         frame = isinstance(self.a.meta, pd.DataFrame)
         return ((len(self.a.meta.columns),),) if frame else ()
 
-    def tile(self, a: Grid) -> Grid:  # type: ignore[override]
+    def tile(self, a: Grid) -> Grid:
         return blockwise(
             row_at,
             [(a, (None,))],

@@ -69,7 +69,7 @@ class Reduction(FrameNode):
     def chunks(self) -> Chunks:
         return ((len(self._whole),),) if isinstance(self._whole, pd.Series) else ()
 
-    def tile(self, a: Grid) -> Grid:  # type: ignore[override]
+    def tile(self, a: Grid) -> Grid:
         names = {"recipe": self.recipe, "kwargs": self.kwargs}
         sizes = (1,) * len(a)
         mapped = partial_moments if RECIPES[self.recipe].map is map_moments else partial
@@ -96,7 +96,7 @@ def one_row(meta: Any) -> Any:
         )
     row = pd.DataFrame(columns)
     row.columns = frame.columns
-    return row.iloc[:, 0].rename(meta.name) if isinstance(meta, pd.Series) else row
+    return row.iloc[:, 0].rename(meta.name) if isinstance(meta, pd.Series) else row  # type: ignore[call-overload]
 
 
 def reduced(data: Any, recipe: str, kwargs: tuple[tuple[str, Any], ...]) -> Any:
@@ -153,7 +153,7 @@ def map_sum(frame: pd.DataFrame, *, skipna: bool = True, min_count: int = 0) -> 
     return frame.sum(skipna=skipna), frame.count() if min_count else pd.Series(0, frame.columns)
 
 
-def finish_sum(partial: Any, *, skipna: bool = True, min_count: int = 0) -> pd.Series:
+def finish_sum(partial: Any, *, skipna: bool = True, min_count: int = 0) -> Any:
     """Return the sums that enough values support."""
     del skipna
     total, count = partial
@@ -165,11 +165,10 @@ def map_count(frame: pd.DataFrame) -> Any:
     return (frame.count(),)
 
 
-def first_of(partial: Any, **options: Any) -> pd.Series:
+def first_of(partial: Any, **options: Any) -> Any:
     """Return the only item of a partial."""
     del options
-    result: pd.Series = partial[0]
-    return result
+    return partial[0]
 
 
 def map_moments(frame: pd.DataFrame, *, skipna: bool = True, ddof: int = 1) -> Any:
@@ -192,7 +191,7 @@ def merge_moments(a: Any, b: Any) -> Any:
     return total, x + delta * share, s + t + between
 
 
-def finish_mean(partial: Any, *, skipna: bool = True) -> pd.Series:
+def finish_mean(partial: Any, *, skipna: bool = True) -> Any:
     """Return means."""
     del skipna
     total, count = partial
@@ -205,17 +204,16 @@ def map_mean(frame: pd.DataFrame, *, skipna: bool = True) -> Any:
     return frame.sum(skipna=skipna), count
 
 
-def finish_var(partial: Any, *, skipna: bool = True, ddof: int = 1) -> pd.Series:
+def finish_var(partial: Any, *, skipna: bool = True, ddof: int = 1) -> Any:
     """Return variances; NaN where too few values support them."""
     del skipna
     count, _, squares = partial
     return squares / (count - ddof).where(count > ddof)
 
 
-def finish_std(partial: Any, *, skipna: bool = True, ddof: int = 1) -> pd.Series:
+def finish_std(partial: Any, *, skipna: bool = True, ddof: int = 1) -> Any:
     """Return standard deviations."""
-    result: pd.Series = np.sqrt(finish_var(partial, skipna=skipna, ddof=ddof))
-    return result
+    return np.sqrt(finish_var(partial, skipna=skipna, ddof=ddof))
 
 
 @dataclass(frozen=True)
@@ -224,7 +222,7 @@ class Extreme:
 
     name: str
 
-    def __call__(self, frame: pd.DataFrame, *, skipna: bool = True) -> pd.DataFrame:
+    def __call__(self, frame: pd.DataFrame, *, skipna: bool = True) -> Any:
         dtypes = set(frame.dtypes)
         if len(dtypes) == 1:
             row = getattr(frame, self.name)(skipna=skipna).to_frame().T
@@ -237,12 +235,12 @@ class Extreme:
         row.columns = frame.columns
         return row
 
-    def finish(self, rows: pd.DataFrame, *, skipna: bool = True) -> pd.Series:
+    def finish(self, rows: pd.DataFrame, *, skipna: bool = True) -> Any:
         """Reduce the rows that were kept."""
         return getattr(rows, self.name)(skipna=skipna)
 
 
-def join_partials(a: pd.DataFrame, b: pd.DataFrame) -> pd.DataFrame:
+def join_partials(a: pd.DataFrame, b: pd.DataFrame) -> Any:
     """Keep the rows of both partials."""
     return pd.concat([a, b])
 
@@ -260,18 +258,16 @@ def either(a: Any, b: Any) -> Any:
     return a[0] | b[0], a[1] & b[1]
 
 
-def finish_any(partial: Any, *, skipna: bool = True) -> pd.Series:
+def finish_any(partial: Any, *, skipna: bool = True) -> Any:
     """Return whether any value is true."""
     del skipna
-    result: pd.Series = partial[0]
-    return result
+    return partial[0]
 
 
-def finish_all(partial: Any, *, skipna: bool = True) -> pd.Series:
+def finish_all(partial: Any, *, skipna: bool = True) -> Any:
     """Return whether all values are true."""
     del skipna
-    result: pd.Series = partial[1]
-    return result
+    return partial[1]
 
 
 def map_prod(frame: pd.DataFrame, *, skipna: bool = True) -> Any:

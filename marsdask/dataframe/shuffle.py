@@ -34,7 +34,7 @@ def reduce_rows(grid: Grid, func: Callable[..., Any], kwargs: Mapping[str, Any])
     return grid
 
 
-def keys_of(block: Any, by: tuple[Any, ...] | None) -> pd.DataFrame:
+def keys_of(block: Any, by: tuple[Any, ...] | None) -> Any:
     """Return the key columns numbered from 0.
 
     ``()`` stands for the row labels, ``None`` for the values of a series.
@@ -43,8 +43,7 @@ def keys_of(block: Any, by: tuple[Any, ...] | None) -> pd.DataFrame:
         frame = block.index.to_frame(index=False)
     else:
         frame = block.to_frame() if by is None else block[list(by)]
-    result: pd.DataFrame = frame.set_axis(range(frame.shape[1]), axis=1)
-    return result
+    return frame.set_axis(range(frame.shape[1]), axis=1)
 
 
 def range_shuffle(
@@ -83,7 +82,7 @@ def range_shuffle(
 
 
 @kernel(scratch=0.1)
-def sampled_keys(block: Any, by: tuple[Any, ...] | None) -> pd.DataFrame:
+def sampled_keys(block: Any, by: tuple[Any, ...] | None) -> Any:
     """Return the keys of some rows, the same ones each time."""
     count = min(SAMPLE, len(block))
     rows = np.sort(np.random.default_rng(len(block)).choice(len(block), count, replace=False))
@@ -92,7 +91,7 @@ def sampled_keys(block: Any, by: tuple[Any, ...] | None) -> pd.DataFrame:
 
 def choose_pivots(
     samples: list[pd.DataFrame], ascending: tuple[bool, ...], na_first: bool, count: int
-) -> pd.DataFrame:
+) -> Any:
     """Return the keys at which ``count`` chunks of about equal sizes begin."""
     keys = concat(samples)
     ordered = keys.sort_values(
@@ -160,7 +159,7 @@ def split_by_hash(
     codes = np.zeros(len(block), np.uint64)
     keys = keys_of(block, by)
     for label, cast in zip(keys.columns, casts, strict=True):
-        values = (keys[label] if cast is None else keys[label].astype(cast)).values
+        values: Any = (keys[label] if cast is None else keys[label].astype(cast)).values
         if getattr(values.dtype, "kind", "O") == "f":
             values = values + 0.0  # equal zeros of either sign hash alike
         codes = codes * np.uint64(1_000_003) + pd.util.hash_array(values, categorize=False)
