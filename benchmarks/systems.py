@@ -236,7 +236,8 @@ class MarsDask(System):
         return lazy
 
     def bring(self, *lazy: Any) -> tuple[Any, ...]:
-        self.module.execute(*lazy)
+        # What an estimator has learnt is an array already.
+        self.module.execute(*(x for x in lazy if hasattr(x, "fetch")))
         return tuple(self.value(x) for x in lazy)
 
     def value(self, x: Any) -> Any:

@@ -24,7 +24,7 @@ from marsdask.tensor.rechunk import recut, resolved
 TILE_BYTES = 512 * 2**10
 
 #: Bytes of a run of rows that lie in memory.
-BLOCK_BYTES = 8 * 2**20
+BLOCK_BYTES = 4 * 2**20
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,7 +11,17 @@ from hypothesis import given
 
 import marsdask.dataframe as md
 import marsdask.tensor as mt
-from marsdask.learn.rows import add, as_rows, as_weights, fold, in_memory, rowwise, tiles
+from marsdask.learn.rows import (
+    Fold,
+    Rowwise,
+    add,
+    as_rows,
+    as_weights,
+    fold,
+    in_memory,
+    rowwise,
+    tiles,
+)
 from tests.learn.samples import cut_samples
 
 
@@ -50,6 +62,16 @@ def test_rows_of_unknown_number_are_folded_without_a_look():
     count, sums = fold(totals, add, kept.node, None, nbytes=100)
     assert count == 15
     np.testing.assert_allclose(sums, np.arange(40.0).reshape(20, 2)[5:].sum(axis=0))
+
+
+def test_nodes_travel():
+    """A fold and a map over rows are pickled by name, kernels included."""
+    rows = mt.ones((6, 2), chunk_size=2).node
+    for node in (
+        Fold(totals, add, (rows,), {}, 100),
+        Rowwise(np.square, (rows,), np.dtype("f8"), 2, {}),
+    ):
+        assert pickle.loads(pickle.dumps(node)).name == node.name
 
 
 def test_frames_become_numbers():
