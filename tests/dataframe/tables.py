@@ -38,11 +38,12 @@ def planned(mode: str) -> Iterator[None]:
 def table(rows: int, seed: int = 0, index: str = "range") -> pd.DataFrame:
     """Return a table with repeated keys, missing values and a unique column."""
     rng = np.random.default_rng(seed)
+    texts: Any = ["a", "bb", "ä", None]
     frame = pd.DataFrame(
         {
             "k": rng.integers(-2, 3, rows),
             "f": np.where(rng.random(rows) < 0.3, np.nan, rng.integers(0, 9, rows) / 4),
-            "s": pd.array(rng.choice(["a", "bb", "ä", None], rows), dtype="str"),
+            "s": pd.Series(rng.choice(texts, rows), dtype="str").array,
             "b": rng.random(rows) < 0.5,
             "u": rng.permutation(rows),
             "t": pd.to_datetime(rng.integers(0, 9, rows), unit="D"),

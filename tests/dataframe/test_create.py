@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -53,7 +55,8 @@ def test_from_pandas_and_dicts():
 def test_nothing_is_copied():
     """Chunks of a frame in memory are views of it."""
     frame = pd.DataFrame({"a": np.arange(10.0)})
-    block = md.DataFrame(frame, chunk_size=10).node.tile().rule.varying((0,))[0]
+    grid: Any = md.DataFrame(frame, chunk_size=10).node.tile()
+    (block,) = grid.rule.varying((0,))
     assert np.shares_memory(block["a"].to_numpy(), frame["a"].to_numpy())
 
 
