@@ -19,6 +19,7 @@ import threading
 import traceback
 from collections.abc import Mapping
 from multiprocessing.connection import Connection, Pipe
+from types import TracebackType
 from typing import Any
 
 import cloudpickle
@@ -34,6 +35,8 @@ _START = (
     "import sys; handle, folder, *sys.path[:] = sys.argv[1:]; del sys.argv[1:];"
     "from {module} import main; main(int(handle), folder)"
 )
+
+_FOLDER = os.path.dirname(__file__)
 
 #: What the native thread pools read when they are loaded; Arrow reads the first.
 _POOLS = (
@@ -175,8 +178,17 @@ class Child:
             return process.wait()
 
 
+def _without_ours(trace: TracebackType | None) -> TracebackType | None:
+    """Take the frames of this package off the beginning, unless all of them are."""
+    rest = trace
+    while rest is not None and os.path.dirname(rest.tb_frame.f_code.co_filename) == _FOLDER:
+        rest = rest.tb_next
+    return trace if rest is None else rest
+
+
 def _remember(error: BaseException) -> bytes:
     """Pickle an exception and, as its note, where it came from."""
+    error = error.with_traceback(_without_ours(error.__traceback__))
     error.add_note("In a worker process:\n" + "".join(traceback.format_exception(error)))
     error.__traceback__ = None
     try:

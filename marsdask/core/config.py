@@ -64,8 +64,8 @@ def _is_chunk_size(value: Any) -> bool:
     if isinstance(value, Mapping | tuple | list):
         items = value.values() if isinstance(value, Mapping) else value
         return all(map(_is_chunk_size, items))
-    if value is None or (isinstance(value, str) and value == "auto"):
-        return True
+    if value is None or isinstance(value, str):
+        return value in (None, "auto")
     # NumPy's integers are none of Python's.
     is_integer = hasattr(value, "__index__") and not isinstance(value, bool)
     return is_integer and (value > 0 or value == -1)

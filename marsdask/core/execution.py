@@ -12,6 +12,8 @@ from typing import Any
 from marsdask.scheduler.base import Handle
 from marsdask.scheduler.events import Event, GraphSubmitted, TaskDone
 
+from .errors import shortened
+
 
 class Monitor:
     """Counts the tasks of one execution, for progress."""
@@ -45,6 +47,7 @@ class Running:
         self._lock = threading.Lock()
         self._handle: Handle | None = None
         self._cancelled = False
+        self._finished = False
 
     def follow(self, handle: Handle) -> None:
         """Make ``handle`` the one to cancel; at once if that was asked for before."""
@@ -59,13 +62,22 @@ class Running:
         if self._cancelled:
             raise CancelledError
 
-    def cancel(self) -> None:
-        """Stop the running stage and let none follow."""
+    def finish(self) -> None:
+        """Say that all is computed; ``CancelledError`` if that came too late."""
         with self._lock:
+            self.check()
+            self._finished = True
+
+    def cancel(self) -> bool:
+        """Stop the running stage and let none follow; False if all is computed already."""
+        with self._lock:
+            if self._finished:
+                return False
             self._cancelled = True
             handle = self._handle
         if handle is not None:
             handle.cancel()
+        return True
 
 
 class Execution:
@@ -93,7 +105,7 @@ class Execution:
         try:
             self._future.set_result(work(self._monitor, self._current))
         except BaseException as error:  # noqa: BLE001 - it is raised by result()
-            self._future.set_exception(error)
+            self._future.set_exception(shortened(error))
 
     def done(self) -> bool:
         """Whether it has ended, in whichever way."""
@@ -118,10 +130,7 @@ class Execution:
 
     def cancel(self) -> bool:
         """Stop; :meth:`result` will raise ``CancelledError``. False if it has ended already."""
-        if self.done():
-            return False
-        self._current.cancel()
-        return True
+        return not self.done() and self._current.cancel()
 
     def cancelled(self) -> bool:
         """Whether it was cancelled before it could end."""

@@ -112,9 +112,11 @@ class Session:
         self.check_open()
 
         def work(monitor: Monitor, running: Running) -> Any:
-            return finish(
-                self.execute(nodes, show_progress=show_progress, monitor=monitor, running=running)
+            stored = self.execute(
+                nodes, show_progress=show_progress, monitor=monitor, running=running
             )
+            running.finish()
+            return finish(stored)
 
         return Execution(work)
 

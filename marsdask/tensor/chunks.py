@@ -8,11 +8,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from dask.utils import parse_bytes
 
 from marsdask.core.config import options
 from marsdask.core.types import Chunks, Sizes, Unknown, known, numbers, total, upper
 
-_WANTED = "a chunk size is an int, a tuple of ints, 'auto' or -1, not {!r}"
+_WANTED = "a chunk size is an int, a tuple of ints, 'auto', '16MiB' or -1, not {!r}"
 
 
 def as_shape(shape: Any) -> tuple[int, ...]:
@@ -30,14 +31,11 @@ def normalize_chunks(chunk_size: Any, shape: Any, dtype: Any) -> Chunks:
     """Return the sizes of all chunks along each axis.
 
     ``chunk_size`` is an int for every axis, or an item an axis (in a tuple, or a dict): an int,
-    explicit sizes, ``-1`` for the whole axis, ``"auto"`` or ``None`` to let the byte limit choose.
+    explicit sizes, ``-1`` for the whole axis, ``"auto"`` or ``None`` to let the byte limit choose,
+    a text like ``"16MiB"`` to choose for chunks of so many bytes.
     """
     shape = as_shape(shape)
-    if isinstance(chunk_size, str | bool | np.bool_ | float | np.floating):
-        if not isinstance(chunk_size, str) or chunk_size != "auto":
-            raise TypeError(_WANTED.format(chunk_size))
-        chunk_size = None
-    if chunk_size is None:
+    if chunk_size is None or (isinstance(chunk_size, str) and chunk_size == "auto"):
         chunk_size = options.chunk_size
     if isinstance(chunk_size, Mapping):
         per_axis = [chunk_size.get(axis, None) for axis in range(len(shape))]
@@ -57,7 +55,16 @@ def normalize_chunks(chunk_size: Any, shape: Any, dtype: Any) -> Chunks:
     else:
         per_axis = [chunk_size] * len(shape)
     sizes = [_axis_sizes(item, length) for item, length in zip(per_axis, shape, strict=True)]
-    return _fill_auto(sizes, shape, np.dtype(dtype).itemsize)
+    texts = [item for item in per_axis if isinstance(item, str) and item != "auto"]
+    limit = min(map(_nbytes, texts), default=options.chunk_store_limit)
+    return _fill_auto(sizes, shape, np.dtype(dtype).itemsize, limit)
+
+
+def _nbytes(text: str) -> int:
+    try:
+        return parse_bytes(text)
+    except ValueError:
+        raise TypeError(_WANTED.format(text)) from None
 
 
 def _is_explicit(chunk_size: Sequence[Any], length: int) -> bool:
@@ -69,9 +76,11 @@ def _is_explicit(chunk_size: Sequence[Any], length: int) -> bool:
 
 
 def _axis_sizes(item: Any, length: int) -> Sizes | None:
-    if item is None or (isinstance(item, str) and item == "auto"):
+    if item is None or isinstance(item, str):
         return None
     if isinstance(item, tuple | list):
+        if any(isinstance(size, float | bool | np.floating | np.bool_) for size in item):
+            raise TypeError(_WANTED.format(item))
         sizes = tuple(operator.index(size) for size in item)
         if any(size < 0 for size in sizes) or sum(sizes) != length:
             raise ValueError(f"chunks {tuple(item)} do not add up to the axis of length {length}")
@@ -92,13 +101,15 @@ def regular(length: int, step: int) -> Sizes:
     return (step,) * whole + ((rest,) if rest else ())
 
 
-def _fill_auto(sizes: list[Sizes | None], shape: tuple[int, ...], itemsize: int) -> Chunks:
-    """Cut the undecided axes evenly so that a chunk stays within ``options.chunk_store_limit``."""
+def _fill_auto(
+    sizes: list[Sizes | None], shape: tuple[int, ...], itemsize: int, limit: float
+) -> Chunks:
+    """Cut the undecided axes evenly so that a chunk stays within ``limit`` bytes."""
     auto = [axis for axis, item in enumerate(sizes) if item is None]
     if not auto:
         return tuple(item for item in sizes if item is not None)
     fixed = math.prod(max(numbers(item), default=1) or 1 for item in sizes if item is not None)
-    room = max(1.0, options.chunk_store_limit / max(1, itemsize) / fixed)
+    room = max(1.0, limit / max(1, itemsize) / fixed)
     done = dict(enumerate(sizes))
     # Small axes take what they have; the others share the rest.
     for left, axis in zip(

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import marsdask.tensor as mt
-from marsdask.core.execution import Monitor
+from marsdask.core.execution import Monitor, Running
 from marsdask.core.session import new_session, set_default_session
 from marsdask.scheduler.events import GraphSubmitted, TaskDone
 
@@ -126,3 +126,15 @@ def test_a_monitor_counts():
         monitor(event)
     assert monitor.fraction() == 0.25
     assert len(heard) == 2
+
+
+def test_a_cancellation_is_kept_or_refused():
+    """What came before the end stops it, what came later says so: never both or neither."""
+    running = Running(watched=True)
+    assert running.cancel()
+    with pytest.raises(CancelledError):
+        running.finish()
+    running = Running(watched=True)
+    running.finish()
+    assert not running.cancel()
+    running.check()
