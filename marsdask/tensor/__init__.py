@@ -69,6 +69,21 @@ from .create import (
     empty_ as empty,
 )
 from .data import array, asarray, from_hdf5, from_zarr, fromhdf5, fromzarr
+from .derived import (
+    array_equiv,
+    copy,
+    corrcoef,
+    cov,
+    diff,
+    ediff1d,
+    from_array,
+    isnull,
+    ndim,
+    notnull,
+    shape,
+    size,
+    trapezoid,
+)
 from .elementwise import *  # noqa: F403 - a table with its own __all__
 from .exchange import from_dask, from_delayed, to_dask, to_delayed
 from .index import (
@@ -174,7 +189,9 @@ __all__ = [
     "argtopk",
     "argwhere",
     "array",
+    "array_equiv",
     "array_split",
+    "asanyarray",
     "asarray",
     "atleast_1d",
     "atleast_2d",
@@ -186,7 +203,11 @@ __all__ = [
     "complex64",
     "complex128",
     "compress",
+    "concat",
     "concatenate",
+    "copy",
+    "corrcoef",
+    "cov",
     "cumprod",
     "cumsum",
     "cumulative_prod",
@@ -195,12 +216,14 @@ __all__ = [
     "diag",
     "diagflat",
     "diagonal",
+    "diff",
     "dot",
     "double",
     "dsplit",
     "dstack",
     "dtype",
     "e",
+    "ediff1d",
     "einsum",
     "empty",
     "empty_like",
@@ -217,6 +240,7 @@ __all__ = [
     "float16",
     "float32",
     "float64",
+    "from_array",
     "from_dask",
     "from_delayed",
     "from_hdf5",
@@ -242,6 +266,7 @@ __all__ = [
     "intp",
     "isdtype",
     "isin",
+    "isnull",
     "linalg",
     "linspace",
     "logspace",
@@ -260,8 +285,10 @@ __all__ = [
     "nanmedian",
     "nanpercentile",
     "nanquantile",
+    "ndim",
     "newaxis",
     "nonzero",
+    "notnull",
     "object_",
     "ones",
     "ones_like",
@@ -269,6 +296,7 @@ __all__ = [
     "pad",
     "partition",
     "percentile",
+    "permute_dims",
     "pi",
     "promote_types",
     "quantile",
@@ -282,6 +310,8 @@ __all__ = [
     "rot90",
     "setdiff1d",
     "setxor1d",
+    "shape",
+    "size",
     "sort",
     "split",
     "squeeze",
@@ -297,6 +327,7 @@ __all__ = [
     "topk",
     "trace",
     "transpose",
+    "trapezoid",
     "tri",
     "tril",
     "triu",
@@ -317,5 +348,9 @@ __all__ = [
 __all__ += elementwise.__all__
 __all__ += reduce.__all__
 
+# Other names of the same functions.
+asanyarray = asarray
+concat = concatenate
+permute_dims = transpose
 # The function, which the submodule of this name would hide.
 tensor = array

@@ -16,6 +16,7 @@ from . import (
     argreduce,
     arrange,
     blocks,
+    derived,
     elementwise,
     exchange,
     index,
@@ -98,6 +99,27 @@ class Tensor(Collection):
     def map_blocks(self, func: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         """Call a function of the chunks; see :func:`marsdask.tensor.map_blocks`."""
         return mapblocks.map_blocks(func, self, *args, **kwargs)
+
+    @property
+    def numblocks(self) -> tuple[int, ...]:
+        """The number of logical chunks along each axis."""
+        return tuple(map(len, self.chunks))
+
+    @property
+    def npartitions(self) -> int:
+        """The number of logical chunks."""
+        return math.prod(self.numblocks)
+
+    @property
+    def chunksize(self) -> tuple[int | float, ...]:
+        """The largest chunk size along each axis."""
+        return tuple(max(sizes, default=0) for sizes in self.chunks)
+
+    def compute_chunk_sizes(self) -> Tensor:
+        """Execute if sizes are not known, and return the tensor itself."""
+        if any(map(math.isnan, self.shape)):
+            self.execute()
+        return self
 
     @property
     def size(self) -> int | float:
@@ -228,6 +250,7 @@ class Tensor(Collection):
     transpose = method(transpose)
     swapaxes = method(swapaxes)
     squeeze = method(squeeze)
+    copy = method(derived.copy)
 
 
 register_collection(np.ndarray, Tensor)
