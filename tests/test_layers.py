@@ -38,6 +38,7 @@ BEYOND_CONTRACT = {
 #: Who knows Dask outside scheduler/, and why.
 DASK_USERS = {
     "marsdask/core/lowering.py": "makes dask.task_spec Tasks",
+    "marsdask/tensor/chunks.py": "reads sizes such as '128MiB' as Dask does",
     "marsdask/core/tokens.py": "leaves to dask.tokenize what it does not know itself",
     "marsdask/core/adopted.py": "takes in the tasks of Dask's graphs",
     "marsdask/core/ambient.py": "asks Dask where it computes",

@@ -39,7 +39,7 @@ def project_cell(grid: Grid, index: Index, call: Call, refs: Sequence[Ref]) -> P
     nbytes = grid.nbytes(index)
     own = 0 if cost.view else _estimate(nbytes, arguments)
     share = cost.scratch if grid.rule.scratch is None else grid.rule.scratch
-    scratch = int(share * max(arguments, default=0)) + min(own, cost.buffer)
+    scratch = max(cost.least, int(share * max(arguments, default=0)) + min(own, cost.buffer))
     return Projection(inputs, Hint(nbytes, own + scratch))
 
 
@@ -77,6 +77,7 @@ def project_template(template: Template, index: Index) -> Projection:
         base = max(step.slots, key=sizes.__getitem__, default=None) if cost.view else None
         temporaries.add(0 if cost.view else size, base)
         scratch = int(cost.scratch * max(arguments, default=0)) + min(size, cost.buffer)
+        scratch = max(cost.least, scratch)
         peak = max(peak, temporaries.live + scratch)
         sizes.append(size)
         for slot in step.dead:

@@ -55,6 +55,9 @@ class Cost(NamedTuple):
     """Whether lists are worked off item by item: the multiple is of the largest item."""
     buffer: int = 0
     """Bytes of a buffer besides, which is never larger than the result."""
+    least: int = 0
+    """Bytes taken at least, however small the arguments: what users' functions do is unknown, so
+    they are never small enough to run in the caller's thread."""
 
 
 _COSTS: dict[Any, Cost] = {operator.getitem: Cost(0.0, view=True)}

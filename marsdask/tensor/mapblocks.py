@@ -13,7 +13,7 @@ import numpy as np
 from marsdask.core.chunk import Call, Grid, Ref, Rule
 from marsdask.core.collection import Collection, wrap
 from marsdask.core.node import Node
-from marsdask.core.shapes import Axes, blockwise, same
+from marsdask.core.shapes import Axes, Cost, blockwise, same
 from marsdask.core.types import Chunks, Index, Size, public, unknown_sizes
 
 from .base import as_node
@@ -32,6 +32,7 @@ class UserFunction:
     """Where the chunks go."""
     keywords: tuple[str, ...] = ()
     """Names of the constants of the chunk, which come last."""
+    cost: ClassVar[Cost] = Cost(least=2**20)
 
     @property
     def __name__(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import dask.array as da
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 import marsdask.tensor as mt
+from marsdask import new_session
 from marsdask.core.config import option_context
 from tests.core.recording import recording_session
 
@@ -184,3 +186,16 @@ def test_blocks_that_are_not_there(key, error):
     """Refused at the call."""
     with pytest.raises(error):
         tensor().blocks[key]
+
+
+def test_users_functions_over_tiny_chunks_run_side_by_side():
+    """However small a chunk is, what is done to it may take long."""
+    both = threading.Barrier(2)
+
+    def meet(block):
+        both.wait(30)
+        return block
+
+    with new_session(n_workers=2):
+        x = mt.ones(4, chunk_size=2).map_blocks(meet, dtype=float)
+        np.testing.assert_array_equal(x.compute(), np.ones(4))
