@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
+import subprocess
+import sys
 import threading
 import traceback
 from collections.abc import Callable, Iterator
@@ -18,6 +21,7 @@ import marsdask
 import marsdask.tensor as mt
 from marsdask.core.errors import NotExecutedError, OptionError, SessionClosed, SpillFull
 from marsdask.scheduler.errors import UnknownScheduler
+from tests.source import ROOT
 
 #: Calls that NumPy refuses; each is given the module and an array of 3 x 4 numbers.
 REFUSED: dict[str, Callable[[Any, Any], Any]] = {
@@ -304,7 +308,7 @@ def test_a_traceback_is_short():
 
 
 def test_a_full_spill_disk(tmp_path):
-    """The error tells of the limit, and what was written is gone."""
+    """The error tells of the limit, nothing is held, and what was written goes."""
     settings = {"memory_limit": "16MiB", "spill_limit": "8MiB", "spill_dirs": str(tmp_path)}
     with marsdask.new_session(n_workers=1, **settings) as session:
         x = mt.random.rand(2000, 2000, chunk_size=250)
@@ -314,7 +318,7 @@ def test_a_full_spill_disk(tmp_path):
         del caught
         gc.collect()
         assert "0 results" in repr(session)
-        assert not [path for path in tmp_path.rglob("*") if path.is_file() and path.name != "lock"]
+        assert not session.scheduler._engine.state.items
         assert mt.ones((100, 100)).sum().execute().fetch() == 10_000
     assert not list(tmp_path.iterdir())
 
@@ -380,3 +384,49 @@ def test_what_is_no_collection():
     for verb in (marsdask.execute, marsdask.fetch):
         with pytest.raises(TypeError, match="not int"):
             verb(3)
+
+
+INTERRUPTED = """
+import sys, time
+import marsdask, marsdask.tensor as mt
+
+def slow(block):
+    print("started", flush=True)
+    time.sleep(0.05)
+    return block
+
+session = marsdask.new_session({name!r}, **{settings!r})
+if session.plan().budget == 2**22:
+    # Some of it goes to disk.
+    kept = mt.random.rand(1000, 1000, chunk_size=200).execute()
+mt.ones(4000, chunk_size=1).map_chunk(slow, dtype=float).execute()
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [
+        ("threads", {"memory_limit": "4MiB"}),
+        ("synchronous", {}),
+        ("processes", {"n_workers": 2}),
+    ],
+)
+def test_ctrl_c_ends_a_program(name, settings, tmp_path):
+    """With KeyboardInterrupt, long before its work is done, and without files left behind."""
+    program = INTERRUPTED.format(name=name, settings=settings)
+    with subprocess.Popen(
+        [sys.executable, "-c", program],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=ROOT,
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+    ) as child:
+        assert child.stdout is not None
+        # A worker process has a standard output of its own or the child's.
+        assert child.stdout.readline() == "started\n"
+        child.send_signal(signal.SIGINT)
+        _, errors = child.communicate(timeout=60)
+    assert "KeyboardInterrupt" in errors
+    assert child.returncode not in (0, None)
+    assert not list(tmp_path.iterdir())
