@@ -233,7 +233,8 @@ def test_unknown_schedulers_are_named():
         mt.ones(3).compute(scheduler="proceses")
     with pytest.raises(TypeError, match="new_session"):
         mt.ones(3).execute(session="threads")
-    assert marsdask.get_default_session() is None or not marsdask.get_default_session().closed
+    found = marsdask.get_default_session()
+    assert found is None or not found.closed
 
 
 @pytest.mark.parametrize("settings", [{"n_workers": -1}, {"memory_limit": "much"}, {"typo": 1}])
@@ -309,7 +310,11 @@ def test_a_traceback_is_short():
 
 def test_a_full_spill_disk(tmp_path):
     """The error tells of the limit, nothing is held, and what was written goes."""
-    settings = {"memory_limit": "16MiB", "spill_limit": "8MiB", "spill_dirs": str(tmp_path)}
+    settings: dict[str, Any] = {
+        "memory_limit": "16MiB",
+        "spill_limit": "8MiB",
+        "spill_dirs": str(tmp_path),
+    }
     with marsdask.new_session(n_workers=1, **settings) as session:
         x = mt.random.rand(2000, 2000, chunk_size=250)
         with pytest.raises(SpillFull, match="8,388,608") as caught:
@@ -318,7 +323,8 @@ def test_a_full_spill_disk(tmp_path):
         del caught
         gc.collect()
         assert "0 results" in repr(session)
-        assert not session.scheduler._engine.state.items
+        scheduler: Any = session.scheduler
+        assert not scheduler._engine.state.items
         assert mt.ones((100, 100)).sum().execute().fetch() == 10_000
     assert not list(tmp_path.iterdir())
 
