@@ -102,10 +102,19 @@ class Execution:
         return f"<Execution {state}, {self.progress():.0%}>"
 
     def _run(self, work: Callable[[Monitor, Running], Any]) -> None:
+        failure: BaseException | None = None
         try:
-            self._future.set_result(work(self._monitor, self._current))
+            value = work(self._monitor, self._current)
+        except CancelledError:
+            # The one raised holds the frames that hold what was computed before it.
+            failure = CancelledError()
         except BaseException as error:  # noqa: BLE001 - it is raised by result()
-            self._future.set_exception(shortened(error))
+            failure = shortened(error)
+        if failure is None:
+            self._future.set_result(value)
+        else:
+            self._future.set_exception(failure)
+            del self, failure  # else the exception's frames hold the future that holds it
 
     def done(self) -> bool:
         """Whether it has ended, in whichever way."""

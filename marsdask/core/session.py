@@ -167,6 +167,7 @@ class Session:
                 running.check()
                 self._run_stage(compilation, step, monitor, running)
                 held.append(step.keys)
+                running.check()
                 infos = dict(zip(step.keys, self.scheduler.info(step.keys), strict=True))
             return self._store(nodes, step, held)
         finally:
