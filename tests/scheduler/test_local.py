@@ -78,6 +78,8 @@ def test_a_handle_keeps_a_running_scheduler_open():
     gc.collect()
     gate.set()
     handle.wait(DEADLINE)
+    assert handle.done()
+    assert handle.failed is None
 
 
 def nested(scheduler, depth):
