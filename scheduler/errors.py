@@ -66,6 +66,26 @@ class ResultLost(MarsdaskError, RuntimeError):
     """A cluster lost a result that it cannot compute again, or somebody else cancelled it."""
 
 
+class HookChanged(MarsdaskError, ImportError):
+    """The installed distributed lacks, or has changed, something that a server builds on."""
+
+    def __init__(self, who: str, version: str, problems: Iterable[str]) -> None:
+        self.who = who
+        self.version = version
+        self.problems = tuple(problems)
+        super().__init__(
+            f"{who} cannot run on distributed {version}: {'; '.join(self.problems)}. "
+            "Install another release of distributed, or a newer marsdask"
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.who, self.version, self.problems)
+
+
+class NoSupervisor(MarsdaskError, OSError):
+    """None of the supervisors that were named can be reached."""
+
+
 class UnknownScheduler(MarsdaskError, ValueError):
     """No scheduler has the name; the message lists those that exist."""
 

@@ -22,6 +22,7 @@ _BUILTIN = {
     "processes": ("processes", "ProcessesScheduler"),
     "synchronous": ("inline", "SynchronousScheduler"),
     "dask": ("dask", "DaskScheduler"),
+    "supervisor": ("supervisor.client", "SupervisorScheduler"),
 }
 
 #: Dask's other words for the same things.
@@ -73,17 +74,16 @@ def _is_client(obj: Any) -> bool:
 def resolve(obj: Any = None, **options: Any) -> Scheduler:
     """Return the scheduler meant by ``obj``.
 
-    A scheduler (returned as it is), a name, an address as ``"tcp://host:8786"``, a
-    ``distributed.Client``, any Dask ``get`` callable, or ``None`` for the default. Whoever passes
-    a scheduler closes it; what is made here is the caller's to close.
+    A scheduler (returned as it is), a name, an address as ``"tcp://host:8786"`` or that of a web
+    service as ``"http://host:7005"``, a ``distributed.Client``, any Dask ``get`` callable, or
+    ``None`` for the default. Whoever passes a scheduler closes it; what is made here is the
+    caller's to close.
     """
     if obj is None:
         return create("threads", **options)
     if isinstance(obj, str):
         if obj.startswith(("http://", "https://")):
-            raise NotImplementedError(
-                f"no scheduler is reached through {obj!r}; use its tcp:// or ws:// address"
-            )
+            return create("supervisor", address=obj, **options)
         if "://" in obj:
             return create("dask", client=obj, **options)
         return create(obj, **options)

@@ -33,6 +33,17 @@ DASK_SIDE = {"dask_graph", "get"}
 BEYOND_CONTRACT = {
     "marsdask/core/collection.py": {"get": "is what Dask computes a collection with by default"},
     "marsdask/core/adopted.py": {"dask_graph": "adopted graphs are normalised as a getter does"},
+    **{
+        f"marsdask/deploy/{name}.py": {"cli": "is the command under a name of Mars's"}
+        for name in (
+            "kubernetes/scheduler",
+            "kubernetes/supervisor",
+            "kubernetes/web",
+            "kubernetes/worker",
+            "oscar/supervisor",
+            "oscar/worker",
+        )
+    },
 }
 
 #: Who knows Dask outside scheduler/, and why.
@@ -84,6 +95,7 @@ LAZY_IMPORTS = {
     },
     "marsdask/tensor/exchange.py": {"dask.array": "heavy: only programs that mix need it"},
     "scheduler/child.py": {"multiprocessing.connection": "PipeConnection exists on Windows only"},
+    "scheduler/worker/binding.py": {"fcntl": "exists on Unix only"},
 }
 
 

@@ -309,16 +309,22 @@ def new_session(
     """Start a session and, unless ``default=False``, make it the default one.
 
     ``address`` is a scheduler's name (``"threads"``, ``"processes"``, ``"synchronous"``, ...), a
-    ``distributed.Client``, the address of a Dask scheduler (``"tcp://host:8786"``), a scheduler
-    object, or nothing for threads in this process. Of Mars's names, ``n_cpu`` (or ``n_worker``,
-    where no ``n_cpu`` is given) is the number of workers and ``mem_bytes`` the memory limit.
+    ``distributed.Client``, the address of a cluster's scheduler (``"tcp://host:8786"``) or web
+    service (``"http://host:7005"``), a scheduler object, or nothing for threads in this process.
+    ``n_cpu`` is how many, ``mem_bytes`` the memory limit. With ``n_worker`` a cluster of that many
+    worker processes is started on this host, which share ``n_cpu`` cores and ``mem_bytes``.
     """
-    _refuse(backend, web=web)
+    if address is None and (n_worker is not None or web):
+        address = "supervisor"
+    _refuse(backend, web=web and address != "supervisor")
     if not new and _default is not None and not _default.closed:
         return _default
     known = address if isinstance(address, str) else None
     given: dict[str, Any] = {"memory_limit": memory_limit or mem_bytes, "spill_dirs": spill_dirs}
     workers = n_workers or n_cpu or n_worker
+    if address == "supervisor":
+        given |= {"n_worker": n_worker or n_workers, "n_cpu": n_cpu, "web": web or None}
+        workers = None
     if address is None:
         given["memory_limit"] = given["memory_limit"] or options.memory_limit
         given["spill_dirs"] = spill_dirs or options.spill_dirs

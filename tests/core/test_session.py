@@ -298,9 +298,7 @@ def test_what_new_session_cannot_do_it_refuses():
     with pytest.raises(NotImplementedError, match="backend"):
         new_session(backend="ray")
     with pytest.raises(NotImplementedError, match="dashboard"):
-        new_session(web=True)
-    with pytest.raises(NotImplementedError, match="tcp"):
-        new_session("http://127.0.0.1:1")
+        new_session("threads", web=True)
 
 
 def test_several_threads_share_a_session():

@@ -83,8 +83,6 @@ def test_resolve():
 
 
 def test_resolve_refuses():
-    """Addresses of the web and other objects are refused with what is accepted."""
-    with pytest.raises(NotImplementedError, match="tcp://"):
-        registry.resolve("http://web:7103")
+    """What is no scheduler is refused with what is accepted."""
     with pytest.raises(TypeError, match="expected a scheduler"):
         registry.resolve(3)

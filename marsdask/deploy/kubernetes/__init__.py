@@ -1,0 +1,1 @@
+"""The commands as containers start them: `python -m marsdask.deploy.kubernetes.worker`."""

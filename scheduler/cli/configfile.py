@@ -1,0 +1,164 @@
+"""Configuration files (``-f``), as Mars's services read them: what each key means here.
+
+A file is YAML. ``"@inherits"`` names a file (relative to its own folder) that it builds on, and
+``"@overriding_fields"`` the keys whose values replace the inherited ones instead of joining them.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import yaml
+
+from .sizes import ConfigError
+
+logger = logging.getLogger(__name__)
+
+#: Keys that are options of the command line: {key: attribute}.
+OPTIONS = {
+    "web.host": "web_host",
+    "web.port": "web_port",
+    "storage.disk.root_dirs": "spill_dir",
+    "storage.filesystem.root_dirs": "spill_dir",
+    "storage.plasma.store_memory": "cache_mem",
+    "storage.shared_memory.store_memory": "cache_mem",
+    "storage.plasma.plasma_directory": "plasma_dir",
+}
+
+#: Keys that distributed has its own word for: {key: key of its configuration}.
+DASK = {
+    "cluster.node_timeout": "distributed.scheduler.worker-ttl",
+    "metrics.prometheus": None,
+}
+
+#: Keys of Mars's that are read and mean nothing here, for instance since there is no choice.
+WITHOUT_MEANING = (
+    "services",
+    "cluster.backend",
+    "cluster.node_check_interval",
+    "cluster.lookup_address",
+    "meta",
+    "metrics.backend",
+    "metrics.port",
+    "scheduling.speculation",
+    "scheduling.subtask_cancel_timeout",
+    "session",
+    "storage.backends",
+    "storage.default_config",
+    "storage.disk",
+    "storage.filesystem",
+    "storage.plasma",
+    "storage.shared_memory",
+    "task",
+    "web",
+)
+
+#: Names of files that Mars ships; there are no such defaults to inherit here.
+_BUILT_IN = ("@default", "@mars", "base_config.yml")
+
+#: What begins the keys that are Dask's own, or ours in Dask's configuration.
+_OWN = ("distributed.", "dask.", "marsdask.")
+
+
+def load(path: str, seen: tuple[str, ...] = ()) -> dict[str, Any]:
+    """Read a file and those it inherits from."""
+    path = os.path.abspath(path)
+    if path in seen:
+        raise ConfigError(f"configuration file {path} inherits from itself")
+    try:
+        with open(path, encoding="utf-8") as file:
+            content = yaml.safe_load(file) or {}
+    except (OSError, yaml.YAMLError) as error:
+        raise ConfigError(f"cannot read the configuration file {path}: {error}") from None
+    if not isinstance(content, dict):
+        raise ConfigError(f"the configuration file {path} holds no mapping")
+    base = content.pop("@inherits", None)
+    replaced = content.pop("@overriding_fields", ())
+    if base is None or base in _BUILT_IN:
+        return content
+    inherited = load(os.path.join(os.path.dirname(path), base), (*seen, path))
+    return merge(inherited, content, replaced)
+
+
+def merge(
+    below: Mapping[str, Any], above: Mapping[str, Any], replaced: Iterable[str] = ()
+) -> dict[str, Any]:
+    """Return ``below`` with ``above`` on top; mappings join, lists follow each other."""
+    merged = dict(below)
+    for key, value in above.items():
+        inner = [name.partition(".")[2] for name in replaced if name.startswith(f"{key}.")]
+        old = merged.get(key)
+        if key in replaced or old is None:
+            merged[key] = value
+        elif isinstance(old, Mapping) and isinstance(value, Mapping):
+            merged[key] = merge(old, value, inner)
+        elif isinstance(old, list) and isinstance(value, list):
+            merged[key] = [*old, *(item for item in value if item not in old)]
+        else:
+            merged[key] = value
+    return merged
+
+
+def gather(path: str | None, text: str | None, defines: Iterable[str]) -> dict[str, Any]:
+    """Return the configuration of ``-f``, ``-c`` and each ``-D``, the later above the earlier."""
+    content = load(path) if path else {}
+    if text:
+        above = _json("-c", text)
+        if not isinstance(above, dict):
+            raise ConfigError(f"-c takes a JSON object, not {text}")
+        content = merge(content, above)
+    for define in defines:
+        name, sign, value = define.partition("=")
+        if not sign:
+            raise ConfigError(f"-D takes NAME=JSON, not {define}")
+        nested: Any = _json(f"-D{name}", value)
+        for part in reversed(name.split(".")):
+            nested = {part: nested}
+        content = merge(content, nested)
+    return content
+
+
+def _json(where: str, text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise ConfigError(f"{where}: {text!r} is not JSON ({error})") from None
+
+
+def translate(content: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return what the keys say as options of the command line, and as Dask's configuration.
+
+    A key that nobody knows is warned about: it may be a newer Mars's, or mistyped.
+    """
+    options: dict[str, Any] = {}
+    dask: dict[str, Any] = {}
+    for key, value in _leaves(content):
+        if key in OPTIONS:
+            options[OPTIONS[key]] = value if isinstance(value, list) else str(value)
+        elif target := DASK.get(key):
+            dask[target] = value
+        elif key.startswith(_OWN):
+            dask[key] = value
+        elif key.startswith("scheduling.autoscale"):
+            if value and key.endswith("enabled"):
+                logger.warning("%s: start a cluster that scales with Client.adapt instead", key)
+        elif key not in DASK and not _covered(key):
+            logger.warning("configuration key %s is not known and has no effect", key)
+    return options, dask
+
+
+def _leaves(content: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    for name, value in content.items():
+        key = f"{prefix}{name}"
+        if isinstance(value, Mapping) and value:
+            yield from _leaves(value, f"{key}.")
+        else:
+            yield key, value
+
+
+def _covered(key: str) -> bool:
+    return any(key == name or key.startswith(f"{name}.") for name in WITHOUT_MEANING)

@@ -1,0 +1,83 @@
+"""Where the supervisors are when nobody says: the operator's word, or a file of this host."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from .sizes import ConfigError
+
+_PREFIX = "mars_service_process."
+
+#: Where KubeDL and Mars's own deployment put the addresses of a job, and under which words.
+_DETAILS = ("MARS_CLUSTER_DETAIL", "MARS_TASK_DETAIL")
+_ROLES = ("supervisor", "scheduler")
+
+
+def from_environment(environ: Mapping[str, str]) -> list[str]:
+    """Return the endpoints that an operator, or Dask's own variable, names."""
+    for name in _DETAILS:
+        if not environ.get(name):
+            continue
+        try:
+            cluster: Any = json.loads(environ[name])["cluster"]
+            # What is absent is not an error: workers, for instance, are not listed any more.
+            found: list[Any] = next((cluster[role] for role in _ROLES if cluster.get(role)), [])
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise ConfigError(f"cannot read the cluster's addresses in {name}: {error!r}") from None
+        if found:
+            return [str(one) for one in found]
+    address = environ.get("DASK_SCHEDULER_ADDRESS")
+    return [address] if address else []
+
+
+def on_this_host(folder: str | None = None) -> list[str]:
+    """Return the endpoints of the supervisors that this user runs on this host."""
+    found = []
+    for path in sorted(Path(folder or tempfile.gettempdir()).glob(f"{_PREFIX}*")):
+        with contextlib.suppress(OSError, ValueError):
+            pid = int(path.name.removeprefix(_PREFIX))
+            if _is_mine(path) and _is_alive(pid):
+                found.append(path.read_text().strip())
+    return [endpoint for endpoint in found if endpoint]
+
+
+@contextmanager
+def announced(endpoint: str, folder: str | None = None) -> Iterator[None]:
+    """Let the commands of this user on this host find the supervisor at ``endpoint``."""
+    path = Path(folder or tempfile.gettempdir()) / f"{_PREFIX}{os.getpid()}"
+    # A stale file of a process that had this number, or somebody else's link, is not written to.
+    with contextlib.suppress(OSError):
+        path.unlink()
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except OSError:
+        yield
+        return
+    with os.fdopen(descriptor, "w") as file:
+        file.write(endpoint)
+    try:
+        yield
+    finally:
+        with contextlib.suppress(OSError):
+            path.unlink()
+
+
+def _is_mine(path: Path) -> bool:
+    return not hasattr(os, "getuid") or path.stat().st_uid == os.getuid()
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except PermissionError:
+        return True
+    except OSError:
+        return False
+    return True

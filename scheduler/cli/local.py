@@ -1,0 +1,104 @@
+"""A whole cluster on this host, for one session: what ``new_session(n_worker=2)`` starts.
+
+The supervisor and the nannies share one process, which is a child of the session's. It says on its
+standard output where it listens, and ends when its standard input does: with the session, or with
+the process that the session lived in, however that ends.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+import threading
+from typing import Any
+
+import dask.config
+from distributed.security import Security
+
+from .. import limits
+from ..supervisor import Supervisor
+from ..worker import MarsNanny, binding
+from . import logs
+from .serve import CLEAN, serve
+
+_HOST = "127.0.0.1"
+
+
+class LocalCluster:
+    """A supervisor and ``n_worker`` worker processes, which share ``n_cpu`` cores and the memory.
+
+    ``web`` is the port of the web service, 0 for one that is free, ``None`` for none.
+    """
+
+    def __init__(
+        self,
+        n_worker: int,
+        n_cpu: int | None = None,
+        memory: int | None = None,
+        web: int | None = None,
+        config: dict[str, Any] | None = None,
+    ) -> None:
+        dask.config.set(config or {})
+        # What tasks print goes to the standard error: nobody reads our output but for one line.
+        self._parent = os.dup(1)
+        os.dup2(2, 1)
+        self.supervisor = Supervisor(
+            host=_HOST,
+            web=None if web is None else (_HOST, web),
+            dashboard_address=f"{_HOST}:{web or 0}",
+        )
+        cores = n_cpu or max(n_worker, limits.cpus())
+        self.threads = [len(part) for part in binding.share(range(cores), n_worker)]
+        self.memory = (memory or limits.memory()) // n_worker
+        self.nannies: list[MarsNanny] = []
+
+    async def start(self) -> None:
+        """Start everything and tell the parent."""
+        await self.supervisor
+        self.nannies = [
+            MarsNanny(
+                self.supervisor.address,
+                host=_HOST,
+                nthreads=nthreads,
+                memory_limit=self.memory,
+                security=Security(),
+            )
+            for nthreads in self.threads
+        ]
+        await asyncio.gather(*self.nannies)
+        told = {"address": self.supervisor.address}
+        if self.supervisor.web is not None:
+            told["web"] = f"http://{self.supervisor.web_address}"
+        os.write(self._parent, json.dumps(told).encode() + b"\n")
+        os.close(self._parent)
+
+    async def finished(self) -> int:
+        """Wait for the end of the standard input."""
+        loop = asyncio.get_running_loop()
+        ended = asyncio.Event()
+
+        def wait() -> None:
+            sys.stdin.buffer.read()
+            loop.call_soon_threadsafe(ended.set)
+
+        # A daemon, since a signal must end the process as well.
+        threading.Thread(target=wait, name="end of the session", daemon=True).start()
+        await ended.wait()
+        return await self.stop(0)
+
+    async def stop(self, signum: int) -> int:
+        """End every process."""
+        for nanny in self.nannies:
+            nanny.close_gracefully(reason="local-cluster-closes")
+        await asyncio.gather(*(nanny.close(timeout=5) for nanny in self.nannies))
+        await self.supervisor.close(reason="local-cluster-closes")
+        return CLEAN
+
+
+def main(argument: str) -> int:
+    """Run the cluster that ``argument``, a JSON object, describes."""
+    options = json.loads(argument)
+    logs.configure(options.pop("log_level", "warning"), None, None)
+    return serve("marsdask", lambda: LocalCluster(**options))

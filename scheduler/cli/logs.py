@@ -1,0 +1,51 @@
+"""Logging of the commands, the same in the worker processes that they start."""
+
+from __future__ import annotations
+
+import logging
+import logging.config
+import os
+import sys
+from collections.abc import MutableMapping
+
+from .sizes import ConfigError
+
+#: Whose records are shown; the rest is as distributed has it.
+LOGGERS = ("marsdask", "distributed")
+
+_FORMAT = "%(asctime)s - %(name)s - %(levelname)s - %(message)s"
+_LEVELS = ("debug", "info", "warning", "error", "critical")
+
+
+def configure(
+    level: str | None,
+    form: str | None,
+    conf: str | None,
+    environ: MutableMapping[str, str] = os.environ,
+) -> None:
+    """Set up logging here and, through the environment, in child processes.
+
+    ``conf`` is a file for ``logging.config``; where none is named, ``logging.conf`` in the working
+    directory is taken if it exists, and it leaves the level and the format to itself.
+    """
+    chosen = (level or "info").lower()
+    if chosen not in _LEVELS:
+        raise ConfigError(f"--log-level is one of {', '.join(_LEVELS)}, not {level!r}")
+    path = conf or ("logging.conf" if os.path.isfile("logging.conf") else None)
+    if path is not None:
+        try:
+            logging.config.fileConfig(path, disable_existing_loggers=False)
+        except (OSError, KeyError, ValueError, RuntimeError) as error:
+            raise ConfigError(f"cannot read the logging configuration {path}: {error}") from None
+        environ["DASK_DISTRIBUTED__LOGGING_FILE_CONFIG"] = os.path.abspath(path)
+        return
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(logging.Formatter(form or _FORMAT))
+    for name in LOGGERS:
+        logger = logging.getLogger(name)
+        logger.setLevel(chosen.upper())
+        logger.handlers = [handler]
+        logger.propagate = False
+    # Read by distributed when a worker process imports it.
+    environ["DASK_LOGGING__DISTRIBUTED"] = environ["DASK_LOGGING__MARSDASK"] = chosen
+    environ["DASK_DISTRIBUTED__ADMIN__LOG_FORMAT"] = form or _FORMAT

@@ -1,0 +1,176 @@
+"""What a worker's options mean on this host: cores, memory, directories, devices."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import psutil
+from distributed.deploy.utils import nprocesses_nthreads
+from distributed.protocol.compression import compressions
+
+from .. import limits
+from .sizes import ConfigError, parse_dirs, parse_size, parse_switch
+
+logger = logging.getLogger(__name__)
+
+#: Shares of the memory limit: no task starts beyond the first, a process restarts at the second.
+SOFT, HARD = 0.75, 0.90
+
+_MIN_MEM = "128m"
+
+
+@dataclass
+class Resources:
+    """The share of this host that the workers get, checked."""
+
+    n_cpu: int
+    processes: int
+    memory: int
+    cache: int
+    spill_dirs: list[str]
+    io_threads: int
+    io_parallel: int
+    devices: list[str] | None
+    config: dict[str, Any]
+
+    @property
+    def threads(self) -> list[int]:
+        """Threads of each process."""
+        each, more = divmod(self.n_cpu, self.processes)
+        return [each + (position < more) for position in range(self.processes)]
+
+
+def resolve(given: argparse.Namespace, environ: Any = os.environ) -> Resources:
+    """Return what the options ask for; raises ConfigError for what this host cannot give."""
+    n_cpu = _cpus(given.n_cpu)
+    processes = _count("--processes", given.processes) or nprocesses_nthreads(n_cpu)[0]
+    if processes > n_cpu:
+        raise ConfigError(f"{processes} worker processes need as many cores; --n-cpu is {n_cpu}")
+    total = limits.memory()
+    memory = _size("--mem-bytes", given.mem_bytes, total) or total
+    cache = _cache(given, memory, environ)
+    _enough(given, total, cache)
+    return Resources(
+        n_cpu=n_cpu,
+        processes=processes,
+        memory=memory,
+        cache=cache,
+        spill_dirs=_dirs(given.spill_dir),
+        io_threads=_count("--n-io-process", given.n_io_process) or 4,
+        io_parallel=_parallel(given.io_parallel_num, environ),
+        devices=_devices(given),
+        config=_config(given, total),
+    )
+
+
+def _checked(name: str, parse: Callable[[], Any]) -> Any:
+    try:
+        return parse()
+    except ValueError as error:
+        raise ConfigError(f"{name}: {error}") from None
+
+
+def _count(name: str, text: str | None) -> int | None:
+    if text is None or text == "auto":
+        return None
+    number = int(_checked(name, lambda: int(text)))
+    if number < 1:
+        raise ConfigError(f"{name} takes a number of at least 1, not {text}")
+    return number
+
+
+def _size(name: str, text: str | None, total: int) -> int | None:
+    if text is None or text == "auto":
+        return None
+    return int(_checked(name, lambda: parse_size(text, total)))
+
+
+def _cpus(text: str | None) -> int:
+    there = limits.cpus()
+    # KubeDL writes 0 where nothing was requested.
+    wanted = None if text == "0" else _count("--n-cpu", text)
+    if wanted is not None and wanted > there:
+        logger.warning("--n-cpu %d: there are only %d cores, which they will share", wanted, there)
+    return wanted or there
+
+
+def _cache(given: argparse.Namespace, memory: int, environ: Any) -> int:
+    cache = _size("--cache-mem", given.cache_mem, memory)
+    if cache is None:
+        cache = min(memory, psutil.virtual_memory().available) // 2
+    scale = environ.get("MARS_CACHE_MEM_SCALE")
+    return min(memory, int(cache * float(scale)) if scale else cache)
+
+
+def _enough(given: argparse.Namespace, total: int, cache: int) -> None:
+    free = psutil.virtual_memory().available
+    least = _size("--min-mem", given.min_mem or _MIN_MEM, total) or 0
+    if free < least and not given.ignore_avail_mem:
+        raise ConfigError(
+            f"{free >> 20} MiB of memory are free, less than --min-mem {given.min_mem or _MIN_MEM}"
+        )
+    least = _size("--min-cache-mem", given.min_cache_mem, total) or 0
+    if cache < least:
+        raise ConfigError(
+            f"the cache gets {cache >> 20} MiB, less than --min-cache-mem {given.min_cache_mem}"
+        )
+
+
+def _dirs(given: str | list[str] | None) -> list[str]:
+    dirs = given if isinstance(given, list) else parse_dirs(given or "")
+    for path in dirs:
+        try:
+            os.makedirs(path, exist_ok=True)
+        except OSError as error:
+            raise ConfigError(f"cannot spill to {path}: {error.strerror}") from None
+        if not os.access(path, os.W_OK | os.X_OK):
+            raise ConfigError(f"cannot spill to {path}: it is not writable")
+    return [os.path.abspath(path) for path in dirs]
+
+
+def _parallel(text: str | None, environ: Any) -> int:
+    number = _count("--io-parallel-num", text)
+    if number is None and parse_switch(environ.get("MARS_LOCK_FREE_FILEIO", "")):
+        return 65536
+    return number or 1
+
+
+def _devices(given: argparse.Namespace) -> list[str] | None:
+    """Return the devices, ``None`` for all of them: the newer option's default."""
+    text = given.cuda_devices if given.cuda_devices is not None else given.cuda_device
+    if text is None or text == "auto":
+        return None
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def _config(given: argparse.Namespace, total: int) -> dict[str, Any]:
+    """Return what the options are in Dask's configuration."""
+    config: dict[str, Any] = {}
+    if given.disk_compression is not None:
+        name = "distributed.worker.memory.spill-compression"
+        config[name] = _compression("--disk-compression", given.disk_compression)
+    if given.transfer_compression is not None:
+        config["distributed.comm.compression"] = _compression(
+            "--transfer-compression", given.transfer_compression
+        )
+    if given.write_shuffle_to_disk is not None:
+        config["distributed.p2p.storage.disk"] = given.write_shuffle_to_disk
+    if given.plasma_dir:
+        config["marsdask.shared.directory"] = parse_dirs(given.plasma_dir)[0]
+    if given.plasma_limit:
+        config["marsdask.shared.limit"] = _size("--plasma-limit", given.plasma_limit, total)
+    return config
+
+
+def _compression(option: str, name: str) -> str | bool:
+    if name.lower() in ("none", "no", "0"):
+        return False
+    known = sorted(key for key in compressions if isinstance(key, str))
+    if name not in known:
+        raise ConfigError(f"{option}: {name!r} is not one of none, {', '.join(known)}")
+    return name

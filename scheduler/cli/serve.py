@@ -1,0 +1,108 @@
+"""The life of a command's process: start, run until a signal or the end, stop, exit code."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+import signal
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Protocol
+
+from distributed.config import get_loop_factory
+
+from .sizes import ConfigError
+
+logger = logging.getLogger(__name__)
+
+#: Exit codes, which KubeDL reads: it restarts a worker after 143, and gives up after 2.
+CLEAN, FAILED, MISUSED = 0, 1, 2
+
+
+class Service(Protocol):
+    """What runs in the process of a command."""
+
+    async def start(self) -> None:
+        """Start; what raises ConfigError ends the process with status 2."""
+        ...
+
+    async def finished(self) -> int:
+        """Wait until it ends by itself and return the exit code."""
+        ...
+
+    async def stop(self, signum: int) -> int:
+        """End after a signal and return the exit code."""
+        ...
+
+
+def serve(prog: str, make: Callable[[], Service]) -> int:
+    """Run a service to its end and return the exit code of the process."""
+    with _pid_file(prog), asyncio.Runner(loop_factory=get_loop_factory()) as runner:
+        try:
+            return runner.run(_run(make))
+        except ConfigError as error:
+            print(f"{prog}: error: {error}", file=sys.stderr)  # noqa: T201 - as argparse does
+            return MISUSED
+        except OSError as error:
+            print(f"{prog}: error: {error}", file=sys.stderr)  # noqa: T201
+            return FAILED
+
+
+async def _run(make: Callable[[], Service]) -> int:
+    caught: asyncio.Queue[int] = asyncio.Queue()
+    with _signals(caught):
+        service = make()
+        stopping = asyncio.ensure_future(caught.get())
+        starting = asyncio.ensure_future(service.start())
+        await asyncio.wait({stopping, starting}, return_when=asyncio.FIRST_COMPLETED)
+        if not starting.done():
+            starting.cancel()
+            with contextlib.suppress(asyncio.CancelledError, OSError):
+                await starting
+            return await service.stop(stopping.result())
+        starting.result()
+        ending = asyncio.ensure_future(service.finished())
+        await asyncio.wait({stopping, ending}, return_when=asyncio.FIRST_COMPLETED)
+        if not ending.done():
+            ending.cancel()
+            return await service.stop(stopping.result())
+        stopping.cancel()
+        return ending.result()
+
+
+@contextlib.contextmanager
+def _signals(caught: asyncio.Queue[int]) -> Iterator[None]:
+    """Put each first SIGTERM and SIGINT into the queue; a second one ends the process at once."""
+    loop = asyncio.get_running_loop()
+    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
+
+    def catch(signum: int, frame: object) -> None:
+        signal.signal(signum, before[signal.Signals(signum)])
+        loop.call_soon_threadsafe(caught.put_nowait, signum)
+
+    for number in before:
+        signal.signal(number, catch)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@contextlib.contextmanager
+def _pid_file(prog: str) -> Iterator[None]:
+    """Write the number of this process where Mars's containers look for it, if that is allowed."""
+    path = Path(tempfile.gettempdir()) / "mars-service.pid"
+    mine = str(os.getpid())
+    with contextlib.suppress(OSError):
+        path.write_text(mine)
+    try:
+        yield
+    finally:
+        with contextlib.suppress(OSError):
+            if path.read_text() == mine:
+                path.unlink()

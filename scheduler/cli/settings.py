@@ -1,0 +1,168 @@
+"""What a command was asked to do: options, environment and files made into one checked value."""
+
+from __future__ import annotations
+
+import argparse
+import faulthandler
+import importlib
+import ipaddress
+import logging
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NoReturn
+
+import dask.config
+from distributed.security import Security
+
+from . import configfile, discovery, logs, sizes
+from .options import parse
+from .reach import scheme
+from .sizes import ConfigError
+
+logger = logging.getLogger(__name__)
+
+ANYWHERE = "0.0.0.0"  # noqa: S104 - Mars's documented default; a warning goes with it
+
+
+@dataclass
+class Settings:
+    """What every command has in common; ``given`` holds the rest as it was written."""
+
+    host: str
+    ports: list[int]
+    advertise: str | None
+    supervisors: list[str]
+    security: Security
+    given: argparse.Namespace = field(repr=False)
+
+    @property
+    def port(self) -> int:
+        """The endpoint's own port."""
+        return self.ports[0]
+
+    @property
+    def scheme(self) -> str:
+        """The protocol of the endpoint."""
+        return scheme(self.security)
+
+
+def read(
+    command: str,
+    prog: str,
+    argv: Sequence[str] | None = None,
+    environ: Mapping[str, str] = os.environ,
+) -> Settings:
+    """Return the settings of a command; ends the process with status 2 where they make no sense.
+
+    Sets up logging and Dask's configuration on the way.
+    """
+    parser, given = parse(command, prog, argv, environ)
+
+    def fail(error: Exception) -> NoReturn:
+        parser.error(str(error))
+
+    try:
+        logs.configure(given.log_level, given.log_format, given.log_conf)
+        _configure(given)
+        settings = _common(given, environ)
+        _require_secure(settings)
+        for name in given.load_modules or ():
+            importlib.import_module(name)
+    except (ValueError, OSError, ImportError) as error:
+        fail(error)
+    if environ.get("MARS_ENABLE_FAULTHANDLER") == "1":
+        faulthandler.enable()
+    return settings
+
+
+def _configure(given: argparse.Namespace) -> None:
+    content = configfile.gather(given.config_file, given.config, given.define or ())
+    options, settings = configfile.translate(content)
+    for name, value in options.items():
+        if getattr(given, name, None) is None:
+            setattr(given, name, value)
+    settings["distributed.admin.event-loop"] = _event_loop(given.use_uvloop)
+    dask.config.set(settings)
+
+
+def _event_loop(wish: str | None) -> str:
+    if wish == "no":
+        return "asyncio"
+    try:
+        importlib.import_module("uvloop")
+    except ImportError:
+        if wish == "yes":
+            raise ConfigError("--use-uvloop yes: uvloop is not installed") from None
+        return "asyncio"
+    return "uvloop"
+
+
+def _common(given: argparse.Namespace, environ: Mapping[str, str]) -> Settings:
+    host, ports = given.host, given.port
+    if given.endpoint is not None:
+        if given.host is not None:
+            raise ConfigError("-e states the address to bind, so -H has nothing to add")
+        host, _, ports = given.endpoint.rpartition(":")
+        if not host:
+            raise ConfigError(f"-e takes IP:PORT, not {given.endpoint}")
+    advertise = given.advertise
+    if advertise is None and host and not _is_wildcard(host):
+        advertise = host
+    return Settings(
+        host=host or ANYWHERE,
+        ports=sizes.parse_ports(ports or "0"),
+        advertise=advertise,
+        supervisors=_supervisors(given.supervisors, environ),
+        security=_security(given),
+        given=given,
+    )
+
+
+def _supervisors(given: str | None, environ: Mapping[str, str]) -> list[str]:
+    return sizes.parse_list(given) if given else discovery.from_environment(environ)
+
+
+def _security(given: argparse.Namespace) -> Security:
+    paths = {"tls_ca_file": given.tls_ca_file, "cert": given.tls_cert, "key": given.tls_key}
+    for path in filter(None, paths.values()):
+        if not os.path.isfile(path):
+            raise ConfigError(f"there is no file {path}")
+    chosen: dict[str, Any] = {}
+    if given.tls_ca_file:
+        chosen["tls_ca_file"] = given.tls_ca_file
+    for role in ("scheduler", "worker", "client"):
+        if given.tls_cert:
+            chosen[f"tls_{role}_cert"] = given.tls_cert
+        if given.tls_key:
+            chosen[f"tls_{role}_key"] = given.tls_key
+    if chosen and len([path for path in paths.values() if path]) < 3:
+        raise ConfigError("TLS takes all of --tls-ca-file, --tls-cert and --tls-key")
+    return Security(require_encryption=True, **chosen) if chosen else Security()
+
+
+def _is_wildcard(host: str) -> bool:
+    return host in ("", ANYWHERE, "::", "[::]")
+
+
+def is_loopback(host: str) -> bool:
+    """Say whether only this host can reach ``host``."""
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _require_secure(settings: Settings) -> None:
+    if settings.scheme == "tls" or is_loopback(settings.host):
+        return
+    if settings.given.require_secure:
+        raise ConfigError(
+            f"binding {settings.host} without TLS is refused by --require-secure: "
+            "give --tls-ca-file, --tls-cert and --tls-key, or bind a loopback address with -H"
+        )
+    logger.warning(
+        "listening on %s without TLS: whoever reaches the port can run code here; see --tls-ca-file"
+        " and --require-secure",
+        settings.host,
+    )

@@ -1,0 +1,60 @@
+"""Numbers as Mars's documents write them: ``4g``, ``80%``, ``auto``, ``a:b``, ``7003,7004``."""
+
+from __future__ import annotations
+
+import os
+import re
+
+
+class ConfigError(ValueError):
+    """What was asked for on the command line, in the environment or in a file cannot be."""
+
+
+_SIZE = re.compile(r"(?P<number>\d+(\.\d*)?|\.\d+)\s*(?P<unit>[kmgtp]?)(i?b)?", re.IGNORECASE)
+_UNITS = {unit: 1024**power for power, unit in enumerate(["", "k", "m", "g", "t", "p"])}
+
+
+def parse_size(text: str, total: int) -> int:
+    """Return bytes: ``4g`` counts in powers of 1024, as Mars does, and ``80%`` is of ``total``."""
+    text = text.strip()
+    share = text.removesuffix("%")
+    if share != text:
+        try:
+            percentage = float(share)
+        except ValueError:
+            raise ConfigError(f"{text!r} is no percentage; write for instance 80%") from None
+        if not 0 <= percentage <= 100:
+            raise ConfigError(f"{text!r} is not between 0% and 100%")
+        return int(total * percentage / 100)
+    match = _SIZE.fullmatch(text)
+    if match is None:
+        raise ConfigError(f"{text!r} is no size; write bytes, 512m, 4g or 80%")
+    return int(float(match["number"]) * _UNITS[match["unit"].lower()])
+
+
+def parse_ports(text: str) -> list[int]:
+    """Return the ports of a comma list; 0 lets the system choose."""
+    try:
+        ports = [int(part) for part in text.split(",")]
+    except ValueError:
+        raise ConfigError(f"{text!r} is no port, nor several separated by commas") from None
+    for port in ports:
+        if not 0 <= port < 2**16:
+            raise ConfigError(f"there is no port {port}: ports end at 65535")
+    return ports
+
+
+def parse_dirs(text: str) -> list[str]:
+    """Return the directories of a list separated by ``:`` (on Windows ``;``) or ``,``."""
+    parts = re.split(f"[,{re.escape(os.pathsep)}]", text)
+    return list(dict.fromkeys(part for part in map(str.strip, parts) if part))
+
+
+def parse_list(text: str) -> list[str]:
+    """Return the items of a comma list, each once."""
+    return list(dict.fromkeys(part for part in map(str.strip, text.split(",")) if part))
+
+
+def parse_switch(text: str) -> bool:
+    """Return whether an environment variable says yes."""
+    return text.strip().lower() in ("1", "true", "yes", "on")

@@ -1,0 +1,72 @@
+"""``mars-supervisor`` and ``mars-scheduler``, which are the same."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+from collections.abc import Sequence
+from contextlib import ExitStack
+
+from ..supervisor import Supervisor
+from . import discovery, sizes
+from .serve import CLEAN, serve
+from .settings import ANYWHERE, Settings, read
+from .sizes import ConfigError
+
+logger = logging.getLogger(__name__)
+
+
+class SupervisorService:
+    """A supervisor in this process."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self._announced = ExitStack()
+        given = settings.given
+        port = sizes.parse_ports(given.web_port or "0")[0]
+        web = (getattr(given, "web_host", None) or ANYWHERE, port)
+        others = [] if given.disable_failover else settings.supervisors
+        self.supervisor = Supervisor(
+            host=f"{settings.scheme}://{settings.host}",
+            port=settings.port,
+            web=web,
+            advertise=settings.advertise,
+            security=settings.security,
+            supervisors=others,
+        )
+        if port and self.supervisor.http_server.port != port:
+            raise ConfigError(f"web port {port} is in use; choose another with -w")
+        if given.n_process is not None:
+            logger.info("--n-process is accepted, but a supervisor is one process")
+
+    async def start(self) -> None:
+        """Start it and say where."""
+        await self.supervisor
+        endpoint = self.supervisor.address
+        self._announced.enter_context(discovery.announced(endpoint))
+        print(f"Mars Supervisor started at {endpoint}", flush=True)  # noqa: T201
+        print(f"Mars Web started at {self.supervisor.web_address}", flush=True)  # noqa: T201
+
+    async def finished(self) -> int:
+        """Wait until somebody closes it from outside."""
+        await self.supervisor.finished()
+        self._announced.close()
+        return CLEAN
+
+    async def stop(self, signum: int) -> int:
+        """Close it, and with it its workers' connections."""
+        self._announced.close()
+        await self.supervisor.close(reason=f"signal-{signum}")
+        return CLEAN
+
+
+def main(argv: Sequence[str] | None = None, prog: str | None = None) -> int:
+    """Run a supervisor."""
+    name = prog or os.path.basename(sys.argv[0])
+    settings = read("supervisor", name, argv)
+    return serve(name, lambda: SupervisorService(settings))
+
+
+if __name__ == "__main__":
+    sys.exit(main(prog="mars-supervisor"))

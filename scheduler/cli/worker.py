@@ -1,0 +1,170 @@
+"""``mars-worker``: the worker processes of this host."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import dask.config
+from distributed.core import rpc
+
+from ..errors import NoSupervisor
+from ..worker import MarsNanny, binding
+from . import discovery, reach
+from .resources import HARD, SOFT, Resources, resolve
+from .serve import CLEAN, FAILED, serve
+from .settings import Settings, read
+from .sizes import ConfigError
+
+logger = logging.getLogger(__name__)
+
+#: Seconds for moving to other workers what only these have, and for their processes to end.
+DRAIN, CLOSE = 3.5, 4.0
+
+#: Why a worker ends that would go on with another supervisor.
+_LOST = ("scheduler-close", "worker-handle-scheduler-connection-broken")
+
+
+class WorkerService:
+    """Nannies in this process, each with a worker process; they outlive their supervisor."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.resources = resolve(settings.given)
+        self._claims = contextlib.ExitStack()
+        self._nannies: list[MarsNanny] = []
+        timeout = settings.given.death_timeout
+        self.death_timeout = None if timeout is None else float(timeout)
+        dask.config.set(memory_config(self.resources) | self.resources.config)
+
+    async def start(self) -> None:
+        """Find the supervisor and start the workers with it."""
+        if self.settings.given.no_bind_cpu:
+            cores = None
+        else:
+            cores = self._claims.enter_context(binding.claimed(self.resources.n_cpu))
+        for name in binding.POOL_VARIABLES:
+            os.environ.setdefault(name, "1")
+        self.cores = cores
+        await self._join()
+
+    async def _join(self) -> None:
+        endpoints = self.settings.supervisors or discovery.on_this_host()
+        if not endpoints:
+            raise ConfigError("no supervisor is known: name it with -s IP:PORT")
+        address = await reach.active_supervisor(
+            endpoints, self.settings.security, self.death_timeout
+        )
+        self.address = address
+        self._nannies = [
+            MarsNanny(address, **options)
+            for options in worker_options(self.settings, self.resources, self.cores)
+        ]
+        await asyncio.gather(*self._nannies)
+        print(f"Mars Worker started at {self.endpoint}", flush=True)  # noqa: T201
+
+    @property
+    def endpoint(self) -> str:
+        """The addresses of the worker processes."""
+        return ", ".join(str(nanny.worker_address) for nanny in self._nannies)
+
+    async def finished(self) -> int:
+        """Go on with whichever supervisor is there, until the workers are told to end."""
+        while True:
+            await asyncio.gather(*(nanny.finished() for nanny in self._nannies))
+            if not any(nanny.reason in _LOST for nanny in self._nannies):
+                return CLEAN
+            logger.warning("the supervisor at %s is gone", self.address)
+            try:
+                await self._join()
+            except NoSupervisor as error:
+                logger.error("%s", error)  # noqa: TRY400 - its traceback says no more
+                return FAILED
+
+    async def stop(self, signum: int) -> int:
+        """Leave the cluster in order, and end every process."""
+        reason = f"signal-{signum}"
+        for nanny in self._nannies:
+            nanny.close_gracefully(reason=reason)  # no process that ends now is started again
+        await self._drain()
+        closing = [nanny.close(timeout=CLOSE, reason=reason) for nanny in self._nannies]
+        await asyncio.gather(*closing)
+        self._claims.close()
+        # KubeDL starts a worker again that ends with this, and with nothing else.
+        return 128 + signum if signum == signal.SIGTERM else CLEAN
+
+    async def _drain(self) -> None:
+        addresses = [nanny.worker_address for nanny in self._nannies if nanny.worker_address]
+        if not addresses:
+            return
+        arguments = self.settings.security.get_connection_args("worker")
+        try:
+            async with rpc(self.address, connection_args=arguments) as supervisor:
+                retiring = supervisor.retire_workers(
+                    workers=addresses, close_workers=False, remove=True
+                )
+                await asyncio.wait_for(retiring, DRAIN)
+        except (TimeoutError, OSError):
+            logger.warning("leaving without having moved all results to other workers")
+
+
+def memory_config(resources: Resources) -> dict[str, Any]:
+    """Return Mars's limits as Dask's configuration."""
+    target = min(SOFT, resources.cache / resources.memory)
+    return {
+        "distributed.worker.memory.target": round(target, 4),
+        "distributed.worker.memory.spill": round((target + SOFT) / 2, 4),
+        "distributed.worker.memory.pause": SOFT,
+        "distributed.worker.memory.terminate": HARD,
+    }
+
+
+def worker_options(
+    settings: Settings, resources: Resources, cores: list[int] | None
+) -> list[dict[str, Any]]:
+    """Return what each worker process is started with."""
+    shares = binding.share(cores, resources.processes) if cores is not None else None
+    ports = settings.ports + [0] * resources.processes
+    options = []
+    for position, nthreads in enumerate(resources.threads):
+        one: dict[str, Any] = {
+            "host": settings.host,
+            "worker_port": ports[position],
+            "nthreads": nthreads,
+            "memory_limit": resources.memory // resources.processes,
+            "security": settings.security,
+            "restart_worker": not settings.given.disable_proc_recover,
+        }
+        if settings.advertise is not None:
+            one["advertise"] = settings.advertise
+        if shares is not None:
+            one["cores"] = shares[position]
+        if resources.spill_dirs:
+            one["local_directory"] = resources.spill_dirs[position % len(resources.spill_dirs)]
+        options.append(one | _devices(resources.devices, position, resources.processes))
+    return options
+
+
+def _devices(devices: list[str] | None, position: int, processes: int) -> dict[str, Any]:
+    if devices is None:
+        return {}
+    mine = devices[position::processes]
+    resources = {"resources": {"GPU": float(len(mine))}} if mine else {}
+    return {"env": {"CUDA_VISIBLE_DEVICES": ",".join(mine)}, **resources}
+
+
+def main(argv: Sequence[str] | None = None, prog: str | None = None) -> int:
+    """Run the workers of this host."""
+    name = prog or os.path.basename(sys.argv[0])
+    settings = read("worker", name, argv)
+    return serve(name, lambda: WorkerService(settings))
+
+
+if __name__ == "__main__":
+    sys.exit(main(prog="mars-worker"))

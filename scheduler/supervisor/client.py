@@ -1,0 +1,95 @@
+"""The session's side of a supervisor: a scheduler that runs on its workers."""
+
+from __future__ import annotations
+
+from dask.utils import parse_bytes
+from distributed import Client
+
+from .. import limits
+from ..base import Capabilities
+from ..dask import DaskScheduler
+from .local import LocalProcess
+
+
+class SupervisorScheduler(DaskScheduler):
+    """Runs graphs on a supervisor's workers.
+
+    ``address`` is the supervisor's, or that of its web service (``http://host:port``). Without one
+    a cluster of ``n_worker`` processes is started on this host, which share ``n_cpu`` cores and
+    ``memory_limit`` bytes and end with the scheduler.
+    """
+
+    name = "supervisor"
+    capabilities = Capabilities(locality=True, spill=True, resilient=True)
+
+    def __init__(
+        self,
+        address: str | Client | None = None,
+        *,
+        n_worker: int | None = None,
+        n_cpu: int | None = None,
+        memory_limit: float | str | None = None,
+        web: bool | int = False,
+    ) -> None:
+        self._local: LocalProcess | None = None
+        if address is None:
+            self._local = _start(n_worker, n_cpu, memory_limit, web)
+            address = self._local.address
+        elif isinstance(address, str):
+            address = comm_address(address)
+        try:
+            super().__init__(address)
+        except BaseException:
+            self._end_local()
+            raise
+
+    @property
+    def web_address(self) -> str | None:
+        """Where the web service of a cluster that was started here is."""
+        return self._local.web if self._local is not None else None
+
+    @property
+    def nthreads(self) -> int:
+        """The number of tasks that run at a time."""
+        threads: dict[str, int] = self.client.nthreads()
+        return max(1, sum(threads.values()))
+
+    def close(self) -> None:
+        """Cancel and release everything; end what was started here."""
+        super().close()
+        self._end_local()
+
+    def _end_local(self) -> None:
+        if self._local is not None:
+            self._local.close()
+
+
+def comm_address(address: str) -> str:
+    """Return the address at which a client reaches what a browser reaches at ``address``."""
+    for web, comm in (("https://", "wss://"), ("http://", "ws://")):
+        if address.startswith(web):
+            return comm + address.removeprefix(web).rstrip("/")
+    return address
+
+
+def _start(
+    n_worker: int | None,
+    n_cpu: int | None,
+    memory_limit: float | str | None,
+    web: bool | int,
+) -> LocalProcess:
+    for name, count in (("n_worker", n_worker), ("n_cpu", n_cpu)):
+        if count is not None and count < 1:
+            raise ValueError(f"{name} must be at least 1, not {count}")
+    n_worker = n_worker or n_cpu or limits.cpus()
+    n_cpu = None if n_cpu is None else max(n_cpu, n_worker)
+    port = None if web is False else 0 if web is True else web
+    return LocalProcess(n_worker=n_worker, n_cpu=n_cpu, memory=_memory(memory_limit), web=port)
+
+
+def _memory(wish: float | str | None) -> int | None:
+    if wish is None or wish == "auto":
+        return None
+    if isinstance(wish, float) and wish <= 1:
+        return int(limits.memory() * wish)
+    return int(parse_bytes(wish))

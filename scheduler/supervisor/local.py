@@ -1,0 +1,86 @@
+"""The parent's end of a local cluster: start it, know its address, end it."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import selectors
+import subprocess
+import sys
+import threading
+import time
+from typing import Any
+
+from ..errors import NoSupervisor
+
+#: Seconds that a cluster of this host gets to start, and to end before it is killed.
+START, END = 120.0, 10.0
+
+_COMMAND = (
+    "import sys; options, *sys.path[:] = sys.argv[1:]; del sys.argv[1:];"
+    "from {module} import main; sys.exit(main(options))"
+)
+_MODULE = __package__.rpartition(".")[0] + ".cli.local"
+
+
+class LocalProcess:
+    """A process with a supervisor and its workers.
+
+    A fresh interpreter that never imports the caller's ``__main__``, so scripts need no guard.
+    """
+
+    def __init__(self, **options: Any) -> None:
+        self._lock = threading.Lock()
+        # Ctrl-C is the session's to handle.
+        apart: dict[str, Any] = {} if sys.platform == "win32" else {"process_group": 0}
+        command = [sys.executable, "-P", "-c", _COMMAND.format(module=_MODULE)]
+        self._process: subprocess.Popen[bytes] = subprocess.Popen(
+            [*command, json.dumps(options), *sys.path],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            **apart,
+        )
+        try:
+            told = self._first_line()
+        except BaseException:
+            self.close()
+            raise
+        self.address: str = told["address"]
+        self.web: str | None = told.get("web")
+
+    @property
+    def pid(self) -> int:
+        """The number of the process."""
+        return self._process.pid
+
+    def _first_line(self) -> dict[str, Any]:
+        assert self._process.stdout is not None
+        descriptor = self._process.stdout.fileno()
+        text = b""
+        deadline = time.monotonic() + START
+        with selectors.DefaultSelector() as selector:
+            selector.register(descriptor, selectors.EVENT_READ)
+            while not text.endswith(b"\n"):
+                if not selector.select(max(0.0, deadline - time.monotonic())):
+                    raise NoSupervisor(f"the local cluster did not start in {START:.0f} s")
+                part = os.read(descriptor, 4096)
+                if not part:
+                    raise NoSupervisor("the local cluster ended while it started; see its log")
+                text += part
+        told: dict[str, Any] = json.loads(text)
+        return told
+
+    def close(self) -> None:
+        """End every process of the cluster. Idempotent."""
+        with self._lock:
+            assert self._process.stdin is not None
+            assert self._process.stdout is not None
+            with contextlib.suppress(OSError):
+                self._process.stdin.close()
+            try:
+                self._process.wait(END)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+                self._process.wait()
+            self._process.stdout.close()

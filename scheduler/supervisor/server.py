@@ -1,0 +1,95 @@
+"""The supervisor: distributed's scheduler, with Mars's addresses and its own placement."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+import dask.config
+import distributed
+from distributed.comm import get_address_host_port
+
+from .. import hooks
+from ..web.door import open_door
+from .hooks import HOOKS
+
+
+def installed_version() -> str:
+    """Return marsdask's version, which this package must not import marsdask for."""
+    try:
+        return version("marsdask")
+    except PackageNotFoundError:
+        return "unknown"
+
+
+class Supervisor(distributed.Scheduler):
+    """A dask scheduler that stock clients and workers take for one.
+
+    ``web`` is the host and port of the HTTP server, where clients connect as well (``ws://``);
+    ``advertise`` the host that others reach this one by; ``supervisors`` all of a cluster's in
+    their order, of which the first is the active one.
+    """
+
+    def __init__(
+        self,
+        *,
+        host: str | None = None,
+        port: int = 0,
+        protocol: str | None = None,
+        web: tuple[str, int] | None = None,
+        advertise: str | None = None,
+        supervisors: Sequence[str] = (),
+        **options: Any,
+    ) -> None:
+        hooks.check(type(self).__name__, HOOKS)
+        self.advertise = advertise
+        self.web = web
+        self.supervisors = tuple(supervisors)
+        self.standby = False
+        # distributed derives the section of its configuration from the class's name.
+        options.setdefault(
+            "blocked_handlers", dask.config.get("distributed.scheduler.blocked-handlers")
+        )
+        if web is not None:
+            options.setdefault("dashboard_address", "{}:{}".format(*web))
+        super().__init__(host=host, port=port, protocol=protocol, **options)
+        self.id = self.id.replace(type(self).__name__, "Scheduler", 1)
+
+    http_server: Any  # distributed gives it a port and an address
+
+    async def listen(self, port_or_addr: Any = None, **options: Any) -> None:  # type: ignore[override]
+        """Listen; the first address is the one that others are told."""
+        await super().listen(port_or_addr, **options)
+        if self.advertise is not None and len(self.listeners) == 1:
+            listener: Any = self.listeners[0]
+            _, port = get_address_host_port(listener.contact_address)
+            self._address = f"{listener.prefix}{self.advertise}:{port}"
+
+    async def start_unsafe(self) -> Any:
+        """Start to listen, on the web's port too."""
+        if self.web is not None:
+            # The HTTP server runs by now, so a port that the system chose is known.
+            secure = bool(self.http_server.ssl_options)
+            scheme = "wss" if secure else "ws"
+            self._start_address.append(f"{scheme}://{self.web[0]}:{self.http_server.port}")
+            open_door(self.http_application, self)
+        return await super().start_unsafe()
+
+    @property
+    def web_address(self) -> str:
+        """Where the web service listens."""
+        assert self.web is not None
+        return f"{self.web[0]}:{self.http_server.port}"
+
+    def identity(self, n_workers: int = -1) -> dict[str, Any]:
+        """Return what a scheduler says of itself, and what it is besides one."""
+        found: dict[str, Any] = super().identity(n_workers)
+        # Stock clients and tools look for this word.
+        found["type"] = "Scheduler"
+        found["marsdask"] = {
+            "version": installed_version(),
+            "role": "standby" if self.standby else "active",
+            "supervisors": list(self.supervisors),
+        }
+        return found

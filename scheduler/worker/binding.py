@@ -1,0 +1,103 @@
+"""Cores that are really a worker's own: affinity, native thread pools, and who has which core."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+
+#: What the native thread pools read when they are loaded; Arrow reads the first.
+POOL_VARIABLES = (
+    "OMP_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "VECLIB_MAXIMUM_THREADS",
+    "NUMEXPR_NUM_THREADS",
+    "NUMEXPR_MAX_THREADS",
+    "NUMBA_NUM_THREADS",
+    "POLARS_MAX_THREADS",
+)
+
+
+def pool_environment(nthreads: int) -> dict[str, str]:
+    """Return variables that keep the native pools of a process to ``nthreads`` threads."""
+    return dict.fromkeys(POOL_VARIABLES, str(nthreads))
+
+
+def available() -> list[int]:
+    """Return the cores that this process may run on."""
+    if hasattr(os, "sched_getaffinity"):
+        return sorted(os.sched_getaffinity(0))
+    return list(range(os.cpu_count() or 1))
+
+
+@contextlib.contextmanager
+def claimed(count: int, folder: str | None = None) -> Iterator[list[int]]:
+    """Give the caller ``count`` cores, such as no other caller on this host has if there are any.
+
+    A claim is a lock on a file, which the kernel drops with the process that holds it. Nobody is
+    refused: when all are taken, those with the lowest numbers are shared.
+    """
+    cores = available()
+    with contextlib.ExitStack() as held:
+        mine: list[int] = []
+        for core in cores:
+            if len(mine) < count and _lock(held, core, folder):
+                mine.append(core)
+        shared = [core for core in cores if core not in mine]
+        yield sorted(mine + shared[: count - len(mine)])
+
+
+def _lock(held: contextlib.ExitStack, core: int, folder: str | None) -> bool:
+    if sys.platform == "win32":
+        return True
+    import fcntl  # Unix only
+
+    path = os.path.join(_folder(folder), f"core-{core}")
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(descriptor)
+        return False
+    held.callback(os.close, descriptor)
+    return True
+
+
+def _folder(folder: str | None) -> str:
+    uid = os.getuid() if hasattr(os, "getuid") else 0
+    path = folder or os.path.join(tempfile.gettempdir(), f"marsdask-{uid}")
+    os.makedirs(path, mode=0o700, exist_ok=True)
+    return path
+
+
+def share(cores: Sequence[int], parts: int) -> list[list[int]]:
+    """Cut the cores into ``parts`` runs of neighbours; where they are fewer, every part has all."""
+    if len(cores) < parts:
+        return [list(cores)] * parts
+    edges = [len(cores) * part // parts for part in range(parts + 1)]
+    return [list(cores[start:stop]) for start, stop in itertools.pairwise(edges)]
+
+
+def bind(cores: Sequence[int], nthreads: int) -> None:
+    """Keep this process, and all that it starts, to the cores, and each task to its share."""
+    if hasattr(os, "sched_setaffinity"):
+        for thread in _threads():
+            with contextlib.suppress(OSError):  # it may have ended, or the core be gone
+                os.sched_setaffinity(thread, cores)
+    each = max(1, len(cores) // nthreads)
+    import threadpoolctl  # slow to load
+
+    threadpoolctl.threadpool_limits(each)
+    if "pyarrow" in sys.modules:
+        sys.modules["pyarrow"].set_cpu_count(len(cores))
+
+
+def _threads() -> list[int]:
+    try:
+        return [int(name) for name in os.listdir("/proc/self/task")]
+    except OSError:
+        return [0]

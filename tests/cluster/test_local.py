@@ -1,0 +1,109 @@
+"""``new_session(n_worker=...)``: a cluster of processes on this host that ends with its session."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import psutil
+import pytest
+
+import marsdask
+import marsdask.tensor as mt
+from marsdask.scheduler.errors import NoSupervisor
+from marsdask.scheduler.supervisor import local
+from marsdask.scheduler.supervisor.client import SupervisorScheduler
+from tests.cluster.commands import DEADLINE
+from tests.source import ROOT
+
+
+def chatter(block):
+    """Print more than a pipe holds."""
+    sys.stdout.write("x" * 2**18 + "\n")
+    sys.stdout.flush()
+    return block
+
+
+def pid_of(block):
+    """Return a block of the number of the process that makes it."""
+    return np.full_like(block, os.getpid())
+
+
+@pytest.fixture(scope="module")
+def session():
+    """Two processes that share two threads and 2 GB."""
+    with marsdask.new_session(n_worker=2, n_cpu=2, mem_bytes="2 GB", web=True) as session:
+        yield session
+    assert not psutil.Process().children(recursive=True)
+
+
+@pytest.fixture(autouse=True)
+def nothing_left_running():
+    """Look at the end of the module only, for which the cluster lasts."""
+
+
+def test_two_processes_compute(session):
+    """The work is done by both, neither of which is this one."""
+    x = mt.ones(100, chunk_size=10, dtype=int).map_chunk(pid_of)
+    pids = set(x.execute(session=session).fetch(session=session))
+    assert len(pids) == 2
+    assert os.getpid() not in pids
+
+
+def test_the_memory_is_shared(session):
+    """``mem_bytes`` is what all processes get together, and ``n_cpu`` their threads."""
+    workers = session.scheduler.client.scheduler_info()["workers"].values()
+    assert [worker["memory_limit"] for worker in workers] == [10**9, 10**9]
+    assert session.plan().workers == 2
+
+
+def test_the_web_service(session):
+    """Another session reaches it through its web service, on this host only."""
+    assert session.scheduler.web_address.startswith("http://127.0.0.1:")
+    with marsdask.new_session(session.scheduler.web_address, default=False) as other:
+        assert mt.ones(10, chunk_size=5).sum().execute(session=other).fetch(session=other) == 10
+
+
+def test_what_tasks_print_blocks_nobody(session):
+    """More output than a pipe holds is taken."""
+    x = mt.ones(10, chunk_size=5).map_chunk(chatter)
+    assert x.sum().execute(session=session).fetch(session=session) == 10
+
+
+def test_it_ends_with_its_parent(tmp_path):
+    """A parent that is killed leaves no process behind, and needs no ``__main__`` guard."""
+    script = (
+        "import marsdask, os, signal\n"
+        "session = marsdask.new_session(n_worker=1, n_cpu=1)\n"
+        "print(session.scheduler._local.pid, flush=True)\n"
+        "os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    path = tmp_path / "unguarded.py"
+    path.write_text(script)
+    done = subprocess.run(
+        [sys.executable, path],
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=2 * DEADLINE,
+        check=False,
+    )
+    assert done.stdout, done.stderr
+    if psutil.pid_exists(pid := int(done.stdout)):
+        psutil.Process(pid).wait(DEADLINE)
+
+
+@pytest.mark.parametrize("settings", [{"n_worker": 0}, {"n_worker": 1, "n_cpu": -1}])
+def test_bad_numbers(settings):
+    """They are refused before any process starts."""
+    with pytest.raises(ValueError, match="at least 1"):
+        SupervisorScheduler(**settings)
+
+
+def test_a_cluster_that_cannot_start_says_so(capfd):
+    """Its process is gone, and the error leads to what it said."""
+    with pytest.raises(NoSupervisor, match="log"):
+        local.LocalProcess(n_worker=1, surprise=True)
+    assert "surprise" in capfd.readouterr().err

@@ -1,0 +1,124 @@
+"""Stock and our own schedulers and workers, in one event loop: each takes the other for its own."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import asynccontextmanager
+
+import dask.array as da
+import dask.config
+import distributed
+import pytest
+from distributed import Client
+
+from marsdask.scheduler.supervisor import Supervisor
+from marsdask.scheduler.worker import MarsWorker
+from tests.cluster.commands import DEADLINE
+
+HOST = "127.0.0.1"
+
+
+@asynccontextmanager
+async def cluster(scheduler, worker, address=None, **options):
+    """Start a scheduler and two workers of the given classes, and a client at ``address``."""
+    options.setdefault("dashboard_address", f"{HOST}:0")
+    async with (
+        scheduler(host=HOST, **options) as server,
+        worker(server.address, host=HOST, nthreads=1),
+        worker(server.address, host=HOST, nthreads=1),
+        Client(address(server) if address else server.address, asynchronous=True) as client,
+    ):
+        yield server, client
+
+
+def run(main):
+    """Run a coroutine function, with a deadline."""
+
+    async def limited():
+        async with asyncio.timeout(DEADLINE):
+            await main()
+
+    asyncio.run(limited())
+
+
+@pytest.mark.parametrize("scheduler", [distributed.Scheduler, Supervisor])
+@pytest.mark.parametrize("worker", [distributed.Worker, MarsWorker])
+def test_every_pair_computes(scheduler, worker):
+    """A dask.array computed by any pair has the right value."""
+
+    async def main():
+        async with cluster(scheduler, worker) as (server, client):
+            x = da.arange(1000, chunks=100)
+            assert await client.compute((x * x).sum()) == 332833500
+            assert server.identity()["type"] == "Scheduler"
+            assert server.id.startswith("Scheduler-")
+
+    run(main)
+
+
+def test_the_door_of_the_web_port():
+    """A client comes in where browsers do, and the supervisor knows no other port."""
+
+    def door(server):
+        return f"ws://{server.web_address}"
+
+    async def main():
+        async with cluster(Supervisor, distributed.Worker, door, web=(HOST, 0)) as (_, client):
+            assert await client.submit(sum, [1, 2]) == 3
+            role = (await client.scheduler.identity())["marsdask"]["role"]
+            assert role == "active"
+
+    run(main)
+
+
+def test_the_preload_opens_the_door_of_a_stock_scheduler():
+    """``--preload marsdask.scheduler.preload`` makes its dashboard's port take clients."""
+
+    def door(server):
+        return f"ws://{HOST}:{server.http_server.port}"
+
+    async def main():
+        async with cluster(
+            distributed.Scheduler,
+            distributed.Worker,
+            door,
+            preload="marsdask.scheduler.preload",
+        ) as (_, client):
+            assert await client.submit(sum, [1, 2]) == 3
+
+    run(main)
+
+
+def test_advertised_addresses():
+    """Others are told the advertised host, whatever is bound, with the port that is."""
+
+    async def main():
+        async with (
+            Supervisor(
+                host="0.0.0.0", advertise="127.0.0.5", dashboard_address=f"{HOST}:0"
+            ) as server,
+            MarsWorker(server.address, host="0.0.0.0", advertise="127.0.0.6", nthreads=1),
+            Client(server.address, asynchronous=True) as client,
+        ):
+            assert server.address.startswith("tcp://127.0.0.5:")
+            (worker,) = server.workers
+            assert worker.startswith("tcp://127.0.0.6:")
+            (future,) = await client.scatter([1])
+            assert await future == 1
+
+    run(main)
+
+
+@pytest.mark.parametrize("section", ["scheduler", "worker"])
+def test_blocked_handlers_stay_blocked(section):
+    """The security setting holds though our classes have other names than its section."""
+
+    async def main():
+        async with cluster(Supervisor, MarsWorker) as (_, client):
+            call = client.run_on_scheduler if section == "scheduler" else client.run
+            with pytest.raises(Exception, match="explicitly disallowed"):
+                await call(sum, [1])
+
+    handler = "run_function" if section == "scheduler" else "run"
+    with dask.config.set({f"distributed.{section}.blocked-handlers": [handler]}):
+        run(main)

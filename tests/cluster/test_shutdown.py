@@ -1,0 +1,95 @@
+"""How clusters end: in order, killed from outside, or with a part that comes back."""
+
+from __future__ import annotations
+
+import os
+import signal
+from types import SimpleNamespace
+
+import numpy as np
+import psutil
+import pytest
+from distributed import Client
+
+from tests.cluster.commands import DEADLINE, Command, free_port, running
+
+ONE = {"MARS_CPU_TOTAL": "1"}
+
+
+def worker_line(cluster):
+    """Return the line that starts a worker of a cluster."""
+    return f"mars-worker -H 127.0.0.1 -s 127.0.0.1:{cluster.port}"
+
+
+@pytest.fixture(scope="module")
+def supervised():
+    """Start a supervisor for all tests but the last, which ends it."""
+    with running() as commands:
+        cluster = SimpleNamespace(commands=commands, port=free_port())
+        cluster.address = f"tcp://127.0.0.1:{cluster.port}"
+        commands.append(Command(f"mars-supervisor -H 127.0.0.1 -p {cluster.port}"))
+        commands[0].wait_for("started at")
+        yield cluster
+
+
+@pytest.fixture
+def cluster(supervised):
+    """Give a test a cluster with one worker, which is the test's own."""
+    with running() as commands:
+        commands.append(worker := Command(worker_line(supervised), **ONE))
+        worker.wait_for("started at")
+        yield SimpleNamespace(**vars(supervised) | {"commands": commands, "worker": worker})
+
+
+def gone(processes):
+    """Return whether all of the processes end within the ten seconds that they may take."""
+    _, alive = psutil.wait_procs(processes, timeout=10)
+    return not alive
+
+
+def test_a_terminated_worker_leaves_in_order(cluster):
+    """What only it has moves to another worker; its code says "start me again"; nothing stays."""
+    with Client(cluster.address, set_as_default=False) as client:
+        (mine,) = client.nthreads()
+        (future,) = client.scatter([np.arange(1000)], workers=[mine])
+        cluster.commands.append(other := Command(worker_line(cluster), **ONE))
+        other.wait_for("started at")
+        processes = cluster.worker.descendants()
+        assert processes
+        assert cluster.worker.end(signal.SIGTERM) == 143
+        assert gone(processes)
+        assert future.result(DEADLINE).sum() == 499500
+        assert mine not in client.nthreads()
+        assert other.end(signal.SIGINT) == 0, "Ctrl-C is no failure"
+
+
+def test_a_killed_nanny_takes_its_worker_along(cluster):
+    """SIGKILL of the command leaves no process behind."""
+    processes = cluster.worker.descendants()
+    assert processes
+    cluster.worker.process.kill()
+    assert gone(processes)
+
+
+def test_a_killed_worker_process_comes_back(cluster):
+    """Its nanny starts another one, at the same port, which computes."""
+    with Client(cluster.address, set_as_default=False) as client:
+        pid = client.submit(os.getpid).result(DEADLINE)
+        os.kill(pid, signal.SIGKILL)
+        assert client.submit(os.getpid, pure=False).result(DEADLINE) != pid
+
+
+def test_dismissed_workers_end(cluster):
+    """A worker that the cluster retires does not come back: the command ends."""
+    with Client(cluster.address, set_as_default=False) as client:
+        client.retire_workers(close_workers=True)
+    assert cluster.worker.wait() == 0
+
+
+def test_workers_wait_for_the_next_supervisor(supervised, cluster):
+    """A supervisor ends with 0, as operators expect; its workers join the one that follows."""
+    assert supervised.commands[0].end(signal.SIGTERM) == 0
+    cluster.commands.append(Command(f"mars-supervisor -H 127.0.0.1 -p {cluster.port}"))
+    cluster.worker.wait_for("Mars Worker started at")
+    with Client(cluster.address, set_as_default=False) as client:
+        assert client.submit(sum, [1, 2]).result(DEADLINE) == 3

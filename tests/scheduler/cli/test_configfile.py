@@ -1,0 +1,102 @@
+"""Configuration files: inheritance, and what their keys mean here."""
+
+import logging
+
+import pytest
+
+from marsdask.scheduler.cli.configfile import gather, load, merge, translate
+from marsdask.scheduler.cli.sizes import ConfigError
+
+
+@pytest.fixture
+def folder(tmp_path):
+    def write(name, text):
+        (tmp_path / name).write_text(text)
+        return str(tmp_path / name)
+
+    return write
+
+
+def test_a_file_builds_on_another(folder):
+    """Mappings join, lists follow each other, and overriding fields replace."""
+    folder("base.yml", "storage:\n  backends: [a]\n  disk: {root_dirs: [/x, /y]}\nweb: {port: 1}\n")
+    top = folder(
+        "top.yml",
+        '"@inherits": base.yml\n"@overriding_fields": [storage.disk.root_dirs]\n'
+        "storage:\n  backends: [b]\n  disk: {root_dirs: [/z]}\nweb: {host: h}\n",
+    )
+    assert load(top) == {
+        "storage": {"backends": ["a", "b"], "disk": {"root_dirs": ["/z"]}},
+        "web": {"port": 1, "host": "h"},
+    }
+
+
+def test_what_mars_ships_is_inherited_without_being_there(folder):
+    """Mars's own base file is none of ours, and no error."""
+    assert load(folder("top.yml", '"@inherits": "@default"\nweb: {port: 1}\n')) == {
+        "web": {"port": 1}
+    }
+    assert load(folder("empty.yml", "")) == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "match"),
+    [
+        ("[1]", "no mapping"),
+        ("a: [", "cannot read"),
+        ('"@inherits": top.yml', "itself"),
+        ('"@inherits": gone.yml', "gone.yml"),
+    ],
+)
+def test_bad_files(folder, text, match):
+    """They are named with what is wrong."""
+    with pytest.raises(ConfigError, match=match):
+        load(folder("top.yml", text))
+
+
+def test_the_order_of_sources(folder):
+    """-D is above -c, which is above -f."""
+    path = folder("top.yml", "web: {port: 1, host: a, other: x}\n")
+    found = gather(path, '{"web": {"port": 2, "host": "b"}}', ["web.port=3"])
+    assert found == {"web": {"port": 3, "host": "b", "other": "x"}}
+
+
+@pytest.mark.parametrize(
+    "wrong", [(None, "x", []), (None, "[1]", []), (None, None, ["a"]), (None, None, ["a=x"])]
+)
+def test_bad_json(wrong):
+    """What is no JSON, no object or no pair is refused."""
+    with pytest.raises(ConfigError, match=r"JSON"):
+        gather(*wrong)
+
+
+def test_translation(caplog):
+    """Keys become options or Dask's configuration; unknown ones warn and do not fail."""
+    content = {
+        "services": ["storage"],
+        "web": {"port": 7005},
+        "cluster": {"node_timeout": 30, "backend": "fixed"},
+        "storage": {"disk": {"root_dirs": ["/a", "/b"]}, "plasma": {"store_memory": "20%"}},
+        "distributed": {"comm": {"compression": None}},
+        "metrics": {"prometheus": {}},
+        "scheduling": {"autoscale": {"enabled": True, "min_workers": 1}},
+        "typo": {"deep": 1},
+    }
+    with caplog.at_level(logging.WARNING):
+        options, settings = translate(content)
+    assert options == {"web_port": "7005", "spill_dir": ["/a", "/b"], "cache_mem": "20%"}
+    assert settings == {
+        "distributed.scheduler.worker-ttl": 30,
+        "distributed.comm.compression": None,
+    }
+    warned = [record.getMessage() for record in caplog.records]
+    assert len(warned) == 2
+    assert "Client.adapt" in warned[0]
+    assert "typo.deep" in warned[1]
+
+
+def test_merging_does_not_change_its_inputs():
+    """The inherited mapping is the same afterwards."""
+    below = {"a": {"b": [1]}}
+    assert merge(below, {"a": {"b": [2]}}) == {"a": {"b": [1, 2]}}
+    assert below == {"a": {"b": [1]}}

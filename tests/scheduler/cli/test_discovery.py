@@ -1,0 +1,58 @@
+"""Finding supervisors without being told."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from marsdask.scheduler.cli.discovery import announced, from_environment, on_this_host
+from marsdask.scheduler.cli.sizes import ConfigError
+
+KUBEDL = {
+    "cluster": {"scheduler": ["job-scheduler-0.default.svc:11111"], "webservice": ["w:11111"]},
+    "task": {"type": "worker", "index": 0, "resources": {"cpu_procs": 2, "phy_mem": 2147483648}},
+}
+
+
+def test_operators():
+    """Either variable, and either word for the role; a job without one is none."""
+    assert from_environment({"MARS_CLUSTER_DETAIL": json.dumps(KUBEDL)}) == [
+        "job-scheduler-0.default.svc:11111"
+    ]
+    newer = {"cluster": {"supervisor": ["a:1", "b:2"]}}
+    assert from_environment({"MARS_TASK_DETAIL": json.dumps(newer)}) == ["a:1", "b:2"]
+    assert from_environment({"MARS_TASK_DETAIL": '{"cluster": {}}'}) == []
+    assert from_environment({"DASK_SCHEDULER_ADDRESS": "tcp://c:3"}) == ["tcp://c:3"]
+    assert from_environment({}) == []
+
+
+@pytest.mark.parametrize("text", ["x", "{}", '{"cluster": 1}', "[]"])
+def test_bad_variables(text):
+    """They are named."""
+    with pytest.raises(ConfigError, match="MARS_CLUSTER_DETAIL"):
+        from_environment({"MARS_CLUSTER_DETAIL": text})
+
+
+def test_on_this_host(tmp_path):
+    """A running supervisor is found, one that is gone is not, nor is what is no such file."""
+    done = subprocess.Popen([sys.executable, "-c", ""])
+    done.wait()
+    (tmp_path / f"mars_service_process.{done.pid}").write_text("gone:1")
+    (tmp_path / "mars_service_process.x").write_text("no:1")
+    folder = str(tmp_path)
+    assert on_this_host(folder) == []
+    with announced("tcp://here:1", folder):
+        assert on_this_host(folder) == ["tcp://here:1"]
+        assert (tmp_path / f"mars_service_process.{os.getpid()}").stat().st_mode & 0o77 == 0
+    assert on_this_host(folder) == []
+
+
+def test_nobody_is_made_to_write_elsewhere(tmp_path):
+    """A link in the place of the file is replaced, not followed."""
+    target = tmp_path / "target"
+    (tmp_path / f"mars_service_process.{os.getpid()}").symlink_to(target)
+    with announced("tcp://here:1", str(tmp_path)):
+        assert on_this_host(str(tmp_path)) == ["tcp://here:1"]
+    assert not target.exists()

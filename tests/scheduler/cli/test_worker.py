@@ -1,0 +1,53 @@
+"""What each worker process is started with."""
+
+from argparse import Namespace
+
+from distributed import Security
+
+from marsdask.scheduler.cli.resources import Resources
+from marsdask.scheduler.cli.settings import Settings
+from marsdask.scheduler.cli.worker import memory_config, worker_options
+
+
+def options(ports=(7003,), cores=(0, 1, 2), devices=None, **given):
+    """Return the options of two processes that share three cores and 3000 bytes."""
+    resources = Resources(3, 2, 3000, 1500, ["/a", "/b"], 4, 1, devices, {})
+    settings = Settings(
+        host="0.0.0.0",
+        ports=list(ports),
+        advertise="h",
+        supervisors=[],
+        security=Security(),
+        given=Namespace(**{"disable_proc_recover": None, **given}),
+    )
+    return resources, worker_options(settings, resources, cores and list(cores))
+
+
+def test_processes_share_what_there_is():
+    """Cores and threads are dealt out, memory is divided, directories go round."""
+    _, (first, second) = options()
+    assert (first["nthreads"], second["nthreads"]) == (2, 1)
+    assert (first["cores"], second["cores"]) == ([0], [1, 2])
+    assert first["memory_limit"] == second["memory_limit"] == 1500
+    assert (first["worker_port"], second["worker_port"]) == (7003, 0)
+    assert first["restart_worker"]
+    assert "env" not in first
+
+
+def test_ports_devices_and_recovery():
+    """Each further port is a further process's; devices are dealt out with their slots."""
+    _, (first, second) = options((1, 2), None, ["5", "6", "7"], disable_proc_recover=True)
+    assert (first["worker_port"], second["worker_port"]) == (1, 2)
+    assert first["env"] == {"CUDA_VISIBLE_DEVICES": "5,7"}
+    assert second["resources"] == {"GPU": 1.0}
+    assert not first["restart_worker"]
+    assert "cores" not in first
+    _, (none, _) = options(devices=[])
+    assert none["env"] == {"CUDA_VISIBLE_DEVICES": ""}
+    assert "resources" not in none
+
+
+def test_limits_are_mars_limits():
+    """Pausing at 75 %, restarting at 90 %, spilling beyond the cache."""
+    resources, _ = options()
+    assert list(memory_config(resources).values()) == [0.5, 0.625, 0.75, 0.9]
