@@ -19,10 +19,13 @@ import numpy as np
 from marsdask.core.shapes import kernel
 
 from .mosaic import Mosaic, as_block, seams
-from .scratch import scratch
+from .scratch import in_tiles, scratch
 
-#: Bytes of one operand's tile: a handful of them fit into the cache of a core.
+#: Bytes of one operand's tile at least: a handful of them fit into the cache of a core.
 TILE_BYTES = 256 * 2**10
+
+#: Bytes of all operands' tiles and a register, where they are few: the larger, the fewer calls.
+TILES_BYTES = 2**20
 
 #: The width of a tile whose operands lie in memory in different orders.
 MIXED_WIDTH = 32
@@ -184,7 +187,8 @@ def flattened(blocks: Sequence[Any], shape: Shape) -> tuple[list[Any], str] | No
 
 def tile_shape(blocks: Sequence[Any], shape: Shape, itemsize: int, widest: int = 0) -> Shape:
     """Return how large a tile is along each axis: whole rows first, unless they are too long."""
-    room = max(1, TILE_BYTES // itemsize)
+    live = 1 + sum(block.shape == shape for block in blocks)
+    room = max(1, max(TILE_BYTES, TILES_BYTES // live) // itemsize)
     if _mixed(blocks, shape):
         widest = min(widest or MIXED_WIDTH, MIXED_WIDTH)
     sizes: list[int] = []
@@ -255,9 +259,10 @@ def fill(target: Any, blocks: Sequence[Any], program: Program) -> None:
     """Write the values of a program over blocks into an array, tile by tile."""
     run = program.worker()
     sizes = tile_shape((*blocks, target), target.shape, program.itemsize)
-    for tile in tiles(target.shape, sizes):
-        part = target[tile]
-        run([at(block, tile) for block in blocks], part.shape, part)
+    with in_tiles():
+        for tile in tiles(target.shape, sizes):
+            part = target[tile]
+            run([at(block, tile) for block in blocks], part.shape, part)
 
 
 def fusible(dtypes: Collection[np.dtype[Any]]) -> bool:

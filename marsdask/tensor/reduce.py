@@ -35,7 +35,8 @@ from .elementwise import (
     not_equal,
 )
 from .pointwise import assign, operand
-from .reduction import Axis, Recipe, Reduction
+from .reducing import Axis, Recipe
+from .reduction import Reduction, Wanted
 from .shape import view
 
 __all__ = [
@@ -86,9 +87,10 @@ def reduction(
     takes: tuple[str, ...] = ("dtype", "out", "keepdims"),
     tiled: bool = False,
     idempotent: bool = False,
+    within: Callable[..., Any] | None = None,
 ) -> Callable[..., Any]:
     """Return a lazy reduction; ``takes`` are its arguments after ``a`` and ``axis``, in order."""
-    recipe = Recipe(map, combine, finalize, whole, tiled, idempotent)
+    recipe = Recipe(map, combine, finalize, whole, tiled, idempotent, within)
     title = name or (whole or map).__name__
 
     def lazy(a: Any, axis: Any = None, *args: Any, **kwargs: Any) -> Any:
@@ -133,19 +135,17 @@ def _node(recipe: Recipe, title: str, node: Node, axes: Axis, given: dict[str, A
     result = _result_dtype(recipe, node, axes, settings, masked=masked)
     if recipe.whole is not None and initial is None and 0 in [node.shape[a] for a in axes]:
         _check_empty(recipe.whole, node, axes)
-    return Reduction(
+    wanted = Wanted(
         recipe,
-        operands,
-        None,
         axes,
         bool(given.get("keepdims", False)),
         result,
         title,
         tuple(settings.items()),
         (("ddof", ddof),) if ddof else (),
-        masked,
         initial,
     )
+    return Reduction(operands, None, masked, wanted)
 
 
 def _result_dtype(
@@ -179,7 +179,14 @@ any = reduction(np.any, np.logical_or, whole=np.any, takes=_ANY)
 all = reduction(np.all, np.logical_and, whole=np.all, takes=_ANY)
 count_nonzero = reduction(np.count_nonzero, np.add, whole=np.count_nonzero, takes=_COUNT)
 ptp = reduction(reducers.extremes, reducers.wider, reducers.spread, whole=np.ptp, takes=_PTP)
-mean = reduction(reducers.total, reducers.add_pairs, reducers.divided, whole=np.mean, takes=_MEAN)
+mean = reduction(
+    reducers.total,
+    reducers.add_pairs,
+    reducers.divided,
+    whole=np.mean,
+    takes=_MEAN,
+    within=reducers.moments,
+)
 var = reduction(
     reducers.moments,
     reducers.merge_moments,
@@ -211,6 +218,7 @@ nanmean = reduction(
     whole=np.nanmean,
     takes=_MEAN[:3],
     tiled=True,
+    within=reducers.nan_moments,
 )
 nanvar = reduction(
     reducers.nan_moments,

@@ -10,7 +10,7 @@ import numpy as np
 from .scratch import scratch
 
 Axis = tuple[int, ...]
-#: How many elements, their mean, and the sum of the squared distances from it.
+#: The sum of the elements, how many, and the sum of the squared distances from their mean.
 Moments = tuple[Any, Any, Any]
 
 
@@ -47,8 +47,8 @@ def add_pairs(a: Any, b: Any) -> Any:
 
 
 def divided(partial: Any) -> Any:
-    """Return sum / count."""
-    value, count = partial
+    """Return sum / count; moments begin with these."""
+    value, count = partial[:2]
     if np.any(np.equal(count, 0)):
         warnings.warn("Mean of empty slice", RuntimeWarning, stacklevel=2)
     if np.asarray(value).dtype.kind in "mO":
@@ -58,25 +58,29 @@ def divided(partial: Any) -> Any:
 
 
 def moments(block: Any, axis: Axis, dtype: Any = None, where: Any = True, **keep: Any) -> Moments:
-    """Return count, mean and sum of squared distances."""
+    """Return sum, count and sum of squared distances."""
     kind = accurate(block.dtype, dtype)
     if block.dtype.kind == "c":
         kind = np.promote_types(kind, block.dtype)
     count = counted(block, axis, where)
-    mean = np.add.reduce(block, axis=axis, dtype=kind, where=where, **keep)
-    if where is True:
-        mean = mean / mean.dtype.type(count)
-    else:
-        mean = mean / np.maximum(count, 1).astype(mean.real.dtype)
+    value = np.add.reduce(block, axis=axis, dtype=kind, where=where, **keep)
+    mean = _quotient(value, count)
     away = np.subtract(block, mean, out=scratch("away", block.shape, kind), dtype=kind)
     if kind.kind == "c":
         away = away.real**2 + away.imag**2
     elif where is True and axis == (away.ndim - 1,) and kind.itemsize > 2:
         # One pass by BLAS in place of two.
-        return count, mean, np.expand_dims(np.vecdot(away, away), -1)
+        return value, count, np.expand_dims(np.vecdot(away, away), -1)
     else:
         np.multiply(away, away, out=away)
-    return count, mean, np.add.reduce(away, axis=axis, where=where, **keep)
+    return value, count, np.add.reduce(away, axis=axis, where=where, **keep)
+
+
+def _quotient(value: Any, count: Any) -> Any:
+    """Return a mean in the type of the sum, 0 of no elements."""
+    if isinstance(count, int):
+        return value / value.dtype.type(count)
+    return value / np.maximum(count, 1).astype(value.real.dtype)
 
 
 def nan_moments(block: Any, axis: Axis, dtype: Any = None, **keep: Any) -> Moments:
@@ -87,21 +91,23 @@ def nan_moments(block: Any, axis: Axis, dtype: Any = None, **keep: Any) -> Momen
 
 def merge_moments(a: Moments, b: Moments) -> Moments:
     """Return the moments of both (Chan, Golub and LeVeque)."""
-    (count_a, mean_a, squares_a), (count_b, mean_b, squares_b) = a, b
+    (value_a, count_a, squares_a), (value_b, count_b, squares_b) = a, b
     count = count_a + count_b
     if isinstance(count, int):
-        share, weight = count_b / count, count_a * (count_b / count)
+        weight = count_a * (count_b / count)
     else:
-        share = (count_b / np.maximum(count, 1)).astype(mean_a.real.dtype)
-        weight = count_a * share
-    away = mean_b - mean_a
+        weight = count_a * (count_b / np.maximum(count, 1)).astype(value_a.real.dtype)
+    away = _quotient(value_b, count_b) - _quotient(value_a, count_a)
     square = away * away if away.dtype.kind != "c" else away.real**2 + away.imag**2
-    return count, mean_a + away * share, squares_a + squares_b + square * weight
+    square *= weight
+    square += squares_a
+    square += squares_b
+    return value_a + value_b, count, square
 
 
 def variance(partial: Moments, ddof: float = 0) -> Any:
     """Return the variance of the moments."""
-    count, _, squares = partial
+    _, count, squares = partial
     degrees = np.maximum(np.subtract(count, ddof), 0)
     if np.any(degrees == 0):
         warnings.warn("Degrees of freedom <= 0 for slice", RuntimeWarning, stacklevel=2)
@@ -116,7 +122,7 @@ def deviation(partial: Moments, ddof: float = 0) -> Any:
 
 def nan_variance(partial: Moments, ddof: float = 0) -> Any:
     """Return the variance, nan where too few elements are left."""
-    count = np.asarray(partial[0])
+    count = np.asarray(partial[1])
     value = variance(partial, ddof)
     return np.where(count - ddof <= 0, np.array(np.nan, value.dtype), value)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import tracemalloc
 from typing import Any
 
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 import marsdask.tensor as mt
 from marsdask.core.graph import Graph
 from marsdask.core.passes import Plan, fuse
-from marsdask.tensor.fused import TILE_BYTES, fused, tile_shape
+from marsdask.tensor.fused import TILE_BYTES, TILES_BYTES, fused, tile_shape
 from marsdask.tensor.pointwise import Fused
 from marsdask.tensor.reduction import Reduction
 from tests.strategies import arrays_and_chunks, assert_same, tensor_of
@@ -138,5 +139,6 @@ def test_tiles_fit_the_cache() -> None:
     c = np.ones((1000, 1000))
     rows, columns = tile_shape([c, c], c.shape, 8)
     assert columns == 1000
-    assert rows * columns * 8 <= TILE_BYTES
+    assert 3 * rows * columns * 8 <= TILES_BYTES
+    assert math.prod(tile_shape([c] * 9, c.shape, 8)) * 8 <= TILE_BYTES
     assert tile_shape([c, c.T], c.shape, 8)[1] < 100

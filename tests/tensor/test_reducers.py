@@ -14,9 +14,9 @@ def test_moments_of_parts_are_moments_of_the_whole(dtype: str, cut: int) -> None
     """Moments of two parts merge to the moments of both."""
     block = (np.random.default_rng(0).normal(size=(20, 3)) * 9).astype(dtype)
     parts = [reducers.moments(part, (0,), keepdims=True) for part in np.split(block, [cut])]
-    count, mean, squares = reducers.merge_moments(*parts)
+    value, count, squares = reducers.merge_moments(*parts)
     assert count == 20
-    np.testing.assert_allclose(mean[0], block.mean(0), rtol=1e-5)
+    np.testing.assert_allclose(value[0], block.sum(0), rtol=1e-5)
     np.testing.assert_allclose(squares[0] / 20, block.var(0), rtol=1e-5)
 
 
@@ -24,9 +24,9 @@ def test_moments_under_a_mask() -> None:
     """Counts differ from place to place under a mask, none included."""
     block = np.arange(6.0).reshape(3, 2)
     mask = np.array([[True, False], [False, False], [True, False]])
-    count, mean, squares = reducers.moments(block, (0,), where=mask, keepdims=True)
+    value, count, squares = reducers.moments(block, (0,), where=mask, keepdims=True)
     assert count.tolist() == [[2, 0]]
-    assert mean.tolist() == [[2, 0]]
+    assert value.tolist() == [[4, 0]]
     assert squares.tolist() == [[8, 0]]
 
 

@@ -6,7 +6,7 @@ import threading
 
 import numpy as np
 
-from marsdask.tensor.scratch import KEPT, scratch
+from marsdask.tensor.scratch import GATHERED, KEPT, LINE, in_tiles, scratch
 
 
 def test_the_same_memory_again() -> None:
@@ -15,6 +15,7 @@ def test_the_same_memory_again() -> None:
     assert (first.shape, first.dtype) == ((4, 5), np.float64)
     assert np.shares_memory(first, scratch("a", (3,), np.dtype("i4")))
     assert not np.shares_memory(first, scratch("b", (4, 5), np.dtype("f8")))
+    assert first.ctypes.data % LINE == 0
     large = (KEPT + 1,)
     assert not np.shares_memory(
         scratch("c", large, np.dtype("u1")), scratch("c", large, np.dtype("u1"))
@@ -29,3 +30,11 @@ def test_threads_do_not_share() -> None:
     thread.start()
     thread.join(10)
     assert not np.shares_memory(mine, theirs[0])
+
+
+def test_buffers_are_as_before() -> None:
+    """The size of NumPy's buffers is changed for tiles only."""
+    before = np.getbufsize()
+    with in_tiles():
+        assert np.getbufsize() == GATHERED
+    assert np.getbufsize() == before

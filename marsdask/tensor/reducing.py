@@ -1,0 +1,279 @@
+"""Kernels around the recipes of reductions: a block tile by tile, and the end of the tree."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from marsdask.core.shapes import kernel
+
+from .fused import TILE_BYTES, Program, at, flattened, tile_shape
+from .mosaic import as_block, seams
+from .scratch import in_tiles
+
+#: Width of the tiles of a reduction along other axes than the last, so that many rows fit.
+STRIPE = 1024
+
+Axis = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How one reduction works; a row of the table."""
+
+    map: Callable[..., Any]
+    """``map(block, axis=, keepdims=True)``, and ``dtype=``, ``where=`` if they were given."""
+    combine: Callable[[Any, Any], Any]
+    """Takes two partial results, element by element: several pairs may come stacked."""
+    finalize: Callable[..., Any] | None = None
+    """Takes the last partial result, and the reduction's own options."""
+    whole: Callable[..., Any] | None = None
+    """NumPy's own function: what it makes of no elements, and its result types."""
+    tiled: bool = False
+    """Whether the map makes temporaries, so that it had better see a tile at a time."""
+    idempotent: bool = False
+    """Whether ``initial`` may be counted once a block: the map then takes it under a mask."""
+    within: Callable[..., Any] | None = None
+    """Another recipe's map whose partial results begin with what this one's are."""
+
+
+@dataclass(frozen=True)
+class Way:
+    """One way that a block is reduced; the results of some reductions come from the same one."""
+
+    recipe: Recipe
+    axis: Axis
+    settings: tuple[tuple[str, Any], ...] = ()
+
+    def map(self, block: Any, **where: Any) -> Any:
+        """Return the partial result of a block, reduced axes kept at length one."""
+        return self.recipe.map(block, axis=self.axis, keepdims=True, **where, **dict(self.settings))
+
+    def merge(self, parts: list[Any], axis: int) -> Any:
+        """Return one partial result of those of neighbours along an axis."""
+        if axis in self.axis:
+            return fold_pairs(parts, self.recipe.combine, axis)
+        return _joined(parts, axis)
+
+
+Ways = tuple[Way, ...]
+
+
+@dataclass(frozen=True)
+class Nothing:
+    """The partial result of no elements, where the recipe has none: the block itself."""
+
+    block: Any
+
+
+@dataclass(frozen=True)
+class Combine:
+    """A recipe's combination, for partial results that may be of nothing."""
+
+    func: Callable[[Any, Any], Any]
+
+    def __call__(self, a: Any, b: Any) -> Any:
+        if isinstance(a, Nothing):
+            return b
+        return a if isinstance(b, Nothing) else self.func(a, b)
+
+
+@kernel(scratch=0.2)
+def reduce_block(*blocks: Any, ways: Ways, program: Program | None, masked: bool) -> Any:
+    """Return the partial result of a block for one way, a tuple of them for several."""
+    results = _reduced(blocks, ways, program, masked)
+    return results[0] if len(ways) == 1 else results
+
+
+def _reduced(
+    blocks: Sequence[Any], ways: Ways, program: Program | None, masked: bool
+) -> tuple[Any, ...]:
+    blocks = tuple(map(as_block, blocks))
+    shape = np.broadcast_shapes(*(block.shape for block in blocks))
+    if 0 in shape:
+        blocks = tuple(map(np.asarray, blocks))
+    parts = seams(blocks, shape)
+    if parts is not None:
+        each = functools.partial(_reduced, ways=ways, program=program, masked=masked)
+        return _by_regions(blocks, parts, ways, each)
+    itemsize = max(block.dtype.itemsize for block in blocks)
+    itemsize = itemsize if program is None else max(itemsize, program.itemsize)
+    once = program is None and len(ways) == 1 and not ways[0].recipe.tiled
+    if once or math.prod(shape) * itemsize <= 2 * TILE_BYTES:
+        value = blocks[0] if program is None else program(*blocks)
+        return tuple(_of_whole(value, shape, way, blocks[-1] if masked else None) for way in ways)
+    return Tiles(ways, program, masked).run(blocks, shape, itemsize)
+
+
+def _of_whole(block: Any, shape: tuple[int, ...], way: Way, mask: Any) -> Any:
+    if way.recipe.whole is not None and 0 in [shape[axis] for axis in way.axis]:
+        return Nothing(np.broadcast_to(block, shape))
+    return way.map(block) if mask is None else way.map(block, where=mask)
+
+
+def _by_regions(
+    blocks: Sequence[Any],
+    parts: Sequence[Sequence[slice]],
+    ways: Ways,
+    reduce_one: Callable[[Sequence[Any]], tuple[Any, ...]],
+    region: tuple[slice, ...] = (),
+) -> tuple[Any, ...]:
+    """Reduce blocks that are mosaics where no border runs through, and put the results together."""
+    axis = len(region)
+    if axis == len(parts):
+        return reduce_one([at(block, region) for block in blocks])
+    found = [_by_regions(blocks, parts, ways, reduce_one, (*region, part)) for part in parts[axis]]
+    return _merged(ways, found, axis)
+
+
+def _merged(ways: Ways, found: list[tuple[Any, ...]], axis: int) -> tuple[Any, ...]:
+    """Put together, way by way, what neighbours along an axis gave."""
+    if len(found) == 1:
+        return found[0]
+    return tuple(
+        way.merge(list(parts), axis)
+        for way, parts in zip(ways, zip(*found, strict=True), strict=True)
+    )
+
+
+class Tiles:
+    """Reduces a block tile by tile, each tile in all ways while it is in cache."""
+
+    def __init__(self, ways: Ways, program: Program | None, masked: bool) -> None:
+        self._ways = ways
+        self._worker = None if program is None else program.worker()
+        self._masked = masked
+
+    def run(self, blocks: Sequence[Any], shape: tuple[int, ...], itemsize: int) -> tuple[Any, ...]:
+        """Return the partial results of the block."""
+        ndim = len(shape)
+        flat = None
+        if all(len(way.axis) == ndim for way in self._ways):
+            flat = flattened(blocks, shape)
+        if flat is not None:
+            blocks, shape = flat[0], (math.prod(shape),)
+            self._ways = tuple(Way(way.recipe, (0,), way.settings) for way in self._ways)
+        reduced = [sum(axis in way.axis for way in self._ways) for axis in range(len(shape))]
+        sizes = tile_shape(blocks, shape, itemsize, 0 if reduced[-1] == len(self._ways) else STRIPE)
+        # Kept axes outside, reduced ones inside: what accumulates stays in cache. A row is joined.
+        loops = sorted(range(len(shape)), key=lambda axis: (reduced[axis], -axis))
+        whole = [slice(0, length) for length in shape]
+        with in_tiles():
+            values = self._loop(
+                blocks, shape, sizes, [a for a in loops if shape[a] > sizes[a]], whole
+            )
+        if flat is not None:
+            values = tuple(_each(value, _Reshape((1,) * ndim)) for value in values)
+        return values
+
+    def _loop(
+        self,
+        blocks: Sequence[Any],
+        shape: tuple[int, ...],
+        sizes: tuple[int, ...],
+        axes: list[int],
+        tile: list[slice],
+    ) -> tuple[Any, ...]:
+        if not axes:
+            return self._leaf(blocks, tuple(tile))
+        axis, *rest = axes
+        parts = []
+        for start in range(0, shape[axis], sizes[axis]):
+            tile[axis] = slice(start, min(start + sizes[axis], shape[axis]))
+            parts.append(self._loop(blocks, shape, sizes, rest, tile))
+        tile[axis] = slice(0, shape[axis])
+        return _merged(self._ways, parts, axis)
+
+    def _leaf(self, blocks: Sequence[Any], tile: tuple[slice, ...]) -> tuple[Any, ...]:
+        views = [at(block, tile) for block in blocks]
+        value = views[0]
+        if self._worker is not None:
+            value = self._worker(views, tuple(part.stop - part.start for part in tile))
+        where = {"where": views[-1]} if self._masked else {}
+        return tuple(way.map(value, **where) for way in self._ways)
+
+
+def fold_pairs(parts: list[Any], combine: Callable[[Any, Any], Any], axis: int) -> Any:
+    """Combine neighbours along an axis, on which each has length one, until one is left.
+
+    Rounding errors do not pile up, and all pairs of a level are one call.
+    """
+    odd = []
+    if _numbers(parts[-1]) != _numbers(parts[0]):
+        odd.append(parts.pop())
+    stack = _joined(parts, axis)
+    count = len(parts)
+    while count > 1:
+        if count % 2:
+            odd.append(_each(stack, _Along(axis, slice(count - 1, count))))
+        left = _each(stack, _Along(axis, slice(0, count - 1, 2)))
+        stack = combine(left, _each(stack, _Along(axis, slice(1, count, 2))))
+        count //= 2
+    for part in reversed(odd):
+        stack = combine(stack, part)
+    return stack
+
+
+def _numbers(partial: Any) -> list[Any]:
+    """Return the plain numbers of a partial result, which are one for all its elements."""
+    items = partial if isinstance(partial, tuple) else (partial,)
+    return [item for item in items if not isinstance(item, np.ndarray)]
+
+
+@dataclass(frozen=True)
+class _Along:
+    axis: int
+    part: slice
+
+    def __call__(self, value: Any) -> Any:
+        return value[(*(slice(None),) * self.axis, self.part)]
+
+
+@dataclass(frozen=True)
+class _Reshape:
+    shape: tuple[int, ...]
+
+    def __call__(self, value: Any) -> Any:
+        return np.reshape(value, self.shape)
+
+
+def _each(partial: Any, func: Callable[[Any], Any]) -> Any:
+    """Apply ``func`` to the arrays of a partial result, leaving plain numbers alone."""
+    if isinstance(partial, tuple):
+        return tuple(_each(item, func) for item in partial)
+    return func(partial) if isinstance(partial, np.ndarray | np.generic) else partial
+
+
+def _joined(parts: list[Any], axis: int) -> Any:
+    """Join partial results of neighbouring tiles along an axis that is kept."""
+    first = parts[0]
+    if isinstance(first, tuple):
+        return tuple(_joined([part[i] for part in parts], axis) for i in range(len(first)))
+    return np.concatenate(parts, axis=axis) if isinstance(first, np.ndarray) else first
+
+
+def finish_block(
+    partial: Any,
+    recipe: Recipe,
+    axis: Axis,
+    keepdims: bool,
+    dtype: np.dtype[Any],
+    options: Mapping[str, Any],
+    initial: Any,
+) -> Any:
+    """Turn the last partial result into the reduction's."""
+    if isinstance(partial, Nothing):
+        assert recipe.whole is not None
+        extra = {} if initial is None else {"initial": initial}
+        value = recipe.whole(partial.block, axis=axis, keepdims=True, **options, **extra)
+    else:
+        value = partial if recipe.finalize is None else recipe.finalize(partial, **options)
+        if initial is not None:
+            value = recipe.combine(value, np.asarray(initial, dtype))
+    value = np.asarray(value).astype(dtype, copy=False)
+    return value if keepdims else np.squeeze(value, axis=axis)
