@@ -105,6 +105,7 @@ CASES: dict[str, Callable[[], Any]] = {
     "var": lambda: mt.var(matrix()),
     "var of rows": lambda: mt.var(matrix(), axis=1),
     "var of columns": lambda: mt.var(matrix(), axis=0),
+    "several reductions": lambda: mt.mean(matrix(), axis=0) + mt.max(matrix()),
     "max": lambda: mt.max(matrix(), axis=0),
     "nansum": lambda: mt.nansum(matrix(), axis=1),
     "nanmean": lambda: mt.nanmean(matrix()),
