@@ -215,7 +215,9 @@ def _share_left(chunks: Chunks, ways: Ways) -> float:
 def shared_ways(several: tuple[Wanted, ...]) -> list[Way]:
     """Return for each reduction how blocks are reduced: as another one does it, if that serves."""
     ways = [wanted.way for wanted in several]
-    by_map: dict[object, Way] = {(way.recipe.map, way.axis, way.settings): way for way in reversed(ways)}
+    by_map: dict[object, Way] = {}
+    for way in ways:
+        by_map.setdefault((way.recipe.map, way.axis, way.settings), way)
     return [
         by_map.get((way.recipe.within, way.axis, way.settings))
         or by_map[way.recipe.map, way.axis, way.settings]
