@@ -45,7 +45,7 @@ def digest(result: Any, row: Row) -> list[float]:
     if flat.size <= 64:
         return [float(x) for x in flat]
     place = np.linspace(0.5, 1.5, flat.size)
-    return [float(flat.size), flat.sum(), np.abs(flat).sum(), float(flat @ place)]
+    return [float(flat.size), float(flat.sum()), float(np.abs(flat).sum()), float(flat @ place)]
 
 
 def frame_digest(frame: Any, row: Row) -> list[float]:

@@ -158,7 +158,7 @@ def warn_all_nan(partial: Any) -> Any:
     return partial
 
 
-def extremes(block: Any, axis: Axis, keepdims: bool = True) -> Any:
+def extremes(block: Any, axis: Axis, keepdims: Any = True) -> Any:
     """Return (maximum, minimum)."""
     return (
         np.max(block, axis=axis, keepdims=keepdims),

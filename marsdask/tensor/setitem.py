@@ -364,7 +364,7 @@ def put_points(
             (place >= 0) & (place < block.shape[axis])
             for axis, place in zip(axes, local, strict=True)
         ]
-        chosen = np.flatnonzero(np.logical_and.reduce(inside))
+        chosen = np.flatnonzero(np.all(inside, axis=0))
         if chosen.size:
             out = np.array(block) if out is None else out  # a block without axes may be a scalar
             share = np.take(value, chosen + begin, axis=axes[0])

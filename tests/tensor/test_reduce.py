@@ -217,7 +217,7 @@ def test_comparisons_of_whole_tensors() -> None:
     assert not bool(mt.array_equal(lazy, array[:2]))
 
 
-def square_sum(block: Any, axis: Any, keepdims: bool) -> Any:
+def square_sum(block: Any, axis: Any, keepdims: Any) -> Any:
     """Return the sum of squares of a block."""
     return np.sum(block * block, axis=axis, keepdims=keepdims)
 
