@@ -1,9 +1,11 @@
 # Each target works as the only command on a fresh machine: it makes .venv first. No compiler is
-# needed. Another interpreter: make test PYTHON=/path/to/python3.13
+# needed. Another interpreter, for .venv from then on: make test PYTHON=/path/to/python3.13
 
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+# setuptools warns of each editable installation, in a box.
+PIP := PYTHONWARNINGS=ignore $(BIN)/python -m pip install --quiet --disable-pip-version-check
 CANDIDATES := python3.14 python3.13 python3.12 python3.11 python3 python
 # Runs before anything is installed, so it may use nothing but the standard library. Asking for
 # ensurepip too skips interpreters that cannot make a virtual environment (Debian splits it off).
@@ -45,7 +47,7 @@ clean:
 $(STAMP): pyproject.toml setup.py
 	@python="$(PYTHON)"; \
 	if [ -z "$$python" ]; then \
-	  for name in $(CANDIDATES); do \
+	  for name in $(BIN)/python $(CANDIDATES); do \
 	    if "$$name" -c "$(SUITABLE)" >/dev/null 2>&1; then python="$$name"; break; fi; \
 	  done; \
 	fi; \
@@ -55,10 +57,10 @@ $(STAMP): pyproject.toml setup.py
 	fi; \
 	echo "Installing into $(VENV) with $$("$$python" --version) ..."; \
 	"$$python" -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@$(PIP) --upgrade pip
+	@$(PIP) --editable '.[dev]'
 	@touch $@
 
 $(VENV)/.docs: $(STAMP)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
+	@$(PIP) --editable '.[docs]'
 	@touch $@
