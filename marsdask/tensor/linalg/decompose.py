@@ -23,6 +23,7 @@ from marsdask.tensor.base import as_node
 from marsdask.tensor.rechunk import recut, resolved
 from marsdask.tensor.sort import is_at_hand, whole_lanes
 
+from . import panels
 from .contract import conjugated, contract
 
 #: Rows of the pieces that a block is factored in: they stay in cache.
@@ -30,6 +31,9 @@ PIECE = 1000
 
 #: A relative error of the smallest singular value that is good enough.
 GOOD = 1e-9
+
+#: A condition so small that one product with the inverse of R loses next to nothing.
+MILD = 100.0
 
 #: Matrices up to this many bytes are factored in one piece, as NumPy does it.
 SMALL = 8 * 2**20
@@ -71,7 +75,9 @@ class Factors(Node):
         if self._is_small(a):
             return self._small(a)
         a = _in_rows(a)
-        triangle = map_blocks(gram, a, chunks=self._squares(a), meta=self.meta[1])
+        triangle = map_blocks(
+            gram, a, chunks=self._squares(a), meta=self.meta[1], kwargs={"dtype": self.dtype}
+        )
         triangle = tree(triangle, np.add, [0])
         checked = self._one(first_triangle, triangle)
         look = gather(condition, checked, chunks=((1,),), meta=np.empty((0,)))
@@ -80,7 +86,7 @@ class Factors(Node):
         digits = bound**2 * float(np.finfo(self.dtype).eps)
         if digits > 0.01:
             return self._stable(a)
-        return self._quotients(a, checked, good=digits <= GOOD)
+        return self._quotients(a, checked, good=digits <= GOOD, mild=bound <= MILD)
 
     def tile_blind(self, a: Grid) -> tuple[Grid, ...]:
         """Take the way that is stable whatever the condition."""
@@ -121,34 +127,35 @@ class Factors(Node):
         )
         svd = self._one(svd_of_block, triangle)
         left = _picked(svd, 0, self._whole(a), self.meta[2])
-        return (q, triangle, *self._vectors(q, left, svd, triangle))
+        u = blockwise(np.matmul, [(q, ROWS), (left, WHOLE)], chunks=a.chunks, meta=self.meta[2])
+        return (q, triangle, u, *self._values(svd, triangle))
 
-    def _quotients(self, a: Grid, checked: Grid, *, good: bool) -> tuple[Grid, ...]:
+    def _quotients(self, a: Grid, checked: Grid, *, good: bool, mild: bool) -> tuple[Grid, ...]:
         """Divide by the triangle of the Gram matrix, twice."""
         first = _picked(checked, 0, self._whole(a), self.meta[1])
-        quotient = blockwise(
-            divided, [(a, ROWS), (checked, WHOLE)], chunks=a.chunks, meta=self.meta[0]
+        squares = blockwise(
+            gram_of_quotient,
+            [(a, ROWS), (checked, WHOLE)],
+            chunks=self._squares(a),
+            meta=self.meta[1],
         )
-        squares = map_blocks(gram, quotient, chunks=self._squares(a), meta=self.meta[1])
         second = self._one(first_triangle, tree(squares, np.add, [0]))
-        q = blockwise(
-            divided, [(quotient, ROWS), (second, WHOLE)], chunks=a.chunks, meta=self.meta[0]
-        )
         triangle = gather(
             product_of_triangles, second, checked, chunks=self._whole(a), meta=self.meta[1]
         )
         svd = self._one(svd_of_block, triangle)
-        left = gather(divided_left, second, svd, chunks=self._whole(a), meta=self.meta[2])
-        return (q, triangle, *self._vectors(quotient, left, svd, first if good else triangle))
+        kwargs = {"mild": mild}
+        edges = [(a, ROWS), (checked, WHOLE), (second, WHOLE)]
+        q = blockwise(divided, edges, chunks=a.chunks, meta=self.meta[0], kwargs=kwargs)
+        edges = [*edges, (svd, WHOLE)]
+        u = blockwise(divided, edges, chunks=a.chunks, meta=self.meta[2], kwargs=kwargs)
+        return (q, triangle, u, *self._values(svd, first if good else triangle))
 
-    def _vectors(self, base: Grid, left: Grid, svd: Grid, values: Grid) -> tuple[Grid, Grid, Grid]:
-        """Return U = base @ left, the singular values of a triangle, and V."""
-        columns = base.chunks[1]
-        u = blockwise(
-            np.matmul, [(base, ROWS), (left, WHOLE)], chunks=base.chunks, meta=self.meta[2]
-        )
-        s = blockwise(values_of_block, [(values, WHOLE)], chunks=(columns,), meta=self.meta[3])
-        return u, s, _picked(svd, 2, (columns, columns), self.meta[4])
+    def _values(self, svd: Grid, triangle: Grid) -> tuple[Grid, Grid]:
+        """Return the singular values of a triangle, and V."""
+        columns = triangle.chunks[1]
+        s = blockwise(values_of_block, [(triangle, WHOLE)], chunks=(columns,), meta=self.meta[3])
+        return s, _picked(svd, 2, (columns, columns), self.meta[4])
 
     def _one(self, func: Any, grid: Grid) -> Grid:
         """Call a kernel that returns a tuple with the one block of a grid."""
@@ -202,9 +209,9 @@ def pick(items: tuple[Any, ...], item: int) -> Any:
 
 
 @kernel(scratch=0.1)
-def gram(block: Any) -> Any:
+def gram(block: Any, dtype: np.dtype[Any]) -> Any:
     """Return the products of all pairs of columns."""
-    return np.matmul(block.conj().T if block.dtype.kind == "c" else block.T, block)
+    return panels.gram(block, dtype)
 
 
 class Triangle(NamedTuple):
@@ -233,9 +240,20 @@ def condition(triangles: list[Triangle]) -> Any:
 
 
 @kernel(scratch=0.1)
-def divided(block: Any, triangle: Triangle) -> Any:
-    """Divide by a triangle from the right."""
-    return np.matmul(block, triangle.inverse)
+def gram_of_quotient(block: Any, triangle: Triangle) -> Any:
+    """Return the products of all pairs of columns after division by a triangle."""
+    return panels.gram(block, triangle.r.dtype, [triangle.inverse])
+
+
+@kernel(scratch=0.1)
+def divided(
+    block: Any, first: Triangle, second: Triangle, svd: tuple[Any, ...] | None = None, *, mild: bool
+) -> Any:
+    """Divide by both triangles from the right, and multiply by the vectors of their product."""
+    inverses = [first.inverse, second.inverse]
+    if mild:
+        inverses = [np.matmul(*inverses)]
+    return panels.divided(block, inverses, None if svd is None else svd[0])
 
 
 def product_of_triangles(second: list[Triangle], first: list[Triangle]) -> Any:
@@ -297,11 +315,6 @@ def svd_of_block(block: Any) -> tuple[Any, Any, Any]:
 def values_of_block(block: Any) -> Any:
     """Return the singular values."""
     return np.linalg.svd(block, compute_uv=False)
-
-
-def divided_left(second: list[Triangle], svd: list[tuple[Any, Any, Any]]) -> Any:
-    """Return what turns the first quotient into the left vectors."""
-    return np.matmul(second[0].inverse, svd[0][0])
 
 
 def transposed(node: Node) -> Node:
