@@ -2,7 +2,8 @@
 
 `python -m benchmarks.memory` puts a child into a control group of its own (version 1 or 2, which
 takes root) and lets it sort an array that was made before; where no group can be made the child
-gets the budget as an argument and only its resident size is compared.
+gets the budget as an argument and only its resident size is compared. The budget is for results and
+running tasks: what the interpreter and its modules take comes on top.
 """
 
 from __future__ import annotations
@@ -61,6 +62,8 @@ def job(size: int, budget: int | None) -> dict[str, float]:
     """Make `size` bytes of numbers, keep them, sort them, and read every part of the result."""
     marsdask, mt = import_module("marsdask"), import_module("marsdask.tensor")
     session = marsdask.new_session(memory_limit=budget)
+    mt.sort(mt.random.RandomState(0).rand(100, chunk_size=10)).compute()
+    baseline = high_water()
     start = time.perf_counter()
     n = size // 8
     x = mt.random.RandomState(0).rand(n, chunk_size=1 << 21)
@@ -75,6 +78,7 @@ def job(size: int, budget: int | None) -> dict[str, float]:
         "smallest": float(first.fetch()),
         "largest": float(last.fetch()),
         "smallest gap": float(gap.fetch()),
+        "interpreter MiB": baseline / MIB,
         "peak MiB": high_water() / MIB,
     }
     session.close()
@@ -120,9 +124,10 @@ def main() -> int:
         found = run_child(args, group)
     for figure, value in found.items():
         print(f"{figure}: {value:.6g}")
-    fits = found["peak MiB"] <= args.limit
+    allowed = min(args.limit, found["budget MiB"] + found["interpreter MiB"])
+    fits = found["peak MiB"] <= allowed
     right = 0 <= found["smallest"] < found["largest"] < 1 and found["smallest gap"] >= 0
-    print(f"{args.size} MiB sorted within {args.limit} MiB: {'yes' if fits and right else 'NO'}")
+    print(f"{args.size} MiB sorted within {allowed:.0f} MiB: {'yes' if fits and right else 'NO'}")
     return 0 if fits and right else 1
 
 

@@ -30,6 +30,7 @@ class Item:
     __slots__ = (
         "charges",
         "dependents",
+        "entry",
         "file",
         "fixed",
         "guessed",
@@ -68,6 +69,8 @@ class Item:
         self.held = 0
         self.jobs: list[Job] = []
         """Submissions that want it and have not ended."""
+        self.entry: int | None = None
+        """Of its input, which is on disk, it reads this entry alone."""
         self.pins = 0
         """Running tasks that read it."""
         self.value: Any = None

@@ -63,7 +63,7 @@ class LocalHandle(Submission):
             # The thread of a running task works instead of waiting: nobody else may be left to.
             deadline = None if timeout is None else time.monotonic() + timeout
             self._engine.drive(self.job, deadline)
-            timeout = _remaining(deadline)
+            timeout = None if deadline is None else _remaining(deadline)
         super().wait(timeout)
 
     def cancel(self) -> None:
@@ -119,7 +119,8 @@ class Engine:
         native: NativeShare | None = None,
         keep_frames: bool = False,
     ) -> None:
-        spare = 0 if math.isinf(budget) else budget / 32
+        # What was freed since the allocator was asked last has to fit besides the budget's use.
+        spare = 0 if math.isinf(budget) else max(budget / 32, min(_TRIM_FROM, budget / 8))
         self.state = State(budget, spare)
         self.lock = threading.Lock()
         self.locked = _Locked(self)
@@ -137,6 +138,8 @@ class Engine:
         """Keys to release once the lock is free; None is to close."""
         self._here = threading.local()
         self._trim_after = max(_TRIM_FROM, spare)
+        self._untrimmed = 0
+        """Bytes freed since the allocator was asked to give back; a lost count does not matter."""
 
     @property
     def level(self) -> int:
@@ -258,30 +261,35 @@ class Engine:
     def _let_go(self) -> None:
         """Release the lock and do what must not be done under it; wake nobody."""
         state = self.state
-        ended, trash = state.ended, state.trash
-        if ended:
-            state.ended = []
-        give_back = False
-        if trash:
-            state.trash = []
-            if state.freed > self._trim_after:
-                state.freed = 0
-                give_back = state.memory.missing() > -state.memory.budget / 2
+        ended: Sequence[Job] = ()
+        trash: list[Any] = []
+        if state.ended:
+            ended, state.ended = state.ended, []
+        if state.trash:
+            trash, state.trash = state.trash, trash
+        freed, state.freed = state.freed, 0
         self.lock.release()
         for job in ended:
             if job.observed:
                 job.owner.flush()
             else:
                 job.owner.end()
-        while trash:
-            entry = trash.pop()
-            if isinstance(entry, SpillFile):
-                entry.remove()
-            del entry
-        if give_back:
-            trim()
+        if freed or trash:
+            self._throw_away(trash, freed)
         if self._released:
             self._drain()
+
+    def _throw_away(self, trash: list[Any], freed: int) -> None:
+        # The memory first, which somebody may have been promised already; removing files is slow.
+        files = [entry for entry in trash if isinstance(entry, SpillFile)]
+        trash.clear()
+        self._untrimmed += freed
+        memory = self.state.memory
+        if self._untrimmed > self._trim_after and memory.missing() > -memory.budget / 2:
+            self._untrimmed = 0
+            trim()
+        for file in files:
+            file.remove()
 
     # Driving
 
@@ -317,13 +325,14 @@ class Engine:
         try:
             while first is not None:
                 first = self._perform(first, job.bound)
-            while job.state is None and _remaining(deadline) != 0:
+            while job.state is None and (deadline is None or _remaining(deadline)):
                 self.lock.acquire()
                 instruction = self.state.next(job.bound) if job.state is None else None
                 if instruction is None and job.state is None:
                     self._helpers.append(park)
                     self._let_go()
-                    park.acquire(timeout=-1 if deadline is None else _remaining(deadline) or 0)
+                    if not park.acquire(timeout=-1 if deadline is None else _remaining(deadline)):
+                        break  # though it be a little early: the park is still to be released
                 else:
                     self.unlock()
                 while instruction is not None:
@@ -382,7 +391,21 @@ class Engine:
     def evaluate(self, item: Item) -> Any:
         """Compute the value of an item whose inputs are done; processes.py does it elsewhere."""
         assert item.node is not None
-        return evaluate(item.node, _values(item))
+        if item.entry is not None:
+            return item.inputs[0].file.load(item.entry)
+        for source in item.inputs:
+            if source.value is ABSENT:
+                self._load(source)
+        return evaluate(item.node, {source.key: source.value for source in item.inputs})
+
+    def _load(self, source: Item) -> None:
+        """Read a result from disk, once however many tasks wait for it."""
+        with source.file.loading:
+            if source.value is ABSENT:
+                value = source.file.load()
+                cost = charges(value, self.state.memory.ledger)
+                with self.locked:
+                    self.state.loaded(source, value, cost)
 
     def _spill(self, spill: Spill, bound: int) -> Item | Spill | None:
         error: Exception | None = None
@@ -409,25 +432,16 @@ class Engine:
         return pruned if pruned is not None else trace
 
 
-def _values(item: Item) -> dict[Key, Any]:
-    values = {}
-    for source in item.inputs:
-        if source.value is ABSENT:
-            # Two tasks may both load it; they map the same pages, and either value will do.
-            source.value = _load(ABSENT, source.file)
-        values[source.key] = source.value
-    return values
-
-
-def _load(value: Any, file: SpillFile | None) -> Any:
+def _value(value: Any, file: SpillFile | None) -> Any:
+    """Return a value that leaves the scheduler: what is on disk only is mapped, not loaded."""
     if value is not ABSENT:
         return value
     assert file is not None
     return file.read()
 
 
-def _remaining(deadline: float | None) -> float | None:
-    return None if deadline is None else max(0.0, deadline - time.monotonic())
+def _remaining(deadline: float) -> float:
+    return max(0.0, deadline - time.monotonic())
 
 
 class LocalScheduler:
@@ -456,11 +470,11 @@ class LocalScheduler:
         return handle
 
     def gather(self, keys: Sequence[Key]) -> list[Any]:
-        return [_load(value, file) for value, file, _ in self._engine.look(keys)]
+        return [_value(value, file) for value, file, _ in self._engine.look(keys)]
 
     def info(self, keys: Sequence[Key]) -> list[ChunkInfo]:
         return [
-            known or describe(_load(value, file)) for value, file, known in self._engine.look(keys)
+            known or describe(_value(value, file)) for value, file, known in self._engine.look(keys)
         ]
 
     def release(self, keys: Iterable[Key]) -> None:

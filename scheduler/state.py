@@ -11,6 +11,7 @@ that still has to run (``users``) and no holder outside (``held``).
 from __future__ import annotations
 
 import heapq
+import operator
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
@@ -51,7 +52,7 @@ class State:
         self.trash: list[Any] = []
         """Values to drop and files to remove, which takes time, outside the lock."""
         self.freed = 0
-        """Bytes that left memory; the driver sets it back."""
+        """Bytes that left memory since the driver looked, or do when it drops the trash."""
         self._seen: dict[int, int] = {}
         """Bytes of the last result of each function whose tasks came without a hint."""
         self._orders = 0
@@ -147,12 +148,16 @@ class State:
     def _start(self, item: Item) -> Item:
         item.status = RUNNING
         self.active += 1
+        if self.on_disk and (entry := _entry(item)) is not None:
+            item.entry = entry
+            item.peak = max(item.peak, _to_load(item))
         self.memory.reserved += item.peak
         if item.job.observed:
             item.job.tell(TaskStarted(item.key))
-        for source in item.inputs:
-            if source.charges:
-                self._pin(source)
+        if item.entry is None:
+            for source in item.inputs:
+                if source.charges:
+                    self._pin(source)
         return item
 
     def _peak(self, item: Item) -> int:
@@ -175,7 +180,8 @@ class State:
             self._fail(item, self.disk_error)
             return None
         peak = 0 if item.guessed else item.peak
-        needed = peak + sum(dict(c for i in item.inputs for c in i.charges).values())
+        inputs = item.inputs if _entry(item) is None else ()
+        needed = peak + sum(dict(c for i in inputs for c in i.charges).values())
         if needed <= memory.budget:
             return self._start(item)
         self._fail(
@@ -224,7 +230,7 @@ class State:
     def _pin(self, source: Item) -> None:
         source.pins += 1
         if source.pins == 1:
-            if source.value is ABSENT:  # whoever runs the task loads it
+            if source.value is ABSENT:  # whoever runs the task loads it, and says `loaded`
                 self.on_disk -= 1
                 self.memory.ledger.add(source.charges)
             else:
@@ -249,6 +255,15 @@ class State:
         self.on_disk += 1
 
     # What the driver reports
+
+    def loaded(self, item: Item, value: Any, charges: Charges) -> None:
+        """Note that a pinned result was read from disk; it is charged by its buffers from now."""
+        if charges:
+            self.memory.ledger.remove(item.charges)
+            self.memory.ledger.add(charges)
+            item.charges = charges
+            item.nbytes = sum(nbytes for _, nbytes in charges)
+        item.value = value
 
     def spilled(self, spill: Spill, file: Any, info: ChunkInfo | None) -> None:
         """Note that a result was written to ``file``."""
@@ -322,10 +337,11 @@ class State:
     def _leave(self, item: Item) -> None:
         self.active -= 1
         self.memory.reserved -= item.peak
+        self.freed += max(0, item.peak - item.nbytes)
         item.node = None
         inputs, item.inputs = item.inputs, []
         for source in inputs:
-            if source.charges:
+            if source.charges and item.entry is None:
                 self._unpin(source)
             source.users -= 1
             if not source.users:
@@ -422,4 +438,19 @@ def _name(item: Item) -> str:
 
 
 def _to_load(item: Item) -> int:
+    """Return the bytes that come into memory besides what the task makes."""
+    if _entry(item) is not None:
+        file = item.inputs[0].file
+        return int(file.nbytes // file.entries)
     return sum(s.nbytes for s in item.inputs if s.value is ABSENT and not s.pins)
+
+
+def _entry(item: Item) -> int | None:
+    """Return which entry of a list on disk is all that a task wants, None for any other task."""
+    node = item.node
+    if type(node) is not Task or node.func is not operator.getitem or len(item.inputs) != 1:
+        return None
+    (source,) = item.inputs
+    index = node.args[1] if len(node.args) == 2 else None
+    whole = source.value is not ABSENT or source.pins
+    return index if not whole and type(index) is int and 0 <= index < source.file.entries else None

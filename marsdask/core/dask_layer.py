@@ -17,7 +17,7 @@ from .families import class_of
 from .graph import Graph, Packed, pack, unpack
 from .lowering import Hints, Tasks, lower
 from .node import Node
-from .passes import Plan
+from .plan import Plan
 from .shapes import Blockwise, same
 from .stored import Stored
 from .tiling import Compilation

@@ -4,22 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 from .graph import Graph
 from .node import Node
+from .plan import Plan
 from .types import Sizes, known, known_chunks, upper
-
-
-@dataclass(frozen=True)
-class Plan:
-    """What the passes and the lowering may assume of the machine that will run the graph."""
-
-    workers: int = 1
-    budget: int | None = None
-    coalesce: bool = True
-    shared_memory: bool = True
-
 
 Pass = Callable[[Graph, Plan], Graph]
 
@@ -101,9 +90,7 @@ def coalesce(graph: Graph, plan: Plan) -> Graph:
         return graph
     pinned = _pinned(graph)
     for halving in range(3):
-        limit = LARGEST_BLOCK >> halving
-        if plan.budget is not None:
-            limit = min(limit, plan.budget // (16 * max(1, plan.workers)))
+        limit = plan.block_limit(LARGEST_BLOCK >> halving)
         new_sizes = _merged_sizes(graph, plan, limit)
         if not new_sizes:
             return graph

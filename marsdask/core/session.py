@@ -21,7 +21,7 @@ from .errors import SessionClosed, explain_failure
 from .execution import Execution, Monitor, Running
 from .graph import Graph
 from .node import Node
-from .passes import Plan
+from .plan import Plan
 from .progress import progress_bar
 from .stored import Result, Stored, store
 from .tiling import Compilation

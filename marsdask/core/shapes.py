@@ -357,7 +357,7 @@ class Merged(Rule):
 def all_to_all(
     source: Grid,
     axis: int,
-    split: Callable[..., Any],
+    split: Callable[..., Any] | None,
     merge: Callable[..., Any],
     sizes: Sizes,
     *,
@@ -371,19 +371,22 @@ def all_to_all(
     """Shuffle along ``axis``: every input chunk is split, every output chunk merges its parts.
 
     ``split(block, *split_with, **split_kwargs)`` returns ``len(sizes)`` parts in the order of the
-    output; ``merge(parts, *merge_with, **merge_kwargs)`` takes them in the order of the
-    input. Grids in ``split_with`` and ``merge_with`` have one chunk each.
+    output; without it, the chunks of ``source`` are such lists already. ``merge(parts, *merge_with,
+    **merge_kwargs)`` takes them in the order of the input. Grids in ``split_with`` and
+    ``merge_with`` have one chunk each.
     """
     whole: Axes = tuple(range(source.ndim))
-    inputs = [(source, whole), *((grid, (None,) * grid.ndim) for grid in split_with)]
-    splits = blockwise(
-        split,
-        inputs,
-        chunks=source.chunks,
-        itemsize=source.width,
-        kwargs=split_kwargs,
-        cheap=cost_of(split).view,
-    )
+    splits = source
+    if split is not None:
+        inputs = [(source, whole), *((grid, (None,) * grid.ndim) for grid in split_with)]
+        splits = blockwise(
+            split,
+            inputs,
+            chunks=source.chunks,
+            itemsize=source.width,
+            kwargs=split_kwargs,
+            cheap=cost_of(split).view,
+        )
     part_sizes: Sizes = (1,) * len(sizes)
     parts = blockwise(
         operator.getitem,

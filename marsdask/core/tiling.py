@@ -14,7 +14,8 @@ from .errors import MemoryBudgetError
 from .graph import Graph
 from .lowering import lower
 from .node import Node
-from .passes import Plan, run_passes, substitute
+from .passes import run_passes, substitute
+from .plan import Plan, current_plan
 from .types import Chunks, Index, Size, Unknown
 
 Infos = Mapping[Any, ChunkInfo]
@@ -156,6 +157,7 @@ class Compilation:
     def _start(self, node: Node) -> None:
         context = contextvars.copy_context()
         context.run(current_node.set, node)
+        context.run(current_plan.set, self.plan)
         inputs = [self._tiled[child] for child in node.inputs]
         tiling = context.run(node.tile_blind if self.blind else node.tile, *inputs)
         if isinstance(tiling, Generator):

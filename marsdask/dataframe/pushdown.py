@@ -8,7 +8,8 @@ from typing import Any
 
 from marsdask.core.graph import Graph
 from marsdask.core.node import Node
-from marsdask.core.passes import Plan, register_pass
+from marsdask.core.passes import register_pass
+from marsdask.core.plan import Plan
 
 from .base import Columns, FrameNode
 from .elementwise import Rowwise, column_of

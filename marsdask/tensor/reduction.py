@@ -13,7 +13,8 @@ import numpy as np
 from marsdask.core.chunk import Grid
 from marsdask.core.graph import Graph
 from marsdask.core.node import Node, Part
-from marsdask.core.passes import Plan, register_pass
+from marsdask.core.passes import register_pass
+from marsdask.core.plan import Plan
 from marsdask.core.shapes import blockwise, map_blocks, tree
 from marsdask.core.types import Chunks, upper
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import itertools
 import math
 import operator
-import os
-from collections.abc import Generator
+import sys
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -20,6 +20,7 @@ import numpy as np
 from marsdask.core.chunk import Grid, Held, Look
 from marsdask.core.collection import wrap
 from marsdask.core.node import Node
+from marsdask.core.plan import current_plan
 from marsdask.core.shapes import Blockwise, all_to_all, gather, kernel, map_blocks
 from marsdask.core.types import Chunks, Index, numbers
 from marsdask.scheduler.base import SAMPLE_LIMIT
@@ -30,6 +31,12 @@ from .rechunk import recut, resolved
 
 #: Elements looked at to find the pivots.
 SAMPLE = 2**14
+
+#: Parts of a sorted vector may take as much as so many of the blocks that memory has room for.
+PART_BLOCKS = 2
+
+#: Counting below and above each of more pivots than this takes longer than sorting a block.
+SORT_FROM = 6
 
 #: Blocks of lanes take about this many bytes when an axis is made whole.
 LANES = 64 * 2**20
@@ -79,13 +86,14 @@ class Sort(Node):
 
     def _shuffled(self, a: Grid) -> Generator[Look, Any, Grid]:
         where = SpanAt(numbers(a.chunks[0]))
-        pivots = yield from find_pivots(a, where)
+        width = (2 if self.indices else 1) * (a.width or 0)
+        pivots = yield from find_pivots(a, where, width)
         count = len(pivots.values) + 1
         source = map_blocks(
             runs if self.indices else parts,
             a,
             varying=where,
-            itemsize=(2 if self.indices else 1) * (a.width or 0),
+            itemsize=width,
             kwargs={"pivots": pivots},
         )
         chunks = ((count,) * len(source),)
@@ -95,7 +103,7 @@ class Sort(Node):
         return all_to_all(
             source,
             0,
-            pick_parts,
+            None,
             joined_positions if self.indices else joined,
             tuple(map(int, total)),
             meta=self.meta,
@@ -128,7 +136,7 @@ def whole_lanes(grid: Grid, axes: tuple[int, ...]) -> Chunks:
     """Return chunks with ``axes`` whole and the others cut so that a block stays small."""
     lengths = [sum(numbers(sizes)) for sizes in grid.chunks]
     lane = math.prod(lengths[axis] for axis in axes) * (grid.width or 8)
-    room = max(1.0, LANES / max(1.0, lane))
+    room = max(1.0, current_plan.get().block_limit(LANES) / max(1.0, lane))
     result = list(grid.chunks)
     for axis in axes:
         result[axis] = (lengths[axis],)
@@ -143,13 +151,12 @@ def whole_lanes(grid: Grid, axes: tuple[int, ...]) -> Chunks:
     return tuple(result)
 
 
-def find_pivots(a: Grid, where: SpanAt) -> Generator[Look, Any, Pivots]:
-    """Sample a vector; return the values and positions at which it is cut into equal parts."""
-    total = where.starts[-1]
-    # Each part costs a pass of partitioning: no more of them than memory and the cores want.
-    count = max(
-        min(len(where.sizes), os.cpu_count() or 1), -(-total // (4 * max(where.sizes) or 1))
-    )
+def find_pivots(a: Grid, where: SpanAt, width: float | None = None) -> Generator[Look, Any, Pivots]:
+    """Sample a vector; return the values and positions at which it is cut into equal parts.
+
+    ``width`` are the bytes that an element takes in its part, where these are not its own.
+    """
+    count = part_count(where.sizes, width or a.width or 8)
     rate = sample_rate(a, max(SAMPLE, 32 * count))
     share = rate * (a.width or 0)
     samples = map_blocks(sample, a, itemsize=share, kwargs={"rate": rate})
@@ -166,6 +173,19 @@ def find_pivots(a: Grid, where: SpanAt) -> Generator[Look, Any, Pivots]:
     places = [len(order) * part // count for part in range(1, count)] if len(order) else []
     chosen = order[np.array(places, np.intp)]
     return Pivots(values[chosen], tuple(map(int, positions[chosen])))
+
+
+def part_count(sizes: Sequence[int], width: float) -> int:
+    """Return into how many parts to cut: each is a pass of partitioning, so no more than needed.
+
+    These are one for each core, and so many that a part is as small as the memory wants it, though
+    no smaller than the largest chunk, and not above four of these.
+    """
+    plan = current_plan.get()
+    largest = max(1, *sizes) if sizes else 1
+    fitting = plan.block_limit(sys.maxsize) * PART_BLOCKS / width
+    wanted = min(4 * largest, max(largest, fitting))
+    return max(min(len(sizes), plan.workers), math.ceil(sum(sizes) / wanted))
 
 
 def sample_rate(a: Grid, wanted: int) -> float:
@@ -200,8 +220,8 @@ def sample(block: Any, rate: float) -> Any:
 
 @kernel(scratch=0.2)
 def parts(block: Any, start: int, stop: int, pivots: Pivots) -> list[Any]:
-    """Cut a block at the pivots, its parts in no order within."""
-    if block.dtype.kind not in "biuf":
+    """Cut a block at the pivots, its parts in any order within."""
+    if block.dtype.kind not in "biuf" or len(pivots.values) > SORT_FROM:
         ordered = np.sort(block)
         return _split(ordered, _cuts(ordered, start, stop, pivots))
     cuts = []
@@ -271,12 +291,6 @@ def part_sizes(split: list[Any]) -> Any:
     """Return the number of elements of each part."""
     lengths = (len(part[0]) if isinstance(part, tuple) else len(part) for part in split)
     return np.fromiter(lengths, np.intp)
-
-
-@kernel(view=True)
-def pick_parts(split: list[Any]) -> list[Any]:
-    """Return the parts themselves."""
-    return split
 
 
 @kernel(scratch=0.1)

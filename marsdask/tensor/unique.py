@@ -27,7 +27,7 @@ from .join import concatenate
 from .rechunk import resolved
 from .reshape import ravel, reshape
 from .shape import normalize_axis
-from .sort import SpanAt, find_pivots, pick_parts
+from .sort import SpanAt, find_pivots
 
 #: Distinct elements of all chunks together, up to which they meet in one place.
 FEW = 2**22
@@ -76,7 +76,7 @@ class Unique(Node):
         merged = all_to_all(
             parts,
             0,
-            pick_parts,
+            None,
             merge,
             (1,) * (len(values) + 1),
             merge_kwargs={"equal_nan": self.equal_nan},

@@ -1,8 +1,10 @@
-"""One value in one file: a pickle-5 stream followed by its buffers, read back by a private mmap.
+"""One value in one file: pickle-5 streams followed by their buffers, mapped or read back.
 
-``[pickle stream][buffer 0][buffer 1]...[index][trailer]``, every buffer aligned for any dtype. The
-buffers are written from where they lie and mapped on reading, so neither direction copies them; the
-mapping is private: what is read may be modified in place and the file stays as it was.
+``[pickle stream][buffer]...`` is a record, every buffer aligned for any dtype; behind the records
+stand an index and a trailer. A list of large entries is a record for each, so that one entry can be
+read without the others. Buffers are written from where they lie. :func:`read` maps them privately:
+what is read may be modified in place and the file stays as it was. :func:`load` reads them into
+memory of their own, which is what a budget can count.
 """
 
 from __future__ import annotations
@@ -12,18 +14,24 @@ import mmap
 import os
 import pickle
 import struct
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
 import cloudpickle
 import numpy as np
+from dask.sizeof import sizeof
 
-_MAGIC = b"marsdsk1"
+_MAGIC = b"marsdsk2"
 _TRAILER = struct.Struct("<QQ8s")
 _ALIGNMENT = 64
 
 #: Smaller files are read rather than mapped: cheaper, and mappings are a limited resource.
 _MAP_FROM = 128 * 1024
+
+#: A list whose entries are of this many bytes on average is written entry by entry.
+_DIVIDE_FROM = 4096
 
 #: What a pickler raises for an object that is not importable by name.
 UNPICKLABLE = (pickle.PicklingError, AttributeError, TypeError)
@@ -56,26 +64,59 @@ def _dump(pickler_class: type[pickle.Pickler], file: IO[bytes], value: Any) -> l
     return [buffer.raw() for buffer in buffers]
 
 
-def _write(file: IO[bytes], value: Any, by_value: bool) -> int:
+def _write_record(file: IO[bytes], value: Any, by_value: bool) -> list[int]:
+    """Append a value; return where its stream ends, the number of its buffers, and their ends."""
+    start = file.tell()
     try:
         buffers = _dump(cloudpickle.Pickler if by_value else pickle.Pickler, file, value)
     except UNPICKLABLE:
         if by_value:
             raise
-        file.seek(0)
+        file.seek(start)
         file.truncate()
         buffers = _dump(cloudpickle.Pickler, file, value)
     position = file.tell()
-    index = []
+    entry = [start, position, len(buffers)]
     for buffer in buffers:
-        start = -(-position // _ALIGNMENT) * _ALIGNMENT
-        file.write(bytes(start - position))
+        begin = -(-position // _ALIGNMENT) * _ALIGNMENT
+        file.write(bytes(begin - position))
         file.write(buffer)
-        position = start + buffer.nbytes
-        index += [start, position]
+        position = begin + buffer.nbytes
+        entry += [begin, position]
+    return entry
+
+
+def entries(value: Any) -> int:
+    """Return how many entries of a value can be read alone; 0 if only the whole can.
+
+    These are lists of arrays or frames (or tuples of them), as what is to be exchanged comes in.
+    """
+    if type(value) is not list or len(value) < 2:
+        return 0
+    blocks = [block for entry in value for block in (entry if type(entry) is tuple else (entry,))]
+    # Every entry is a stream of its own, so what two of them share would be written twice.
+    apart = all(hasattr(block, "ndim") for block in blocks) and len({*map(id, blocks)}) == len(
+        blocks
+    )
+    return len(value) if apart and int(sizeof(value)) >= _DIVIDE_FROM * len(value) else 0
+
+
+def _write(file: IO[bytes], value: Any, by_value: bool) -> int:
+    count = entries(value)
+    index = []
+    for entry in value if count else [value]:
+        index += _write_record(file, entry, by_value)
+    position = file.tell()
     file.write(struct.pack(f"<{len(index)}Q", *index))
-    file.write(_TRAILER.pack(position, len(buffers), _MAGIC))
+    file.write(_TRAILER.pack(position, count, _MAGIC))
     return position + 8 * len(index) + _TRAILER.size
+
+
+def _start_writing(file: IO[bytes]) -> None:
+    """Have the system write the file soon, not when its memory is full of what waits for that."""
+    if hasattr(os, "posix_fadvise"):
+        file.flush()
+        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
 
 
 def write(path: str | os.PathLike[str], value: Any, *, by_value: bool = False) -> int:
@@ -87,12 +128,63 @@ def write(path: str | os.PathLike[str], value: Any, *, by_value: bool = False) -
     """
     try:
         with Path(path).open("xb") as file:
-            return _write(file, value, by_value)
+            size = _write(file, value, by_value)
+            _start_writing(file)
+            return size
     except FileExistsError:
         raise
     except BaseException:  # also an interrupt: no half a file may stay
         Path(path).unlink(missing_ok=True)
         raise
+
+
+@dataclass(frozen=True)
+class _Record:
+    """Where in a file a value lies: its stream, and each of its buffers."""
+
+    stream: slice
+    buffers: list[slice]
+
+
+class _Incomplete(ValueError):
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        super().__init__(f"{os.fspath(path)} is not a complete value file")
+
+
+def _records(
+    path: str | os.PathLike[str], size: int, fetch: Callable[[int, int], Any]
+) -> tuple[list[_Record], int]:
+    """Return the records and the number of entries, which is 0 of what is not a divided list."""
+    end = size - _TRAILER.size
+    if end < 0:
+        raise _Incomplete(path)
+    position, count, magic = _TRAILER.unpack(fetch(end, size))
+    if magic != _MAGIC or not 0 <= position <= end:
+        raise _Incomplete(path)
+    numbers = iter(struct.unpack(f"<{(end - position) // 8}Q", fetch(position, end)))
+    return list(_parsed(numbers)), count
+
+
+def _parsed(numbers: Iterator[int]) -> Iterator[_Record]:
+    for start in numbers:
+        stop, count = next(numbers), next(numbers)
+        yield _Record(
+            slice(start, stop), [slice(next(numbers), next(numbers)) for _ in range(count)]
+        )
+
+
+def read(path: str | os.PathLike[str]) -> Any:
+    """Return the value in the file; its arrays are writable and never write through to the file.
+
+    The file may be removed while the value is in use (on POSIX).
+    """
+    view = _contents(path)
+    records, count = _records(path, len(view), lambda start, stop: view[start:stop])
+    values = [
+        pickle.loads(view[record.stream], buffers=[view[part] for part in record.buffers])
+        for record in records
+    ]
+    return values if count else values[0]
 
 
 def _contents(path: str | os.PathLike[str]) -> memoryview:
@@ -105,18 +197,44 @@ def _contents(path: str | os.PathLike[str]) -> memoryview:
         return memoryview(data)
 
 
-def read(path: str | os.PathLike[str]) -> Any:
-    """Return the value in the file; its arrays are writable and never write through to the file.
+def load(path: str | os.PathLike[str], entry: int | None = None) -> Any:
+    """Return the value in the file, or one entry of it alone, in memory that is nobody else's."""
+    with Path(path).open("rb", buffering=0) as file:
+        reader = _Reader(file)
+        if entry is not None and hasattr(os, "posix_fadvise"):
+            # Reading ahead, as systems do by megabytes, would read what is not asked for.
+            os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_RANDOM)
+        records, count = _records(path, reader.size, reader.bytes)
+        if entry is not None:
+            return reader.value(records[entry])
+        values = [reader.value(record) for record in records]
+        return values if count else values[0]
 
-    The file may be removed while the value is in use (on POSIX).
-    """
-    view = _contents(path)
-    try:
-        end, count, magic = _TRAILER.unpack_from(view, len(view) - _TRAILER.size)
-        if magic != _MAGIC:
-            raise struct.error
-        index = struct.unpack_from(f"<{2 * count}Q", view, end)
-    except struct.error:
-        raise ValueError(f"{os.fspath(path)} is not a complete value file") from None
-    buffers = [view[a:b] for a, b in zip(index[::2], index[1::2], strict=True)]
-    return pickle.loads(view, buffers=buffers)
+
+class _Reader:
+    """Reads parts of a file into memory."""
+
+    def __init__(self, file: Any) -> None:
+        self._file = file
+        self.size = os.fstat(file.fileno()).st_size
+
+    def value(self, record: _Record) -> Any:
+        """Read a record; each buffer has memory of its own, which can be freed alone."""
+        stream = self.bytes(record.stream.start, record.stream.stop)
+        return pickle.loads(stream, buffers=[self.array(part) for part in record.buffers])
+
+    def bytes(self, start: int, stop: int) -> Any:
+        """Read a few bytes."""
+        return self.array(slice(start, stop)).data
+
+    def array(self, part: slice) -> np.ndarray[Any, Any]:
+        """Read bytes into an array, which is what a ledger of buffers can tell the owner of."""
+        array = np.empty(part.stop - part.start, np.uint8)
+        self._file.seek(part.start)
+        rest = array.data
+        while rest:
+            count = self._file.readinto(rest)  # at most 2 GiB at a time
+            if not count:
+                raise EOFError("a value file ended early")
+            rest = rest[count:]
+        return array

@@ -35,16 +35,24 @@ def check_writable(folder: str) -> None:
 class SpillFile:
     """One result on disk."""
 
-    __slots__ = ("_store", "nbytes", "path")
+    __slots__ = ("_store", "entries", "loading", "nbytes", "path")
 
-    def __init__(self, store: SpillStore, path: str, nbytes: int) -> None:
+    def __init__(self, store: SpillStore, path: str, nbytes: int, entries: int = 0) -> None:
         self._store = store
         self.path = path
         self.nbytes = nbytes
+        self.entries = entries
+        """How many entries of the value can be loaded alone."""
+        self.loading = threading.Lock()
+        """For whoever puts the value into memory, where one of it is enough."""
 
     def read(self) -> Any:
         """Return the value; its arrays are mapped privately, so they are writable."""
         return files.read(self.path)
+
+    def load(self, entry: int | None = None) -> Any:
+        """Return the value, or one entry of it, in memory of its own."""
+        return files.load(self.path, entry)
 
     def remove(self) -> None:
         """Delete the file; values read from it stay valid."""
@@ -94,7 +102,7 @@ class SpillStore:
             except OSError as error:
                 problems.append(f"{folder}: {error.strerror or error}")
                 continue
-            return self._keep(SpillFile(self, path, nbytes))
+            return self._keep(SpillFile(self, path, nbytes, files.entries(value)))
         raise SpillFull(f"no spill directory takes any more ({'; '.join(problems)})")
 
     def forget(self, file: SpillFile) -> None:

@@ -14,7 +14,7 @@ import pytest
 import marsdask.dataframe as md
 import marsdask.tensor as mt
 from marsdask.core.config import option_context
-from marsdask.core.passes import Plan
+from marsdask.core.plan import Plan
 from marsdask.core.tiling import Compilation
 from marsdask.scheduler.base import ChunkInfo, Done, Stage, describe
 from tests.core.toys import order

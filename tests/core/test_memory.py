@@ -14,7 +14,7 @@ import marsdask.tensor as mt
 from marsdask.core.chunk import Grid, Held, HeldGrid, Ref
 from marsdask.core.errors import MemoryBudgetError
 from marsdask.core.lowering import lower
-from marsdask.core.passes import Plan
+from marsdask.core.plan import Plan
 from marsdask.core.shapes import (
     Cost,
     all_to_all,

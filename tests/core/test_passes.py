@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 import marsdask.tensor as mt
 from marsdask.core.graph import Graph
-from marsdask.core.passes import Plan, coalesce, merge_sizes, run_passes, substitute, verify
+from marsdask.core.passes import coalesce, merge_sizes, run_passes, substitute, verify
+from marsdask.core.plan import Plan
 from marsdask.core.types import numbers
 from tests.core.toys import Numbers, Scaled, Total
 

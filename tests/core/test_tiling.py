@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from marsdask.core.passes import Plan
+from marsdask.core.plan import Plan
 from marsdask.core.tiling import Compilation
 from marsdask.scheduler.base import Stage
 from tests.core.toys import ByRemainder, Looked, Numbers, Scaled, Total, run

@@ -6,7 +6,8 @@ import pytest
 
 import marsdask.dataframe as md
 from marsdask.core.graph import Graph
-from marsdask.core.passes import Plan, run_passes
+from marsdask.core.passes import run_passes
+from marsdask.core.plan import Plan
 from marsdask.dataframe.csv import ReadCsv
 from marsdask.dataframe.parquet import ReadParquet
 from tests.dataframe.tables import equal, table

@@ -2,6 +2,9 @@
 
 import os
 import pickle
+import sys
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -9,6 +12,7 @@ import pyarrow as pa
 import pytest
 
 from marsdask.scheduler.storage import files
+from marsdask.scheduler.storage.buffers import Ledger, charges
 
 LARGE = np.arange(200_000.0)
 
@@ -44,6 +48,70 @@ def round_trip(folder, value):
     result = files.read(path)
     path.unlink()
     return result
+
+
+DIVISIBLE: dict[str, tuple[Any, int]] = {
+    "arrays": ([LARGE, LARGE[:0], LARGE[5:90_000]], 3),
+    "tuples": ([(LARGE, LARGE.astype(int)), (LARGE[:4], LARGE[::2])], 2),
+    "frames": ([pd.DataFrame({"x": LARGE}), pd.DataFrame({"y": ["a", "b"]})], 2),
+    "small": ([LARGE[:3], LARGE[:4]], 0),
+    "one": ([LARGE], 0),
+    "scalars": ([LARGE, 5], 0),
+    "shared": ([LARGE, LARGE], 0),
+    "not a list": ((LARGE, LARGE[5:]), 0),
+}
+
+
+@pytest.mark.parametrize("name", DIVISIBLE)
+def test_entries_of_a_list(tmp_path, name):
+    """A list of large arrays or frames is read whole, or one entry without the others."""
+    value, count = DIVISIBLE[name]
+    path = tmp_path / "value"
+    files.write(path, value)
+    assert files.entries(value) == count
+    for found in (files.read(path), files.load(path)):
+        assert type(found) is type(value)
+        assert_same(list(found), list(value))
+    for entry in range(count):
+        assert_same([files.load(path, entry)], [value[entry]])
+
+
+def assert_same(found, wanted):
+    for a, b in zip(found, wanted, strict=True):
+        if isinstance(b, tuple):
+            assert_same(a, b)
+        elif isinstance(b, pd.DataFrame):
+            pd.testing.assert_frame_equal(a, b)
+        else:
+            np.testing.assert_array_equal(a, b, strict=True)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads what Linux counts")
+def test_an_entry_costs_its_own_bytes(tmp_path):
+    """Of a large list, one entry is read from the file and held in memory, nothing else."""
+    path = tmp_path / "value"
+    files.write(path, [LARGE + i for i in range(20)])
+
+    def read_so_far():
+        fields = dict(line.split(": ") for line in Path("/proc/self/io").read_text().splitlines())
+        return int(fields["rchar"])
+
+    start = read_so_far()
+    found = files.load(path, 7)
+    assert read_so_far() - start < 1.1 * LARGE.nbytes
+    assert charges(found, Ledger()) == ((id(found.base), LARGE.nbytes),)
+
+
+def test_loaded_arrays_are_charged_by_their_memory(tmp_path):
+    """What was loaded is writable, nobody else's, and counts in full through any view of it."""
+    path = tmp_path / "value"
+    files.write(path, {"x": LARGE, "y": LARGE[:10]})
+    value = files.load(path)
+    assert value["x"].flags.writeable
+    view = value["x"][:5]
+    del value
+    ((_, nbytes),) = charges(view, Ledger())
+    assert nbytes == LARGE.nbytes
 
 
 @pytest.mark.parametrize("name", ARRAYS)
@@ -157,5 +225,6 @@ def test_incomplete_file(tmp_path, data):
     """A file that was not written to its end is refused by name."""
     path = tmp_path / "value"
     path.write_bytes(data)
-    with pytest.raises(ValueError, match="value is not a complete"):
-        files.read(path)
+    for reader in (files.read, files.load):
+        with pytest.raises(ValueError, match="value is not a complete"):
+            reader(path)

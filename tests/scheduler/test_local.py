@@ -1,5 +1,6 @@
 """The engine behind the in-process schedulers: lifetimes, nesting, interrupts."""
 
+import contextlib
 import gc
 import signal
 import subprocess
@@ -7,11 +8,13 @@ import sys
 import threading
 import time
 import weakref
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from dask.task_spec import DataNode, Task, TaskRef
 
+from marsdask.scheduler import local
 from marsdask.scheduler.threads import ThreadsScheduler
 
 DEADLINE = 60
@@ -113,6 +116,39 @@ def test_many_nesting_tasks_do_not_pile_up():
         handle = scheduler.submit(tasks, list(tasks))
         handle.wait(DEADLINE)
         assert sum(scheduler.gather(list(tasks))) == 1500
+
+
+class Hasty:
+    """A lock whose timed waiting may end before its time, as the system's does by a little."""
+
+    def __init__(self):
+        self._lock = threading.Lock()
+        self.release = self._lock.release
+        self._first = True
+
+    def acquire(self, blocking=True, timeout=-1):
+        if timeout > 0 and self._first:
+            self._first = False
+            return False
+        return self._lock.acquire(blocking, timeout)
+
+
+def waits(scheduler, started, gate):
+    handle = scheduler.submit({"inner": Task("inner", open_gate, started, gate)}, ["inner"])
+    assert started.wait(DEADLINE)
+    with contextlib.suppress(TimeoutError):
+        handle.wait(0.05)
+    gate.set()
+    handle.wait(DEADLINE)
+
+
+def test_a_wait_that_ends_early_is_woken_once(monkeypatch):
+    """Its park is not left twice among those to wake: the second release would raise."""
+    monkeypatch.setattr(local, "threading", SimpleNamespace(**{**vars(threading), "Lock": Hasty}))
+    started, gate = threading.Event(), threading.Event()
+    with ThreadsScheduler(nthreads=2) as scheduler:
+        run(scheduler, waits, scheduler, started, gate)
+        assert run(scheduler, int) == 0
 
 
 def shares(scheduler, key, tasks):

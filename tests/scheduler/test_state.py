@@ -1,5 +1,6 @@
 """The decisions of the in-process schedulers, without a thread, a file or a clock."""
 
+import operator
 from types import SimpleNamespace
 from typing import Any
 
@@ -57,16 +58,18 @@ def finish(state, item, nbytes=0):
 def complete(state, instruction, nbytes=0):
     """Do what the state says in the simplest way."""
     if isinstance(instruction, Spill):
-        state.spilled(instruction, SimpleNamespace(nbytes=instruction.item.nbytes), None)
+        file = SimpleNamespace(nbytes=instruction.item.nbytes, entries=2)
+        state.spilled(instruction, file, None)
     else:
-        load(instruction)
+        load(state, instruction)
         finish(state, instruction, nbytes)
 
 
-def load(item):
+def load(state, item):
     for source in item.inputs:
-        if source.value is ABSENT:
-            source.value = SimpleNamespace(nbytes=source.nbytes)
+        if source.value is ABSENT and item.entry is None:
+            value = SimpleNamespace(nbytes=source.nbytes)
+            state.loaded(source, value, ((id(value), source.nbytes),))
 
 
 def run_all(state, nbytes=0):
@@ -214,9 +217,24 @@ def test_loading_counts_before_the_task_starts():
     complete(state, spill)
     running = state.next()
     assert state.memory.missing() <= 0
-    load(running)
+    load(state, running)
     finish(state, running, UNIT)
     assert state.memory.ledger.nbytes == 7 * UNIT
+
+
+def test_an_entry_of_a_list_on_disk_is_read_alone():
+    """Who wants one of two entries waits for half of the room and pins nothing."""
+    state = Subject(BUDGET)
+    submit(state, graph(a="", b=""), "ab", units(a=6, b=6))
+    run_all(state, 6 * UNIT)
+    assert state.items["a"].value is ABSENT
+    submit(state, {"c": Task("c", operator.getitem, TaskRef("a"), 1)}, "c", units(c=0))
+    running = state.next()
+    assert (running.key, running.entry, running.peak) == ("c", 1, 3 * UNIT)
+    assert not state.items["a"].pins
+    finish(state, running, 3 * UNIT)
+    assert state.items["a"].value is ABSENT
+    assert state.memory.ledger.nbytes == 9 * UNIT
 
 
 def test_a_copy_on_disk_is_not_written_again():
@@ -363,11 +381,15 @@ class Machine(RuleBasedStateMachine):
         wanted=st.sets(st.sampled_from(KEYS), min_size=1, max_size=4),
         sizes=st.lists(st.integers(0, 11), min_size=10, max_size=10),
         level=st.integers(0, 2),
+        picks=st.booleans(),
     )
-    def submit(self, needs, wanted, sizes, level):
+    def submit(self, needs, wanted, sizes, level, picks):
         tasks, hints = {}, {}
         for i, key in enumerate(KEYS):
-            tasks[key] = task(key, *(n for n in needs[i] if n < key))
+            inputs = [n for n in needs[i] if n < key]
+            tasks[key] = task(key, *inputs)
+            if picks and len(inputs) == 1:
+                tasks[key] = Task(key, operator.getitem, TaskRef(inputs[0]), 1)
             hints[key] = Hint(nbytes=sizes[i] * UNIT, peak=sizes[i] * UNIT)
         job = submit(self.state, tasks, sorted(wanted), hints, level=level)
         self.jobs.append((job, sorted(wanted)))
@@ -411,7 +433,8 @@ class Machine(RuleBasedStateMachine):
         running = [i for i in self.working if isinstance(i, Item)]
         assert self.state.active == len(running)
         assert self.state.memory.reserved == sum(i.peak for i in running)
-        pinned = [source for i in running for source in i.inputs if source.charges]
+        whole = [i for i in running if i.entry is None]
+        pinned = [source for i in whole for source in i.inputs if source.charges]
         for item in items:
             assert item.pins == pinned.count(item)
         on_disk = [i for i in items if i.status == DONE and i.value is ABSENT and not i.pins]

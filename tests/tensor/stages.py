@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from marsdask.core.passes import Plan
+from marsdask.core.plan import Plan
 from marsdask.core.tiling import Compilation
 from marsdask.scheduler.base import Stage
 

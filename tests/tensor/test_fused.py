@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 import marsdask.tensor as mt
 from marsdask.core.graph import Graph
-from marsdask.core.passes import Plan, fuse
+from marsdask.core.passes import fuse
+from marsdask.core.plan import Plan
 from marsdask.tensor.fused import TILE_BYTES, TILES_BYTES, fused, tile_shape
 from marsdask.tensor.pointwise import Fused
 from marsdask.tensor.reduction import Reduction

@@ -13,7 +13,7 @@ import marsdask.tensor as mt
 from marsdask import compute
 from marsdask.core.graph import Graph
 from marsdask.core.node import Part
-from marsdask.core.passes import Plan
+from marsdask.core.plan import Plan
 from marsdask.tensor.reduce import mean, std, var
 from marsdask.tensor.reduction import Reduction, Reductions, read_once, shared_ways
 from tests.strategies import arrays_and_chunks, tensor_of

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from contextlib import contextmanager
 
 import dask
 import numpy as np
@@ -10,11 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import marsdask
 import marsdask.tensor as mt
 from marsdask.core.collection import wrap
 from marsdask.core.config import option_context
+from marsdask.core.plan import Plan, current_plan
 from marsdask.tensor.base import as_node
-from marsdask.tensor.sort import Pivots, parts
+from marsdask.tensor.sort import PART_BLOCKS, Pivots, part_count, parts
 from tests.strategies import chunkings
 
 RNG = np.random.default_rng(0)
@@ -133,3 +136,39 @@ def test_dask_sorts_without_a_look(name):
     values, order = dask.compute(mt.sort(lazy), mt.argsort(lazy), scheduler="sync")
     np.testing.assert_array_equal(values, np.sort(x))
     np.testing.assert_array_equal(order, np.argsort(x, kind="stable"))
+
+
+def test_parts_are_as_many_as_memory_and_cores_want():
+    """One for each core; as small as the budget wants, but of one to four of the largest chunks."""
+    with in_plan(workers=2):
+        assert part_count([100] * 10, 8) == 3
+        assert part_count([100] * 5, 8) == 2
+        assert part_count([100], 8) == 1
+        assert part_count([], 8) == 0
+        assert part_count([0], 8) == 1
+    with in_plan(workers=2, budget=16 * 2 * 1600 // PART_BLOCKS):
+        assert part_count([100] * 40, 8) == 20
+        assert part_count([100] * 40, 80) == 40
+
+
+@contextmanager
+def in_plan(**options):
+    token = current_plan.set(Plan(**options))
+    try:
+        yield
+    finally:
+        current_plan.reset(token)
+
+
+def test_a_sort_keeps_to_small_budgets():
+    """Three budgets of numbers are sorted, and neighbours compared, in parts that fit."""
+    budget = 8 * 2**20
+    session = marsdask.new_session("threads", n_workers=2, memory_limit=budget, default=False)
+    try:
+        x = mt.random.RandomState(0).rand(3 * budget // 8, chunk_size=2**16)
+        ordered = mt.sort(x).execute(session=session)
+        gap = (ordered[1:] - ordered[:-1]).min().compute(session=session)
+        assert gap >= 0
+        assert ordered.sum().compute(session=session) == pytest.approx(x.sum().compute())
+    finally:
+        session.close()
