@@ -6,26 +6,33 @@ and only wanted keys report back, so events count these.
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from dask.highlevelgraph import HighLevelGraph, MaterializedLayer
-from distributed import Client, Future, default_client
+from distributed import Client, Future, Security, default_client
+from distributed.comm import connect
 
 from .base import Callback, Capabilities, ChunkInfo, Handle, Hint, Key, TaskGraph, describe
 from .dask_graph import cull
-from .errors import ResultLost, SchedulerClosed
+from .errors import ResultLost, SchedulerClosed, Unreachable
 from .events import GraphSubmitted, TaskDone, TaskFailed
 from .handle import Submission
 from .held import Held
+
+#: Seconds that an address is given to answer.
+PATIENCE = 10.0
 
 
 class DaskScheduler:
     """Runs graphs on a cluster.
 
     ``client`` is a ``distributed.Client`` (never closed here), an address, for which a client is
-    opened and closed with the scheduler, or ``None`` for Dask's current client. Keys that this
+    opened (within ``connect_timeout`` seconds) and closed with the scheduler, or ``None`` for
+    Dask's current client. Keys that this
     client holds otherwise, such as persisted collections, can be referred to like held ones.
     Callbacks of handles run on the one thread that distributed has for them: they must not wait for
     another handle.
@@ -34,10 +41,12 @@ class DaskScheduler:
     name = "dask"
     capabilities = Capabilities(locality=True, spill=True, resilient=True)
 
-    def __init__(self, client: Client | str | None = None) -> None:
+    def __init__(
+        self, client: Client | str | None = None, *, connect_timeout: float = PATIENCE
+    ) -> None:
         self._owns_client = isinstance(client, str)
         if isinstance(client, str):
-            client = Client(client, set_as_default=False)
+            client = _connected(client, connect_timeout)
         self._client: Client = default_client() if client is None else client
         if self._client.asynchronous:
             raise ValueError(
@@ -134,6 +143,32 @@ class DaskScheduler:
         self._held.clear()
         if self._owns_client:
             self._client.close()
+
+
+def _connected(address: str, seconds: float) -> Client:
+    # A client that cannot connect leaves its loop's thread behind, so none is made before it can.
+    if not address.startswith("inproc://"):
+        with ThreadPoolExecutor(1) as apart:  # the caller may be in a loop of its own
+            try:
+                apart.submit(asyncio.run, _greet(address, seconds)).result()
+            except ValueError as error:  # not an address: that is said in one line
+                raise error.with_traceback(None) from None
+            except Exception as error:  # noqa: BLE001 - who is no scheduler may answer anything
+                raise Unreachable(address, seconds, _reason(error)) from None
+    return Client(address, set_as_default=False, timeout=seconds)
+
+
+def _reason(error: BaseException | None) -> str:
+    """Return what the system said: the last words in a chain of causes."""
+    words = ""
+    while error is not None:
+        words, error = str(error) or words, error.__cause__
+    return words
+
+
+async def _greet(address: str, seconds: float) -> None:
+    peer = await connect(address, seconds, **Security().get_connection_args("client"))
+    await peer.close()
 
 
 class _ClusterSubmission(Submission):

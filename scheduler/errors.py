@@ -86,6 +86,22 @@ class NoSupervisor(MarsdaskError, OSError):
     """None of the supervisors that were named can be reached."""
 
 
+class Unreachable(MarsdaskError, ConnectionError):
+    """No scheduler answers at an address."""
+
+    def __init__(self, address: str, seconds: float, cause: object) -> None:
+        self.address = address
+        self.seconds = seconds
+        self.cause = str(cause)
+        super().__init__(
+            f"no Dask scheduler answered at {address} within {seconds:g} s ({self.cause}): "
+            "start one there with `dask scheduler`, or give it longer with connect_timeout="
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.address, self.seconds, self.cause)
+
+
 class UnknownScheduler(MarsdaskError, ValueError):
     """No scheduler has the name; the message lists those that exist."""
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
 import importlib
+import inspect
 import sys
 from collections.abc import Callable
 from importlib.metadata import entry_points
@@ -62,7 +64,19 @@ def _factory(name: str) -> Factory:
 
 def create(name: str, **options: Any) -> Scheduler:
     """Return a new scheduler; ``options`` go to its constructor."""
-    return _factory(_ALIASES.get(name, name))(**options)
+    return _call(_factory(_ALIASES.get(name, name)), name, options)
+
+
+def _call(factory: Factory, name: str, options: dict[str, Any]) -> Scheduler:
+    """Call a constructor, unless its signature has no place for an option."""
+    known = inspect.signature(factory).parameters
+    if not any(item.kind is inspect.Parameter.VAR_KEYWORD for item in known.values()):
+        for option in options:
+            if option not in known:
+                close = difflib.get_close_matches(option, known, n=1)
+                hint = f"did you mean {close[0]!r}?" if close else f"it takes {', '.join(known)}"
+                raise TypeError(f"the scheduler {name!r} takes no option {option!r}: {hint}")
+    return factory(**options)
 
 
 def _is_client(obj: Any) -> bool:

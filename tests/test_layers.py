@@ -53,6 +53,7 @@ DASK_USERS = {
     "marsdask/core/tokens.py": "leaves to dask.tokenize what it does not know itself",
     "marsdask/core/adopted.py": "takes in the tasks of Dask's graphs",
     "marsdask/core/ambient.py": "asks Dask where it computes",
+    "marsdask/core/config.py": "reads sizes such as '128MiB' as Dask does",
     "marsdask/core/collection.py": "implements the Dask collection protocol",
     "marsdask/core/dask_layer.py": "is the lazy Layer, and what the protocol's methods return",
     "marsdask/core/dask_verbs.py": "hands Dask's verbs on where they are not ours",

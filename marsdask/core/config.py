@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
+from dask.utils import parse_bytes
+
 from marsdask.scheduler.errors import MarsdaskError
 
 
@@ -59,20 +61,29 @@ def _is_dirs(value: Any) -> bool:
     return value is None or isinstance(value, str | list | tuple)
 
 
+def _is_bytes(value: str) -> bool:
+    try:
+        return parse_bytes(value) > 0
+    except ValueError:
+        return False
+
+
 def _is_chunk_size(value: Any) -> bool:
     """Take what every tensor may be cut by; what fits a shape is told where there is one."""
     if isinstance(value, Mapping | tuple | list):
         items = value.values() if isinstance(value, Mapping) else value
         return all(map(_is_chunk_size, items))
+    if isinstance(value, str) and value != "auto":
+        return _is_bytes(value)
     if value is None or isinstance(value, str):
-        return value in (None, "auto")
+        return True
     # NumPy's integers are none of Python's.
     is_integer = hasattr(value, "__index__") and not isinstance(value, bool)
     return is_integer and (value > 0 or value == -1)
 
 
 _OPTIONS: dict[str, Option] = {
-    "chunk_size": Option(None, _is_chunk_size, "an int, a tuple of ints, 'auto' or -1"),
+    "chunk_size": Option(None, _is_chunk_size, "an int, a tuple of ints, '16MiB', 'auto' or -1"),
     "chunk_store_limit": Option(128 * 2**20, _is_number, "a number of bytes"),
     "coalesce": Option(True, _is_bool, "a bool"),
     "split_every": Option(8, _is_count, "a positive int"),

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import difflib
+import inspect
 import os
 import threading
 import uuid
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from typing import Any, Self
 
@@ -316,6 +318,7 @@ def new_session(
     """
     if address is None and (n_worker is not None or web):
         address = "supervisor"
+    _check_names(scheduler_options)
     _refuse(backend, web=web and address != "supervisor")
     if not new and _default is not None and not _default.closed:
         return _default
@@ -337,6 +340,14 @@ def new_session(
     owns = scheduler is not address
     session = Session(scheduler, owns_scheduler=owns, session_id=session_id)
     return session.as_default() if default else session
+
+
+def _check_names(options: Mapping[str, Any]) -> None:
+    """Refuse what is nearly an argument of ``new_session``; all others are the scheduler's."""
+    known = list(inspect.signature(new_session).parameters)
+    for name in options:
+        for close in difflib.get_close_matches(name, known, n=1, cutoff=0.85):
+            raise TypeError(f"new_session() takes no {name!r}: did you mean {close!r}?")
 
 
 def _refuse(backend: str, *, web: bool) -> None:

@@ -16,7 +16,7 @@ from marsdask.core.config import options
 from marsdask.core.node import Node
 from marsdask.core.shapes import Blockwise
 from marsdask.core.types import Chunks, Sizes, numbers, total
-from marsdask.tensor.chunks import normalize_chunks
+from marsdask.tensor.chunks import bytes_of, normalize_chunks
 from marsdask.tensor.rechunk import recut, resolved
 
 from .base import FirstRowAt, FrameNode, FromPandas, row_bytes
@@ -34,8 +34,11 @@ def row_sizes(rows: int, meta: Any, chunk_size: Any, num_partitions: int | None)
         chunk_size = chunk_size[0]
     if chunk_size is None:
         chunk_size = options.chunk_size
-    if chunk_size is None or chunk_size == "auto":
-        chunk_size = max(1, int(options.chunk_store_limit / max(1.0, row_bytes(meta))))
+    if chunk_size is None or isinstance(chunk_size, str):
+        limit = options.chunk_store_limit
+        if chunk_size is not None and chunk_size != "auto":
+            limit = bytes_of(chunk_size)
+        chunk_size = max(1, int(limit / max(1.0, row_bytes(meta))))
     (sizes,) = normalize_chunks(chunk_size, (rows,), np.dtype("i1"))
     return numbers(sizes)
 

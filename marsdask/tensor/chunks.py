@@ -56,11 +56,12 @@ def normalize_chunks(chunk_size: Any, shape: Any, dtype: Any) -> Chunks:
         per_axis = [chunk_size] * len(shape)
     sizes = [_axis_sizes(item, length) for item, length in zip(per_axis, shape, strict=True)]
     texts = [item for item in per_axis if isinstance(item, str) and item != "auto"]
-    limit = min(map(_nbytes, texts), default=options.chunk_store_limit)
+    limit = min(map(bytes_of, texts), default=options.chunk_store_limit)
     return _fill_auto(sizes, shape, np.dtype(dtype).itemsize, limit)
 
 
-def _nbytes(text: str) -> int:
+def bytes_of(text: str) -> int:
+    """Return the bytes that a text like ``"16MiB"`` says."""
     try:
         return parse_bytes(text)
     except ValueError:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import threading
 
+import numpy as np
 import pytest
 
+import marsdask.dataframe as md
+import marsdask.tensor as mt
 from marsdask.core.config import OptionError, option_context, options
 
 
@@ -19,7 +22,15 @@ def test_unknown_names_are_refused_with_near_ones():
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("split_every", 0), ("split_every", 1.5), ("eager_mode", 1), ("show_progress", "yes")],
+    [
+        ("split_every", 0),
+        ("split_every", 1.5),
+        ("eager_mode", 1),
+        ("show_progress", "yes"),
+        ("chunk_size", "many"),
+        ("chunk_size", "0MiB"),
+        ("chunk_size", (4, "x")),
+    ],
 )
 def test_values_of_the_wrong_kind_are_refused(name, value):
     """Mars's own wording, with what the option takes."""
@@ -57,3 +68,10 @@ def test_a_context_belongs_to_its_thread():
         thread.start()
         thread.join(10)
     assert seen == [8]
+
+
+def test_chunk_sizes_may_be_texts():
+    """Bytes of a tensor's chunks, and of a frame's."""
+    with option_context({"chunk_size": "16KiB"}):
+        assert mt.ones(4096).chunks == ((2048, 2048),)
+        assert md.DataFrame({"x": np.arange(4096.0)}).node.chunks[0] == (2048, 2048)

@@ -13,6 +13,7 @@ import dask
 import numpy as np
 import pytest
 
+import marsdask
 import marsdask.tensor as mt
 from marsdask.core.config import option_context
 from marsdask.core.errors import NotExecutedError, SessionClosed
@@ -333,3 +334,9 @@ def test_a_progress_bar_is_asked_for_each_time():
     """``show_progress=True`` draws it even for work that takes no time."""
     with recording_session():
         assert mt.ones(3).sum().execute(show_progress=False).fetch() == 3
+
+
+def test_misspelt_arguments_are_refused():
+    """What is nearly an argument of new_session is no scheduler's option."""
+    with pytest.raises(TypeError, match="did you mean 'n_workers'"):
+        marsdask.new_session(n_wokers=2)

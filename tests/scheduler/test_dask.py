@@ -1,5 +1,8 @@
 """A cluster as a scheduler; what all schedulers must do is in test_contract.py."""
 
+import pickle
+import socket
+import threading
 from unittest.mock import Mock
 
 import dask
@@ -153,3 +156,18 @@ def test_cancelled_by_others(scheduler, client, gate):
     gate.open()
     with pytest.raises(KeyError):
         scheduler.gather([a])
+
+
+def test_nobody_answers():
+    """One line with the address, the deadline and what would work; no thread is left."""
+    with socket.socket() as taken:  # bound, so that nobody else listens there
+        taken.bind(("127.0.0.1", 0))
+        address = f"tcp://127.0.0.1:{taken.getsockname()[1]}"
+        before = set(threading.enumerate())
+        with pytest.raises(ConnectionError, match="no Dask scheduler answered") as caught:
+            DaskScheduler(address, connect_timeout=0.2)
+    assert set(threading.enumerate()) <= before
+    assert f"{address} within 0.2 s" in str(caught.value)
+    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
+    with pytest.raises(ValueError, match="unknown address scheme 'bogus'"):
+        DaskScheduler("bogus://x")

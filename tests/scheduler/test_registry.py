@@ -86,3 +86,11 @@ def test_resolve_refuses():
     """What is no scheduler is refused with what is accepted."""
     with pytest.raises(TypeError, match="expected a scheduler"):
         registry.resolve(3)
+
+
+def test_unknown_options():
+    """An option that a scheduler does not take is refused with what it takes."""
+    with pytest.raises(TypeError, match="'threads' takes no option 'nthread': did you mean 'nthre"):
+        registry.create("threads", nthread=2)
+    with pytest.raises(TypeError, match="no option 'colour': it takes nthreads, "):
+        registry.create("threads", colour=2)
