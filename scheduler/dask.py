@@ -246,8 +246,13 @@ def _annotated(graph: dict[Key, Any], hints: Mapping[Key, Hint]) -> HighLevelGra
     """Return the graph with its hints as annotations, which arrive in the cluster's task states."""
     peaks = {key: hints[key].peak for key in graph if key in hints}
     sizes = {key: hints[key].nbytes for key in graph if key in hints}
-    annotations = {"mars_mem": peaks.get, "mars_out": sizes.get} if peaks else None
-    layer = MaterializedLayer(graph, annotations=annotations)
+    annotations: dict[str, Any] = {}
+    if peaks:
+        annotations |= {"mars_mem": peaks.get, "mars_out": sizes.get}
+    bands = {key: hint.affinity for key, hint in hints.items() if hint.affinity is not None}
+    if bands:
+        annotations["mars_band"] = bands.get
+    layer = MaterializedLayer(graph, annotations=annotations or None)
     return HighLevelGraph({"marsdask": layer}, {"marsdask": set()})
 
 

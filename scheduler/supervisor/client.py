@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
+
+from dask.task_spec import DataNode
 from dask.utils import parse_bytes
 from distributed import Client
 
 from .. import limits
-from ..base import Capabilities
+from ..base import Callback, Capabilities, Handle, Hint, Key, TaskGraph
 from ..dask import DaskScheduler
 from .local import LocalProcess
+from .placement import colours
 
 
 class SupervisorScheduler(DaskScheduler):
@@ -43,6 +48,19 @@ class SupervisorScheduler(DaskScheduler):
             self._end_local()
             raise
 
+    def submit(
+        self,
+        graph: TaskGraph,
+        keys: Collection[Key],
+        *,
+        hints: Mapping[Key, Hint] | None = None,
+        callbacks: Iterable[Callback] = (),
+    ) -> Handle:
+        """Send the part of the graph that the cluster does not have yet, its sources coloured."""
+        if hints:
+            hints = coloured(graph, hints, len(self.client.nthreads()))
+        return super().submit(graph, keys, hints=hints, callbacks=callbacks)
+
     @property
     def web_address(self) -> str | None:
         """Where the web service of a cluster that was started here is."""
@@ -62,6 +80,21 @@ class SupervisorScheduler(DaskScheduler):
     def _end_local(self) -> None:
         if self._local is not None:
             self._local.close()
+
+
+def coloured(graph: TaskGraph, hints: Mapping[Key, Hint], workers: int) -> dict[Key, Hint]:
+    """Return the hints with an affinity of each task that has no inputs."""
+    sources = [
+        key
+        for key, node in graph.items()
+        if not node.dependencies and not isinstance(node, DataNode)
+    ]
+    chosen = dict(hints)
+    for key, colour in zip(sources, colours(len(sources), workers), strict=True):
+        hint = chosen.get(key, Hint())
+        if hint.affinity is None:
+            chosen[key] = replace(hint, affinity=colour)
+    return chosen
 
 
 def comm_address(address: str) -> str:

@@ -4,10 +4,28 @@ from __future__ import annotations
 
 from ..hooks import Hook
 
+
+def _method(name: str, *parameters: str) -> Hook:
+    return Hook("distributed.scheduler", f"SchedulerState.{name}", parameters)
+
+
 HOOKS = (
     Hook("distributed.core", "Server.listen", ("port_or_addr",)),
     Hook("distributed.core", "Server.__init__", ("blocked_handlers",)),
     Hook("distributed.scheduler", "Scheduler.start_unsafe", ("self",)),
     Hook("distributed.scheduler", "Scheduler.identity", ("n_workers",)),
+    Hook("distributed.scheduler", "DEFAULT_EXTENSIONS"),
+    Hook("distributed.scheduler", "SchedulerState._TRANSITIONS_TABLE"),
+    Hook("distributed.scheduler", "SchedulerState.is_rootish", ("ts",)),
+    Hook("distributed.scheduler", "SchedulerState.decide_worker_non_rootish", ("ts",)),
+    Hook("distributed.scheduler", "SchedulerState.get_comm_cost", ("ts", "ws")),
+    _method("_transition_waiting_processing", "key", "stimulus_id"),
+    _method("_transition_waiting_queued", "key", "stimulus_id"),
+    _method("_transition_queued_processing", "key", "stimulus_id"),
+    _method("_add_to_processing", "ts", "ws", "stimulus_id"),
+    _method("_exit_processing_common", "ts"),
+    Hook("distributed.scheduler", "Scheduler.stimulus_queue_slots_maybe_opened", ("stimulus_id",)),
+    Hook("distributed.stealing", "WorkStealing._get_thief", ("ts", "potential_thieves")),
+    Hook("distributed.stealing", "WorkStealing.move_task_confirm", ("key", "state", "worker")),
     Hook("distributed.comm.ws", "WSHandler", None),
 )

@@ -7,12 +7,12 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import dask.config
-import distributed
 from distributed.comm import get_address_host_port
 
 from .. import hooks
 from ..web.door import open_door
 from .hooks import HOOKS
+from .placing import PlacingScheduler
 
 
 def installed_version() -> str:
@@ -23,7 +23,7 @@ def installed_version() -> str:
         return "unknown"
 
 
-class Supervisor(distributed.Scheduler):
+class Supervisor(PlacingScheduler):
     """A dask scheduler that stock clients and workers take for one.
 
     ``web`` is the host and port of the HTTP server, where clients connect as well (``ws://``);

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-from contextlib import asynccontextmanager
-
 import dask.array as da
 import dask.config
 import distributed
@@ -13,32 +10,7 @@ from distributed import Client
 
 from marsdask.scheduler.supervisor import Supervisor
 from marsdask.scheduler.worker import MarsWorker
-from tests.cluster.commands import DEADLINE
-
-HOST = "127.0.0.1"
-
-
-@asynccontextmanager
-async def cluster(scheduler, worker, address=None, **options):
-    """Start a scheduler and two workers of the given classes, and a client at ``address``."""
-    options.setdefault("dashboard_address", f"{HOST}:0")
-    async with (
-        scheduler(host=HOST, **options) as server,
-        worker(server.address, host=HOST, nthreads=1),
-        worker(server.address, host=HOST, nthreads=1),
-        Client(address(server) if address else server.address, asynchronous=True) as client,
-    ):
-        yield server, client
-
-
-def run(main):
-    """Run a coroutine function, with a deadline."""
-
-    async def limited():
-        async with asyncio.timeout(DEADLINE):
-            await main()
-
-    asyncio.run(limited())
+from tests.cluster.loop import HOST, cluster, run
 
 
 @pytest.mark.parametrize("scheduler", [distributed.Scheduler, Supervisor])

@@ -1,0 +1,149 @@
+"""Where a task runs: one policy, free of any server, and the ledger that it reads.
+
+The order of what counts: a worker where the task fits, one that need not spill for it, the soonest
+start (work before it, and its inputs' way over the network), the fewest bytes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Hashable, Iterable
+from dataclasses import dataclass, field
+from typing import Any, Generic, Protocol, TypeVar
+
+#: Share of a worker's memory that running tasks may be promised.
+SOFT = 0.75
+
+#: What a byte costs that stays on its host, of one that crosses the network.
+SAME_HOST = 0.05
+
+
+class WorkerView(Protocol):
+    """What the policy sees of a worker; distributed's WorkerState is one."""
+
+    @property
+    def host(self) -> str: ...
+    @property
+    def nthreads(self) -> int: ...
+    @property
+    def memory_limit(self) -> int: ...
+    @property
+    def nbytes(self) -> int: ...
+    @property
+    def occupancy(self) -> float: ...
+    @property
+    def processing(self) -> Collection[Any]: ...
+
+
+W = TypeVar("W", bound=WorkerView)
+
+
+@dataclass(frozen=True, slots=True)
+class Input(Generic[W]):
+    """One input: its bytes, and the workers that hold it."""
+
+    nbytes: int
+    holders: Collection[W]
+
+
+@dataclass(frozen=True, slots=True)
+class Placed(Generic[W]):
+    """One task: the bytes that it needs while it runs, 0 if unknown, and its inputs."""
+
+    needs: int
+    inputs: tuple[Input[W], ...] = ()
+
+
+class Ledger:
+    """Bytes promised to tasks that are on a worker and have not ended, by worker and by host."""
+
+    def __init__(self) -> None:
+        self._tasks: dict[Hashable, tuple[Any, str, int]] = {}
+        self._workers: dict[Any, int] = {}
+        self._hosts: dict[str, int] = {}
+
+    def promise(self, task: Hashable, worker: WorkerView, nbytes: int) -> None:
+        """Note that ``task`` is on ``worker``, wherever it was before."""
+        self.settle(task)
+        if nbytes:
+            self._tasks[task] = worker, worker.host, nbytes
+            self._add(worker, worker.host, nbytes)
+
+    def settle(self, task: Hashable) -> None:
+        """Note that ``task`` ended or left; without effect if nothing was promised to it."""
+        found = self._tasks.pop(task, None)
+        if found is not None:
+            worker, host, nbytes = found
+            self._add(worker, host, -nbytes)
+
+    def _add(self, worker: Any, host: str, nbytes: int) -> None:
+        for entries, key in ((self._workers, worker), (self._hosts, host)):
+            entries[key] = entries.get(key, 0) + nbytes
+            if not entries[key]:
+                del entries[key]
+
+    def on(self, worker: WorkerView) -> int:
+        """Return the bytes promised on a worker."""
+        return self._workers.get(worker, 0)
+
+    def on_host(self, host: str) -> int:
+        """Return the bytes promised on a host."""
+        return self._hosts.get(host, 0)
+
+    def __len__(self) -> int:
+        return len(self._tasks)
+
+
+@dataclass
+class Policy:
+    """Places by memory first, then by the soonest start."""
+
+    bandwidth: float = 100e6
+    """Bytes a second between hosts."""
+    same_host: float = SAME_HOST
+    soft: float = SOFT
+    ledger: Ledger = field(default_factory=Ledger)
+
+    def fits(self, task: Placed[W], worker: W) -> bool:
+        """Say whether a worker can be promised what the task needs.
+
+        One that has nothing to do always can, so that every task runs somewhere.
+        """
+        if not task.needs or not worker.memory_limit or not worker.processing:
+            return True
+        return self.ledger.on(worker) + task.needs <= self.soft * worker.memory_limit
+
+    def moved(self, task: Placed[W], worker: W) -> float:
+        """Return the bytes to bring to a worker; those of its own host count little."""
+        total = 0.0
+        for one in task.inputs:
+            if worker not in one.holders:
+                near = any(holder.host == worker.host for holder in one.holders)
+                total += one.nbytes * (self.same_host if near else 1.0)
+        return total
+
+    def cost(self, task: Placed[W], worker: W) -> tuple[bool, float, int]:
+        """Return what is to be small: whether it spills, when it starts, how much is there."""
+        held = worker.nbytes + self.ledger.on(worker)
+        spills = bool(worker.memory_limit) and held + task.needs > worker.memory_limit
+        start = worker.occupancy / worker.nthreads + self.moved(task, worker) / self.bandwidth
+        return spills, start, held
+
+    def choose(self, task: Placed[W], workers: Iterable[W]) -> W | None:
+        """Return the best worker, ``None`` if the task had better wait since it fits nowhere."""
+        best, least = None, (True, math.inf, 0)
+        for worker in workers:
+            if self.fits(task, worker):
+                cost = self.cost(task, worker)
+                if best is None or cost < least:
+                    best, least = worker, cost
+        return best
+
+
+def colours(count: int, workers: int) -> list[int]:
+    """Return a colour for each of ``count`` tasks without inputs, in the order of the graph.
+
+    What is read together is used together, so neighbours get one colour, and as many colours are
+    used as there are workers for them to be at home.
+    """
+    return [position * workers // count for position in range(count)]

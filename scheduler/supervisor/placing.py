@@ -1,0 +1,203 @@
+"""Distributed's decisions about where tasks run, given over to the policy of :mod:`.placement`.
+
+The transitions of distributed's scheduler stay as they are, but for the three into ``processing``
+and the one into ``queued``: a task for which no worker has the memory waits in the queue, whatever
+its kind, and is tried again whenever a task ends.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import dask.config
+import distributed
+from distributed.scheduler import DEFAULT_EXTENSIONS, TaskState, WorkerState
+from distributed.stealing import WorkStealing
+
+from .placement import Input, Placed, Policy
+
+#: Of the workers that hold no input of a task, how many of the least busy are looked at.
+_STRANGERS = 8
+
+#: How far down the queue a worker looks for a task of its own colour.
+_NEIGHBOURS = 64
+
+
+def needs(ts: TaskState) -> int:
+    """Return the bytes that a task was said to take while it runs, 0 if nobody said."""
+    annotations: Any = ts.annotations
+    return int((annotations and annotations.get("mars_mem")) or 0)
+
+
+def described(ts: TaskState) -> Placed[WorkerState]:
+    """Return a task as the policy sees it."""
+    inputs = tuple(Input(dts.get_nbytes(), dts.who_has or ()) for dts in ts.dependencies)
+    return Placed(needs(ts), inputs)
+
+
+class PlacingScheduler(distributed.Scheduler):
+    """A scheduler that places by a policy; with ``marsdask.policy: stock`` as distributed does."""
+
+    def __init__(self, *, policy: Policy | None = None, **options: Any) -> None:
+        stock = dask.config.get("marsdask.policy", "memory") == "stock"
+        if policy is None and not stock:
+            policy = Policy()
+        self.policy = policy
+        if "extensions" not in options and policy is not None:
+            options["extensions"] = dict(DEFAULT_EXTENSIONS)
+            if dask.config.get("distributed.scheduler.work-stealing"):
+                options["extensions"]["stealing"] = MarsStealing
+            else:
+                del options["extensions"]["stealing"]
+        super().__init__(**options)
+        if policy is not None:
+            policy.bandwidth = self.bandwidth
+
+    def _ours(self, ts: TaskState) -> Policy | None:
+        """Return the policy if it is to place the task, and not somebody's restriction."""
+        if ts.actor or ts.worker_restrictions or ts.host_restrictions or ts.resource_restrictions:
+            return None
+        return self.policy
+
+    def _choose(self, ts: TaskState, policy: Policy) -> WorkerState | None:
+        task = described(ts)
+        if not self.is_rootish(ts):
+            return policy.choose(task, self._candidates(task))
+        home = self._home(ts)
+        if home is not None and home in self.idle_task_count and policy.fits(task, home):
+            return home
+        return policy.choose(task, self.idle_task_count)
+
+    def _home(self, ts: TaskState) -> WorkerState | None:
+        """Return where sources of the task's colour belong, ``None`` if it has none."""
+        colour = (ts.annotations or {}).get("mars_band")
+        if colour is None or not self.workers:
+            return None
+        # Workers are sorted by their addresses, so homes change when workers come and go only.
+        workers: Any = self.workers
+        found: WorkerState = workers.peekitem(colour % len(workers))[1]
+        return found
+
+    def _candidates(self, task: Placed[WorkerState]) -> set[WorkerState]:
+        holders = {ws for one in task.inputs for ws in one.holders}
+        holders &= self.running
+        idle = self.idle.values()
+        for position, ws in enumerate(idle):
+            if position >= _STRANGERS:
+                break
+            holders.add(ws)
+        if not holders or not any(self.policy and self.policy.fits(task, ws) for ws in holders):
+            return self.running
+        return holders
+
+    def decide_worker_non_rootish(self, ts: TaskState) -> WorkerState | None:
+        """Place a task whose turn it is, wherever that is decided from."""
+        policy = self._ours(ts)
+        if policy is None or not self.running:
+            return super().decide_worker_non_rootish(ts)
+        return self._choose(ts, policy) or super().decide_worker_non_rootish(ts)
+
+    def _transition_waiting_processing(self, key: Any, stimulus_id: str) -> Any:
+        ts = self.tasks[key]
+        policy = self._ours(ts)
+        if policy is None or not self.running or float("inf") == self.WORKER_SATURATION:
+            return super()._transition_waiting_processing(key, stimulus_id)
+        home = self._home(ts)
+        if home is not None and home not in self.idle_task_count and self.is_rootish(ts):
+            # Tasks that are at home elsewhere come first; then whoever is idle takes this one.
+            self.loop.add_callback(self.stimulus_queue_slots_maybe_opened, stimulus_id=stimulus_id)
+            return {key: "queued"}, {}, {}
+        chosen = self._choose(ts, policy)
+        if chosen is None:
+            return {key: "queued"}, {}, {}
+        return self._add_to_processing(ts, chosen, stimulus_id=stimulus_id)
+
+    def _transition_waiting_queued(self, key: Any, stimulus_id: str) -> Any:
+        ts = self.tasks[key]
+        ts.state = "queued"
+        self.queued.add(ts)
+        return {}, {}, {}
+
+    def _transition_queued_processing(self, key: Any, stimulus_id: str) -> Any:
+        ts = self.tasks[key]
+        policy = self._ours(ts)
+        if policy is None:
+            return super()._transition_queued_processing(key, stimulus_id)
+        chosen = self._choose(ts, policy)
+        if chosen is None:
+            return {}, {}, {}
+        self.queued.discard(ts)
+        return self._add_to_processing(ts, chosen, stimulus_id=stimulus_id)
+
+    # distributed looks its transitions up in this table, which holds functions, not names.
+    _TRANSITIONS_TABLE: ClassVar[Any] = {
+        **distributed.Scheduler._TRANSITIONS_TABLE,
+        ("waiting", "processing"): _transition_waiting_processing,
+        ("waiting", "queued"): _transition_waiting_queued,
+        ("queued", "processing"): _transition_queued_processing,
+    }
+
+    def stimulus_queue_slots_maybe_opened(self, *, stimulus_id: str) -> None:
+        """Send queued tasks in order while there are slots, and memory for the first of them."""
+        if self.policy is None:
+            super().stimulus_queue_slots_maybe_opened(stimulus_id=stimulus_id)
+            return
+        while self.queued and self.idle_task_count:
+            first = self._next_queued()
+            self.transitions({first.key: "processing"}, stimulus_id)
+            if first.state == "queued":
+                return
+
+    def _next_queued(self) -> TaskState:
+        """Return the first of the queue, or one close to it that is at home where a slot is."""
+        first: TaskState = self.queued.peek()
+        if self._home(first) is not None:
+            for ts in self.queued.peekn(_NEIGHBOURS):
+                if self._home(ts) in self.idle_task_count:
+                    return ts
+        return first
+
+    def _add_to_processing(self, ts: TaskState, ws: WorkerState, stimulus_id: str) -> Any:
+        if self.policy is not None:
+            self.policy.ledger.promise(ts.key, ws, needs(ts))
+        return super()._add_to_processing(ts, ws, stimulus_id)
+
+    def _exit_processing_common(self, ts: TaskState) -> WorkerState | None:
+        if self.policy is not None:
+            self.policy.ledger.settle(ts.key)
+        return super()._exit_processing_common(ts)
+
+    def get_comm_cost(self, ts: TaskState, ws: WorkerState) -> float:
+        """Return the seconds to bring a task's inputs to a worker, for stealing too."""
+        if self.policy is None:
+            return super().get_comm_cost(ts, ws)
+        return self.policy.moved(described(ts), ws) / self.bandwidth
+
+
+class MarsStealing(WorkStealing):
+    """Work stealing that takes no task to where it does not fit, and keeps the ledger."""
+
+    def _get_thief(
+        self,
+        scheduler: Any,
+        ts: TaskState,
+        potential_thieves: set[WorkerState],
+        *,
+        occupancies: dict[WorkerState, float],
+    ) -> WorkerState | None:
+        policy: Policy = scheduler.policy
+        task = described(ts)
+        able = {ws for ws in potential_thieves if policy.fits(task, ws)}
+        if not able:
+            return None
+        return super()._get_thief(scheduler, ts, able, occupancies=occupancies)
+
+    def move_task_confirm(
+        self, *, key: str, state: str, stimulus_id: str, worker: str | None = None
+    ) -> None:
+        """Finish a theft, and move the promise along."""
+        super().move_task_confirm(key=key, state=state, stimulus_id=stimulus_id, worker=worker)
+        ts = self.scheduler.tasks.get(key)
+        if ts is not None and ts.processing_on is not None:
+            policy: Policy = self.scheduler.policy  # type: ignore[attr-defined]
+            policy.ledger.promise(ts.key, ts.processing_on, needs(ts))

@@ -1,0 +1,187 @@
+"""The supervisor's own placement, on workers in this event loop."""
+
+from __future__ import annotations
+
+import asyncio
+
+import dask.array as da
+import dask.config
+import distributed
+import pytest
+from dask.highlevelgraph import HighLevelGraph, MaterializedLayer
+from dask.task_spec import Task, TaskRef
+
+from marsdask.scheduler.base import Hint
+from marsdask.scheduler.supervisor import Supervisor
+from marsdask.scheduler.supervisor.client import coloured
+from marsdask.scheduler.worker import MarsWorker
+from tests.cluster.loop import cluster, run
+
+MIB = 2**20
+
+
+def annotated(tasks, **annotations):
+    """Return a graph whose tasks carry annotations: {name: {key: value}}."""
+    graph = {task.key: task for task in tasks}
+    layer = MaterializedLayer(graph, annotations={n: m.get for n, m in annotations.items()})
+    return HighLevelGraph({"layer": layer}, {"layer": set()})
+
+
+class Gates:
+    """Tasks of this process that wait until the test lets them go."""
+
+    def __init__(self):
+        self.started = asyncio.Semaphore(0)
+        self.go = asyncio.Event()
+
+    async def __call__(self, *values):
+        self.started.release()
+        await self.go.wait()
+        return len(values)
+
+
+GATES: dict[str, Gates] = {}
+
+
+async def pass_gate(name, *values):
+    """Wait at a gate."""
+    return await GATES[name](*values)
+
+
+@pytest.fixture
+def gate():
+    """Give a test a gate of its own; needs a running loop when it is made."""
+    yield "gate"
+    GATES.clear()
+
+
+def test_tasks_wait_where_they_do_not_fit(gate):
+    """Two of four fit at a time, though there are threads for all; the others are queued."""
+
+    async def main():
+        GATES[gate] = Gates()
+        one = {"nthreads": 4, "memory_limit": 100 * MIB}
+        async with cluster(Supervisor, MarsWorker, workers=(one, one), validate=True) as (
+            server,
+            client,
+        ):
+            keys = [f"t-{i}" for i in range(4)]
+            tasks = [Task(key, pass_gate, gate, i) for i, key in enumerate(keys)]
+            graph = annotated(tasks, mars_mem=dict.fromkeys(keys, 60 * MIB))
+            futures = client.get(graph, keys, sync=False)
+            for _ in range(2):
+                await GATES[gate].started.acquire()
+            states = sorted(server.tasks[key].state for key in keys)
+            assert states == ["processing", "processing", "queued", "queued"]
+            assert len({server.tasks[k].processing_on for k in keys} - {None}) == 2
+            assert server.policy.ledger.on_host("127.0.0.1") == 120 * MIB
+            GATES[gate].go.set()
+            assert await client.gather(futures) == [1, 1, 1, 1]
+            assert len(server.policy.ledger) == 0
+
+    run(main)
+
+
+def test_a_task_larger_than_any_worker_runs_alone(gate):
+    """It is not for the supervisor to say that it cannot."""
+
+    async def main():
+        async with cluster(
+            Supervisor, MarsWorker, workers=({"memory_limit": 10 * MIB},), validate=True
+        ) as (_, client):
+            graph = annotated([Task("big", sum, [1, 2])], mars_mem={"big": 100 * MIB})
+            assert await client.get(graph, "big", sync=False) == 3
+
+    run(main)
+
+
+def test_sources_of_one_colour_share_a_home(gate):
+    """Each worker makes the half that is at home with it, until it has nothing else to do."""
+
+    async def main():
+        GATES[gate] = Gates()
+        GATES[gate].go.set()
+        async with cluster(
+            Supervisor, MarsWorker, workers=({"nthreads": 8}, {"nthreads": 8}), validate=True
+        ) as (server, client):
+            keys = [f"s-{i}" for i in range(40)]
+            tasks = {key: Task(key, pass_gate, gate, i) for i, key in enumerate(keys)}
+            hints = coloured(tasks, {key: Hint(peak=1) for key in keys}, 2)
+            bands = {key: hints[key].affinity for key in keys}
+            graph = annotated(tasks.values(), mars_band=bands)
+            futures = client.get(graph, keys, sync=False)
+            await client.gather(futures)
+            where = [next(iter(server.tasks[key].who_has)) for key in keys]
+            first, second = server.workers.values()
+            strangers = sum(ws is not first for ws in where[:20])
+            strangers += sum(ws is not second for ws in where[20:])
+            # Without homes it would be about the half.
+            assert strangers <= 10, "only when its own were done did a worker take another's"
+
+    run(main)
+
+
+def test_an_input_on_a_full_worker_is_fetched_by_another(gate):
+    """The holder has no memory left to promise, so the consumer runs beside it."""
+
+    async def main():
+        GATES[gate] = Gates()
+        one = {"nthreads": 2, "memory_limit": 100 * MIB}
+        async with cluster(Supervisor, MarsWorker, workers=(one, one), validate=True) as (
+            server,
+            client,
+        ):
+            holder, other = (worker.address for worker in server.test_workers)
+            (data,) = await client.scatter([7], workers=[holder])
+            blocker = client.submit(pass_gate, gate, key="blocker", workers=[holder])
+            await GATES[gate].started.acquire()
+            server.policy.ledger.promise("blocker", server.workers[holder], 60 * MIB)
+            tasks = [Task("use", abs, TaskRef(data.key))]
+            (use,) = client.get(annotated(tasks, mars_mem={"use": 30 * MIB}), ["use"], sync=False)
+            assert await use == 7
+            assert [ws.address for ws in server.tasks["use"].who_has] == [other]
+            GATES[gate].go.set()
+            await blocker
+
+    run(main)
+
+
+@pytest.mark.parametrize("policy", ["memory", "stock"])
+@pytest.mark.parametrize("worker", [distributed.Worker, MarsWorker])
+def test_programs_without_hints(policy, worker):
+    """A dask.array computes by either policy, with every state checked at every step."""
+
+    async def main():
+        with dask.config.set({"marsdask.policy": policy}):
+            async with cluster(Supervisor, worker, validate=True) as (server, client):
+                x = da.random.default_rng(0).random((400, 400), chunks=50)
+                y = (x + x.T).rechunk((400, 20)).sum(axis=1)
+                assert abs((await client.compute(y)).sum() - 160000) < 1000
+                assert (server.policy is None) == (policy == "stock")
+
+    run(main)
+
+
+def test_losing_a_worker_settles_its_promises(gate):
+    """What was promised on a worker that is gone is promised where it is tried again."""
+
+    async def main():
+        GATES[gate] = Gates()
+        one = {"nthreads": 1, "memory_limit": 100 * MIB}
+        async with cluster(Supervisor, MarsWorker, workers=(one, one), validate=True) as (
+            server,
+            client,
+        ):
+            graph = annotated([Task("t", pass_gate, gate)], mars_mem={"t": 50 * MIB})
+            (future,) = client.get(graph, ["t"], sync=False)
+            await GATES[gate].started.acquire()
+            lost = server.tasks["t"].processing_on
+            await next(w for w in server.test_workers if w.address == lost.address).close()
+            await GATES[gate].started.acquire()
+            now = server.tasks["t"].processing_on
+            assert server.policy.ledger.on(lost) == 0
+            assert server.policy.ledger.on(now) == 50 * MIB
+            GATES[gate].go.set()
+            assert await future == 0
+
+    run(main)

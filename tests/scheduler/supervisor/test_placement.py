@@ -1,0 +1,123 @@
+"""The placement policy, without any server."""
+
+from dataclasses import dataclass, field
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from marsdask.scheduler.supervisor.placement import Input, Ledger, Placed, Policy, colours
+
+
+@dataclass(eq=False)
+class Worker:
+    """A worker as the policy sees it."""
+
+    name: str
+    host: str = "h"
+    nthreads: int = 1
+    memory_limit: int = 1000
+    nbytes: int = 0
+    occupancy: float = 0.0
+    processing: list[str] = field(default_factory=list)
+
+
+BUSY = ["something"]
+
+
+def test_a_task_goes_to_its_inputs():
+    """The worker with most of the bytes wins where nothing else differs."""
+    a, b, c = Worker("a", "1"), Worker("b", "2"), Worker("c", "3")
+    task = Placed(10, (Input(100, [a]), Input(300, [b])))
+    assert Policy().choose(task, [a, b, c]) is b
+    assert Policy().moved(task, b) == 100
+    assert Policy().moved(task, c) == 400
+
+
+def test_bytes_of_one_host_are_nearly_free():
+    """A neighbour of the data is better than a stranger, and worse than their holder."""
+    holder, neighbour, stranger = Worker("a", "1"), Worker("b", "1"), Worker("c", "2")
+    task = Placed(0, (Input(1000, [holder]),))
+    policy = Policy()
+    assert [policy.moved(task, one) for one in (holder, neighbour, stranger)] == [0, 50, 1000]
+    holder.occupancy = 1.0
+    assert policy.choose(task, [holder, neighbour, stranger]) is neighbour
+
+
+def test_work_that_waits_outweighs_small_transfers():
+    """A busy holder gives way once the way is shorter than the queue."""
+    holder, idle = Worker("a", "1", occupancy=2.0), Worker("b", "2")
+    policy = Policy(bandwidth=100.0)
+    assert policy.choose(Placed(0, (Input(100, [holder]),)), [holder, idle]) is idle
+    assert policy.choose(Placed(0, (Input(300, [holder]),)), [holder, idle]) is holder
+
+
+def test_what_does_not_fit_goes_elsewhere_or_waits():
+    """Promises count up to the soft limit; a worker without work takes anything."""
+    holder, other = Worker("a", processing=BUSY), Worker("b", "2", processing=BUSY)
+    policy = Policy()
+    policy.ledger.promise("t", holder, 500)
+    task = Placed(300, (Input(100, [holder]),))
+    assert policy.choose(task, [holder, other]) is other
+    policy.ledger.promise("u", other, 500)
+    assert policy.choose(task, [holder, other]) is None
+    policy.ledger.settle("t")
+    assert policy.choose(task, [holder, other]) is holder
+    idle = Worker("c", "3")
+    assert policy.choose(Placed(10**9), [holder, idle]) is idle
+
+
+def test_unknown_sizes_and_limits_hold_nothing_back():
+    """A task without a hint, or a worker without a limit, is placed as if there were room."""
+    worker = Worker("a", processing=BUSY)
+    policy = Policy()
+    policy.ledger.promise("t", worker, 10**9)
+    assert policy.choose(Placed(0), [worker]) is worker
+    worker.memory_limit = 0
+    assert policy.choose(Placed(10), [worker]) is worker
+
+
+def test_a_worker_that_need_not_spill_is_better():
+    """What is stored counts when there is a choice, and never keeps a task from running."""
+    full, empty = Worker("a", nbytes=990), Worker("b", "2", occupancy=0.5)
+    task = Placed(100, (Input(10, [full]),))
+    assert Policy().choose(task, [full, empty]) is empty
+    assert Policy().choose(task, [full]) is full
+
+
+def test_nobody_to_ask():
+    """Without workers there is no answer."""
+    assert Policy().choose(Placed(0), []) is None
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 5), st.integers(0, 2), st.integers(0, 100) | st.none()),
+        max_size=40,
+    )
+)
+def test_the_ledger_adds_up(steps):
+    """Whatever is promised, moved and settled, each sum is that of what is left."""
+    workers = [Worker("a", "1"), Worker("b", "1"), Worker("c", "2")]
+    ledger = Ledger()
+    model: dict[int, tuple[int, int]] = {}
+    for task, where, nbytes in steps:
+        if nbytes is None:
+            ledger.settle(task)
+            model.pop(task, None)
+        else:
+            ledger.promise(task, workers[where], nbytes)
+            model[task] = where, nbytes
+    for position, worker in enumerate(workers):
+        assert ledger.on(worker) == sum(n for where, n in model.values() if where == position)
+    assert ledger.on_host("1") == ledger.on(workers[0]) + ledger.on(workers[1])
+    assert len(ledger) == sum(1 for _, nbytes in model.values() if nbytes)
+
+
+@pytest.mark.parametrize(("count", "workers"), [(0, 3), (1, 3), (3, 3), (10, 3), (100, 7)])
+def test_colours_are_runs_of_neighbours(count, workers):
+    """Every worker is home to as many as any other, give or take one, in one run."""
+    found = colours(count, workers)
+    assert found == sorted(found)
+    counts = [found.count(colour) for colour in range(workers)]
+    assert max(counts) - min(counts) <= 1
