@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from contextlib import AsyncExitStack, asynccontextmanager
 
+import dask.config
 from distributed import Client
 
 from tests.cluster.commands import DEADLINE
@@ -35,4 +36,7 @@ def run(main):
         async with asyncio.timeout(DEADLINE):
             await main()
 
-    asyncio.run(limited())
+    # Workers of this process would count the tests' own memory against their small limits.
+    memory = {f"distributed.worker.memory.{name}": False for name in ("spill", "pause")}
+    with dask.config.set(memory):
+        asyncio.run(limited())
