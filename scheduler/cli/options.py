@@ -129,7 +129,7 @@ CPU = (
     Option(
         "--n-io-process --net-procs",
         "N",
-        "threads that read and write spilled data (default: 4)",
+        "accepted; each process writes spilled data in a thread of its own",
         "",
         "--io-procs",
     ),

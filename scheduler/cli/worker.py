@@ -146,7 +146,7 @@ def worker_options(
         if shares is not None:
             one["cores"] = shares[position]
         if resources.spill_dirs:
-            one["local_directory"] = resources.spill_dirs[position % len(resources.spill_dirs)]
+            one["spill_dirs"] = resources.spill_dirs
         options.append(one | _devices(resources.devices, position, resources.processes))
     return options
 

@@ -7,6 +7,14 @@ from ..hooks import Hook
 WORKER_HOOKS = (
     Hook("distributed.core", "Server.listen", ("port_or_addr",)),
     Hook("distributed.core", "Server.__init__", ("blocked_handlers",)),
+    Hook("distributed.worker", "Worker.__init__", ("WorkerStateClass", "memory_limit")),
+    Hook("distributed.worker_state_machine", "WorkerState._next_ready_task", ("self",)),
+    Hook("distributed.worker_state_machine", "WorkerState._ensure_computing", ("self",)),
+    Hook("distributed.worker_state_machine", "WorkerState._acquire_resources", ("ts",)),
+    Hook("distributed.worker_state_machine", "WorkerState._release_resources", ("ts",)),
+    Hook("distributed.worker_state_machine", "WorkerState._handle_event"),
+    Hook("distributed.spill", "SpillBuffer._slow_uncached"),
+    Hook("distributed.diskutils", "WorkSpace.new_work_dir"),
 )
 
 NANNY_HOOKS = (

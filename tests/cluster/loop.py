@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import AsyncExitStack, asynccontextmanager
+from typing import ClassVar
 
 import dask.config
+from dask.highlevelgraph import HighLevelGraph, MaterializedLayer
 from distributed import Client
 
 from tests.cluster.commands import DEADLINE
@@ -40,3 +42,36 @@ def run(main):
     memory = {f"distributed.worker.memory.{name}": False for name in ("spill", "pause")}
     with dask.config.set(memory):
         asyncio.run(limited())
+
+
+def annotated(tasks, **annotations):
+    """Return a graph whose tasks carry annotations: {name: {key: value}}."""
+    graph = {task.key: task for task in tasks}
+    layer = MaterializedLayer(graph, annotations={n: m.get for n, m in annotations.items()})
+    return HighLevelGraph({"layer": layer}, {"layer": set()})
+
+
+class Gates:
+    """Tasks of this process that wait until the test lets them go."""
+
+    named: ClassVar[dict[str, Gates]] = {}
+
+    @classmethod
+    def new(cls, name):
+        """Return a gate that tasks find by its name; needs a running loop."""
+        cls.named[name] = cls()
+        return cls.named[name]
+
+    def __init__(self):
+        self.started = asyncio.Semaphore(0)
+        self.go = asyncio.Event()
+
+    async def __call__(self, *values):
+        self.started.release()
+        await self.go.wait()
+        return len(values)
+
+
+async def pass_gate(name, *values):
+    """Wait at a gate."""
+    return await Gates.named[name](*values)

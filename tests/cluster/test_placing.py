@@ -2,87 +2,49 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import dask.array as da
 import dask.config
 import distributed
 import pytest
-from dask.highlevelgraph import HighLevelGraph, MaterializedLayer
 from dask.task_spec import Task, TaskRef
 
 from marsdask.scheduler.base import Hint
 from marsdask.scheduler.supervisor import Supervisor
 from marsdask.scheduler.supervisor.client import coloured
 from marsdask.scheduler.worker import MarsWorker
-from tests.cluster.loop import cluster, run
+from tests.cluster.loop import Gates, annotated, cluster, pass_gate, run
 
 MIB = 2**20
 
 
-def annotated(tasks, **annotations):
-    """Return a graph whose tasks carry annotations: {name: {key: value}}."""
-    graph = {task.key: task for task in tasks}
-    layer = MaterializedLayer(graph, annotations={n: m.get for n, m in annotations.items()})
-    return HighLevelGraph({"layer": layer}, {"layer": set()})
-
-
-class Gates:
-    """Tasks of this process that wait until the test lets them go."""
-
-    def __init__(self):
-        self.started = asyncio.Semaphore(0)
-        self.go = asyncio.Event()
-
-    async def __call__(self, *values):
-        self.started.release()
-        await self.go.wait()
-        return len(values)
-
-
-GATES: dict[str, Gates] = {}
-
-
-async def pass_gate(name, *values):
-    """Wait at a gate."""
-    return await GATES[name](*values)
-
-
-@pytest.fixture
-def gate():
-    """Give a test a gate of its own; needs a running loop when it is made."""
-    yield "gate"
-    GATES.clear()
-
-
-def test_tasks_wait_where_they_do_not_fit(gate):
+def test_tasks_wait_where_they_do_not_fit():
     """Two of four fit at a time, though there are threads for all; the others are queued."""
 
     async def main():
-        GATES[gate] = Gates()
+        gate = Gates.new("gate")
         one = {"nthreads": 4, "memory_limit": 100 * MIB}
         async with cluster(Supervisor, MarsWorker, workers=(one, one), validate=True) as (
             server,
             client,
         ):
             keys = [f"t-{i}" for i in range(4)]
-            tasks = [Task(key, pass_gate, gate, i) for i, key in enumerate(keys)]
+            tasks = [Task(key, pass_gate, "gate", i) for i, key in enumerate(keys)]
             graph = annotated(tasks, mars_mem=dict.fromkeys(keys, 60 * MIB))
             futures = client.get(graph, keys, sync=False)
             for _ in range(2):
-                await GATES[gate].started.acquire()
+                await gate.started.acquire()
             states = sorted(server.tasks[key].state for key in keys)
             assert states == ["processing", "processing", "queued", "queued"]
             assert len({server.tasks[k].processing_on for k in keys} - {None}) == 2
             assert server.policy.ledger.on_host("127.0.0.1") == 120 * MIB
-            GATES[gate].go.set()
+            gate.go.set()
             assert await client.gather(futures) == [1, 1, 1, 1]
             assert len(server.policy.ledger) == 0
 
     run(main)
 
 
-def test_a_task_larger_than_any_worker_runs_alone(gate):
+def test_a_task_larger_than_any_worker_runs_alone():
     """It is not for the supervisor to say that it cannot."""
 
     async def main():
@@ -95,17 +57,17 @@ def test_a_task_larger_than_any_worker_runs_alone(gate):
     run(main)
 
 
-def test_sources_of_one_colour_share_a_home(gate):
+def test_sources_of_one_colour_share_a_home():
     """Each worker makes the half that is at home with it, until it has nothing else to do."""
 
     async def main():
-        GATES[gate] = Gates()
-        GATES[gate].go.set()
+        gate = Gates.new("gate")
+        gate.go.set()
         async with cluster(
             Supervisor, MarsWorker, workers=({"nthreads": 8}, {"nthreads": 8}), validate=True
         ) as (server, client):
             keys = [f"s-{i}" for i in range(40)]
-            tasks = {key: Task(key, pass_gate, gate, i) for i, key in enumerate(keys)}
+            tasks = {key: Task(key, pass_gate, "gate", i) for i, key in enumerate(keys)}
             hints = coloured(tasks, {key: Hint(peak=1) for key in keys}, 2)
             bands = {key: hints[key].affinity for key in keys}
             graph = annotated(tasks.values(), mars_band=bands)
@@ -121,11 +83,11 @@ def test_sources_of_one_colour_share_a_home(gate):
     run(main)
 
 
-def test_an_input_on_a_full_worker_is_fetched_by_another(gate):
+def test_an_input_on_a_full_worker_is_fetched_by_another():
     """The holder has no memory left to promise, so the consumer runs beside it."""
 
     async def main():
-        GATES[gate] = Gates()
+        gate = Gates.new("gate")
         one = {"nthreads": 2, "memory_limit": 100 * MIB}
         async with cluster(Supervisor, MarsWorker, workers=(one, one), validate=True) as (
             server,
@@ -133,14 +95,14 @@ def test_an_input_on_a_full_worker_is_fetched_by_another(gate):
         ):
             holder, other = (worker.address for worker in server.test_workers)
             (data,) = await client.scatter([7], workers=[holder])
-            blocker = client.submit(pass_gate, gate, key="blocker", workers=[holder])
-            await GATES[gate].started.acquire()
+            blocker = client.submit(pass_gate, "gate", key="blocker", workers=[holder])
+            await gate.started.acquire()
             server.policy.ledger.promise("blocker", server.workers[holder], 60 * MIB)
             tasks = [Task("use", abs, TaskRef(data.key))]
             (use,) = client.get(annotated(tasks, mars_mem={"use": 30 * MIB}), ["use"], sync=False)
             assert await use == 7
             assert [ws.address for ws in server.tasks["use"].who_has] == [other]
-            GATES[gate].go.set()
+            gate.go.set()
             await blocker
 
     run(main)
@@ -162,26 +124,26 @@ def test_programs_without_hints(policy, worker):
     run(main)
 
 
-def test_losing_a_worker_settles_its_promises(gate):
+def test_losing_a_worker_settles_its_promises():
     """What was promised on a worker that is gone is promised where it is tried again."""
 
     async def main():
-        GATES[gate] = Gates()
+        gate = Gates.new("gate")
         one = {"nthreads": 1, "memory_limit": 100 * MIB}
         async with cluster(Supervisor, MarsWorker, workers=(one, one), validate=True) as (
             server,
             client,
         ):
-            graph = annotated([Task("t", pass_gate, gate)], mars_mem={"t": 50 * MIB})
+            graph = annotated([Task("t", pass_gate, "gate")], mars_mem={"t": 50 * MIB})
             (future,) = client.get(graph, ["t"], sync=False)
-            await GATES[gate].started.acquire()
+            await gate.started.acquire()
             lost = server.tasks["t"].processing_on
             await next(w for w in server.test_workers if w.address == lost.address).close()
-            await GATES[gate].started.acquire()
+            await gate.started.acquire()
             now = server.tasks["t"].processing_on
             assert server.policy.ledger.on(lost) == 0
             assert server.policy.ledger.on(now) == 50 * MIB
-            GATES[gate].go.set()
+            gate.go.set()
             assert await future == 0
 
     run(main)

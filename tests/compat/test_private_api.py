@@ -6,6 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from marsdask.scheduler.supervisor.hooks import HOOKS
+from marsdask.scheduler.worker.hooks import NANNY_HOOKS, WORKER_HOOKS
+
 ROOT = Path(__file__).parents[2]
 
 #: (where, name): why nothing public will do.
@@ -13,6 +16,35 @@ PRIVATE = {
     ("dask._task_spec", "convert_legacy_graph"): "the one parser of graphs of tuples",
     # Called through `client.scheduler`, so no import shows it.
     ("distributed.recreate_tasks", "ReplayTaskScheduler.get_error_cause"): "which task failed",
+    # Overridden or read on the cluster's servers, which refuse to start without them.
+    ("distributed.comm.ws", "WSHandler"): "the door on the web's port",
+    ("distributed.core", "Server.__init__"): "whose configuration goes by the name of the class",
+    ("distributed.core", "Server.listen"): "addresses that are advertised and not bound",
+    ("distributed.diskutils", "WorkSpace.new_work_dir"): "directories swept after a kill",
+    ("distributed.nanny", "Nanny.__init__"): "our worker in place of the stock one",
+    ("distributed.nanny", "Nanny.close_gracefully"): "why a worker ends",
+    ("distributed.scheduler", "DEFAULT_EXTENSIONS"): "our stealing in place of the stock one",
+    ("distributed.scheduler", "Scheduler.identity"): "what a supervisor says of itself",
+    ("distributed.scheduler", "Scheduler.start_unsafe"): "the web's port as another address",
+    ("distributed.scheduler", "Scheduler.stimulus_queue_slots_maybe_opened"): "waiting for memory",
+    ("distributed.scheduler", "SchedulerState._TRANSITIONS_TABLE"): "where transitions are found",
+    ("distributed.scheduler", "SchedulerState._add_to_processing"): "the ledger's promises",
+    ("distributed.scheduler", "SchedulerState._exit_processing_common"): "and their ends",
+    ("distributed.scheduler", "SchedulerState._transition_queued_processing"): "placement",
+    ("distributed.scheduler", "SchedulerState._transition_waiting_processing"): "placement",
+    ("distributed.scheduler", "SchedulerState._transition_waiting_queued"): "waiting for memory",
+    ("distributed.scheduler", "SchedulerState.decide_worker_non_rootish"): "placement",
+    ("distributed.scheduler", "SchedulerState.get_comm_cost"): "bytes of one host are cheap",
+    ("distributed.scheduler", "SchedulerState.is_rootish"): "which tasks are sources",
+    ("distributed.spill", "SpillBuffer._slow_uncached"): "several spill directories",
+    ("distributed.stealing", "WorkStealing._get_thief"): "no theft to where it does not fit",
+    ("distributed.stealing", "WorkStealing.move_task_confirm"): "promises move with their tasks",
+    ("distributed.worker", "Worker.__init__"): "our state machine in place of the stock one",
+    ("distributed.worker_state_machine", "WorkerState._acquire_resources"): "admission's promises",
+    ("distributed.worker_state_machine", "WorkerState._ensure_computing"): "trying again",
+    ("distributed.worker_state_machine", "WorkerState._handle_event"): "an event of our own",
+    ("distributed.worker_state_machine", "WorkerState._next_ready_task"): "admission",
+    ("distributed.worker_state_machine", "WorkerState._release_resources"): "and their ends",
 }
 
 
@@ -55,6 +87,13 @@ def test_every_private_use_is_listed():
     }
     assert {use for _, use in used} <= set(PRIVATE), used
     assert used, "the walk finds nothing at all"
+
+
+def test_every_hook_is_listed():
+    """So does whatever the servers check when they start."""
+    assert {(hook.module, hook.name) for hook in (*HOOKS, *WORKER_HOOKS, *NANNY_HOOKS)} < set(
+        PRIVATE
+    )
 
 
 def test_the_walk_sees_private_names():

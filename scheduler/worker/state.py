@@ -1,0 +1,89 @@
+"""The worker's state machine with admission: a task that does not fit stays ready.
+
+It can be stolen, cancelled and overtaken by priority as any other that is ready.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from distributed.worker_state_machine import (
+    FreeKeysEvent,
+    RemoveReplicasEvent,
+    StateMachineEvent,
+    TaskState,
+    WorkerState,
+)
+
+from .admission import Admission, Verdict
+
+
+@dataclass
+class MemoryFreedEvent(StateMachineEvent):
+    """Results left memory, so that the first task in line may fit."""
+
+    __slots__ = ()
+
+
+def needs(ts: TaskState) -> int:
+    """Return the bytes that a task was said to take while it runs, 0 if nobody said."""
+    return int((ts.annotations or {}).get("mars_mem") or 0)
+
+
+class MarsWorkerState(WorkerState):
+    """A worker's state that starts tasks by memory; without ``admission`` it is distributed's."""
+
+    admission: Admission | None = None
+    make_room: Callable[[int], None] | None = None
+    """Begins to move that many bytes to disk; a :class:`MemoryFreedEvent` follows."""
+
+    def _next_ready_task(self) -> TaskState | None:
+        ts = super()._next_ready_task()
+        if ts is None or self.admission is None or not needs(ts):
+            return ts
+        fast: Any = getattr(self.data, "fast", {})
+        weights: Any = getattr(fast, "weights", {})
+        inputs = [dep.key for dep in ts.dependencies]
+        spilled = sum(
+            dep.get_nbytes()
+            for dep in ts.dependencies
+            if dep.key in self.data and weights and dep.key not in fast
+        )
+        stored = int(getattr(fast, "total_weight", 0))
+        pinned = int(sum(weights.get(key, 0) for key in inputs))
+        wants = needs(ts) + spilled
+        verdict = self.admission.judge(wants, stored, pinned)
+        if verdict is Verdict.START:
+            return ts
+        (self.constrained if ts.resource_restrictions else self.ready).add(ts)
+        if verdict is Verdict.SPILL and self.make_room is not None:
+            for key in inputs:
+                if key in fast:
+                    fast[key]
+            self.make_room(self.admission.excess(wants, stored))
+        return None
+
+    def _acquire_resources(self, ts: TaskState) -> None:
+        super()._acquire_resources(ts)
+        if self.admission is not None:
+            self.admission.start(ts.key, needs(ts))
+
+    def _release_resources(self, ts: TaskState) -> None:
+        super()._release_resources(ts)
+        if self.admission is not None:
+            self.admission.end(ts.key)
+
+    def _handle_event(self, ev: StateMachineEvent) -> Any:
+        if isinstance(ev, MemoryFreedEvent):
+            return self._ensure_computing()
+        return super()._handle_event(ev)
+
+    def handle_stimulus(self, *stims: StateMachineEvent) -> Any:
+        """Handle events; those that free results give the tasks in line another chance."""
+        instructions = super().handle_stimulus(*stims)
+        waits = self.admission is not None and (self.ready or self.constrained)
+        if waits and any(isinstance(ev, FreeKeysEvent | RemoveReplicasEvent) for ev in stims):
+            instructions += super().handle_stimulus(MemoryFreedEvent(stims[-1].stimulus_id))
+        return instructions

@@ -1,0 +1,169 @@
+"""Workers that admit tasks by memory, in this event loop, with a stock scheduler and with ours."""
+
+from __future__ import annotations
+
+import asyncio
+
+import distributed
+import numpy as np
+import pytest
+from dask.task_spec import Task, TaskRef
+
+from marsdask.scheduler.supervisor import Supervisor
+from marsdask.scheduler.worker import MarsWorker
+from marsdask.scheduler.worker.admission import Verdict
+from tests.cluster.loop import Gates, annotated, cluster, pass_gate, run
+
+MIB = 2**20
+
+
+def block(number, nbytes):
+    """Return an array of so many bytes."""
+    return np.full(nbytes, number % 256, dtype=np.uint8)
+
+
+def first(*blocks):
+    """Return the first element of each."""
+    return [int(one[0]) for one in blocks]
+
+
+def holding_back(state):
+    """Return an event that comes when a worker holds a task back."""
+    event = asyncio.Event()
+    judge = state.admission.judge
+
+    def watched(*args):
+        verdict = judge(*args)
+        if verdict is not Verdict.START:
+            event.set()
+        return verdict
+
+    state.admission.judge = watched
+    return event
+
+
+@pytest.mark.parametrize("scheduler", [distributed.Scheduler, Supervisor])
+def test_tasks_start_one_after_the_other(scheduler):
+    """Two fit of four that have threads; each that ends lets one more start."""
+
+    async def main():
+        gate = Gates.new("gate")
+        one = {"nthreads": 4, "memory_limit": 200 * MIB, "baseline": 0, "validate": True}
+        async with cluster(scheduler, MarsWorker, workers=(one,)) as (server, client):
+            state = server.test_workers[0].state
+            keys = [f"t-{i}" for i in range(4)]
+            graph = annotated(
+                [Task(key, pass_gate, "gate", key) for key in keys],
+                mars_mem=dict.fromkeys(keys, 70 * MIB),
+            )
+            futures = client.get(graph, keys, sync=False)
+            for _ in range(2):
+                await gate.started.acquire()
+            assert state.executing_count == 2
+            assert state.admission.promised == 140 * MIB
+            gate.go.set()
+            assert await client.gather(futures) == [1, 1, 1, 1]
+            assert state.admission.promised == 0
+
+    run(main)
+
+
+def test_results_leave_memory_for_a_task(tmp_path):
+    """They go to the directories in turn, and come back when they are wanted."""
+
+    async def main():
+        one = {
+            "nthreads": 1,
+            "memory_limit": 100 * MIB,
+            "baseline": 0,
+            "validate": True,
+            "spill_dirs": [str(tmp_path / "one"), str(tmp_path / "two")],
+        }
+        for name in ("one", "two"):
+            (tmp_path / name).mkdir()
+        async with cluster(Supervisor, MarsWorker, workers=(one,)) as (server, client):
+            data = server.test_workers[0].data
+            # Together they stay below distributed's own target of 60 %.
+            keys = [f"b-{i}" for i in range(5)]
+            tasks = [Task(key, block, i, 10 * MIB) for i, key in enumerate(keys)]
+            blocks = client.get(annotated(tasks), keys, sync=False)
+            await distributed.wait(blocks)
+            assert len(data.slow) == 0
+            graph = annotated([Task("big", abs, -1)], mars_mem={"big": 55 * MIB})
+            (big,) = client.get(graph, ["big"], sync=False)
+            assert await big == 1
+            assert 3 <= len(data.slow) <= 4
+            used = [path.name for path in tmp_path.iterdir() if any(path.rglob("[0-9a-f]"))]
+            assert sorted(used) == ["one", "two"]
+            graph = annotated([Task("use", first, *map(TaskRef, keys))], mars_mem={"use": MIB})
+            (use,) = client.get(graph, ["use"], sync=False)
+            assert await use == [0, 1, 2, 3, 4]
+        assert not list(tmp_path.rglob("[0-9a-f]")), "what was spilled goes with the worker"
+
+    run(main)
+
+
+def test_a_task_that_never_fits_runs_alone():
+    """It waits for the others, and then for nothing."""
+
+    async def main():
+        gate = Gates.new("gate")
+        one = {"nthreads": 2, "memory_limit": 100 * MIB, "baseline": 0, "validate": True}
+        async with cluster(distributed.Scheduler, MarsWorker, workers=(one,)) as (server, client):
+            state = server.test_workers[0].state
+            small = annotated([Task("small", pass_gate, "gate")], mars_mem={"small": MIB})
+            (other,) = client.get(small, ["small"], sync=False)
+            await gate.started.acquire()
+            waits = holding_back(state)
+            graph = annotated([Task("huge", abs, -7)], mars_mem={"huge": 2**40})
+            (huge,) = client.get(graph, ["huge"], sync=False)
+            await waits.wait()
+            assert state.tasks["huge"].state == "ready"
+            gate.go.set()
+            assert await huge == 7
+            assert await other == 0
+
+    run(main)
+
+
+def test_freed_results_make_room():
+    """A task in line starts when results are released, though no task ends."""
+
+    async def main():
+        gate = Gates.new("gate")
+        one = {"nthreads": 2, "memory_limit": 100 * MIB, "baseline": 0, "validate": True}
+        async with cluster(distributed.Scheduler, MarsWorker, workers=(one,)) as (server, client):
+            state = server.test_workers[0].state
+            state.make_room = None  # as if the disk were slow
+            held = client.submit(block, 1, 40 * MIB, key="held")
+            await distributed.wait(held)
+            graph = annotated([Task("busy", pass_gate, "gate")], mars_mem={"busy": MIB})
+            (busy,) = client.get(graph, ["busy"], sync=False)
+            await gate.started.acquire()
+            waits = holding_back(state)
+            graph = annotated([Task("next", abs, -7)], mars_mem={"next": 50 * MIB})
+            (later,) = client.get(graph, ["next"], sync=False)
+            await waits.wait()
+            assert not later.done()
+            held.release()
+            assert await later == 7
+            gate.go.set()
+            await busy
+
+    run(main)
+
+
+def test_without_hints_or_limits_nothing_is_held_back():
+    """A worker without a memory limit has no admission, and stock programs notice none."""
+
+    async def main():
+        async with cluster(
+            Supervisor, MarsWorker, workers=({"memory_limit": 0}, {"nthreads": 2})
+        ) as (server, client):
+            unlimited, limited = server.test_workers
+            assert unlimited.state.admission is None
+            futures = client.map(abs, range(-20, 0))
+            assert sum(await client.gather(futures)) == 210
+            assert limited.state.admission.held_back == 0
+
+    run(main)

@@ -1,0 +1,61 @@
+"""The rule of admission, without any worker."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from marsdask.scheduler.worker.admission import Admission, Verdict
+
+
+def test_what_fits_starts():
+    """Promises, results and the task's own needs share the limit."""
+    admission = Admission(100)
+    admission.start("a", 40)
+    assert admission.judge(30, stored=30) is Verdict.START
+    assert admission.judge(31, stored=30) is Verdict.SPILL
+    assert admission.excess(31, stored=30) == 1
+    admission.end("a")
+    assert admission.judge(31, stored=30) is Verdict.START
+
+
+def test_what_nobody_sized_starts():
+    """Without a hint nothing is held back."""
+    admission = Admission(0)
+    admission.start("a", 10)
+    assert admission.judge(0, stored=1000) is Verdict.START
+    assert admission.held_back == 0
+
+
+def test_waiting_needs_somebody_to_wait_for():
+    """A task that never fits starts once it is alone and nothing can leave memory."""
+    admission = Admission(100)
+    assert admission.judge(500, stored=0) is Verdict.START
+    admission.start("a", 60)
+    assert admission.judge(500, stored=0) is Verdict.WAIT
+    admission.end("a")
+    assert admission.judge(500, stored=10) is Verdict.SPILL
+    assert admission.judge(500, stored=10, pinned=10) is Verdict.START, "its inputs stay"
+    admission.stuck = True
+    assert admission.judge(500, stored=10) is Verdict.START, "the disk is full"
+    assert admission.held_back == 2
+
+
+@given(st.lists(st.tuples(st.integers(0, 60), st.booleans()), max_size=30), st.integers(0, 150))
+def test_promises_stay_below_the_limit(tasks, stored):
+    """Whatever comes, only a task that runs alone exceeds it, and somebody always runs."""
+    admission = Admission(100)
+    running: dict[int, int] = {}
+    for number, (needs, ends) in enumerate(tasks):
+        if ends and running:
+            done, _ = running.popitem()
+            admission.end(done)
+        verdict = admission.judge(needs, stored)
+        if verdict is Verdict.SPILL:
+            stored = max(0, stored - admission.excess(needs, stored))
+            verdict = admission.judge(needs, stored)
+        if verdict is Verdict.START:
+            admission.start(number, needs)
+            running[number] = needs
+        sized = [needs for needs in running.values() if needs]
+        assert admission.promised == sum(sized)
+        assert sum(sized) <= 100 or len(sized) == 1
+        assert verdict is not Verdict.WAIT or sized

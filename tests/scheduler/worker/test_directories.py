@@ -1,0 +1,76 @@
+"""Spilled results in several directories."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from marsdask.scheduler.worker.directories import Directories
+
+
+@pytest.fixture
+def paths(tmp_path):
+    for name in "ab":
+        (tmp_path / name).mkdir()
+    return [str(tmp_path / name) for name in "ab"]
+
+
+def files(path):
+    """Return the spilled files below a path."""
+    return [os.path.join(d, f) for d, _, names in os.walk(path) for f in names if "lock" not in f]
+
+
+def test_they_take_turns(paths):
+    """Values come back, half of them from each; deleting removes the file."""
+    store = Directories(paths)
+    for number in range(10):
+        store[("key", number)] = [b"a" * number, memoryview(b"b")]
+    assert [len(files(path)) for path in paths] == [5, 5]
+    assert store[("key", 3)] == b"aaab"
+    assert ("key", 3) in store
+    del store[("key", 3)]
+    assert ("key", 3) not in store
+    assert len(store) == len(list(store)) == 9
+    assert sum(len(files(path)) for path in paths) == 9
+    store.close()
+    assert not any(files(path) for path in paths)
+
+
+def test_a_directory_that_refuses_is_passed_over(paths, monkeypatch):
+    """A full disk costs nothing while another has room; the last failure is the error."""
+    store = Directories(paths)
+    full = {store._spaces[0].dir_path}
+    real = open
+
+    def opened(path, mode="r"):
+        if mode == "wb" and os.path.dirname(path) in full:
+            raise OSError(28, "No space left on device")
+        return real(path, mode)
+
+    monkeypatch.setattr("builtins.open", opened)
+    for number in range(4):
+        store[number] = b"x"
+    assert [len(files(path)) for path in paths] == [0, 4]
+    full.add(store._spaces[1].dir_path)
+    with pytest.raises(OSError, match="No space"):
+        store[5] = b"x"
+    assert 5 not in store
+    monkeypatch.undo()
+    store[5] = b"x"
+    assert store[5] == b"x"
+    store.close()
+
+
+def test_what_a_killed_process_left_is_swept(paths):
+    """The next one to use a directory removes what nobody holds any more."""
+    code = (
+        "import os, sys\n"
+        "from marsdask.scheduler.worker.directories import Directories\n"
+        "store = Directories(sys.argv[1:]); store[1] = b'x'; store[2] = b'x'; os._exit(1)\n"
+    )
+    subprocess.run([sys.executable, "-c", code, *paths], check=False, timeout=60)
+    assert [len(files(path)) for path in paths] == [1, 1]
+    store = Directories(paths)
+    assert not any(files(path) for path in paths)
+    store.close()
