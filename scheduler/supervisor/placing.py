@@ -11,7 +11,12 @@ from typing import Any, ClassVar
 
 import dask.config
 import distributed
-from distributed.scheduler import DEFAULT_EXTENSIONS, TaskState, WorkerState
+from distributed.scheduler import (
+    DEFAULT_EXTENSIONS,
+    SchedulerState,
+    TaskState,
+    WorkerState,
+)
 from distributed.stealing import WorkStealing
 
 from .placement import Input, Placed, Policy
@@ -131,7 +136,7 @@ class PlacingScheduler(distributed.Scheduler):
 
     # distributed looks its transitions up in this table, which holds functions, not names.
     _TRANSITIONS_TABLE: ClassVar[Any] = {
-        **distributed.Scheduler._TRANSITIONS_TABLE,
+        **SchedulerState._TRANSITIONS_TABLE,
         ("waiting", "processing"): _transition_waiting_processing,
         ("waiting", "queued"): _transition_waiting_queued,
         ("queued", "processing"): _transition_queued_processing,
