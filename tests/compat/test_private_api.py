@@ -52,6 +52,7 @@ def private_uses(source: str) -> set[tuple[str, str]]:
     """Return the private names that a module takes from dask or distributed."""
     uses = set()
     packages = set()
+    origins: dict[str, tuple[str, str]] = {}
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
@@ -63,6 +64,7 @@ def private_uses(source: str) -> set[tuple[str, str]]:
             if module.split(".")[0] not in ("dask", "distributed"):
                 continue
             packages |= {alias.asname or alias.name for alias in node.names}
+            origins |= {alias.asname or alias.name: (module, alias.name) for alias in node.names}
             uses |= {
                 (module, alias.name)
                 for alias in node.names
@@ -74,7 +76,12 @@ def private_uses(source: str) -> set[tuple[str, str]]:
             while isinstance(owner, ast.Attribute):
                 owner = owner.value
             if isinstance(owner, ast.Name) and owner.id in packages and node.attr[:2] != "__":
-                uses.add((ast.unparse(node.value), node.attr))
+                module, name = origins.get(owner.id, ("", ""))
+                path = ast.unparse(node.value)
+                if module:
+                    uses.add((module, f"{path.replace(owner.id, name, 1)}.{node.attr}"))
+                else:
+                    uses.add((path, node.attr))
     return uses
 
 
@@ -104,6 +111,8 @@ import distributed
 from dask import delayed
 from dask._task_spec import Task
 from distributed.client import _wait
+from distributed.scheduler import Scheduler as Stock
+Stock._table
 distributed.client._get_global_client()
 distributed.Client.__doc__
 delayed.public
@@ -114,6 +123,7 @@ self._private
         ("dask._task_spec", "Task"),
         ("distributed.client", "_wait"),
         ("distributed.client", "_get_global_client"),
+        ("distributed.scheduler", "Scheduler._table"),
     }
 
 
