@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import warnings
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -88,3 +90,42 @@ def assert_same(lazy: Any, expected: Any, rtol: float = 0.0) -> None:
 def tensor_of(array: Any, chunks: Any) -> Any:
     """Return a tensor cut in explicit chunks."""
     return mt.tensor(array, chunks=chunks)
+
+
+def assert_like_numpy(
+    call: Callable[..., Any], *cases: tuple[Any, Any], rtol: float = 1e-12, merged: bool = True
+) -> None:
+    """Check that ``call(mt, *tensors)`` is ``call(np, *arrays)``, or raises what that raises."""
+    arrays = [array for array, _ in cases]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            with np.errstate(all="ignore"):
+                expected = call(np, *(array.copy() for array in arrays))
+        except Exception as error:  # noqa: BLE001 - ours must be of its type
+            with pytest.raises(type(error)):
+                _values(call(mt, *(tensor_of(*case) for case in cases)))
+            return
+        with grids(merged=merged):
+            found = call(mt, *(tensor_of(*case) for case in cases))
+            _assert_alike(found, expected, rtol)
+
+
+def _values(found: Any) -> None:
+    for item in found if isinstance(found, tuple | list) else [found]:
+        item.compute()
+
+
+def _assert_alike(found: Any, expected: Any, rtol: float) -> None:
+    if isinstance(expected, tuple | list):
+        assert len(found) == len(expected)
+        for own, other in zip(found, expected, strict=True):
+            _assert_alike(own, other, rtol)
+    elif isinstance(found, mt.Tensor) and np.asarray(expected).dtype.kind in "fc":
+        assert_same(found, expected, rtol=rtol)
+    elif isinstance(found, mt.Tensor):
+        value = found.compute()
+        assert found.dtype == value.dtype == np.asarray(expected).dtype
+        np.testing.assert_array_equal(value, expected, strict=value.ndim > 0)
+    else:
+        assert found == expected

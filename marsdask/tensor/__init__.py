@@ -18,7 +18,6 @@ from numpy import (
     int16,
     int32,
     int64,
-    int_,
     intp,
     isdtype,
     nan,
@@ -34,7 +33,13 @@ from numpy import (
 
 from marsdask.core.collection import ExecutableTuple
 
-from . import elementwise, fft, linalg, random, reduce
+from . import dtypes, elementwise, fft, linalg, random, reduce
+from .along import (
+    apply_along_axis,
+    apply_over_axes,
+    frompyfunc,
+    vectorize,
+)
 from .argreduce import argmax, argmin, nanargmax, nanargmin
 from .arrange import (
     diag,
@@ -46,6 +51,36 @@ from .arrange import (
     trace,
     tril,
     triu,
+)
+from .bins import (
+    bincount,
+    digitize,
+    searchsorted,
+)
+from .bits import (
+    packbits,
+    unpackbits,
+)
+from .calculus import (
+    cross,
+    gradient,
+    interp,
+    unwrap,
+)
+from .choices import (
+    choose,
+    piecewise,
+    select,
+)
+from .combine import (
+    block,
+    kron,
+    tree_add,
+    tree_multiply,
+)
+from .convolution import (
+    convolve,
+    correlate,
 )
 from .create import (
     arange,
@@ -69,6 +104,12 @@ from .create import (
     empty_ as empty,
 )
 from .data import array, asarray, from_hdf5, from_zarr, fromhdf5, fromzarr
+from .dates import (
+    busday_count,
+    busday_offset,
+    datetime_as_string,
+    is_busday,
+)
 from .derived import (
     array_equiv,
     copy,
@@ -84,8 +125,25 @@ from .derived import (
     size,
     trapezoid,
 )
+from .dtypes import *  # noqa: F403 - likewise
+from .edits import (
+    copyto,
+    fill_diagonal,
+    insert,
+    place,
+    put,
+    put_along_axis,
+    putmask,
+    resize,
+)
 from .elementwise import *  # noqa: F403 - a table with its own __all__
 from .exchange import from_dask, from_delayed, to_dask, to_delayed
+from .histogram import (
+    histogram,
+    histogram2d,
+    histogram_bin_edges,
+    histogramdd,
+)
 from .index import (
     take,
 )
@@ -122,6 +180,13 @@ from .linalg import (
     tensordot,
     vdot,
 )
+from .literals import (
+    frombuffer,
+    fromiter,
+    fromstring,
+    geomspace,
+    scalar,
+)
 from .mapblocks import map_blocks, map_chunk
 from .masks import (
     argwhere,
@@ -130,6 +195,32 @@ from .masks import (
     flatnonzero,
     nonzero,
     where,
+)
+from .orders import (
+    lexsort,
+    sort_complex,
+    trim_zeros,
+)
+from .polynomials import (
+    polyfit,
+    polyval,
+    vander,
+)
+from .positions import (
+    c_,
+    diag_indices,
+    diag_indices_from,
+    ix_,
+    mask_indices,
+    mgrid,
+    ogrid,
+    r_,
+    ravel_multi_index,
+    tril_indices,
+    tril_indices_from,
+    triu_indices,
+    triu_indices_from,
+    unravel_index,
 )
 from .quantile import (
     median,
@@ -176,11 +267,20 @@ from .unique import (
     union1d,
     unique,
 )
+from .windows import (
+    bartlett,
+    blackman,
+    hamming,
+    hanning,
+    kaiser,
+)
 
 __all__ = [
     "ExecutableTuple",
     "Tensor",
     "append",
+    "apply_along_axis",
+    "apply_over_axes",
     "arange",
     "argmax",
     "argmin",
@@ -196,27 +296,43 @@ __all__ = [
     "atleast_1d",
     "atleast_2d",
     "atleast_3d",
+    "bartlett",
+    "bincount",
+    "blackman",
+    "block",
     "bool_",
     "broadcast_arrays",
     "broadcast_to",
+    "busday_count",
+    "busday_offset",
+    "c_",
+    "choose",
     "column_stack",
     "complex64",
     "complex128",
     "compress",
     "concat",
     "concatenate",
+    "convolve",
     "copy",
+    "copyto",
     "corrcoef",
+    "correlate",
     "cov",
+    "cross",
     "cumprod",
     "cumsum",
     "cumulative_prod",
     "cumulative_sum",
+    "datetime_as_string",
     "delete",
     "diag",
+    "diag_indices",
+    "diag_indices_from",
     "diagflat",
     "diagonal",
     "diff",
+    "digitize",
     "dot",
     "double",
     "dsplit",
@@ -232,6 +348,7 @@ __all__ = [
     "extract",
     "eye",
     "fft",
+    "fill_diagonal",
     "finfo",
     "flatnonzero",
     "flip",
@@ -245,11 +362,23 @@ __all__ = [
     "from_delayed",
     "from_hdf5",
     "from_zarr",
+    "frombuffer",
     "fromfunction",
     "fromhdf5",
+    "fromiter",
+    "frompyfunc",
+    "fromstring",
     "fromzarr",
     "full",
     "full_like",
+    "geomspace",
+    "gradient",
+    "hamming",
+    "hanning",
+    "histogram",
+    "histogram2d",
+    "histogram_bin_edges",
+    "histogramdd",
     "hsplit",
     "hstack",
     "identity",
@@ -257,25 +386,33 @@ __all__ = [
     "indices",
     "inf",
     "inner",
+    "insert",
     "int8",
     "int16",
     "int32",
     "int64",
-    "int_",
+    "interp",
     "intersect1d",
     "intp",
+    "is_busday",
     "isdtype",
     "isin",
     "isnull",
+    "ix_",
+    "kaiser",
+    "kron",
+    "lexsort",
     "linalg",
     "linspace",
     "logspace",
     "map_blocks",
     "map_chunk",
+    "mask_indices",
     "matmul",
     "matrix_transpose",
     "median",
     "meshgrid",
+    "mgrid",
     "moveaxis",
     "nan",
     "nanargmax",
@@ -290,29 +427,45 @@ __all__ = [
     "nonzero",
     "notnull",
     "object_",
+    "ogrid",
     "ones",
     "ones_like",
     "outer",
+    "packbits",
     "pad",
     "partition",
     "percentile",
     "permute_dims",
     "pi",
+    "piecewise",
+    "place",
+    "polyfit",
+    "polyval",
     "promote_types",
+    "put",
+    "put_along_axis",
+    "putmask",
     "quantile",
+    "r_",
     "random",
     "ravel",
+    "ravel_multi_index",
     "rechunk",
     "repeat",
     "reshape",
+    "resize",
     "roll",
     "rollaxis",
     "rot90",
+    "scalar",
+    "searchsorted",
+    "select",
     "setdiff1d",
     "setxor1d",
     "shape",
     "size",
     "sort",
+    "sort_complex",
     "split",
     "squeeze",
     "stack",
@@ -328,16 +481,28 @@ __all__ = [
     "trace",
     "transpose",
     "trapezoid",
+    "tree_add",
+    "tree_multiply",
     "tri",
     "tril",
+    "tril_indices",
+    "tril_indices_from",
+    "trim_zeros",
     "triu",
+    "triu_indices",
+    "triu_indices_from",
     "uint8",
     "uint16",
     "uint32",
     "uint64",
     "union1d",
     "unique",
+    "unpackbits",
+    "unravel_index",
+    "unwrap",
+    "vander",
     "vdot",
+    "vectorize",
     "vsplit",
     "vstack",
     "where",
@@ -345,6 +510,7 @@ __all__ = [
     "zeros_like",
 ]
 # The tables keep their own lists.
+__all__ += dtypes.__all__
 __all__ += elementwise.__all__
 __all__ += reduce.__all__
 

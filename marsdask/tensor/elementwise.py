@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -173,6 +174,29 @@ def elementwise(func: Callable[..., Any], name: str = "") -> Callable[..., Any]:
     return lazy
 
 
+#: How NumPy treats floating-point errors unless told otherwise.
+_USUAL = {"divide": "warn", "over": "warn", "under": "ignore", "invalid": "warn"}
+
+
+@dataclass(frozen=True)
+class Under:
+    """A function that treats floating-point errors as was said where it was called.
+
+    Threads and processes that run it know nothing of the caller's ``errstate``.
+    """
+
+    func: Callable[..., Any]
+    state: tuple[tuple[str, Any], ...]
+
+    @property
+    def __name__(self) -> str:
+        return self.func.__name__
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        with np.errstate(**dict(self.state)):
+            return self.func(*args, **kwargs)
+
+
 def apply(func: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
     """Return the node of an elementwise function of tensors, arrays and scalars.
 
@@ -181,6 +205,8 @@ def apply(func: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
     nodes = operands(args)
     options = tuple(sorted(kwargs.items())) if kwargs else ()
     count = func.nout if isinstance(func, np.ufunc) else 1
+    if (state := np.geterr()) != _USUAL:
+        func = Under(func, tuple(state.items()))
     if count == 1:
         return Elementwise(func, nodes, options)
     source = Several(func, nodes, options)

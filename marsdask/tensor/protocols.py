@@ -76,6 +76,15 @@ def inplace(ufunc: np.ufunc) -> Callable[[Any, Any], Any]:
     return call
 
 
+def inplace_by(func: Callable[..., Any]) -> Callable[[Any, Any], Any]:
+    """Return the operator that makes ``self`` hold what a function of tensors makes of it."""
+
+    def call(self: Any, other: Any) -> Any:
+        return assign(self, func(self, other).node) if operand_of(other) else NotImplemented
+
+    return call
+
+
 def power(self: Any, exponent: Any) -> Any:
     """Raise to a power; squares and roots take the short way, as NumPy's own operator does."""
     if type(exponent) in (int, float) and self.dtype.kind in "biufc":

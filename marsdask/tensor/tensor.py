@@ -15,8 +15,11 @@ from marsdask.core.types import Chunks, Index, public
 from . import (
     argreduce,
     arrange,
+    bins,
     blocks,
+    choices,
     derived,
+    edits,
     elementwise,
     exchange,
     index,
@@ -26,6 +29,7 @@ from . import (
     reduce,
     scan,
     setitem,
+    views,
 )
 from .linalg import dot, matmul
 from .rechunk import rechunk, recut
@@ -136,6 +140,11 @@ class Tensor(Collection):
         """Bytes of all elements; nan where only running can tell."""
         return self.size * self.itemsize
 
+    @property
+    def flags(self) -> Any:
+        """How the array that is computed lies in memory."""
+        return np.empty((1,) * self.ndim, self.dtype).flags
+
     # NumPy's protocols.
     __array_ufunc__ = protocols.array_ufunc
     __array_function__ = protocols.array_function
@@ -180,6 +189,7 @@ class Tensor(Collection):
     __ipow__ = protocols.inplace(np.power)
     __matmul__ = protocols.binary(matmul)
     __rmatmul__ = protocols.reflected(matmul)
+    __imatmul__ = protocols.inplace_by(matmul)
     __and__ = protocols.binary(elementwise.bitwise_and)
     __rand__ = protocols.reflected(elementwise.bitwise_and)
     __iand__ = protocols.inplace(np.bitwise_and)
@@ -237,6 +247,14 @@ class Tensor(Collection):
     __getitem__ = method(index.getitem)
     __setitem__ = method(setitem.setitem)
     take = method(index.take)
+    choose = method(choices.choose)
+    searchsorted = method(bins.searchsorted)
+    fill = method(edits.fill)
+    put = method(edits.put)
+    resize = method(edits.resize_in_place)
+    flat = property(views.Flat, views.set_flat)
+    view = method(views.view)
+    byteswap = method(views.byteswap)
     repeat = method(arrange.repeat)
     diagonal = method(arrange.diagonal)
     trace = method(arrange.trace)

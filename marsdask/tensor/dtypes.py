@@ -1,0 +1,176 @@
+"""NumPy's names for types and settings, which are the same objects here, and questions of type."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy import (
+    ScalarType,
+    bool,
+    broadcast_shapes,
+    busdaycalendar,
+    byte,
+    bytes_,
+    cdouble,
+    character,
+    clongdouble,
+    complexfloating,
+    csingle,
+    datetime64,
+    datetime_data,
+    errstate,
+    flexible,
+    floating,
+    generic,
+    geterr,
+    half,
+    index_exp,
+    inexact,
+    int_,
+    intc,
+    integer,
+    isscalar,
+    issubdtype,
+    iterable,
+    long,
+    longdouble,
+    longlong,
+    mintypecode,
+    ndindex,
+    number,
+    s_,
+    sctypeDict,
+    seterr,
+    short,
+    signedinteger,
+    single,
+    str_,
+    timedelta64,
+    typecodes,
+    typename,
+    ubyte,
+    uint,
+    uintc,
+    uintp,
+    ulong,
+    ulonglong,
+    unsignedinteger,
+    ushort,
+    void,
+)
+from numpy.exceptions import AxisError
+
+from marsdask.core.collection import Collection
+
+from .base import as_node, empty
+from .data import asarray
+
+__all__ = [
+    "AxisError",
+    "ScalarType",
+    "ascontiguousarray",
+    "asfortranarray",
+    "bool",
+    "broadcast_shapes",
+    "busdaycalendar",
+    "byte",
+    "bytes_",
+    "cdouble",
+    "character",
+    "clongdouble",
+    "common_type",
+    "complexfloating",
+    "csingle",
+    "datetime64",
+    "datetime_data",
+    "errstate",
+    "flexible",
+    "floating",
+    "generic",
+    "geterr",
+    "half",
+    "index_exp",
+    "inexact",
+    "int_",
+    "intc",
+    "integer",
+    "iscomplexobj",
+    "isrealobj",
+    "isscalar",
+    "issubdtype",
+    "iterable",
+    "long",
+    "longdouble",
+    "longlong",
+    "min_scalar_type",
+    "mintypecode",
+    "ndindex",
+    "number",
+    "s_",
+    "sctypeDict",
+    "seterr",
+    "short",
+    "signedinteger",
+    "single",
+    "str_",
+    "timedelta64",
+    "typecodes",
+    "typename",
+    "ubyte",
+    "uint",
+    "uintc",
+    "uintp",
+    "ulong",
+    "ulonglong",
+    "unsignedinteger",
+    "ushort",
+    "void",
+]
+
+
+def _like(a: Any) -> Any:
+    """Return an empty array of the type of ``a``."""
+    return empty(as_node(a).meta.dtype, 1)
+
+
+def common_type(*arrays: Any) -> Any:
+    """Return the floating type that holds all the arrays' numbers. See numpy.common_type."""
+    return np.common_type(*map(_like, arrays))
+
+
+def iscomplexobj(x: Any) -> Any:
+    """Tell at once whether the type is complex. See numpy.iscomplexobj."""
+    return np.iscomplexobj(_like(x))
+
+
+def isrealobj(x: Any) -> Any:
+    """Tell at once whether the type is not complex. See numpy.isrealobj."""
+    return np.isrealobj(_like(x))
+
+
+def min_scalar_type(a: Any) -> np.dtype[Any]:
+    """Return the smallest type for a scalar, an array's own type. See numpy.min_scalar_type.
+
+    A tensor without axes is computed for it.
+    """
+    if not isinstance(a, Collection):
+        return np.min_scalar_type(a)
+    return np.min_scalar_type(_like(a) if a.node.chunks else a.compute())
+
+
+def ascontiguousarray(a: Any, dtype: Any = None) -> Any:
+    """Return a tensor of at least one axis. See numpy.ascontiguousarray.
+
+    How blocks lie in memory is for kernels to choose.
+    """
+    tensor = asarray(a, dtype=dtype)
+    return tensor if tensor.ndim else tensor.reshape(1)
+
+
+def asfortranarray(a: Any, dtype: Any = None) -> Any:
+    """Return a tensor. See numpy.asfortranarray.
+
+    How blocks lie in memory is for kernels to choose.
+    """
+    return asarray(a, dtype=dtype)

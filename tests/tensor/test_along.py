@@ -1,0 +1,71 @@
+"""Functions of the user's over lines and elements, against NumPy."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import marsdask.tensor as mt
+from tests.strategies import arrays_and_chunks, assert_like_numpy, assert_same
+
+
+def larger(a: Any, b: Any, scale: int = 1) -> Any:
+    return (a if a > b else b) * scale * 1.0
+
+
+def halves(a: Any, b: Any) -> Any:
+    return a // b, a % b
+
+
+CASES: dict[str, Any] = {
+    "along 0": lambda xp, a: xp.apply_along_axis(np.sort, 0, a),
+    "along 1": lambda xp, a: xp.apply_along_axis(np.max, 1, a),
+    "along, wider": lambda xp, a: xp.apply_along_axis(lambda v, k: np.outer(v, v[:k]), -1, a, 1),
+    "along, no axis": lambda xp, a: xp.apply_along_axis(np.sort, 5, a),
+    "over": lambda xp, a: xp.apply_over_axes(xp.sum, a, [0, 1]),
+    "over one": lambda xp, a: xp.apply_over_axes(xp.cumsum, a, -1),
+    "over, shape": lambda xp, a: xp.apply_over_axes(lambda x, axis: x[None], a, 0),
+    "vectorize": lambda xp, a: xp.vectorize(larger)(a, 2),
+    "vectorize keyword": lambda xp, a: xp.vectorize(larger)(a, b=a[0], scale=3),
+    "vectorize excluded": lambda xp, a: xp.vectorize(larger, excluded=["scale"])(a, a, scale=2),
+    "vectorize several": lambda xp, a: xp.vectorize(halves)(a, 3),
+    "vectorize types": lambda xp, a: xp.vectorize(halves, otypes="fd")(a, 3),
+    "frompyfunc": lambda xp, a: xp.frompyfunc(larger, 2, 1)(a, 2),
+    "frompyfunc several": lambda xp, a: xp.frompyfunc(halves, 2, 2)(a, 3),
+    "frompyfunc arguments": lambda xp, a: xp.frompyfunc(halves, 2, 2)(a),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+@settings(max_examples=3)
+@given(
+    case=arrays_and_chunks(("i4", "f8"), min_dims=2, max_dims=2, min_side=1, nan=False),
+    merged=st.booleans(),
+)
+def test_equals_numpy(name: str, case: Any, merged: bool) -> None:
+    """Values, types and shapes, or the type of the error."""
+    assert_like_numpy(CASES[name], case, rtol=1e-6, merged=merged)
+
+
+def test_arguments_of_ours() -> None:
+    """Dask's ``dtype=`` and ``shape=`` spare the call with ones; there is no ``signature``."""
+    x = np.arange(12.0).reshape(3, 4)
+    lazy = mt.tensor(x, chunk_size=2)
+    first = mt.apply_along_axis(lambda v: v[:2], 0, lazy, dtype="f8", shape=(2,))
+    assert_same(first, x[:2])
+    with pytest.raises(NotImplementedError, match="apply_gufunc"):
+        mt.vectorize(larger, signature="(n)->()")
+    with pytest.raises(ValueError, match="excluded"):
+        mt.vectorize(larger, excluded=[0])(1)
+
+
+def test_functions_are_pickled() -> None:
+    """As functions, not as NumPy's wrappers of them."""
+    found = mt.frompyfunc(larger, 2, 1)(mt.arange(4, chunk_size=2), 2)
+    again = pickle.loads(pickle.dumps(found))
+    assert again.compute().tolist() == [2, 2, 2, 3]

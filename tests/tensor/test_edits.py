@@ -1,0 +1,129 @@
+"""Changes in place, against NumPy: what was made before keeps its values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import marsdask.tensor as mt
+from tests.strategies import arrays_and_chunks, assert_like_numpy, assert_same
+
+
+def changed(name: str, *args: Any, **kwargs: Any) -> Any:
+    """Return a case: a function in place, whose result is the array, and what was made before."""
+
+    def call(xp: Any, a: Any) -> Any:
+        before = a + 0
+        getattr(xp, name)(a, *(arg(xp, a) if callable(arg) else arg for arg in args), **kwargs)
+        return a, before
+
+    return call
+
+
+def above(xp: Any, a: Any) -> Any:
+    return a > 1
+
+
+def double(xp: Any, a: Any) -> Any:
+    return a * 2
+
+
+def first_row(xp: Any, a: Any) -> Any:
+    return a[:1]
+
+
+CASES: dict[str, Any] = {
+    "putmask": changed("putmask", above, double),
+    "putmask few": changed("putmask", above, lambda xp, a: a[0, :2]),
+    "putmask float": changed("putmask", above, 2.5),
+    "putmask floats": changed("putmask", above, np.array([2.5, 1.5])),
+    "putmask shape": changed("putmask", lambda xp, a: a[0] > 1, 3),
+    "place": changed("place", above, lambda xp, a: a[0, :2]),
+    "place one": changed("place", above, [2]),
+    "place nothing": changed("place", above, []),
+    "place shape": changed("place", lambda xp, a: a[0] > 1, [1]),
+    "put": changed("put", [0, -1], [7, 8]),
+    "put few": changed("put", [[0, 1], [0, 2]], [7, 8, 9]),
+    "put wrap": changed("put", [100, -7], 5, mode="wrap"),
+    "put clip": changed("put", [100, -7], 5, mode="clip"),
+    "put too far": changed("put", [100], 5),
+    "put mode": changed("put", [0], 5, mode="nonsense"),
+    "put nowhere": changed("put", [], 5),
+    "put_along_axis": changed("put_along_axis", lambda xp, a: xp.argsort(a, 1), double, 1),
+    "put_along_axis 0": changed("put_along_axis", lambda xp, a: xp.argsort(a, 0)[:1], 9, 0),
+    "put_along_axis flat": changed("put_along_axis", lambda xp, a: xp.arange(2), 9, None),
+    "put_along_axis axes": changed("put_along_axis", lambda xp, a: xp.arange(2), 9, 0),
+    "put_along_axis floats": changed("put_along_axis", lambda xp, a: xp.ones((2, 2)), 9, 0),
+    "fill_diagonal": changed("fill_diagonal", 4),
+    "fill_diagonal several": changed("fill_diagonal", [4, 5]),
+    "fill_diagonal wrap": changed("fill_diagonal", 4, wrap=True),
+    "copyto": changed("copyto", double),
+    "copyto row": changed("copyto", first_row),
+    "copyto number": changed("copyto", 3),
+    "copyto float": changed("copyto", 2.5),
+    "copyto too much": changed("copyto", 2**40),
+    "copyto unsafe": changed("copyto", 2.5, casting="unsafe"),
+    "copyto where": changed("copyto", double, where=np.True_),
+    "copyto shape": changed("copyto", lambda xp, a: xp.ones((9, 1, 1), a.dtype)),
+    "resize": lambda xp, a: xp.resize(a, (3, 3)),
+    "resize flat": lambda xp, a: xp.resize(a, 40),
+    "resize to nothing": lambda xp, a: xp.resize(a, (0, 3)),
+    "resize negative": lambda xp, a: xp.resize(a, (-1, 3)),
+    "insert": lambda xp, a: xp.insert(a, 1, 5),
+    "insert several": lambda xp, a: xp.insert(a, [1, 0, 1], [5, 6, 7]),
+    "insert row": lambda xp, a: xp.insert(a, 1, a[0], axis=0),
+    "insert column": lambda xp, a: xp.insert(a, -1, a[:, 0], axis=1),
+    "insert rows": lambda xp, a: xp.insert(a, [0, 1], 3.7, axis=0),
+    "insert slice": lambda xp, a: xp.insert(a, slice(0, 2), 9, axis=1),
+    "insert nested": lambda xp, a: xp.insert(a, 1, [[5]]),
+    "insert too far": lambda xp, a: xp.insert(a, 99, 5),
+    "insert axis": lambda xp, a: xp.insert(a, 0, 5, axis=3),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+@settings(max_examples=3)
+@given(
+    case=arrays_and_chunks(("i1", "i8", "f8"), min_dims=2, max_dims=2, min_side=2, nan=False),
+    merged=st.booleans(),
+)
+def test_equals_numpy(name: str, case: Any, merged: bool) -> None:
+    """Values, types and shapes, or the type of the error."""
+    assert_like_numpy(CASES[name], case, rtol=1e-6, merged=merged)
+
+
+@pytest.mark.parametrize("shape", [(3, 3, 3), (4, 2), (2, 4), (3, 3, 4), (3,)])
+@pytest.mark.parametrize("wrap", [False, True])
+def test_diagonals(shape: tuple[int, ...], wrap: bool) -> None:
+    """Of arrays of any number of axes, tall ones again and again if asked."""
+    call = changed("fill_diagonal", 4, wrap=wrap)
+    assert_like_numpy(call, (np.zeros(shape), tuple((size,) for size in shape)))
+
+
+def test_arrays_in_memory_are_numpys() -> None:
+    """A change in place is of a tensor."""
+    with pytest.raises(TypeError, match="NumPy"):
+        mt.putmask(np.ones(3), [True] * 3, 0)
+
+
+def test_nothing_to_place() -> None:
+    """Is an error only if there is where to."""
+    a = mt.arange(4, chunk_size=2)
+    mt.place(a, a > 9, [])
+    with pytest.raises(ValueError, match="empty"):
+        mt.place(a, a > 2, [])
+
+
+def test_unknown_lengths_say_so() -> None:
+    """They have to be known to say where values go."""
+    a = mt.arange(9, chunk_size=4)
+    chosen = a[a > 3]
+    with pytest.raises(ValueError, match=r"execute\(\)"):
+        mt.putmask(chosen, chosen > 5, 0)
+    chosen.execute()
+    mt.putmask(chosen, chosen > 5, 0)
+    assert_same(chosen, [4, 5, 0, 0, 0])
