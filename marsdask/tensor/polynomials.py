@@ -32,7 +32,7 @@ def polyval(p: Any, x: Any) -> Any:
     if isinstance(p, np.poly1d):
         p = p.coeffs
     x = wrap(as_node(x))
-    coefficients = list(p if isinstance(p, Collection) else np.asarray(p))
+    coefficients: Any = p if isinstance(p, Collection) else np.asarray(p)
     if isinstance(p, Collection) and len(p.node.chunks) != 1:
         raise ValueError("a polynomial's coefficients are a vector")
     result = multiply(x, 0)
@@ -55,8 +55,33 @@ def polyfit(
     Differs from NumPy: no warning if the fit is poorly conditioned, and the residuals of ``full``
     are there even then.
     """
-    deg = int(deg)
-    x, y = wrap(as_node(x)) + 0.0, wrap(as_node(y)) + 0.0
+    left, right = _system(wrap(as_node(x)) + 0.0, wrap(as_node(y)) + 0.0, w, int(deg))
+    rows = length(left.node, 0)
+    rcond = rows * np.finfo((wrap(as_node(x)) + 0.0).dtype).eps if rcond is None else rcond
+    # Columns of length one, so that what is small is small beside its own power.
+    scale = sqrt(total(square(left), axis=0))
+    scale = where(scale == 0, 1, scale)[:, None]
+    u, s, vt = svd(left / scale[:, 0])
+    kept = s > rcond * s[0]
+    inverse = where(kept, divide(1, where(kept, s, 1)), 0)[:, None]
+    c = matmul(conj(vt.T), matmul(conj(u.T), right) * inverse) / scale
+    one = wrap(as_node(y)).ndim == 1
+    found = c[:, 0] if one else c
+    if not full and not cov:
+        return found
+    errors = total(square(absolute(right - matmul(left, c))), axis=0)
+    if full:
+        return found, errors, total(kept), s, rcond
+    spread = (matmul(vt.T * square(inverse[:, 0]), vt) / (scale * scale[:, 0]))[:, :, None]
+    if cov != "unscaled":
+        if rows <= deg + 1:
+            raise ValueError("more points than coefficients are needed to scale the covariance")
+        spread = spread * (errors / (rows - deg - 1))
+    return found, spread[:, :, 0] if one else spread
+
+
+def _system(x: Any, y: Any, w: Any, deg: int) -> tuple[Any, Any]:
+    """Return the matrix of powers and the right sides as columns, each row by its weight."""
     if deg < 0:
         raise ValueError("expected deg >= 0")
     if x.ndim != 1:
@@ -65,37 +90,12 @@ def polyfit(
         raise TypeError("expected 1D or 2D array for y")
     if x.shape[0] != y.shape[0]:
         raise TypeError("expected x and y to have same length")
-    left, right = vander(x, deg + 1), y
-    if w is not None:
-        weights = wrap(as_node(w)) + 0.0
-        if weights.ndim != 1:
-            raise TypeError("expected a 1-d array for weights")
-        if weights.shape[0] != y.shape[0]:
-            raise TypeError("expected w and y to have the same length")
-        left = left * weights[:, None]
-        right = right * (weights[:, None] if y.ndim == 2 else weights)
-    rows = length(x.node, 0)
-    rcond = rows * np.finfo(x.dtype).eps if rcond is None else rcond
-    # Columns of length one, so that what is small is small beside its own power.
-    scale = sqrt(total(square(left), axis=0))
-    scale = where(scale == 0, 1, scale)
-    u, s, vt = svd(left / scale)
-    kept = s > rcond * s[0]
-    inverse = where(kept, divide(1, where(kept, s, 1)), 0)
-    turned = matmul(conj(u.T), right)
-    found = matmul(conj(vt.T), turned * (inverse if y.ndim == 1 else inverse[:, None]))
-    c = found / (scale if y.ndim == 1 else scale[:, None])
-    if not full and not cov:
-        return c
-    errors = total(square(absolute(right - matmul(left, c))), axis=0)
-    if full:
-        return c, errors.reshape(-1), total(kept), s, rcond
-    base = matmul(vt.T * square(inverse), vt) / (scale[:, None] * scale)
-    if cov == "unscaled":
-        return c, base if y.ndim == 1 else base[:, :, None]
-    if rows <= deg + 1:
-        raise ValueError(
-            "the number of data points must exceed order to scale the covariance matrix"
-        )
-    share = errors / (rows - deg - 1)
-    return c, base * share if y.ndim == 1 else base[:, :, None] * share
+    left, right = vander(x, deg + 1), y if y.ndim == 2 else y[:, None]
+    if w is None:
+        return left, right
+    weights = wrap(as_node(w)) + 0.0
+    if weights.ndim != 1:
+        raise TypeError("expected a 1-d array for weights")
+    if weights.shape[0] != y.shape[0]:
+        raise TypeError("expected w and y to have the same length")
+    return left * weights[:, None], right * weights[:, None]
