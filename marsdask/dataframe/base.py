@@ -106,6 +106,14 @@ class RowsAt:
         return (self.data[rows] if isinstance(self.data, pd.Index) else self.data.iloc[rows],)
 
 
+def axis_number(meta: Any, axis: Any) -> int:
+    """Return the number of an axis that pandas knows by number or by name."""
+    number = {0: 0, "index": 0, "rows": 0, 1: 1, "columns": 1}.get(axis)
+    if number is None or number >= meta.ndim:
+        raise ValueError(f"No axis named {axis} for object type {type(meta).__name__}")
+    return number
+
+
 @dataclass(frozen=True)
 class FirstRowAt:
     """Gives each chunk the number of its first row."""
@@ -126,6 +134,10 @@ class FromPandas(FrameNode):
 
     data: Any = field(repr=False)
     sizes: Sizes
+
+    @property
+    def label(self) -> str:
+        return "from_pandas"
 
     @cached_property
     def meta(self) -> Any:
@@ -149,6 +161,18 @@ class FromPandas(FrameNode):
 
     def regrid(self, new: Mapping[Sizes, Sizes]) -> Node:
         return self.replaced(sizes=new.get(self.sizes, self.sizes))
+
+
+@dataclass(frozen=True, eq=False)
+class Beside(FromPandas):
+    """Values in memory that lie beside some rows, whatever these are labelled."""
+
+    rows: str
+    """The alignment of the rows."""
+
+    @property
+    def alignment(self) -> str:
+        return self.rows
 
 
 def is_row(node: Node) -> bool:

@@ -14,12 +14,13 @@ from marsdask.core.chunk import Grid
 from marsdask.core.collection import Collection, wrap
 from marsdask.core.config import options
 from marsdask.core.node import Node
-from marsdask.core.shapes import Blockwise
-from marsdask.core.types import Chunks, Sizes, numbers, total
+from marsdask.core.shapes import Axes, Blockwise
+from marsdask.core.types import Chunks, Sizes, known, numbers, total
 from marsdask.tensor.chunks import bytes_of, normalize_chunks
 from marsdask.tensor.rechunk import recut, resolved
 
 from .base import FirstRowAt, FrameNode, FromPandas, row_bytes
+from .numbering import ChunkAt, counted
 
 
 def row_sizes(rows: int, meta: Any, chunk_size: Any, num_partitions: int | None) -> Sizes:
@@ -88,13 +89,30 @@ class FromTensor(FrameNode):
 
     def tile(self, a: Grid) -> Any:
         (a,) = yield from resolved(a)
+        a, axes = self._whole_rows(a)
+        rule = Blockwise(to_pandas_rows, (a,), axes, self._kwargs, FirstRowAt(a.chunks[0]))
+        return self.grid(rule, a.chunks[0])
+
+    def tile_blind(self, a: Grid) -> Any:
+        if known(a.chunks[0]):
+            return self.tile(a)
+        a, axes = self._whole_rows(a)
+        axes = (*axes, (None,))
+        rule = Blockwise(to_rows_among, (a, counted(a)), axes, self._kwargs, ChunkAt())
+        return self.grid(rule, a.chunks[0])
+
+    def _whole_rows(self, a: Grid) -> tuple[Grid, tuple[Axes, ...]]:
         whole = a.chunks[:1] + tuple((sum(numbers(sizes)),) for sizes in a.chunks[1:])
-        a = recut(a, whole)
-        sizes = a.chunks[0]
-        axes = ((0, *(None,) * (a.ndim - 1)),)
-        kwargs = {"columns": self.columns, "kind": self.kind}
-        rule = Blockwise(to_pandas_rows, (a,), axes, kwargs, FirstRowAt(sizes))
-        return self.grid(rule, sizes)
+        return recut(a, whole), ((0, *(None,) * (a.ndim - 1)),)
+
+    @property
+    def _kwargs(self) -> dict[str, Any]:
+        return {"columns": self.columns, "kind": self.kind}
+
+
+def to_rows_among(block: Any, counts: list[int], position: int, **kwargs: Any) -> Any:
+    """Label the rows of a block from its first row's number on."""
+    return to_pandas_rows(block, sum(counts[:position]), **kwargs)
 
 
 def to_pandas_rows(block: Any, first: int, *, columns: Any, kind: type) -> Any:

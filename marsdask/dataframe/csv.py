@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from marsdask.core.chunk import Grid, Look
+from marsdask.core.chunk import Grid
 from marsdask.core.collection import wrap
 from marsdask.core.node import Node
-from marsdask.core.shapes import Blockwise
+from marsdask.core.shapes import Blockwise, gather
 from marsdask.core.tokens import token
 from marsdask.core.types import Chunks, Index, unknown_sizes
 
@@ -54,14 +54,19 @@ class Block(NamedTuple):
 
 @dataclass(frozen=True)
 class BlockAt:
-    """Gives each chunk its bytes, and whether its ends lie inside quotes."""
+    """Gives each chunk its bytes, and which chunks of its file come before it."""
 
     blocks: tuple[Block, ...]
-    inside: tuple[tuple[bool, bool], ...] = ()
 
-    def __call__(self, index: Index) -> tuple[Any, ...]:
-        ends = self.inside[index[0]] if self.inside else (False, False)
-        return self.blocks[index[0]], ends
+    def __call__(self, index: Index) -> tuple[Block, slice]:
+        (here,) = index
+        block = self.blocks[here]
+        return block, slice(self._first[block.file], here)
+
+    @cached_property
+    def _first(self) -> dict[int, int]:
+        """Return the place of each file's first block."""
+        return {block.file: i for i, block in enumerate(self.blocks) if block.start == 0}
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,35 +104,28 @@ class ReadCsv(FrameNode):
             return self
         return self.replaced(like=self.like[columns])
 
-    def tile(self, *inputs: Any) -> Any:
+    def tile(self, *inputs: Any) -> Grid:
         del inputs
-        if self.whole or all(block.start == 0 for block in self.blocks):
-            return self._grid(BlockAt(self.blocks))
-        return self._split()
-
-    def _split(self) -> Any:
-        count = (1,) * len(self.blocks)
-        rule = Blockwise(count_quotes, kwargs={"files": self.files}, varying=BlockAt(self.blocks))
-        infos = yield Look((Grid(rule, (count,), None, 8.0),))
-        inside = []
-        odd, file = False, -1
-        for block, info in zip(self.blocks, infos, strict=True):
-            if block.file != file:
-                odd, file = False, block.file
-            before, odd = odd, odd ^ bool(info.sample % 2)
-            inside.append((before, odd))
-        return self._grid(BlockAt(self.blocks, tuple(inside)))
-
-    def _grid(self, varying: BlockAt) -> Grid:
         kwargs = {
             "files": self.files,
             "like": self.like,
             "names": self.names,
             "options": self.options,
-            "whole": self.whole,
         }
-        rule = Blockwise(read_block, kwargs=kwargs, varying=varying)
+        sources: tuple[Grid, ...] = ()
+        read: Any = read_file if self.whole else read_block
+        if not self.whole and any(block.start for block in self.blocks):
+            sources, read = (self._quotes(),), read_block_after
+        axes = ((None,),) * len(sources)
+        rule = Blockwise(read, sources, axes, kwargs, BlockAt(self.blocks))
         return self.grid(rule, self.chunks[0])
+
+    def _quotes(self) -> Grid:
+        """Return the numbers of quotes in all blocks, as one chunk."""
+        varying, ones = BlockAt(self.blocks), (1,) * len(self.blocks)
+        rule = Blockwise(count_quotes, kwargs={"files": self.files}, varying=varying)
+        counts = Grid(rule, (ones,), itemsize=32.0)
+        return gather(list, counts, chunks=((len(ones),),), itemsize=32.0)
 
 
 def has_labels(options: dict[str, Any]) -> bool:
@@ -135,9 +133,9 @@ def has_labels(options: dict[str, Any]) -> bool:
     return options.get("index_col") is not None and options["index_col"] is not False
 
 
-def count_quotes(block: Block, ends: Any, files: Files) -> int:
+def count_quotes(block: Block, before: slice, files: Files) -> int:
     """Count the quotes in a run of bytes."""
-    del ends
+    del before
     with open(files.paths[block.file], "rb") as file:
         file.seek(block.start)
         rest = block.stop - block.start
@@ -160,20 +158,39 @@ def line_after(data: Any, position: int, *, inside: bool) -> int:
             return position
 
 
-def read_block(
+def read_file(
     block: Block,
-    ends: tuple[bool, bool],
+    before: slice,
     files: Files,
     like: Any,
     names: tuple[Any, ...],
     options: tuple[tuple[str, Any], ...],
-    whole: bool,
 ) -> Any:
-    """Read the lines that begin in a run of bytes."""
+    """Read a whole file."""
+    del before, names
+    return pd.read_csv(files.paths[block.file], **dict(options))[list(like.columns)]
+
+
+def read_block_after(quotes: list[int], block: Block, before: slice, **how: Any) -> Any:
+    """Read the lines that begin in a run of bytes, given how many quotes are in each run."""
+    inside = sum(quotes[before]) % 2 == 1
+    ends = (inside, inside ^ (quotes[before.stop] % 2 == 1))
+    return read_block(block, before, ends=ends, **how)
+
+
+def read_block(
+    block: Block,
+    before: slice,
+    files: Files,
+    like: Any,
+    names: tuple[Any, ...],
+    options: tuple[tuple[str, Any], ...],
+    ends: tuple[bool, bool] = (False, False),
+) -> Any:
+    """Read the lines that begin in a run of bytes; ``ends``: whether it ends inside quotes."""
+    del before
     path = files.paths[block.file]
     given = dict(options)
-    if whole:
-        return pd.read_csv(path, **given)[list(like.columns)]
     if block.stop == 0:
         return like
     with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:

@@ -2,10 +2,23 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from html import escape
 from typing import Any
 
 import pandas as pd
+
+from marsdask.core.notebook import card, counted, format_bytes
+
+from .base import row_bytes
+
+#: Partitions that are listed of an object without values.
+MOST_PARTITIONS = 6
+#: Columns that are listed if pandas is not told how many.
+MOST_COLUMNS = 20
+#: Stands for what is left out.
+MORE = "\N{HORIZONTAL ELLIPSIS}"
 
 
 def representation(rows: Any) -> str:
@@ -28,9 +41,9 @@ def representation(rows: Any) -> str:
 
 
 def html(rows: Any) -> str:
-    """Return a table of an executed object's first and last rows, or the line that describes it."""
+    """Return a table of an executed object's first and last rows, or of what others will have."""
     if not rows._is_executed():
-        return f"<pre>{escape(rows._describe())}</pre>"
+        return _outline(rows)
     shown, complete = _shown(rows)
     if complete and hasattr(shown, "_repr_html_"):
         return str(shown._repr_html_())
@@ -38,6 +51,53 @@ def html(rows: Any) -> str:
         table = shown.to_html(max_rows=_few(), max_cols=pd.get_option("display.max_columns"))
         return f"{table}<p>{rows.shape[0]} rows x {shown.shape[1]} columns</p>"
     return f"<pre>{escape(representation(rows))}</pre>"
+
+
+def _outline(rows: Any) -> str:
+    """Return a table of the columns, their types and the partitions."""
+    node = rows.node
+    columns = _columns_of(node.meta)
+    length, count = rows.shape[0], len(node.chunks[0])
+    facts = [node.label, counted(length, "row"), counted(count, "partition")]
+    if isinstance(node.meta, pd.DataFrame):
+        facts.insert(2, counted(len(columns), "column"))
+    if not math.isnan(length):
+        facts.append(f"about {format_bytes(int(length * row_bytes(node.meta)))}")
+    columns = _shortened(columns, pd.get_option("display.max_columns") or MOST_COLUMNS)
+    names, dtypes = zip(*columns, strict=True) if columns else ((), ())
+    partitions = _shortened([*enumerate(rows.chunks[0])], MOST_PARTITIONS)
+    cells = "<td>\N{HORIZONTAL ELLIPSIS}</td>" * len(columns)
+    body = [
+        f"<tr><th>{i}</th><td>{'' if i == MORE else counted(size, 'row')}</td>{cells}</tr>"
+        for i, size in partitions
+    ]
+    table = (
+        '<table class="dataframe" border="1"><thead>'
+        f"<tr><th>partition</th><th></th>{_cells('th', names)}</tr>"
+        f"<tr><th></th><th></th>{_cells('th', dtypes)}</tr>"
+        f"</thead><tbody>{''.join(body)}</tbody></table>"
+    )
+    return card(type(rows).__name__, facts, table, executed=False)
+
+
+def _columns_of(meta: Any) -> list[tuple[Any, Any]]:
+    """Return the label and the type of each column, or of the only one."""
+    if isinstance(meta, pd.DataFrame):
+        return list(zip(meta.columns, meta.dtypes, strict=True))
+    if isinstance(meta, pd.MultiIndex):
+        return list(zip(meta.names, meta.dtypes, strict=True))
+    return [("" if meta.name is None else meta.name, meta.dtype)]
+
+
+def _shortened(items: list[tuple[Any, Any]], most: int) -> list[tuple[Any, Any]]:
+    """Leave out what lies in the middle of a long list."""
+    if len(items) <= most:
+        return items
+    return [*items[: most - most // 2], (MORE, MORE), *items[len(items) - most // 2 :]]
+
+
+def _cells(tag: str, values: Sequence[Any]) -> str:
+    return "".join(f"<{tag}>{escape(str(value))}</{tag}>" for value in values)
 
 
 def _few() -> int:

@@ -13,7 +13,7 @@ from marsdask.core.node import Node
 from marsdask.core.shapes import gather, kernel, map_blocks
 from marsdask.core.types import Chunks, total, unknown_sizes, upper
 
-from .base import Columns, FrameNode
+from .base import Columns, FrameNode, axis_number
 from .elementwise import renamed, rowwise
 from .filter import Filter
 from .groupby import groupby
@@ -126,7 +126,7 @@ def unnamed_index(block: Any) -> Any:
 
 def dropna(obj: Any, *, how: str = "any", subset: Any = None, axis: Any = 0) -> Any:
     """Drop rows with missing values. See pandas."""
-    if axis not in {0, "index"}:
+    if axis_number(obj.node.meta, axis) != 0:
         raise NotImplementedError("dropna(axis=1): choose the columns by their labels")
     if how not in {"any", "all"}:
         raise ValueError(f"invalid how option: {how}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import pandas as pd
@@ -13,9 +13,9 @@ from marsdask.core.chunk import Grid
 from marsdask.core.collection import Collection, wrap
 from marsdask.core.node import Node
 from marsdask.core.shapes import Blockwise, Cost, cost_of, kernel, register_cost
-from marsdask.core.types import Chunks
+from marsdask.core.types import Chunks, known, numbers
 
-from .base import Columns, FrameNode, is_row
+from .base import Beside, Columns, FrameNode, is_row
 from .rows import aligned_rows, alignment, check_aligned, gathered
 
 
@@ -33,7 +33,7 @@ class Rowwise(FrameNode):
 
     @property
     def label(self) -> str:
-        return self.func.__name__.strip("_")
+        return LABELS.get(self.func) or self.func.__name__.strip("_")
 
     @cached_property
     def meta(self) -> Any:
@@ -113,6 +113,20 @@ class Partial:
         return self.func(*[next(rest) if flag else item for flag, item in pairs], **kwargs)
 
 
+def beside(obj: Any, values: Any, complaint: str) -> Any:
+    """Return values in memory as a lazy series of an object's rows, in their order.
+
+    ``complaint`` is pandas's of a wrong length, with the two lengths to be filled in.
+    """
+    sizes = obj.node.chunks[0]
+    if not known(sizes):
+        raise NotImplementedError("values beside rows that were not counted yet: execute() first")
+    column = pd.Series(values)
+    if len(column) != sum(numbers(sizes)):
+        raise ValueError(complaint.format(len(column), sum(numbers(sizes))))
+    return rowwise(labelled_as, obj, Beside(column, numbers(sizes), alignment(obj.node)))
+
+
 def rowwise(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """Return ``func(*args, **kwargs)`` as a lazy operation on rows."""
     nodes = tuple(arg.node if isinstance(arg, Collection) else arg for arg in args)
@@ -151,16 +165,42 @@ def method_of(name: str) -> Callable[..., Any]:
     """Return a method that applies the pandas method of that name to each chunk."""
 
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
-        return rowwise(call_method, self, *args, **{"method": name, **kwargs})
+        return rowwise(Method(name), self, *args, **kwargs)
 
     call.__name__ = name
     call.__doc__ = f"Apply ``{name}`` to each row's values. See pandas.Series.{name}."
     return call
 
 
-def call_method(block: Any, *args: Any, method: str, **kwargs: Any) -> Any:
-    """Call a pandas method."""
-    return getattr(block, method)(*args, **kwargs)
+@dataclass(frozen=True)
+class Method:
+    """Calls a method of a pandas object, or of one of its accessors."""
+
+    name: str
+    accessor: str | None = None
+
+    @property
+    def __name__(self) -> str:
+        return self.name
+
+    def __call__(self, block: Any, *args: Any, **kwargs: Any) -> Any:
+        owner = block if self.accessor is None else getattr(block, self.accessor)
+        return getattr(owner, self.name)(*args, **kwargs)
+
+
+@dataclass(frozen=True)
+class Member:
+    """Reads a property of an accessor of a pandas object."""
+
+    name: str
+    accessor: str
+
+    @property
+    def __name__(self) -> str:
+        return self.name
+
+    def __call__(self, block: Any) -> Any:
+        return getattr(getattr(block, self.accessor), self.name)
 
 
 class Accessor:
@@ -172,33 +212,9 @@ class Accessor:
         getattr(series.node.meta, kind)  # refuses other types here and now, as pandas does
 
     def __getattr__(self, name: str) -> Any:
-        member = getattr(getattr(self._series.node.meta, self._kind), name)
-        if callable(member):
-            return AccessorMethod(self._series, self._kind, name)
-        return rowwise(accessed, self._series, kind=self._kind, member=name)
-
-
-@dataclass(frozen=True)
-class AccessorMethod:
-    """A function of an accessor, waiting for its arguments."""
-
-    series: Any
-    kind: str
-    name: str
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        options = {"kind": self.kind, "member": self.name, **kwargs}
-        return rowwise(call_accessor, self.series, *args, **options)
-
-
-def accessed(block: Any, kind: str, member: str) -> Any:
-    """Return a property of an accessor."""
-    return getattr(getattr(block, kind), member)
-
-
-def call_accessor(block: Any, *args: Any, kind: str, member: str, **kwargs: Any) -> Any:
-    """Call a function of an accessor."""
-    return getattr(getattr(block, kind), member)(*args, **kwargs)
+        if callable(getattr(getattr(self._series.node.meta, self._kind), name)):
+            return partial(rowwise, Method(name, self._kind), self._series)
+        return rowwise(Member(name, self._kind), self._series)
 
 
 def index_of(block: Any) -> Any:
@@ -231,6 +247,12 @@ def renamed(block: Any, name: Any) -> Any:
 
 
 @kernel(view=True)
+def labelled_as(block: Any, values: Any) -> Any:
+    """Return values with the labels of other rows."""
+    return pd.Series(values.array, index=block.index)
+
+
+@kernel(view=True)
 def with_columns(block: Any, *values: Any, names: tuple[Any, ...]) -> Any:
     """Return the frame with columns added or replaced."""
     block = block.copy(deep=False)
@@ -253,6 +275,16 @@ def relabelled(block: Any, columns: Any) -> Any:
     return block
 
 
+#: What people know operations as, where the kernel's own name is another.
+LABELS: dict[Callable[..., Any], str] = {
+    by_column: "set_index",
+    column_of: "getitem",
+    index_of: "index",
+    relabelled: "rename",
+    renamed: "rename",
+    with_columns: "assign",
+}
+
 #: Functions after which rows have other labels than before.
 NEW_LABELS = {by_column}
 
@@ -271,7 +303,7 @@ def _with_columns_requires(node: Rowwise, wanted: Columns) -> tuple[Columns, ...
     return (wanted - frozenset(names), *(None for _ in node.inputs[1:]))
 
 
-def _index_requires(node: Rowwise, wanted: Columns) -> tuple[Columns, ...]:
+def _no_columns(node: Rowwise, wanted: Columns) -> tuple[Columns, ...]:
     del wanted
     return (frozenset(),) * len(node.inputs)
 
@@ -279,6 +311,7 @@ def _index_requires(node: Rowwise, wanted: Columns) -> tuple[Columns, ...]:
 #: Which columns of its inputs an operation needs for some columns of its result.
 COLUMN_RULES: dict[Callable[..., Any], Callable[[Rowwise, Columns], tuple[Columns, ...]]] = {
     column_of: _column_requires,
-    index_of: _index_requires,
+    index_of: _no_columns,
+    labelled_as: _no_columns,
     with_columns: _with_columns_requires,
 }

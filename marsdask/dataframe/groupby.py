@@ -20,6 +20,7 @@ from .aggregate import AGGREGATES, Plan, aggregated, combined, finished, partial
 from .base import Columns, FrameNode, row_bytes
 from .elementwise import rowwise, with_columns
 from .numbering import reset_index, unnumbered
+from .rows import gathered
 from .shuffle import range_shuffle, reduce_rows
 
 #: Partial results of at most this many rows are combined in a tree ...
@@ -115,14 +116,27 @@ class GroupBy(FrameNode):
     def tile(self, a: Grid) -> Any:
         if len(a) == 1:
             return self._one(a)
+        plan = self._plan
+        return self._whole_groups(a) if plan is None else self._combined(a, plan)
+
+    @cached_property
+    def _plan(self) -> Plan | None:
+        """What partial results are combined of; ``None`` where whole groups are needed."""
         specs = specs_of(self.call, self.a.meta, self.meta)
         if specs is None:
-            return self._whole_groups(a)
+            return None
         position = self.a.meta.columns.get_loc
         ddof = dict(self.call.kwargs).get("ddof", 1)
         keys = tuple(position(label) for label in self.call.by)
-        plan = Plan(keys, tuple((position(c), f) for c, f in specs), self.call.dropna, ddof)
-        return self._combined(a, plan)
+        return Plan(keys, tuple((position(c), f) for c, f in specs), self.call.dropna, ddof)
+
+    def tile_blind(self, a: Grid) -> Any:
+        plan = self._plan
+        if len(a) == 1 or (plan is None and not self.call.sort):
+            return self._one(a)
+        if plan is None:
+            return gathered(self._ranges(a, len(a)))
+        return self._tree(self._partials(a, plan), plan)
 
     def _out(self, count: int) -> tuple[Any, ...]:
         return unknown_sizes(self.alignment, [self._bound if count == 1 else None] * count)
@@ -131,31 +145,59 @@ class GroupBy(FrameNode):
         options = {"chunks": (self._out(1),), "meta": self.meta, "itemsize": row_bytes(self.meta)}
         return gather(aggregated, a, kwargs={"call": self.call}, **options)
 
-    def _combined(self, a: Grid, plan: Plan) -> Any:
+    def _partials(self, a: Grid, plan: Plan) -> Grid:
         sizes = unknown_sizes(self.name, [upper(size) for size in a.chunks[0]])
         width = row_bytes(self.a.meta.iloc[:, list(plan.keys)]) + 8 * len(plan.slots)
-        parts = map_blocks(partials, a, chunks=(sizes,), kwargs={"plan": plan}, itemsize=width)
+        return map_blocks(partials, a, chunks=(sizes,), kwargs={"plan": plan}, itemsize=width)
+
+    def _combined(self, a: Grid, plan: Plan) -> Any:
+        parts = self._partials(a, plan)
         count = 1
         if self.call.sort and (self._bound or TREE_ROWS + 1) > TREE_ROWS:
             infos = yield Look((parts,))
             rows = sum(info.shape[0] for info in infos)
             if rows > TREE_ROWS:
                 count = -(-rows // SHUFFLED_ROWS)
-        kwargs = {"plan": plan, "sort": self.call.sort, "like": self.meta}
-        options = {"meta": self.meta, "itemsize": row_bytes(self.meta)}
         if count == 1:
-            rest = reduce_rows(parts, combined, {"plan": plan})
-            return gather(finished, rest, chunks=(self._out(1),), kwargs=kwargs, **options)
+            return self._tree(parts, plan)
         by = tuple(range(len(plan.keys)))
-        return range_shuffle(
-            parts,
-            by,
+        return self._shuffled(parts, by, finished, count, self._finish(plan))
+
+    def _tree(self, parts: Grid, plan: Plan) -> Grid:
+        rest = reduce_rows(parts, combined, {"plan": plan})
+        return gather(
             finished,
+            rest,
+            chunks=(self._out(1),),
+            meta=self.meta,
+            itemsize=row_bytes(self.meta),
+            kwargs=self._finish(plan),
+        )
+
+    def _finish(self, plan: Plan) -> dict[str, Any]:
+        return {"plan": plan, "sort": self.call.sort, "like": self.meta}
+
+    def _shuffled(
+        self,
+        a: Grid,
+        by: tuple[Any, ...],
+        merge: Callable[..., Any],
+        count: int,
+        kwargs: dict[str, Any],
+    ) -> Grid:
+        return range_shuffle(
+            a,
+            by,
+            merge,
             self._out(count),
             ascending=(True,) * len(by),
             merge_kwargs=kwargs,
-            **options,
+            meta=self.meta,
+            itemsize=row_bytes(self.meta),
         )
+
+    def _ranges(self, a: Grid, count: int) -> Grid:
+        return self._shuffled(a, self.call.by, aggregated, count, {"call": self.call})
 
     def _whole_groups(self, a: Grid) -> Any:
         rows = self._bound
@@ -164,17 +206,7 @@ class GroupBy(FrameNode):
             rows = sum(info.shape[0] for info in infos)
         if rows <= GATHERED_ROWS or not self.call.sort:
             return self._one(a)
-        count = max(2, -(-rows // SHUFFLED_ROWS))
-        return range_shuffle(
-            a,
-            self.call.by,
-            aggregated,
-            self._out(count),
-            ascending=(True,) * len(self.call.by),
-            merge_kwargs={"call": self.call},
-            meta=self.meta,
-            itemsize=row_bytes(self.meta),
-        )
+        return self._ranges(a, max(2, -(-rows // SHUFFLED_ROWS)))
 
 
 def specs_of(call: Grouping, frame: pd.DataFrame, result: Any) -> list[tuple[Any, str]] | None:
@@ -350,6 +382,3 @@ def groupby(
         names.append(name)
     flags = {"sort": sort, "dropna": dropna, "as_index": as_index}
     return Groups(obj.node, tuple(labels), tuple(names), selection, **flags)
-
-
-__all__ = ["GroupBy", "Groups", "groupby"]

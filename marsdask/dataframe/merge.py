@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -18,8 +18,8 @@ from marsdask.core.types import Chunks, Sizes, unknown_sizes
 
 from .base import Columns, FrameNode, row_bytes
 from .numbering import Numbered, unnumbered
-from .rows import concat, gathered
-from .shuffle import split_by_hash
+from .rows import gathered
+from .shuffle import joined, split_by_hash
 
 #: A side of at most this many bytes is given to every chunk of the other.
 BROADCAST = 32 * 2**20
@@ -27,7 +27,21 @@ BROADCAST = 32 * 2**20
 SHUFFLED = 64 * 2**20
 
 #: Which side's rows may be spread over chunks while the other side is whole.
-SPREAD = {"left": ("left",), "right": ("right",), "inner": ("left", "right"), "outer": ()}
+SPREAD: dict[str, tuple[str, ...]] = {
+    "left": ("left",),
+    "left_anti": ("left",),
+    "right": ("right",),
+    "right_anti": ("right",),
+    "inner": ("left", "right"),
+    "outer": (),
+    "cross": ("left",),
+}
+#: Which sides ``validate=`` wants to have each key once: only a whole side can tell.
+UNIQUE = {
+    ("1:1", "one_to_one"): ("left", "right"),
+    ("1:m", "one_to_many"): ("left",),
+    ("m:1", "many_to_one"): ("right",),
+}
 
 
 @dataclass(frozen=True)
@@ -42,7 +56,7 @@ class How:
     right_index: bool
     suffixes: tuple[Any, ...]
     indicator: bool | str
-    validate: str | None = field(default=None)
+    validate: str | None
 
     def __call__(self, left: Any, right: Any) -> Any:
         """Merge two frames with pandas."""
@@ -64,6 +78,29 @@ class How:
     def numbers(self) -> bool:
         """Whether the result's rows are numbered anew."""
         return not (self.left_index or self.right_index)
+
+    @property
+    def spread(self) -> tuple[str, ...]:
+        """The sides whose rows may be spread over chunks while the other side is whole."""
+        whole = next((sides for names, sides in UNIQUE.items() if self.validate in names), ())
+        return tuple(side for side in SPREAD[self.how] if side not in whole)
+
+    @property
+    def keyed(self) -> bool:
+        """Whether rows can be sent to where others of their keys are."""
+        return self.numbers and self.how != "cross"
+
+    def beforehand(self, left: int, right: int) -> tuple[str, int]:
+        """Choose how to merge sides of so many chunks of which nothing is known.
+
+        Returns which side is spread (else ``"shuffled"`` or ``"whole"``), and the number of chunks.
+        """
+        if "left" in self.spread and (right == 1 or not self.keyed):
+            return "left", left
+        if "right" in self.spread and (left == 1 or not self.keyed):
+            return "right", right
+        count = max(left, right) if self.keyed else 1
+        return ("shuffled", count) if count > 1 else ("whole", 1)
 
 
 def _listed(labels: tuple[Any, ...] | None) -> Any:
@@ -88,7 +125,8 @@ class Merge(FrameNode):
 
     @property
     def chunks(self) -> Chunks:
-        return (unknown_sizes(self.name, [None]),)
+        _, count = self.how.beforehand(len(self.left.chunks[0]), len(self.right.chunks[0]))
+        return (self._out(count),)
 
     def requires(self, wanted: Columns) -> tuple[Columns, ...]:
         # Columns of one name on both sides get suffixes: which, changes with what is there.
@@ -119,12 +157,20 @@ class Merge(FrameNode):
         return unknown_sizes(self.name, [None] * count)
 
     def tile(self, left: Grid, right: Grid) -> Any:
-        spread = SPREAD[self.how.how]
+        spread = self.how.spread
         if len(left) == 1 and len(right) == 1:
             return self._beside(left, right, "left")
         if len(right) == 1 and "left" in spread and _bytes(right) <= BROADCAST:
             return self._beside(left, right, "left")
         return self._chosen(left, right, spread)
+
+    def tile_blind(self, left: Grid, right: Grid) -> Grid:
+        shape, count = self.how.beforehand(len(left), len(right))
+        if shape == "shuffled":
+            return self._shuffled(left, right, count)
+        if shape == "whole":
+            return self._beside(gathered(left), gathered(right), "left")
+        return self._beside(left, right, shape)
 
     def _beside(self, left: Grid, right: Grid, spread: str) -> Grid:
         """Merge each chunk of one side with the whole of the other."""
@@ -147,7 +193,9 @@ class Merge(FrameNode):
         if left_is_small and self.how.how == "right":
             return self._beside(left, right, "right")
         count = max(1, -(-(left_bytes + right_bytes) // SHUFFLED))
-        if count == 1 or self.how.left_index or self.how.right_index:
+        if not self.how.keyed and spread:
+            return self._beside(left, right, spread[0])
+        if count == 1 or not self.how.keyed:
             return self._beside(gathered(left), gathered(right), "left")
         if left_is_small:
             return self._beside(left, right, "right")
@@ -165,7 +213,7 @@ class Merge(FrameNode):
                 side,
                 0,
                 split_by_hash,
-                joined_parts,
+                joined,
                 unknown_sizes(f"{self.name}:{place}", [None] * count),
                 split_kwargs={"by": by, "casts": casts, "count": count},
                 meta=side.meta,
@@ -193,12 +241,6 @@ def _bytes(grid: Grid) -> float:
 def merged(left: Any, right: Any, how: How) -> Any:
     """Merge two chunks."""
     return how(left, right)
-
-
-@kernel(scratch=1.0)
-def joined_parts(parts: list[Any]) -> Any:
-    """Join the parts of a chunk in order."""
-    return concat(parts)
 
 
 def common_type(a: Any, b: Any) -> Any:
@@ -230,26 +272,28 @@ def merge(
     merge with a small left side come in the order of the right, and rows of two large sides with
     equal keys stand together, in no order among the keys.
     """
+    nodes = [_as_frame(side) for side in (left, right)]
+    options: dict[str, Any] = {
+        "how": how,
+        "on": on,
+        "left_on": left_on,
+        "right_on": right_on,
+        "left_index": left_index,
+        "right_index": right_index,
+        "suffixes": suffixes,
+        "indicator": indicator,
+        "validate": validate,
+    }
+    pd.merge(nodes[0].meta, nodes[1].meta, **options)  # refuses here and now, as pandas does
     if how not in SPREAD:
         raise NotImplementedError(f"merge(how={how!r}): one of {', '.join(SPREAD)}")
     if sort:
         raise NotImplementedError("merge(sort=True): sort_values() by the keys afterwards")
-    if validate is not None:
-        raise NotImplementedError("merge(validate=): compare value counts of the keys beforehand")
-    nodes = [_as_frame(side) for side in (left, right)]
-    if on is None and left_on is None and right_on is None and not (left_index or right_index):
-        on = [label for label in nodes[0].meta.columns if label in nodes[1].meta.columns]
-    spec = How(
-        how,
-        _labels(on),
-        _labels(left_on),
-        _labels(right_on),
-        left_index,
-        right_index,
-        tuple(suffixes),
-        indicator,
-    )
-    spec(nodes[0].meta, nodes[1].meta)  # refuses bad keys here and now, as pandas does
+    given = on is not None or left_on is not None or left_index or right_index or how == "cross"
+    if not given:
+        options["on"] = [one for one in nodes[0].meta.columns if one in nodes[1].meta.columns]
+    keys = {name: _labels(options[name]) for name in ("on", "left_on", "right_on")}
+    spec = How(**{**options, **keys, "suffixes": tuple(suffixes)})
     node: Node = Merge(nodes[0], nodes[1], spec)
     return wrap(Numbered(node, drop=True) if spec.numbers else node)
 
@@ -268,6 +312,3 @@ def _as_frame(side: Any) -> Any:
             raise ValueError("Cannot merge a Series without a name")
         side = side.to_frame()  # type: ignore[attr-defined]
     return side.node
-
-
-__all__ = ["merge"]

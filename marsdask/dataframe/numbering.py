@@ -11,8 +11,8 @@ import pandas as pd
 from marsdask.core.chunk import Grid
 from marsdask.core.collection import wrap
 from marsdask.core.node import Node
-from marsdask.core.shapes import Blockwise, kernel
-from marsdask.core.types import Chunks, total
+from marsdask.core.shapes import Blockwise, blockwise, gather, kernel
+from marsdask.core.types import Chunks, Index, known, total
 from marsdask.tensor.rechunk import resolved
 
 from .base import Columns, FirstRowAt, FrameNode
@@ -28,7 +28,8 @@ class Numbered(FrameNode):
 
     @property
     def label(self) -> str:
-        return "reset_index"
+        # Numbers in place of labels belong to what made the rows: a merge, a sort.
+        return self.a.label if self.drop else "reset_index"
 
     @cached_property
     def meta(self) -> Any:
@@ -59,8 +60,39 @@ class Numbered(FrameNode):
         if len(a) > 1:
             (a,) = yield from resolved(a)
         starts = FirstRowAt(a.chunks[0] if len(a) > 1 else (0,))
-        kwargs = {"drop": self.drop, "options": self.options}
-        return self.grid(Blockwise(numbered, (a,), ((0,),), kwargs, starts), a.chunks[0])
+        return self.grid(Blockwise(numbered, (a,), ((0,),), self._kwargs, starts), a.chunks[0])
+
+    def tile_blind(self, a: Grid) -> Any:
+        if len(a) == 1 or known(a.chunks[0]):
+            return self.tile(a)
+        axes = ((0,), (None,))
+        rule = Blockwise(numbered_among, (a, counted(a)), axes, self._kwargs, ChunkAt())
+        return self.grid(rule, a.chunks[0])
+
+    @property
+    def _kwargs(self) -> dict[str, Any]:
+        return {"drop": self.drop, "options": self.options}
+
+
+@dataclass(frozen=True)
+class ChunkAt:
+    """Gives each chunk its place among the chunks."""
+
+    def __call__(self, index: Index) -> tuple[int]:
+        return (index[0],)
+
+
+def counted(grid: Grid) -> Grid:
+    """Return how many rows each chunk has, found by running, as one chunk: a list."""
+    rows = (0, *(None,) * (grid.ndim - 1))
+    counts = blockwise(len, [(grid, rows)], chunks=((1,) * len(grid),), itemsize=32.0)
+    return gather(list, counts, chunks=((len(grid),),), itemsize=32.0)
+
+
+@kernel(scratch=0.0)
+def numbered_among(block: Any, counts: list[int], position: int, **kwargs: Any) -> Any:
+    """Label the rows of a chunk from its first row's number on."""
+    return numbered(block, sum(counts[:position]), **kwargs)
 
 
 @kernel(scratch=0.0)

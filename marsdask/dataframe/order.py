@@ -12,7 +12,7 @@ from marsdask.core.chunk import Grid
 from marsdask.core.collection import wrap
 from marsdask.core.node import Node
 from marsdask.core.shapes import gather, kernel
-from marsdask.core.types import Chunks, known, numbers, total, unknown_sizes, upper
+from marsdask.core.types import Chunks, total, unknown_sizes, upper
 
 from .base import Columns, FrameNode
 from .numbering import reset_index
@@ -50,16 +50,32 @@ class Sorted(FrameNode):
     def requires(self, wanted: Columns) -> tuple[Columns, ...]:
         return (None if wanted is None or not self.by else wanted | frozenset(self.by),)
 
+    @property
+    def _kwargs(self) -> dict[str, Any]:
+        return {"by": self.by, "ascending": self.ascending, "na_first": self.na_first}
+
     def tile(self, a: Grid) -> Grid:
-        kwargs = {"by": self.by, "ascending": self.ascending, "na_first": self.na_first}
-        options = {"meta": self.meta, "itemsize": a.itemsize}
         rows = upper(total(a.chunks[0]))
         if len(a) == 1 or (rows is not None and rows <= GATHERED_ROWS):
             whole = ((total(a.chunks[0]),),)
-            return gather(sorted_rows, a, chunks=whole, kwargs=kwargs, **options)
+            return gather(
+                sorted_rows,
+                a,
+                chunks=whole,
+                meta=self.meta,
+                itemsize=a.itemsize,
+                kwargs=self._kwargs,
+            )
         count = len(a)
         if rows is not None:
             count = max(2, min(count, int(rows * (a.itemsize or 8) // SORTED_BYTES) + 1))
+        return self._shuffled(a, count)
+
+    def tile_blind(self, a: Grid) -> Grid:
+        # As many chunks as the user was told of.
+        return self.tile(a) if len(a) == 1 else self._shuffled(a, len(a))
+
+    def _shuffled(self, a: Grid, count: int) -> Grid:
         return range_shuffle(
             a,
             self.by,
@@ -67,8 +83,9 @@ class Sorted(FrameNode):
             unknown_sizes(self.name, [None] * count),
             ascending=self.ascending,
             na_first=self.na_first,
-            merge_kwargs=kwargs,
-            **options,
+            merge_kwargs=self._kwargs,
+            meta=self.meta,
+            itemsize=a.itemsize,
         )
 
 
@@ -132,9 +149,3 @@ def sort_index(obj: Any, *, ascending: Any = True, na_position: str = "last") ->
     """Sort the rows by their labels. See pandas."""
     levels = obj.node.meta.index.nlevels
     return _sorted(obj, (), levels, ascending, na_position)
-
-
-def known_length(node: Node) -> int | None:
-    """Return the number of rows if it is known."""
-    sizes = node.chunks[0]
-    return sum(numbers(sizes)) if known(sizes) else None

@@ -13,14 +13,15 @@ import pandas as pd
 from marsdask.core.chunk import Grid, Look
 from marsdask.core.collection import Collection, wrap
 from marsdask.core.node import Node
-from marsdask.core.shapes import Blockwise, Via, blockwise
+from marsdask.core.shapes import Blockwise, Via, blockwise, gather, kernel
 from marsdask.core.types import Chunks, Index, known, numbers, total, unknown_sizes, upper
 from marsdask.tensor.rechunk import resolved, with_sizes
 
 from .base import Columns, FrameNode, row_bytes
 from .elementwise import column_of, rowwise
+from .numbering import ChunkAt, counted
 from .reduce import one_row
-from .rows import alignment, take
+from .rows import alignment, concat, take
 
 Piece = tuple[int, slice]
 
@@ -136,6 +137,17 @@ class Positions(FrameNode):
                 return self._cut(with_sizes(heads, shapes))
             count = min(len(a), 2 * count)
 
+    def tile_blind(self, a: Grid) -> Grid:
+        if known(a.chunks[0]):
+            return self._cut(a)
+        kwargs = {"rows": self.rows}
+        rule = Blockwise(rows_among, (a, counted(a)), ((0,), (None,)), kwargs, ChunkAt())
+        parts = self.grid(
+            rule, unknown_sizes(f"{self.name}:parts", [upper(size) for size in a.chunks[0]])
+        )
+        options = {"meta": self.meta, "itemsize": row_bytes(self.meta), "kwargs": kwargs}
+        return gather(joined_rows, parts, chunks=self.chunks, **options)
+
     def _cut(self, a: Grid) -> Grid:
         pieces = pieces_of(numbers(a.chunks[0]), self.rows)
         axes = ((Via(0, tuple(position for position, *_ in pieces)),),)
@@ -147,6 +159,18 @@ class Positions(FrameNode):
 def first_rows(block: Any, count: int) -> Any:
     """Return the first rows of a chunk."""
     return take(block, slice(0, count))
+
+
+@kernel(view=True)
+def rows_among(block: Any, counts: list[int], position: int, rows: slice) -> Any:
+    """Return those of some rows that lie in one of the chunks."""
+    pieces = {place: part for place, part, _ in pieces_of(tuple(counts), rows)}
+    return take(block, pieces.get(position, slice(0, 0)))
+
+
+def joined_rows(parts: list[Any], rows: slice) -> Any:
+    """Join what chunks hold of some rows."""
+    return concat(parts if (rows.step or 1) > 0 else parts[::-1])
 
 
 def positions(obj: Any, rows: slice) -> Any:
@@ -231,6 +255,8 @@ class ILoc:
             return obj if key == slice(None) else positions(obj, key)
         if isinstance(key, int | np.integer) and not isinstance(key, bool):
             return _row(obj, int(key))
+        if isinstance(key, str | float):
+            raise TypeError(f"Cannot index by location with the non-integer key {key!r}")
         raise NotImplementedError("iloc takes ints and slices; rows by a condition: df[mask]")
 
 

@@ -21,6 +21,7 @@ from marsdask.core.shapes import blockwise, kernel, map_blocks, tree
 from marsdask.core.types import Chunks
 
 from .base import FrameNode, row_bytes
+from .elementwise import rowwise
 
 #: What a partial is taken to weigh.
 PARTIAL_BYTES = 1024.0
@@ -298,12 +299,41 @@ def reduction(name: str) -> Any:
     """Return the lazy reduction of that name, as a method."""
 
     def reduce(self: Any, axis: Any = 0, **kwargs: Any) -> Any:
-        if axis not in {0, "index", None}:
-            raise NotImplementedError(f"{name}(axis={axis!r}): only down the rows (axis=0)")
         node = self.node
-        reduced(node.meta, name, tuple(kwargs.items()))  # refuses bad arguments here and now
-        return wrap(Reduction(name, node, tuple(sorted(kwargs.items()))))
+        where = {} if axis in ROWS else {"axis": axis}
+        reduced(node.meta, name, (*where.items(), *kwargs.items()))  # refuses here and now
+        if axis in {1, "columns"}:
+            return rowwise(Across(name), self, **kwargs)
+        result = wrap(Reduction(name, node, tuple(sorted(kwargs.items()))))
+        if axis is not None or not isinstance(node.meta, pd.DataFrame):
+            return result
+        if name not in REPEATABLE:
+            raise NotImplementedError(f"{name}(axis=None): to_tensor().{name}()")
+        return getattr(result, name)(**kwargs)
 
     reduce.__name__ = name
     reduce.__doc__ = f"Reduce down the rows. See pandas.DataFrame.{name}."
     return reduce
+
+
+#: What pandas calls the axis that reductions go down.
+ROWS = (0, "index", "rows")
+#: Reductions of which a result over all values is that over the results of the columns.
+REPEATABLE = {"sum", "prod", "min", "max", "any", "all"}
+
+
+@dataclass(frozen=True)
+class Across:
+    """Reduces each row to one value."""
+
+    name: str
+
+    @property
+    def __name__(self) -> str:
+        return self.name
+
+    def __call__(self, block: pd.DataFrame, **kwargs: Any) -> Any:
+        # Of no rows pandas does not know the type.
+        rows = block if len(block) else one_row(block)
+        found = getattr(rows, self.name)(axis=1, **kwargs)
+        return found if len(block) else found.iloc[:0].set_axis(block.index)

@@ -3,58 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import pandas as pd
 
-from marsdask.core.chunk import Call, Grid, Look, Ref, Rule
+from marsdask.core.chunk import Grid, Look
 from marsdask.core.node import Node
 from marsdask.core.shapes import gather, kernel
-from marsdask.core.types import Index, Sizes, Unknown, numbers, total
+from marsdask.core.types import Sizes, Unknown, total
 from marsdask.tensor.chunks import common_sizes
-from marsdask.tensor.rechunk import pieces_of, resolved
-
-
-@dataclass(frozen=True, eq=False)
-class RecutRows(Rule):
-    """Each new run of rows from the parts of old runs that it covers."""
-
-    source: Grid
-    sizes: Sizes
-
-    @property
-    def inputs(self) -> tuple[Grid, ...]:
-        return (self.source,)
-
-    @property
-    def label(self) -> str:
-        return "rechunk"
-
-    @property
-    def scratch(self) -> float:
-        return 0.0
-
-    @cached_property
-    def _pieces(self) -> list[Any]:
-        return pieces_of(numbers(self.source.chunks[0]), numbers(self.sizes))
-
-    def cell(self, index: Index) -> Call:
-        pieces = self._pieces[index[0]]
-        refs = [Ref(self.source, (position,)) for position, _ in pieces]
-        return Call(join_rows, (refs, tuple(part for _, part in pieces)))
-
-
-def join_rows(blocks: list[Any], parts: tuple[slice, ...]) -> Any:
-    """Join parts of runs of rows."""
-    return concat([take(block, part) for block, part in zip(blocks, parts, strict=True)])
+from marsdask.tensor.rechunk import Recut, resolved
 
 
 @kernel(view=True)
 def take(block: Any, rows: slice) -> Any:
     """Return some rows of a pandas object, as a view."""
     return block[rows] if isinstance(block, pd.Index) else block.iloc[rows]
+
+
+@kernel(view=True)
+def cut_rows(block: Any, parts: tuple[slice, ...]) -> Any:
+    """Return a run of rows, as a view."""
+    return take(block, parts[0])
+
+
+def join_rows(blocks: list[Any], parts: tuple[tuple[slice, ...], ...]) -> Any:
+    """Join parts of runs of rows."""
+    return concat([take(block, part) for block, part in zip(blocks, parts[0], strict=True)])
 
 
 def concat(blocks: Sequence[Any]) -> Any:
@@ -81,7 +56,7 @@ def recut_rows(grid: Grid, sizes: Sizes) -> Grid:
     """Return the grid with its rows cut otherwise; sizes must be known where they differ."""
     if grid.chunks == (sizes,):
         return grid
-    return Grid(RecutRows(grid, sizes), (sizes,), grid.meta, grid.itemsize)
+    return Grid(Recut(grid, (sizes,), cut_rows, join_rows), (sizes,), grid.meta, grid.itemsize)
 
 
 def aligned_rows(grids: Sequence[Grid]) -> Generator[Look, Any, tuple[tuple[Grid, ...], Sizes]]:

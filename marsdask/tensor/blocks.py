@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from marsdask.core.notebook import card, format_bytes, picture
 from marsdask.core.types import Index, public
 
 
@@ -85,11 +86,11 @@ def _shown(tensor: Any) -> tuple[Any, bool]:
 
 
 def html(tensor: Any) -> str:
-    """Return a table of what a tensor is, with its corners once it is executed."""
+    """Return a table of what a tensor is and a picture of its chunks, its corners if executed."""
     node = tensor.node
+    executed = tensor._is_executed()
     largest = tuple(max(map(public, sizes)) for sizes in node.chunks)
     rows = {
-        "Operation": node.label,
         "Shape": tensor.shape,
         "Chunks": f"{math.prod(map(len, node.chunks))} of up to {largest}",
         "Type": tensor.dtype,
@@ -97,17 +98,14 @@ def html(tensor: Any) -> str:
     size = math.prod(tensor.shape)
     if not math.isnan(size):
         rows["Bytes"] = format_bytes(size * tensor.dtype.itemsize)
+    if len(node.chunks) > 2:
+        rows["Picture"] = f"the last two of {len(node.chunks)} axes"
     lines = [
         f"<tr><th>{name}</th><td>{escape(str(value))}</td></tr>" for name, value in rows.items()
     ]
-    values = f"<pre>{escape(text(tensor))}</pre>" if tensor._is_executed() else ""
-    return f"<table><tbody>{''.join(lines)}</tbody></table>{values}"
-
-
-def format_bytes(nbytes: float) -> str:
-    """Return a number of bytes in the unit that leaves one to three digits before the point."""
-    for unit in ("B", "KiB", "MiB", "GiB", "TiB"):
-        if nbytes < 1024 or unit == "TiB":
-            break
-        nbytes /= 1024
-    return f"{nbytes:.0f} {unit}" if unit == "B" else f"{nbytes:.2f} {unit}"
+    table = (
+        f"<table><tbody><tr><td><table><tbody>{''.join(lines)}</tbody></table></td>"
+        f"<td>{picture(node.chunks)}</td></tr></tbody></table>"
+    )
+    values = f"<pre>{escape(text(tensor))}</pre>" if executed else ""
+    return card(type(tensor).__name__, [node.label], table + values, executed=executed)

@@ -6,7 +6,7 @@ import bisect
 import itertools
 import math
 import operator
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -67,12 +67,41 @@ def _pieces(old: tuple[int, ...], new: tuple[int, ...]) -> list[list[Piece]]:
     return result
 
 
+@kernel(view=True)
+def cut(block: Any, parts: tuple[slice, ...]) -> Any:
+    """Return a part of a block, as a view."""
+    return block[parts]
+
+
+def assemble(blocks: list[Any], parts: tuple[tuple[slice, ...], ...]) -> Any:
+    """Join parts of blocks (last axis fastest) into one array."""
+    # An axis cut as before has one part, whose length only the blocks know.
+    lengths = [
+        [n if part.stop is None else part.stop - part.start for part in axis]
+        for axis, n in zip(parts, blocks[0].shape, strict=True)
+    ]
+    out = np.empty_like(blocks[0], shape=tuple(map(sum, lengths)))
+    offsets = [[0, *itertools.accumulate(axis)] for axis in lengths]
+    for block, positions in zip(
+        blocks, itertools.product(*(range(len(axis)) for axis in parts)), strict=True
+    ):
+        here = tuple(
+            slice(starts[i], starts[i + 1]) for starts, i in zip(offsets, positions, strict=True)
+        )
+        out[here] = block[tuple(axis[i] for axis, i in zip(parts, positions, strict=True))]
+    return out
+
+
 @dataclass(frozen=True, eq=False)
 class Recut(Rule):
     """Each new chunk from the parts of old chunks that it covers."""
 
     source: Grid
     target: Chunks
+    cut: Callable[..., Any] = cut
+    """``cut(block, parts)`` returns a part of a block: a slice for each axis."""
+    join: Callable[..., Any] = assemble
+    """``join(blocks, parts)`` joins parts of blocks, last axis fastest."""
 
     @property
     def inputs(self) -> tuple[Grid, ...]:
@@ -99,34 +128,9 @@ class Recut(Rule):
             for combination in itertools.product(*per_axis)
         ]
         if len(refs) == 1:
-            return Call(cut, (refs[0], tuple(pieces[0][1] for pieces in per_axis)))
+            return Call(self.cut, (refs[0], tuple(pieces[0][1] for pieces in per_axis)))
         places = tuple(tuple(part for _, part in pieces) for pieces in per_axis)
-        return Call(assemble, (refs, places))
-
-
-@kernel(view=True)
-def cut(block: Any, parts: tuple[slice, ...]) -> Any:
-    """Return a part of a block, as a view."""
-    return block[parts]
-
-
-def assemble(blocks: list[Any], parts: tuple[tuple[slice, ...], ...]) -> Any:
-    """Join parts of blocks (last axis fastest) into one array."""
-    # An axis cut as before has one part, whose length only the blocks know.
-    lengths = [
-        [n if part.stop is None else part.stop - part.start for part in axis]
-        for axis, n in zip(parts, blocks[0].shape, strict=True)
-    ]
-    out = np.empty_like(blocks[0], shape=tuple(map(sum, lengths)))
-    offsets = [[0, *itertools.accumulate(axis)] for axis in lengths]
-    for block, positions in zip(
-        blocks, itertools.product(*(range(len(axis)) for axis in parts)), strict=True
-    ):
-        here = tuple(
-            slice(starts[i], starts[i + 1]) for starts, i in zip(offsets, positions, strict=True)
-        )
-        out[here] = block[tuple(axis[i] for axis, i in zip(parts, positions, strict=True))]
-    return out
+        return Call(self.join, (refs, places))
 
 
 #: A chunk of more pieces than this is put together once, not read from where they lie.

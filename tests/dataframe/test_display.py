@@ -55,8 +55,29 @@ def test_a_few_rows_move(session):
     assert sum(shown) == 11
 
 
-def test_what_was_not_executed_is_described():
-    """One line stands for it, in a notebook too."""
-    x = md.from_pandas(data(100), chunk_size=40)
-    assert "DataFrame" in html(x)
+def test_what_was_not_executed_is_outlined():
+    """Columns, types and partitions, and what to call; then the values."""
+    x = md.from_pandas(data(100).rename(columns={"a": "<a>"}), chunk_size=40)
+    for part in ("DataFrame", "100 rows", "2 columns", "3 partitions", "&lt;a&gt;", "float64"):
+        assert part in html(x)
+    assert html(x).count("<td>40 rows</td>") == 2
+    assert "? rows" in html(x[x.b == "n1"])
+    assert "execute()" in html(x)
+    assert "execute()" not in html(x.execute())
     assert "columns" in html(x.execute())
+
+
+@pytest.mark.parametrize("select", ["series", "index", "levels"])
+def test_a_series_and_an_index_are_outlined(select):
+    """As their only column, or their levels."""
+    x = md.from_pandas(data(100), chunk_size=40)
+    shown = {"series": x.b, "index": x.index, "levels": x.set_index(["a", "b"]).index}[select]
+    assert "3 partitions" in html(shown)
+    assert ("<th>b</th>" in html(shown)) is (select != "index")
+
+
+def test_long_outlines_leave_out_the_middle():
+    """Of many partitions and of many columns."""
+    x = md.from_pandas(pd.DataFrame(np.zeros((90, 90))), chunk_size=1)
+    assert html(x).count("<tr>") == 2 + 7
+    assert html(x).count("float64") == 20

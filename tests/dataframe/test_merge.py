@@ -74,6 +74,47 @@ def test_keys_of_other_names_types_and_places(both):
     )
 
 
+@pytest.mark.parametrize("how", ["cross", "left_anti", "right_anti"])
+@given(both=tables())
+def test_products_and_rows_without_a_partner(how, both):
+    """All pairs in pandas's order, and the rows whose key the other side has not."""
+    frame, lazy = both
+    right = right_side()
+    options = {} if how == "cross" else {"on": "k"}
+    wanted = frame.merge(right, how=how, **options)
+    equal(lazy.merge(md.DataFrame(right, chunk_size=4), how=how, **options), wanted)
+    with planned("shuffled"):
+        found = lazy.merge(md.DataFrame(right, chunk_size=4), how=how, **options).compute()
+    columns = list(wanted.columns)
+    pd.testing.assert_frame_equal(
+        found.sort_values(columns, ignore_index=True),
+        wanted.sort_values(columns, ignore_index=True),
+        check_dtype=False,
+    )
+
+
+@pytest.mark.parametrize("mode", ["as it comes", "shuffled"])
+@pytest.mark.parametrize("how", HOWS)
+@pytest.mark.parametrize("validate", ["1:1", "1:m", "m:1", "m:m"])
+def test_repeated_keys_are_told_as_pandas_does(validate, how, mode):
+    """Also where the repetitions lie in different chunks."""
+    once, twice = pd.DataFrame({"k": [1, 2, 3, 4]}), pd.DataFrame({"k": [1, 2, 3, 1]})
+    with planned(mode):
+        for left, right in ((once, once), (once, twice), (twice, once), (twice, twice)):
+            lazy = md.DataFrame(left, chunk_size=1).merge(
+                md.DataFrame(right, chunk_size=2), on="k", how=how, validate=validate
+            )
+            fits = [
+                side is once or number == "m"
+                for side, number in zip((left, right), validate.split(":"), strict=True)
+            ]
+            if all(fits):
+                assert len(lazy) == len(left.merge(right, on="k", how=how))
+            else:
+                with pytest.raises(pd.errors.MergeError, match="not unique"):
+                    lazy.execute()
+
+
 @given(both=tables(min_rows=1))
 def test_merged_rows_are_grouped(both):
     """What follows a merge sees its rows, whatever their numbers are."""
@@ -90,7 +131,15 @@ def test_refused_at_the_call():
         lazy.merge(lazy, on="nope")
     with pytest.raises(NotImplementedError, match="sort_values"):
         lazy.merge(lazy, on="k", sort=True)
-    with pytest.raises(NotImplementedError, match="cross"):
-        lazy.merge(lazy, how="cross")
+    with pytest.raises(NotImplementedError, match="outer, cross"):
+        lazy.merge(lazy, on="k", how="asof")
+    with pytest.raises(ValueError, match="zz"):
+        lazy.merge(lazy, on="k", how="zz")
+    with pytest.raises(ValueError, match="zz"):
+        lazy.merge(lazy, on="k", validate="zz")
+    with pytest.raises(ValueError, match="suffix"):
+        lazy.merge(lazy, on="k", suffixes=("", ""))
+    with pytest.raises(pd.errors.MergeError, match="Can not pass on"):
+        lazy.merge(lazy, on="k", how="cross")
     with pytest.raises(TypeError, match="marsdask"):
         lazy.merge(table(5), on="k")

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from marsdask.tensor.blocks import assemble, format_bytes
+from marsdask.tensor.blocks import assemble
 
 
 @given(st.data())
@@ -36,11 +36,3 @@ def test_a_single_block_is_copied_unless_it_is_nobody_elses(owned):
     fixed = np.arange(3.0)
     fixed.flags.writeable = False
     assert assemble({(0,): fixed}, whole, owned=owned).flags.writeable
-
-
-@pytest.mark.parametrize(
-    ("nbytes", "text"), [(0, "0 B"), (1023, "1023 B"), (1536, "1.50 KiB"), (2**50, "1024.00 TiB")]
-)
-def test_bytes_are_readable(nbytes, text):
-    """In the unit that fits."""
-    assert format_bytes(nbytes) == text
