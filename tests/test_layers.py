@@ -74,6 +74,7 @@ LAZY_PACKAGES = {
     "bokeh": "heavy: only for plots",
     "cupy": "optional: extra gpu",
     "distributed": "heavy: half a second that in-process users need not pay",
+    "fsspec": "heavy: only where files lie behind URLs; dask brings it",
     "graphviz": "optional: visualize",
     "h5py": "optional: HDF5 files",
     "kubernetes": "optional: extra kubernetes",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import itertools
 import mmap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -20,8 +20,8 @@ from marsdask.core.tokens import token
 from marsdask.core.types import Chunks, Index, unknown_sizes
 
 from .base import FrameNode
+from .files import LOCAL, Files, Storage, expanded, is_remote, looked_at, opened
 from .numbering import reset_index
-from .parquet import Files, expanded, looked_at
 
 #: Bytes of a file that a chunk is made of.
 BLOCK_BYTES = 32 * 2**20
@@ -168,7 +168,14 @@ def read_file(
 ) -> Any:
     """Read a whole file."""
     del before, names
-    return pd.read_csv(files.paths[block.file], **dict(options))[list(like.columns)]
+    frame = _read_whole(files.paths[block.file], files.storage, **dict(options))
+    return frame[list(like.columns)]
+
+
+def _read_whole(path: str, storage: Storage, **options: Any) -> Any:
+    # Pandas refuses options of a filesystem for files of this machine.
+    where = {"storage_options": storage.options} if is_remote(path) else {}
+    return pd.read_csv(path, **where, **options)  # type: ignore[call-overload]
 
 
 def read_block_after(quotes: list[int], block: Block, before: slice, **how: Any) -> Any:
@@ -277,21 +284,24 @@ def read_csv(
     *,
     chunk_bytes: int | None = None,
     blocksize: int | None = None,
+    storage_options: Mapping[str, Any] | None = None,
     **options: Any,
 ) -> Any:
-    """Return a frame over CSV files: a path, a pattern, a folder or a list of paths.
+    """Return a frame over CSV files: a path, a URL, a pattern, a folder or a list of these.
 
     The head of the first file tells the columns and their types; a later part that does not fit
     is an error that says which. ``chunk_bytes`` is the size of a chunk. See pandas.read_csv.
-    Options that make a line depend on others (``skiprows``, ``quotechar``, ...) make each file
-    one chunk.
+    A file behind a URL is one chunk, and so is each file where options make a line depend on others
+    (``skiprows``, ``quotechar``, ...).
     """
-    files = looked_at(expanded(path))
+    storage = Storage(storage_options) if storage_options else LOCAL
+    files = looked_at(expanded(path, storage), storage)
     given = options | ({"sep": sep} if sep != "," else {})
     compressed = not all(name.endswith((".csv", ".txt", ".tsv", ".dat")) for name in files.paths)
-    whole = compressed or not given.keys() <= SPLITTABLE
-    head = _head(files.paths[0])
-    like, names = _schema(head, given, files.paths[0], whole=whole)
+    remote = any(map(is_remote, files.paths))
+    whole = compressed or remote or not given.keys() <= SPLITTABLE
+    head = _head(files)
+    like, names = _schema(head, given, files, whole=whole)
     whole = whole or head.lstrip(b" \t") != head or head.startswith((b"\n", b"\r"))
     step = chunk_bytes or blocksize or BLOCK_BYTES
     blocks = tuple(_blocks(files.stamps, len(head) if whole else step, whole=whole))
@@ -304,17 +314,18 @@ def _frozen(value: Any) -> Any:
     return list(value) if isinstance(value, set) else value
 
 
-def _head(path: str) -> bytes:
-    with open(path, "rb") as file:
-        return file.read(HEAD_BYTES)
+def _head(files: Files) -> bytes:
+    with opened(files.paths[0], files.storage) as file:
+        head: bytes = file.read(HEAD_BYTES)
+    return head
 
 
 def _schema(
-    head: bytes, options: dict[str, Any], path: str, *, whole: bool
+    head: bytes, options: dict[str, Any], files: Files, *, whole: bool
 ) -> tuple[Any, tuple[Any, ...]]:
     """Return the empty frame of the files, and all their columns."""
     if whole:
-        frame = pd.read_csv(path, **{"nrows": 1000, **options})
+        frame = _read_whole(files.paths[0], files.storage, **{"nrows": 1000, **options})
         return frame.iloc[:0], tuple(frame.columns)
     if len(head) == HEAD_BYTES:
         head = _whole_lines(head)

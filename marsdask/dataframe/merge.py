@@ -29,9 +29,7 @@ SHUFFLED = 64 * 2**20
 #: Which side's rows may be spread over chunks while the other side is whole.
 SPREAD: dict[str, tuple[str, ...]] = {
     "left": ("left",),
-    "left_anti": ("left",),
     "right": ("right",),
-    "right_anti": ("right",),
     "inner": ("left", "right"),
     "outer": (),
     "cross": ("left",),
@@ -286,7 +284,10 @@ def merge(
     }
     pd.merge(nodes[0].meta, nodes[1].meta, **options)  # refuses here and now, as pandas does
     if how not in SPREAD:
-        raise NotImplementedError(f"merge(how={how!r}): one of {', '.join(SPREAD)}")
+        raise NotImplementedError(
+            f"merge(how={how!r}): one of {', '.join(SPREAD)}; rows without a partner are those "
+            "that merge(indicator=True) calls left_only or right_only"
+        )
     if sort:
         raise NotImplementedError("merge(sort=True): sort_values() by the keys afterwards")
     given = on is not None or left_on is not None or left_index or right_index or how == "cross"

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import glob
 import itertools
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
@@ -21,6 +20,18 @@ from marsdask.core.tokens import token
 from marsdask.core.types import Chunks, Index, Sizes, numbers, unknown_sizes
 
 from .base import FrameNode
+from .files import (
+    LOCAL,
+    Files,
+    Storage,
+    expanded,
+    filesystem,
+    folder_of,
+    is_remote,
+    looked_at,
+    make_folder,
+    opened,
+)
 from .numbering import reset_index
 
 #: Row groups of a file are read together up to this many bytes.
@@ -41,12 +52,83 @@ class Group(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Files:
-    """Files of one schema, as they were when they were first looked at."""
+class Keys:
+    """Columns whose values are in the names of folders, as ``key=value``."""
 
-    paths: tuple[str, ...]
-    stamps: tuple[tuple[int, int], ...]
-    """Time of change and bytes of each: a file that changed is another source."""
+    labels: tuple[str, ...]
+    values: tuple[tuple[Any, ...], ...]
+    """The values of each column that occur."""
+    codes: tuple[tuple[int | None, ...], ...] = field(repr=False)
+    """For each file which of the values its rows have, for each column."""
+
+    def added_to(self, table: Any, file: int, wanted: Container[str]) -> Any:
+        """Add the columns of a file that are wanted to a table of its rows."""
+        import pyarrow as pa
+
+        for place, (label, values) in enumerate(zip(self.labels, self.values, strict=True)):
+            if label in wanted:
+                code = self.codes[file][place]
+                codes = pa.array(np.full(table.num_rows, code or 0), pa.int32())
+                if code is None:
+                    codes = pa.nulls(table.num_rows, pa.int32())
+                column = pa.DictionaryArray.from_arrays(codes, _typed(values))
+                table = table.append_column(label, column)
+        return table
+
+    def value(self, label: str, file: int) -> Any:
+        """Return what all rows of a file have in a column."""
+        position = self.labels.index(label)
+        code = self.codes[file][position]
+        return None if code is None else self.values[position][code]
+
+
+def _typed(values: Sequence[Any]) -> Any:
+    """Return values in the type that Arrow gives to names of folders."""
+    import pyarrow as pa
+
+    whole = all(isinstance(one, int) for one in values)
+    return pa.array(values, pa.int32() if whole else pa.string())
+
+
+NO_KEYS = Keys((), (), ())
+
+
+def keys_of(files: Files, folder: str | None) -> Keys:
+    """Read the keys in the names of the folders that files lie in, below ``folder`` if any."""
+    named = any("=" in os.path.dirname(path[len(folder or "") :]) for path in files.paths)
+    if not named or (folder is None and len(files.paths) == 1):
+        return NO_KEYS  # a file that is named itself has only what is in it, as with pyarrow
+    import pyarrow.dataset as ds
+
+    fs, paths = None, list(files.paths)
+    if is_remote(paths[0]):
+        fs = filesystem(paths[0], files.storage)[0]
+        paths = [filesystem(path, files.storage)[1] for path in paths]
+        folder = None if folder is None else filesystem(folder, files.storage)[1]
+    data = ds.dataset(
+        paths,
+        filesystem=fs,
+        partitioning=ds.HivePartitioning.discover(infer_dictionary=True),
+        partition_base_dir=folder,
+    )
+    found = {
+        fragment.path: ds.get_partition_keys(fragment.partition_expression)
+        for fragment in data.get_fragments()
+    }
+    rows = [found[path] for path in paths]
+    labels = tuple(data.partitioning.schema.names)
+    values = [
+        [one for one in dictionary.to_pylist() if one is not None]
+        for dictionary in data.partitioning.dictionaries
+    ]
+    codes = tuple(
+        tuple(
+            None if row.get(label) is None else known.index(row[label])
+            for label, known in zip(labels, values, strict=True)
+        )
+        for row in rows
+    )
+    return Keys(labels, tuple(map(tuple, values)), codes)
 
 
 @dataclass(frozen=True)
@@ -81,12 +163,11 @@ class ReadParquet(FrameNode):
     sizes: Sizes
     filters: tuple[tuple[Condition, ...], ...] = ()
     """Rows to keep: any of these, each all of its conditions."""
+    keys: Keys = NO_KEYS
 
     @cached_property
     def meta(self) -> Any:
-        schema = footer(self.files.paths[0], self.files.stamps[0]).schema.to_arrow_schema()
-        empty = schema.empty_table().to_pandas()
-        return empty[list(self.columns)]
+        return empty_frame(self.files, self.keys)[list(self.columns)]
 
     @property
     def alignment(self) -> str:
@@ -106,6 +187,7 @@ class ReadParquet(FrameNode):
             "files": self.files,
             "columns": self.columns,
             "filters": self.filters,
+            "keys": self.keys,
             "like": self.meta,
         }
         rule = Blockwise(read_groups, kwargs=kwargs, varying=PiecesAt(self.groups, self.sizes))
@@ -131,40 +213,85 @@ class ReadParquet(FrameNode):
         return self.replaced(groups=kept, sizes=tuple(filter(None, sizes)) or (0,))
 
     def _excluded(self, group: Group, conditions: Sequence[Condition]) -> bool:
-        file = footer(self.files.paths[group.file], self.files.stamps[group.file])
+        file = footer(self.files, group.file)
         names = file.schema.to_arrow_schema().names
         for label, operator, value in conditions:
-            if label in names and file.num_columns == len(names):
-                column = file.row_group(group.group).column(names.index(label))
-                if _excludes(column.statistics, operator, value):
-                    return True
+            if label in self.keys.labels:
+                only = self.keys.value(label, group.file)
+                bounds = None if only is None else (only, only)
+            elif label in names and file.num_columns == len(names):
+                found = file.row_group(group.group).column(names.index(label)).statistics
+                bounds = (found.min, found.max) if found is not None and found.has_min_max else None
+            else:
+                continue
+            if bounds is not None and _excludes(*bounds, operator, value):
+                return True
         return False
 
 
-def _excludes(statistics: Any, operator: str, value: Any) -> Any:
-    """Tell whether a column's least and largest value say that no row meets a condition."""
-    if statistics is None or not statistics.has_min_max:
-        return False
+def _excludes(least: Any, largest: Any, operator: str, value: Any) -> bool:
+    """Tell whether no value between the least and the largest meets a condition."""
     try:
-        return {
-            "==": statistics.min > value or statistics.max < value,
-            "<": statistics.min >= value,
-            "<=": statistics.min > value,
-            ">": statistics.max <= value,
-            ">=": statistics.max < value,
+        excluded: bool = {
+            "==": least > value or largest < value,
+            "<": least >= value,
+            "<=": least > value,
+            ">": largest <= value,
+            ">=": largest < value,
         }.get(operator, False)
     except TypeError:
         return False
+    return excluded
+
+
+def footer(files: Files, number: int) -> Any:
+    """Return the metadata of a file."""
+    return _footer(files.paths[number], files.stamps[number], files.storage)
 
 
 @lru_cache(maxsize=1024)
-def footer(path: str, stamp: tuple[int, int]) -> Any:
-    """Return the metadata of a file."""
+def _footer(path: str, stamp: Any, storage: Storage) -> Any:
+    del stamp
+    with _parquet_file(path, storage) as file:
+        return file.metadata
+
+
+def _parquet_file(
+    path: str, storage: Storage, metadata: Any = None, codes: Sequence[str] = ()
+) -> Any:
     import pyarrow.parquet as pq
 
-    del stamp
-    with pq.ParquetFile(path, memory_map=True) as file:
-        return file.metadata
+    options = {"metadata": metadata, "read_dictionary": codes}
+    if is_remote(path):
+        return pq.ParquetFile(opened(path, storage), pre_buffer=True, **options)
+    return pq.ParquetFile(path, memory_map=True, **options)
+
+
+#: Text that takes fewer bytes a value than this in a file is there as codes, not spelled out.
+CODE_BYTES = 8
+
+
+def coded(metadata: Any, groups: Sequence[int], labels: Container[str]) -> list[str]:
+    """List columns of text that a file has as codes of few distinct values.
+
+    They are read as codes and spelled out then: faster than to spell out one value at a time.
+    """
+    import pyarrow as pa
+
+    kinds = {pa.string(), pa.large_string()}
+    found = {field.name: field.type in kinds for field in metadata.schema.to_arrow_schema()}
+    for group in map(metadata.row_group, groups):
+        for column in map(group.column, range(group.num_columns)):
+            spelled = column.total_uncompressed_size > CODE_BYTES * column.num_values
+            if spelled or not column.has_dictionary_page:
+                found[column.path_in_schema] = False
+    return [name for name, is_coded in found.items() if is_coded and name in labels]
+
+
+def empty_frame(files: Files, keys: Keys) -> Any:
+    """Return a frame of all columns and no rows."""
+    table = footer(files, 0).schema.to_arrow_schema().empty_table()
+    return keys.added_to(table, 0, keys.labels).to_pandas()
 
 
 def read_groups(
@@ -172,6 +299,7 @@ def read_groups(
     files: Files,
     columns: tuple[str, ...],
     filters: tuple[tuple[Condition, ...], ...],
+    keys: Keys,
     like: Any,
 ) -> Any:
     """Read row groups."""
@@ -183,13 +311,19 @@ def read_groups(
     wanted = {*columns, *(label for one in filters for label, _, _ in one)}
     tables = []
     for number, run in itertools.groupby(groups, key=lambda group: group.file):
-        with pq.ParquetFile(files.paths[number], memory_map=True) as file:
-            chosen = [group.group for group in run]
-            tables.append(
-                file.read_row_groups(
-                    chosen, columns=sorted(wanted), use_threads=False, use_pandas_metadata=True
-                )
+        data, chosen = footer(files, number), [group.group for group in run]
+        codes = coded(data, chosen, wanted)
+        with _parquet_file(files.paths[number], files.storage, data, codes) as file:
+            table = file.read_row_groups(
+                chosen,
+                columns=sorted(wanted.difference(keys.labels)),
+                use_threads=False,
+                use_pandas_metadata=True,
             )
+        for label in codes:
+            text = table.column(label).cast(pa.large_string())
+            table = table.set_column(table.schema.get_field_index(label), label, text)
+        tables.append(keys.added_to(table, number, wanted))
     table = pa.concat_tables(tables, promote_options="default")
     if filters:
         table = table.filter(pq.filters_to_expression([list(one) for one in filters]))
@@ -207,38 +341,13 @@ def _row_numbers(groups: Sequence[Group]) -> Any:
     return pd.Index(np.concatenate([np.arange(g.first, g.first + g.rows) for g in groups]))
 
 
-def expanded(path: Any) -> tuple[str, ...]:
-    """Return the files that a path, a pattern, a folder or a list of them names."""
-    if isinstance(path, list | tuple):
-        return tuple(itertools.chain.from_iterable(map(expanded, path)))
-    name = os.fspath(path)
-    if "://" in name:
-        raise NotImplementedError("only files of this machine are read; mount or copy the others")
-    if os.path.isdir(name):
-        inside = (os.path.join(name, one) for one in sorted(os.listdir(name)))
-        found = tuple(one for one in inside if not os.path.basename(one).startswith(("_", ".")))
-        if any(map(os.path.isdir, found)):
-            raise NotImplementedError("folders of partitions: read each with its own path")
-    else:
-        found = tuple(sorted(glob.glob(name))) if glob.has_magic(name) else (name,)
-    if not found:
-        raise FileNotFoundError(f"no file matches {name!r}")
-    return found
-
-
-def looked_at(paths: tuple[str, ...]) -> Files:
-    """Return the files with the marks by which a change is noticed."""
-    status = [os.stat(path) for path in paths]
-    return Files(paths, tuple((one.st_mtime_ns, one.st_size) for one in status))
-
-
 def _groups_of(files: Files, *, each: bool) -> tuple[tuple[Group, ...], Sizes]:
     """List the row groups that have rows, and how many rows go into each chunk."""
     groups: list[Group] = []
     sizes: list[int] = []
     first = 0
-    for number, (path, stamp) in enumerate(zip(files.paths, files.stamps, strict=True)):
-        data = footer(path, stamp)
+    for number in range(len(files.paths)):
+        data = footer(files, number)
         room = 0
         for position in range(data.num_row_groups):
             group = data.row_group(position)
@@ -261,23 +370,26 @@ def read_parquet(
     filters: Any = None,
     groups_as_chunks: bool = False,
     engine: str = "auto",
+    storage_options: Mapping[str, Any] | None = None,
 ) -> Any:
-    """Return a frame over parquet files: a path, a pattern, a folder or a list of paths.
+    """Return a frame over parquet files: a path, a URL, a pattern, a folder or a list of these.
 
-    Only the files' footers are read now. Rows are numbered through all files unless the files
-    have labels of their own. ``filters`` are pyarrow's: (column, operator, value), all of a list,
+    Names of folders such as ``year=2024`` become columns, as pyarrow reads them. Only the files'
+    footers are read now. Rows are numbered through all files unless the files have labels of their
+    own. ``filters`` are pyarrow's: (column, operator, value), all of a list,
     any of a list of lists.
     """
     if engine not in {"auto", "pyarrow"}:
         raise NotImplementedError(f"engine={engine!r}: parquet is read by pyarrow")
-    files = looked_at(expanded(path))
+    storage = Storage(storage_options) if storage_options else LOCAL
+    files = looked_at(expanded(path, storage), storage)
+    keys = keys_of(files, folder_of(path, storage))
     groups, sizes = _groups_of(files, each=groups_as_chunks)
-    schema = footer(files.paths[0], files.stamps[0]).schema.to_arrow_schema()
-    every = tuple(schema.empty_table().to_pandas().columns)
+    every = tuple(empty_frame(files, keys).columns)
     chosen = every if columns is None else tuple(columns)
     if missing := [one for one in chosen if one not in every]:
         raise KeyError(f"no columns {missing} in {files.paths[0]}: there are {list(every)}")
-    node: Node = ReadParquet(files, chosen, groups, sizes, _normal(filters))
+    node: Node = ReadParquet(files, chosen, groups, sizes, _normal(filters), keys)
     if filters and isinstance(node.meta.index, pd.RangeIndex):
         return reset_index(wrap(node), drop=True)
     return wrap(node)
@@ -313,6 +425,7 @@ class WriteParquet(FrameNode):
     a: Node
     pattern: str
     options: tuple[tuple[str, Any], ...]
+    storage: Storage
 
     @cached_property
     def meta(self) -> Any:
@@ -323,27 +436,42 @@ class WriteParquet(FrameNode):
         return ((1,) * len(self.a.chunks[0]),)
 
     def tile(self, a: Grid) -> Grid:
-        kwargs = {"options": self.options}
+        kwargs = {"options": self.options, "storage": self.storage}
         rule = Blockwise(write_file, (a,), ((0,),), kwargs, PathAt(self.pattern))
         return self.grid(rule, (1,) * len(a))
 
 
-def write_file(block: Any, path: str, options: tuple[tuple[str, Any], ...]) -> Any:
+def write_file(
+    block: Any, path: str, options: tuple[tuple[str, Any], ...], storage: Storage
+) -> Any:
     """Write one chunk; a file appears under its name only once it is whole."""
-    partial = f"{path}.part"
-    block.to_parquet(partial, **dict(options))
-    os.replace(partial, path)
+    if is_remote(path):
+        block.to_parquet(path, storage_options=storage.options, **dict(options))
+    else:
+        partial = f"{path}.part"
+        block.to_parquet(partial, **dict(options))
+        os.replace(partial, path)
     return pd.DataFrame({"path": [path], "rows": [len(block)]})
 
 
-def to_parquet(frame: Any, path: Any, *, compute: bool = True, **options: Any) -> Any:
+def to_parquet(
+    frame: Any,
+    path: Any,
+    *,
+    compute: bool = True,
+    storage_options: Mapping[str, Any] | None = None,
+    **options: Any,
+) -> Any:
     """Write one parquet file for each chunk: into a folder, or where the ``*`` of a pattern is.
 
-    Returns a frame of the paths and their rows.
+    Folders may be URLs. Returns a frame of the paths and their rows.
     """
+    if options.get("partition_cols"):
+        raise NotImplementedError("to_parquet(partition_cols=): write the rows of each value")
+    storage = Storage(storage_options) if storage_options else LOCAL
     name = os.fspath(path)
     if "*" not in name:
         name = os.path.join(name, "part-*.parquet")
-    os.makedirs(os.path.dirname(name) or ".", exist_ok=True)
-    result = wrap(WriteParquet(frame.node, name, tuple(sorted(options.items()))))
+    make_folder(os.path.dirname(name) or ".", storage)
+    result = wrap(WriteParquet(frame.node, name, tuple(sorted(options.items())), storage))
     return result.execute() if compute else result

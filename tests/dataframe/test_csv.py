@@ -49,6 +49,17 @@ def test_read(path, step, options):
     equal(md.read_csv(path, chunk_bytes=step, **options), pd.read_csv(path, **options))
 
 
+def test_files_behind_urls(path):
+    """Whole, one chunk each."""
+    frame = pd.read_csv(path)
+    frame.to_csv("memory://csv/x.csv", index=False)
+    frame.to_csv("memory://csv/y.csv.gz", index=False)
+    both = pd.concat([frame, frame], ignore_index=True)
+    equal(md.read_csv(["memory://csv/x.csv", "memory://csv/y.csv.gz"], blocksize=100), both)
+    with pytest.raises(FileNotFoundError, match="nope"):
+        md.read_csv("memory://csv/nope.csv")
+
+
 @pytest.mark.parametrize("step", STEPS)
 def test_computed(path, step):
     """Groups need no numbers of rows, filters and heads do."""

@@ -66,6 +66,45 @@ def test_a_column_is_set_in_place(both):
     equal(before, frame.k + 0)
 
 
+@given(both=tables())
+def test_values_in_memory_lie_beside_the_rows(both):
+    """Lists and arrays become columns and masks by their order, whatever the labels are."""
+    frame, lazy = both
+    many = len(frame)
+    columns = {"n": np.arange(many) * 2.0, "t": [f"v{i}" for i in range(many)]}
+    equal(lazy.assign(**columns), frame.assign(**columns), check_dtype=many > 0)
+    mask = [i % 3 == 0 for i in range(many)]
+    if mask:
+        equal(lazy[mask], frame[mask])
+    for wrong in ([*range(many + 1)], np.zeros(many + 2)):
+        with pytest.raises(ValueError, match=f"does not match length of index \\({many}\\)"):
+            lazy["n"] = wrong
+    with pytest.raises(ValueError, match="wrong length"):
+        lazy[[*mask, True]]
+    with pytest.raises(NotImplementedError, match="execute"):
+        lazy[lazy.k > 0].assign(n=[1])
+
+
+@given(both=tables())
+def test_columns_get_other_labels(both):
+    """All at once or some of them; other numbers of labels are refused as by pandas."""
+    frame, lazy = both
+    frame = frame.copy()
+    equal(
+        lazy.rename(columns={"k": "key"})[["key", "s"]],
+        frame.rename(columns={"k": "key"})[["key", "s"]],
+    )
+    equal(lazy.rename(str.upper, axis=1).U, frame.rename(str.upper, axis=1).U)
+    frame.columns = lazy.columns = list("uvwxyz")
+    equal(lazy, frame)
+    with pytest.raises(ValueError, match="Length mismatch"):
+        lazy.columns = ["a"]
+    with pytest.raises(ValueError, match="No axis named 7"):
+        lazy.rename(str.upper, axis=7)
+    with pytest.raises(NotImplementedError, match="reset_index"):
+        lazy.rename({0: 5})
+
+
 @pytest.mark.parametrize("func", [operator.add, operator.lt, operator.and_])
 def test_other_indexes_are_refused(func):
     """What pandas would align by label is refused at the call, with the way out."""

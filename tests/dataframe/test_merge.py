@@ -74,23 +74,15 @@ def test_keys_of_other_names_types_and_places(both):
     )
 
 
-@pytest.mark.parametrize("how", ["cross", "left_anti", "right_anti"])
 @given(both=tables())
-def test_products_and_rows_without_a_partner(how, both):
-    """All pairs in pandas's order, and the rows whose key the other side has not."""
+def test_products(both):
+    """All pairs of rows, in pandas's order however large the sides are."""
     frame, lazy = both
     right = right_side()
-    options = {} if how == "cross" else {"on": "k"}
-    wanted = frame.merge(right, how=how, **options)
-    equal(lazy.merge(md.DataFrame(right, chunk_size=4), how=how, **options), wanted)
-    with planned("shuffled"):
-        found = lazy.merge(md.DataFrame(right, chunk_size=4), how=how, **options).compute()
-    columns = list(wanted.columns)
-    pd.testing.assert_frame_equal(
-        found.sort_values(columns, ignore_index=True),
-        wanted.sort_values(columns, ignore_index=True),
-        check_dtype=False,
-    )
+    for mode in ("as it comes", "shuffled"):
+        with planned(mode):
+            found = lazy.merge(md.DataFrame(right, chunk_size=4), how="cross")
+            equal(found, frame.merge(right, how="cross"))
 
 
 @pytest.mark.parametrize("mode", ["as it comes", "shuffled"])
@@ -131,8 +123,8 @@ def test_refused_at_the_call():
         lazy.merge(lazy, on="nope")
     with pytest.raises(NotImplementedError, match="sort_values"):
         lazy.merge(lazy, on="k", sort=True)
-    with pytest.raises(NotImplementedError, match="outer, cross"):
-        lazy.merge(lazy, on="k", how="asof")
+    with pytest.raises(NotImplementedError, match="indicator"):
+        lazy.merge(lazy, on="k", how="left_anti")
     with pytest.raises(ValueError, match="zz"):
         lazy.merge(lazy, on="k", how="zz")
     with pytest.raises(ValueError, match="zz"):

@@ -78,5 +78,66 @@ def test_bad_input(tmp_path, folder):
         md.read_parquet(str(tmp_path / "nope*.parquet"))
     with pytest.raises(KeyError, match="nope"):
         md.read_parquet(folder, columns=["nope"])
-    with pytest.raises(NotImplementedError, match="this machine"):
-        md.read_parquet("s3://bucket/x.parquet")
+    with pytest.raises(FileNotFoundError, match=r"nope"):
+        md.read_parquet("memory://nope/x.parquet")
+    with pytest.raises(NotImplementedError, match="partition_cols"):
+        md.DataFrame(table(3)).to_parquet(tmp_path / "out", partition_cols=["k"])
+
+
+@pytest.fixture
+def partitioned(tmp_path):
+    """Return a table and the folder into which pandas wrote it by two columns."""
+    frame = table(40)[["u", "k", "f"]].assign(city=["Bern", "Köln/Rhein"] * 20)
+    frame.to_parquet(tmp_path / "q=1", partition_cols=["k", "city"])
+    return tmp_path / "q=1"
+
+
+def test_folders_of_partitions(partitioned):
+    """What folders are called becomes categories, as pandas reads them."""
+    wanted = pd.read_parquet(partitioned)
+    for each in (True, False):
+        equal(md.read_parquet(partitioned, groups_as_chunks=each), wanted)
+    lazy = md.read_parquet(partitioned)
+    equal(lazy[["city", "u"]], wanted[["city", "u"]])
+    equal(lazy.k, wanted.k)
+    equal(md.read_parquet(partitioned, columns=["k"]), wanted[["k"]])
+    equal(lazy.groupby("city").u.sum(), wanted.groupby("city", observed=True).u.sum())
+    one = next(partitioned.rglob("*.parquet"))
+    equal(md.read_parquet(one), pd.read_parquet(one))
+
+
+def test_partitions_are_filtered(partitioned):
+    """Rows as pandas gives them, of the files that can hold them."""
+    for filters in (
+        [("k", "==", 1)],
+        [("k", "in", [1, 2]), ("u", ">", 9)],
+        [("city", "==", "Bern")],
+    ):
+        wanted = pd.read_parquet(partitioned, filters=filters)
+        equal(md.read_parquet(partitioned, filters=filters), wanted)
+    source = md.read_parquet(partitioned).node
+    kept = source.skipping([("k", "==", 1)])
+    assert 0 < len(kept.groups) < len(source.groups)
+    assert {source.keys.value("k", group.file) for group in kept.groups} == {1}
+
+
+def test_partitions_without_a_value(tmp_path):
+    """What has no value stays missing."""
+    frame = pd.DataFrame({"u": range(6), "k": ["a", None, "b"] * 2})
+    frame.to_parquet(tmp_path, partition_cols=["k"])
+    found = md.read_parquet(tmp_path).compute().sort_values("u", ignore_index=True)
+    assert found.k.isna().tolist() == [False, True, False] * 2
+    assert found.k.dropna().tolist() == ["a", "b"] * 2
+
+
+def test_files_behind_urls():
+    """Written and read through fsspec, partitions too."""
+    frame = table(20)
+    md.DataFrame(frame, chunk_size=6).to_parquet("memory://tables/x")
+    equal(md.read_parquet("memory://tables/x"), frame)
+    equal(md.read_parquet("memory://tables/x/*.parquet", columns=["s"]), frame[["s"]])
+    for key in (7, 8):
+        frame[["u"]].to_parquet(f"memory://tables/k={key}/y.parquet")
+    paths = ["memory://tables/k=7/y.parquet", "memory://tables/k=8/y.parquet"]
+    found = md.read_parquet(paths).compute()
+    assert found.k.tolist() == [7] * 20 + [8] * 20

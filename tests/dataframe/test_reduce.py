@@ -59,8 +59,27 @@ def test_refused_at_the_call():
         lazy.mean()
     with pytest.raises(TypeError):
         lazy.f.sum(nonsense=True)
-    with pytest.raises(NotImplementedError, match="axis"):
-        lazy.sum(axis=1)
+    with pytest.raises(ValueError, match="No axis named 3"):
+        lazy.sum(axis=3)
+    with pytest.raises(ValueError, match="No axis named 1"):
+        lazy.f.sum(axis=1)
+    with pytest.raises(NotImplementedError, match="to_tensor"):
+        lazy[NUMBERS].mean(axis=None)
+
+
+@given(both=tables())
+def test_across_rows_and_over_everything(both):
+    """One value for each row, in the rows' order, and one for all."""
+    frame, lazy = (side[NUMBERS] for side in both)
+    for name in ("sum", "mean", "count", "max", "std", "any"):
+        equal(getattr(lazy, name)(axis=1), getattr(frame, name)(axis=1), check_dtype=len(frame) > 0)
+    equal(
+        lazy[["u", "k"]].min(axis="columns", skipna=False),
+        frame[["u", "k"]].min(axis=1),
+        check_dtype=len(frame) > 0,
+    )
+    for name in ("sum", "any"):
+        equal(getattr(lazy, name)(axis=None), getattr(frame, name)(axis=None))
 
 
 def test_the_documents_snippet():

@@ -70,7 +70,8 @@ def test_dask_computes_it(name: str, both: Any) -> None:
         pd.testing.assert_series_equal(found, wanted, check_dtype=len(wanted) > 0)
     elif isinstance(wanted, pd.DataFrame):
         if not ordered:
-            found, wanted = (x.sort_values(list(x), ignore_index=True) for x in (found, wanted))
+            columns = list(wanted.columns)
+            found, wanted = (x.sort_values(columns, ignore_index=True) for x in (found, wanted))
         pd.testing.assert_frame_equal(found, wanted, check_dtype=len(wanted) > 0)
     else:
         assert found == wanted
