@@ -275,6 +275,12 @@ def relabelled(block: Any, columns: Any) -> Any:
     return block
 
 
+@kernel(view=True)
+def with_names(block: Any, names: tuple[tuple[Any, Any], ...]) -> Any:
+    """Return the frame with other labels of some columns: pairs of old and new."""
+    return block.rename(columns=dict(names))
+
+
 #: What people know operations as, where the kernel's own name is another.
 LABELS: dict[Callable[..., Any], str] = {
     by_column: "set_index",
@@ -282,6 +288,7 @@ LABELS: dict[Callable[..., Any], str] = {
     index_of: "index",
     relabelled: "rename",
     renamed: "rename",
+    with_names: "rename",
     with_columns: "assign",
 }
 
@@ -303,6 +310,13 @@ def _with_columns_requires(node: Rowwise, wanted: Columns) -> tuple[Columns, ...
     return (wanted - frozenset(names), *(None for _ in node.inputs[1:]))
 
 
+def _with_names_requires(node: Rowwise, wanted: Columns) -> tuple[Columns, ...]:
+    if wanted is None:
+        return (None,)
+    new = dict(dict(node.kwargs)["names"])
+    return (frozenset(one for one in node.inputs[0].meta.columns if new.get(one, one) in wanted),)
+
+
 def _no_columns(node: Rowwise, wanted: Columns) -> tuple[Columns, ...]:
     del wanted
     return (frozenset(),) * len(node.inputs)
@@ -314,4 +328,5 @@ COLUMN_RULES: dict[Callable[..., Any], Callable[[Rowwise, Columns], tuple[Column
     index_of: _no_columns,
     labelled_as: _no_columns,
     with_columns: _with_columns_requires,
+    with_names: _with_names_requires,
 }

@@ -24,6 +24,7 @@ from .elementwise import (
     relabelled,
     rowwise,
     with_columns,
+    with_names,
 )
 from .labelled import Labelled
 from .merge import merge as merge_frames
@@ -141,7 +142,10 @@ class DataFrame(Labelled):
         if mapper is not None or columns is None:
             raise NotImplementedError("rename of row labels: reset_index() and compute them")
         labels = self._node.meta.rename(columns=columns).columns
-        return rowwise(relabelled, self, columns=labels)
+        if labels.nlevels > 1:
+            return rowwise(relabelled, self, columns=labels)
+        pairs = zip(self.columns, labels, strict=True)
+        return rowwise(with_names, self, names=tuple(pair for pair in pairs if pair[0] != pair[1]))
 
     @property
     def size(self) -> int | float:

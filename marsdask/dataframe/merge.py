@@ -283,13 +283,7 @@ def merge(
         "validate": validate,
     }
     pd.merge(nodes[0].meta, nodes[1].meta, **options)  # refuses here and now, as pandas does
-    if how not in SPREAD:
-        raise NotImplementedError(
-            f"merge(how={how!r}): one of {', '.join(SPREAD)}; rows without a partner are those "
-            "that merge(indicator=True) calls left_only or right_only"
-        )
-    if sort:
-        raise NotImplementedError("merge(sort=True): sort_values() by the keys afterwards")
+    _check_supported(how, sort=sort)
     given = on is not None or left_on is not None or left_index or right_index or how == "cross"
     if not given:
         options["on"] = [one for one in nodes[0].meta.columns if one in nodes[1].meta.columns]
@@ -297,6 +291,16 @@ def merge(
     spec = How(**{**options, **keys, "suffixes": tuple(suffixes)})
     node: Node = Merge(nodes[0], nodes[1], spec)
     return wrap(Numbered(node, drop=True) if spec.numbers else node)
+
+
+def _check_supported(how: str, *, sort: bool) -> None:
+    if how not in SPREAD:
+        raise NotImplementedError(
+            f"merge(how={how!r}): one of {', '.join(SPREAD)}; rows without a partner are those "
+            "that merge(indicator=True) calls left_only or right_only"
+        )
+    if sort:
+        raise NotImplementedError("merge(sort=True): sort_values() by the keys afterwards")
 
 
 def _labels(on: Any) -> tuple[Any, ...] | None:

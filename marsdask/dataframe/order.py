@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from marsdask.core.chunk import Grid
@@ -95,6 +96,10 @@ def sorted_rows(
 ) -> Any:
     """Join chunks and sort their rows."""
     block = concat(blocks)
+    if len(ascending) == 1 and (places := order_of_distinct(key_of(block, by))) is not None:
+        places = places if ascending[0] else places[::-1]
+        # Rows in order already keep the kind of their labels.
+        return block if (places == np.arange(len(places))).all() else block.take(places)
     order: dict[str, Any] = {
         "na_position": "first" if na_first else "last",
         "kind": "stable",
@@ -103,6 +108,30 @@ def sorted_rows(
     if by is None:
         return block.sort_values(**order)
     return block.sort_index(**order) if by == () else block.sort_values(list(by), **order)
+
+
+def key_of(block: Any, by: tuple[Any, ...] | None) -> Any:
+    """Return the only key of a chunk: its labels, its values or a column."""
+    if by is None:
+        return block
+    return block[by[0]] if by else block.index
+
+
+def order_of_distinct(key: Any) -> Any:
+    """Return the order of numbers that are all there and all different, ``None`` for others.
+
+    Where nothing is equal any sort is stable, and the fastest is several times as fast.
+    """
+    dtype = key.dtype
+    plain = isinstance(dtype, np.dtype) and dtype.kind in "iufmM"
+    if not plain or isinstance(key, pd.RangeIndex):
+        return None
+    values = key.to_numpy()
+    if dtype.kind in "fmM" and pd.isna(values).any():
+        return None
+    order = np.argsort(values)
+    ordered = values[order]
+    return None if (ordered[1:] == ordered[:-1]).any() else order
 
 
 def _flags(ascending: Any, count: int) -> tuple[bool, ...]:

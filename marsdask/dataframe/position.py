@@ -19,7 +19,7 @@ from marsdask.tensor.rechunk import resolved, with_sizes
 
 from .base import Columns, FrameNode, row_bytes
 from .elementwise import column_of, rowwise
-from .numbering import ChunkAt, counted
+from .numbering import ChunkAt, Numbered, counted
 from .reduce import one_row
 from .rows import alignment, concat, take
 
@@ -111,6 +111,11 @@ class Positions(FrameNode):
         rising = step > 0 and start >= 0 and stop is not None and stop >= 0
         return stop if rising else None
 
+    @property
+    def from_start(self) -> bool:
+        """Whether these are all rows up to one."""
+        return self._prefix is not None and not self.rows.start and (self.rows.step or 1) == 1
+
     def requires(self, wanted: Columns) -> tuple[Columns, ...]:
         return (wanted,)
 
@@ -177,7 +182,11 @@ def positions(obj: Any, rows: slice) -> Any:
     """Return some rows by position."""
     if rows.step == 0:
         raise ValueError("slice step cannot be zero")
-    return wrap(Positions(obj.node, rows))
+    node, chosen = obj.node, Positions(obj.node, rows)
+    if isinstance(node, Numbered) and chosen.from_start and not known(node.chunks[0]):
+        # The first rows have the first numbers: the others need not be counted.
+        return wrap(node.replaced(a=Positions(node.a, rows)))
+    return wrap(chosen)
 
 
 def head(obj: Any, n: int = 5) -> Any:

@@ -86,7 +86,7 @@ def test_products(both):
 
 
 @pytest.mark.parametrize("mode", ["as it comes", "shuffled"])
-@pytest.mark.parametrize("how", HOWS)
+@pytest.mark.parametrize("how", ["inner", "outer"])
 @pytest.mark.parametrize("validate", ["1:1", "1:m", "m:1", "m:m"])
 def test_repeated_keys_are_told_as_pandas_does(validate, how, mode):
     """Also where the repetitions lie in different chunks."""

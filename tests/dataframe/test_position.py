@@ -69,6 +69,16 @@ def test_a_prefix_runs_a_prefix():
         assert scheduler.tasks < 40
 
 
+def test_the_first_numbered_rows_run_a_prefix():
+    """Numbers of rows that nobody asked for are not counted."""
+    with recording_session() as (_, scheduler):
+        lazy = md.DataFrame(table(1000), chunk_size=10)
+        chosen = lazy[lazy.k > -2].reset_index(drop=True).head(12)
+        wanted = table(1000)
+        equal(chosen, wanted[wanted.k > -2].reset_index(drop=True).head(12))
+        assert scheduler.tasks < 40
+
+
 def test_out_of_bounds():
     """A position that is not there is an IndexError, at the call where the length is known."""
     lazy = md.DataFrame(table(5), chunk_size=2)

@@ -33,6 +33,7 @@ PROGRAMS = {
     "sorted": (lambda d: d.sort_values("u").head(3)[["s"]], {"u", "s"}),
     "assigned": (lambda d: d.assign(x=d.f * 2)[["x", "k"]], {"f", "k"}),
     "merged": (lambda d: d.merge(md.DataFrame({"k": [1], "v": [2]}), on="k").v.sum(), {"k"}),
+    "renamed": (lambda d: d.rename(columns={"u": "v", "k": "u"}).v.sum(), {"u"}),
     "distinct": (lambda d: d.drop_duplicates("s").u.max(), {"s", "u"}),
     "everything": (lambda d: d[d.u > 3], {"k", "f", "s", "b", "u", "t", "n"}),
 }

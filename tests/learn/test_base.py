@@ -43,6 +43,13 @@ def test_a_pipeline_of_ours_is_one_of_theirs(form):
 
 
 @each_model
+def test_no_samples_are_refused(model):
+    """As by scikit-learn, where it is known beforehand."""
+    with pytest.raises(ValueError, match=r"0 sample|n_samples=0"):
+        clone(model).fit(md.DataFrame(np.ones((0, 3))))
+
+
+@each_model
 def test_clones_have_the_parameters_and_nothing_learnt(model):
     """clone, get_params and set_params work as of any estimator."""
     copy = clone(model)
