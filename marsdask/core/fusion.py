@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from .chunk import Grid, Ref
-from .shapes import Axes, Blockwise, Merged, Via, pick
+from .shapes import Axes, Blockwise, Merged, Via, cost_of, pick
 from .types import Index
 
 
@@ -87,6 +87,10 @@ class Template:
     def tabled(self) -> bool:
         """Whether which chunks are the task's inputs is looked up in tables."""
         return any(isinstance(axis, Via) for leaf in self.leaves for axis in leaf.axes)
+
+
+#: A step before it is known which values it uses last: rule, slots, star, name of the grid.
+Draft = tuple[Blockwise, tuple[int, ...], int | None, str]
 
 
 class Fusion:
@@ -179,7 +183,7 @@ class Fusion:
             node: base + position for position, node in enumerate(node for node, _ in order)
         }
         last_use: dict[int, int] = {}
-        drafts = []
+        drafts: list[Draft] = []
         for position, ((name, axes), grid) in enumerate(order):
             rule = grid.rule
             assert isinstance(rule, Blockwise)
@@ -194,10 +198,12 @@ class Fusion:
                 last_use[slot] = position
             drafts.append((rule, slots, star, name))
             template.grids.append((grid, axes))
+        deferred = _deferred(drafts, base)
         for position, (rule, slots, star, name) in enumerate(drafts):
             used = {*slots, *(() if star is None else (star,))}
             dead = tuple(sorted(slot for slot in used if last_use[slot] == position))
-            template.steps.append(Step(rule.func, slots, star, rule.kwargs or {}, dead, name))
+            func = deferred.get(base + position, rule.func)
+            template.steps.append(Step(func, slots, star, rule.kwargs or {}, dead, name))
         if len(template.steps) > 1:
             template.program = Program(tuple(template.steps))
         return template
@@ -232,6 +238,30 @@ class Fusion:
             for source, edge in zip(reversed(rule.sources), reversed(rule.axes), strict=True):
                 stack.append((source, _compose(edge, axes), False))
         return order
+
+
+def _deferred(drafts: list[Draft], base: int) -> dict[int, Callable[..., Any]]:
+    """Return, by slot, what stands for steps whose results need not be made before they are read.
+
+    The one reader goes through its arguments tile by tile, and they are all alike: none of them
+    broadcasts, so nothing is made twice, and none is deferred besides, so all share the tiles.
+    """
+    readers: dict[int, list[Draft]] = {}
+    for draft in drafts:
+        for slot in draft[1]:
+            readers.setdefault(slot, []).append(draft)
+    ways = {slot: cost_of(rule.func).deferred for slot, (rule, *_) in enumerate(drafts, base)}
+    found: dict[int, Callable[..., Any]] = {}
+    for slot, func in ways.items():
+        if not callable(func) or len(readers.get(slot, ())) != 1:
+            continue
+        ((reader, slots, _, _),) = readers[slot]
+        source = reader.sources[slots.index(slot)]
+        alike = all(grid.chunks == source.chunks for grid in reader.sources)
+        others_made = all(ways.get(other) is None for other in slots if other != slot)
+        if alike and others_made and cost_of(reader.func).tiled:
+            found[slot] = func
+    return found
 
 
 def _nbytes(grid: Grid) -> int:

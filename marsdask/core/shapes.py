@@ -58,16 +58,23 @@ class Cost(NamedTuple):
     least: int = 0
     """Bytes taken at least, however small the arguments: what users' functions do is unknown, so
     they are never small enough to run in the caller's thread."""
+    tiled: bool = False
+    """Whether it reads each argument once, tile by tile."""
+    deferred: Callable[..., Any] | bool | None = None
+    """What takes the same arguments and makes its result tile by tile, as a reader asks for it.
+
+    True for a kernel that does so itself.
+    """
 
 
 _COSTS: dict[Any, Cost] = {operator.getitem: Cost(0.0, view=True)}
 
 
 def kernel(
-    *, scratch: float = 1.0, view: bool = False, piecewise: bool = False, buffer: int = 0
+    *, scratch: float = 1.0, view: bool = False, **more: Any
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Declare what a kernel takes (see :class:`Cost`); views take nothing."""
-    cost = Cost(0.0 if view else scratch, view, piecewise, buffer)
+    cost = Cost(0.0 if view else scratch, view, **more)
 
     def mark(func: Callable[..., Any]) -> Callable[..., Any]:
         func.cost = cost  # type: ignore[attr-defined]

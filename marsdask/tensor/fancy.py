@@ -17,6 +17,7 @@ from marsdask.core.shapes import Via, blockwise, kernel
 from marsdask.core.types import Chunks, Index, Sizes, known, numbers
 
 from .chunks import regular
+from .gathering import gather_points, take_along, take_points
 from .rechunk import recut, resolved
 
 Points = tuple[Any, ...]
@@ -123,19 +124,6 @@ class PointsAt:
 
 
 @kernel(scratch=0.0)
-def take_points(block: Any, points: Points, axes: tuple[int, ...], place: int) -> Any:
-    """Take points from a block; their axis comes at ``place``."""
-    if len(axes) == 1:
-        return np.take(block, points[0], axis=axes[0])
-    key: list[Any] = [slice(None)] * block.ndim
-    for axis, positions in zip(axes, points, strict=True):
-        key[axis] = positions
-    found = block[tuple(key)]
-    contiguous = axes[-1] - axes[0] == len(axes) - 1
-    return np.moveaxis(found, axes[0] if contiguous else 0, place)
-
-
-@kernel(scratch=0.0)
 def merge_points(shares: list[Any], places: tuple[tuple[slice, Any], ...], axis: int) -> Any:
     """Put the shares of several blocks in the order of the points."""
     length = sum(len(positions) for _, positions in places)
@@ -149,29 +137,6 @@ def merge_points(shares: list[Any], places: tuple[tuple[slice, Any], ...], axis:
 
 #: Points in any order are read straight from this many blocks; from more, each gives its share.
 FEW_BLOCKS = 8
-
-#: Elements that are put in order at a time, while they are in cache.
-CACHED = 2**16
-
-
-@kernel(scratch=2.0)
-def gather_points(*args: Any, axis: int) -> Any:
-    """Take points from several blocks along an axis, in cache.
-
-    The last argument lists each block's positions, and the order that the points taken block by
-    block have to be brought into.
-    """
-    *blocks, (chosen, order) = args
-    first = blocks[0]
-    out = np.empty((*first.shape[:axis], len(order), *first.shape[axis + 1 :]), first.dtype)
-    step = max(1, CACHED * first.shape[0] // max(1, out.size)) if axis else len(first)
-    for start in range(0, len(first), max(1, step)) if axis else (0,):
-        rows = slice(start, start + step) if axis else slice(None)
-        parts = [np.take(b[rows], x, axis) for b, x in zip(blocks, chosen, strict=True)]
-        np.take(
-            np.concatenate(parts, axis), order, axis, out=out[rows] if axis else out, mode="clip"
-        )
-    return out
 
 
 @dataclass(frozen=True, eq=False)
@@ -296,7 +261,7 @@ def _shares(
         edges[axis] = Via(place, tuple(table.tolist()))
     chunks = tuple(sizes if axis is None else a.chunks[axis] for axis in order)
     return blockwise(
-        take_points,
+        take_along if len(axes) == 1 else take_points,
         [(a, tuple(edges))],
         chunks=chunks,
         meta=a.meta if len(chunks) == a.ndim else np.empty((0,) * len(chunks), a.meta.dtype),

@@ -18,7 +18,8 @@ import numpy as np
 
 from marsdask.core.shapes import kernel
 
-from .mosaic import Mosaic, as_block, seams
+from .deferred import Deferred, Tile, as_block
+from .mosaic import seams
 from .scratch import in_tiles, scratch
 
 #: Bytes of one operand's tile at least: a handful of them fit into the cache of a core.
@@ -31,7 +32,6 @@ TILES_BYTES = 2**20
 MIXED_WIDTH = 32
 
 Shape = tuple[int, ...]
-Tile = tuple[slice, ...]
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class Program:
 
     def __call__(self, *blocks: Any) -> Any:
         """Evaluate over whole operands, for those that are small."""
-        values = [np.asarray(block) if type(block) is Mosaic else block for block in blocks]
+        values = [np.asarray(block) if isinstance(block, Deferred) else block for block in blocks]
         for step in self.steps:
             values.append(step.func(*step.args(values), **dict(step.kwargs)))
         return values[-1]
@@ -178,6 +178,8 @@ def flattened(blocks: Sequence[Any], shape: Shape) -> tuple[list[Any], str] | No
     whole = [block for block in blocks if block.shape == shape]
     if any(block.size != 1 for block in blocks if block.shape != shape):
         return None
+    if any(isinstance(block, Deferred) for block in whole):
+        return None
     if all(block.flags.c_contiguous for block in whole):
         return [b.reshape(-1) if b.shape == shape else b.reshape(()) for b in blocks], "C"
     if all(block.flags.f_contiguous for block in whole):
@@ -232,7 +234,7 @@ def at(block: Any, tile: Tile) -> Any:
     return block[own]
 
 
-@kernel(scratch=0.1)
+@kernel(scratch=0.1, tiled=True)
 def fused(*blocks: Any, program: Program) -> Any:
     """Evaluate a program over blocks that broadcast against each other."""
     blocks = tuple(map(as_block, blocks))

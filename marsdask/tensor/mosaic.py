@@ -12,42 +12,22 @@ import numpy as np
 
 from marsdask.core.shapes import kernel
 
+from .deferred import Deferred, Tile
 
-class Mosaic:
-    """An array of views side by side; a part within one view costs nothing, another a small copy.
 
-    Kernels that work tile by tile index it. To all others it becomes an array at once.
-    """
+class Mosaic(Deferred):
+    """Views side by side as one array; a part of one view costs nothing, another a small copy."""
 
-    __slots__ = ("_pieces", "_whole", "borders", "dtype", "shape")
+    __slots__ = ("_pieces", "borders")
 
     def __init__(self, pieces: Sequence[Any], lengths: Sequence[Sequence[int]]) -> None:
         self._pieces = tuple(pieces)
         self.borders = [[0, *itertools.accumulate(axis)] for axis in lengths]
-        self._whole: Any = None
-        self.shape = tuple(borders[-1] for borders in self.borders)
-        self.dtype = self._pieces[0].dtype
+        shape = tuple(borders[-1] for borders in self.borders)
+        super().__init__(shape, pieces[0].dtype, pieces[0].strides)
 
-    @property
-    def ndim(self) -> int:
-        """The number of axes."""
-        return len(self.shape)
-
-    @property
-    def size(self) -> int:
-        """The number of elements."""
-        return math.prod(self.shape)
-
-    @property
-    def strides(self) -> tuple[int, ...]:
-        """The strides of the first piece: they tell the order of the axes in memory."""
-        strides: tuple[int, ...] = self._pieces[0].strides
-        return strides
-
-    def __getitem__(self, key: Any) -> Any:
-        if not (isinstance(key, tuple) and len(key) == len(self.shape)):
-            return np.asarray(self)[key]
-        axes = [_cover(borders, part) for borders, part in zip(self.borders, key, strict=True)]
+    def read(self, tile: Tile) -> Any:
+        axes = [_cover(borders, part) for borders, part in zip(self.borders, tile, strict=True)]
         if all(len(cover) == 1 for cover in axes):
             return self._piece([cover[0][0] for cover in axes])[tuple(c[0][1] for c in axes)]
         lengths = [[part.stop - part.start for _, part in cover] for cover in axes]
@@ -65,16 +45,6 @@ class Mosaic:
             position = position * (len(borders) - 1) + i
         return self._pieces[position]
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
-        if self._whole is None:
-            self._whole = self[(slice(None),) * self.ndim]
-        return np.asarray(self._whole, dtype) if not copy else np.array(self._whole, dtype)
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):
-            raise AttributeError(name)
-        return getattr(np.asarray(self), name)
-
     def __reduce__(self) -> tuple[Any, ...]:
         lengths = [np.diff(borders).tolist() for borders in self.borders]
         return Mosaic, (self._pieces, lengths)
@@ -82,7 +52,7 @@ class Mosaic:
 
 def _cover(borders: list[int], part: slice) -> list[tuple[int, slice]]:
     """Return the pieces along an axis that a part with step one lies in, at least one."""
-    start, stop, _ = part.indices(borders[-1])
+    start, stop = part.start, part.stop
     first = min(bisect.bisect_right(borders, start) - 1, len(borders) - 2)
     cover: list[tuple[int, slice]] = []
     for i in range(first, len(borders) - 1):
@@ -92,11 +62,6 @@ def _cover(borders: list[int], part: slice) -> list[tuple[int, slice]]:
         if borders[i + 1] >= stop:
             break
     return cover
-
-
-def as_block(block: Any) -> Any:
-    """Return a block as an array, unless it is one that tiles can be read from."""
-    return block if type(block) is Mosaic else np.asarray(block)
 
 
 def seams(blocks: Sequence[Any], shape: tuple[int, ...]) -> list[list[slice]] | None:
@@ -116,7 +81,7 @@ def seams(blocks: Sequence[Any], shape: tuple[int, ...]) -> list[list[slice]] | 
     return parts
 
 
-@kernel(scratch=0.0)
+@kernel(scratch=0.0, deferred=True)
 def mosaic(*args: Any) -> Any:
     """Return parts of neighbouring blocks (last axis fastest) as one, without copying.
 

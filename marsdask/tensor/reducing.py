@@ -12,8 +12,9 @@ import numpy as np
 
 from marsdask.core.shapes import kernel
 
+from .deferred import Deferred, as_block
 from .fused import TILE_BYTES, Program, at, flattened, tile_shape
-from .mosaic import as_block, seams
+from .mosaic import seams
 from .scratch import in_tiles
 
 #: Width of the tiles of a reduction along other axes than the last, so that many rows fit.
@@ -83,7 +84,7 @@ class Combine:
         return a if isinstance(b, Nothing) else self.func(a, b)
 
 
-@kernel(scratch=0.2)
+@kernel(scratch=0.2, tiled=True)
 def reduce_block(*blocks: Any, ways: Ways, program: Program | None, masked: bool) -> Any:
     """Return the partial result of a block for one way, a tuple of them for several."""
     results = _reduced(blocks, ways, program, masked)
@@ -104,7 +105,9 @@ def _reduced(
     itemsize = max(block.dtype.itemsize for block in blocks)
     itemsize = itemsize if program is None else max(itemsize, program.itemsize)
     once = program is None and len(ways) == 1 and not ways[0].recipe.tiled
+    once = once and not isinstance(blocks[0], Deferred)
     if once or math.prod(shape) * itemsize <= 2 * TILE_BYTES:
+        blocks = tuple(map(np.asarray, blocks))
         value = blocks[0] if program is None else program(*blocks)
         return tuple(_of_whole(value, shape, way, blocks[-1] if masked else None) for way in ways)
     return Tiles(ways, program, masked).run(blocks, shape, itemsize)

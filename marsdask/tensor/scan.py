@@ -21,8 +21,10 @@ from marsdask.core.shapes import PartAt, blockwise, kernel, map_blocks
 from marsdask.core.types import Chunks, Index
 
 from .base import as_node, empty
+from .deferred import Deferred, Tile
 from .pointwise import assign
 from .reshape import ravel
+from .scratch import lined_up
 
 #: Rows at least this long are added one to the other; shorter ones are left to NumPy.
 LONG_ROW = 256
@@ -125,7 +127,59 @@ def start_values(totals: list[Any], ufunc: np.ufunc, axis: int) -> Any:
     return ufunc.accumulate(np.concatenate([first, *totals], axis=axis), axis=axis)
 
 
-@kernel(scratch=0.0)
+class Running(Deferred):
+    """The accumulation of a block, made as its tiles are read one after the other."""
+
+    __slots__ = ("_block", "_buffer", "_done", "_how", "_start")
+
+    def __init__(self, block: Any, start: Any, ufunc: np.ufunc, axis: int, dtype: Any) -> None:
+        super().__init__(block.shape, dtype, block.strides)
+        self._block = block
+        self._start = start
+        self._how = (ufunc, axis)
+        #: For tiles of the same part of the other axes: how far they are, and the last values.
+        self._done: dict[Any, tuple[int, Any]] = {}
+        self._buffer = np.empty(0, self.dtype)
+
+    def read(self, tile: Tile) -> Any:
+        ufunc, axis = self._how
+        part = tile[axis]
+        others = tuple((p.start, p.stop) for i, p in enumerate(tile) if i != axis)
+        done, before = self._done.get(others, (0, None))
+        if part.start == 0:
+            edge = (*tile[:axis], slice(0, 1), *tile[axis + 1 :])
+            before = None if self._start is None else self._start[edge]
+        elif done != part.start:
+            raise ValueError(f"tiles of a running {ufunc.__name__} are to be read in order")
+        block = self._block[tile]
+        if self._buffer.size < block.size:
+            self._buffer = lined_up(block.size * self.dtype.itemsize).view(self.dtype)
+        out = self._buffer[: block.size].reshape(block.shape)
+        accumulate(block, before, out, ufunc, axis)
+        if part.stop < self.shape[axis]:
+            self._done[others] = part.stop, np.take(out, [-1], axis=axis)
+        return out
+
+
+@kernel(view=True)
+def running(
+    block: Any,
+    starts: Any = None,
+    position: int = 0,
+    *,
+    ufunc: np.ufunc,
+    axis: int,
+    dtype: Any,
+) -> Any:
+    """Accumulate a block from where it starts, tile by tile."""
+    return Running(np.asarray(block), _start(starts, position, axis), ufunc, axis, dtype)
+
+
+def _start(starts: Any, position: int, axis: int) -> Any:
+    return None if starts is None else np.take(starts, [position], axis=axis)
+
+
+@kernel(scratch=0.0, deferred=running)
 def scan_block(
     block: Any,
     starts: Any = None,
@@ -138,20 +192,26 @@ def scan_block(
     """Accumulate a block from where it starts."""
     block = np.asarray(block)
     out = np.empty(block.shape, dtype)
-    start = None if starts is None else np.take(starts, [position], axis=axis)
-    rows, into = np.moveaxis(block, axis, 0), np.moveaxis(out, axis, 0)
-    if axis != block.ndim - 1 and rows[:1].size >= LONG_ROW:
-        # NumPy walks down one column after the other; whole rows are what memory likes.
-        before = None if start is None else np.moveaxis(start, axis, 0)[0]
-        for row, target in zip(rows, into, strict=True):
-            if before is None:
-                target[...] = row
-            else:
-                ufunc(before, row, out=target, dtype=dtype)
-            before = target
-        return out
-    ufunc.accumulate(block, axis=axis, dtype=dtype, out=out)
-    return out if start is None else ufunc(out, start, out=out)
+    accumulate(block, _start(starts, position, axis), out, ufunc, axis)
+    return out
+
+
+def accumulate(block: Any, before: Any, out: Any, ufunc: np.ufunc, axis: int) -> None:
+    """Write what a block accumulates to, after what comes before it (``None`` is nothing)."""
+    if axis == block.ndim - 1 or block[(slice(None),) * axis + (slice(0, 1),)].size < LONG_ROW:
+        ufunc.accumulate(block, axis=axis, dtype=out.dtype, out=out)
+        if before is not None:
+            ufunc(out, before, out=out)
+        return
+    # NumPy walks down one column after the other; whole rows are what memory likes.
+    if before is not None:
+        before = np.moveaxis(before, axis, 0)[0]
+    for row, target in zip(np.moveaxis(block, axis, 0), np.moveaxis(out, axis, 0), strict=True):
+        if before is None:
+            target[...] = row
+        else:
+            ufunc(before, row, out=target, dtype=out.dtype)
+        before = target
 
 
 @kernel(scratch=1.2)

@@ -36,6 +36,12 @@ class _Buffers(threading.local):
 _buffers = _Buffers()
 
 
+def lined_up(nbytes: int) -> Any:
+    """Return new memory that starts where a line of the cache does."""
+    buffer = np.empty(nbytes + LINE, np.uint8)
+    return buffer[-buffer.ctypes.data % LINE :][:nbytes]
+
+
 def scratch(purpose: str, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
     """Return an array of any content, the same memory each time ``purpose`` asks in this thread."""
     nbytes = math.prod(shape) * dtype.itemsize
@@ -43,8 +49,7 @@ def scratch(purpose: str, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
         return np.empty(shape, dtype)
     buffer = _buffers.held.get(purpose)
     if buffer is None or buffer.size < nbytes:
-        buffer = np.empty(nbytes + LINE, np.uint8)
-        buffer = _buffers.held[purpose] = buffer[-buffer.ctypes.data % LINE :][:nbytes]
+        buffer = _buffers.held[purpose] = lined_up(nbytes)
     return buffer[:nbytes].view(dtype).reshape(shape)
 
 

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import marsdask.tensor as mt
-from marsdask.tensor.mosaic import Mosaic, as_block, mosaic
+from marsdask.tensor.deferred import as_block
+from marsdask.tensor.mosaic import Mosaic, mosaic
 from tests.strategies import arrays_and_chunks, assert_same, grids, tensor_of
 from tests.tensor.stages import first_graph
 

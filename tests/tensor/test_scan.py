@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import marsdask.tensor as mt
+from marsdask.tensor.scan import Running
 from tests.strategies import arrays_and_chunks, assert_same, grids, tensor_of
 
 NAMES = ["cumsum", "cumprod", "nancumsum", "nancumprod"]
@@ -50,3 +51,17 @@ def test_out() -> None:
     target = mt.zeros(3)
     assert mt.cumsum(mt.ones(3), out=target) is target
     assert_same(target, np.arange(1.0, 4))
+
+
+def test_tiles_of_a_running_block() -> None:
+    """Tiles read in order continue each other, side by side too; others are refused."""
+    block = np.arange(24.0).reshape(6, 4)
+    start = np.full((1, 4), 10.0)
+    lazy = Running(block, start, np.add, 0, np.dtype("f8"))
+    expected = 10 + block.cumsum(0)
+    for columns in (slice(0, 3), slice(3, 4)):
+        for rows in (slice(0, 2), slice(2, 5), slice(5, 6)):
+            assert np.array_equal(lazy[rows, columns], expected[rows, columns])
+    with pytest.raises(ValueError, match="in order"):
+        lazy[3:4, :]
+    assert np.array_equal(np.asarray(lazy), expected)
