@@ -45,7 +45,9 @@ class Gathering(Deferred):
         ]
         if len(parts) == 1:
             return parts[0]
-        return np.take(np.concatenate(parts, axis), order, axis)
+        joined = np.concatenate(parts, axis)
+        del parts
+        return np.take(joined, order, axis)
 
     def _plan(self, part: slice) -> tuple[list[Any], Any]:
         """Return what a part takes of each block, and the order of what is taken."""

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.linalg  # noqa: F401  what kernels import when they first run is none of their memory
 
 import marsdask.dataframe as md
 import marsdask.tensor as mt
