@@ -14,7 +14,8 @@ import time
 import traceback
 import weakref
 from collections import deque
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Self
 
@@ -34,6 +35,9 @@ from .storage.spill import SpillFile, SpillStore
 
 _OWN_FILES = frozenset({__file__, evaluate_module.__file__})
 _NO_HINTS: Mapping[Key, Hint] = {}
+
+#: The value of a result (``ABSENT`` if only on disk), its file and its description, if known.
+Found = tuple[Any, SpillFile | None, ChunkInfo | None]
 
 
 #: The allocator is asked for its free memory no sooner than after so many bytes were freed.
@@ -200,7 +204,7 @@ class Engine:
             if closing:
                 self.dispose()
 
-    def look(self, keys: Sequence[Key]) -> list[tuple[Any, SpillFile | None, ChunkInfo | None]]:
+    def look(self, keys: Sequence[Key]) -> list[Found]:
         """Return value (``ABSENT`` if only on disk), file and known description of held keys."""
         with self.locked:
             if self.closed:
@@ -239,24 +243,27 @@ class Engine:
     def unlock(self) -> None:
         """Release the lock; wake whom the changes concern; drop what was freed."""
         state = self.state
-        wake, start = None, False
+        wake = None
         helpers, self._helpers = self._helpers, []
-        if state.ready or state.memory.missing() > 0:
-            if self._idle:
-                wake = self._idle.pop()
-            elif len(self.threads) < self.nthreads and state.ready and not self.closed:
-                start = True
-                thread = threading.Thread(
-                    target=self.work, name=f"marsdask-{len(self.threads)}", daemon=True
-                )
-                self.threads.append(thread)
-        self._let_go()
-        if wake is not None:
-            wake.release()
-        if start:
-            thread.start()
-        for park in helpers:
-            park.release()
+        try:
+            if state.ready or state.memory.missing() > 0:
+                if self._idle:
+                    wake = self._idle.pop()
+                elif len(self.threads) < self.nthreads and state.ready and not self.closed:
+                    self._start_thread()
+        finally:
+            self._let_go()
+            if wake is not None:
+                wake.release()
+            for park in helpers:
+                park.release()
+
+    def _start_thread(self) -> None:
+        # Under the lock, though it takes a moment: closing joins what is in the list.
+        name = f"marsdask-{len(self.threads)}"
+        thread = threading.Thread(target=self.work, name=name, daemon=True)
+        thread.start()
+        self.threads.append(thread)
 
     def _let_go(self) -> None:
         """Release the lock and do what must not be done under it; wake nobody."""
@@ -470,12 +477,21 @@ class LocalScheduler:
         return handle
 
     def gather(self, keys: Sequence[Key]) -> list[Any]:
-        return [_value(value, file) for value, file, _ in self._engine.look(keys)]
+        with self._still_held(keys) as found:
+            return [_value(value, file) for value, file, _ in found]
 
     def info(self, keys: Sequence[Key]) -> list[ChunkInfo]:
-        return [
-            known or describe(_value(value, file)) for value, file, known in self._engine.look(keys)
-        ]
+        with self._still_held(keys) as found:
+            return [known or describe(_value(value, file)) for value, file, known in found]
+
+    @contextmanager
+    def _still_held(self, keys: Sequence[Key]) -> Iterator[list[Found]]:
+        """Yield what is known of results; a file that went meanwhile is told as what ended it."""
+        try:
+            yield self._engine.look(keys)
+        except FileNotFoundError:
+            self._engine.look(keys)
+            raise
 
     def release(self, keys: Iterable[Key]) -> None:
         self._engine.release(keys)
