@@ -96,7 +96,7 @@ def same_on_dask(lazy: Any, found: Array) -> None:
     """Run the same expression through Dask's own verb on Dask's own cluster."""
     print("3. the same expression by dask.compute on a LocalCluster of two processes")
     with (
-        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster,
         Client(cluster),
         timed("dask.compute"),
     ):
