@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Sequence
 from html import escape
 
@@ -23,11 +24,14 @@ def card(title: str, facts: Sequence[str], body: str, *, executed: bool) -> str:
     return f"<div><p><strong>{escape(title)}</strong> {line}</p>{body}{note}</div>"
 
 
-def counted(number: float, noun: str) -> str:
-    """Return a number with its noun; a question mark for nan."""
-    if number != number:  # noqa: PLR0124 - nan
-        return f"? {noun}s"
-    return f"{int(number):,} {noun}{'' if number == 1 else 's'}"
+def number(value: float) -> str:
+    """Return a whole number as text; a question mark for nan."""
+    return "?" if math.isnan(value) else f"{int(value):,}"
+
+
+def counted(value: float, noun: str) -> str:
+    """Return a number with its noun."""
+    return f"{number(value)} {noun}{'' if value == 1 else 's'}"
 
 
 def picture(chunks: Chunks) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from marsdask.core.notebook import card, counted, format_bytes
+from marsdask.core.notebook import card, counted, format_bytes, number
 
 from .base import row_bytes
 
@@ -68,12 +68,12 @@ def _outline(rows: Any) -> str:
     partitions = _shortened([*enumerate(rows.chunks[0])], MOST_PARTITIONS)
     cells = "<td>\N{HORIZONTAL ELLIPSIS}</td>" * len(columns)
     body = [
-        f"<tr><th>{i}</th><td>{'' if i == MORE else counted(size, 'row')}</td>{cells}</tr>"
+        f"<tr><th>{i}</th><td>{size if i == MORE else number(size)}</td>{cells}</tr>"
         for i, size in partitions
     ]
     table = (
         '<table class="dataframe" border="1"><thead>'
-        f"<tr><th>partition</th><th></th>{_cells('th', names)}</tr>"
+        f"<tr><th>partition</th><th>rows</th>{_cells('th', names)}</tr>"
         f"<tr><th></th><th></th>{_cells('th', dtypes)}</tr>"
         f"</thead><tbody>{''.join(body)}</tbody></table>"
     )

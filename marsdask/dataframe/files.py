@@ -88,7 +88,10 @@ def _visible(paths: Iterable[str], folder: str) -> list[str]:
     return [
         path
         for path in paths
-        if not any(part.startswith(("_", ".")) for part in path[len(folder) :].split("/"))
+        if not any(
+            part.startswith(("_", "."))
+            for part in path[len(folder) :].replace(os.sep, "/").split("/")
+        )
     ]
 
 
