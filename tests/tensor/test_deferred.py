@@ -9,7 +9,7 @@ import pytest
 
 import marsdask.tensor as mt
 from marsdask.core.config import option_context
-from marsdask.core.passes import Plan
+from marsdask.core.plan import Plan
 from marsdask.core.tiling import Compilation
 from marsdask.scheduler.base import Stage
 from marsdask.tensor.deferred import Deferred, as_block
