@@ -7,6 +7,7 @@ import threading
 import weakref
 from concurrent.futures import CancelledError
 from contextlib import suppress
+from typing import Any
 
 import numpy as np
 import pytest
@@ -85,7 +86,8 @@ class Story:
 
     def graph(self, chance, name):
         """Arrays, sums of them, lists that others take one entry of, nested jobs, failures."""
-        tasks, expected = {}, {}
+        tasks: dict[Any, Task] = {}
+        expected: dict[Any, int] = {}
         for i in range(chance.randint(1, 8)):
             key, size = (*name, i), chance.choice([2**4, 2**10, 2**14])
             before = chance.choice(sorted(tasks)) if tasks else None
