@@ -33,7 +33,7 @@ from numpy import (
 
 from marsdask.core.collection import ExecutableTuple
 
-from . import dtypes, elementwise, fft, linalg, random, reduce
+from . import dtypes, elementwise, fft, lib, linalg, random, reduce
 from .along import (
     apply_along_axis,
     apply_over_axes,
@@ -402,6 +402,7 @@ __all__ = [
     "kaiser",
     "kron",
     "lexsort",
+    "lib",
     "linalg",
     "linspace",
     "logspace",

@@ -23,6 +23,7 @@ from . import (
     elementwise,
     exchange,
     index,
+    layout,
     mapblocks,
     masks,
     protocols,
@@ -244,6 +245,10 @@ class Tensor(Collection):
     topk = method(topk)
     argtopk = method(argtopk)
     rechunk = method(rechunk)
+    rebalance = method(layout.rebalance)
+    get_chunk_slices = method(layout.chunk_slices)
+    is_scalar = method(layout.is_scalar)
+    isscalar = method(layout.is_scalar)
     __getitem__ = method(index.getitem)
     __setitem__ = method(setitem.setitem)
     take = method(index.take)

@@ -1,0 +1,310 @@
+"""Write docs/api-coverage.md: which names of Mars, Dask, NumPy and the array API are offered.
+
+``python docs/coverage.py`` after names have come or gone; a test compares. The names of Mars and of
+the standard stand in docs/names/, those of Dask and NumPy are the installed versions'.
+"""
+
+from __future__ import annotations
+
+import ast
+import fnmatch
+import importlib
+import inspect
+import re
+import textwrap
+import types
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import dask.array
+import numpy as np
+
+import marsdask.compat.tensor
+import marsdask.tensor
+
+HERE = Path(__file__).parent
+PAGE = HERE / "api-coverage.md"
+
+#: What has submodules of its own, in the order of the page.
+SPACES = ("", "Tensor", "random", "random.RandomState", "linalg", "fft", "ma", "special", "stats")
+SPACES += ("spatial.distance", "images", "lib.index_tricks", "arithmetic", "datasource")
+
+#: Why names are not offered: the first pattern that fits counts.
+REASONS = {
+    "*vineyard": "vineyard is a service of its own, which nobody runs any more",
+    "Tensor.flatiter": "internal",
+    "Tensor.*dataframe": "`marsdask.dataframe.DataFrame(tensor)` and `frame.to_tensor()`",
+    "from_dataframe": "`frame.to_tensor()`",
+    "datasource.from?*se": "`tosparse()` and `todense()`",
+    "datasource.from_series": "`series.to_tensor()`",
+    "arithmetic.is_build_mode": "internal to Mars",
+    "Tensor.params": "internal to Mars",
+    "Tensor.refresh_params": "internal to Mars",
+    "Tensor.type_name": "internal to Mars",
+    "Tensor.order": "how blocks lie in memory is for kernels to choose",
+    "random.RandomStateField": "internal to Mars",
+    "random.RandomState.*_numpy": "internal to Mars",
+    "lib.index_tricks.linspace": "internal to Mars",
+    "ARRAY_EXPR_ENABLED": "internal to Dask",
+    "array_expr_enabled": "internal to Dask",
+    "PerformanceWarning": "internal to Dask: chunks are chosen by passes",
+    "Array": "it is `Tensor`",
+    "Tensor.A": "`T` and `compute()`",
+    "annotations": "internal to Dask",
+    "assert_eq": "a helper of Dask's tests",
+    "atop": "Dask's old name of `blockwise`",
+    "compute": "`marsdask.compute`, or the method",
+    "optimize": "passes always run",
+    "register_chunk_type": "kernels name no class of chunks",
+    "Tensor.dask": "`__dask_graph__()`",
+    "Tensor.name": "keys are `__dask_keys__()`'s",
+    "Tensor.to_svg": "`visualize()`",
+    "Tensor.to_backend": "`to_gpu()` and `to_cpu()`",
+    "linalg.innerproduct": "`linalg.inner`",
+    "linalg.compression_*": "internal to `svd_compressed`",
+    "linalg.*_safe": "internal to Dask",
+    "linalg.tsqr": "`linalg.qr` of a tall matrix",
+    "linalg.sfqr": "`linalg.qr` of a flat matrix",
+    "linalg.svd_flip": "signs are NumPy's",
+    "linalg.LinAlgError": "`numpy.linalg.LinAlgError`, which is what is raised",
+    "fft.fft_wrap": "every transform of NumPy's is there already",
+    "ma.empty_like": "`empty_like` of the data",
+    "?rite_array": "internal",
+    "False_": "Python's own",
+    "True_": "Python's own",
+    "ndenumerate": "`numpy.ndenumerate(tensor)` computes first; `ndindex(*shape)` does not",
+    "nditer": "for loops over memory; `map_blocks` is for chunks",
+    "nested_iters": "for loops over memory; `map_blocks` is for chunks",
+    "flatiter": "`Tensor.flat` is one",
+    "broadcast": "`broadcast_arrays` and `broadcast_shapes`",
+    "ndarray": "it is `Tensor`",
+    "ufunc": "NumPy's ufuncs take tensors as they are",
+    "matrix": "NumPy advises against matrices; tensors of two axes and `@`",
+    "asmatrix": "NumPy advises against matrices",
+    "bmat": "NumPy advises against matrices; `block`",
+    "rec*": 'structured types are NumPy\'s: `dtype` takes fields, `x["field"]` too',
+    "memmap": "`from_array(numpy.memmap(...))`",
+    "poly*": "a few coefficients are no tensor: NumPy's own",
+    "roots": "a few coefficients are no tensor: NumPy's own",
+    "*print*": "text is made of `compute()`: NumPy's own",
+    "array2string": "text is made of `compute()`: NumPy's own",
+    "array_str": "text is made of `compute()`: NumPy's own",
+    "array_repr": "text is made of `compute()`: NumPy's own",
+    "format_float_*": "text of one number: NumPy's own",
+    "b*_repr": "text of one number: NumPy's own",
+    "*buf*": "NumPy's own",
+    "*errcall": "a function cannot follow tasks into other processes; `errstate` does",
+    "show_*": "about NumPy's build",
+    "get_include": "about NumPy's build",
+    "info": "about NumPy's build; `help()`",
+    "test": "about NumPy's build",
+    "__version__": "about NumPy's build",
+    "f2py": "about NumPy's build",
+    "ctypeslib": "needs memory; `compute()` first",
+    "core": "internal to NumPy",
+    "exceptions": "`numpy.exceptions`, whose errors are raised",
+    "dtypes": "`numpy.dtypes`",
+    "typing": "`numpy.typing`",
+    "testing": "`numpy.testing` takes what `compute()` returns",
+    "polynomial": "`numpy.polynomial` takes tensors through NumPy's protocols",
+    "char": "`numpy.strings` of a chunk, through `map_blocks`",
+    "strings": "`numpy.strings` of a chunk, through `map_blocks`",
+    "emath": "cast to complex first: the type cannot depend on values",
+    "real_if_close": "the type cannot depend on values",
+    "asarray_chkfinite": "only running tells: `isfinite(x).all()`",
+    "*share*_memory": "tensors do not show where their memory is",
+    "isfortran": "how blocks lie in memory is for kernels to choose",
+    "require": "how blocks lie in memory is for kernels to choose",
+    "little_endian": "`sys.byteorder`",
+    "complex256": "`clongdouble`: the name is not everywhere",
+    "float128": "`longdouble`: the name is not everywhere",
+    "einsum_path": "`einsum` finds its own",
+    "array_function_*": "internal to NumPy",
+    "row_stack": "NumPy's old name of `vstack`; marsdask.compat has it",
+    "Tensor.__array_*": "of memory: `compute()` first",
+    "Tensor.__setstate__": "tensors pickle their own way",
+    "Tensor.__delitem__": "nothing can be deleted from an array",
+    "Tensor.__class_getitem__": "`numpy.typing`",
+    "Tensor.base": "of memory: `compute()` first",
+    "Tensor.ctypes": "of memory: `compute()` first",
+    "Tensor.data": "of memory: `compute()` first",
+    "Tensor.strides": "of memory: `compute()` first",
+    "Tensor.setflags": "of memory: `compute()` first",
+    "Tensor.?etfield": "of memory: `view(dtype)` or `compute()` first",
+    "Tensor.dump*": "pickle the tensor, or what `compute()` returns",
+    "Tensor.tobytes": "`compute().tobytes()`",
+    "Tensor.tofile": "`compute().tofile()`",
+}
+
+#: What other parts of the same work bring; a name that is there counts as done.
+COMING = "not yet"
+
+
+class Row(NamedTuple):
+    """One name and who has it."""
+
+    name: str
+    mars: str
+    standard: str
+    dask: str
+    numpy: str
+    here: str
+    differs: str
+
+
+def listed(source: str) -> set[str]:
+    """Return the names of a file of docs/names."""
+    return set((HERE / "names" / f"{source}.txt").read_text(encoding="utf-8").split())
+
+
+def _public(module: Any) -> set[str]:
+    """Return the names that a module or class means to be seen."""
+    names = getattr(module, "__all__", None) or [n for n in dir(module) if n[0] != "_"]
+    return {
+        name
+        for name in names
+        if not isinstance(getattr(module, name, None), types.ModuleType)
+        and not str(getattr(getattr(module, name, None), "__module__", "")).startswith("typing")
+    }
+
+
+def _dask() -> set[str]:
+    found = _public(dask.array) | {f"Tensor.{n}" for n in dir(dask.array.Array) if n[0] != "_"}
+    for space in ("linalg", "fft", "random", "ma", "stats"):
+        module = importlib.import_module(f"dask.array.{space}")
+        for name in _public(module):
+            value = getattr(module, name)
+            if callable(value) and getattr(value, "__module__", module.__name__) == module.__name__:
+                found.add(f"{space}.{name}")
+    return found
+
+
+def _numpy() -> set[str]:
+    found = _public(np) | {
+        f"Tensor.{n}"
+        for n in dir(np.ndarray)
+        if n[0] != "_" or n in ("__matmul__", "__imatmul__", "__dlpack__", "__delitem__")
+    }
+    for space in ("linalg", "fft"):
+        found |= {f"{space}.{name}" for name in _public(getattr(np, space))}
+    return found
+
+
+def resolve(name: str, root: Any = marsdask.tensor) -> Any:
+    """Return what a name stands for, ``None`` if it is not there."""
+    for part in name.split("."):
+        missing = object()
+        root = (
+            inspect.getattr_static(root, part, missing)
+            if inspect.isclass(root)
+            else getattr(root, part, missing)
+        )
+        if root is missing:
+            return None
+        if part == "__array_namespace_info__" and "." in name:
+            root = root()
+    return root if root is not None else Ellipsis
+
+
+def refuses(value: Any) -> bool:
+    """Tell whether all that a function does is to raise ``NotImplementedError``."""
+    if not inspect.isfunction(value):
+        return False
+    try:
+        tree = ast.parse(textwrap.dedent(inspect.getsource(value))).body[0]
+    except (OSError, SyntaxError, TypeError):
+        return False
+    body = [line for line in getattr(tree, "body", []) if not _is_text(line)]
+    return len(body) == 1 and isinstance(body[0], ast.Raise) and "NotImpl" in ast.unparse(body[0])
+
+
+def _is_text(line: ast.stmt) -> bool:
+    return isinstance(line, ast.Expr) and isinstance(line.value, ast.Constant)
+
+
+def here(name: str) -> str:
+    """Return what the table says of us: done, raises, or why there is no such name."""
+    value = resolve(name)
+    if value is not None:
+        return "raises" if refuses(value) else "done"
+    short = name.removeprefix("arithmetic.").removeprefix("datasource.")
+    if short in vars(marsdask.compat.tensor):
+        return "marsdask.compat"
+    if short != name and resolve(short) is not None:
+        return f"`{short}`"
+    for pattern, reason in REASONS.items():
+        if fnmatch.fnmatchcase(name, pattern):
+            return reason
+    return COMING
+
+
+def differs(name: str) -> str:
+    """Return what the docstring says of how a function differs from NumPy's."""
+    text = " ".join((inspect.getdoc(resolve(name)) or "").split())
+    found = re.search(r"Differs from NumPy[^:]*: (.*?[.])(?= [A-Z]|$)", text)
+    return found.group(1) if found else ""
+
+
+def rows() -> list[Row]:
+    """Return the table."""
+    sources = [listed("mars"), listed("array_api"), _dask(), _numpy()]
+    names = sorted(set().union(*sources), key=_place)
+    return [
+        Row(name, *("x" if name in source else "" for source in sources), here(name), differs(name))
+        for name in names
+    ]
+
+
+def _space(name: str) -> str:
+    return name.rpartition(".")[0]
+
+
+def _place(name: str) -> tuple[int, str, str]:
+    space = _space(name)
+    return SPACES.index(space) if space in SPACES else len(SPACES), space, name.lower()
+
+
+def page(table: list[Row]) -> str:
+    """Return the page."""
+    done = sum(row.here == "done" for row in table)
+    lines = [
+        "# What is offered",
+        "",
+        "Names of Mars 0.10, of the array API standard 2024.12 and of the Dask and NumPy that were",
+        "installed when `python docs/coverage.py` wrote this page. *Done* means that the name is",
+        "there and does more than to refuse; *raises*, that it refuses and says what to use.",
+        "",
+        f"{done} of {len(table)} names are done.",
+    ]
+    space = None
+    for row in table:
+        if _space(row.name) != space:
+            space = _space(row.name)
+            title = f"marsdask.tensor.{space}".rstrip(".") if space else "marsdask.tensor"
+            lines += ["", f"## {title}", "", *_HEAD]
+        name = row.name.rpartition(".")[2]
+        lines.append("| " + " | ".join((f"`{name}`", *row[1:])) + " |")
+    return "\n".join(lines) + "\n"
+
+
+_HEAD = ("| name | Mars | standard | Dask | NumPy | marsdask | differs |", "|---|" + "---|" * 6)
+
+
+def read(text: str) -> dict[str, Row]:
+    """Return the rows of a page by name."""
+    found, space = {}, ""
+    for line in text.splitlines():
+        if line.startswith("## "):
+            space = line.removeprefix("## marsdask.tensor").removeprefix(".")
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if line.startswith("| `"):
+            name = f"{space}.{cells[0].strip('`')}".lstrip(".")
+            found[name] = Row(name, *cells[1:])
+    return found
+
+
+if __name__ == "__main__":
+    table = rows()
+    PAGE.write_text(page(table), encoding="utf-8")
+    left = [row.name for row in table if row.here == COMING]
+    print(len(table), "names,", len(left), "of them", COMING + ":", *left)
