@@ -48,14 +48,16 @@ def test_finish_drops_axes_and_casts() -> None:
     assert value.tolist() == [3, 3, 3]
 
 
-@pytest.mark.parametrize("count", range(1, 10))
-def test_pairs_are_folded(count: int) -> None:
-    """Partial results of any number are combined, the last of which may be of fewer elements."""
-    blocks = np.split(np.arange(4.0 * count).reshape(-1, 2), count)
-    blocks[-1] = blocks[-1][:1]
+EQUAL = [[2] * count for count in range(1, 10)]
+
+
+@pytest.mark.parametrize("lengths", [*EQUAL, [2, 2, 1], [1, 2], [1, 2, 2], [3, 1, 2, 1]])
+def test_pairs_are_folded(lengths: list[int]) -> None:
+    """Partial results of any number are combined, also where they are of unequal numbers."""
+    whole = np.random.default_rng(0).normal(size=(sum(lengths), 2))
+    blocks = np.split(whole, np.cumsum(lengths)[:-1])
     parts = [reducers.moments(block, (0,), keepdims=True) for block in blocks]
     total, number, squares = fold_pairs(parts, reducers.merge_moments, 0)
-    whole = np.concatenate(blocks)
     assert number == len(whole)
-    assert np.array_equal(total, whole.sum(0, keepdims=True))
-    np.testing.assert_allclose(squares, whole.var(0, keepdims=True) * number)
+    np.testing.assert_allclose(total, whole.sum(0, keepdims=True))
+    np.testing.assert_allclose(squares, whole.var(0, keepdims=True) * number, atol=1e-12)
