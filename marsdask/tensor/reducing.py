@@ -207,7 +207,7 @@ def fold_pairs(parts: list[Any], combine: Callable[[Any, Any], Any], axis: int) 
     Rounding errors do not pile up, and all pairs of a level are one call.
     """
     numbers = [_numbers(part) for part in parts]
-    if numbers.count(numbers[0]) < len(parts) - 1:
+    if any(item != numbers[0] for item in numbers[:-1]):
         middle = len(parts) // 2
         halves = (fold_pairs(half, combine, axis) for half in (parts[:middle], parts[middle:]))
         return combine(*halves)

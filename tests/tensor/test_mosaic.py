@@ -99,3 +99,14 @@ def test_a_stencil_is_one_task_a_chunk():
     x = mt.array(np.zeros((600, 600)), chunk_size=100)
     y = x[:-2, 1:-1] + x[2:, 1:-1] + x[1:-1, :-2] + x[1:-1, 2:] - 4 * x[1:-1, 1:-1]
     assert len(first_graph(y)) == 36
+
+
+@pytest.mark.parametrize("axis", [None, 0, 1])
+def test_variances_of_shifted_blocks(axis: int | None) -> None:
+    """Pieces of unequal sizes count for as much as they hold."""
+    array = np.random.default_rng(0).normal(size=(700, 600)) + np.arange(600)
+    lazy = mt.tensor(array, chunk_size=250)
+    with grids(merged=False):
+        shifted = lazy[1:, 1:] - lazy[:-1, :-1] * 2
+        expected = (array[1:, 1:] - array[:-1, :-1] * 2).var(axis=axis)
+        assert_same(shifted.var(axis=axis), expected, rtol=1e-9)

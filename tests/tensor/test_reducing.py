@@ -51,7 +51,7 @@ def test_finish_drops_axes_and_casts() -> None:
 EQUAL = [[2] * count for count in range(1, 10)]
 
 
-@pytest.mark.parametrize("lengths", [*EQUAL, [2, 2, 1], [1, 2], [1, 2, 2], [3, 1, 2, 1]])
+@pytest.mark.parametrize("lengths", [*EQUAL, [2, 2, 1], [1, 2], [1, 2, 2], [2, 1, 2], [3, 1, 2, 1]])
 def test_pairs_are_folded(lengths: list[int]) -> None:
     """Partial results of any number are combined, also where they are of unequal numbers."""
     whole = np.random.default_rng(0).normal(size=(sum(lengths), 2))
