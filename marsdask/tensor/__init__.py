@@ -1,7 +1,10 @@
 """NumPy's vocabulary over chunks."""
 
 from numpy import (
+    __array_namespace_info__,
+    bool,
     bool_,
+    broadcast_shapes,
     complex64,
     complex128,
     double,
@@ -103,7 +106,7 @@ from .create import (
 from .create import (
     empty_ as empty,
 )
-from .data import array, asarray, from_hdf5, from_zarr, fromhdf5, fromzarr
+from .data import array, asarray, from_dlpack, from_hdf5, from_zarr, fromhdf5, fromzarr
 from .dates import (
     busday_count,
     busday_offset,
@@ -168,6 +171,7 @@ from .join import (
     split,
     stack,
     tile,
+    unstack,
     vsplit,
     vstack,
 )
@@ -176,10 +180,11 @@ from .linalg import (
     einsum,
     inner,
     matmul,
-    outer,
     tensordot,
     vdot,
+    vecdot,
 )
+from .linalg.products import outer
 from .literals import (
     frombuffer,
     fromiter,
@@ -266,6 +271,10 @@ from .unique import (
     setxor1d,
     union1d,
     unique,
+    unique_all,
+    unique_counts,
+    unique_inverse,
+    unique_values,
 )
 from .windows import (
     bartlett,
@@ -278,6 +287,8 @@ from .windows import (
 __all__ = [
     "ExecutableTuple",
     "Tensor",
+    "__array_api_version__",
+    "__array_namespace_info__",
     "append",
     "apply_along_axis",
     "apply_over_axes",
@@ -300,8 +311,10 @@ __all__ = [
     "bincount",
     "blackman",
     "block",
+    "bool",
     "bool_",
     "broadcast_arrays",
+    "broadcast_shapes",
     "broadcast_to",
     "busday_count",
     "busday_offset",
@@ -360,6 +373,7 @@ __all__ = [
     "from_array",
     "from_dask",
     "from_delayed",
+    "from_dlpack",
     "from_hdf5",
     "from_zarr",
     "frombuffer",
@@ -498,11 +512,17 @@ __all__ = [
     "uint64",
     "union1d",
     "unique",
+    "unique_all",
+    "unique_counts",
+    "unique_inverse",
+    "unique_values",
     "unpackbits",
     "unravel_index",
+    "unstack",
     "unwrap",
     "vander",
     "vdot",
+    "vecdot",
     "vectorize",
     "vsplit",
     "vstack",
@@ -514,6 +534,9 @@ __all__ = [
 __all__ += dtypes.__all__
 __all__ += elementwise.__all__
 __all__ += reduce.__all__
+
+#: Which version of the array API standard the names follow.
+__array_api_version__ = "2024.12"
 
 # Other names of the same functions.
 asanyarray = asarray

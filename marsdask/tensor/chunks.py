@@ -179,3 +179,9 @@ def broadcast_chunks(*grids: Chunks) -> Chunks:
     ndim = max(map(len, grids), default=0)
     padded = [((1,),) * (ndim - len(chunks)) + chunks for chunks in grids]
     return tuple(common_sizes(axis) for axis in zip(*padded, strict=True))
+
+
+def check_device(device: Any) -> None:
+    """Refuse devices that no tensor lives on."""
+    if device is not None and device != "cpu":
+        raise ValueError(f"Unsupported device {device!r}: tensors are on 'cpu'")

@@ -19,7 +19,7 @@ from marsdask.core.shapes import blockwise, kernel
 from marsdask.core.types import Chunks, Index, Sizes, known_chunks, numbers
 
 from .base import as_node, empty
-from .chunks import as_shape, normalize_chunks
+from .chunks import as_shape, check_device, normalize_chunks
 from .elementwise import astype, power
 from .pointwise import Elementwise
 from .reshape import reshape
@@ -111,7 +111,8 @@ def chunks_from(chunk_size: Any, settings: dict[str, Any]) -> Any:
     if order not in ("C", "K", "A", "F", None):
         raise ValueError("order must be one of 'C', 'F', 'A', or 'K'")
     chunks = settings.pop("chunks", None)
-    for name in ("device", "like", "name", "meta", "copy", "subok"):
+    check_device(settings.pop("device", None))
+    for name in ("like", "name", "meta", "copy", "subok"):
         settings.pop(name, None)
     if settings:
         raise TypeError(f"unexpected keyword argument {min(settings)!r}")

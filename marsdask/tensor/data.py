@@ -19,7 +19,7 @@ from marsdask.core.shapes import blockwise
 from marsdask.core.types import Chunks, Index, Sizes, numbers
 
 from .base import as_node, empty
-from .chunks import normalize_chunks
+from .chunks import check_device, normalize_chunks
 from .create import chunks_from
 from .elementwise import astype
 from .protocols import module
@@ -40,12 +40,13 @@ def tensor(
     they are needed.
     """
     extra.update(order=order, gpu=gpu, sparse=sparse)
+    copy = extra.pop("copy", None)
     chunk_size = chunks_from(chunk_size, extra)
     if isinstance(data, Collection):
-        return _as_given(data, dtype, chunk_size)
+        return _as_given(wrap(data.node) if copy else data, dtype, chunk_size)
     if isinstance(data, list | tuple) and _holds_tensor(data):
         return _as_given(_stacked(data), dtype, chunk_size)
-    array = np.asarray(data, dtype=dtype)
+    array = np.asarray(data, dtype=dtype, copy=copy)
     return wrap(as_node(array, chunk_size))
 
 
@@ -57,6 +58,14 @@ def asarray(
 ) -> Any:
     """Return ``a`` as a tensor, itself if it is one. See numpy.asarray."""
     return tensor(a, dtype, order, chunk_size, **extra)
+
+
+def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Any:
+    """Return a tensor over the memory of another library's array. See numpy.from_dlpack."""
+    check_device(device)
+    if isinstance(x, Collection):
+        return wrap(x.node)
+    return wrap(as_node(np.from_dlpack(x, copy=copy)))
 
 
 def _as_given(data: Any, dtype: Any, chunk_size: Any) -> Any:

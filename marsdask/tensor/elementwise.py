@@ -17,6 +17,7 @@ import numpy as np
 from marsdask.core.collection import Collection, wrap
 from marsdask.core.node import Node, Part
 
+from .chunks import check_device
 from .pointwise import Elementwise, Several, assign, cast, masked, operand, operands
 
 __all__ = [
@@ -271,13 +272,22 @@ def _several(nodes: tuple[Node, ...], out: Any, kwargs: dict[str, Any]) -> tuple
     )
 
 
-def astype(a: Any, dtype: Any, order: str = "K", casting: Any = "unsafe", copy: bool = True) -> Any:
+def astype(
+    a: Any,
+    dtype: Any,
+    order: str = "K",
+    casting: Any = "unsafe",
+    copy: bool = True,
+    *,
+    device: Any = None,
+) -> Any:
     """Return the tensor in another type. See numpy.ndarray.astype."""
-    del order, copy
+    del order
+    check_device(device)
     node = operands((a,))[0]
     dtype = np.dtype(dtype)
     if node.meta.dtype == dtype:
-        return a if isinstance(a, Collection) else wrap(node)
+        return a if isinstance(a, Collection) and not copy else wrap(node)
     if not np.can_cast(node.meta.dtype, dtype, casting):
         raise TypeError(
             f"Cannot cast array data from {node.meta.dtype!r} to {dtype!r} "

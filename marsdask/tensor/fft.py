@@ -17,6 +17,7 @@ from marsdask.core.shapes import kernel, map_blocks
 from marsdask.core.types import Chunks, Size, numbers
 
 from .base import as_node
+from .chunks import check_device
 from .join import roll
 from .rechunk import recut, resolved
 from .sort import whole_lanes
@@ -174,21 +175,32 @@ rfft2 = many_axes("rfft2", "rfftn", (-2, -1))
 irfft2 = many_axes("irfft2", "irfftn", (-2, -1))
 
 
-def fftfreq(n: int, d: float = 1.0, chunk_size: Any = None, gpu: Any = None) -> Any:
-    """Return the frequencies of a transform's bins. See numpy.fft.fftfreq."""
-    _refuse_gpu(gpu)
-    return wrap(as_node(np.fft.fftfreq(n, d), chunk_size))
+def frequencies(name: str, whole: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the lazy form of the frequencies of a transform's bins."""
+
+    def lazy(
+        n: int,
+        d: float = 1.0,
+        chunk_size: Any = None,
+        gpu: Any = None,
+        *,
+        dtype: Any = None,
+        device: Any = None,
+    ) -> Any:
+        if gpu:
+            raise NotImplementedError("tensors on GPUs are not supported yet: leave out gpu=")
+        check_device(device)
+        if dtype is not None and np.dtype(dtype).kind != "f":
+            raise ValueError(f"frequencies are real floating-point numbers, not {dtype}")
+        return wrap(as_node(whole(n, d).astype(dtype or np.float64, copy=False), chunk_size))
+
+    lazy.__name__ = lazy.__qualname__ = name
+    lazy.__doc__ = f"Return the frequencies of a transform's bins. See numpy.fft.{name}."
+    return lazy
 
 
-def rfftfreq(n: int, d: float = 1.0, chunk_size: Any = None, gpu: Any = None) -> Any:
-    """Return the frequencies of a real transform's bins. See numpy.fft.rfftfreq."""
-    _refuse_gpu(gpu)
-    return wrap(as_node(np.fft.rfftfreq(n, d), chunk_size))
-
-
-def _refuse_gpu(gpu: Any) -> None:
-    if gpu:
-        raise NotImplementedError("tensors on GPUs are not supported yet: leave out gpu=")
+fftfreq = frequencies("fftfreq", np.fft.fftfreq)
+rfftfreq = frequencies("rfftfreq", np.fft.rfftfreq)
 
 
 def fftshift(x: Any, axes: Any = None) -> Any:

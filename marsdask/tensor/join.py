@@ -292,6 +292,16 @@ def rot90(m: Any, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Any:
     return flip(view(node, turned), second)
 
 
+def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
+    """Return the slices along an axis. See numpy.unstack."""
+    node = as_node(x)
+    if not node.meta.ndim:
+        raise ValueError("Input array must be at least 1-d.")
+    axis = normalize_axis(axis, node.meta.ndim)
+    ahead = (EVERYTHING,) * axis
+    return tuple(getitem(node, (*ahead, i)) for i in range(length(node, axis)))
+
+
 def roll(a: Any, shift: Any, axis: Any = None) -> Any:
     """Shift elements around the end of axes. See numpy.roll."""
     node = as_node(a)

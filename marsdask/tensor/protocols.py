@@ -16,6 +16,7 @@ from marsdask.core.collection import Collection, wrap
 from marsdask.core.types import Unknown
 
 from . import reduce
+from .chunks import check_device
 from .elementwise import apply, elementwise, sqrt, square
 from .exchange import is_dask_array
 from .pointwise import assign
@@ -184,9 +185,53 @@ def array(self: Any, dtype: Any = None, copy: bool | None = None) -> Any:
     return np.asarray(self.compute(), dtype=dtype)
 
 
+#: Versions of the array API standard whose names are all there.
+API_VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12")
+
+
 def array_namespace(self: Any, *, api_version: str | None = None) -> Any:
     """Return the module whose functions take tensors."""
+    if api_version is not None and api_version not in API_VERSIONS:
+        raise ValueError(
+            f"version {api_version!r} of the array API standard is none of {API_VERSIONS}"
+        )
     return module()
+
+
+def device(self: Any) -> str:
+    """Return where the chunks are computed, in the array API's words."""
+    return "cpu"
+
+
+def to_device(self: Any, device: Any, /, *, stream: Any = None) -> Any:
+    """Return the tensor on a device: on the only one it is already."""
+    check_device(device)
+    if stream is not None:
+        raise ValueError("stream= is for devices that have streams")
+    return self
+
+
+def dlpack(
+    self: Any,
+    *,
+    stream: Any = None,
+    max_version: tuple[int, int] | None = None,
+    dl_device: tuple[int, int] | None = None,
+    copy: bool | None = None,
+) -> Any:
+    """Compute, and hand the memory to another library."""
+    if copy is False:
+        raise BufferError("a tensor is exported by computing it: copy=False cannot be kept")
+    values = np.asarray(self.compute())
+    # Results may be read-only, which the protocol could not say before its version 1.
+    if not values.flags.writeable and (max_version is None or max_version < (1, 0)):
+        values = values.copy()
+    return values.__dlpack__(stream=stream, max_version=max_version, dl_device=dl_device, copy=copy)
+
+
+def dlpack_device(self: Any) -> tuple[int, int]:
+    """Return where :func:`dlpack` puts the values: the CPU's memory."""
+    return np.empty(0).__dlpack_device__()
 
 
 def _single(self: Any) -> Any:

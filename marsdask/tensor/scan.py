@@ -18,13 +18,16 @@ from marsdask.core.chunk import Call, Grid, Ref, Rule
 from marsdask.core.collection import wrap
 from marsdask.core.node import Node
 from marsdask.core.shapes import PartAt, blockwise, kernel, map_blocks
-from marsdask.core.types import Chunks, Index
+from marsdask.core.types import Chunks, Index, numbers
 
 from .base import as_node, empty
+from .create import full
 from .deferred import Deferred, Tile
+from .join import concatenate
 from .pointwise import assign
 from .reshape import ravel
 from .scratch import lined_up
+from .shape import normalize_axis
 
 #: Rows at least this long are added one to the other; shorter ones are left to NumPy.
 LONG_ROW = 256
@@ -247,22 +250,26 @@ nancumsum = scan("nancumsum", np.add, np.nancumsum, skips_nan=True)
 nancumprod = scan("nancumprod", np.multiply, np.nancumprod, skips_nan=True)
 
 
-def cumulative(name: str, func: Callable[..., Any]) -> Callable[..., Any]:
+def cumulative(name: str, func: Callable[..., Any], initial: int) -> Callable[..., Any]:
     """Return the array API's form of a scan, which wants an axis unless there is only one."""
 
     def lazy(
         x: Any, /, *, axis: Any = None, dtype: Any = None, include_initial: Any = False
     ) -> Any:
-        if include_initial:
-            raise NotImplementedError("concatenate zeros or ones before the result instead")
-        if axis is None and as_node(x).meta.ndim != 1:
+        node = as_node(x)
+        if axis is None and node.meta.ndim != 1:
             raise ValueError(f"{name} needs an axis for arrays that are not 1-d")
-        return func(x, axis=axis, dtype=dtype)
+        result = func(x, axis=axis, dtype=dtype)
+        if not include_initial:
+            return result
+        place = normalize_axis(0 if axis is None else axis, node.meta.ndim)
+        shape = [1 if i == place else n for i, n in enumerate(numbers(node.shape))]
+        return concatenate([full(shape, initial, result.dtype), result], place)
 
     lazy.__name__ = lazy.__qualname__ = name
     lazy.__doc__ = f"Accumulate along an axis. See numpy.{name}."
     return lazy
 
 
-cumulative_sum = cumulative("cumulative_sum", cumsum)
-cumulative_prod = cumulative("cumulative_prod", cumprod)
+cumulative_sum = cumulative("cumulative_sum", cumsum, 0)
+cumulative_prod = cumulative("cumulative_prod", cumprod, 1)

@@ -26,6 +26,7 @@ from marsdask.core.types import Chunks, Index, numbers
 from marsdask.scheduler.base import SAMPLE_LIMIT
 
 from .base import as_node
+from .join import flip, length
 from .pointwise import assign
 from .rechunk import recut, resolved
 
@@ -354,13 +355,16 @@ def sort(
     order: Any = None,
     *,
     stable: Any = None,
+    descending: bool = False,
 ) -> Any:
     """Return a sorted copy. See numpy.sort.
 
-    ``parallel_kind`` and ``psrs_kinds`` are Mars's hints; the data choose here.
+    ``parallel_kind`` and ``psrs_kinds`` are Mars's hints; the data choose here. ``descending`` is
+    the array API's: NaN comes first.
     """
     node, axis = _checked(a, axis, order)
-    return wrap(Sort(node, axis, _kind(kind, stable), indices=False))
+    found = wrap(Sort(node, axis, _kind(kind, stable), indices=False))
+    return flip(found, axis) if descending else found
 
 
 def argsort(
@@ -372,13 +376,18 @@ def argsort(
     order: Any = None,
     *,
     stable: Any = None,
+    descending: bool = False,
 ) -> Any:
     """Return the positions that sort. See numpy.argsort.
 
-    Differs from NumPy: equal elements always keep their order.
+    Differs from NumPy: equal elements always keep their order, with ``descending`` too.
     """
     node, axis = _checked(a, axis, order)
-    return wrap(Sort(node, axis, _kind(kind, stable), indices=True))
+    if not descending:
+        return wrap(Sort(node, axis, _kind(kind, stable), indices=True))
+    # Sorted from the other end, equal elements stand the other way round; flipped, as they stood.
+    found = argsort(flip(wrap(node), axis), axis, kind, stable=stable)
+    return (length(node, axis) - 1) - flip(found, axis)
 
 
 def partition(a: Any, kth: Any, axis: Any = -1, kind: str = "introselect") -> Any:

@@ -216,6 +216,10 @@ class Tensor(Collection):
     __pos__ = method(elementwise.positive)
     __abs__ = method(elementwise.absolute)
     __invert__ = method(elementwise.invert)
+    __dlpack__ = protocols.dlpack
+    __dlpack_device__ = protocols.dlpack_device
+    device = property(protocols.device)
+    to_device = protocols.to_device
     real = property(elementwise.real)
     imag = property(elementwise.imag)
     astype = method(elementwise.astype)

@@ -26,6 +26,7 @@ from .elementwise import logical_not
 from .join import concatenate
 from .rechunk import resolved
 from .reshape import ravel, reshape
+from .results import UniqueAllResult, UniqueCountsResult, UniqueInverseResult
 from .shape import normalize_axis
 from .sort import SpanAt, find_pivots
 
@@ -273,3 +274,23 @@ def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
 def setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
     """Return what is in one of both alone, in order. See numpy.setxor1d."""
     return unique(concatenate([setdiff1d(ar1, ar2), setdiff1d(ar2, ar1)]))
+
+
+def unique_all(x: Any, /) -> Any:
+    """Return the distinct elements, where, and how often they are; see numpy.unique_all."""
+    return UniqueAllResult(*unique(x, True, True, True, equal_nan=False))
+
+
+def unique_counts(x: Any, /) -> Any:
+    """Return the distinct elements and how often they are. See numpy.unique_counts."""
+    return UniqueCountsResult(*unique(x, return_counts=True, equal_nan=False))
+
+
+def unique_inverse(x: Any, /) -> Any:
+    """Return the distinct elements and which one each is. See numpy.unique_inverse."""
+    return UniqueInverseResult(*unique(x, return_inverse=True, equal_nan=False))
+
+
+def unique_values(x: Any, /) -> Any:
+    """Return the distinct elements. See numpy.unique_values."""
+    return unique(x, equal_nan=False)

@@ -1,27 +1,61 @@
 """Linear algebra over chunks."""
 
-from .decompose import qr, svd, svdvals
-from .norms import norm, randomized_svd, svd_compressed
-from .products import dot, einsum, inner, matmul, outer, tensordot, vdot
-from .solve import cholesky, det, inv, lstsq, solve
+from marsdask.tensor.shape import matrix_transpose
+
+from .chains import matrix_power, multi_dot, tensorinv, tensorsolve
+from .decompose import qr, sfqr, svd, svdvals, tsqr
+from .norms import matrix_norm, norm, randomized_svd, svd_compressed, vector_norm
+from .products import cross, dot, einsum, inner, matmul, tensordot, vdot, vecdot
+from .products import matrix_diagonal as diagonal
+from .products import matrix_trace as trace
+from .products import outer_of_vectors as outer
+from .solve import cholesky, det, inv, lu, slogdet, solve, solve_triangular
+from .spectra import cond, eig, eigh, eigvals, eigvalsh, lstsq, matrix_rank, pinv
+
+#: Mars's name of the same function.
+innerproduct = inner
 
 __all__ = [
     "cholesky",
+    "cond",
+    "cross",
     "det",
+    "diagonal",
     "dot",
+    "eig",
+    "eigh",
+    "eigvals",
+    "eigvalsh",
     "einsum",
     "inner",
+    "innerproduct",
     "inv",
     "lstsq",
+    "lu",
     "matmul",
+    "matrix_norm",
+    "matrix_power",
+    "matrix_rank",
+    "matrix_transpose",
+    "multi_dot",
     "norm",
     "outer",
+    "pinv",
     "qr",
     "randomized_svd",
+    "sfqr",
+    "slogdet",
     "solve",
+    "solve_triangular",
     "svd",
     "svd_compressed",
     "svdvals",
     "tensordot",
+    "tensorinv",
+    "tensorsolve",
+    "trace",
+    "tsqr",
     "vdot",
+    "vecdot",
+    "vector_norm",
 ]

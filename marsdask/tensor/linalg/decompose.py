@@ -15,16 +15,21 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from marsdask.core.chunk import Grid, Look
-from marsdask.core.collection import ExecutableTuple, wrap
+from marsdask.core.collection import wrap
 from marsdask.core.node import Node, Part
 from marsdask.core.shapes import Axes, blockwise, gather, kernel, map_blocks, tree
-from marsdask.core.types import Chunks, numbers, total
+from marsdask.core.types import Chunks, numbers
+from marsdask.core.types import total as total_size
 from marsdask.tensor.base import as_node
+from marsdask.tensor.elementwise import where
 from marsdask.tensor.rechunk import recut, resolved
+from marsdask.tensor.reduce import sum as total
+from marsdask.tensor.results import QRResult, SVDResult
 from marsdask.tensor.sort import is_at_hand, whole_lanes
 
 from . import panels
 from .contract import conjugated, contract
+from .stacks import apply, matrices
 
 #: Rows of the pieces that a block is factored in: they stay in cache.
 PIECE = 1000
@@ -179,7 +184,7 @@ def _in_rows(a: Grid) -> Grid:
 
 
 def _output_chunks(chunks: Chunks) -> tuple[Chunks, ...]:
-    columns = (total(chunks[1]),)
+    columns = (total_size(chunks[1]),)
     square: Chunks = (columns, columns)
     tall: Chunks = (chunks[0], columns)
     return (tall, square, tall, (columns,), square)
@@ -322,15 +327,6 @@ def transposed(node: Node) -> Node:
     return contract([node], [(0, 1)], (1, 0))
 
 
-def _matrix(a: Any) -> Node:
-    node = as_node(a)
-    if node.meta.ndim != 2:
-        raise np.linalg.LinAlgError(f"{node.meta.ndim}-dimensional tensor given: it takes matrices")
-    if node.meta.dtype.kind == "O" or node.meta.dtype == np.float16:
-        raise TypeError(f"array type {node.meta.dtype} is unsupported in linalg")
-    return node
-
-
 def _is_tall(node: Node) -> bool:
     rows, columns = numbers(node.shape)
     return rows >= columns
@@ -339,13 +335,18 @@ def _is_tall(node: Node) -> bool:
 def qr(a: Any, mode: str = "reduced", method: str = "tsqr") -> Any:
     """Return Q and R. See numpy.linalg.qr.
 
-    Differs from NumPy: the diagonal of R is not negative, and of the modes there are "reduced" and
-    "r". A matrix with more columns than rows has its leading columns in one block.
+    Differs from NumPy: the diagonal of R is not negative where the mode is "reduced" or "r" and the
+    matrix no stack; there is no mode "raw", and "complete" gathers the matrix into one block. A
+    matrix with more columns than rows has its leading columns in one block.
     """
     _check_method(method)
-    node = _matrix(a)
-    if mode not in ("reduced", "r"):
-        raise NotImplementedError(f"mode {mode!r}: use 'reduced' or 'r'")
+    node = matrices(as_node(a))
+    if mode not in ("reduced", "r", "complete"):
+        raise NotImplementedError(f"mode {mode!r}: use 'reduced', 'complete' or 'r'")
+    if mode == "complete" or node.meta.ndim > 2 or 0 in node.shape:
+        texts = {"complete": "mm,mn", "reduced": "mk,kn", "r": "kn"}
+        found = apply(np.linalg.qr, texts[mode], node, mode=mode)
+        return found if mode == "r" else QRResult(*found)
     if _is_tall(node):
         factors = Factors(node)
         q, r = wrap(Part(factors, 0)), wrap(Part(factors, 1))
@@ -353,37 +354,65 @@ def qr(a: Any, mode: str = "reduced", method: str = "tsqr") -> Any:
         rows = numbers(node.shape)[0]
         q = wrap(Part(Factors(wrap(node)[:, :rows].node), 0))
         r = wrap(contract([conjugated(q.node), node], [(0, 1), (0, 2)], (1, 2)))
-    return r if mode == "r" else ExecutableTuple((q, r))
+    return r if mode == "r" else QRResult(q, r)
+
+
+def tsqr(data: Any, compute_svd: bool = False) -> Any:
+    """Return Q and R, or U, s and V, of a tall matrix. See dask.array.linalg.tsqr."""
+    return svd(data) if compute_svd else qr(data)
+
+
+def sfqr(data: Any, name: Any = None) -> Any:
+    """Return Q and R of a wide matrix. See dask.array.linalg.sfqr."""
+    del name
+    return qr(data)
 
 
 def svd(
-    a: Any, full_matrices: bool | str = False, compute_uv: bool = True, method: str = "tsqr"
+    a: Any,
+    full_matrices: bool | str = False,
+    compute_uv: bool = True,
+    method: str = "tsqr",
+    *,
+    coerce_signs: bool = False,
 ) -> Any:
     """Return U, s and V, the last with vectors as rows. See numpy.linalg.svd.
 
-    Differs from NumPy: ``full_matrices`` is False unless given. The signs of vectors (of a pair in
-    U and V together) are LAPACK's for the triangle R, so they may differ from NumPy's.
+    Differs from NumPy: ``full_matrices`` is False unless given (the full U of a tall matrix is the
+    square of its rows, gathered in one block), as in Mars and Dask. The signs of vectors (of a pair
+    in U and V together) are LAPACK's for the triangle R, so they may differ from NumPy's;
+    ``coerce_signs``, Dask's word, makes the sum of each row of V positive or zero.
     """
     if isinstance(full_matrices, str):  # Mars's second parameter is the method
         method, full_matrices = full_matrices, False
     _check_method(method)
-    node = _matrix(a)
-    rows, columns = numbers(node.shape)
-    if full_matrices and compute_uv and rows != columns:
-        raise NotImplementedError("full_matrices=True: use full_matrices=False")
-    tall = rows >= columns
-    factors = Factors(node if tall else transposed(node))
-    u, s, v = (Part(factors, position) for position in (2, 3, 4))
+    node = matrices(as_node(a))
     if not compute_uv:
-        return wrap(s)
-    if not tall:
-        u, v = transposed(v), transposed(u)  # type: ignore[assignment]
-    return ExecutableTuple((wrap(u), wrap(s), wrap(v)))
+        return svdvals(wrap(node))
+    rows, columns = node.shape[-2:]
+    if (full_matrices and rows != columns) or node.meta.ndim > 2 or 0 in node.shape:
+        texts = "mm,k,nn" if full_matrices else "mk,k,kn"
+        u, s, v = apply(np.linalg.svd, texts, node, full_matrices=bool(full_matrices))
+    else:
+        tall = _is_tall(node)
+        factors = Factors(node if tall else transposed(node))
+        parts: list[Node] = [Part(factors, position) for position in (2, 3, 4)]
+        if not tall:
+            parts = [transposed(parts[2]), parts[1], transposed(parts[0])]
+        u, s, v = map(wrap, parts)
+    if coerce_signs:
+        signs = where(total(v.real, axis=-1) < 0, -1, 1).astype(s.dtype)
+        count = s.shape[-1]
+        u, v = u[..., :count] * signs[..., None, :], v[..., :count, :] * signs[..., :, None]
+    return SVDResult(u, s, v)
 
 
 def svdvals(a: Any) -> Any:
     """Return the singular values. See numpy.linalg.svdvals."""
-    return svd(a, compute_uv=False)
+    node = matrices(as_node(a))
+    if node.meta.ndim > 2 or 0 in node.shape:
+        return apply(np.linalg.svd, "k", node, compute_uv=False)
+    return wrap(Part(Factors(node if _is_tall(node) else transposed(node)), 3))
 
 
 def _check_method(method: str) -> None:

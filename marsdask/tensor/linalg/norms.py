@@ -12,10 +12,12 @@ from marsdask.core.collection import ExecutableTuple, wrap
 from marsdask.tensor import elementwise, reduce
 from marsdask.tensor.base import as_node
 from marsdask.tensor.random import RandomState
+from marsdask.tensor.shape import expand_dims, moveaxis
 
 from .contract import conjugated
 from .decompose import qr, svd, svdvals, transposed
 from .products import matmul
+from .stacks import matrices
 
 
 def _vector_norm(x: Any, order: Any, axis: Any, keepdims: bool) -> Any:
@@ -40,11 +42,10 @@ def _matrix_norm(x: Any, order: Any, axes: tuple[int, int], keepdims: bool) -> A
     if order in (None, "fro", "f"):
         return _vector_norm(x, None, axes, keepdims)
     if order in ("nuc", 2, -2):
-        if x.ndim != 2:
-            raise NotImplementedError(f"the {order} norm of stacks: take matrices one by one")
-        values = svdvals(x)
+        values = svdvals(moveaxis(x, axes, (-2, -1)))
         pick = {"nuc": reduce.sum, 2: reduce.max, -2: reduce.min}[order]
-        return pick(values).reshape((1, 1)) if keepdims else pick(values)
+        found = pick(values, axis=-1)
+        return expand_dims(found, tuple(axes)) if keepdims else found
     if order not in (1, -1, math.inf, -math.inf):
         raise ValueError(f"Invalid norm order {order!r} for matrices")
     along, across = axes if abs(order) == 1 else axes[::-1]
@@ -69,6 +70,18 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
     if len(axes) == 2:
         return _matrix_norm(tensor, ord, (axes[0], axes[1]), keepdims)
     raise ValueError("Improper number of dimensions to norm.")
+
+
+def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Any:
+    """Return norms of vectors, which several axes may make up. See numpy.linalg.vector_norm."""
+    node = as_node(x)
+    real = wrap(node) if node.meta.dtype.kind in "fc" else elementwise.astype(node, np.float64)
+    return _vector_norm(real, ord, axis, keepdims)
+
+
+def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
+    """Return norms of matrices, stacks of them too. See numpy.linalg.matrix_norm."""
+    return norm(wrap(matrices(as_node(x))), ord, (-2, -1), keepdims)
 
 
 def randomized_svd(

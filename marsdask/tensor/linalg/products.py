@@ -12,8 +12,10 @@ import numpy as np
 from marsdask.core.collection import wrap
 from marsdask.core.node import Node
 from marsdask.core.types import Size, Unknown, numbers
+from marsdask.tensor.arrange import diagonal, trace
 from marsdask.tensor.base import as_node
 from marsdask.tensor.reshape import ravel
+from marsdask.tensor.shape import moveaxis
 
 from .contract import Labels, conjugated, contract
 from .subscripts import parse
@@ -70,6 +72,49 @@ def vdot(a: Any, b: Any) -> Any:
         left, right = _flat(left), _flat(right)
     labels = tuple(range(left.meta.ndim))
     return wrap(contract([conjugated(left), right], [labels, labels], ()))
+
+
+def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
+    """Sum products along an axis, the first operand conjugated. See numpy.vecdot."""
+    left, right = (moveaxis(wrap(as_node(x)), axis, -1).node for x in (x1, x2))
+    _require_equal("vecdot", left.shape[-1], right.shape[-1])
+    # The summed axis is 0; stacks count from 1, the last axis first.
+    la, lb = (tuple(range(node.meta.ndim - 1, -1, -1)) for node in (left, right))
+    out = max(la, lb, key=len)[:-1]
+    return wrap(contract([conjugated(left), right], [la, lb], out))
+
+
+def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
+    """Multiply vectors of three components as vectors. See numpy.linalg.cross."""
+    left, right = (moveaxis(wrap(as_node(x)), axis, -1) for x in (x1, x2))
+    if left.shape[-1] != 3 or right.shape[-1] != 3:
+        raise ValueError(
+            f"cross takes vectors of 3 components, not of {left.shape[-1]} and {right.shape[-1]}"
+        )
+    turn, back = [1, 2, 0], [2, 0, 1]
+    found = left[..., turn] * right[..., back] - left[..., back] * right[..., turn]
+    return moveaxis(found, -1, axis)
+
+
+def matrix_diagonal(x: Any, /, *, offset: int = 0) -> Any:
+    """Return the diagonals of matrices, stacks of them too. See numpy.linalg.diagonal."""
+    return diagonal(x, offset, -2, -1)
+
+
+def matrix_trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Any:
+    """Sum the diagonals of matrices, stacks of them too. See numpy.linalg.trace."""
+    return trace(x, offset, -2, -1, dtype)
+
+
+def outer_of_vectors(x1: Any, x2: Any, /) -> Any:
+    """Multiply each element of one vector with each of another. See numpy.linalg.outer."""
+    left, right = as_node(x1), as_node(x2)
+    if left.meta.ndim != 1 or right.meta.ndim != 1:
+        raise ValueError(
+            f"Input arrays must be one-dimensional, but they are x1.ndim={left.meta.ndim} and "
+            f"x2.ndim={right.meta.ndim}."
+        )
+    return outer(left, right)
 
 
 def _flat(node: Node) -> Node:

@@ -1,4 +1,8 @@
-"""What LAPACK does with matrices that fit in one block; stacks of them run in parallel."""
+"""Systems of equations, inverses, determinants and the factors behind them.
+
+Matrices of some MiB, stacks, and those whose sizes only running can tell are left to
+LAPACK, one in one block; larger ones are factored in panels (:mod:`.elimination`).
+"""
 
 from __future__ import annotations
 
@@ -10,169 +14,230 @@ from typing import Any
 import numpy as np
 
 from marsdask.core.chunk import Grid, Look
-from marsdask.core.collection import wrap
-from marsdask.core.node import Node
-from marsdask.core.shapes import Axes, blockwise, kernel
-from marsdask.core.types import Chunks, Unknown, numbers
+from marsdask.core.collection import ExecutableTuple, wrap
+from marsdask.core.node import Node, Part
+from marsdask.core.shapes import blockwise, kernel
+from marsdask.core.types import Chunks, Unknown, known_chunks, numbers
 from marsdask.tensor.base import as_node
+from marsdask.tensor.create import eye
 from marsdask.tensor.elementwise import conj
 from marsdask.tensor.rechunk import recut, resolved
-from marsdask.tensor.shape import matrix_transpose
+from marsdask.tensor.results import SlogdetResult
+from marsdask.tensor.shape import broadcast_to, expand_dims, matrix_transpose, squeeze
 
+from . import stacks
 from .contract import conjugated
-from .decompose import qr, transposed
-from .products import matmul
-
-
-@dataclass(frozen=True, eq=False)
-class OfMatrices(Node):
-    """A function of each matrix of a stack: a matrix again, or a number."""
-
-    function: str
-    a: Node
-
-    @property
-    def label(self) -> str:
-        return self.function
-
-    @cached_property
-    def meta(self) -> Any:
-        sample = np.ones((1,) * self.a.meta.ndim, self.a.meta.dtype)
-        result = np.asarray(call_linalg(sample, function=self.function))
-        return np.empty((0,) * result.ndim, result.dtype)
-
-    @cached_property
-    def chunks(self) -> Chunks:
-        return self._result(self.a.chunks)
-
-    def _result(self, chunks: Chunks) -> Chunks:
-        stack = chunks[:-2]
-        if self.meta.ndim == len(stack):
-            return stack
-        return (*stack, *((sum(numbers(sizes)),) for sizes in chunks[-2:]))
-
-    def tile(self, a: Grid) -> Generator[Look, Any, Grid]:
-        (a,) = yield from resolved(a)
-        whole = tuple((sum(numbers(sizes)),) for sizes in a.chunks[-2:])
-        a = recut(a, (*a.chunks[:-2], *whole))
-        kept = self.meta.ndim == a.ndim
-        axes: Axes = (*range(a.ndim - 2), *((a.ndim - 2, a.ndim - 1) if kept else (None, None)))
-        return blockwise(
-            call_linalg,
-            [(a, axes)],
-            chunks=self._result(a.chunks),
-            meta=self.meta,
-            kwargs={"function": self.function},
-        )
+from .elimination import is_large, panel_sizes
+from .large import LargeDeterminant, LargeFactors, LargeSolution, LargeTriangle
+from .stacks import matrices, square
 
 
 @dataclass(frozen=True, eq=False)
 class Solution(Node):
-    """The solution of a system of equations, exact or in the sense of least squares."""
+    """The solutions of systems of equations, each matrix in one block."""
 
-    function: str
+    function: Callable[..., Any]
     a: Node
     b: Node
+    options: stacks.Options = ()
 
     @property
     def label(self) -> str:
-        return self.function
+        return self.function.__name__
 
     @cached_property
     def meta(self) -> Any:
-        matrix = np.ones((1, 1), self.a.meta.dtype)
-        right = np.ones((1,) * self.b.meta.ndim, self.b.meta.dtype)
-        return np.empty((0,) * right.ndim, np.linalg.solve(matrix, right).dtype)
+        a, b = (np.ones((1,) * node.meta.ndim, node.meta.dtype) for node in (self.a, self.b))
+        return np.empty((0,) * b.ndim, np.linalg.solve(a, b).dtype)
 
     @cached_property
     def chunks(self) -> Chunks:
-        return ((sum(numbers(self.a.chunks[1])),), *self.b.chunks[1:])
+        return self._result(self.a.chunks, self.b.chunks)
 
-    def tile(self, a: Grid, b: Grid) -> Generator[Look, Any, Grid]:
-        a, b = yield from resolved(a, b)
-        a = recut(a, tuple((sum(numbers(sizes)),) for sizes in a.chunks))
-        b = recut(b, ((sum(numbers(b.chunks[0])),), *b.chunks[1:]))
+    def _result(self, a: Chunks, b: Chunks) -> Chunks:
+        unknowns = a[-1] if not known_chunks((a[-1],)) else (sum(numbers(a[-1])),)
+        return (*a[:-2], unknowns, b[-1])
+
+    def tile(self, a: Grid, b: Grid | None = None) -> Generator[Look, Any, Grid]:
+        # Equal operands are one input.
+        a, b = yield from resolved(a, a if b is None else b)
+        a = recut(a, (*a.chunks[:-2], *((sum(numbers(sizes)),) for sizes in a.chunks[-2:])))
+        b = recut(b, (*a.chunks[:-2], (sum(numbers(b.chunks[-2])),), b.chunks[-1]))
+        stack = tuple(range(a.ndim - 2))
         return blockwise(
             call_solver,
-            [(a, (None, None)), (b, (None, *range(1, b.ndim)))],
-            chunks=((sum(numbers(a.chunks[1])),), *b.chunks[1:]),
+            [(a, (*stack, None, None)), (b, (*stack, None, b.ndim - 1))],
+            chunks=self._result(a.chunks, b.chunks),
             meta=self.meta,
-            kwargs={"function": self.function},
+            kwargs={"function": self.function, "options": dict(self.options)},
         )
 
 
 @kernel(scratch=3.0)
-def call_linalg(block: Any, function: str) -> Any:
-    """Call NumPy's function of that name."""
-    return np.asarray(getattr(np.linalg, function)(block))
+def call_solver(a: Any, b: Any, function: Callable[..., Any], options: dict[str, Any]) -> Any:
+    """Solve the systems of one block."""
+    return function(a, b, **options)
 
 
-@kernel(scratch=3.0)
-def call_solver(a: Any, b: Any, function: str) -> Any:
-    """Solve the equations, by least squares where there are more of them than unknowns."""
-    return np.linalg.solve(a, b) if function == "solve" else np.linalg.lstsq(a, b, rcond=None)[0]
+def least_squares(a: Any, b: Any) -> Any:
+    """Return the solution of least squares alone."""
+    return np.linalg.lstsq(a, b, rcond=None)[0]
 
 
-def _square(node: Node) -> Node:
-    if node.meta.ndim < 2:
+def positive_solve(a: Any, b: Any) -> Any:
+    """Solve by Cholesky, for a positive definite matrix."""
+    from scipy.linalg import solve as whole
+
+    return whole(a, b, assume_a="pos", lower=True, check_finite=False) if b.size else b
+
+
+def triangular_solve(a: Any, b: Any, **options: Any) -> Any:
+    """Solve with a triangle; what is beyond it is not read."""
+    from scipy.linalg import solve_triangular as whole
+
+    return whole(a, b, check_finite=False, **options) if b.size else b
+
+
+def _system(a: Any, b: Any) -> tuple[Node, Any, bool]:
+    """Return a square matrix, the right sides as a matrix, and whether they were a vector."""
+    left, right = square(as_node(a)), wrap(as_node(b))
+    is_vector = right.ndim == 1
+    if right.ndim == 0:
         raise np.linalg.LinAlgError(
-            f"{node.meta.ndim}-dimensional array given. Array must be at least two-dimensional"
+            "0-dimensional array given. Array must be at least one-dimensional"
         )
-    rows, columns = node.shape[-2:]
-    if rows != columns and not isinstance(rows, Unknown) and not isinstance(columns, Unknown):
-        raise np.linalg.LinAlgError("Last 2 dimensions of the array must be square")
-    return node
+    if is_vector:
+        right = expand_dims(right, -1)
+    rows, given = left.shape[-2], right.node.shape[-2]
+    if rows != given and not isinstance(rows, Unknown) and not isinstance(given, Unknown):
+        raise ValueError(f"solve: {rows} equations but {given} right sides")
+    return left, right, is_vector
 
 
-def of_matrices(function: str) -> Callable[[Any], Any]:
-    """Return the lazy form of NumPy's function of square matrices."""
-
-    def lazy(a: Any) -> Any:
-        return wrap(OfMatrices(function, _square(as_node(a))))
-
-    lazy.__name__ = lazy.__qualname__ = function
-    lazy.__doc__ = (
-        f"Apply ``{function}`` to each matrix, in one block. See numpy.linalg.{function}."
+def _stacked(left: Node, right: Any) -> tuple[Node, Node]:
+    """Return matrices and right sides in stacks of one shape."""
+    if left.meta.ndim == 2 == right.ndim:
+        return left, right.node
+    stack = np.broadcast_shapes(numbers(left.shape[:-2]), numbers(right.node.shape[:-2]))
+    return tuple(
+        broadcast_to(x, (*stack, *numbers(x.node.shape[-2:]))).node for x in (wrap(left), right)
     )
-    return lazy
 
 
-inv = of_matrices("inv")
-det = of_matrices("det")
+_KINDS = {"gen": "general", "sym": "general", "her": "general", "pos": "positive"}
 
 
-def cholesky(a: Any, lower: bool = True) -> Any:
-    """Return the triangle of a positive definite matrix, in one block. See numpy.linalg.cholesky.
+def solve(
+    a: Any, b: Any, sym_pos: bool = False, sparse: Any = None, *, assume_a: str = "gen"
+) -> Any:
+    """Solve square systems, stacks of them broadcast. See numpy.linalg.solve.
 
-    With ``lower=False`` the upper one, as in Mars and Dask.
+    Of SciPy's ``assume_a``, "pos" takes Cholesky's way and "gen", "sym" and "her" LU's with
+    partial pivoting. ``sym_pos`` is Mars's and Dask's word for "pos"; ``sparse`` is Mars's hint.
     """
-    found = wrap(OfMatrices("cholesky", _square(as_node(a))))
-    return found if lower else conj(matrix_transpose(found))
+    if sparse:
+        raise NotImplementedError("sparse systems: use scipy.sparse.linalg.spsolve on compute()")
+    if assume_a not in _KINDS:
+        raise ValueError(f"assume_a is one of {', '.join(map(repr, _KINDS))}, not {assume_a!r}")
+    kind = "positive" if sym_pos else _KINDS[assume_a]
+    left, right, is_vector = _system(a, b)
+    if is_large(left) and right.ndim == 2:
+        found = wrap(LargeSolution(left, right.node, kind))
+    else:
+        function = np.linalg.solve if kind == "general" else positive_solve
+        found = wrap(Solution(function, *_stacked(left, right)))
+    return squeeze(found, -1) if is_vector else found
 
 
-def solve(a: Any, b: Any) -> Any:
-    """Solve a square system, the matrix in one block. See numpy.linalg.solve."""
-    left, right = _square(as_node(a)), as_node(b)
-    if left.meta.ndim != 2 or right.meta.ndim not in (1, 2):
-        raise NotImplementedError("stacks of systems: solve them one by one")
-    if left.shape[0] != right.shape[0]:
-        raise ValueError(f"solve: {left.shape[0]} equations but {right.shape[0]} right sides")
-    return wrap(Solution("solve", left, right))
+def solve_triangular(
+    a: Any,
+    b: Any,
+    lower: bool = False,
+    sparse: Any = None,
+    *,
+    trans: Any = 0,
+    unit_diagonal: bool = False,
+) -> Any:
+    """Solve with a triangular matrix. See scipy.linalg.solve_triangular.
 
-
-def lstsq(a: Any, b: Any) -> Any:
-    """Return the least squares solution and nothing else. See numpy.linalg.lstsq.
-
-    Differs from NumPy: no residuals, rank and singular values (``svd`` has those). A tall matrix
-    may have any size: its triangle is what is solved.
+    A large one is taken a panel of columns at a time, by substitution: each solution is that of a
+    matrix within n eps of the given one (Higham, theorem 8.5).
     """
-    left, right = as_node(a), as_node(b)
-    if left.meta.ndim != 2 or right.meta.ndim not in (1, 2):
-        raise np.linalg.LinAlgError("lstsq takes a matrix and one or several right sides")
-    if left.shape[0] != right.shape[0]:
-        raise np.linalg.LinAlgError("Incompatible dimensions")
-    rows, columns = numbers(left.shape)
-    if rows > 4 * columns:
-        q, r = qr(wrap(left))
-        left, right = r.node, matmul(wrap(conjugated(transposed(q.node))), wrap(right)).node
-    return wrap(Solution("lstsq", left, right))
+    if sparse:
+        raise NotImplementedError("sparse systems: use scipy.sparse.linalg.spsolve on compute()")
+    if trans not in (0, 1, 2, "N", "T", "C"):
+        raise ValueError(f"trans is one of 0, 1, 2, 'N', 'T', 'C', not {trans!r}")
+    left, right, is_vector = _system(a, b)
+    if trans not in (0, "N"):
+        left, lower = matrix_transpose(left).node, not lower
+        left = conjugated(left) if trans in (2, "C") else left
+    if is_large(left) and right.ndim == 2:
+        kind = "lower" if lower else "upper"
+        found = wrap(LargeSolution(left, right.node, kind, unit_diagonal))
+    else:
+        options = (("lower", lower), ("unit_diagonal", unit_diagonal))
+        found = wrap(Solution(triangular_solve, *_stacked(left, right), options))
+    return squeeze(found, -1) if is_vector else found
+
+
+def inv(a: Any) -> Any:
+    """Invert matrices. See numpy.linalg.inv.
+
+    A large one is solved for the columns of the identity, all panels of them at once.
+    """
+    node = square(as_node(a))
+    if not is_large(node):
+        return stacks.apply(np.linalg.inv, "nn", node)
+    (rows, _) = numbers(node.shape)
+    identity = eye(rows, dtype=node.meta.dtype, chunks=((rows,), panel_sizes(rows)))
+    return wrap(LargeSolution(node, identity.node, "general")).rechunk(node.chunks)
+
+
+def det(a: Any) -> Any:
+    """Return determinants. See numpy.linalg.det."""
+    node = square(as_node(a))
+    if is_large(node):
+        return wrap(Part(LargeDeterminant(node), 0))
+    return stacks.apply(np.linalg.det, "", node)
+
+
+def slogdet(a: Any) -> Any:
+    """Return the signs and the logarithms of determinants. See numpy.linalg.slogdet."""
+    node = square(as_node(a))
+    if is_large(node):
+        found = LargeDeterminant(node)
+        return SlogdetResult(wrap(Part(found, 1)), wrap(Part(found, 2)))
+    return SlogdetResult(*stacks.apply(np.linalg.slogdet, ",", node))
+
+
+def cholesky(a: Any, lower: bool = True, *, upper: bool | None = None) -> Any:
+    """Return the triangle of positive definite matrices. See numpy.linalg.cholesky.
+
+    With ``lower=False`` (Mars's and Dask's word) or ``upper=True`` the upper one. Only the lower
+    triangle of the matrix is read.
+    """
+    node = square(as_node(a))
+    large = is_large(node)
+    found = wrap(LargeTriangle(node)) if large else stacks.apply(np.linalg.cholesky, "nn", node)
+    wants_upper = not lower if upper is None else upper
+    return conj(matrix_transpose(found)) if wants_upper else found
+
+
+def lu(a: Any) -> Any:
+    """Return P, L and U of a matrix, ``a = P @ L @ U``. See scipy.linalg.lu.
+
+    The pivots are the largest of whole columns, as LAPACK's are, however the matrix is cut.
+    """
+    node = matrices(as_node(a))
+    if is_large(node):
+        found = LargeFactors(node)
+        return ExecutableTuple(wrap(Part(found, position)) for position in range(3))
+    return ExecutableTuple(stacks.apply(lu_of_matrices, "mm,mk,kn", node))
+
+
+def lu_of_matrices(block: Any) -> tuple[Any, Any, Any]:
+    """Return P, L and U of each matrix."""
+    from scipy.linalg import lu as whole
+
+    order, lower, upper = whole(block, check_finite=False)
+    return order, lower, upper

@@ -1,0 +1,182 @@
+"""Eigenvalues, and what singular values tell: rank, condition, pseudo-inverse, least squares.
+
+Eigenvalues are LAPACK's: a matrix is gathered into one block, so it has to fit in one task's memory
+(three times, for its vectors too); stacks run in parallel. For a few of the largest of a large
+matrix that is symmetric, ``svd_compressed`` needs no more than some passes over it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from marsdask.core.collection import wrap
+from marsdask.core.node import Node
+from marsdask.core.types import numbers
+from marsdask.tensor import elementwise, reduce
+from marsdask.tensor.base import as_node
+from marsdask.tensor.results import EighResult, EigResult
+from marsdask.tensor.shape import expand_dims, squeeze
+
+from . import stacks
+from .contract import conjugated
+from .decompose import svd, svdvals, transposed
+from .elimination import is_large
+from .norms import norm
+from .products import matmul
+from .solve import inv
+from .stacks import matrices, square
+
+
+def eigh(a: Any, UPLO: str = "L") -> Any:
+    """Return eigenvalues and vectors of symmetric matrices. See numpy.linalg.eigh.
+
+    Gathers each matrix into one block.
+    """
+    node = square(as_node(a))
+    return EighResult(*stacks.apply(np.linalg.eigh, "n,nn", node, UPLO=_side(UPLO)))
+
+
+def eigvalsh(a: Any, UPLO: str = "L") -> Any:
+    """Return eigenvalues of symmetric matrices. See numpy.linalg.eigvalsh.
+
+    Gathers each matrix into one block.
+    """
+    return stacks.apply(np.linalg.eigvalsh, "n", square(as_node(a)), UPLO=_side(UPLO))
+
+
+def _side(UPLO: str) -> str:
+    if UPLO.upper() not in ("L", "U"):
+        raise ValueError("UPLO argument must be 'L' or 'U'")
+    return UPLO.upper()
+
+
+def eig(a: Any) -> Any:
+    """Return eigenvalues and vectors. See numpy.linalg.eig.
+
+    Gathers each matrix into one block. Differs from NumPy: always complex, for whether they are
+    real only the values tell.
+    """
+    return EigResult(*stacks.apply(complex_eig, "n,nn", square(as_node(a))))
+
+
+def eigvals(a: Any) -> Any:
+    """Return eigenvalues. See numpy.linalg.eigvals, and :func:`eig` for what differs."""
+    return stacks.apply(complex_eigvals, "n", square(as_node(a)))
+
+
+def complex_eig(block: Any) -> tuple[Any, Any]:
+    """Return eigenvalues and vectors as complex numbers."""
+    values, vectors = np.linalg.eig(block)
+    dtype = np.result_type(values, np.complex64)
+    return values.astype(dtype, copy=False), vectors.astype(dtype, copy=False)
+
+
+def complex_eigvals(block: Any) -> Any:
+    """Return eigenvalues as complex numbers."""
+    values = np.linalg.eigvals(block)
+    return values.astype(np.result_type(values, np.complex64), copy=False)
+
+
+def _cutoff(node: Node, rtol: Any) -> Any:
+    """Return the share of the largest singular value below which others count as zero."""
+    if rtol is not None:
+        return rtol
+    dtype = np.linalg.svd(np.ones((1, 1), node.meta.dtype), compute_uv=False).dtype
+    return max(numbers(node.shape[-2:])) * np.finfo(dtype).eps
+
+
+def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any = None) -> Any:
+    """Count the singular values that are not almost zero. See numpy.linalg.matrix_rank."""
+    if tol is not None and rtol is not None:
+        raise ValueError("`tol` and `rtol` can't be both set.")
+    node = as_node(A)
+    if node.meta.ndim < 2:
+        return elementwise.astype(reduce.any(elementwise.not_equal(wrap(node), 0)), np.intp)
+    matrices(node)
+    if hermitian or 0 in node.shape[-2:]:
+        options = {"tol": tol, "hermitian": hermitian} if rtol is None else {"rtol": rtol}
+        return stacks.apply(np.linalg.matrix_rank, "", node, **options)
+    values = svdvals(wrap(node))
+    limit = tol
+    if tol is None:
+        limit = _along_last(_cutoff(node, rtol)) * reduce.max(values, axis=-1, keepdims=True)
+    else:
+        limit = _along_last(tol)
+    return reduce.count_nonzero(values > limit, axis=-1)
+
+
+def _along_last(limit: Any) -> Any:
+    """Let a limit for each matrix stand beside its singular values."""
+    tensor = wrap(as_node(limit))
+    return expand_dims(tensor, -1) if tensor.ndim else limit
+
+
+def cond(x: Any, p: Any = None) -> Any:
+    """Return the condition number. See numpy.linalg.cond.
+
+    Differs from NumPy: of a large singular matrix the norms but 2 and -2 raise LinAlgError.
+    """
+    node = matrices(as_node(x))
+    if 0 in node.shape[-2:]:
+        raise np.linalg.LinAlgError("cond is not defined on empty arrays")
+    if p in (None, 2, -2):
+        values = svdvals(wrap(node))
+        first, last = values[..., 0], values[..., -1]
+        return last / first if p == -2 else first / last
+    if is_large(square(node)):
+        return norm(wrap(node), p, axis=(-2, -1)) * norm(inv(wrap(node)), p, axis=(-2, -1))
+    return stacks.apply(np.linalg.cond, "", node, p=p)
+
+
+def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = np._NoValue) -> Any:
+    """Return pseudo-inverses. See numpy.linalg.pinv."""
+    node = matrices(as_node(a))
+    given = rtol is not np._NoValue
+    if given and rcond is not None:
+        raise ValueError("`rtol` and `rcond` can't be both set.")
+    if given:
+        rcond = _cutoff(node, rtol)
+    elif rcond is None:
+        rcond = 1e-15
+    if node.meta.ndim > 2 or hermitian or 0 in node.shape:
+        return stacks.apply(np.linalg.pinv, "nm", node, rcond=rcond, hermitian=hermitian)
+    u, s, v = svd(wrap(node))
+    v, u = (wrap(conjugated(transposed(item.node))) for item in (v, u))
+    return matmul(v * _inverted(s, rcond), u)
+
+
+def _inverted(values: Any, rcond: Any) -> Any:
+    """Return the inverses of singular values, zero for those almost zero."""
+    large = values > rcond * reduce.max(values)
+    return elementwise.where(large, 1 / elementwise.where(large, values, 1), 0)
+
+
+def lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
+    """Return solutions of least squares, residuals, rank and singular values.
+
+    See numpy.linalg.lstsq. From the singular value decomposition, which a tall matrix of any size
+    has. Differs from NumPy: of overdetermined systems there are residuals whatever the rank.
+    """
+    left, right = as_node(a), wrap(as_node(b))
+    if left.meta.ndim != 2 or right.ndim not in (1, 2):
+        raise np.linalg.LinAlgError("lstsq takes a matrix and one or several right sides")
+    if left.shape[0] != right.node.shape[0]:
+        raise np.linalg.LinAlgError("Incompatible dimensions")
+    rows, columns = numbers(left.shape)
+    sides = right if right.ndim == 2 else expand_dims(right, 1)
+    u, s, v = svd(wrap(left))
+    cutoff = _cutoff(left, rcond)
+    if rcond is not None and rcond < 0:
+        cutoff = np.finfo(s.dtype).eps
+    projected = matmul(wrap(conjugated(transposed(u.node))), sides)
+    adjoint = wrap(conjugated(transposed(v.node)))
+    x = matmul(adjoint * _inverted(s, cutoff), projected)
+    if rows > columns:
+        size = elementwise.absolute(sides - matmul(wrap(left), x))
+        residuals = reduce.sum(size * size, axis=0)
+    else:
+        residuals = wrap(as_node(np.empty(0, s.dtype)))
+    rank = reduce.count_nonzero(s > cutoff * reduce.max(s))
+    return (x if right.ndim == 2 else squeeze(x, 1)), residuals, rank, s
