@@ -11,7 +11,7 @@ CANDIDATES := python3.14 python3.13 python3.12 python3.11 python3 python
 # ensurepip too skips interpreters that cannot make a virtual environment (Debian splits it off).
 SUITABLE := import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))
 
-.PHONY: quickstart test test-long lint format bench docs clean
+.PHONY: quickstart test test-long conformance lint format bench docs clean
 .DEFAULT_GOAL := test
 
 quickstart: $(STAMP)
@@ -23,6 +23,20 @@ test: lint
 # Hypothesis draws anew and ten times as much.
 test-long: lint
 	HYPOTHESIS_PROFILE=long $(BIN)/python -m pytest -q
+
+# The array API standard. The community's own suite is on no package index: give a checkout of
+# data-apis/array-api-tests, with its submodule, as ARRAY_API_TESTS=path.
+conformance: $(VENV)/.conformance
+	$(BIN)/python -m pytest -q tests/conformance/test_array_api.py
+	@if [ -n "$(ARRAY_API_TESTS)" ]; then \
+	  $(PIP) --requirement "$(ARRAY_API_TESTS)/requirements.txt" && \
+	  here="$$(pwd)" && cd "$(ARRAY_API_TESTS)" && \
+	  ARRAY_API_TESTS_MODULE=marsdask.tensor PYTHONPATH="$$here/tests/conformance" \
+	    "$$here/$(BIN)/python" -m pytest -q -p eager_tensors array_api_tests \
+	    --xfails-file "$$here/tests/conformance/xfails.txt"; \
+	else \
+	  echo "array-api-tests was not run: give a checkout, ARRAY_API_TESTS=path"; \
+	fi
 
 lint: $(STAMP)
 	$(BIN)/ruff check --quiet .
@@ -59,6 +73,10 @@ $(STAMP): pyproject.toml setup.py
 	"$$python" -m venv $(VENV)
 	@$(PIP) --upgrade pip
 	@$(PIP) --editable '.[dev]'
+	@touch $@
+
+$(VENV)/.conformance: $(STAMP)
+	@$(PIP) --editable '.[conformance]'
 	@touch $@
 
 $(VENV)/.docs: $(STAMP)

@@ -22,7 +22,11 @@ from marsdask.core.shapes import blockwise, gather, kernel, map_blocks
 from marsdask.core.types import Chunks, numbers
 
 from .base import as_node
+from .pointwise import assign
 from .rechunk import recut, resolved
+from .reduce import along
+from .shape import broadcast_to
+from .sketch import Sketched
 from .sort import is_at_hand, sample_rate, sampled, whole_lanes
 
 #: Elements looked at to bracket the wanted ones.
@@ -91,6 +95,7 @@ class Quantile(Node):
     method: str
     keepdims: bool
     skip_nan: bool
+    weights: Node | None = None
 
     @property
     def label(self) -> str:
@@ -118,14 +123,15 @@ class Quantile(Node):
         )
         return (*((length,) for length in self.qs.shape), *kept)
 
-    def tile(self, a: Grid) -> Generator[Look, Any, Grid]:
-        (a,) = yield from resolved(a)
-        everything = len(self.axes) == a.ndim
+    def tile(self, *given: Grid) -> Generator[Look, Any, Grid]:
+        grids = yield from resolved(*given)
+        a = grids[0]
+        everything = len(self.axes) == a.ndim and self.weights is None
         if everything and len(a) > 1 and a.meta.dtype.kind in "iuf":
             return (yield from self._selected(a))
-        return self.tile_blind(a)
+        return self.tile_blind(*grids)
 
-    def tile_blind(self, a: Grid) -> Grid:
+    def tile_blind(self, a: Grid, *weights: Grid) -> Grid:
         """Make lanes whole, and take each one's quantiles."""
         if any(a.numblocks[axis] > 1 for axis in self.axes):
             a = recut(a, whole_lanes(a, self.axes))
@@ -143,9 +149,10 @@ class Quantile(Node):
             "method": self.method,
             "keepdims": self.keepdims,
         }
-        return blockwise(
-            quantile_of_block, [(a, axes)], chunks=chunks, meta=self.meta, kwargs=options
-        )
+        # Equal operands are one input.
+        others = weights if weights or self.weights is None else (a,)
+        inputs = [(a, axes), *((recut(grid, a.chunks), axes) for grid in others)]
+        return blockwise(quantile_of_block, inputs, chunks=chunks, meta=self.meta, kwargs=options)
 
     def _selected(self, a: Grid) -> Generator[Look, Any, Grid]:
         total = math.prod(sum(numbers(sizes)) for sizes in a.chunks)
@@ -346,6 +353,7 @@ def _between(
 @kernel(scratch=2.0)
 def quantile_of_block(
     block: Any,
+    *weights: Any,
     func: Callable[..., Any],
     q: Any,
     axis: tuple[int, ...],
@@ -356,14 +364,63 @@ def quantile_of_block(
     if 0 in (length for i, length in enumerate(block.shape) if i not in axis):
         sample = np.ones([length if i not in axis else 1 for i, length in enumerate(block.shape)])
         return np.empty(q.shape + np.sum(sample, axis, keepdims=options["keepdims"]).shape, dtype)
+    extra = {"weights": weights[0]} if weights else {}
     with np.errstate(invalid="ignore"):
-        return np.asarray(func(block, q, axis=axis, **options))
+        return np.asarray(func(block, q, axis=axis, **options, **extra))
+
+
+#: Dask's words for how percentiles are found, and whether that is exact.
+_WAYS = {"default": True, "exact": True, "dask": False, "tdigest": False, "sketch": False}
 
 
 def _quantile(
-    a: Any, q: Any, axis: Any, method: str, keepdims: bool, *, skip_nan: bool, scale: int = 1
+    a: Any,
+    q: Any,
+    axis: Any,
+    method: str,
+    keepdims: bool,
+    options: dict[str, Any],
+    *,
+    skip_nan: bool,
+    scale: int = 1,
 ) -> Any:
+    weights, exact, method = _settled(options, method)
     node = as_node(a)
+    qs = _checked_q(node, q, scale)
+    if method not in METHODS:
+        raise ValueError(f"method is one of {', '.join(METHODS)}, not {method!r}")
+    ndim = node.meta.ndim
+    normalize = np.lib.array_utils.normalize_axis_tuple
+    axes = tuple(range(ndim)) if axis is None else tuple(sorted(normalize(axis, ndim)))
+    if weights is not None:
+        if method != "inverted_cdf":
+            raise ValueError("Only method 'inverted_cdf' supports weights.")
+        given = broadcast_to(wrap(along(as_node(weights), node, axis)), numbers(node.shape))
+        return wrap(Quantile(node, qs, axes, method, keepdims, skip_nan, given.node))
+    made = Quantile(node, qs, axes, method, keepdims, skip_nan)
+    if exact:
+        return wrap(made)
+    if len(axes) < ndim or node.meta.dtype.kind not in "iuf" or method != "linear":
+        raise NotImplementedError(
+            "approximate quantiles are linear ones of all elements, which are real numbers: "
+            "leave out internal_method= for exact ones"
+        )
+    return wrap(Sketched(node, qs, made.meta.dtype, keepdims, skip_nan))
+
+
+def _settled(options: dict[str, Any], method: str) -> tuple[Any, bool, str]:
+    """Return weights, whether the result is exact, and the method by its one name."""
+    unknown = options.keys() - {"weights", "internal_method", "interpolation"}
+    if unknown:
+        raise TypeError(f"unexpected keyword argument {min(unknown)!r}")
+    way = options.get("internal_method", "default")
+    if way not in _WAYS:
+        raise ValueError(f"internal_method is one of {', '.join(_WAYS)}, not {way!r}")
+    return options.get("weights"), _WAYS[way], options.get("interpolation", method)
+
+
+def _checked_q(node: Node, q: Any, scale: int) -> Any:
+    """Return the quantiles as an array of shares."""
     if isinstance(q, Collection):
         raise NotImplementedError("q is a tensor: compute it first")
     dtype = node.meta.dtype
@@ -377,50 +434,55 @@ def _quantile(
         qs = np.asarray(q, dtype if weak else None)
     if not np.all((qs >= 0) & (qs <= 1)):
         raise ValueError(f"quantiles lie from 0 to {scale}")
-    if method not in METHODS:
-        raise ValueError(f"method is one of {', '.join(METHODS)}, not {method!r}")
-    ndim = node.meta.ndim
-    normalize = np.lib.array_utils.normalize_axis_tuple
-    axes = tuple(range(ndim)) if axis is None else normalize(axis, ndim)
-    return wrap(Quantile(node, qs, tuple(sorted(axes)), method, keepdims, skip_nan))
+    return qs
 
 
-def quantile(
-    a: Any, q: Any, axis: Any = None, method: str = "linear", keepdims: bool = False
-) -> Any:
-    """Return exact quantiles of all elements, or along axes. See numpy.quantile.
+def _family(name: str, text: str, **fixed: Any) -> Callable[..., Any]:
+    """Return a function of the family of quantiles."""
 
-    Differs from NumPy: no ``out=`` and no ``weights=``.
+    def lazy(
+        a: Any,
+        q: Any,
+        axis: Any = None,
+        out: Any = None,
+        overwrite_input: bool = False,
+        method: str = "linear",
+        keepdims: bool = False,
+        **options: Any,
+    ) -> Any:
+        del overwrite_input
+        found = _quantile(a, q, axis, method, keepdims, options, **fixed)
+        return found if out is None else assign(out, found.node)
+
+    lazy.__name__ = lazy.__qualname__ = name
+    lazy.__doc__ = f"""{text} See numpy.{name}.
+
+    They are exact by every method of NumPy's, and with ``weights=`` by "inverted_cdf", for which
+    lanes are gathered. ``interpolation`` is Mars's word for ``method``. With Dask's
+    ``internal_method="tdigest"`` those of all elements are approximate and take one pass: their
+    ranks are off by at most a 1024th of the elements, and one a chunk (see
+    :mod:`marsdask.tensor.sketch`).
     """
-    return _quantile(a, q, axis, method, keepdims, skip_nan=False)
+    return lazy
 
 
-def nanquantile(
-    a: Any, q: Any, axis: Any = None, method: str = "linear", keepdims: bool = False
+quantile = _family("quantile", "Return quantiles of all elements, or along axes.", skip_nan=False)
+nanquantile = _family("nanquantile", "Return quantiles of what is not NaN.", skip_nan=True)
+percentile = _family("percentile", "Return percentiles.", skip_nan=False, scale=100)
+nanpercentile = _family(
+    "nanpercentile", "Return percentiles of what is not NaN.", skip_nan=True, scale=100
+)
+
+
+def median(
+    a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, keepdims: bool = False
 ) -> Any:
-    """Return exact quantiles of what is not NaN. See numpy.nanquantile and :func:`quantile`."""
-    return _quantile(a, q, axis, method, keepdims, skip_nan=True)
-
-
-def percentile(
-    a: Any, q: Any, axis: Any = None, method: str = "linear", keepdims: bool = False
-) -> Any:
-    """Return exact percentiles. See numpy.percentile and :func:`quantile`."""
-    return _quantile(a, q, axis, method, keepdims, skip_nan=False, scale=100)
-
-
-def nanpercentile(
-    a: Any, q: Any, axis: Any = None, method: str = "linear", keepdims: bool = False
-) -> Any:
-    """Return exact percentiles of what is not NaN. See numpy.nanpercentile."""
-    return _quantile(a, q, axis, method, keepdims, skip_nan=True, scale=100)
-
-
-def median(a: Any, axis: Any = None, keepdims: bool = False) -> Any:
     """Return the exact median of all elements, or along axes. See numpy.median."""
-    return quantile(a, 0.5, axis, keepdims=keepdims)
+    return quantile(a, 0.5, axis, out, keepdims=keepdims)
 
 
-def nanmedian(a: Any, axis: Any = None, keepdims: bool = False) -> Any:
+def nanmedian(
+    a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, keepdims: bool = False
+) -> Any:
     """Return the exact median of what is not NaN. See numpy.nanmedian."""
-    return nanquantile(a, 0.5, axis, keepdims=keepdims)
+    return nanquantile(a, 0.5, axis, out, keepdims=keepdims)

@@ -270,7 +270,7 @@ def average(
         axes = as_axes(axis, node.meta.ndim)
         count = math.prod(numbers(node.shape[axis] for axis in axes))
         return value, full(numbers(value.node.shape), count, value.dtype)
-    given = _along(as_node(weights), node, axis)
+    given = along(as_node(weights), node, axis)
     dtype = np.result_type(node.meta.dtype, given.meta.dtype)
     if node.meta.dtype.kind in "biu":
         dtype = np.result_type(dtype, np.float64)
@@ -280,7 +280,7 @@ def average(
     return (value, scale) if returned else value
 
 
-def _along(weights: Node, node: Node, axis: Any) -> Node:
+def along(weights: Node, node: Node, axis: Any) -> Node:
     """Return weights that broadcast against the values."""
     if weights.shape == node.shape:
         return weights

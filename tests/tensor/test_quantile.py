@@ -133,3 +133,44 @@ def test_dask_finds_quantiles_without_a_look():
     x = ARRAYS["normal"]
     (found,) = dask.compute(mt.quantile(tensor(x, 4), [0.1, 0.7]), scheduler="sync")
     np.testing.assert_allclose(found, np.quantile(x, [0.1, 0.7]))
+
+
+@given(data=st.data())
+def test_weights(data):
+    """Elements count as often as their weights say, along axes or all together."""
+    x = RNG.integers(0, 9, (6, 5)).astype(float)
+    w = RNG.integers(1, 4, (6, 5))
+    t = tensor(x, data.draw(chunkings(x.shape)))
+    how = {"method": "inverted_cdf", "keepdims": data.draw(st.booleans())}
+    for axis, weights in ((None, w), (1, w), (0, w[:, 0]), ((0, 1), w)):
+        given_weights = tensor(weights, data.draw(chunkings(weights.shape)))
+        found = mt.quantile(t, [0.3, 0.5], axis, weights=given_weights, **how)
+        check(found, np.quantile(x, [0.3, 0.5], axis, weights=weights, **how))
+    found = mt.nanpercentile(t, 40, weights=t + 1, **how)
+    check(found, np.nanpercentile(x, 40, weights=x + 1, **how))
+    check(
+        mt.quantile(t + 1, 0.4, weights=t + 1, **how), np.quantile(x + 1, 0.4, weights=x + 1, **how)
+    )
+
+
+def test_other_ways_to_ask():
+    """NumPy's order of arguments, Mars's word for the method, and a tensor to put the result in."""
+    x = RNG.normal(size=30)
+    t, out = tensor(x, 7), tensor(np.zeros(()))
+    assert mt.median(t, None, out) is out
+    check(out, np.median(x))
+    check(mt.percentile(t, 30, interpolation="lower"), np.percentile(x, 30, method="lower"))
+    check(mt.quantile(t, 0.3, None, None, False, "higher"), np.quantile(x, 0.3, method="higher"))
+
+
+def test_wrong_options_are_refused_at_the_call():
+    """Weights with another method, ways that nobody knows, and approximations of lanes."""
+    t = tensor(np.ones((3, 4)))
+    with pytest.raises(ValueError, match="inverted_cdf"):
+        mt.quantile(t, 0.5, weights=t)
+    with pytest.raises(ValueError, match="internal_method"):
+        mt.percentile(t, 50, internal_method="magic")
+    with pytest.raises(NotImplementedError, match="exact"):
+        mt.percentile(t, 50, axis=0, internal_method="tdigest")
+    with pytest.raises(TypeError, match="wait"):
+        mt.quantile(t, 0.5, wait=True)
