@@ -205,6 +205,9 @@ CALLS: dict[str, Call] = {
     "repeat": lambda xp, x: [xp.repeat(x, 2, axis=1), xp.repeat(x, xp.asarray([1, 0, 2]), axis=0)],
     "reshape": lambda xp, x: xp.reshape(x, (-1, 2), copy=True),
     "roll": lambda xp, x: [xp.roll(x, 1), xp.roll(x, (1, -2), axis=(0, 1))],
+    "searchsorted": lambda xp, x: xp.searchsorted(
+        x[0, :], x[1, :], side="right", sorter=xp.argsort(x[0, :])
+    ),
     "sort": lambda xp, x: xp.sort(x, axis=0, stable=True),
     "squeeze": lambda xp, x: xp.squeeze(x[:1, :], axis=0),
     "stack": lambda xp, x: xp.stack([x, x], axis=1),
