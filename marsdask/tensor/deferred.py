@@ -16,13 +16,15 @@ class Deferred:
     Tiles along an axis are read in order. What is read is valid until the next reading.
     """
 
-    __slots__ = ("_whole", "dtype", "shape", "strides")
+    __slots__ = ("_whole", "borders", "dtype", "shape", "strides")
 
     def __init__(self, shape: tuple[int, ...], dtype: Any, strides: tuple[int, ...]) -> None:
         self.shape = shape
         self.dtype = np.dtype(dtype)
         self.strides = strides
         """Those of what it is made of: they tell the order of the axes in memory."""
+        self.borders: list[list[int]] | None = None
+        """For each axis where a tile had better end, from 0 to the length."""
         self._whole: Any = None
 
     @property

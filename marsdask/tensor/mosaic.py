@@ -18,13 +18,16 @@ from .deferred import Deferred, Tile
 class Mosaic(Deferred):
     """Views side by side as one array; a part of one view costs nothing, another a small copy."""
 
-    __slots__ = ("_pieces", "borders")
+    __slots__ = ("_pieces",)
+
+    borders: list[list[int]]
 
     def __init__(self, pieces: Sequence[Any], lengths: Sequence[Sequence[int]]) -> None:
-        self._pieces = tuple(pieces)
-        self.borders = [[0, *itertools.accumulate(axis)] for axis in lengths]
-        shape = tuple(borders[-1] for borders in self.borders)
+        borders = [[0, *itertools.accumulate(axis)] for axis in lengths]
+        shape = tuple(axis[-1] for axis in borders)
         super().__init__(shape, pieces[0].dtype, pieces[0].strides)
+        self._pieces = tuple(pieces)
+        self.borders = borders
 
     def read(self, tile: Tile) -> Any:
         axes = [_cover(borders, part) for borders, part in zip(self.borders, tile, strict=True)]
@@ -65,18 +68,22 @@ def _cover(borders: list[int], part: slice) -> list[tuple[int, slice]]:
 
 
 def seams(blocks: Sequence[Any], shape: tuple[int, ...]) -> list[list[slice]] | None:
-    """Return parts of each axis that cross no border of a mosaic, ``None`` without mosaics."""
-    mosaics = [block for block in blocks if type(block) is Mosaic]
-    if not mosaics:
+    """Return parts of each axis that cross no border of a block, ``None`` if there is none."""
+    found = [
+        (block, block.borders)
+        for block in blocks
+        if isinstance(block, Deferred) and block.borders is not None
+    ]
+    if not found:
         return None
     borders = [{0, length} for length in shape]
-    for block in mosaics:
+    for block, own in found:
         for axis in range(-block.ndim, 0):
             if block.shape[axis] == shape[axis]:
-                borders[axis].update(block.borders[axis])
+                borders[axis].update(own[axis])
     parts = []
-    for found, length in zip(borders, shape, strict=True):
-        pairs = itertools.pairwise(sorted(found)) if length else [(0, 0)]
+    for stops, length in zip(borders, shape, strict=True):
+        pairs = itertools.pairwise(sorted(stops)) if length else [(0, 0)]
         parts.append([slice(start, stop) for start, stop in pairs])
     return parts
 

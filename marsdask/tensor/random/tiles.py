@@ -21,6 +21,7 @@ from marsdask.core.node import Node
 from marsdask.core.shapes import blockwise, kernel, map_blocks
 from marsdask.core.types import Chunks, Index, Sizes, numbers
 from marsdask.tensor.chunks import regular
+from marsdask.tensor.deferred import Deferred, Tile
 from marsdask.tensor.rechunk import recut, resolved
 
 from .samplers import Params, Sampler, by_name
@@ -141,7 +142,7 @@ class Draw(Node):
         if not grids:
             return blockwise(draw, [], chunks=chunks, meta=self.meta, varying=where, kwargs=options)
         return map_blocks(
-            draw, *grids, chunks=chunks, meta=self.meta, varying=where, kwargs=options
+            draw_with, *grids, chunks=chunks, meta=self.meta, varying=where, kwargs=options
         )
 
 
@@ -178,8 +179,44 @@ def snapped(chunks: Chunks, steps: Sequence[int]) -> Chunks:
     return tuple(result)
 
 
+class Drawing(Deferred):
+    """Random numbers that are drawn as they are read."""
+
+    __slots__ = ("_bounds", "_options")
+
+    def __init__(self, bounds: Bounds, options: Mapping[str, Any]) -> None:
+        shape = tuple(stop - start for start, stop in bounds)
+        itemsize = np.dtype(options["dtype"]).itemsize
+        strides = tuple(itemsize * math.prod(shape[axis + 1 :]) for axis in range(len(shape)))
+        super().__init__(shape, options["dtype"], strides)
+        self._bounds = bounds
+        self._options = options
+        steps = tile_steps(options["extent"], options["events"])
+        self.borders = [
+            [0, *(stop - low for stop in range(low - low % step + step, high, step)), high - low]
+            for (low, high), step in zip(bounds, steps, strict=True)
+        ]
+
+    def read(self, tile: Tile) -> Any:
+        pairs = zip(self._bounds, tile, strict=True)
+        place = tuple((low + part.start, low + part.stop) for (low, _), part in pairs)
+        return draw_with(place, **self._options)
+
+
+@kernel(view=True)
+def drawing(bounds: Bounds, **options: Any) -> Any:
+    """Return one chunk that is drawn as it is read."""
+    return Drawing(bounds, options)
+
+
+@kernel(scratch=0.0, buffer=TILE_BYTES, deferred=drawing)
+def draw(bounds: Bounds, **options: Any) -> Any:
+    """Return one chunk, put together from the tiles it covers."""
+    return draw_with(bounds, **options)
+
+
 @kernel(scratch=0.0, buffer=TILE_BYTES)
-def draw(
+def draw_with(
     *args: Any,
     law: str,
     params: tuple[Any, ...],
@@ -188,7 +225,7 @@ def draw(
     extent: tuple[int, ...],
     events: int,
 ) -> Any:
-    """Return one chunk, put together from the tiles it covers."""
+    """Return one chunk of numbers whose parameters are tensors."""
     *blocks, bounds = args
     out: Any = np.empty(tuple(stop - start for start, stop in bounds), dtype)
     sampler = by_name(law)
