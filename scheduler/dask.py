@@ -10,11 +10,12 @@ import asyncio
 import threading
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import Any
 
 from dask.highlevelgraph import HighLevelGraph, MaterializedLayer
 from distributed import Client, Future, Security, default_client
-from distributed.comm import connect
+from distributed.comm import CommClosedError, connect
 
 from .base import Callback, Capabilities, ChunkInfo, Handle, Hint, Key, TaskGraph, describe
 from .dask_graph import cull
@@ -169,6 +170,9 @@ def _reason(error: BaseException | None) -> str:
 async def _greet(address: str, seconds: float) -> None:
     peer = await connect(address, seconds, **Security().get_connection_args("client"))
     await peer.close()
+    with suppress(CommClosedError, asyncio.TimeoutError):
+        # A websocket is closed once the other side has agreed.
+        await asyncio.wait_for(peer.read(), seconds)
 
 
 class _ClusterSubmission(Submission):

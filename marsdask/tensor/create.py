@@ -250,7 +250,9 @@ def arange(*args: Any, dtype: Any = None, chunk_size: Any = None, **extra: Any) 
         *args, dtype = args  # type: ignore[assignment]
     start, stop, step = _range(tuple(args), named)
     if any(isinstance(item, np.datetime64 | np.timedelta64) for item in (start, stop, step)):
-        array = np.arange(start, stop, step, dtype=dtype)
+        # A plain number as the step of dates is on its way out of NumPy.
+        steps = () if type(step) is int and step == 1 else (step,)
+        array = np.arange(start, stop, *steps, dtype=dtype)
         return wrap(as_node(array, chunks_from(chunk_size, extra)))
     nothing = [type(item)(0) for item in (start, stop) if item is not None]
     dtype = np.arange(*nothing, *([] if start is None else [type(step)(1)]), dtype=dtype).dtype

@@ -52,6 +52,7 @@ def operand_count(name: str) -> int:
     return func.nin if isinstance(func, np.ufunc) else 2 if name == "isclose" else 1
 
 
+@pytest.mark.filterwarnings("ignore:numpy.fix is deprecated")  # by NumPy 2.5, which still has it
 @pytest.mark.parametrize("name", UFUNCS + OTHERS)
 @given(data=st.data())
 def test_functions_equal_numpy(name: str, data: st.DataObject) -> None:
