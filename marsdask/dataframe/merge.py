@@ -235,7 +235,7 @@ def _bytes(grid: Grid) -> float:
     return float("inf") if projected is None else projected
 
 
-@kernel(scratch=2.0)
+@kernel(scratch=2.5)
 def merged(left: Any, right: Any, how: How) -> Any:
     """Merge two chunks."""
     return how(left, right)
