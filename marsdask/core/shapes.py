@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import operator
+import sys
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
@@ -10,7 +12,8 @@ from typing import Any, NamedTuple
 
 from .chunk import Call, Grid, Ref, Rule
 from .config import options
-from .types import Chunks, Index, Sizes
+from .plan import current_plan
+from .types import Chunks, Index, Sizes, upper
 
 
 @dataclass(frozen=True)
@@ -255,12 +258,14 @@ def tree(
     """Combine ``partials`` along ``axes`` down to one chunk, a group of ``width`` at a time.
 
     ``combine(a, b)`` is associative; ``finalize(partial, **finalize_kwargs)`` runs once at the end.
-    The result keeps every axis, each reduced one as a single chunk.
+    The result keeps every axis, each reduced one as a single chunk. Groups are smaller where the
+    memory of the machine could not take them.
     """
     grid = partials
+    width = min(max(2, width or options.split_every), _room(partials))
     whole: Axes = tuple(range(grid.ndim))
     while any(grid.numblocks[axis] > 1 for axis in axes):
-        widths = _widths(grid, axes, max(2, width or options.split_every))
+        widths = _widths(grid, axes, width)
         chunks = tuple(sizes[::step] for sizes, step in zip(grid.chunks, widths, strict=True))
         rule = Grouped(fold, grid, widths, {"combine": combine})
         grid = Grid(rule, chunks, partials.meta, partials.itemsize)
@@ -274,6 +279,16 @@ def tree(
         kwargs=finalize_kwargs,
         itemsize=itemsize,
     )
+
+
+def _room(grid: Grid) -> int:
+    """Return how many chunks a task may have for inputs, besides its result, with room to spare."""
+    plan = current_plan.get()
+    bounds = [max((upper(size) or 0 for size in sizes), default=0) for sizes in grid.chunks]
+    largest = math.prod(bounds) * (grid.width or 0)
+    if plan.budget is None or not largest:
+        return sys.maxsize
+    return max(2, int(plan.budget / (2 * max(1, plan.workers) * largest)) - 2)
 
 
 def _widths(grid: Grid, axes: Sequence[int], width: int) -> Index:

@@ -7,9 +7,10 @@ misses is widened, so the result is exact whatever the sample said.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -20,6 +21,7 @@ from marsdask.core.collection import Collection, wrap
 from marsdask.core.node import Node
 from marsdask.core.shapes import blockwise, gather, kernel, map_blocks
 from marsdask.core.types import Chunks, numbers
+from marsdask.scheduler.base import ChunkInfo
 
 from .base import as_node
 from .pointwise import assign
@@ -185,8 +187,18 @@ def _collected(
         infos = yield Look((counts,), keep=(found,))
         table = sum(info.sample for info in infos)
         if all(any(start <= rank < stop for start, stop in table) for rank in ranks):
-            return found, brackets
+            return replace(found, itemsize=_share(a, infos) * (a.width or 0)), brackets
         width *= 8
+
+
+def _share(a: Grid, infos: Sequence[ChunkInfo]) -> float:
+    """Return how much of a chunk lies in the brackets, at most: what is collected is that small."""
+    found = [int(np.diff(info.sample, axis=1).sum()) for info in infos]
+    sizes = itertools.product(*map(numbers, a.chunks))
+    return max(
+        (count / math.prod(size) for count, size in zip(found, sizes, strict=True) if count),
+        default=0.0,
+    )
 
 
 class Bracket(NamedTuple):

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import marsdask
 import marsdask.tensor as mt
 from marsdask.core.collection import wrap
 from marsdask.core.config import option_context
@@ -174,3 +175,16 @@ def test_wrong_options_are_refused_at_the_call():
         mt.percentile(t, 50, axis=0, internal_method="tdigest")
     with pytest.raises(TypeError, match="wait"):
         mt.quantile(t, 0.5, wait=True)
+
+
+def test_quantiles_of_more_than_the_budget():
+    """What lies near the quantiles is small, and known to be before it is put together."""
+    budget = 8 * 2**20
+    session = marsdask.new_session("threads", n_workers=2, memory_limit=budget, default=False)
+    try:
+        values = np.random.default_rng(0).random(3 * budget // 8)
+        x = mt.tensor(values, chunk_size=2**16)
+        found = mt.percentile(x, [1, 50]).compute(session=session)
+        np.testing.assert_allclose(found, np.percentile(values, [1, 50]), rtol=1e-12)
+    finally:
+        session.close()
