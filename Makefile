@@ -4,6 +4,8 @@
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+# Test modules run side by side; at most four, since many start processes of their own.
+SIDE_BY_SIDE := --numprocesses=logical --maxprocesses=4 --dist=loadscope
 # setuptools warns of each editable installation, in a box.
 PIP := PYTHONWARNINGS=ignore $(BIN)/python -m pip install --quiet --disable-pip-version-check
 CANDIDATES := python3.14 python3.13 python3.12 python3.11 python3 python
@@ -18,11 +20,11 @@ quickstart: $(STAMP)
 	$(BIN)/python examples/quickstart.py
 
 test: lint
-	$(BIN)/python -m pytest -q
+	$(BIN)/python -m pytest -q $(SIDE_BY_SIDE)
 
 # Hypothesis draws anew and ten times as much.
 test-long: lint
-	HYPOTHESIS_PROFILE=long $(BIN)/python -m pytest -q
+	HYPOTHESIS_PROFILE=long $(BIN)/python -m pytest -q $(SIDE_BY_SIDE)
 
 # The array API standard. The community's own suite is on no package index: give a checkout of
 # data-apis/array-api-tests, with its submodule, as ARRAY_API_TESTS=path.
