@@ -69,12 +69,19 @@ def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any 
     return _edges(_data(a), bins, range, weights)[0]
 
 
+#: Up to so many edges they are sought in sorted pieces of a block, which takes half the time of
+#: computing each element's bin.
+FEW_EDGES = 2**11
+
+
 @kernel(scratch=1.0)
 def count_in_bins(block: Any, *rest: Any, equal: bool) -> Any:
     """Count a block's elements, or add up their weights, between the edges, which come last."""
     *weights, edges = rest
-    bins, ends = (len(edges) - 1, (edges[0], edges[-1])) if equal else (edges, None)
-    return np.histogram(block, bins, ends, weights=weights[0] if weights else None)[0]
+    if not equal or (len(edges) <= FEW_EDGES and not weights):
+        return np.histogram(block, edges, weights=weights[0] if weights else None)[0]
+    ends = (edges[0], edges[-1])
+    return np.histogram(block, len(edges) - 1, ends, weights=weights[0] if weights else None)[0]
 
 
 def density_of(counts: Any, edges: Any) -> Any:

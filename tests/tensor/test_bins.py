@@ -33,7 +33,7 @@ CASES: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("name", CASES)
-@settings(max_examples=4)
+@settings(max_examples=3)
 @given(
     case=arrays_and_chunks(("i1", "u2", "i8", "f4", "f8", "?"), min_dims=1, max_dims=1, nan=False),
     merged=st.booleans(),

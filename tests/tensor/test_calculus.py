@@ -46,7 +46,7 @@ CASES: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("name", CASES)
-@settings(max_examples=4)
+@settings(max_examples=3)
 @given(
     case=arrays_and_chunks(("i4", "f4", "f8"), min_dims=2, max_dims=2, min_side=2, nan=False),
     merged=st.booleans(),

@@ -33,7 +33,7 @@ CASES: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("name", CASES)
-@settings(max_examples=4)
+@settings(max_examples=3)
 @given(
     case=arrays_and_chunks(("i1", "i8"), min_dims=2, max_dims=2, min_side=1), merged=st.booleans()
 )

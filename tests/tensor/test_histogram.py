@@ -53,7 +53,7 @@ POINTS: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("name", CASES)
-@settings(max_examples=3)
+@settings(max_examples=2)
 @given(
     case=arrays_and_chunks(("i1", "i8", "f4", "f8"), min_dims=0, max_dims=2), merged=st.booleans()
 )
@@ -63,7 +63,7 @@ def test_equals_numpy(name: str, case: Any, merged: bool) -> None:
 
 
 @pytest.mark.parametrize("name", POINTS)
-@settings(max_examples=3)
+@settings(max_examples=2)
 @given(data=st.data())
 def test_points_equal_numpy(name: str, data: st.DataObject) -> None:
     """Counts of points in boxes, and each axis's edges."""
@@ -104,3 +104,11 @@ def test_extents_that_are_not_finite() -> None:
     counts, _ = mt.histogram(mt.tensor([1.0, np.nan, 3.0], chunk_size=1))
     with pytest.raises(ValueError, match="not finite"):
         counts.compute()
+
+
+def test_many_equal_bins() -> None:
+    """Are found by computing, not by searching; the counts are the same."""
+    x = np.random.default_rng(0).normal(size=5000)
+    lazy = mt.tensor(x, chunk_size=1300)
+    assert_same(mt.histogram(lazy, 3000)[0], np.histogram(x, 3000)[0])
+    assert_same(mt.histogram(lazy, 3000, (-1, 1))[0], np.histogram(x, 3000, (-1, 1))[0])
