@@ -184,7 +184,7 @@ from .linalg import (
     vdot,
     vecdot,
 )
-from .linalg.products import outer
+from .linalg.products import matvec, outer, vecmat
 from .literals import (
     frombuffer,
     fromiter,
@@ -425,6 +425,7 @@ __all__ = [
     "mask_indices",
     "matmul",
     "matrix_transpose",
+    "matvec",
     "median",
     "meshgrid",
     "mgrid",
@@ -523,6 +524,7 @@ __all__ = [
     "vander",
     "vdot",
     "vecdot",
+    "vecmat",
     "vectorize",
     "vsplit",
     "vstack",

@@ -18,6 +18,7 @@ from marsdask.core.config import option_context
 from marsdask.core.plan import Plan
 from marsdask.core.tiling import Compilation
 from marsdask.scheduler.base import ChunkInfo, Done, Stage, describe
+from marsdask.tensor.linalg import elimination
 from tests.core.toys import order
 
 MIB = 2**20
@@ -33,6 +34,8 @@ ROWS = 2**20
 RANDOM = np.random.default_rng(0)
 VALUES = RANDOM.random(2 * ROWS)
 PLACES = RANDOM.permutation(ROWS)
+POSITIVE = VALUES[: 2**21].reshape(2048, 1024) @ VALUES[: 2**21].reshape(2048, 1024).T
+POSITIVE += 2048 * np.eye(2048)
 TABLE = pd.DataFrame(
     {
         "few": RANDOM.integers(0, 1000, ROWS),
@@ -72,6 +75,11 @@ def dependent() -> Any:
     array = VALUES.reshape(-1, 16).copy()
     array[:, 3] = array[:, 2] * (1 + 1e-12)
     return mt.tensor(array, chunk_size=(ROWS // 16, 16))
+
+
+def positive() -> Any:
+    """Return a positive definite matrix, which is factored in panels of 16 MiB."""
+    return mt.tensor(POSITIVE, chunk_size=1024)
 
 
 def assigned(key: Any, value: Any) -> Any:
@@ -143,6 +151,10 @@ CASES: dict[str, Callable[[], Any]] = {
     "qr": lambda: mt.linalg.qr(tall())[0],
     "qr of dependent columns": lambda: mt.linalg.qr(dependent())[0],
     "svd": lambda: mt.linalg.svd(tall())[0],
+    "lu": lambda: mt.linalg.lu(positive())[1],
+    "solve": lambda: mt.linalg.solve(positive(), positive()),
+    "cholesky": lambda: mt.linalg.cholesky(positive()),
+    "approximate median": lambda: mt.quantile(vector(), 0.5, internal_method="tdigest"),
     "svd of dependent columns": lambda: mt.linalg.svd(dependent())[0],
     "inv": lambda: mt.linalg.inv(matrix()[:1024]),
     "fft": lambda: mt.fft.fft(matrix(), axis=1),
@@ -259,8 +271,10 @@ def run(root: Any) -> list[Measured]:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_tasks_take_what_was_projected(name: str):
+def test_tasks_take_what_was_projected(name: str, monkeypatch: pytest.MonkeyPatch):
     """No task takes more than its projection, and none claims more than twice what it needs."""
+    # Panels of a matrix small enough to test are as large as those of a large one.
+    monkeypatch.setattr(elimination, "WIDTH", 1024)
     with option_context({"coalesce": False}):
         tasks = run(CASES[name]())
     assert tasks, "no task is large enough to tell"

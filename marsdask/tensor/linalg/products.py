@@ -15,7 +15,7 @@ from marsdask.core.types import Size, Unknown, numbers
 from marsdask.tensor.arrange import diagonal, trace
 from marsdask.tensor.base import as_node
 from marsdask.tensor.reshape import ravel
-from marsdask.tensor.shape import moveaxis
+from marsdask.tensor.shape import expand_dims, moveaxis, squeeze
 
 from .contract import Labels, conjugated, contract
 from .subscripts import parse
@@ -82,6 +82,17 @@ def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     la, lb = (tuple(range(node.meta.ndim - 1, -1, -1)) for node in (left, right))
     out = max(la, lb, key=len)[:-1]
     return wrap(contract([conjugated(left), right], [la, lb], out))
+
+
+def matvec(x1: Any, x2: Any, /) -> Any:
+    """Multiply matrices with vectors, stacks of both broadcast. See numpy.matvec."""
+    return squeeze(matmul(x1, expand_dims(x2, -1)), -1)
+
+
+def vecmat(x1: Any, x2: Any, /) -> Any:
+    """Multiply vectors, conjugated, with matrices. See numpy.vecmat."""
+    row = expand_dims(wrap(conjugated(as_node(x1))), -2)
+    return squeeze(matmul(row, x2), -2)
 
 
 def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:

@@ -163,3 +163,17 @@ def test_few_large_tasks_are_halved():
         patch.setattr(contract.os, "cpu_count", lambda: 2)
         with option_context({"coalesce": False}):
             same(mt.matmul(tensor(x, 8), tensor(x.T, 8)), x @ x.T)
+
+
+@given(data=st.data())
+def test_matrices_with_vectors(data):
+    """Stacks broadcast, and vectors on the left are conjugated."""
+    rng = np.random.default_rng(0)
+    x, v = rng.normal(size=(3, 4, 5)) + 1j, rng.normal(size=(3, 5)) - 2j
+    t = wrap(as_node(x, data.draw(chunkings(x.shape))))
+    for vector in (v, v[0]):
+        lazy = wrap(as_node(vector, data.draw(chunkings(vector.shape))))
+        np.testing.assert_allclose(mt.matvec(t, lazy).compute(), np.matvec(x, vector))
+        flipped = t.transpose(0, 2, 1)
+        expected = np.vecmat(vector, x.transpose(0, 2, 1))
+        np.testing.assert_allclose(mt.vecmat(lazy, flipped).compute(), expected)
