@@ -113,3 +113,57 @@ def test_a_tensor_program_loads_no_other_library():
         [sys.executable, "-c", code], check=True, cwd=ROOT, capture_output=True, text=True
     ).stdout
     assert output.strip() == "[]"
+
+
+def test_stencils_of_the_documentation_of_dask():
+    """``import marsdask.tensor as da``: a derivative, and functions of chunks with halos."""
+    x = mt.from_array(np.array([1, 1, 2, 3, 3, 3, 2, 1, 1]), chunks=5)
+    slope = x.map_overlap(lambda block: block - np.roll(block, 1), depth=1, boundary=0)
+    np.testing.assert_array_equal(slope.compute(), [1, 0, 1, 1, 0, 0, -1, -1, 0])
+    d = mt.from_array(np.arange(16).reshape(4, 4), chunks=(2, 2))
+    sums = mt.map_overlap(lambda b: b + b.size, d, depth=1, boundary="reflect")
+    np.testing.assert_array_equal(sums.compute(), np.arange(16).reshape(4, 4) + 16)
+    g = mt.overlap.overlap(d, depth={0: 2, 1: 1}, boundary={0: 100, 1: "reflect"})
+    assert g.map_blocks(lambda b: b * 2, dtype=int).chunks == ((6, 6), (4, 4))
+    trimmed = mt.overlap.trim_internal(g, {0: 2, 1: 1}, boundary={0: 100, 1: "reflect"})
+    np.testing.assert_array_equal(trimmed.compute(), d.compute())
+
+
+def test_functions_of_chunks_of_the_documentation_of_dask():
+    """Generalised ufuncs, labels, reductions, blocks, points."""
+    a = mt.random.normal(size=(10, 20, 30), chunks=(5, 10, 30))
+    mean, std = mt.apply_gufunc(
+        lambda x: (np.mean(x, axis=-1), np.std(x, axis=-1)), "(i)->(),()", a,
+        output_dtypes=2 * (a.dtype,),
+    )  # fmt: skip
+    assert (mean.compute().shape, std.shape) == ((10, 20), (10, 20))
+    x = mt.arange(4, chunks=2)
+    z = mt.blockwise(np.multiply.outer, "ij", x, "i", x, "j", dtype="f8")
+    assert z.chunks == ((2, 2), (2, 2))
+    ones = mt.ones((8, 8), chunks=(4, 4))
+    assert mt.reduction(ones, np.sum, np.sum, dtype="f8").compute() == 64
+    assert mt.coarsen(np.sum, ones, {0: 2, 1: 2}).compute().sum() == 64
+    assert ones.blocks[0].shape == ones.partitions[0].shape == (4, 8)
+    assert ones.vindex[[0, 1], [2, 3]].compute().tolist() == [1, 1]
+    assert mt.topk(np.array([5, 1, 3, 6]), 2).compute().tolist() == [6, 5]
+    info = ones.map_blocks(lambda b, block_info=None: b * block_info[0]["chunk-location"][0],
+                           dtype=float)  # fmt: skip
+    assert info.compute().sum() == 32
+    assert mt.block([[ones, ones], [ones, ones]]).shape == (16, 16)
+
+
+def test_masks_and_files_of_the_documentation_of_dask(tmp_path):
+    """Masked arrays, lengths that nobody knows, stores."""
+    x = mt.from_array(np.array([1, -1, 3, -1, 5]), chunks=2)
+    assert mt.ma.masked_equal(x, -1).mean().compute() == 3
+    kept = x[x > 0]
+    assert kept.compute_chunk_sizes().shape == (3,)
+    target = np.zeros(5)
+    mt.store(x, target)
+    np.testing.assert_array_equal(target, x.compute())
+    mt.to_npy_stack(tmp_path / "stack", mt.ones((5, 4), chunks=(2, 4)))
+    assert mt.from_npy_stack(tmp_path / "stack").sum().compute() == 20
+    late = original.delayed(np.ones)((3, 4))
+    assert mt.stack([mt.from_delayed(late, (3, 4), float)] * 2).sum().compute() == 24
+    total, _ = mt.compute(x.sum(), x.max())
+    assert mt.assert_eq(x.sum(), total)

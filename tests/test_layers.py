@@ -60,6 +60,8 @@ DASK_USERS = {
     "marsdask/core/explain.py": "says bytes as Dask does",
     "marsdask/dataframe/dask_exchange.py": "makes dask.dataframes of frames and frames of those",
     "marsdask/tensor/exchange.py": "makes dask.arrays of tensors and tensors of dask.arrays",
+    "marsdask/tensor/blocks.py": "draws chunks as Dask does",
+    "marsdask/tensor/storage.py": "takes Dask's delayed targets, and its lock that travels",
 }
 
 #: Who knows Dask at the top: the drop-in for `import dask` hands Dask's own functions on.
@@ -71,6 +73,7 @@ DASK_DROP_IN = {
 #: Packages that are heavy or optional: importing them inside the function that needs them is fine.
 LAZY_PACKAGES = {
     "IPython": "optional: notebooks",
+    "PIL": "optional: images",
     "bokeh": "heavy: only for plots",
     "cupy": "optional: extra gpu",
     "distributed": "heavy: half a second that in-process users need not pay",
@@ -86,6 +89,7 @@ LAZY_PACKAGES = {
     "scipy": "heavy: each submodule is loaded by the function that needs it",
     "sklearn": "heavy: only estimators need it",
     "threadpoolctl": "heavy: only once native pools are limited",
+    "tiledb": "optional: TileDB arrays",
     "tqdm": "heavy: only where a bar is shown",
     "zarr": "optional: zarr stores",
 }
@@ -95,6 +99,7 @@ LAZY_IMPORTS = {
     "marsdask/dataframe/dask_exchange.py": {
         "dask.dataframe": "heavy: only programs that mix need it"
     },
+    "marsdask/tensor/blocks.py": {"dask.array.svg": "heavy: only notebooks draw chunks"},
     "marsdask/tensor/exchange.py": {"dask.array": "heavy: only programs that mix need it"},
     "scheduler/child.py": {"multiprocessing.connection": "PipeConnection exists on Windows only"},
     "scheduler/worker/binding.py": {"fcntl": "exists on Unix only"},

@@ -36,7 +36,7 @@ from numpy import (
 
 from marsdask.core.collection import ExecutableTuple
 
-from . import dtypes, elementwise, fft, lib, linalg, random, reduce
+from . import dtypes, elementwise, fft, images, lib, linalg, ma, overlap, random, reduce
 from .along import (
     apply_along_axis,
     apply_over_axes,
@@ -64,12 +64,14 @@ from .bits import (
     packbits,
     unpackbits,
 )
+from .blockwise import atop, blockwise, unify_chunks
 from .calculus import (
     cross,
     gradient,
     interp,
     unwrap,
 )
+from .carry import push
 from .choices import (
     choose,
     piecewise,
@@ -122,6 +124,7 @@ from .derived import (
     ediff1d,
     from_array,
     isnull,
+    moment,
     ndim,
     notnull,
     shape,
@@ -141,14 +144,27 @@ from .edits import (
 )
 from .elementwise import *  # noqa: F403 - a table with its own __all__
 from .exchange import from_dask, from_delayed, to_dask, to_delayed
+from .folded import reduction
+from .gufunc import apply_gufunc, as_gufunc, gufunc
 from .histogram import (
     histogram,
     histogram2d,
     histogram_bin_edges,
     histogramdd,
 )
+from .images import imread
 from .index import (
     take,
+)
+from .interop import (
+    Array,
+    PerformanceWarning,
+    assert_eq,
+    compute,
+    from_dataframe,
+    from_series,
+    optimize,
+    register_chunk_type,
 )
 from .join import (
     append,
@@ -201,11 +217,13 @@ from .masks import (
     nonzero,
     where,
 )
+from .npyfiles import from_npy_stack, genfromtxt, load, loadtxt, save, to_npy_stack
 from .orders import (
     lexsort,
     sort_complex,
     trim_zeros,
 )
+from .overlap import map_overlap, sliding_window_view
 from .polynomials import (
     polyfit,
     polyval,
@@ -237,6 +255,7 @@ from .quantile import (
 )
 from .rechunk import rechunk
 from .reduce import *  # noqa: F403 - likewise
+from .regroup import coarsen, reshape_blockwise, shuffle
 from .reshape import (
     ravel,
     reshape,
@@ -259,7 +278,18 @@ from .sort import (
     partition,
     sort,
 )
+from .storage import store, to_hdf5, to_zarr, tohdf5, tozarr
 from .tensor import Tensor
+from .tiledb_arrays import (
+    from_tiledb,
+    from_vineyard,
+    fromtiledb,
+    fromvineyard,
+    to_tiledb,
+    to_vineyard,
+    totiledb,
+    tovineyard,
+)
 from .topk import (
     argtopk,
     topk,
@@ -285,12 +315,15 @@ from .windows import (
 )
 
 __all__ = [
+    "Array",
     "ExecutableTuple",
+    "PerformanceWarning",
     "Tensor",
     "__array_api_version__",
     "__array_namespace_info__",
     "append",
     "apply_along_axis",
+    "apply_gufunc",
     "apply_over_axes",
     "arange",
     "argmax",
@@ -302,15 +335,19 @@ __all__ = [
     "array",
     "array_equiv",
     "array_split",
+    "as_gufunc",
     "asanyarray",
     "asarray",
+    "assert_eq",
     "atleast_1d",
     "atleast_2d",
     "atleast_3d",
+    "atop",
     "bartlett",
     "bincount",
     "blackman",
     "block",
+    "blockwise",
     "bool",
     "bool_",
     "broadcast_arrays",
@@ -320,10 +357,12 @@ __all__ = [
     "busday_offset",
     "c_",
     "choose",
+    "coarsen",
     "column_stack",
     "complex64",
     "complex128",
     "compress",
+    "compute",
     "concat",
     "concatenate",
     "convolve",
@@ -372,9 +411,14 @@ __all__ = [
     "float64",
     "from_array",
     "from_dask",
+    "from_dataframe",
     "from_delayed",
     "from_dlpack",
     "from_hdf5",
+    "from_npy_stack",
+    "from_series",
+    "from_tiledb",
+    "from_vineyard",
     "from_zarr",
     "frombuffer",
     "fromfunction",
@@ -382,11 +426,15 @@ __all__ = [
     "fromiter",
     "frompyfunc",
     "fromstring",
+    "fromtiledb",
+    "fromvineyard",
     "fromzarr",
     "full",
     "full_like",
+    "genfromtxt",
     "geomspace",
     "gradient",
+    "gufunc",
     "hamming",
     "hanning",
     "histogram",
@@ -397,6 +445,8 @@ __all__ = [
     "hstack",
     "identity",
     "iinfo",
+    "images",
+    "imread",
     "indices",
     "inf",
     "inner",
@@ -419,9 +469,13 @@ __all__ = [
     "lib",
     "linalg",
     "linspace",
+    "load",
+    "loadtxt",
     "logspace",
+    "ma",
     "map_blocks",
     "map_chunk",
+    "map_overlap",
     "mask_indices",
     "matmul",
     "matrix_transpose",
@@ -429,6 +483,7 @@ __all__ = [
     "median",
     "meshgrid",
     "mgrid",
+    "moment",
     "moveaxis",
     "nan",
     "nanargmax",
@@ -446,7 +501,9 @@ __all__ = [
     "ogrid",
     "ones",
     "ones_like",
+    "optimize",
     "outer",
+    "overlap",
     "packbits",
     "pad",
     "partition",
@@ -458,6 +515,7 @@ __all__ = [
     "polyfit",
     "polyval",
     "promote_types",
+    "push",
     "put",
     "put_along_axis",
     "putmask",
@@ -467,24 +525,31 @@ __all__ = [
     "ravel",
     "ravel_multi_index",
     "rechunk",
+    "reduction",
+    "register_chunk_type",
     "repeat",
     "reshape",
+    "reshape_blockwise",
     "resize",
     "roll",
     "rollaxis",
     "rot90",
+    "save",
     "scalar",
     "searchsorted",
     "select",
     "setdiff1d",
     "setxor1d",
     "shape",
+    "shuffle",
     "size",
+    "sliding_window_view",
     "sort",
     "sort_complex",
     "split",
     "squeeze",
     "stack",
+    "store",
     "swapaxes",
     "take",
     "take_along_axis",
@@ -493,7 +558,16 @@ __all__ = [
     "tile",
     "to_dask",
     "to_delayed",
+    "to_hdf5",
+    "to_npy_stack",
+    "to_tiledb",
+    "to_vineyard",
+    "to_zarr",
+    "tohdf5",
     "topk",
+    "totiledb",
+    "tovineyard",
+    "tozarr",
     "trace",
     "transpose",
     "trapezoid",
@@ -511,6 +585,7 @@ __all__ = [
     "uint16",
     "uint32",
     "uint64",
+    "unify_chunks",
     "union1d",
     "unique",
     "unique_all",
@@ -544,5 +619,7 @@ __array_api_version__ = "2024.12"
 asanyarray = asarray
 concat = concatenate
 permute_dims = transpose
+# What only moves elements takes masked tensors as well.
+globals().update({_name: ma.moving(globals()[_name]) for _name in ma.MOVING})
 # The function, which the submodule of this name would hide.
 tensor = array

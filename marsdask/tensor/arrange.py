@@ -24,6 +24,7 @@ from .join import concatenate, length
 from .rechunk import aligned_axes, recut, resolved
 from .reshape import ravel
 from .shape import broadcast_to, moveaxis, normalize_axes, normalize_axis
+from .waiting import waits_for_lengths
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,6 +81,7 @@ _MIRRORS = ("edge", "reflect", "symmetric", "wrap", "empty")
 _STATISTICS = ("linear_ramp", "maximum", "mean", "median", "minimum")
 
 
+@waits_for_lengths
 def pad(array: Any, pad_width: Any, mode: str = "constant", **kwargs: Any) -> Any:
     """Put values around a tensor. See numpy.pad.
 
@@ -227,6 +229,7 @@ def diagonal_block(values: Any, shape: tuple[int, int], starts: tuple[int, int])
     return out
 
 
+@waits_for_lengths
 def diag(v: Any, k: int = 0) -> Any:
     """Return a matrix with a diagonal, or the diagonal of a matrix. See numpy.diag."""
     node = as_node(v)
@@ -247,11 +250,13 @@ def diag(v: Any, k: int = 0) -> Any:
     return concatenate([wide, zeros[1]] if k > 0 else [zeros[1], wide], 0)
 
 
+@waits_for_lengths
 def diagflat(v: Any, k: int = 0) -> Any:
     """Return a matrix with the elements on a diagonal. See numpy.diagflat."""
     return diag(ravel(v), k)
 
 
+@waits_for_lengths
 def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     """Return diagonals of the matrices in two axes, along the last axis. See numpy.diagonal."""
     node = as_node(a)
@@ -266,6 +271,7 @@ def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     return getitem(turned, (..., along, along + offset))
 
 
+@waits_for_lengths
 def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None) -> Any:
     """Return the sum along diagonals. See numpy.trace."""
     return reduce.sum(diagonal(a, offset, axis1, axis2), axis=-1, dtype=dtype)
@@ -309,6 +315,7 @@ def _one(chunks: Chunks, axis: int) -> Chunks:
     return (*chunks[:axis], whole, *chunks[axis + 1 :])
 
 
+@waits_for_lengths
 def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> Any:
     """Return elements of each line at that line's positions. See numpy.take_along_axis."""
     if axis is None:

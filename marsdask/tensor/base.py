@@ -31,7 +31,7 @@ def empty(dtype: np.dtype[Any], ndim: int) -> Any:
     """Return an array without elements (of zeros, if it has no axes), always the same one."""
     # Types that compare equal may still differ in their text: metadata, titles.
     plain = dtype.isbuiltin == 1 and dtype.metadata is None
-    return _empty(dtype, ndim, "" if plain else str(dtype))
+    return _empty(dtype, ndim, "" if plain else f"{dtype}{dtype.metadata}")
 
 
 @dataclass(frozen=True)
@@ -100,6 +100,10 @@ class Literal(Node):
 def as_node(obj: Any, chunk_size: Any = None) -> Node:
     """Return the node of a tensor or dask.array, or one that holds what NumPy makes of ``obj``."""
     if isinstance(obj, Collection):
+        if getattr(obj, "is_masked", False):
+            raise NotImplementedError(
+                "this does not know masks: see what tensor.ma has, or take filled() or .data"
+            )
         return obj.node
     if isinstance(obj, Node):
         return obj

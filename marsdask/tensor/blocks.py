@@ -19,6 +19,8 @@ def assemble(blocks: Mapping[Index, Any], meta: Any, *, owned: bool) -> Any:
 
     A single block that others keep too is copied, so that nobody writes into what they hold.
     """
+    if any(isinstance(block, np.ma.MaskedArray) for block in blocks.values()):
+        return _assemble_masked(blocks)
     if len(blocks) == 1:
         (block,) = blocks.values()
         if np.ndim(block) == 0:
@@ -36,6 +38,20 @@ def assemble(blocks: Mapping[Index, Any], meta: Any, *, owned: bool) -> Any:
             )
         ] = block
     return out
+
+
+def _assemble_masked(blocks: Mapping[Index, Any]) -> Any:
+    """Return one masked array, or of no axes the number or what stands for one that is masked."""
+    if len(blocks) == 1:
+        (block,) = blocks.values()
+        return block[()] if block.ndim == 0 else block.copy()
+    parts = (np.ma.getdata, np.ma.getmaskarray)
+    data, mask = (
+        assemble({i: part(block) for i, block in blocks.items()}, part(first), owned=True)
+        for part in parts
+        for first in [next(iter(blocks.values()))]
+    )
+    return np.ma.masked_array(data, mask=mask)
 
 
 def _is_alone(block: Any) -> bool:
@@ -109,3 +125,15 @@ def html(tensor: Any) -> str:
     )
     values = f"<pre>{escape(text(tensor))}</pre>" if executed else ""
     return card(type(tensor).__name__, [node.label], table + values, executed=executed)
+
+
+def svg(tensor: Any, size: int = 500) -> str:
+    """Return a drawing of the chunks, as Dask draws them."""
+    # Heavy: for notebooks only.
+    import dask.array.svg
+
+    if any(math.isnan(length) for length in tensor.shape):
+        raise NotImplementedError("chunks of unknown sizes cannot be drawn: execute() first")
+    if not tensor.ndim:
+        raise NotImplementedError("a tensor without axes has nothing to draw")
+    return str(dask.array.svg.svg(tensor.chunks, size=size))

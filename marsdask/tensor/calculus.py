@@ -18,6 +18,7 @@ from .join import concatenate, length, part, stack
 from .rechunk import rechunk
 from .scan import cumsum
 from .shape import moveaxis, normalize_axes, normalize_axis
+from .waiting import waits_for_lengths
 from .whole import beside
 
 
@@ -48,6 +49,7 @@ def interp(
     return beside(between, x, *points, dtype=dtype, **how)
 
 
+@waits_for_lengths
 def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> Any:
     """Estimate slopes by differences of neighbours. See numpy.gradient."""
     f = wrap(as_node(f))

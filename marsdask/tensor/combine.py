@@ -6,12 +6,14 @@ from collections.abc import Callable
 from typing import Any
 
 from marsdask.core.collection import wrap
+from marsdask.core.types import numbers
 
 from .base import as_node
 from .elementwise import add, multiply
 from .join import concatenate
 from .rechunk import rechunk
 from .reshape import reshape
+from .waiting import waits_for_lengths
 
 
 def _depth(arrays: Any) -> int:
@@ -70,6 +72,7 @@ tree_add = _pairwise(add, "tree_add")
 tree_multiply = _pairwise(multiply, "tree_multiply")
 
 
+@waits_for_lengths
 def kron(a: Any, b: Any) -> Any:
     """Multiply all elements of one tensor with all of another, as blocks. See numpy.kron.
 
@@ -80,4 +83,5 @@ def kron(a: Any, b: Any) -> Any:
     left = left[(None,) * (ndim - left.ndim)]
     right = rechunk(right[(None,) * (ndim - right.ndim)], -1)
     wide = left[(slice(None), None) * ndim] * right[(None, slice(None)) * ndim]
-    return reshape(wide, tuple(m * n for m, n in zip(left.shape, right.shape, strict=True)))
+    lengths = zip(numbers(left.node.shape), numbers(right.node.shape), strict=True)
+    return reshape(wide, tuple(m * n for m, n in lengths))

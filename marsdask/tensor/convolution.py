@@ -19,6 +19,7 @@ from .base import as_node, empty
 from .elementwise import conj
 from .join import flip, length
 from .rechunk import recut, resolved
+from .waiting import waits_for_lengths
 from .whole import in_one
 
 
@@ -107,6 +108,7 @@ def _vectors(a: Any, v: Any) -> tuple[Any, Any]:
 _MODES = {"valid": 0, "same": 1, "full": 2, "v": 0, "s": 1, "f": 2, 0: 0, 1: 1, 2: 2}
 
 
+@waits_for_lengths
 def convolve(a: Any, v: Any, mode: Any = "full") -> Any:
     """Return the discrete convolution of two vectors. See numpy.convolve.
 
@@ -125,6 +127,7 @@ def convolve(a: Any, v: Any, mode: Any = "full") -> Any:
     return full[start : start + long.size]
 
 
+@waits_for_lengths
 def correlate(a: Any, v: Any, mode: Any = "valid") -> Any:
     """Return the cross-correlation of two vectors. See numpy.correlate."""
     a, v = _vectors(a, v)

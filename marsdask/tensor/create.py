@@ -16,7 +16,7 @@ from marsdask.core.chunk import Grid
 from marsdask.core.collection import wrap
 from marsdask.core.node import Node
 from marsdask.core.shapes import blockwise, kernel
-from marsdask.core.types import Chunks, Index, Sizes, known_chunks, numbers
+from marsdask.core.types import Chunks, Index, Sizes, UnknownShapeError, known_chunks, numbers
 
 from .base import as_node, empty
 from .chunks import as_shape, check_device, normalize_chunks
@@ -24,6 +24,7 @@ from .elementwise import astype, power
 from .pointwise import Elementwise
 from .reshape import reshape
 from .shape import view
+from .waiting import waits_for_lengths
 
 Shape = tuple[int, ...]
 
@@ -171,13 +172,14 @@ def _like(a: Any, dtype: Any, shape: Any, chunk_size: Any, extra: dict[str, Any]
     chunk_size = chunks_from(chunk_size, extra)
     if shape is None:
         if not known_chunks(node.chunks):
-            raise ValueError("the shape is not known before execute(); execute() first")
+            raise UnknownShapeError("the shape is not known before execute(); execute() first")
         if chunk_size is None:
             chunk_size = node.chunks
         shape = numbers(node.shape)
     return as_shape(shape), dtype, chunk_size
 
 
+@waits_for_lengths
 def ones_like(
     a: Any, dtype: Any = None, shape: Any = None, chunk_size: Any = None, **extra: Any
 ) -> Any:
@@ -185,6 +187,7 @@ def ones_like(
     return ones(*_like(a, dtype, shape, chunk_size, extra))
 
 
+@waits_for_lengths
 def zeros_like(
     a: Any, dtype: Any = None, shape: Any = None, chunk_size: Any = None, **extra: Any
 ) -> Any:
@@ -192,6 +195,7 @@ def zeros_like(
     return zeros(*_like(a, dtype, shape, chunk_size, extra))
 
 
+@waits_for_lengths
 def empty_like(
     a: Any, dtype: Any = None, shape: Any = None, chunk_size: Any = None, **extra: Any
 ) -> Any:
@@ -199,6 +203,7 @@ def empty_like(
     return empty_(*_like(a, dtype, shape, chunk_size, extra))
 
 
+@waits_for_lengths
 def full_like(
     a: Any,
     fill_value: Any,

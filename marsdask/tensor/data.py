@@ -46,6 +46,8 @@ def tensor(
         return _as_given(wrap(data.node) if copy else data, dtype, chunk_size)
     if isinstance(data, list | tuple) and _holds_tensor(data):
         return _as_given(_stacked(data), dtype, chunk_size)
+    if isinstance(data, np.ma.MaskedArray):
+        return module().ma.masked_array(data, dtype=dtype, chunk_size=chunk_size)
     array = np.asarray(data, dtype=dtype, copy=copy)
     return wrap(as_node(array, chunk_size))
 
@@ -178,7 +180,9 @@ class ZarrReader:
         return np.asarray(self.array[parts])
 
 
-def from_hdf5(data: Any, dataset: Any = None, chunk_size: Any = None, **extra: Any) -> Any:
+def from_hdf5(
+    data: Any, group: Any = None, dataset: Any = None, chunk_size: Any = None, **extra: Any
+) -> Any:
     """Return a tensor over an HDF5 dataset: an ``h5py.Dataset``, or a file's path and its name."""
     # h5py is optional.
     import h5py
@@ -186,14 +190,20 @@ def from_hdf5(data: Any, dataset: Any = None, chunk_size: Any = None, **extra: A
     chunk_size = chunks_from(chunk_size, extra)
     if isinstance(data, h5py.Dataset):
         return _hdf5(data, chunk_size)
-    if dataset is None:
+    name = inside(group, dataset)
+    if not name:
         raise ValueError("from_hdf5() takes the name of the dataset with a path")
     path = data.filename if isinstance(data, h5py.File) else os.fspath(data)
     with h5py.File(path, "r") as file:
-        return _hdf5(file[dataset], chunk_size)
+        return _hdf5(file[name], chunk_size)
 
 
 fromhdf5 = from_hdf5
+
+
+def inside(group: Any, dataset: Any) -> str:
+    """Return the path inside a file of a dataset, or of one given as a group."""
+    return "/".join(item.strip("/") for item in (group, dataset) if item)
 
 
 def _hdf5(dataset: Any, chunk_size: Any) -> Any:
@@ -201,23 +211,32 @@ def _hdf5(dataset: Any, chunk_size: Any) -> Any:
     reader = HDF5Reader(path, dataset.name)
     chunk_size = _fitting(chunk_size, dataset)
     splits = normalize_chunks(chunk_size, dataset.shape, dataset.dtype)
-    return wrap(Dataset(reader, _version(path), dataset.dtype, splits))
+    return wrap(Dataset(reader, file_version(path), dataset.dtype, splits))
 
 
 def from_zarr(
-    path: Any, group: Any = None, dataset: Any = None, chunk_size: Any = None, **extra: Any
+    path: Any,
+    group: Any = None,
+    dataset: Any = None,
+    chunk_size: Any = None,
+    *,
+    component: Any = None,
+    storage_options: Any = None,
+    inline_array: bool = False,
+    **extra: Any,
 ) -> Any:
     """Return a tensor over a zarr array: the array, or its path (and group and name inside)."""
+    del inline_array
     # zarr is optional.
     import zarr
 
     chunk_size = chunks_from(chunk_size, extra)
     source = path
     if not isinstance(path, zarr.Array):
-        inside = "/".join(item for item in (group, dataset) if item)
-        source = zarr.open_array(path, mode="r", path=inside)
+        where = component or inside(group, dataset)
+        source = zarr.open_array(path, mode="r", path=where, storage_options=storage_options)
     name = str(source.store_path)
-    version = _version(name.removeprefix("file://"))
+    version = file_version(name.removeprefix("file://"))
     splits = normalize_chunks(_fitting(chunk_size, source), source.shape, source.dtype)
     return wrap(Dataset(ZarrReader(source, name), version, source.dtype, splits))
 
@@ -236,7 +255,7 @@ def _fitting(chunk_size: Any, source: Any) -> Any:
     )
 
 
-def _version(path: str) -> tuple[Any, ...]:
+def file_version(path: str) -> tuple[Any, ...]:
     """Return what changes when a file or a directory of files does."""
     if not os.path.exists(path):
         return (path, uuid.uuid4().hex)

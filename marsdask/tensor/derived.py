@@ -8,16 +8,31 @@ from typing import Any
 import numpy as np
 
 from marsdask.core.collection import Collection, wrap
+from marsdask.core.node import Node
+from marsdask.core.types import numbers
 
 from .base import as_node
 from .data import array
-from .elementwise import clip, conj, divide, isnan, logical_not, multiply, not_equal, sqrt, subtract
+from .elementwise import (
+    clip,
+    conj,
+    divide,
+    isfinite,
+    isnan,
+    logical_not,
+    multiply,
+    not_equal,
+    sqrt,
+    subtract,
+)
 from .join import concatenate, length, part
 from .linalg import dot
+from .pointwise import assign
 from .reduce import all as all_true
 from .reduce import mean
 from .reduce import sum as total
 from .shape import broadcast_to, expand_dims, normalize_axis, transpose
+from .waiting import waits_for_lengths
 
 
 def from_array(x: Any, chunks: Any = "auto", name: Any = None, **hints: Any) -> Any:
@@ -40,18 +55,23 @@ def copy(a: Any) -> Any:
 
 def ndim(a: Any) -> int:
     """Return the number of axes. See numpy.ndim."""
-    return len(as_node(a).chunks)
+    return len(_node(a).chunks)
 
 
 def size(a: Any, axis: int | None = None) -> Any:
     """Return the number of elements, nan where only running can tell. See numpy.size."""
-    tensor = wrap(as_node(a))
+    tensor = wrap(_node(a))
     return tensor.size if axis is None else tensor.shape[normalize_axis(axis, tensor.ndim)]
 
 
 def shape(a: Any) -> Any:
     """Return the lengths of the axes. See numpy.shape."""
-    return wrap(as_node(a)).shape
+    return wrap(_node(a)).shape
+
+
+def _node(a: Any) -> Node:
+    """Return the node of what may be masked: lengths do not depend on it."""
+    return a.node if isinstance(a, Collection) else as_node(a)
 
 
 def isnull(values: Any) -> Any:
@@ -64,6 +84,7 @@ def notnull(values: Any) -> Any:
     return logical_not(isnan(values))
 
 
+@waits_for_lengths
 def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Any:
     """Return the differences of neighbours along an axis. See numpy.diff."""
     n = operator.index(n)
@@ -103,6 +124,7 @@ def _edge(item: Any, a: Any, axis: int) -> Any:
     return broadcast_to(item, tuple(1 if i == axis else n for i, n in enumerate(a.shape)))
 
 
+@waits_for_lengths
 def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
     """Return the differences of neighbours among all elements. See numpy.ediff1d."""
     flat = wrap(as_node(ary)).ravel()
@@ -115,6 +137,7 @@ def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
     return concatenate([x for x in found if x is not None], dtype=flat.dtype)
 
 
+@waits_for_lengths
 def cov(
     m: Any,
     y: Any = None,
@@ -133,7 +156,7 @@ def cov(
     sets = [_observations(x, rowvar) for x in (m, y) if x is not None]
     kind = np.result_type(*(x.dtype for x in sets), np.float64) if dtype is None else dtype
     values = (concatenate(sets, 0) if len(sets) > 1 else sets[0]).astype(kind)
-    free = values.shape[1] - (ddof if ddof is not None else 0 if bias else 1)
+    free = length(values.node, 1) - (ddof if ddof is not None else 0 if bias else 1)
     centred = subtract(values, mean(values, axis=1, keepdims=True))
     product = divide(dot(centred, conj(transpose(centred))), np.float64(max(free, 0)))
     return product.squeeze().astype(kind)
@@ -161,6 +184,7 @@ def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: Any = None) -
     return clip(c.real, -1, 1) + 1j * clip(c.imag, -1, 1)
 
 
+@waits_for_lengths
 def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
     """Integrate by trapezoids. See numpy.trapezoid."""
     y = wrap(as_node(y))
@@ -174,11 +198,42 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
     return total(divide(multiply(step, right + left), 2.0), axis=axis)
 
 
+@waits_for_lengths
 def array_equiv(a1: Any, a2: Any) -> Any:
     """Tell whether two tensors are equal after broadcasting, lazily. See numpy.array_equiv."""
     first, second = wrap(as_node(a1)), wrap(as_node(a2))
+    shapes = numbers(first.node.shape), numbers(second.node.shape)
     try:
-        np.broadcast_shapes(first.shape, second.shape)
+        np.broadcast_shapes(*shapes)
     except ValueError:
         return array(False)
     return all_true(first == second)
+
+
+def moment(
+    a: Any,
+    order: int,
+    axis: Any = None,
+    dtype: Any = None,
+    keepdims: bool = False,
+    ddof: int = 0,
+    split_every: Any = None,
+    out: Any = None,
+) -> Any:
+    """Return the mean of a power of the distances to the mean. See dask.array.reductions.moment."""
+    del split_every
+    order = operator.index(order)
+    if order < 0:
+        raise ValueError("Order must be an integer >= 0")
+    tensor = wrap(as_node(a))
+    kind = np.result_type(tensor.dtype, np.float64) if dtype is None else np.dtype(dtype)
+    values = tensor.astype(kind)
+    away = subtract(values, mean(values, axis=axis, keepdims=True))
+    if order < 2:
+        # As Dask has them: exact, whatever rounding would leave.
+        powers = away * 0 + (1 - order)
+        found = mean(powers, axis=axis, keepdims=keepdims)
+    else:
+        count = total(isfinite(away) | True, axis=axis, keepdims=keepdims)
+        found = divide(total(away**order, axis=axis, keepdims=keepdims), count - ddof).astype(kind)
+    return found if out is None else assign(out, found.node)

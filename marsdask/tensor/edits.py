@@ -23,6 +23,7 @@ from .reshape import ravel, reshape
 from .scan import cumsum
 from .setitem import fit, put_where, setitem
 from .shape import broadcast_to, moveaxis, normalize_axis
+from .waiting import waits_for_lengths
 
 
 def _tensor(a: Any, name: str) -> Any:
@@ -193,6 +194,7 @@ def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
     setitem(a, np.unravel_index(flat, shape), resize(values, flat.shape))
 
 
+@waits_for_lengths
 def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
     """Put values in front of positions along an axis. See numpy.insert."""
     node = as_node(ravel(arr) if axis is None else arr)

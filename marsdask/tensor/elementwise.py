@@ -8,6 +8,7 @@ and fusion with its neighbours come with it.
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -18,7 +19,16 @@ from marsdask.core.collection import Collection, wrap
 from marsdask.core.node import Node, Part
 
 from .chunks import check_device
-from .pointwise import Elementwise, Several, assign, cast, masked, operand, operands
+from .pointwise import (
+    Elementwise,
+    Several,
+    assign,
+    cast,
+    masked,
+    masks_among,
+    operand,
+    operands,
+)
 
 __all__ = [
     "abs",
@@ -156,6 +166,8 @@ def elementwise(func: Callable[..., Any], name: str = "") -> Callable[..., Any]:
     ufunc = isinstance(func, np.ufunc)
 
     def lazy(*args: Any, out: Any = None, where: Any = True, **kwargs: Any) -> Any:
+        if masks_among(args):
+            return sys.modules["marsdask.tensor.ma"].apply(func, args, out, where, kwargs)
         if ufunc and len(args) != func.nin:  # type: ignore[attr-defined]
             args, out = _split_outputs(func, args, out)
         if kwargs:
@@ -203,6 +215,8 @@ def apply(func: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
 
     Functions with several outputs return a tuple of nodes.
     """
+    if masks_among(args):
+        return sys.modules["marsdask.tensor.ma"].apply(func, args, None, True, kwargs).node
     nodes = operands(args)
     options = tuple(sorted(kwargs.items())) if kwargs else ()
     count = func.nout if isinstance(func, np.ufunc) else 1

@@ -21,6 +21,7 @@ from .chunks import check_device
 from .join import roll
 from .rechunk import recut, resolved
 from .sort import whole_lanes
+from .waiting import waits_for_lengths
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,7 +139,7 @@ def one_axis(name: str) -> Callable[..., Any]:
 
     lazy.__name__ = lazy.__qualname__ = name
     lazy.__doc__ = f"Transform along one axis. See numpy.fft.{name}."
-    return lazy
+    return waits_for_lengths(lazy)
 
 
 def many_axes(name: str, kernel_name: str, default: tuple[int, ...] | None) -> Callable[..., Any]:
@@ -156,7 +157,7 @@ def many_axes(name: str, kernel_name: str, default: tuple[int, ...] | None) -> C
 
     lazy.__name__ = lazy.__qualname__ = name
     lazy.__doc__ = f"Transform along several axes. See numpy.fft.{name}."
-    return lazy
+    return waits_for_lengths(lazy)
 
 
 fft = one_axis("fft")
@@ -203,11 +204,13 @@ fftfreq = frequencies("fftfreq", np.fft.fftfreq)
 rfftfreq = frequencies("rfftfreq", np.fft.rfftfreq)
 
 
+@waits_for_lengths
 def fftshift(x: Any, axes: Any = None) -> Any:
     """Move the zero frequency to the middle. See numpy.fft.fftshift."""
     return _shifted(x, axes, 1)
 
 
+@waits_for_lengths
 def ifftshift(x: Any, axes: Any = None) -> Any:
     """Undo :func:`fftshift`. See numpy.fft.ifftshift."""
     return _shifted(x, axes, -1)

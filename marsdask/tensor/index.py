@@ -289,3 +289,28 @@ def take(
     node = as_node(ravel(a) if axis is None else a)
     axis = normalize_axis(0 if axis is None else axis, len(node.chunks))
     return getitem(node, (slice(None),) * axis + (indices,))
+
+
+class PointView:
+    """Indexing point by point: ``x.vindex[i, :, j]`` puts the axes of the points first."""
+
+    def __init__(self, tensor: Any) -> None:
+        self._node: Node = as_node(tensor)
+
+    def __getitem__(self, key: Any) -> Any:
+        ndim = len(self._node.chunks)
+        items = list(key) if isinstance(key, tuple) else [key]
+        if any(item is None for item in items):
+            raise IndexError("vindex does not support indexing with None (np.newaxis)")
+        if Ellipsis in [item for item in items if not isinstance(item, Collection | np.ndarray)]:
+            raise IndexError("vindex does not support indexing with an ellipsis; name every axis")
+        items += [EVERYTHING] * (ndim - len(items))
+        points = [axis for axis, item in enumerate(items) if not isinstance(item, slice)]
+        if any(isinstance(item, slice) and item != EVERYTHING for item in items):
+            raise IndexError("vindex takes whole slices only; slice with [] before or after")
+        if len(items) > ndim:
+            raise IndexError(f"{len(items)} indices for {ndim} axes")
+        if not points:
+            raise IndexError("vindex requires at least one non-slice indexer")
+        rest = [axis for axis in range(ndim) if axis not in points]
+        return getitem(view(self._node, [*points, *rest]), tuple(items[i] for i in points))

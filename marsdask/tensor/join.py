@@ -25,6 +25,7 @@ from .rechunk import aligned_axes, joined
 from .reshape import ravel, reshape
 from .shape import expand_dims, normalize_axes, normalize_axis, transpose, view
 from .slicing import EVERYTHING, Slice
+from .waiting import waits_for_lengths
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,7 +197,8 @@ def length(node: Node, axis: int) -> int:
     return size
 
 
-def array_split(a: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
+@waits_for_lengths
+def array_split(a: Any, indices_or_sections: Any, axis: int = 0) -> Any:
     """Split into parts that need not be equal. See numpy.array_split."""
     node = as_node(a)
     axis = normalize_axis(axis, len(node.chunks))
@@ -215,7 +217,8 @@ def array_split(a: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
     ]
 
 
-def split(a: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
+@waits_for_lengths
+def split(a: Any, indices_or_sections: Any, axis: int = 0) -> Any:
     """Split into equal parts, or at given indices. See numpy.split."""
     node = as_node(a)
     if np.ndim(indices_or_sections) == 0:
@@ -225,7 +228,7 @@ def split(a: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
     return array_split(node, indices_or_sections, axis)
 
 
-def hsplit(a: Any, indices_or_sections: Any) -> list[Any]:
+def hsplit(a: Any, indices_or_sections: Any) -> Any:
     """Split by columns. See numpy.hsplit."""
     node = as_node(a)
     if not node.chunks:
@@ -233,14 +236,14 @@ def hsplit(a: Any, indices_or_sections: Any) -> list[Any]:
     return split(node, indices_or_sections, 1 if len(node.chunks) > 1 else 0)
 
 
-def vsplit(a: Any, indices_or_sections: Any) -> list[Any]:
+def vsplit(a: Any, indices_or_sections: Any) -> Any:
     """Split by rows. See numpy.vsplit."""
     if len(as_node(a).chunks) < 2:
         raise ValueError("vsplit only works on arrays of 2 or more dimensions")
     return split(a, indices_or_sections, 0)
 
 
-def dsplit(a: Any, indices_or_sections: Any) -> list[Any]:
+def dsplit(a: Any, indices_or_sections: Any) -> Any:
     """Split along the third axis. See numpy.dsplit."""
     if len(as_node(a).chunks) < 3:
         raise ValueError("dsplit only works on arrays of 3 or more dimensions")
@@ -302,6 +305,7 @@ def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
     return tuple(getitem(node, (*ahead, i)) for i in range(length(node, axis)))
 
 
+@waits_for_lengths
 def roll(a: Any, shift: Any, axis: Any = None) -> Any:
     """Shift elements around the end of axes. See numpy.roll."""
     node = as_node(a)
@@ -338,6 +342,7 @@ def tile(A: Any, reps: Any) -> Any:
     return result
 
 
+@waits_for_lengths
 def delete(arr: Any, obj: Any, axis: int | None = None) -> Any:
     """Leave out elements along an axis. See numpy.delete."""
     node = as_node(ravel(arr) if axis is None else arr)

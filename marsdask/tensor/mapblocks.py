@@ -112,6 +112,8 @@ class MapBlocks(Node):
     out_sizes: tuple[Any, ...] | None = None
     """New sizes for each axis: those of every chunk, one for all, or ``None`` for those it had."""
     keeps_shape: bool = True
+    aligns: bool = True
+    """Whether arrays that are cut in other ways are cut alike first, rather than taken as are."""
 
     @property
     def label(self) -> str:
@@ -123,7 +125,8 @@ class MapBlocks(Node):
 
     @property
     def chunks(self) -> Chunks:
-        return self._out_chunks(broadcast_chunks(*(node.chunks for node in self.arrays)))
+        cuts = [node.chunks for node in self.arrays]
+        return self._out_chunks(broadcast_chunks(*cuts) if self.aligns else most_chunks(cuts))
 
     def _out_chunks(self, chunks: Chunks) -> Chunks:
         kept = [sizes for axis, sizes in enumerate(chunks) if axis not in self.dropped]
@@ -140,7 +143,10 @@ class MapBlocks(Node):
         return tuple(kept)
 
     def tile(self, *grids: Grid) -> Any:
-        grids, chunks = yield from aligned(grids)
+        if self.aligns:
+            grids, chunks = yield from aligned(grids)
+        else:
+            chunks = most_chunks([grid.chunks for grid in grids])
         for axis in self.dropped:
             if len(chunks[axis]) != 1:
                 raise ValueError(
@@ -178,6 +184,15 @@ class MapBlocks(Node):
         return ChunkFacts(self.keywords, inputs, out, self.meta.dtype, self.places)
 
 
+def most_chunks(cuts: Sequence[Chunks]) -> Chunks:
+    """Return for each axis, matched from the last, the first cut of those with the most chunks."""
+    ndim = max(map(len, cuts))
+    per_axis = (
+        [chunks[axis] for chunks in cuts if len(chunks) >= -axis] for axis in range(-ndim, 0)
+    )
+    return tuple(max(axis, key=len) for axis in per_axis)
+
+
 def _resized(old: tuple[Size, ...], new: Any) -> tuple[Size, ...]:
     if new is None:
         return old
@@ -198,11 +213,13 @@ def map_blocks(
     new_axis: int | Sequence[int] | None = None,
     meta: Any = None,
     enforce_ndim: bool = False,
+    align_arrays: bool = True,
     **kwargs: Any,
 ) -> Any:
     """Call ``func`` with the matching chunks of tensors and return the tensor of the results.
 
     As dask.array.map_blocks, ``block_id`` and ``block_info`` in the function's signature included.
+    Unless ``align_arrays`` chunks go together by their place, whatever their sizes.
     ``name``, ``token`` and ``enforce_ndim`` are taken and change nothing.
     """
     del name, token, enforce_ndim
@@ -215,13 +232,12 @@ def map_blocks(
     sizes = None if chunks is None else _per_axis(chunks, out_ndim)
     if meta is None and dtype is None:
         call = UserFunction(func, arguments, places)
-        meta = _infer(call, arrays, {**kwargs, **dict.fromkeys(keywords)}, "map_blocks")
+        meta = infer(call, arrays, {**kwargs, **dict.fromkeys(keywords)}, "map_blocks")
     kind = np.dtype(dtype) if dtype is not None else np.asarray(meta).dtype
-    empty = np.empty((0,) * out_ndim, kind)
-    node = MapBlocks(
-        func, arrays, arguments, places, kwargs or None, keywords, empty, dropped, added, sizes
-    )
-    return wrap(node)
+    masked = isinstance(meta, np.ma.MaskedArray)
+    empty: Any = (np.ma if masked else np).empty((0,) * out_ndim, kind)
+    inputs = (arrays, arguments, places, kwargs or None, keywords)
+    return wrap(MapBlocks(func, *inputs, empty, dropped, added, sizes, aligns=align_arrays))
 
 
 def map_chunk(
@@ -248,7 +264,7 @@ def map_chunk(
         asked = dict.fromkeys(keywords, (0,) * ndim)
         call = UserFunction(func, arguments, places)
         fallback = None if dtype is None else np.empty((1,) * ndim, dtype)
-        example = np.asarray(_infer(call, arrays, {**kwargs, **asked}, "map_chunk", fallback))
+        example = np.asarray(infer(call, arrays, {**kwargs, **asked}, "map_chunk", fallback))
         out_ndim, kind = example.ndim, np.dtype(dtype or example.dtype)
     if out_ndim > ndim:
         raise NotImplementedError("map_chunk cannot add axes; use map_blocks(new_axis=...)")
@@ -273,7 +289,9 @@ def _arrays(args: Sequence[Any]) -> tuple[tuple[Node, ...], tuple[Any, ...], tup
     )
     if not places:
         raise TypeError("map_blocks and map_chunk need a tensor among the arguments")
-    arrays = tuple(as_node(args[place]) for place in places)
+    given = [args[place] for place in places]
+    # Users' functions know masks, or say so.
+    arrays = tuple(x.node if isinstance(x, Collection) else as_node(x) for x in given)
     return arrays, tuple(None if i in places else arg for i, arg in enumerate(args)), places
 
 
@@ -297,15 +315,28 @@ def _takes(func: Callable[..., Any], keyword: str) -> bool:
         return False
 
 
-def _infer(
+def _one_item(node: Node) -> Any:
+    ones = np.ones((1,) * len(node.chunks), node.meta.dtype)
+    masked = isinstance(node.meta, np.ma.MaskedArray)
+    return np.ma.masked_array(ones, mask=False) if masked else ones
+
+
+def infer(
     call: UserFunction,
     arrays: Sequence[Node],
     kwargs: Mapping[str, Any],
     name: str,
     fallback: Any = None,
+    nest: Sequence[Sequence[bool]] | None = None,
 ) -> Any:
-    """Return what the function makes of chunks of one item, ``fallback`` if it fails for those."""
-    ones = [np.ones((1,) * len(node.chunks), node.meta.dtype) for node in arrays]
+    """Return what the function makes of chunks of one item, ``fallback`` if it fails for those.
+
+    ``nest`` tells for each axis of each array whether its chunks come in a list.
+    """
+    ones: list[Any] = [_one_item(node) for node in arrays]
+    for place, axes in enumerate(nest or ()):
+        for _ in filter(None, axes):
+            ones[place] = [ones[place]]
     try:
         with np.errstate(all="ignore"):
             return call(*ones, **kwargs)

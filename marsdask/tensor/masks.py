@@ -20,6 +20,8 @@ from marsdask.core.types import (
     Chunks,
     Index,
     Sizes,
+    Unknown,
+    UnknownShapeError,
     known,
     known_chunks,
     numbers,
@@ -34,6 +36,7 @@ from .rechunk import recut, resolved
 from .reshape import ravel
 from .shape import normalize_axis, view
 from .slicing import EVERYTHING, Slice
+from .waiting import waits_for_lengths
 
 
 def bands(chunks: Chunks) -> Chunks:
@@ -272,6 +275,7 @@ def column(a: Node, position: int) -> Node:
     return view(part, (0,))
 
 
+@waits_for_lengths
 def compress(condition: Any, a: Any, axis: int | None = None) -> Any:
     """Return the slices along an axis where the condition holds. See numpy.compress."""
     mask = as_bool(condition)
@@ -280,7 +284,9 @@ def compress(condition: Any, a: Any, axis: int | None = None) -> Any:
     if len(mask.chunks) != 1:
         raise ValueError("condition must be a 1-d array")
     length = mask.shape[0]
-    if known((length,)) and known((node.shape[axis],)) and length != node.shape[axis]:
+    if known((length,)) and isinstance(node.shape[axis], Unknown):
+        raise UnknownShapeError("whether a condition is as long as the axis, only running tells")
+    if known((length,)) and length != node.shape[axis]:
         if length > node.shape[axis]:  # type: ignore[operator]
             raise IndexError("condition is longer than the axis it chooses from")
         part = [EVERYTHING if i != axis else range(length) for i in range(len(node.chunks))]  # type: ignore[arg-type]

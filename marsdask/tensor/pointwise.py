@@ -15,7 +15,7 @@ from marsdask.core.node import Node, Part
 from marsdask.core.shapes import kernel, map_blocks
 from marsdask.core.types import Chunks
 
-from .base import Literal, empty
+from .base import Literal, as_node, empty
 from .chunks import broadcast_chunks, normalize_chunks
 from .exchange import dask_node, is_dask_array
 from .fused import Program, Step, fused, fusible, merged
@@ -214,7 +214,7 @@ def operand(arg: Any, like: Chunks | None = None) -> Any:
     An array in memory is cut like the axes of ``like`` that it lies along.
     """
     if isinstance(arg, Collection):
-        return arg.node
+        return as_node(arg)
     if isinstance(arg, (*_SCALARS, Node)):
         return arg
     if is_dask_array(arg):
@@ -238,6 +238,13 @@ def operand(arg: Any, like: Chunks | None = None) -> Any:
 def fits(sizes: tuple[Any, ...], length: int) -> bool:
     """Tell whether chunks of known sizes cover an axis of ``length``."""
     return all(type(size) is int for size in sizes) and sum(sizes) == length
+
+
+def masks_among(args: tuple[Any, ...]) -> bool:
+    """Tell whether some argument is a masked array or tensor."""
+    return any(
+        isinstance(arg, np.ma.MaskedArray) or getattr(arg, "is_masked", False) for arg in args
+    )
 
 
 def operands(args: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -48,23 +48,22 @@ def pieces_of(old: Sizes, new: Sizes) -> list[list[Piece]]:
 
 def _pieces(old: tuple[int, ...], new: tuple[int, ...]) -> list[list[Piece]]:
     starts = [0, *itertools.accumulate(old)]
-    result: list[list[Piece]] = []
-    begin = 0
-    for size in new:
-        end = begin + size
-        pieces: list[Piece] = []
-        position = max(0, bisect.bisect_right(starts, begin) - 1)
-        while position < len(old) and starts[position] < end:
-            start = max(begin, starts[position])
-            stop = min(end, starts[position + 1])
-            if stop > start:
-                pieces.append((position, slice(start - starts[position], stop - starts[position])))
-            position += 1
-        if not pieces:
-            pieces = [(min(position, len(old) - 1), slice(0, 0))]
-        result.append(pieces)
-        begin = end
-    return result
+    spans = itertools.pairwise([0, *itertools.accumulate(new)])
+    return [cover(starts, begin, end) for begin, end in spans]
+
+
+def cover(starts: Sequence[int], begin: int, end: int) -> list[Piece]:
+    """Return the parts of chunks, which start where said (the last is their end), in a span."""
+    pieces: list[Piece] = []
+    last = len(starts) - 2
+    position = max(0, bisect.bisect_right(starts, begin) - 1)
+    while position <= last and starts[position] < end:
+        start = max(begin, starts[position])
+        stop = min(end, starts[position + 1])
+        if stop > start:
+            pieces.append((position, slice(start - starts[position], stop - starts[position])))
+        position += 1
+    return pieces or [(min(position, last), slice(0, 0))]
 
 
 @kernel(view=True)

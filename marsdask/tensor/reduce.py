@@ -11,6 +11,7 @@ result type counts, and what it makes (or raises) of no elements.
 from __future__ import annotations
 
 import math
+import sys
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -34,10 +35,11 @@ from .elementwise import (
     multiply,
     not_equal,
 )
-from .pointwise import assign, operand
+from .pointwise import assign, masks_among, operand
 from .reducing import Axis, Recipe
 from .reduction import Reduction, Wanted
 from .shape import view
+from .waiting import waits_for_lengths
 
 __all__ = [
     "all",
@@ -101,6 +103,8 @@ def reduction(
             if key in given or (key not in takes and key not in _TUNING):
                 raise TypeError(f"{title}() got an unexpected keyword argument {key!r}")
         given.update(kwargs)
+        if masks_among((a,)):
+            return sys.modules["marsdask.tensor.ma"].reduced(title, a, axis, given)
         node = as_node(a)
         reduced = _node(recipe, title, node, as_axes(axis, node.meta.ndim), given)
         out = given.get("out")
@@ -258,6 +262,7 @@ def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Any:
     return all(same)
 
 
+@waits_for_lengths
 def average(
     a: Any, axis: Any = None, weights: Any = None, returned: bool = False, *, keepdims: bool = False
 ) -> Any:

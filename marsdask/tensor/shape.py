@@ -13,11 +13,12 @@ from marsdask.core.chunk import Grid
 from marsdask.core.collection import Collection, wrap
 from marsdask.core.node import Node
 from marsdask.core.shapes import blockwise, kernel
-from marsdask.core.types import Chunks, Index, Size, Sizes, numbers
+from marsdask.core.types import Chunks, Index, Size, Sizes, known, numbers
 
 from .base import as_node, empty
 from .chunks import as_shape, normalize_chunks
 from .rechunk import recut
+from .waiting import Outcome, later, waits_for_lengths
 
 normalize_axis = np.lib.array_utils.normalize_axis_index
 normalize_axes = np.lib.array_utils.normalize_axis_tuple
@@ -238,6 +239,10 @@ def broadcast_to(a: Any, shape: Any, subok: bool = False, chunks: Any = None) ->
     del subok
     node = as_node(a)
     shape = as_shape(shape)
+    if not known(node.shape) and len(shape) >= len(node.chunks):
+        splits = normalize_chunks(chunks, shape, node.meta.dtype)
+        outcome = Outcome(node.meta.dtype, splits)
+        return later(broadcast_to, node, shape, outcome=outcome)
     offset = len(shape) - len(node.chunks)
     old = (1,) * offset + node.shape
     if offset < 0 or any(n not in (1, size) for n, size in zip(old, shape, strict=True)):
@@ -257,6 +262,7 @@ def broadcast_to(a: Any, shape: Any, subok: bool = False, chunks: Any = None) ->
     return a if not fresh and isinstance(a, Collection) else wrap(Broadcast(node, splits))
 
 
+@waits_for_lengths
 def broadcast_arrays(*args: Any, subok: bool = False) -> list[Any]:
     """Broadcast tensors against each other. See numpy.broadcast_arrays."""
     del subok

@@ -29,6 +29,7 @@ from .base import as_node
 from .join import flip, length
 from .pointwise import assign
 from .rechunk import recut, resolved
+from .waiting import waits_for_lengths
 
 #: Elements looked at to find the pivots.
 SAMPLE = 2**14
@@ -390,6 +391,7 @@ def argsort(
     return (length(node, axis) - 1) - flip(found, axis)
 
 
+@waits_for_lengths
 def partition(a: Any, kth: Any, axis: Any = -1, kind: str = "introselect") -> Any:
     """Return a copy in which ``kth`` elements stand where sorting puts them. See numpy.partition.
 
@@ -399,6 +401,7 @@ def partition(a: Any, kth: Any, axis: Any = -1, kind: str = "introselect") -> An
     return sort(a, axis)
 
 
+@waits_for_lengths
 def argpartition(a: Any, kth: Any, axis: Any = -1, kind: str = "introselect") -> Any:
     """Return positions that put ``kth`` elements where sorting does. See numpy.argpartition.
 

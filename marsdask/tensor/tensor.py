@@ -26,10 +26,14 @@ from . import (
     layout,
     mapblocks,
     masks,
+    overlap,
     protocols,
     reduce,
+    regroup,
     scan,
     setitem,
+    storage,
+    tiledb_arrays,
     views,
 )
 from .linalg import dot, matmul
@@ -98,12 +102,31 @@ class Tensor(Collection):
     to_numpy = Collection.to_object
     to_dask = method(exchange.to_dask)
     to_delayed = method(exchange.to_delayed)
+    store = method(storage.store)
+    to_zarr = method(storage.to_zarr)
+    to_tiledb = method(tiledb_arrays.to_tiledb)
+    totiledb = to_tiledb
     map_chunk = method(mapblocks.map_chunk)
+    to_svg = method(blocks.svg)
+    to_backend = method(exchange.to_backend)
+    map_overlap = method(overlap.map_overlap_method)
     blocks = property(mapblocks.BlockView)
+    partitions = property(mapblocks.BlockView)
+    vindex = property(index.PointView)
+    shuffle = method(regroup.shuffle)
+
+    @property
+    def name(self) -> str:
+        """The name of the operation, by which its keys begin."""
+        return self._node.name
 
     def map_blocks(self, func: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         """Call a function of the chunks; see :func:`marsdask.tensor.map_blocks`."""
         return mapblocks.map_blocks(func, self, *args, **kwargs)
+
+    def to_hdf5(self, filename: Any, datapath: str, **options: Any) -> Any:
+        """Write to a dataset of an HDF5 file; see :func:`marsdask.tensor.to_hdf5`."""
+        return storage.to_hdf5(filename, datapath, self, **options)
 
     @property
     def numblocks(self) -> tuple[int, ...]:

@@ -16,6 +16,7 @@ def test_metas_are_shared() -> None:
     assert empty(np.dtype("f8"), 2) is empty(np.dtype("f8"), 2)
     assert empty(np.dtype("f8"), 2).shape == (0, 0)
     tagged = np.dtype("f8", metadata={"unit": "m"})
+    empty(np.dtype("f8", copy=True), 1)
     assert empty(tagged, 1).dtype.metadata == tagged.metadata
     assert empty(np.dtype("f8"), 1).dtype.metadata is None
 

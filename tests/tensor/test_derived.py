@@ -103,16 +103,6 @@ def test_bad_arguments(call, error):
             call(namespace, values)
 
 
-def test_diff_of_unknown_length_says_so():
-    """Where to cut is not known before execution."""
-    x = mt.arange(10, chunk_size=3)
-    chosen = x[x > 4]
-    with pytest.raises(ValueError, match=r"execute\(\)"):
-        mt.diff(chosen)
-    chosen.compute_chunk_sizes()
-    np.testing.assert_array_equal(mt.diff(chosen).compute(), [1] * 4)
-
-
 def test_from_array_is_dasks():
     """The same arguments give the same chunks and values."""
     array = np.arange(20.0).reshape(4, 5)
@@ -140,3 +130,15 @@ def test_a_copy_is_its_own():
     np.testing.assert_array_equal(x.compute(), [1, 1, 1])
     np.testing.assert_array_equal(y.compute(), [5, 1, 1])
     assert not mt.array_equiv(mt.ones(3), mt.ones(4)).compute()
+
+
+@pytest.mark.parametrize("order", [0, 1, 2, 3])
+def test_moments_are_dasks(order):
+    """Along any axis, of integers too."""
+    x = np.arange(12).reshape(3, 4) ** 2
+    ours, theirs = mt.tensor(x, chunk_size=2), da.from_array(x, chunks=2)
+    for axis in (None, 0, 1):
+        expected = da.reductions.moment(theirs, order, axis=axis, ddof=1).compute(scheduler="sync")
+        assert_same(mt.moment(ours, order, axis=axis, ddof=1), expected, rtol=1e-12)
+    with pytest.raises(ValueError, match="Order"):
+        mt.moment(ours, -1)

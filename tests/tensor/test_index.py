@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import dask.array as da
 import numpy as np
 import pytest
 from hypothesis import given
@@ -134,3 +135,20 @@ def test_take(data):
     assert_same(x.take(where, axis), np.take(array, where, axis))
     assert_same(mt.take(x, [0, -1]), np.take(array, [0, -1]))
     assert_same(x[mt.array(0)], array[0])
+
+
+@pytest.mark.parametrize(
+    "key", [([0, 2], slice(None), [1, 1]), [0, 2], (slice(None), 1), (1, 2, [3, 0]), ([[0], [2]],)]
+)
+def test_points_one_by_one(key):
+    """``vindex`` puts the axes of the points first, as dask.array does."""
+    array = np.arange(60).reshape(3, 4, 5)
+    expected = da.from_array(array, chunks=2).vindex[key]
+    assert_same(mt.tensor(array, chunk_size=2).vindex[key], expected.compute(scheduler="sync"))
+
+
+@pytest.mark.parametrize("key", [None, ..., slice(1), slice(None), (0, 0, 0, 0)])
+def test_what_points_are_not(key):
+    """Refused at the call."""
+    with pytest.raises(IndexError):
+        mt.ones((3, 4, 5)).vindex[key]

@@ -26,6 +26,7 @@ from marsdask.tensor.rechunk import recut, resolved
 from marsdask.tensor.reduce import sum as total
 from marsdask.tensor.results import QRResult, SVDResult
 from marsdask.tensor.sort import is_at_hand, whole_lanes
+from marsdask.tensor.waiting import waits_for_lengths
 
 from . import panels
 from .contract import conjugated, contract
@@ -332,6 +333,7 @@ def _is_tall(node: Node) -> bool:
     return rows >= columns
 
 
+@waits_for_lengths
 def qr(a: Any, mode: str = "reduced", method: str = "tsqr") -> Any:
     """Return Q and R. See numpy.linalg.qr.
 
@@ -368,6 +370,7 @@ def sfqr(data: Any, name: Any = None) -> Any:
     return qr(data)
 
 
+@waits_for_lengths
 def svd(
     a: Any,
     full_matrices: bool | str = False,

@@ -1,0 +1,281 @@
+"""Masked tensors, against numpy.ma."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import dask.array as da
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+import marsdask.tensor as mt
+from tests.strategies import arrays_and_chunks, grids
+
+ma = mt.ma
+
+
+def assert_alike(lazy: Any, expected: Any, rtol: float = 1e-12) -> None:
+    """Check masks, the values that are not masked, types and shapes."""
+    check(lazy.compute(), expected, rtol)
+
+
+def assert_all_alike(pairs: Any, rtol: float = 1e-12) -> None:
+    """Check many pairs of tensors and results, computed in one graph."""
+    lazies, expected = zip(*pairs, strict=True)
+    for value, wanted in zip(mt.compute(*lazies), expected, strict=True):
+        check(value, wanted, rtol)
+
+
+def check(value: Any, expected: Any, rtol: float) -> None:
+    assert np.shape(value) == np.shape(expected)
+    if expected is np.ma.masked or value is np.ma.masked:
+        assert value is expected
+        return
+    assert isinstance(value, np.ma.MaskedArray) == isinstance(expected, np.ma.MaskedArray)
+    assert np.asarray(value).dtype == np.asarray(expected).dtype
+    np.testing.assert_array_equal(np.ma.getmaskarray(value), np.ma.getmaskarray(expected))
+    np.testing.assert_allclose(np.ma.filled(value, 0), np.ma.filled(expected, 0), rtol, rtol)
+
+
+@st.composite
+def masked_arrays(draw: Any, min_dims: int = 1, min_side: int = 0) -> Any:
+    """Return a masked array, the tensor of it, and a plain array of the same shape."""
+    dtypes = ("f8", "i4", "f4")
+    array, chunks = draw(arrays_and_chunks(dtypes, min_dims, 2, min_side, nan=False))
+    mask = draw(hnp.arrays(bool, array.shape, elements=st.booleans()))
+    masked = np.ma.masked_array(array, mask=mask)
+    return masked, mt.tensor(masked, chunks=chunks), array
+
+
+OPERATIONS = {
+    "add": lambda x, y: x + y,
+    "divide": lambda x, y: x / y,
+    "floor_divide": lambda x, y: x // y,
+    "from_plain": lambda x, y: y - x,
+    "with_number": lambda x, y: 2 * x,
+    "greater": lambda x, y: x > y,
+    "equal": lambda x, y: x == y,
+    "negative": lambda x, y: -x,
+    "absolute": lambda x, y: abs(x),
+}
+FUNCTIONS = ("exp", "sqrt", "log", "sin", "arccos", "floor", "isnan")
+
+
+@pytest.mark.parametrize("merged", [True, False], ids=["merged", "as cut"])
+@given(masked_arrays())
+def test_elements(merged: bool, arrays: Any) -> None:
+    """Arithmetic masks what either side masks, and what has no value."""
+    masked, lazy, plain = arrays
+    with grids(merged=merged), np.errstate(all="ignore"):
+        pairs = [
+            (op(lazy, plain), np.ma.asanyarray(op(masked, plain))) for op in OPERATIONS.values()
+        ]
+        for name in FUNCTIONS:
+            form = getattr(np.ma, name, getattr(np, name))
+            pairs.append((getattr(mt, name)(lazy), np.ma.asanyarray(form(masked))))
+        pairs.append((lazy + lazy, masked + masked))
+        pairs.append((np.square(lazy), np.ma.asanyarray(np.square(masked))))
+        wide, narrow = lazy.astype("f8").clip(0, 2), masked.astype("f8").clip(0, 2)
+        pairs.append((wide, np.ma.asanyarray(narrow)))
+        assert_all_alike(pairs, 1e-6)
+
+
+REDUCTIONS: dict[str, dict[str, Any]] = {
+    **{key: {} for key in ("sum", "prod", "mean", "min", "max", "any", "all", "ptp")},
+    **{key: {"ddof": 1} for key in ("var", "std")},
+    "count": {},
+}
+
+
+@given(masked_arrays(min_side=1), st.data())
+def test_reductions(arrays: Any, data: Any) -> None:
+    """What is masked does not count; of nothing there is no result."""
+    masked, lazy, _ = arrays
+    axis = data.draw(st.none() | st.integers(0, masked.ndim - 1))
+    keepdims = data.draw(st.booleans())
+    pairs = []
+    for name, options in REDUCTIONS.items():
+        how = {"axis": axis, "keepdims": keepdims or name == "ptp", **options}
+        pairs.append((getattr(lazy, name)(**how), getattr(masked, name)(**how)))
+    assert_all_alike(pairs, 1e-5)
+
+
+@given(masked_arrays(min_side=1), st.data())
+def test_scans_and_places(arrays: Any, data: Any) -> None:
+    """Masked elements are passed over."""
+    masked, lazy, _ = arrays
+    axis = data.draw(st.none() | st.integers(0, masked.ndim - 1))
+    for name in ("cumsum", "cumprod"):
+        assert_alike(getattr(lazy, name)(axis=axis), getattr(masked, name)(axis=axis), 1e-5)
+    for name in ("argmin", "argmax"):
+        found = getattr(lazy, name)(axis=axis).compute()
+        np.testing.assert_array_equal(found, getattr(masked, name)(axis=axis))
+    np.testing.assert_array_equal(lazy.compressed().compute(), masked.compressed())
+    for ours, theirs in zip(ma.nonzero(lazy), np.ma.nonzero(masked), strict=True):
+        np.testing.assert_array_equal(ours.compute(), theirs)
+
+
+@given(masked_arrays())
+def test_masking_by_value(arrays: Any) -> None:
+    """Every function that masks, of plain tensors and of masked ones."""
+    masked, lazy, plain = arrays
+    pairs = []
+    for name in ("equal", "not_equal", "greater", "greater_equal", "less", "less_equal", "values"):
+        ours, theirs = getattr(ma, f"masked_{name}"), getattr(np.ma, f"masked_{name}")
+        pairs.append((ours(lazy, 2), theirs(masked, 2)))
+        pairs.append((ours(mt.tensor(plain, chunk_size=2), 2), theirs(plain, 2)))
+    pairs.append((ma.masked_inside(lazy, 0, 2), np.ma.masked_inside(masked, 0, 2)))
+    pairs.append((ma.masked_outside(lazy, 0, 2), np.ma.masked_outside(masked, 0, 2)))
+    condition = plain > 1
+    hidden = ma.masked_where(mt.tensor(condition, chunk_size=2), lazy)
+    pairs.append((hidden, np.ma.masked_where(condition, masked)))
+    pairs.append((ma.where(condition, lazy, 0), np.ma.where(condition, masked, 0)))
+    pairs.append((mt.where(lazy > 1, 1, lazy), np.ma.where(masked > 1, 1, masked)))
+    assert_all_alike(pairs)
+
+
+MOVES = {
+    "getitem": lambda x, xp: x[1:, ::-1],
+    "points": lambda x, xp: x[[2, 0]],
+    "mask": lambda x, xp: x[np.array([True, False, True])],
+    "transpose": lambda x, xp: x.T,
+    "reshape": lambda x, xp: x.reshape(2, 6),
+    "ravel": lambda x, xp: x.ravel(),
+    "concatenate": lambda x, xp: xp.concatenate([x, x], axis=1),
+    "stack": lambda x, xp: xp.stack([x, x]),
+    "squeeze": lambda x, xp: x[:1].squeeze(),
+    "swapaxes": lambda x, xp: x.swapaxes(0, 1),
+    "repeat": lambda x, xp: x.repeat(2, axis=0),
+    "take": lambda x, xp: x.take([1, 2], axis=1),
+}
+
+
+@pytest.mark.parametrize("move", MOVES.values(), ids=MOVES)
+def test_moves_take_the_mask_along(move: Any) -> None:
+    """As methods, under our names and under NumPy's."""
+    masked = np.ma.masked_array(
+        np.arange(12.0).reshape(3, 4), mask=np.arange(12).reshape(3, 4) % 5 < 2
+    )
+    lazy = mt.tensor(masked, chunk_size=2)
+    expected = move(masked, np.ma)
+    for module in (mt, mt.ma, np):
+        if move not in (MOVES["concatenate"], MOVES["stack"]) or module is not np:
+            assert_alike(move(lazy, module), expected)
+    assert_alike(np.concatenate([lazy, lazy]), np.ma.concatenate([masked, masked]))
+    parts = mt.split(lazy, 2, axis=1)
+    assert_alike(parts[1], masked[:, 2:])
+
+
+def test_fill_values_and_parts() -> None:
+    """Data, mask, and what takes the place of masked values."""
+    masked = np.ma.masked_array([1, 2, 3], mask=np.array([0, 1, 0], bool), fill_value=7)
+    lazy = mt.tensor(masked, chunk_size=2)
+    assert lazy.fill_value == 7
+    assert lazy.compute().fill_value == 7
+    assert (lazy + 1)[1:].filled().compute().tolist() == [7, 4]
+    ma.set_fill_value(lazy, 9)
+    np.testing.assert_array_equal(ma.filled(lazy).compute(), [1, 9, 3])
+    np.testing.assert_array_equal(lazy.filled(0).compute(), [1, 0, 3])
+    np.testing.assert_array_equal(lazy.data.compute(), [1, 2, 3])
+    np.testing.assert_array_equal(lazy.mask.compute(), [False, True, False])
+    np.testing.assert_array_equal(ma.getdata(masked).compute(), [1, 2, 3])
+    np.testing.assert_array_equal(ma.getmaskarray(mt.ones(2)).compute(), [False, False])
+    np.testing.assert_array_equal(ma.filled(np.ones(2)).compute(), [1, 1])
+    with pytest.raises(ValueError, match="one value"):
+        ma.set_fill_value(lazy, [1, 2])
+
+
+def test_making_masked_tensors() -> None:
+    """Of tensors and masks, and like others."""
+    x, mask = np.arange(6.0).reshape(2, 3), np.array([[1, 0, 0], [0, 1, 0]], bool)
+    expected = np.ma.masked_array(x, mask)
+    lazy = ma.masked_array(mt.tensor(x, chunk_size=2), mt.tensor(mask, chunk_size=1), fill_value=3)
+    assert_alike(lazy, expected)
+    assert_alike(ma.masked_array(x), np.ma.masked_array(x))
+    assert_alike(ma.masked_array(x, True), np.ma.masked_array(x, True))
+    assert_alike(ma.masked_array(lazy, mask[:, ::-1]), np.ma.masked_array(expected, mask[:, ::-1]))
+    assert_alike(ma.array(x, mask, dtype="i4"), np.ma.array(x, mask=mask, dtype="i4"))
+    for name in ("ones_like", "zeros_like"):
+        assert_alike(getattr(ma, name)(lazy), getattr(np.ma, name)(expected))
+    assert ma.empty_like(lazy, dtype=int).dtype == int
+    assert_alike(ma.fix_invalid(mt.tensor([1, np.nan])), np.ma.fix_invalid([1, np.nan]))
+    assert_alike(mt.from_array(expected, chunks=1), expected)
+    with pytest.raises(np.ma.MaskError):
+        ma.masked_array(x, mask[0])
+    with pytest.raises(ValueError, match="scalar"):
+        ma.masked_array(x, fill_value=[1, 2])
+    with pytest.raises(IndexError, match="Inconsistent"):
+        ma.masked_where(mask[0], x)
+
+
+@pytest.mark.parametrize("axis", [None, 0, 1])
+def test_averages(axis: Any) -> None:
+    """With and without weights, along an axis too."""
+    masked = np.ma.masked_array(
+        np.arange(6).reshape(2, 3), mask=np.array([[1, 0, 0], [1, 1, 0]], bool)
+    )
+    lazy = mt.tensor(masked, chunk_size=2)
+    weights = np.arange(6).reshape(2, 3)
+    for given_weights in [
+        None,
+        weights,
+        *([] if axis is None else [np.arange(masked.shape[axis]) + 1]),
+    ]:
+        ours = ma.average(lazy, axis, given_weights, returned=True)
+        theirs = np.ma.average(masked, axis, given_weights, returned=True)
+        assert_alike(ours[0], theirs[0])
+        np.testing.assert_allclose(np.ma.filled(ours[1].compute(), 0), np.ma.filled(theirs[1], 0))
+
+
+def test_assignment() -> None:
+    """Of values, of masked ones, and of nothing."""
+    masked = np.ma.masked_array(
+        np.arange(6.0).reshape(2, 3), mask=np.array([[1, 0, 0], [0, 0, 0]], bool)
+    )
+    lazy = mt.tensor(masked.copy(), chunk_size=2)
+    before = lazy + 0
+    for array in (lazy, masked):
+        array[1, 1:] = np.ma.masked
+        array[0] = 5
+    lazy[1] = mt.tensor(masked.copy(), chunk_size=2)[1] * 2
+    masked[1] = masked[1] * 2
+    assert_alike(lazy, masked)
+    assert before.compute().mask.sum() == 1
+    lazy += 1
+    assert_alike(lazy, masked + 1)
+
+
+def test_chunks_are_masked_arrays() -> None:
+    """A user's function sees them, an executed tensor keeps them, Dask is given them."""
+    masked = np.ma.masked_array(np.arange(5.0), mask=np.array([0, 1, 0, 0, 1], bool))
+    lazy = mt.tensor(masked, chunk_size=2)
+    assert_alike(lazy.map_blocks(lambda block: block * 2), masked * 2)
+    assert lazy.map_blocks(np.ma.filled, 0).compute().tolist() == [0, 0, 2, 3, 0]
+    assert_alike(mt.reduction(lazy, np.ma.sum, np.ma.sum, axis=0, dtype=float), masked.sum())
+    assert_alike(lazy.execute()[1:] + 1, masked[1:] + 1)
+    theirs = lazy.to_dask()
+    assert_alike(theirs + 1, masked + 1)
+    kept = da.from_array(masked, chunks=2)
+    assert mt.from_dask(kept).compute().mask.tolist() == masked.mask.tolist()
+    longer = lazy[lazy.filled(0) >= 0]
+    assert_alike(longer[1:3], masked[1:3])
+
+
+def test_what_does_not_know_masks_says_so() -> None:
+    """Nothing drops a mask in silence."""
+    lazy = mt.tensor(np.ma.masked_array([1.0, 2.0], mask=np.array([0, 1], bool)))
+    for call in (
+        lambda: mt.sort(lazy),
+        lambda: mt.median(lazy),
+        lambda: mt.nansum(lazy),
+        lambda: lazy.sum(where=lazy.mask),
+        lambda: mt.add(lazy, 1, where=lazy.mask),
+        lambda: np.add.reduce(lazy),
+        lambda: mt.modf(lazy),
+        lambda: lazy @ lazy,
+    ):
+        with pytest.raises(NotImplementedError):
+            call()
