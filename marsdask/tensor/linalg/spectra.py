@@ -18,6 +18,7 @@ from marsdask.tensor import elementwise, reduce
 from marsdask.tensor.base import as_node
 from marsdask.tensor.results import EighResult, EigResult
 from marsdask.tensor.shape import expand_dims, squeeze
+from marsdask.tensor.waiting import waits_for_lengths
 
 from . import stacks
 from .contract import conjugated
@@ -153,6 +154,7 @@ def _inverted(values: Any, rcond: Any) -> Any:
     return elementwise.where(large, 1 / elementwise.where(large, values, 1), 0)
 
 
+@waits_for_lengths
 def lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
     """Return solutions of least squares, residuals, rank and singular values.
 
