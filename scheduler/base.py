@@ -155,6 +155,8 @@ class Stage:
     graph: TaskGraph
     keys: tuple[Key, ...]
     hints: Mapping[Key, Hint]
+    samples: bool = True
+    """Whether small values are wanted in the infos."""
 
 
 @dataclass(frozen=True, slots=True)

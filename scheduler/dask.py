@@ -56,7 +56,7 @@ class DaskScheduler:
             )
         # One Future for each reference: distributed counts them, and releasing one never blocks.
         self._held: Held[Future[Any]] = Held(Future.release)
-        self._running: set[_ClusterSubmission] = set()
+        self._running: set[Submission] = set()
         self._closed = False
 
     def submit(
@@ -78,7 +78,7 @@ class DaskScheduler:
             pins = [self._future(key) for key in inputs]
             wanted = [key for key in handle.keys if key in needed]
             if wanted:
-                pins += self._client.get(_annotated(needed, hints or {}), wanted, sync=False)
+                pins += self._client.get(annotated(needed, hints or {}), wanted, sync=False)
             for key in handle.keys:
                 self._held.add(key, self._future(key))
             self._running.add(handle)
@@ -89,6 +89,14 @@ class DaskScheduler:
 
     def _future(self, key: Any) -> Future[Any]:
         return Future(key, self._client)
+
+    def hold(self, keys: Iterable[Key]) -> None:
+        """Take one reference of each key that the cluster holds in this client's name."""
+        with self._held.exclusive():
+            key: Any
+            state: Any = "memory"
+            for key in keys:
+                self._held.add(key, Future(key, self._client, state=state))
 
     def gather(self, keys: Sequence[Key]) -> list[Any]:
         """Fetch held results."""
@@ -119,13 +127,13 @@ class DaskScheduler:
         """Drop one Future of each key."""
         self._held.release(keys)
 
-    def _end(self, handle: _ClusterSubmission, hold: bool) -> bool:
+    def _end(self, handle: Submission, hold: bool) -> bool:
         """Forget a submission that ends, and its results unless they stay held; False if it did."""
         with self._held.exclusive():
             if handle not in self._running:
                 return False
             self._running.discard(handle)
-        if not hold:
+        if not hold and handle.keys:
             self.release(handle.keys)
             # Until the client has let go of a failed key, a new submission of it would find the
             # old failure.
@@ -246,7 +254,7 @@ class _Available:
         return state is not None and state.status in ("pending", "finished")
 
 
-def _annotated(graph: dict[Key, Any], hints: Mapping[Key, Hint]) -> HighLevelGraph:
+def annotated(graph: dict[Key, Any], hints: Mapping[Key, Hint]) -> HighLevelGraph:
     """Return the graph with its hints as annotations, which arrive in the cluster's task states."""
     peaks = {key: hints[key].peak for key in graph if key in hints}
     sizes = {key: hints[key].nbytes for key in graph if key in hints}

@@ -23,8 +23,10 @@ from .errors import SessionClosed, explain_failure
 from .execution import Execution, Monitor, Running
 from .graph import Graph
 from .node import Node
+from .passes import substitute
 from .plan import Plan
 from .progress import progress_bar
+from .shipping import Parcel, can_be_sent, written_at
 from .stored import Result, Stored, store
 from .tiling import Compilation
 
@@ -161,6 +163,10 @@ class Session:
     def _compute(
         self, nodes: Sequence[Node], monitor: Monitor | None, running: Running
     ) -> dict[str, Stored]:
+        if self.scheduler.capabilities.compiles:
+            graph = substitute(Graph(self._localised(nodes)), self._results)
+            if can_be_sent(graph):
+                return self._compute_there(nodes, graph, monitor, running)
         compilation = self.compilation(nodes)
         held: list[tuple[Any, ...]] = []
         infos: dict[Any, Any] = {}
@@ -175,6 +181,31 @@ class Session:
         finally:
             for keys in held:
                 self.scheduler.release(keys)
+
+    def _compute_there(
+        self, nodes: Sequence[Node], graph: Graph, monitor: Monitor | None, running: Running
+    ) -> dict[str, Stored]:
+        """Let the scheduler drive the compilation, which gets the nodes only."""
+        scheduler: Any = self.scheduler
+        handle = scheduler.compile(
+            Parcel(graph, self.plan(), check=options.verify),
+            session=self.session_id,
+            name=nodes[-1].label,
+            callbacks=() if monitor is None else (monitor,),
+        )
+        running.follow(handle)
+        try:
+            handle.wait()
+        except BaseException as error:
+            handle.cancel()
+            written_at(graph, handle.node, error)
+            raise
+        held = [handle.outcome.keys]
+        try:
+            return self._store(nodes, handle.outcome, held)
+        finally:
+            for keys in held:
+                scheduler.release(keys)
 
     def _run_stage(
         self, compilation: Compilation, stage: Stage, monitor: Monitor | None, running: Running

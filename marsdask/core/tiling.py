@@ -114,7 +114,7 @@ class Compilation:
         )
         self.grids.update(grids)
         keys = tuple(dict.fromkeys(ref.grid.key(ref.index) for ref in refs))
-        return Stage(tasks, keys, hints)
+        return Stage(tasks, keys, hints, samples=bool(self._paused))
 
     def _done(self) -> Done:
         outputs: dict[str, Layout] = {}

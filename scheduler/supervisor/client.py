@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
+from typing import Any
 
-from dask.task_spec import DataNode
 from dask.utils import parse_bytes
 from distributed import Client
 
 from .. import limits
 from ..base import Callback, Capabilities, Handle, Hint, Key, TaskGraph
+from ..child import dumps
 from ..dask import DaskScheduler
+from ..errors import SchedulerClosed
+from .hints import coloured
 from .local import LocalProcess
-from .placement import colours
+from .remote import RemoteJob
+from .server import installed_version
 
 
 class SupervisorScheduler(DaskScheduler):
@@ -47,6 +51,11 @@ class SupervisorScheduler(DaskScheduler):
         except BaseException:
             self._end_local()
             raise
+        client: Any = self.client
+        told = client.sync(client.scheduler.identity).get("marsdask", {})
+        # Another version may make other tasks of the same nodes.
+        compiles = told.get("compiles", False) and told["version"] == installed_version()
+        self.capabilities = replace(type(self).capabilities, compiles=compiles)
 
     def submit(
         self,
@@ -60,6 +69,28 @@ class SupervisorScheduler(DaskScheduler):
         if hints:
             hints = coloured(graph, hints, len(self.client.nthreads()))
         return super().submit(graph, keys, hints=hints, callbacks=callbacks)
+
+    def compile(
+        self,
+        compilation: Any,
+        *,
+        session: str = "",
+        name: str = "",
+        callbacks: Iterable[Callback] = (),
+    ) -> RemoteJob:
+        """Start a compilation that the supervisor drives; it travels pickled.
+
+        When it is done, :attr:`RemoteJob.outcome` tells where results lie, of which each key has
+        gained one reference.
+        """
+        data = dumps(compilation)
+        job = RemoteJob(self, callbacks)
+        with self._held.exclusive():
+            if self._closed:
+                raise SchedulerClosed("the scheduler is closed")
+            self._running.add(job)
+        job.start(data, session, name)
+        return job
 
     @property
     def web_address(self) -> str | None:
@@ -80,21 +111,6 @@ class SupervisorScheduler(DaskScheduler):
     def _end_local(self) -> None:
         if self._local is not None:
             self._local.close()
-
-
-def coloured(graph: TaskGraph, hints: Mapping[Key, Hint], workers: int) -> dict[Key, Hint]:
-    """Return the hints with an affinity of each task that has no inputs."""
-    sources = [
-        key
-        for key, node in graph.items()
-        if not node.dependencies and not isinstance(node, DataNode)
-    ]
-    chosen = dict(hints)
-    for key, colour in zip(sources, colours(len(sources), workers), strict=True):
-        hint = chosen.get(key, Hint())
-        if hint.affinity is None:
-            chosen[key] = replace(hint, affinity=colour)
-    return chosen
 
 
 def comm_address(address: str) -> str:

@@ -14,6 +14,8 @@ HOOKS = (
     Hook("distributed.core", "Server.__init__", ("blocked_handlers",)),
     Hook("distributed.scheduler", "Scheduler.start_unsafe", ("self",)),
     Hook("distributed.scheduler", "Scheduler.identity", ("n_workers",)),
+    Hook("distributed.client", "Client._graph_to_futures", ("internal_priority",)),
+    Hook("distributed.scheduler", "Scheduler.client_desires_keys", ("keys", "client")),
     Hook("distributed.scheduler", "DEFAULT_EXTENSIONS"),
     Hook("distributed.scheduler", "SchedulerState._TRANSITIONS_TABLE"),
     Hook("distributed.scheduler", "SchedulerState.is_rootish", ("ts",)),

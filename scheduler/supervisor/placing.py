@@ -7,10 +7,13 @@ its kind, and is tried again whenever a task ends.
 
 from __future__ import annotations
 
+import itertools
+import operator
 from typing import Any, ClassVar
 
 import dask.config
 import distributed
+from distributed.collections import HeapSet
 from distributed.scheduler import (
     DEFAULT_EXTENSIONS,
     SchedulerState,
@@ -23,9 +26,6 @@ from .placement import Input, Placed, Policy
 
 #: Of the workers that hold no input of a task, how many of the least busy are looked at.
 _STRANGERS = 8
-
-#: How far down the queue a worker looks for a task of its own colour.
-_NEIGHBOURS = 64
 
 
 def needs(ts: TaskState) -> int:
@@ -48,6 +48,7 @@ class PlacingScheduler(distributed.Scheduler):
         if policy is None and not stock:
             policy = Policy()
         self.policy = policy
+        self._coloured: dict[int, HeapSet[TaskState]] = {}
         if "extensions" not in options and policy is not None:
             options["extensions"] = dict(DEFAULT_EXTENSIONS)
             if dask.config.get("distributed.scheduler.work-stealing"):
@@ -80,7 +81,7 @@ class PlacingScheduler(distributed.Scheduler):
             return None
         # Workers are sorted by their addresses, so homes change when workers come and go only.
         workers: Any = self.workers
-        found: WorkerState = workers.peekitem(colour % len(workers))[1]
+        found: WorkerState = workers.peekitem(hash(colour) % len(workers))[1]
         return found
 
     def _candidates(self, task: Placed[WorkerState]) -> set[WorkerState]:
@@ -121,6 +122,11 @@ class PlacingScheduler(distributed.Scheduler):
         ts = self.tasks[key]
         ts.state = "queued"
         self.queued.add(ts)
+        colour = (ts.annotations or {}).get("mars_band")
+        if colour is not None:
+            # Left here when the task leaves the queue, and dropped when it is met.
+            by_priority = HeapSet[TaskState](key=operator.attrgetter("priority"))
+            self._coloured.setdefault(hash(colour), by_priority).add(ts)
         return {}, {}, {}
 
     def _transition_queued_processing(self, key: Any, stimulus_id: str) -> Any:
@@ -147,6 +153,8 @@ class PlacingScheduler(distributed.Scheduler):
         if self.policy is None:
             super().stimulus_queue_slots_maybe_opened(stimulus_id=stimulus_id)
             return
+        if not self.queued:
+            self._coloured.clear()
         while self.queued and self.idle_task_count:
             first = self._next_queued()
             self.transitions({first.key: "processing"}, stimulus_id)
@@ -154,12 +162,18 @@ class PlacingScheduler(distributed.Scheduler):
                 return
 
     def _next_queued(self) -> TaskState:
-        """Return the first of the queue, or one close to it that is at home where a slot is."""
+        """Return the first of the queue, or the first that is at home where a slot is."""
         first: TaskState = self.queued.peek()
-        if self._home(first) is not None:
-            for ts in self.queued.peekn(_NEIGHBOURS):
-                if self._home(ts) in self.idle_task_count:
-                    return ts
+        home = self._home(first)
+        if home is None or home in self.idle_task_count:
+            return first
+        workers: Any = self.workers
+        for ws in itertools.islice(self.idle_task_count, _STRANGERS):
+            own = self._coloured.get(workers.index(ws.address))
+            while own and own.peek().state != "queued":
+                own.pop()
+            if own:
+                return own.peek()
         return first
 
     def _add_to_processing(self, ts: TaskState, ws: WorkerState, stimulus_id: str) -> Any:

@@ -12,6 +12,7 @@ from distributed.comm import get_address_host_port
 from .. import hooks
 from ..web.door import open_door
 from .hooks import HOOKS
+from .jobs import Jobs
 from .placing import PlacingScheduler
 
 
@@ -54,6 +55,7 @@ class Supervisor(PlacingScheduler):
         if web is not None:
             options.setdefault("dashboard_address", "{}:{}".format(*web))
         super().__init__(host=host, port=port, protocol=protocol, **options)
+        self.jobs = Jobs(self)
         self.id = self.id.replace(type(self).__name__, "Scheduler", 1)
 
     http_server: Any  # distributed gives it a port and an address
@@ -89,6 +91,7 @@ class Supervisor(PlacingScheduler):
         found["type"] = "Scheduler"
         found["marsdask"] = {
             "version": installed_version(),
+            "compiles": True,
             "role": "standby" if self.standby else "active",
             "supervisors": list(self.supervisors),
         }

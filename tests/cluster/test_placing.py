@@ -10,7 +10,7 @@ from dask.task_spec import Task, TaskRef
 
 from marsdask.scheduler.base import Hint
 from marsdask.scheduler.supervisor import Supervisor
-from marsdask.scheduler.supervisor.client import coloured
+from marsdask.scheduler.supervisor.hints import coloured
 from marsdask.scheduler.worker import MarsWorker
 from tests.cluster.loop import Gates, annotated, cluster, pass_gate, run
 

@@ -1,0 +1,121 @@
+"""A compilation on its way to a scheduler that drives it: nodes only, and nothing of a session."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from marsdask.scheduler.base import Done, Stage
+
+from .adopted import Adopted
+from .chunk import Grid, Held, HeldGrid
+from .config import option_context, options
+from .errors import explain_failure
+from .graph import Graph, pack, unpack
+from .node import Node
+from .plan import Plan
+from .stored import Stored
+from .tiling import Compilation, Infos, Layout
+from .types import Chunks
+
+
+@dataclass(frozen=True, eq=False)
+class Resident(Node):
+    """A computed node as the scheduler sees it that holds the chunks."""
+
+    interned: ClassVar[bool] = False
+
+    stored_name: str
+    stored_meta: Any = field(repr=False)
+    stored_chunks: Chunks = field(repr=False)
+    layout: Layout = field(repr=False)
+
+    @property
+    def name(self) -> str:
+        return self.stored_name
+
+    @property
+    def meta(self) -> Any:
+        return self.stored_meta
+
+    @property
+    def chunks(self) -> Chunks:
+        return self.stored_chunks
+
+    def tile(self, *inputs: Any) -> Grid:
+        del inputs
+        held = Held(self.name, self.layout.keys, self.layout.nbytes)
+        return HeldGrid(held, self.layout.chunks, self.meta)
+
+
+class Arrived(Compilation):
+    """A compilation where it is driven: under the options of whoever sent it."""
+
+    def __init__(
+        self,
+        roots: Sequence[Node],
+        *,
+        names: tuple[str, ...],
+        plan: Plan,
+        check: bool,
+        settings: Mapping[str, Any],
+    ) -> None:
+        self.settings = settings
+        self.names = names
+        with option_context(settings):
+            super().__init__(roots, plan=plan, check=check)
+
+    def advance(self, infos: Infos) -> Stage | Done:
+        """Go on under the sender's options."""
+        with option_context(self.settings):
+            step = super().advance(infos)
+        if isinstance(step, Done):
+            outputs = [step.outputs[root.name] for root in self.roots]
+            return Done(dict(zip(self.names, outputs, strict=True)), step.keys)
+        return step
+
+    def explain(self, key: Any, error: BaseException) -> tuple[BaseException, str | None]:
+        """Return the error with a note of what failed, and the name of the node that did."""
+        grid, index = self.locate(key, error)
+        node = None if grid is None or grid.node is None else grid.node.name
+        return explain_failure(error, grid, index), node
+
+
+class Parcel:
+    """Nodes and options, which become an :class:`Arrived` where they are unpickled."""
+
+    def __init__(self, graph: Graph, plan: Plan, *, check: bool) -> None:
+        # Where tokens are not deterministic, names differ from process to process.
+        self._names = tuple(root.name for root in graph.roots)
+        self._graph = graph.map(_resident)
+        self._plan = plan
+        self._check = check
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        settings = options.to_dict()
+        return _arrive, (pack(self._graph.roots), self._names, self._plan, self._check, settings)
+
+
+def _arrive(
+    packed: Any, names: tuple[str, ...], plan: Plan, check: bool, settings: Mapping[str, Any]
+) -> Arrived:
+    return Arrived(unpack(packed), names=names, plan=plan, check=check, settings=settings)
+
+
+def can_be_sent(graph: Graph) -> bool:
+    """Say whether all of a graph can be told without a client's futures."""
+    return not any(isinstance(node, Adopted) for node in graph.nodes)
+
+
+def _resident(node: Node) -> Node:
+    if isinstance(node, Stored):
+        return Resident(node.name, node.meta, node.chunks, node.result.layout)
+    return node
+
+
+def written_at(graph: Graph, name: str | None, error: BaseException) -> None:
+    """Add the user's line to an error from elsewhere, if the node of that name has one."""
+    origin = next((node.origin for node in graph.nodes if node.name == name), None)
+    if origin is not None:
+        error.add_note(f"written at {origin}")

@@ -1,0 +1,77 @@
+"""What a wanted result turns out to be, told by the task that makes it.
+
+The description goes into the metadata of the running task, which a worker, a stock one too, sends
+along when the task ends: no task more, and no way more.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import pickle
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
+
+from dask.task_spec import Alias, DataNode, GraphNode, Task, TaskRef
+
+from ..base import ChunkInfo, Key, describe
+
+#: The name in the metadata of distributed's task states.
+INFO = "mars_info"
+
+
+class Recording:
+    """A task's function that describes what it returns."""
+
+    def __init__(self, func: Callable[..., Any], *, sample: bool) -> None:
+        self._func = func
+        self._sample = sample
+
+    def __repr__(self) -> str:
+        return repr(self._func)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        value = self._func(*args, **kwargs)
+        info = describe(value)
+        if not self._sample:
+            info = ChunkInfo(info.shape, info.dtype, info.nbytes)
+        _tell(info)
+        return value
+
+
+def _tell(info: ChunkInfo) -> None:
+    from distributed import get_worker  # half a second; workers have it
+
+    # What cannot be told, or is told where no worker is, is asked for later.
+    with contextlib.suppress(ValueError, KeyError, TypeError, pickle.PicklingError):
+        worker = get_worker()
+        task = worker.state.tasks[worker.get_current_task()]
+        task.metadata[INFO] = pickle.dumps(info)
+
+
+def _identity(value: Any) -> Any:
+    return value
+
+
+def recorded(
+    graph: Mapping[Key, GraphNode], keys: Collection[Key], *, sample: bool
+) -> dict[Key, GraphNode]:
+    """Return the graph with tasks for ``keys`` that describe their results."""
+    changed = dict(graph)
+    for key in keys:
+        node = graph.get(key)
+        if isinstance(node, Alias):
+            changed[key] = Task(key, Recording(_identity, sample=sample), TaskRef(node.target))
+        elif isinstance(node, DataNode):
+            changed[key] = Task(key, Recording(_identity, sample=sample), node.value)
+        elif isinstance(node, Task):
+            changed[key] = Task(key, Recording(node.func, sample=sample), *node.args, **node.kwargs)
+    return changed
+
+
+def told(metadata: Mapping[str, Any] | None) -> ChunkInfo | None:
+    """Return what a task told, ``None`` if it could not."""
+    data = (metadata or {}).get(INFO)
+    if data is None:
+        return None
+    info: ChunkInfo = pickle.loads(data)
+    return info

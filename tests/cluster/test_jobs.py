@@ -1,0 +1,181 @@
+"""Compilations that the supervisor drives: the client ships nodes, and hears of their tasks."""
+
+from __future__ import annotations
+
+import pickle
+from concurrent.futures import CancelledError
+
+import dask.array as da
+import numpy as np
+import pytest
+from distributed import SpecCluster
+
+import marsdask
+import marsdask.tensor as mt
+from marsdask.core.graph import Graph
+from marsdask.core.plan import Plan
+from marsdask.core.shipping import Parcel, can_be_sent
+from marsdask.scheduler.supervisor import Supervisor
+from marsdask.scheduler.supervisor.client import SupervisorScheduler
+from marsdask.scheduler.testing import Gate, SchedulerContract
+from marsdask.scheduler.testing.tools import pass_gate
+from marsdask.scheduler.worker import MarsWorker
+from tests.cluster.loop import HOST
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """Start a supervisor and two workers in this process."""
+    options = {"host": HOST, "dashboard_address": f"{HOST}:0"}
+    workers = {
+        name: {"cls": MarsWorker, "options": {"host": HOST, "nthreads": 2}} for name in range(2)
+    }
+    with SpecCluster(scheduler={"cls": Supervisor, "options": options}, workers=workers) as cluster:
+        yield cluster
+
+
+class TestSupervisor(SchedulerContract):
+    """What every scheduler must do."""
+
+    nested = False
+    counts_tasks = False
+    passes_interrupts = False
+    depth = 200
+
+    @pytest.fixture(autouse=True)
+    def _connect(self, cluster):
+        self.cluster = cluster
+
+    def create(self):
+        return SupervisorScheduler(self.cluster.scheduler_address)
+
+
+@pytest.fixture
+def session(cluster):
+    scheduler = SupervisorScheduler(cluster.scheduler_address)
+    with marsdask.new_session(scheduler, default=False) as session:
+        yield session
+    scheduler.close()
+
+
+@pytest.fixture
+def gate():
+    gate = Gate()
+    yield gate
+    gate.close()
+
+
+def fetch(session, *tensors):
+    """Execute tensors together and return their values."""
+    marsdask.execute(*tensors, session=session)
+    return [tensor.fetch(session=session) for tensor in tensors]
+
+
+def test_the_supervisor_compiles(session, cluster):
+    """Several stages with looks in between, driven there; the job tells what it was."""
+    assert session.scheduler.capabilities.compiles
+    x = mt.random.RandomState(0).rand(1000, chunk_size=100)
+    (found,) = fetch(session, mt.sort(x[x > 0.5]))
+    assert np.all(np.diff(found) >= 0)
+    assert 400 < len(found) < 600
+    job = cluster.scheduler.jobs.jobs[cluster.scheduler.jobs._order[-1]]
+    told = job.told()
+    assert (told["state"], told["progress"], told["error"]) == ("done", 1.0, None)
+    assert told["session_id"] == session.session_id
+    assert told["tasks"] == told["tasks_done"] > 1
+    assert told["start"] <= told["end"]
+
+
+def test_results_are_used_where_they_lie(session):
+    """What was executed is an input of what follows, by its keys only."""
+    x = mt.ones((2000, 500), chunk_size=250) * 3
+    x.execute(session=session)
+    graph = Graph([session.lookup(x.node)])
+    assert len(pickle.dumps(Parcel(graph, Plan(), check=False))) < 10_000
+    total, again = fetch(session, (x + 1).sum(), x)
+    assert total == 4e6
+    assert again.shape == (2000, 500)
+
+
+def test_the_client_ships_nodes(session):
+    """The pickle of ten thousand chunks is as large as that of one."""
+    sizes = [
+        len(
+            pickle.dumps(
+                Parcel(Graph([mt.ones(10_000, chunk_size=size).node]), Plan(), check=False)
+            )
+        )
+        for size in (1, 10_000)
+    ]
+    assert sizes[0] < sizes[1] + 50_000
+
+
+def test_nothing_is_left_there(session, cluster):
+    """When the last reference goes, the supervisor forgets every key."""
+    before = set(cluster.scheduler.tasks)
+    x = mt.ones((30, 30), chunk_size=7) + 1
+    x.execute(session=session)
+    assert set(cluster.scheduler.tasks) - before
+    del x
+    client = session.scheduler.client
+    client.submit(abs, -1).result()  # comes after what was sent before
+    assert not {
+        key for key in cluster.scheduler.tasks if key not in before and "abs" not in key[:3]
+    }
+
+
+def broken(block):
+    """Fail as users' functions do."""
+    raise OSError(7, "broken on purpose")
+
+
+def test_failures_come_home(session, cluster):
+    """The task's own exception, what failed, and the user's line; the job remembers it."""
+    x = mt.ones((4, 4), chunk_size=2).map_chunk(broken, dtype=float)
+    with pytest.raises(OSError, match="on purpose") as caught:
+        x.execute(session=session)
+    notes = "\n".join(caught.value.__notes__)
+    assert "map" in notes
+    assert __file__ in notes
+    job = cluster.scheduler.jobs.jobs[cluster.scheduler.jobs._order[-1]]
+    assert job.state == "failed"
+    assert "on purpose" in job.error
+    assert fetch(session, mt.ones(3).sum()) == [3]
+
+
+def test_cancelling(session, cluster, gate):
+    """A cancelled job stops there, keeps nothing, and says so."""
+    x = mt.ones(2).map_chunk(_at_gate, args=(gate.address,), dtype=float)
+    future = x.execute(session=session, wait=False)
+    gate.wait_until_reached()
+    assert future.cancel()
+    with pytest.raises(CancelledError):
+        future.result(60)
+    gate.open()
+    assert fetch(session, mt.ones(3).sum()) == [3]
+
+
+def _at_gate(block, address):
+    # Called with an item when the expression is made, to see what it returns.
+    return pass_gate(address, block) if block.size > 1 else block
+
+
+def test_progress_counts_every_task(session):
+    """A monitor hears of all tasks, not of the wanted ones only."""
+    future = (mt.ones((40, 40), chunk_size=10) + 1).sum().execute(session=session, wait=False)
+    assert future.result(60).fetch(session=session) == 3200
+    assert future.progress() == 1
+
+
+def test_options_travel(session):
+    """Tiling there obeys the options set here."""
+    with marsdask.option_context({"split_every": 2}):
+        (found,) = fetch(session, mt.ones((64,), chunk_size=1).sum())
+    assert found == 64
+
+
+def test_adopted_graphs_are_compiled_here(session):
+    """What refers to a client's own graph stays with the client, and has the same values."""
+    x = mt.from_dask(da.ones((10, 10), chunks=5)) + 1
+    assert not can_be_sent(Graph([x.node]))
+    assert fetch(session, x.sum()) == [200]
