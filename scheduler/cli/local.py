@@ -12,6 +12,7 @@ import json
 import os
 import sys
 import threading
+from collections.abc import Sequence
 from typing import Any
 
 import dask.config
@@ -37,6 +38,7 @@ class LocalCluster:
         n_worker: int,
         n_cpu: int | None = None,
         memory: int | None = None,
+        spill_dirs: Sequence[str] = (),
         web: int | None = None,
         config: dict[str, Any] | None = None,
     ) -> None:
@@ -52,6 +54,7 @@ class LocalCluster:
         cores = n_cpu or max(n_worker, limits.cpus())
         self.threads = [len(part) for part in binding.share(range(cores), n_worker)]
         self.memory = (memory or limits.memory()) // n_worker
+        self.spill_dirs = list(spill_dirs)
         self.nannies: list[MarsNanny] = []
 
     async def start(self) -> None:
@@ -63,6 +66,7 @@ class LocalCluster:
                 host=_HOST,
                 nthreads=nthreads,
                 memory_limit=self.memory,
+                spill_dirs=self.spill_dirs,
                 security=Security(),
             )
             for nthreads in self.threads

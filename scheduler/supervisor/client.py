@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -25,7 +25,7 @@ class SupervisorScheduler(DaskScheduler):
 
     ``address`` is the supervisor's, or that of its web service (``http://host:port``). Without one
     a cluster of ``n_worker`` processes is started on this host, which share ``n_cpu`` cores and
-    ``memory_limit`` bytes and end with the scheduler.
+    ``memory_limit`` bytes, spill to ``spill_dirs`` and end with the scheduler.
     """
 
     name = "supervisor"
@@ -38,11 +38,13 @@ class SupervisorScheduler(DaskScheduler):
         n_worker: int | None = None,
         n_cpu: int | None = None,
         memory_limit: float | str | None = None,
+        spill_dirs: str | Sequence[str] | None = None,
         web: bool | int = False,
     ) -> None:
         self._local: LocalProcess | None = None
         if address is None:
-            self._local = _start(n_worker, n_cpu, memory_limit, web)
+            dirs = [spill_dirs] if isinstance(spill_dirs, str) else list(spill_dirs or ())
+            self._local = _start(n_worker, n_cpu, memory_limit, dirs, web)
             address = self._local.address
         elif isinstance(address, str):
             address = comm_address(address)
@@ -125,6 +127,7 @@ def _start(
     n_worker: int | None,
     n_cpu: int | None,
     memory_limit: float | str | None,
+    spill_dirs: list[str],
     web: bool | int,
 ) -> LocalProcess:
     for name, count in (("n_worker", n_worker), ("n_cpu", n_cpu)):
@@ -133,7 +136,13 @@ def _start(
     n_worker = n_worker or n_cpu or limits.cpus()
     n_cpu = None if n_cpu is None else max(n_cpu, n_worker)
     port = None if web is False else 0 if web is True else web
-    return LocalProcess(n_worker=n_worker, n_cpu=n_cpu, memory=_memory(memory_limit), web=port)
+    return LocalProcess(
+        n_worker=n_worker,
+        n_cpu=n_cpu,
+        memory=_memory(memory_limit),
+        spill_dirs=spill_dirs,
+        web=port,
+    )
 
 
 def _memory(wish: float | str | None) -> int | None:

@@ -35,7 +35,7 @@ logger = logging.getLogger(__name__)
 _REMEMBERED = 1000
 
 #: Seconds after which a question for news is answered without any.
-_NEWS = 5.0
+_NEWS = 2.0
 
 
 @dataclass
@@ -134,7 +134,7 @@ class Jobs(SchedulerPlugin):
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_NEWS), found.changed:
                 await found.changed.wait_for(lambda: found.ended or found.done > seen)
-        news = found.told()
+        news = self._told(found)
         if found.ended:
             news["outcome"] = found.outcome
         return news
@@ -147,7 +147,13 @@ class Jobs(SchedulerPlugin):
 
     async def list(self) -> list[dict[str, Any]]:
         """Return all jobs, the oldest first."""
-        return [self.jobs[number].told() for number in self._order]
+        return [self._told(self.jobs[number]) for number in self._order]
+
+    def _told(self, job: Job) -> dict[str, Any]:
+        """Return what there is to say of a job, and why it waits if it does."""
+        idle = not job.ended and not self.scheduler.workers
+        reason = f"no workers: start some with mars-worker -s {_endpoint(self.scheduler.address)}"
+        return job.told() | {"reason": reason if idle else None}
 
     def transition(self, key: Key, start: str, finish: str, *args: Any, **options: Any) -> None:
         """Count the tasks of jobs as they end."""
@@ -280,6 +286,10 @@ class Jobs(SchedulerPlugin):
                     name="marsdask-jobs",
                 )
         return self._client
+
+
+def _endpoint(address: str) -> str:
+    return address.removeprefix("tcp://")
 
 
 async def _notify(job: Job) -> None:

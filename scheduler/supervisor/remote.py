@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import pickle
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
@@ -10,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 from ..base import Callback, Done
 from ..events import GraphSubmitted, TaskDone
 from ..handle import Submission
+
+logger = logging.getLogger(__name__)
 
 if TYPE_CHECKING:
     from .client import SupervisorScheduler
@@ -48,6 +51,7 @@ class RemoteJob(Submission):
 
     async def _listen(self) -> None:
         total = done = 0
+        told = None
         while self.state == "running":
             news = await self._client.scheduler.mars_job(job=self.id, seen=done)
             if news["tasks"] > total:
@@ -56,6 +60,8 @@ class RemoteJob(Submission):
             for _ in range(news["tasks_done"] - done):
                 self.emit(TaskDone(None, 0, 0.0))
             done = news["tasks_done"]
+            if news["reason"] != told and (told := news["reason"]) is not None:
+                logger.warning("the job waits, since there are %s", told)
             if "outcome" in news:
                 self._ended_there(news)
                 return

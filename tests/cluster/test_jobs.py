@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 import pickle
+import threading
 from concurrent.futures import CancelledError
+from typing import Any
 
 import dask.array as da
 import numpy as np
@@ -15,7 +18,7 @@ import marsdask.tensor as mt
 from marsdask.core.graph import Graph
 from marsdask.core.plan import Plan
 from marsdask.core.shipping import Parcel, can_be_sent
-from marsdask.scheduler.supervisor import Supervisor
+from marsdask.scheduler.supervisor import Supervisor, remote
 from marsdask.scheduler.supervisor.client import SupervisorScheduler
 from marsdask.scheduler.testing import Gate, SchedulerContract
 from marsdask.scheduler.testing.tools import pass_gate
@@ -179,3 +182,42 @@ def test_adopted_graphs_are_compiled_here(session):
     x = mt.from_dask(da.ones((10, 10), chunks=5)) + 1
     assert not can_be_sent(Graph([x.node]))
     assert fetch(session, x.sum()) == [200]
+
+
+def test_without_workers_a_job_says_so(caplog):
+    """The client is told what to start, the job has a reason, and it runs once somebody comes."""
+    options = {"host": HOST, "dashboard_address": f"{HOST}:0"}
+    worker = {"cls": MarsWorker, "options": {"host": HOST, "nthreads": 1}}
+    heard = threading.Event()
+
+    class Listener(logging.Handler):
+        def emit(self, record):
+            heard.set()
+
+    logger = logging.getLogger(remote.__name__)
+    logger.addHandler(listener := Listener())
+    try:
+        with (
+            SpecCluster(
+                scheduler={"cls": Supervisor, "options": options}, worker=worker
+            ) as cluster,
+            marsdask.new_session(
+                SupervisorScheduler(cluster.scheduler_address), default=False
+            ) as session,
+        ):
+            future = mt.ones(10).sum().execute(session=session, wait=False)
+            assert heard.wait(60)
+            endpoint = cluster.scheduler_address.removeprefix("tcp://")
+            assert f"mars-worker -s {endpoint}" in caplog.text
+            scheduler: Any = session.scheduler
+            client = scheduler.client
+            (job,) = client.sync(client.scheduler.mars_jobs)
+            assert "no workers" in job["reason"]
+            assert job["progress"] == 0
+            cluster.scale(1)
+            assert future.result(60).fetch(session=session) == 10
+            (job,) = client.sync(client.scheduler.mars_jobs)
+            assert job["reason"] is None
+            scheduler.close()
+    finally:
+        logger.removeHandler(listener)

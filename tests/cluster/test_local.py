@@ -32,9 +32,13 @@ def pid_of(block):
 
 
 @pytest.fixture(scope="module")
-def session():
-    """Two processes that share two threads and 2 GB."""
-    with marsdask.new_session(n_worker=2, n_cpu=2, mem_bytes="2 GB", web=True) as session:
+def session(tmp_path_factory):
+    """Start two processes that share two threads and 2 GB."""
+    spill = tmp_path_factory.mktemp("spill")
+    with marsdask.new_session(
+        n_worker=2, n_cpu=2, mem_bytes="2 GB", spill_dirs=str(spill), web=True
+    ) as session:
+        assert len([path for path in spill.iterdir() if path.is_dir()]) == 2
         yield session
     assert not psutil.Process().children(recursive=True)
 
