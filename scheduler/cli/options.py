@@ -166,7 +166,7 @@ MEMORY = (
     Option(
         "--io-parallel-num",
         "N",
-        "files to read or write at a time in each directory (default: 1)",
+        "accepted; directories are written to in their turns",
         "MARS_IO_PARALLEL_NUM",
     ),
     Option(
