@@ -21,6 +21,7 @@ from .ambient import ambient
 from .config import options
 from .errors import SessionClosed, explain_failure
 from .execution import Execution, Monitor, Running
+from .families import mutable
 from .graph import Graph
 from .node import Node
 from .passes import substitute
@@ -48,6 +49,7 @@ class Session:
         self.session_id = session_id or uuid.uuid4().hex
         self._owns_scheduler = owns_scheduler
         self._results: weakref.WeakValueDictionary[str, Stored] = weakref.WeakValueDictionary()
+        self._mutables: dict[str, Any] = {}
         self._closed = False
         self._before: Callable[[], Session | None] = _nobody
         """The default session that this one took the place of."""
@@ -129,12 +131,40 @@ class Session:
         self.check_open()
         return self.scheduler.gather(list(stored.result.layout.keys.values()))
 
+    def create_mutable_tensor(
+        self,
+        shape: Any,
+        dtype: Any,
+        name: str | None = None,
+        default_value: Any = 0,
+        chunk_size: Any = None,
+    ) -> Any:
+        """Return an array that is written in place, and found by its name, until it is sealed."""
+        self.check_open()
+        if name is not None and name in self._mutables:
+            raise ValueError(f"there is a mutable tensor {name!r} already: get_mutable_tensor()")
+        made = mutable(self, shape, dtype, name, default_value, chunk_size)
+        self._mutables[made.name] = made
+        return made
+
+    def get_mutable_tensor(self, name: str) -> Any:
+        """Return the mutable tensor of this name."""
+        self.check_open()
+        if name not in self._mutables:
+            raise ValueError(f"there is no mutable tensor {name!r}: create_mutable_tensor() first")
+        return self._mutables[name]
+
+    def forget_mutable_tensor(self, name: str) -> None:
+        """Drop a mutable tensor that is a tensor now."""
+        self._mutables.pop(name, None)
+
     def close(self) -> None:
         """Free every result and, if the session started its scheduler, end it. Idempotent."""
         if self._closed:
             return
         self._closed = True
         clear_default_session(self)
+        self._mutables.clear()
         if self._owns_scheduler:
             self.scheduler.close()
 

@@ -36,7 +36,21 @@ from numpy import (
 
 from marsdask.core.collection import ExecutableTuple
 
-from . import dtypes, elementwise, fft, images, lib, linalg, ma, overlap, random, reduce
+from . import (
+    dtypes,
+    elementwise,
+    fft,
+    images,
+    lib,
+    linalg,
+    ma,
+    overlap,
+    random,
+    reduce,
+    spatial,
+    special,
+    stats,
+)
 from .along import (
     apply_along_axis,
     apply_over_axes,
@@ -217,6 +231,7 @@ from .masks import (
     nonzero,
     where,
 )
+from .mutable import MutableTensor
 from .npyfiles import from_npy_stack, genfromtxt, load, loadtxt, save, to_npy_stack
 from .orders import (
     lexsort,
@@ -278,6 +293,7 @@ from .sort import (
     partition,
     sort,
 )
+from .sparse import fromdense, fromsparse, issparse, todense, tosparse
 from .storage import store, to_hdf5, to_zarr, tohdf5, tozarr
 from .tensor import Tensor
 from .tiledb_arrays import (
@@ -317,6 +333,7 @@ from .windows import (
 __all__ = [
     "Array",
     "ExecutableTuple",
+    "MutableTensor",
     "PerformanceWarning",
     "Tensor",
     "__array_api_version__",
@@ -421,10 +438,12 @@ __all__ = [
     "from_vineyard",
     "from_zarr",
     "frombuffer",
+    "fromdense",
     "fromfunction",
     "fromhdf5",
     "fromiter",
     "frompyfunc",
+    "fromsparse",
     "fromstring",
     "fromtiledb",
     "fromvineyard",
@@ -462,6 +481,7 @@ __all__ = [
     "isdtype",
     "isin",
     "isnull",
+    "issparse",
     "ix_",
     "kaiser",
     "kron",
@@ -546,9 +566,12 @@ __all__ = [
     "sliding_window_view",
     "sort",
     "sort_complex",
+    "spatial",
+    "special",
     "split",
     "squeeze",
     "stack",
+    "stats",
     "store",
     "swapaxes",
     "take",
@@ -563,8 +586,10 @@ __all__ = [
     "to_tiledb",
     "to_vineyard",
     "to_zarr",
+    "todense",
     "tohdf5",
     "topk",
+    "tosparse",
     "totiledb",
     "tovineyard",
     "tozarr",

@@ -17,6 +17,7 @@ from marsdask.core.shapes import blockwise, kernel, map_blocks, tree
 from marsdask.core.types import Chunks, Index, numbers
 
 from .base import as_node, empty
+from .foreign import as_array
 from .pointwise import assign
 from .rechunk import resolved
 
@@ -124,7 +125,7 @@ def find_block(
     block: Any, start: Index, pick: Pick, axis: int | None, shape: tuple[int, ...]
 ) -> Found | None:
     """Return the best of a block with its position in the whole array, ``None`` if it is empty."""
-    block = np.asarray(block)
+    block = as_array(block)
     if not (block.size if axis is None else block.shape[axis]):
         return None
     return _found(block, np.True_, start, pick, axis, shape)
@@ -135,7 +136,7 @@ def find_real_block(
     block: Any, start: Index, pick: Pick, axis: int | None, shape: tuple[int, ...]
 ) -> Found | None:
     """Return the best of a block but nan, see :func:`find_block`."""
-    block = np.asarray(block)
+    block = as_array(block)
     if block.dtype.kind not in "fc" or not block.size:
         found: Found | None = find_block(block, start, pick, axis, shape)
         return found
@@ -170,7 +171,7 @@ def position_block(found: Found | None, axes: tuple[int, ...], keepdims: bool, t
     _, place, real = found
     if title.startswith("nan") and not np.all(real):
         raise ValueError("All-NaN slice encountered")
-    place = np.asarray(place, np.intp)
+    place = as_array(place, np.intp)
     return place if keepdims else np.squeeze(place, axis=axes)
 
 

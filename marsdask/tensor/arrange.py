@@ -24,6 +24,7 @@ from .join import concatenate, length
 from .rechunk import aligned_axes, recut, resolved
 from .reshape import ravel
 from .shape import broadcast_to, moveaxis, normalize_axes, normalize_axis
+from .sparse import tosparse
 from .waiting import waits_for_lengths
 
 
@@ -230,8 +231,10 @@ def diagonal_block(values: Any, shape: tuple[int, int], starts: tuple[int, int])
 
 
 @waits_for_lengths
-def diag(v: Any, k: int = 0) -> Any:
+def diag(v: Any, k: int = 0, sparse: bool | None = None) -> Any:
     """Return a matrix with a diagonal, or the diagonal of a matrix. See numpy.diag."""
+    if sparse:
+        return tosparse(diag(v, k))
     node = as_node(v)
     if len(node.chunks) == 2:
         return diagonal(node, k)
@@ -251,9 +254,9 @@ def diag(v: Any, k: int = 0) -> Any:
 
 
 @waits_for_lengths
-def diagflat(v: Any, k: int = 0) -> Any:
+def diagflat(v: Any, k: int = 0, sparse: bool | None = None) -> Any:
     """Return a matrix with the elements on a diagonal. See numpy.diagflat."""
-    return diag(ravel(v), k)
+    return diag(ravel(v), k, sparse)
 
 
 @waits_for_lengths

@@ -13,23 +13,33 @@ import numpy as np
 from marsdask.core.notebook import card, format_bytes, picture
 from marsdask.core.types import Index, public
 
+from .compressed import is_sparse, stitched
+from .foreign import is_foreign
+
 
 def assemble(blocks: Mapping[Index, Any], meta: Any, *, owned: bool) -> Any:
     """Return one array from all blocks, a scalar from the block of a 0-d tensor.
 
     A single block that others keep too is copied, so that nobody writes into what they hold.
     """
+    if is_sparse(meta):
+        counts = tuple(1 + max(places) for places in zip(*blocks, strict=True))
+        return stitched([blocks[index] for index in sorted(blocks)], counts)
     if any(isinstance(block, np.ma.MaskedArray) for block in blocks.values()):
         return _assemble_masked(blocks)
     if len(blocks) == 1:
         (block,) = blocks.values()
+        if is_foreign(block):
+            return block if owned else block.copy()
         if np.ndim(block) == 0:
             return np.asarray(block)[()]
         return block if owned and _is_alone(block) else block.copy()
     starts = [
         [0, *itertools.accumulate(sizes)] for sizes in _sizes(blocks, ndim=len(next(iter(blocks))))
     ]
-    out = np.empty(tuple(start[-1] for start in starts), dtype=meta.dtype)
+    like = blocks[(0,) * len(starts)]
+    shape = tuple(start[-1] for start in starts)
+    out = np.empty_like(like, meta.dtype, order="C", subok=False, shape=shape)
     for index, block in blocks.items():
         out[
             tuple(
@@ -73,6 +83,8 @@ def _sizes(blocks: Mapping[Index, Any], ndim: int) -> list[list[int]]:
 
 def text(tensor: Any) -> str:
     """Return an executed tensor's values as NumPy prints them; only the corners move."""
+    if is_sparse(tensor.node.meta):
+        return str(tensor.fetch())
     corners, complete = _shown(tensor)
     if complete:
         return str(corners)
@@ -82,6 +94,8 @@ def text(tensor: Any) -> str:
 
 def representation(tensor: Any) -> str:
     """Return what NumPy would say of an executed tensor's value."""
+    if is_sparse(tensor.node.meta):
+        return repr(tensor.fetch())
     corners, complete = _shown(tensor)
     if complete:
         return repr(np.asarray(corners))

@@ -20,10 +20,12 @@ from marsdask.core.types import Chunks, Index, Sizes, UnknownShapeError, known_c
 
 from .base import as_node, empty
 from .chunks import as_shape, check_device, normalize_chunks
+from .device import placed_on
 from .elementwise import astype, power
 from .pointwise import Elementwise
 from .reshape import reshape
 from .shape import view
+from .sparse import tosparse
 from .waiting import waits_for_lengths
 
 Shape = tuple[int, ...]
@@ -96,18 +98,18 @@ def made(
     **kwargs: Any,
 ) -> Any:
     """Return the tensor whose blocks ``func`` makes; ``settings`` are Mars's and Dask's extras."""
+    sparse, gpu, device = (settings.pop(key, None) for key in ("sparse", "gpu", "device"))
     chunk_size = chunks_from(chunk_size, settings)
     splits = normalize_chunks(chunk_size, shape, dtype)
-    return wrap(Made(func, dtype, splits, tuple(sorted(kwargs.items())), title))
+    found = wrap(Made(func, dtype, splits, tuple(sorted(kwargs.items())), title))
+    return placed_on(tosparse(found) if sparse else found, gpu, device)
 
 
 def chunks_from(chunk_size: Any, settings: dict[str, Any]) -> Any:
     """Return ``chunk_size`` or Dask's ``chunks``; refuse what is not supported or unknown."""
-    for name in ("gpu", "sparse"):
+    for name, instead in (("gpu", "to_gpu"), ("sparse", "tosparse")):
         if settings.pop(name, None):
-            raise NotImplementedError(
-                f"{name}=True comes with a later release; leave it out for NumPy blocks"
-            )
+            raise NotImplementedError(f"{name}=True is not taken here: call {instead}() after")
     order = settings.pop("order", "C")
     if order not in ("C", "K", "A", "F", None):
         raise ValueError("order must be one of 'C', 'F', 'A', or 'K'")

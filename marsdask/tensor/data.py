@@ -18,11 +18,14 @@ from marsdask.core.node import Node
 from marsdask.core.shapes import blockwise
 from marsdask.core.types import Chunks, Index, Sizes, numbers
 
-from .base import as_node, empty
+from .base import as_node, empty, sparse_literal
 from .chunks import check_device, normalize_chunks
+from .compressed import is_sparse
 from .create import chunks_from
+from .device import to_gpu, wants_gpu
 from .elementwise import astype
-from .protocols import module
+from .protocols import is_tensor, module
+from .sparse import tosparse
 
 
 def tensor(
@@ -39,9 +42,14 @@ def tensor(
     An array is not copied: leave it alone until the results are there. Memory maps are read when
     they are needed.
     """
-    extra.update(order=order, gpu=gpu, sparse=sparse)
     copy = extra.pop("copy", None)
-    chunk_size = chunks_from(chunk_size, extra)
+    if wants_gpu(gpu, extra.pop("device", None)):
+        return to_gpu(tensor(data, dtype, order, chunk_size, sparse=sparse, copy=copy, **extra))
+    chunk_size = chunks_from(chunk_size, {**extra, "order": order})
+    if sparse:
+        return tosparse(tensor(data, dtype, chunk_size=chunk_size, copy=copy))
+    if is_sparse(data):
+        return wrap(sparse_literal(data, chunk_size, dtype))
     if isinstance(data, Collection):
         return _as_given(wrap(data.node) if copy else data, dtype, chunk_size)
     if isinstance(data, list | tuple) and _holds_tensor(data):
@@ -71,7 +79,7 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> A
 
 
 def _as_given(data: Any, dtype: Any, chunk_size: Any) -> Any:
-    if not isinstance(data.node.meta, np.ndarray):
+    if not is_tensor(data):
         data = data.to_tensor()
     if dtype is not None:
         data = astype(data, dtype)

@@ -7,6 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from .compressed import dense
+from .foreign import as_array
+
 Tile = tuple[slice, ...]
 
 
@@ -60,4 +63,4 @@ class Deferred:
 
 def as_block(block: Any) -> Any:
     """Return a block as an array, unless it is one that tiles can be read from."""
-    return block if isinstance(block, Deferred) else np.asarray(block)
+    return block if isinstance(block, Deferred) else as_array(dense(block))

@@ -50,7 +50,7 @@ def from_array(x: Any, chunks: Any = "auto", name: Any = None, **hints: Any) -> 
 
 def copy(a: Any) -> Any:
     """Return a tensor of the same values that in-place changes of ``a`` do not reach."""
-    return wrap(as_node(a))
+    return wrap(as_node(a, sparse=True))
 
 
 def ndim(a: Any) -> int:

@@ -172,7 +172,7 @@ def elementwise(func: Callable[..., Any], name: str = "") -> Callable[..., Any]:
             args, out = _split_outputs(func, args, out)
         if kwargs:
             args, kwargs = _settled(func, args, kwargs, ufunc=ufunc)
-        if where is not True:
+        if where is not True and where is not None:
             return _where(func, args, out, where, kwargs)
         nodes = apply(func, *args, **kwargs)
         if isinstance(nodes, tuple):

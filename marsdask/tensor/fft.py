@@ -17,7 +17,7 @@ from marsdask.core.shapes import kernel, map_blocks
 from marsdask.core.types import Chunks, Size, numbers
 
 from .base import as_node
-from .chunks import check_device
+from .device import placed_on
 from .join import roll
 from .rechunk import recut, resolved
 from .sort import whole_lanes
@@ -188,12 +188,10 @@ def frequencies(name: str, whole: Callable[..., Any]) -> Callable[..., Any]:
         dtype: Any = None,
         device: Any = None,
     ) -> Any:
-        if gpu:
-            raise NotImplementedError("tensors on GPUs are not supported yet: leave out gpu=")
-        check_device(device)
         if dtype is not None and np.dtype(dtype).kind != "f":
             raise ValueError(f"frequencies are real floating-point numbers, not {dtype}")
-        return wrap(as_node(whole(n, d).astype(dtype or np.float64, copy=False), chunk_size))
+        found = whole(n, d).astype(dtype or np.float64, copy=False)
+        return placed_on(wrap(as_node(found, chunk_size)), gpu, device)
 
     lazy.__name__ = lazy.__qualname__ = name
     lazy.__doc__ = f"Return the frequencies of a transform's bins. See numpy.fft.{name}."

@@ -19,6 +19,7 @@ import numpy as np
 from marsdask.core.shapes import kernel
 
 from .deferred import Deferred, Tile, as_block
+from .foreign import is_foreign
 from .mosaic import seams
 from .scratch import in_tiles, scratch
 
@@ -238,6 +239,8 @@ def at(block: Any, tile: Tile) -> Any:
 def fused(*blocks: Any, program: Program) -> Any:
     """Evaluate a program over blocks that broadcast against each other."""
     blocks = tuple(map(as_block, blocks))
+    if any(map(is_foreign, blocks)):
+        return program(*blocks)
     shape = np.broadcast_shapes(*(block.shape for block in blocks))
     itemsize = program.itemsize
     if int(np.prod(shape)) * itemsize <= 2 * TILE_BYTES:

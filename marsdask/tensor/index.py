@@ -151,7 +151,7 @@ def _element(part: int, axis: int, length: Size) -> Taken:
 
 def getitem(a: Any, key: Any) -> Any:
     """Return part of a tensor. See NumPy's indexing; lengths after a mask are unknown."""
-    node = as_node(a)
+    node = as_node(a, sparse=True)
     if isinstance(key, str) or (isinstance(key, list) and key and isinstance(key[0], str)):
         return wrap(apply(named_fields, node, names=key if isinstance(key, str) else tuple(key)))
     return wrap(indexed(node, parse(key, node.shape)))
@@ -165,6 +165,8 @@ def named_fields(block: Any, names: Any) -> Any:
 def indexed(node: Node, items: Sequence[Item]) -> Node:
     """Return the node for a parsed key: slices, then the arrays, then the order of the axes."""
     arrays = [item for item in items if item.chooses]
+    if arrays:
+        node = as_node(node)
     if arrays and any(item.kind == "new" and item.value is not None for item in items):
         raise NotImplementedError("a single boolean beside arrays in a key: use x[None] first")
     basic = [EVERYTHING] * len(node.chunks)

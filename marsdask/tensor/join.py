@@ -17,8 +17,9 @@ from marsdask.core.node import Node
 from marsdask.core.shapes import map_blocks
 from marsdask.core.types import Chunks, Sizes, UnknownShapeError, known
 
-from .base import as_node, empty
+from .base import as_node, empty_like_kind
 from .chunks import common_sizes
+from .compressed import is_sparse
 from .index import getitem
 from .pointwise import cast
 from .rechunk import aligned_axes, joined
@@ -38,7 +39,7 @@ class Concatenate(Node):
 
     @property
     def meta(self) -> Any:
-        return empty(self.dtype, len(self.arrays[0].chunks))
+        return empty_like_kind(self.arrays[0].meta, self.dtype, len(self.arrays[0].chunks))
 
     @cached_property
     def chunks(self) -> Chunks:
@@ -64,15 +65,15 @@ def _common(cuts: list[Sizes]) -> Sizes:
 def _cast(grid: Grid, dtype: np.dtype[Any]) -> Grid:
     if grid.meta.dtype == dtype:
         return grid
-    meta = empty(dtype, grid.ndim)
+    meta = empty_like_kind(grid.meta, dtype, grid.ndim)
     return map_blocks(cast, grid, chunks=grid.chunks, meta=meta, kwargs={"dtype": dtype})
 
 
 def _nodes(arrays: Any) -> list[Node]:
-    nodes = [as_node(array) for array in arrays]
+    nodes = [as_node(array, sparse=True) for array in arrays]
     if not nodes:
         raise ValueError("need at least one array to concatenate")
-    return nodes
+    return nodes if all(is_sparse(node.meta) for node in nodes) else list(map(as_node, nodes))
 
 
 def concatenate(
@@ -124,7 +125,7 @@ def _check_alike(nodes: Sequence[Node], axis: int) -> None:
 
 def stack(arrays: Any, axis: int = 0, out: Any = None) -> Any:
     """Join tensors of one shape along a new axis. See numpy.stack."""
-    nodes = [as_node(array) for array in arrays]
+    nodes = [as_node(array, sparse=True) for array in arrays]
     if not nodes:
         raise ValueError("need at least one array to stack")
     shape = nodes[0].shape
@@ -153,7 +154,7 @@ def atleast_3d(*arrays: Any) -> Any:
 
 
 def _each(arrays: tuple[Any, ...], axes: Any) -> Any:
-    nodes = [as_node(array) for array in arrays]
+    nodes = [as_node(array, sparse=True) for array in arrays]
     found = tuple(wrap(view(node, axes(len(node.chunks)))) for node in nodes)
     return found[0] if len(found) == 1 else found
 

@@ -291,7 +291,7 @@ def _arrays(args: Sequence[Any]) -> tuple[tuple[Node, ...], tuple[Any, ...], tup
         raise TypeError("map_blocks and map_chunk need a tensor among the arguments")
     given = [args[place] for place in places]
     # Users' functions know masks, or say so.
-    arrays = tuple(x.node if isinstance(x, Collection) else as_node(x) for x in given)
+    arrays = tuple(as_node(x.node if isinstance(x, Collection) else x) for x in given)
     return arrays, tuple(None if i in places else arg for i, arg in enumerate(args)), places
 
 

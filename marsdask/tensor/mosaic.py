@@ -13,6 +13,7 @@ import numpy as np
 from marsdask.core.shapes import kernel
 
 from .deferred import Deferred, Tile
+from .foreign import is_foreign
 
 
 class Mosaic(Deferred):
@@ -34,7 +35,8 @@ class Mosaic(Deferred):
         if all(len(cover) == 1 for cover in axes):
             return self._piece([cover[0][0] for cover in axes])[tuple(c[0][1] for c in axes)]
         lengths = [[part.stop - part.start for _, part in cover] for cover in axes]
-        out = np.empty([sum(axis) for axis in lengths], self.dtype)
+        shape = [sum(axis) for axis in lengths]
+        out = np.empty_like(self._pieces[0], shape=shape, order="C", subok=False)
         starts = [[0, *itertools.accumulate(axis)] for axis in lengths]
         for place in itertools.product(*(range(len(cover)) for cover in axes)):
             chosen = [cover[i] for cover, i in zip(axes, place, strict=True)]
@@ -114,4 +116,6 @@ def mosaic(*args: Any) -> Any:
     for axis, count in enumerate(counts):
         step = math.prod(counts[axis + 1 :])
         lengths.append([pieces[i * step].shape[axis] for i in range(count)])
-    return Mosaic(pieces, lengths)
+    found = Mosaic(pieces, lengths)
+    # Only NumPy's views are read piece by piece.
+    return found[(slice(None),) * found.ndim] if is_foreign(pieces[0]) else found

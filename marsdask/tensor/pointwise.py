@@ -15,8 +15,9 @@ from marsdask.core.node import Node, Part
 from marsdask.core.shapes import kernel, map_blocks
 from marsdask.core.types import Chunks
 
-from .base import Literal, as_node, empty
+from .base import Literal, as_node, empty, sparse_empty, sparse_literal
 from .chunks import broadcast_chunks, normalize_chunks
+from .compressed import evaluate_dense, evaluate_stored, is_sparse, keeps_zeros
 from .exchange import dask_node, is_dask_array
 from .fused import Program, Step, fused, fusible, merged
 from .rechunk import aligned
@@ -112,11 +113,31 @@ class Elementwise(Pointwise):
 
     @cached_property
     def meta(self) -> Any:
-        return empty(self._sample.dtype, len(self.chunks))
+        kind = sparse_empty if self._keeps_zeros else empty
+        return kind(self._sample.dtype, len(self.chunks))
+
+    @cached_property
+    def _has_sparse(self) -> bool:
+        return any(is_sparse(leaf.meta) for leaf in self.leaves)
+
+    @cached_property
+    def _keeps_zeros(self) -> bool:
+        """Whether the result is sparse too."""
+        if not self._has_sparse:
+            return False
+        sparse = [is_sparse(leaf.meta) for leaf in self.leaves]
+        if any(
+            one and leaf.shape != self.shape for one, leaf in zip(sparse, self.leaves, strict=True)
+        ):
+            return False
+        kinds = ["sparse" if one else "dense" for one in sparse]
+        return keeps_zeros(self.program.steps[0], kinds, [leaf.meta.dtype for leaf in self.leaves])
 
     @property
     def fuses(self) -> bool:
-        return fusible([self.meta.dtype, *(leaf.meta.dtype for leaf in self.leaves)])
+        return not self._has_sparse and fusible(
+            [self.meta.dtype, *(leaf.meta.dtype for leaf in self.leaves)]
+        )
 
     @cached_property
     def program(self) -> Program:
@@ -129,12 +150,22 @@ class Elementwise(Pointwise):
         return Program(len(place), (step,))
 
     def _map(self, grids: tuple[Grid, ...], chunks: Chunks) -> Grid:
+        if self._has_sparse:
+            return self._map_sparse(grids, chunks)
         if len(grids) == len(self.args):
             kwargs = dict(self.kwargs)
             return map_blocks(self.func, *grids, chunks=chunks, meta=self.meta, kwargs=kwargs)
         kwargs = {"program": self.program}
         evaluate = evaluate_ufunc if isinstance(self.func, np.ufunc) else evaluate_function
         return map_blocks(evaluate, *grids, chunks=chunks, meta=self.meta, kwargs=kwargs)
+
+    def _map_sparse(self, grids: tuple[Grid, ...], chunks: Chunks) -> Grid:
+        kwargs = {"program": self.program}
+        if not self._keeps_zeros:
+            return map_blocks(evaluate_dense, *grids, chunks=chunks, meta=self.meta, kwargs=kwargs)
+        widths = [grid.width or 0 for grid in grids if is_sparse(grid.meta)]
+        how: dict[str, Any] = {"kwargs": kwargs, "itemsize": sum(widths)}
+        return map_blocks(evaluate_stored, *grids, chunks=chunks, meta=self.meta, **how)
 
 
 @kernel(scratch=0.0)
@@ -194,7 +225,11 @@ class Several(Elementwise):
     def _map(self, grids: tuple[Grid, ...], chunks: Chunks) -> tuple[Grid, ...]:  # type: ignore[override]
         width = sum(part.dtype.itemsize for part in self.meta)
         source = map_blocks(
-            evaluate_ufunc, *grids, chunks=chunks, itemsize=width, kwargs={"program": self.program}
+            evaluate_dense if self._has_sparse else evaluate_ufunc,
+            *grids,
+            chunks=chunks,
+            itemsize=width,
+            kwargs={"program": self.program},
         )
         return tuple(
             map_blocks(output, source, meta=meta, kwargs={"position": position}, cheap=True)
@@ -214,11 +249,13 @@ def operand(arg: Any, like: Chunks | None = None) -> Any:
     An array in memory is cut like the axes of ``like`` that it lies along.
     """
     if isinstance(arg, Collection):
-        return as_node(arg)
+        return as_node(arg, sparse=True)
     if isinstance(arg, (*_SCALARS, Node)):
         return arg
     if is_dask_array(arg):
         return dask_node(arg)
+    if is_sparse(arg):
+        return sparse_literal(arg)
     array = np.asarray(arg)
     if array.ndim == 0:
         # A foreign scalar stays what it is: its type says how it promotes.

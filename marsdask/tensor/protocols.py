@@ -17,6 +17,7 @@ from marsdask.core.types import Unknown
 
 from . import reduce
 from .chunks import check_device
+from .compressed import dense, is_sparse
 from .elementwise import apply, elementwise, sqrt, square
 from .exchange import is_dask_array
 from .pointwise import assign
@@ -37,7 +38,10 @@ _SCANS = {np.add: "cumsum", np.multiply: "cumprod"}
 
 def is_tensor(obj: Any) -> bool:
     """Tell tensors from frames and from everything else."""
-    return isinstance(obj, Collection) and isinstance(obj.node.meta, np.ndarray)
+    if not isinstance(obj, Collection):
+        return False
+    meta = obj.node.meta
+    return isinstance(meta, np.ndarray) or is_sparse(meta)
 
 
 def operand_of(obj: Any) -> bool:
@@ -182,7 +186,7 @@ def array(self: Any, dtype: Any = None, copy: bool | None = None) -> Any:
     """Compute, as NumPy asks for an array."""
     if copy is False:
         raise ValueError("a tensor becomes an array by computing: copy=False cannot be kept")
-    return np.asarray(self.compute(), dtype=dtype)
+    return np.asarray(dense(self.compute()), dtype=dtype)
 
 
 #: Versions of the array API standard whose names are all there.

@@ -24,6 +24,7 @@ from marsdask.core.types import Chunks, numbers
 from marsdask.scheduler.base import ChunkInfo
 
 from .base import as_node
+from .foreign import as_array
 from .pointwise import assign
 from .rechunk import recut, resolved
 from .reduce import along
@@ -378,7 +379,7 @@ def quantile_of_block(
         return np.empty(q.shape + np.sum(sample, axis, keepdims=options["keepdims"]).shape, dtype)
     extra = {"weights": weights[0]} if weights else {}
     with np.errstate(invalid="ignore"):
-        return np.asarray(func(block, q, axis=axis, **options, **extra))
+        return as_array(func(block, q, axis=axis, **options, **extra))
 
 
 #: Dask's words for how percentiles are found, and whether that is exact.

@@ -33,6 +33,7 @@ from marsdask.core.types import (
 
 from .base import as_node
 from .chunks import common_sizes, is_one, normalize_chunks, regular
+from .compressed import is_sparse, stitched
 from .mosaic import mosaic
 
 #: A run of one chunk: which chunk along the axis, and which part of it.
@@ -74,6 +75,11 @@ def cut(block: Any, parts: tuple[slice, ...]) -> Any:
 
 def assemble(blocks: list[Any], parts: tuple[tuple[slice, ...], ...]) -> Any:
     """Join parts of blocks (last axis fastest) into one array."""
+    if is_sparse(blocks[0]):
+        picked = [
+            block[place] for block, place in zip(blocks, itertools.product(*parts), strict=True)
+        ]
+        return stitched(picked, tuple(map(len, parts)))
     # An axis cut as before has one part, whose length only the blocks know.
     lengths = [
         [n if part.stop is None else part.stop - part.start for part in axis]
@@ -148,7 +154,8 @@ class PiecesAt:
 
 def patched(grid: Grid, chunks: Chunks) -> Grid:
     """Return the grid cut as ``chunks`` says, as mosaics of views if each needs few chunks."""
-    if grid.chunks == chunks or not (known_chunks(grid.chunks) and known_chunks(chunks)):
+    sizes_known = known_chunks(grid.chunks) and known_chunks(chunks)
+    if grid.chunks == chunks or not sizes_known or is_sparse(grid.meta):
         return recut(grid, chunks)
     pieces = [pieces_of(old, new) for old, new in zip(grid.chunks, chunks, strict=True)]
     most = [max(map(len, axis)) for axis in pieces]
@@ -433,7 +440,7 @@ def rechunk(
     of an axis equally long. How to get there is decided when it runs: ``threshold`` is ignored.
     """
     del threshold
-    node = as_node(tensor)
+    node = as_node(tensor, sparse=True)
     splits, wants = _splits(node, chunk_size if chunks is None else chunks, block_size_limit)
     if balance:
         splits = tuple(_balanced(sizes) if known(sizes) else sizes for sizes in splits)

@@ -24,6 +24,7 @@ from marsdask.core.types import known_chunks, numbers
 
 from . import reducers
 from .base import as_node
+from .compressed import stored_sum
 from .create import full, ones_like
 from .elementwise import (
     astype,
@@ -90,9 +91,10 @@ def reduction(
     tiled: bool = False,
     idempotent: bool = False,
     within: Callable[..., Any] | None = None,
+    stored: Callable[..., Any] | None = None,
 ) -> Callable[..., Any]:
     """Return a lazy reduction; ``takes`` are its arguments after ``a`` and ``axis``, in order."""
-    recipe = Recipe(map, combine, finalize, whole, tiled, idempotent, within)
+    recipe = Recipe(map, combine, finalize, whole, tiled, idempotent, within, stored)
     title = name or (whole or map).__name__
 
     def lazy(a: Any, axis: Any = None, *args: Any, **kwargs: Any) -> Any:
@@ -105,7 +107,7 @@ def reduction(
         given.update(kwargs)
         if masks_among((a,)):
             return sys.modules["marsdask.tensor.ma"].reduced(title, a, axis, given)
-        node = as_node(a)
+        node = as_node(a, sparse=True)
         reduced = _node(recipe, title, node, as_axes(axis, node.meta.ndim), given)
         out = given.get("out")
         return wrap(reduced) if out is None else assign(out, reduced)
@@ -135,7 +137,7 @@ def _node(recipe: Recipe, title: str, node: Node, axes: Axis, given: dict[str, A
     operands: tuple[Node, ...] = (node,)
     if masked:
         mask = operand(where, node.chunks)
-        operands = (node, mask if isinstance(mask, Node) else as_node(mask))
+        operands = (node, as_node(mask))
     result = _result_dtype(recipe, node, axes, settings, masked=masked)
     if recipe.whole is not None and initial is None and 0 in [node.shape[a] for a in axes]:
         _check_empty(recipe.whole, node, axes)
@@ -173,7 +175,7 @@ def _check_empty(whole: Callable[..., Any], node: Node, axes: Axis) -> None:
 
 
 # NumPy's `sum` of a block is pairwise, and reads it once: no tiles needed.
-sum = reduction(np.sum, np.add, whole=np.sum, takes=_SUM)
+sum = reduction(np.sum, np.add, whole=np.sum, takes=_SUM, stored=stored_sum)
 prod = reduction(np.prod, np.multiply, whole=np.prod, takes=_SUM)
 max = reduction(np.max, np.maximum, whole=np.max, takes=_MAX, name="max", idempotent=True)
 min = reduction(np.min, np.minimum, whole=np.min, takes=_MAX, name="min", idempotent=True)
@@ -190,6 +192,7 @@ mean = reduction(
     whole=np.mean,
     takes=_MEAN,
     within=reducers.moments,
+    stored=reducers.stored_total,
 )
 var = reduction(
     reducers.moments,

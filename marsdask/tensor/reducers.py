@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from .compressed import stored_sum
+from .foreign import as_array, is_foreign
 from .scratch import scratch
 
 Axis = tuple[int, ...]
@@ -37,8 +39,16 @@ def accurate(dtype: np.dtype[Any], wanted: Any) -> np.dtype[Any]:
 def total(block: Any, axis: Axis, dtype: Any = None, where: Any = True, **kwargs: Any) -> Any:
     """Return (sum, count)."""
     dtype = accurate(block.dtype, dtype) if block.dtype.kind not in "mO" else dtype
-    value = np.add.reduce(block, axis=axis, dtype=dtype, where=where, **kwargs)
+    if where is not True:
+        kwargs["where"] = where
+    value = np.add.reduce(block, axis=axis, dtype=dtype, **kwargs)
     return value, counted(block, axis, where)
+
+
+def stored_total(block: Any, axis: Axis, dtype: Any = None, **kwargs: Any) -> Any:
+    """Return (sum, count) of a sparse block."""
+    del kwargs
+    return stored_sum(block, axis, accurate(block.dtype, dtype)), counted(block, axis)
 
 
 def add_pairs(a: Any, b: Any) -> Any:
@@ -51,7 +61,7 @@ def divided(partial: Any) -> Any:
     value, count = partial[:2]
     if np.any(np.equal(count, 0)):
         warnings.warn("Mean of empty slice", RuntimeWarning, stacklevel=2)
-    if np.asarray(value).dtype.kind in "mO":
+    if as_array(value).dtype.kind in "mO":
         return value / count
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.true_divide(value, count, casting="unsafe")
@@ -63,9 +73,12 @@ def moments(block: Any, axis: Axis, dtype: Any = None, where: Any = True, **keep
     if block.dtype.kind == "c":
         kind = np.promote_types(kind, block.dtype)
     count = counted(block, axis, where)
-    value = np.add.reduce(block, axis=axis, dtype=kind, where=where, **keep)
+    if where is not True:
+        keep = {**keep, "where": where}
+    value = np.add.reduce(block, axis=axis, dtype=kind, **keep)
     mean = _quotient(value, count)
-    away = np.subtract(block, mean, out=scratch("away", block.shape, kind), dtype=kind)
+    room = {} if is_foreign(block) else {"out": scratch("away", block.shape, kind)}
+    away = np.subtract(block, mean, dtype=kind, **room)
     if kind.kind == "c":
         away = away.real**2 + away.imag**2
     elif where is True and axis == (away.ndim - 1,) and kind.itemsize > 2:
@@ -73,7 +86,7 @@ def moments(block: Any, axis: Axis, dtype: Any = None, where: Any = True, **keep
         return value, count, np.expand_dims(np.vecdot(away, away), -1)
     else:
         np.multiply(away, away, out=away)
-    return value, count, np.add.reduce(away, axis=axis, where=where, **keep)
+    return value, count, np.add.reduce(away, axis=axis, **keep)
 
 
 def _quotient(value: Any, count: Any) -> Any:

@@ -12,7 +12,9 @@ import numpy as np
 
 from marsdask.core.shapes import kernel
 
+from .compressed import is_sparse
 from .deferred import Deferred, as_block
+from .foreign import as_array, is_array, is_foreign
 from .fused import TILE_BYTES, Program, at, flattened, tile_shape
 from .mosaic import seams
 from .scratch import in_tiles
@@ -41,6 +43,8 @@ class Recipe:
     """Whether ``initial`` may be counted once a block: the map then takes it under a mask."""
     within: Callable[..., Any] | None = None
     """Another recipe's map whose partial results begin with what this one's are."""
+    stored: Callable[..., Any] | None = None
+    """The map of a sparse block that reads what is stored only; else the block is made dense."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +58,12 @@ class Way:
     def map(self, block: Any, **where: Any) -> Any:
         """Return the partial result of a block, reduced axes kept at length one."""
         return self.recipe.map(block, axis=self.axis, keepdims=True, **where, **dict(self.settings))
+
+    def stored(self, block: Any) -> Any:
+        """Return the partial result of a sparse block."""
+        if self.recipe.stored is None or 0 in block.shape:
+            return _of_whole(block.toarray(), block.shape, self, None)
+        return self.recipe.stored(block, axis=self.axis, **dict(self.settings))
 
     def merge(self, parts: list[Any], axis: int) -> Any:
         """Return one partial result of those of neighbours along an axis."""
@@ -94,8 +104,12 @@ def reduce_block(*blocks: Any, ways: Ways, program: Program | None, masked: bool
 def _reduced(
     blocks: Sequence[Any], ways: Ways, program: Program | None, masked: bool
 ) -> tuple[Any, ...]:
+    if len(blocks) == 1 and is_sparse(blocks[0]) and all(way.recipe.stored for way in ways):
+        return tuple(way.stored(blocks[0]) for way in ways)
     blocks = tuple(map(as_block, blocks))
     shape = np.broadcast_shapes(*(block.shape for block in blocks))
+    if any(map(is_foreign, blocks)):
+        return _whole(blocks, shape, ways, program, masked)
     if 0 in shape:
         blocks = tuple(map(np.asarray, blocks))
     parts = seams(blocks, shape)
@@ -107,10 +121,20 @@ def _reduced(
     once = program is None and len(ways) == 1 and not ways[0].recipe.tiled
     once = once and not isinstance(blocks[0], Deferred)
     if once or math.prod(shape) * itemsize <= 2 * TILE_BYTES:
-        blocks = tuple(map(np.asarray, blocks))
-        value = blocks[0] if program is None else program(*blocks)
-        return tuple(_of_whole(value, shape, way, blocks[-1] if masked else None) for way in ways)
+        return _whole(blocks, shape, ways, program, masked)
     return Tiles(ways, program, masked).run(blocks, shape, itemsize)
+
+
+def _whole(
+    blocks: Sequence[Any],
+    shape: tuple[int, ...],
+    ways: Ways,
+    program: Program | None,
+    masked: bool,
+) -> tuple[Any, ...]:
+    blocks = tuple(map(as_array, blocks))
+    value = blocks[0] if program is None else program(*blocks)
+    return tuple(_of_whole(value, shape, way, blocks[-1] if masked else None) for way in ways)
 
 
 def _of_whole(block: Any, shape: tuple[int, ...], way: Way, mask: Any) -> Any:
@@ -230,7 +254,7 @@ def fold_pairs(parts: list[Any], combine: Callable[[Any, Any], Any], axis: int) 
 def _numbers(partial: Any) -> list[Any]:
     """Return the plain numbers of a partial result, which are one for all its elements."""
     items = partial if isinstance(partial, tuple) else (partial,)
-    return [item for item in items if not isinstance(item, np.ndarray)]
+    return [item for item in items if not is_array(item)]
 
 
 @dataclass(frozen=True)
@@ -254,7 +278,7 @@ def _each(partial: Any, func: Callable[[Any], Any]) -> Any:
     """Apply ``func`` to the arrays of a partial result, leaving plain numbers alone."""
     if isinstance(partial, tuple):
         return tuple(_each(item, func) for item in partial)
-    return func(partial) if isinstance(partial, np.ndarray | np.generic) else partial
+    return func(partial) if is_array(partial) else partial
 
 
 def _joined(parts: list[Any], axis: int) -> Any:
@@ -262,7 +286,7 @@ def _joined(parts: list[Any], axis: int) -> Any:
     first = parts[0]
     if isinstance(first, tuple):
         return tuple(_joined([part[i] for part in parts], axis) for i in range(len(first)))
-    return np.concatenate(parts, axis=axis) if isinstance(first, np.ndarray) else first
+    return np.concatenate(parts, axis=axis) if is_array(first) else first
 
 
 def finish_block(
@@ -283,5 +307,5 @@ def finish_block(
         value = partial if recipe.finalize is None else recipe.finalize(partial, **options)
         if initial is not None:
             value = recipe.combine(value, np.asarray(initial, dtype))
-    value = np.asarray(value).astype(dtype, copy=False)
+    value = as_array(value).astype(dtype, copy=False)
     return value if keepdims else np.squeeze(value, axis=axis)

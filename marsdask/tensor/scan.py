@@ -23,6 +23,7 @@ from marsdask.core.types import Chunks, Index, numbers
 from .base import as_node, empty
 from .create import full
 from .deferred import Deferred, Tile
+from .foreign import as_array, is_foreign
 from .join import concatenate
 from .pointwise import assign
 from .reshape import ravel
@@ -175,6 +176,8 @@ def running(
     dtype: Any,
 ) -> Any:
     """Accumulate a block from where it starts, tile by tile."""
+    if is_foreign(block):
+        return scan_block(block, starts, position, ufunc=ufunc, axis=axis, dtype=dtype)
     return Running(np.asarray(block), _start(starts, position, axis), ufunc, axis, dtype)
 
 
@@ -193,8 +196,8 @@ def scan_block(
     dtype: Any,
 ) -> Any:
     """Accumulate a block from where it starts."""
-    block = np.asarray(block)
-    out = np.empty(block.shape, dtype)
+    block = as_array(block)
+    out = np.empty_like(block, dtype, order="C", subok=False)
     accumulate(block, _start(starts, position, axis), out, ufunc, axis)
     return out
 
@@ -220,7 +223,7 @@ def accumulate(block: Any, before: Any, out: Any, ufunc: np.ufunc, axis: int) ->
 @kernel(scratch=1.2)
 def scan_real_block(block: Any, *start: Any, ufunc: np.ufunc, axis: int, dtype: Any) -> Any:
     """Accumulate a block without its nan from where it starts."""
-    real = _real(np.asarray(block), ufunc)
+    real = _real(as_array(block), ufunc)
     return scan_block(real, *start, ufunc=ufunc, axis=axis, dtype=dtype)
 
 

@@ -15,8 +15,9 @@ from marsdask.core.node import Node
 from marsdask.core.shapes import blockwise, kernel
 from marsdask.core.types import Chunks, Index, Size, Sizes, known, numbers
 
-from .base import as_node, empty
+from .base import as_node, empty, empty_like_kind
 from .chunks import as_shape, normalize_chunks
+from .compressed import dense, is_sparse, reordered
 from .rechunk import recut
 from .waiting import Outcome, later, waits_for_lengths
 
@@ -40,7 +41,7 @@ class View(Node):
 
     @property
     def meta(self) -> Any:
-        return empty(self.a.meta.dtype, len(self.axes))
+        return view_meta(self.a.meta, self.axes)
 
     @cached_property
     def chunks(self) -> Chunks:
@@ -59,15 +60,27 @@ def viewed(a: Grid, axes: tuple[int | None, ...]) -> Grid:
         reorder,
         [(a, places)],
         chunks=tuple((1,) if axis is None else a.chunks[axis] for axis in axes),
-        meta=empty(a.meta.dtype, len(axes)),
+        meta=view_meta(a.meta, axes),
         kwargs={"axes": axes},
         cheap=True,
+        itemsize=a.itemsize,
     )
+
+
+def view_meta(meta: Any, axes: tuple[int | None, ...]) -> Any:
+    """Return the meta with its axes as ``axes`` says; new axes make sparse blocks dense."""
+    if None in axes:
+        return empty(meta.dtype, len(axes))
+    return empty_like_kind(meta, meta.dtype, len(axes))
 
 
 @kernel(view=True)
 def reorder(block: Any, axes: tuple[int | None, ...]) -> Any:
     """Return a view of a block with its axes moved, added and dropped."""
+    if is_sparse(block):
+        if None not in axes and axes:
+            return reordered(block, axes)
+        block = dense(block)
     dropped = [axis for axis in range(block.ndim) if axis not in axes]
     kept = [axis for axis in axes if axis is not None]
     moved = block.transpose(*kept, *dropped)
@@ -78,13 +91,13 @@ def reorder(block: Any, axes: tuple[int | None, ...]) -> Any:
 
 def view(a: Any, axes: Sequence[int | None]) -> Node:
     """Return the node with its axes as ``axes`` says, the same one if that changes nothing."""
-    node = as_node(a)
+    node = as_node(a, sparse=True)
     return node if list(axes) == list(range(len(node.chunks))) else View(node, tuple(axes))
 
 
 def transpose(a: Any, axes: Any = None, *more: int) -> Any:
     """Permute the axes; reverses them by default. See numpy.transpose."""
-    node = as_node(a)
+    node = as_node(a, sparse=True)
     ndim = len(node.chunks)
     if more:
         axes = (axes, *more)
@@ -98,14 +111,14 @@ def transpose(a: Any, axes: Any = None, *more: int) -> Any:
 
 def matrix_transpose(a: Any) -> Any:
     """Swap the last two axes. See numpy.matrix_transpose."""
-    if as_node(a).meta.ndim < 2:
+    if as_node(a, sparse=True).meta.ndim < 2:
         raise ValueError("matrix_transpose takes at least two axes")
     return swapaxes(a, -1, -2)
 
 
 def swapaxes(a: Any, axis1: int, axis2: int) -> Any:
     """Exchange two axes. See numpy.swapaxes."""
-    node = as_node(a)
+    node = as_node(a, sparse=True)
     order = list(range(len(node.chunks)))
     first, second = normalize_axis(axis1, len(order)), normalize_axis(axis2, len(order))
     order[first], order[second] = order[second], order[first]

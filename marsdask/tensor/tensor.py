@@ -32,10 +32,12 @@ from . import (
     regroup,
     scan,
     setitem,
+    sparse,
     storage,
     tiledb_arrays,
     views,
 )
+from .device import to_cpu, to_gpu
 from .linalg import dot, matmul
 from .rechunk import rechunk, recut
 from .reshape import flatten, ravel, reshape
@@ -301,6 +303,11 @@ class Tensor(Collection):
     swapaxes = method(swapaxes)
     squeeze = method(squeeze)
     copy = method(derived.copy)
+    to_gpu = method(to_gpu)
+    to_cpu = method(to_cpu)
+    tosparse = method(sparse.tosparse)
+    todense = method(sparse.todense)
+    issparse = method(sparse.issparse)
 
 
 register_collection(np.ndarray, Tensor)

@@ -175,11 +175,11 @@ def test_attributes_and_devices():
     assert_like([x.T, x.mT, x.to_device("cpu")], [turned, turned, turned.T])
     for call in (
         lambda: x.to_device("gpu"),
-        lambda: mt.zeros(3, device="gpu"),
-        lambda: mt.asarray(1, device="gpu"),
-        lambda: mt.astype(x, mt.int8, device="gpu"),
-        lambda: mt.from_dlpack(np.ones(1), device="gpu"),
-        lambda: mt.fft.fftfreq(3, device="gpu"),
+        lambda: mt.zeros(3, device="tpu"),
+        lambda: mt.asarray(1, device="tpu"),
+        lambda: mt.astype(x, mt.int8, device="tpu"),
+        lambda: mt.from_dlpack(np.ones(1), device="tpu"),
+        lambda: mt.fft.fftfreq(3, device="tpu"),
     ):
         with pytest.raises(ValueError, match=r"[Dd]evice"):
             call()

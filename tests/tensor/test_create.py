@@ -131,8 +131,6 @@ def test_bad_arguments_are_refused_at_the_call() -> None:
         mt.ones(-1)
     with pytest.raises(TypeError):
         mt.ones(2.5)
-    with pytest.raises(NotImplementedError, match="gpu"):
-        mt.ones(3, gpu=True)
     with pytest.raises(TypeError, match="wat"):
         mt.ones(3, wat=1)
     with pytest.raises(TypeError, match="one of them"):

@@ -24,12 +24,8 @@ def test_tensor_of_anything() -> None:
     assert mt.tensor(lazy, chunk_size=1).chunks == ((1, 1), (1, 1, 1))
 
 
-def test_what_is_not_supported_says_so() -> None:
-    """GPU and sparse blocks come later."""
-    with pytest.raises(NotImplementedError, match="sparse"):
-        mt.tensor([1], sparse=True)
-    with pytest.raises(NotImplementedError, match="gpu"):
-        mt.tensor([1], gpu=True)
+def test_an_unknown_order_is_refused() -> None:
+    """An order of memory that does not exist is refused."""
     with pytest.raises(ValueError, match="order"):
         mt.tensor([1], order="X")
 

@@ -16,7 +16,10 @@ from marsdask.core.chunk import Call, Grid, Look, Ref, Rule
 from marsdask.core.node import Node
 from marsdask.core.shapes import Axes, blockwise, kernel, tree
 from marsdask.core.types import Chunks, Index, Size, Sizes, Unknown, known, numbers, upper
+from marsdask.tensor.base import as_node, sparse_empty
 from marsdask.tensor.chunks import common_sizes
+from marsdask.tensor.compressed import is_sparse, multiplied, multiplies
+from marsdask.tensor.foreign import as_array
 from marsdask.tensor.pointwise import Elementwise
 from marsdask.tensor.rechunk import recut, resolved
 
@@ -41,6 +44,8 @@ class Contraction(Node):
     def meta(self) -> Any:
         samples = [np.ones((1,) * node.meta.ndim, node.meta.dtype) for node in self.operands]
         sample = contract_blocks(*samples, labels=self.labels, out=self.out)
+        if self.out and all(is_sparse(node.meta) for node in self.operands):
+            return sparse_empty(sample.dtype, len(self.out))
         return np.empty((0,) * len(self.out), sample.dtype)
 
     @cached_property
@@ -52,6 +57,12 @@ class Contraction(Node):
         if not _agree(grids, self.labels):
             grids = yield from resolved(*grids)
         sizes = label_sizes([grid.chunks for grid in grids], self.labels)
+        if any(is_sparse(grid.meta) for grid in grids):
+            # One product a task: panels of sparse blocks are small, and their sums are not free.
+            summed = {
+                label: (sum(numbers(sizes[label])),) for label in sizes if label not in self.out
+            }
+            sizes = {**sizes, **summed}
         grids = tuple(
             recut(grid, tuple(sizes[label] for label in labels))
             for grid, labels in zip(grids, self.labels, strict=True)
@@ -214,15 +225,15 @@ def contract_panels(*panels: list[Any], labels: tuple[Labels, ...], out: Labels)
 
 
 @kernel(scratch=2.0)
-def contract_blocks(
-    *blocks: Any, labels: tuple[Labels, ...], out: Labels, extra: int = 0
-) -> np.ndarray[Any, Any]:
+def contract_blocks(*blocks: Any, labels: tuple[Labels, ...], out: Labels, extra: int = 0) -> Any:
     """Multiply and sum one block of each operand; ``extra`` axes of length one follow."""
+    if any(map(is_sparse, blocks)):
+        return multiplied(*blocks, labels=labels, out=out)
     if len(blocks) == 1:
         result = np.einsum(blocks[0], labels[0], out)
     else:
         result = _pair(blocks[0], blocks[1], labels[0], labels[1], out)
-    result = np.asarray(result)
+    result = as_array(result)
     return result.reshape(result.shape + (1,) * extra) if extra else result
 
 
@@ -282,6 +293,8 @@ def contract(operands: Sequence[Node], labels: Sequence[Labels], out: Labels) ->
         )
         for node, names in zip(operands, labels, strict=True)
     )
+    if not multiplies(relabeled, out):
+        operands = [as_node(node) for node in operands]
     return Contraction(tuple(operands), relabeled, out)
 
 

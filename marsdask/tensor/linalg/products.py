@@ -26,9 +26,9 @@ def _require_equal(name: str, a: Size, b: Size) -> None:
         raise ValueError(f"{name}: the axes to sum over have lengths {a} and {b}")
 
 
-def matmul(a: Any, b: Any) -> Any:
+def matmul(a: Any, b: Any, sparse: bool | None = None) -> Any:
     """Multiply matrices, stacks of them broadcast. See numpy.matmul."""
-    left, right = as_node(a), as_node(b)
+    left, right = as_node(a, sparse=True), as_node(b, sparse=True)
     if not left.meta.ndim or not right.meta.ndim:
         raise ValueError("matmul: a scalar has no axis to sum over; use * instead")
     # Rows are 0, the summed axis 1, columns 2; stacks count from 3, the last axis first.
@@ -44,9 +44,9 @@ def _stack(ndim: int) -> Labels:
     return tuple(range(ndim, 2, -1))
 
 
-def dot(a: Any, b: Any) -> Any:
+def dot(a: Any, b: Any, sparse: bool | None = None) -> Any:
     """Sum over the last axis of ``a`` and the second last of ``b``. See numpy.dot."""
-    left, right = as_node(a), as_node(b)
+    left, right = as_node(a, sparse=True), as_node(b, sparse=True)
     if not left.meta.ndim or not right.meta.ndim:
         return _tensordot("dot", left, right, (), ())
     return _tensordot("dot", left, right, (-1,), (max(-2, -right.meta.ndim),))
@@ -54,7 +54,7 @@ def dot(a: Any, b: Any) -> Any:
 
 def inner(a: Any, b: Any) -> Any:
     """Sum over the last axes of both. See numpy.inner."""
-    left, right = as_node(a), as_node(b)
+    left, right = as_node(a, sparse=True), as_node(b, sparse=True)
     axes = (-1,) if left.meta.ndim and right.meta.ndim else ()
     return _tensordot("inner", left, right, axes, axes)
 
@@ -66,7 +66,7 @@ def outer(a: Any, b: Any) -> Any:
 
 def vdot(a: Any, b: Any) -> Any:
     """Sum the products of all elements, ``a`` conjugated. See numpy.vdot."""
-    left, right = as_node(a), as_node(b)
+    left, right = as_node(a, sparse=True), as_node(b, sparse=True)
     if left.shape != right.shape:
         _require_equal("vdot", math.prod(numbers(left.shape)), math.prod(numbers(right.shape)))
         left, right = _flat(left), _flat(right)
@@ -135,7 +135,7 @@ def _flat(node: Node) -> Node:
 
 def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
     """Sum over pairs of axes. See numpy.tensordot."""
-    left, right = as_node(a), as_node(b)
+    left, right = as_node(a, sparse=True), as_node(b, sparse=True)
     if isinstance(axes, Sequence | np.ndarray):
         first, second = (tuple(map(operator.index, np.atleast_1d(item).tolist())) for item in axes)
     else:

@@ -1,5 +1,15 @@
 """Random numbers: NumPy's laws, Mars's and Dask's arguments, values that no chunking changes."""
 
+from numpy.random import (
+    MT19937,
+    PCG64,
+    PCG64DXSM,
+    SFC64,
+    BitGenerator,
+    Philox,
+    SeedSequence,
+)
+
 from .state import Generator, RandomState, default_rng
 
 _state = RandomState()
@@ -15,6 +25,7 @@ exponential = _state.exponential
 f = _state.f
 gamma = _state.gamma
 geometric = _state.geometric
+get_state = _state.get_state
 gumbel = _state.gumbel
 hypergeometric = _state.hypergeometric
 laplace = _state.laplace
@@ -40,6 +51,7 @@ random_sample = _state.random_sample
 ranf = _state.ranf
 rayleigh = _state.rayleigh
 sample = _state.sample
+set_state = _state.set_state
 shuffle = _state.shuffle
 standard_cauchy = _state.standard_cauchy
 standard_exponential = _state.standard_exponential
@@ -54,8 +66,15 @@ weibull = _state.weibull
 zipf = _state.zipf
 
 __all__ = [
+    "MT19937",
+    "PCG64",
+    "PCG64DXSM",
+    "SFC64",
+    "BitGenerator",
     "Generator",
+    "Philox",
     "RandomState",
+    "SeedSequence",
     "beta",
     "binomial",
     "bytes",
@@ -67,6 +86,7 @@ __all__ = [
     "f",
     "gamma",
     "geometric",
+    "get_state",
     "gumbel",
     "hypergeometric",
     "laplace",
@@ -93,6 +113,7 @@ __all__ = [
     "rayleigh",
     "sample",
     "seed",
+    "set_state",
     "shuffle",
     "standard_cauchy",
     "standard_exponential",

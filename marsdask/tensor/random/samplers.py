@@ -42,6 +42,10 @@ class Sampler:
         if self.method == "choice":
             (cumulated,) = params
             return np.searchsorted(cumulated, generator.random(size), side="right")
+        if self.method == "multivariate_normal":
+            # Checked at the call.
+            mean, cov = params
+            return generator.multivariate_normal(mean, cov, size=size, check_valid="ignore")
         return getattr(generator, self.method)(*params, size=size)
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import itertools
 import operator
+import threading
 from collections.abc import Callable, Sequence
 from inspect import Parameter, Signature
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -14,16 +14,22 @@ from marsdask.core.collection import Collection, wrap
 from marsdask.core.config import options
 from marsdask.core.node import Node
 from marsdask.core.types import Chunks, numbers
+from marsdask.tensor.arrange import take_along_axis
 from marsdask.tensor.base import as_node
 from marsdask.tensor.chunks import as_shape, normalize_chunks
+from marsdask.tensor.device import placed_on
+from marsdask.tensor.elementwise import divide, multiply
+from marsdask.tensor.index import take
 from marsdask.tensor.pointwise import Elementwise, assign
+from marsdask.tensor.shape import normalize_axis
 from marsdask.tensor.sort import argsort
+from marsdask.tensor.sparse import tosparse
 
 from .samplers import PLAIN, SAMPLERS
 from .tiles import Draw, snapped, tile_steps
 
 #: What every law takes after its own parameters.
-_COMMON = ("size", "chunk_size", "gpu", "dtype", "chunks")
+_COMMON = ("size", "chunk_size", "gpu", "dtype", "chunks", "out")
 _UNSET = Parameter.empty
 
 
@@ -51,11 +57,6 @@ def law(name: str, **params: Any) -> Callable[..., Any]:
     return method
 
 
-def _refuse_gpu(gpu: Any) -> None:
-    if gpu:
-        raise NotImplementedError("tensors on GPUs are not supported yet: leave out gpu=")
-
-
 class RandomState:
     """A seed and a count of calls.
 
@@ -67,12 +68,36 @@ class RandomState:
         self.seed(seed)
 
     def seed(self, seed: Any = None) -> None:
-        """Start again from ``seed``, or from the system's entropy."""
-        if isinstance(seed, np.ndarray):
-            seed = seed.tolist()
-        entropy: Any = np.random.SeedSequence(seed).entropy
-        self._entropy = tuple(entropy) if isinstance(entropy, Sequence) else entropy
-        self._calls = itertools.count()
+        """Start again from ``seed``, or from the system's entropy.
+
+        A seed is what NumPy takes: numbers, a SeedSequence, a BitGenerator, a Generator.
+        """
+        self._entropy = entropy_of(seed)
+        self._calls = Calls()
+
+    @classmethod
+    def from_numpy(cls, np_random_state: Any) -> Self:
+        """Return a state that continues from NumPy's state as it is, which does not change."""
+        return cls(np_random_state)
+
+    def to_numpy(self) -> np.random.RandomState:
+        """Return a state of NumPy's with the same seed."""
+        return np.random.RandomState(np.random.MT19937(np.random.SeedSequence(self._entropy)))
+
+    def get_state(self, legacy: bool = True) -> tuple[Any, int]:
+        """Return the seed and how many calls were made. See numpy.random.get_state."""
+        del legacy
+        return self._entropy, self._calls.made
+
+    def set_state(self, state: Any) -> None:
+        """Go on from a state that :meth:`get_state` returned."""
+        try:
+            entropy, calls = state
+            self._entropy, self._calls = entropy_of(entropy), Calls(operator.index(calls))
+        except (TypeError, ValueError):
+            raise ValueError(
+                "state is what get_state() returns; NumPy's own states go to RandomState.from_numpy"
+            ) from None
 
     def _draw(
         self,
@@ -84,9 +109,11 @@ class RandomState:
         gpu: Any = None,
         dtype: Any = None,
         chunks: Any = None,
+        out: Any = None,
         events: tuple[int, ...] = (),
     ) -> Any:
-        _refuse_gpu(gpu)
+        if out is not None and size is None:
+            size = numbers(out.node.shape)
         if all(isinstance(item, int | float) for item in params):
             name, params = PLAIN.get((name, params), (name, params))
         whole = bool(events) or name == "choice"
@@ -95,7 +122,8 @@ class RandomState:
         extent = _extent(size, [] if whole else params) + events
         splits = _splits(chunk_size if chunk_size is not None else chunks, extent, kind, events)
         node = Draw(name, params, self._entropy, next(self._calls), kind, splits, len(events))
-        return wrap(node)
+        drawn = placed_on(wrap(node), gpu)
+        return drawn if out is None else assign(out, drawn.node)
 
     beta = law("beta", a=_UNSET, b=_UNSET)
     binomial = law("binomial", n=_UNSET, p=_UNSET)
@@ -143,11 +171,30 @@ class RandomState:
         return self._draw("standard_normal", (), size=shape, **options)
 
     def randint(
-        self, low: Any, high: Any = None, size: Any = None, dtype: Any = int, **options: Any
+        self,
+        low: Any,
+        high: Any = None,
+        size: Any = None,
+        dtype: Any = int,
+        density: float | None = None,
+        **options: Any,
     ) -> Any:
-        """Draw integers from [low, high). See numpy.random.randint."""
+        """Draw integers from [low, high). See numpy.random.randint.
+
+        With a ``density`` the tensor is sparse, and only so large a share of it is drawn.
+        """
         bounds = (0, low) if high is None else (low, high)
-        return self._draw("integers", bounds, size=size, dtype=dtype, **options)
+        drawn = self._draw("integers", bounds, size=size, dtype=dtype, **options)
+        if density is None:
+            return drawn
+        if not 0 <= density <= 1:
+            raise ValueError(f"density is between 0 and 1, not {density}")
+        there = self.random(drawn.shape, chunks=drawn.chunks) < density
+        return tosparse(multiply(drawn, there))
+
+    def tomaxint(self, size: Any = None, **options: Any) -> Any:
+        """Draw integers from zero to the largest. See numpy.random.RandomState.tomaxint."""
+        return self.randint(0, np.iinfo(np.int64).max + 1, size, np.int64, **options)
 
     def random_integers(self, low: Any, high: Any = None, size: Any = None, **options: Any) -> Any:
         """Draw integers from [low, high]. See numpy.random.random_integers."""
@@ -164,68 +211,98 @@ class RandomState:
         alpha = np.asarray(alpha)
         return self._draw("dirichlet", (alpha,), size=size, events=alpha.shape, **options)
 
-    def multivariate_normal(self, mean: Any, cov: Any, size: Any = None, **options: Any) -> Any:
-        """Draw normal vectors. See numpy.random.Generator.multivariate_normal."""
+    def multivariate_normal(
+        self,
+        mean: Any,
+        cov: Any,
+        size: Any = None,
+        check_valid: str | None = "warn",
+        tol: float | None = 1e-8,
+        *,
+        method: str = "svd",
+        **options: Any,
+    ) -> Any:
+        """Draw normal vectors. See numpy.random.Generator.multivariate_normal.
+
+        The covariance is checked at the call.
+        """
         mean, cov = np.asarray(mean), np.asarray(cov)
+        how: Any = {"check_valid": check_valid or "warn", "tol": tol or 1e-8, "method": method}
+        np.random.default_rng(0).multivariate_normal(mean, cov, **how)
         params = (mean, cov)
         return self._draw("multivariate_normal", params, size=size, events=mean.shape, **options)
 
     def choice(
-        self, a: Any, size: Any = None, replace: bool = True, p: Any = None, **options: Any
+        self,
+        a: Any,
+        size: Any = None,
+        replace: bool = True,
+        p: Any = None,
+        axis: int = 0,
+        shuffle: bool = True,
+        **options: Any,
     ) -> Any:
-        """Draw elements of a vector (of ``range(a)`` for an int). See numpy.random.choice."""
+        """Draw parts of a tensor along an axis (of ``range(a)`` for an int).
+
+        See numpy.random.Generator.choice.
+        """
+        del shuffle  # what is drawn is in random order anyway
         items = None if isinstance(a, int | np.integer) else as_node(a)
-        if items is not None and len(items.chunks) != 1:
-            raise ValueError("a is one-dimensional or an int")
-        (count,) = (operator.index(a),) if items is None else numbers(items.shape)
+        if items is not None and not items.chunks:
+            raise ValueError("a is an int or has at least one axis")
+        axis = 0 if items is None else normalize_axis(axis, len(items.chunks))
+        (count,) = (operator.index(a),) if items is None else numbers((items.shape[axis],))
         extent = () if size is None else as_shape(size)
         if count <= 0 and 0 not in extent:
             raise ValueError("a is empty: there is nothing to draw from")
+        weights = None if p is None else _weights(p, count)
         if replace:
-            index = self._draw_index(count, extent, p, options)
-        elif p is not None:
-            raise NotImplementedError("p= without replacement is not supported: use replace=True")
+            index = self._draw_index(count, extent, weights, options)
         else:
-            index = self._draw_distinct(count, extent)
-        return index if items is None else _taken(items, index)
+            index = self._draw_distinct(count, extent, weights)
+        return index if items is None else _taken(items, index, axis)
 
     def _draw_index(
-        self, count: int, extent: tuple[int, ...], p: Any, options: dict[str, Any]
+        self, count: int, extent: tuple[int, ...], weights: Any, options: dict[str, Any]
     ) -> Any:
-        if p is None:
+        if weights is None:
             return self.randint(0, count, extent, **options)
-        weights = np.asarray(p, dtype=np.float64)
-        if weights.shape != (count,):
-            raise ValueError(f"a has {count} elements and p {weights.shape}")
-        if (weights < 0).any() or not np.isclose(weights.sum(), 1.0):
-            raise ValueError("probabilities are not negative and sum to 1")
         cumulated = np.cumsum(weights) / weights.sum()
         return self._draw("choice", (cumulated,), size=extent, dtype=np.int64, **options)
 
-    def _draw_distinct(self, count: int, extent: tuple[int, ...]) -> Any:
+    def _draw_distinct(self, count: int, extent: tuple[int, ...], weights: Any) -> Any:
         wanted = int(np.prod(extent, dtype=np.int64))
         if wanted > count:
             raise ValueError(f"{wanted} elements cannot be drawn from {count} without replacement")
-        return self.permutation(count)[:wanted].reshape(extent)
+        if weights is None:
+            return self.permutation(count)[:wanted].reshape(extent)
+        if np.count_nonzero(weights) < wanted:
+            raise ValueError("Fewer non-zero entries in p than size")
+        # The order of exponential waiting times (Efraimidis and Spirakis, 2006).
+        waits = self.exponential(size=count)
+        return argsort(divide(waits, np.where(weights > 0, weights, 1e-300)))[:wanted].reshape(
+            extent
+        )
 
-    def permutation(self, x: Any, **options: Any) -> Any:
-        """Return ``x`` (``range(x)`` for an int) in random order along axis 0.
+    def permutation(self, x: Any, axis: int = 0, **options: Any) -> Any:
+        """Return ``x`` (``range(x)`` for an int) in random order along an axis.
 
-        See numpy.random.permutation.
+        See numpy.random.Generator.permutation.
         """
         if isinstance(x, int | np.integer):
             # Ties among 64-bit keys are broken by position: a bias of the order of n / 2**64.
             keys = self.randint(0, 2**64, operator.index(x), np.uint64, **options)
             return argsort(keys)
         node = as_node(x)
-        order = self.permutation(numbers(node.shape)[0])
-        return wrap(node)[order]
+        axis = normalize_axis(axis, len(node.chunks))
+        order = self.permutation(numbers((node.shape[axis],))[0])
+        return take(wrap(node), order, axis)
 
-    def shuffle(self, x: Any) -> None:
-        """Put a tensor in random order along axis 0, in place. See numpy.random.shuffle."""
+    def shuffle(self, x: Any, axis: int = 0) -> None:
+        """Put a tensor in random order along an axis, in place. See numpy.random.shuffle."""
         if not isinstance(x, Collection):
             raise TypeError("shuffle() works on tensors; use permutation() for other sequences")
-        assign(x, self.permutation(x).node)
+        assign(x, self.permutation(x, axis).node)
 
     def bytes(self, length: int) -> bytes:
         """Return random bytes, at once."""
@@ -235,6 +312,11 @@ class RandomState:
 
 class Generator(RandomState):
     """The methods of numpy.random.Generator where their names differ from RandomState's."""
+
+    @property
+    def bit_generator(self) -> Any:
+        """A bit generator of NumPy's with the same seed."""
+        return np.random.SFC64(np.random.SeedSequence(self._entropy))
 
     def integers(
         self,
@@ -248,6 +330,82 @@ class Generator(RandomState):
         """Draw integers. See numpy.random.Generator.integers."""
         bounds = (0, low) if high is None else (low, high)
         return self.randint(bounds[0], bounds[1] + bool(endpoint), size, dtype, **options)
+
+    def standard_exponential(
+        self, size: Any = None, dtype: Any = None, method: str = "zig", out: Any = None, **more: Any
+    ) -> Any:
+        """Draw exponential numbers. See numpy.random.Generator.standard_exponential."""
+        if method not in ("zig", "inv"):
+            raise ValueError(f"method is 'zig' or 'inv', not {method!r}")
+        return self._draw("standard_exponential", (), size=size, dtype=dtype, out=out, **more)
+
+    def multivariate_hypergeometric(
+        self, colors: Any, nsample: int, size: Any = None, method: Any = "marginals", **more: Any
+    ) -> Any:
+        """Draw counts of colours. See numpy.random.Generator.multivariate_hypergeometric."""
+        colors = np.asarray(colors)
+        np.random.default_rng(0).multivariate_hypergeometric(colors, nsample, method=method)
+        params = (colors, operator.index(nsample))
+        name = "multivariate_hypergeometric"
+        return self._draw(name, params, size=size, events=colors.shape, **more)
+
+    def permuted(self, x: Any, axis: int | None = None, out: Any = None) -> Any:
+        """Shuffle each lane by itself. See numpy.random.Generator.permuted."""
+        tensor = wrap(as_node(x))
+        flat = tensor.ravel() if axis is None else tensor
+        lane = 0 if axis is None else normalize_axis(axis, tensor.ndim)
+        keys = self.randint(0, 2**64, flat.shape, np.uint64, chunks=flat.chunks)
+        found = take_along_axis(flat, argsort(keys, axis=lane), lane).reshape(tensor.shape)
+        return found if out is None else assign(out, found.node)
+
+    def spawn(self, n_children: int) -> list[Generator]:
+        """Return generators that are independent of this one. See numpy.random.Generator.spawn."""
+        call = next(self._calls)
+        keys = ((call, child) for child in range(operator.index(n_children)))
+        sequences = (np.random.SeedSequence(self._entropy, spawn_key=key) for key in keys)
+        return [Generator(sequence) for sequence in sequences]
+
+
+class Calls:
+    """Counts calls, whichever threads they come from."""
+
+    def __init__(self, made: int = 0) -> None:
+        self.made = made
+        self._lock = threading.Lock()
+
+    def __next__(self) -> int:
+        with self._lock:
+            self.made += 1
+            return self.made - 1
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Calls, (self.made,)
+
+
+def entropy_of(seed: Any) -> Any:
+    """Return what seeds are made of: an int, or a tuple of them."""
+    if isinstance(seed, np.random.RandomState):
+        _, key, position, *_ = seed.get_state(legacy=True)
+        seed = np.random.SeedSequence([*map(int, key), int(position)])
+    if isinstance(seed, np.random.BitGenerator):
+        seed = np.random.Generator(seed)
+    if isinstance(seed, np.random.Generator):
+        return tuple(seed.integers(0, 2**63, 4).tolist())
+    if isinstance(seed, np.random.SeedSequence):
+        return tuple(seed.generate_state(8).tolist())
+    if isinstance(seed, np.ndarray):
+        seed = seed.tolist()
+    entropy: Any = np.random.SeedSequence(seed).entropy
+    return tuple(entropy) if isinstance(entropy, Sequence) else entropy
+
+
+def _weights(p: Any, count: int) -> Any:
+    weights = np.asarray(p, dtype=np.float64)
+    if weights.shape != (count,):
+        raise ValueError(f"a has {count} elements and p {weights.shape}")
+    if (weights < 0).any() or not np.isclose(weights.sum(), 1.0):
+        raise ValueError("probabilities are not negative and sum to 1")
+    return weights
 
 
 def default_rng(seed: Any = None) -> Generator:
@@ -312,8 +470,8 @@ def _splits(
     return (*splits, *((length,) for length in events))
 
 
-def _taken(items: Node, index: Any) -> Any:
+def _taken(items: Node, index: Any, axis: int) -> Any:
     """Return the elements that an index tensor names."""
-    if not items.inputs and hasattr(items, "array"):
+    if not items.inputs and hasattr(items, "array") and len(items.chunks) == 1:
         return wrap(Elementwise(np.take, (items.array, index.node)))
-    return wrap(items)[index]
+    return take(wrap(items), index, axis)

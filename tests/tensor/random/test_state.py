@@ -177,7 +177,114 @@ def test_wrong_arguments_are_refused_at_the_call():
         state.rand(-1)
     with pytest.raises(ValueError, match="sum to 1"):
         state.choice(2, 3, p=[0.5, 0.6])
-    with pytest.raises(NotImplementedError, match="GPU"):
-        state.rand(3, gpu=True)
     with pytest.raises(ValueError, match="do not fit size"):
         state.normal(np.zeros((3, 1)), 1.0, (4,))
+
+
+def test_every_method_of_numpy_is_there():
+    """What NumPy's generators and states can do, these can."""
+
+    def public(kind):
+        return {name for name in dir(kind) if not name.startswith("_")}
+
+    assert public(np.random.Generator) <= public(random.Generator)
+    assert public(np.random.RandomState) <= public(random.RandomState)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: 5,
+        lambda: np.array([1, 2]),
+        lambda: np.random.SeedSequence(3),
+        lambda: np.random.PCG64(4),
+        lambda: np.random.default_rng(4),
+        lambda: np.random.RandomState(4),
+    ],
+    ids=["int", "array", "sequence", "bits", "generator", "state"],
+)
+def test_seeds_are_all_that_numpy_takes(make):
+    """Equal seeds give equal numbers, whatever kind of seed."""
+    one, two = (random.default_rng(make()).random(20).compute() for _ in range(2))
+    np.testing.assert_array_equal(one, two)
+    assert not np.array_equal(one, random.default_rng(99).random(20).compute())
+
+
+def test_states_are_saved_and_exchanged():
+    """A saved state repeats what came after it; NumPy's states come and go."""
+    state = random.RandomState(3)
+    state.rand(2)
+    saved = state.get_state()
+    values = state.rand(5).compute()
+    state.set_state(saved)
+    np.testing.assert_array_equal(state.rand(5).compute(), values)
+    with pytest.raises(ValueError, match="get_state"):
+        state.set_state("nonsense")
+    theirs = np.random.RandomState(4)
+    before = theirs.get_state(legacy=False)["state"]["key"]
+    ours = random.RandomState.from_numpy(theirs)
+    np.testing.assert_array_equal(before, theirs.get_state(legacy=False)["state"]["key"])
+    assert ours.to_numpy().randint(10**6) == ours.to_numpy().randint(10**6)
+    children = random.default_rng(0).spawn(2)
+    again = random.default_rng(0).spawn(2)
+    first, second = (child.random(4).compute() for child in children)
+    assert not np.array_equal(first, second)
+    np.testing.assert_array_equal(first, again[0].random(4).compute())
+    assert isinstance(children[0].bit_generator, np.random.BitGenerator)
+
+
+def test_order_at_random_along_any_axis():
+    """``permutation``, ``shuffle`` and ``permuted`` move whole slices, or each lane by itself."""
+    rng = random.default_rng(0)
+    array = np.arange(40).reshape(4, 10)
+    lazy = wrap(as_node(array, 3))
+    columns = rng.permutation(lazy, axis=1).compute()
+    np.testing.assert_array_equal(np.sort(columns, axis=1), array)
+    np.testing.assert_array_equal(np.diff(columns, axis=0), 10)
+    rng.shuffle(lazy, axis=1)
+    assert sorted(lazy.compute()[0]) == list(range(10))
+    lanes = rng.permuted(array, axis=1).compute()
+    np.testing.assert_array_equal(np.sort(lanes, axis=1), array)
+    assert len({tuple(row % 10) for row in lanes}) > 1
+    assert sorted(rng.permuted(array).compute().ravel()) == list(range(40))
+    target = wrap(as_node(array))
+    assert rng.permuted(target, axis=0, out=target) is target
+
+
+def test_choice_by_weights_without_replacement():
+    """Nothing is drawn twice, nor what has no weight, and heavy elements come more often."""
+    rng = random.default_rng(0)
+    weights = np.array([0.0, 0.7, 0.1, 0.1, 0.1])
+    drawn = [rng.choice(5, 2, replace=False, p=weights).compute() for _ in range(40)]
+    assert all(len(set(pair)) == 2 and 0 not in pair for pair in drawn)
+    assert sum(1 in pair for pair in drawn) > 25
+    rows = rng.choice(np.arange(12).reshape(3, 4), 2, axis=1, replace=False).compute()
+    np.testing.assert_array_equal(np.diff(rows, axis=0), 4)
+    with pytest.raises(ValueError, match="non-zero"):
+        rng.choice(5, 5, replace=False, p=weights)
+
+
+def test_sparse_integers():
+    """``density`` says how much of a sparse tensor is drawn, as in Mars."""
+    lazy = random.RandomState(0).randint(1, 9, (100, 100), density=0.1, chunk_size=40)
+    assert lazy.issparse()
+    assert 0.07 < lazy.compute().nnz / 10_000 < 0.13
+    with pytest.raises(ValueError, match="density"):
+        random.randint(3, size=2, density=2)
+
+
+def test_out_and_the_rest_of_the_arguments():
+    """``out=`` rebinds, vectors of counts sum up, covariances are checked at the call."""
+    rng = random.default_rng(0)
+    target = rng.random(5)
+    before = target.compute()
+    assert rng.standard_normal(out=target) is target
+    assert not np.array_equal(target.compute(), before)
+    counts = rng.multivariate_hypergeometric([3, 4, 5], 6, size=7).compute()
+    np.testing.assert_array_equal(counts.sum(axis=1), 6)
+    assert rng.standard_exponential(3, method="inv").shape == (3,)
+    assert random.RandomState(0).tomaxint(4).dtype == np.int64
+    with pytest.raises(ValueError, match="method"):
+        rng.standard_exponential(3, method="guess")
+    with pytest.raises(ValueError, match="positive-semidefinite"):
+        rng.multivariate_normal([0, 0], [[1, 2], [2, 1]], check_valid="raise")

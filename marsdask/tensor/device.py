@@ -1,0 +1,92 @@
+"""Tensors whose blocks are on a GPU, by CuPy."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from marsdask.core.chunk import Grid
+from marsdask.core.collection import wrap
+from marsdask.core.node import Node
+from marsdask.core.shapes import map_blocks
+from marsdask.core.types import Chunks
+
+from .base import as_node
+from .chunks import check_device
+from .compressed import dense
+from .foreign import is_foreign
+
+
+@dataclass(frozen=True, eq=False)
+class Moved(Node):
+    """The same values in blocks that ``func`` makes of the blocks."""
+
+    input_chunks = "pass"
+
+    a: Node
+    func: Callable[[Any], Any]
+
+    @property
+    def label(self) -> str:
+        return self.func.__name__
+
+    @property
+    def meta(self) -> Any:
+        return self.a.meta
+
+    @property
+    def chunks(self) -> Chunks:
+        return self.a.chunks
+
+    def tile(self, a: Grid) -> Grid:
+        return map_blocks(self.func, a, chunks=a.chunks, meta=self.meta)
+
+
+def on_gpu(block: Any) -> Any:
+    """Copy a block to the GPU of this process."""
+    import cupy
+
+    return cupy.asarray(dense(block))
+
+
+def on_cpu(block: Any) -> Any:
+    """Copy a block from a GPU; NumPy's stay."""
+    return block.get() if is_foreign(block) else block
+
+
+def to_gpu(a: Any) -> Any:
+    """Return the tensor with its blocks on the GPU; ``fetch`` gives CuPy's arrays."""
+    require_gpu()
+    return wrap(Moved(as_node(a), on_gpu))
+
+
+def to_cpu(a: Any) -> Any:
+    """Return the tensor with its blocks in memory."""
+    return wrap(Moved(as_node(a), on_cpu))
+
+
+def wants_gpu(gpu: Any = None, device: Any = None) -> bool:
+    """Tell where ``gpu=`` and ``device=`` want the blocks."""
+    if device in ("gpu", "cuda"):
+        return True
+    check_device(device)
+    return bool(gpu)
+
+
+def placed_on(tensor: Any, gpu: Any = None, device: Any = None) -> Any:
+    """Return a new tensor where ``gpu=`` and ``device=`` want it."""
+    return to_gpu(tensor) if wants_gpu(gpu, device) else tensor
+
+
+def require_gpu() -> None:
+    """Refuse now what no task could do: there is no CuPy, or no GPU."""
+    try:
+        cupy = importlib.import_module("cupy")
+    except ImportError:
+        raise ImportError(
+            "tensors on a GPU need CuPy: pip install 'marsdask[gpu]', or leave out gpu="
+        ) from None
+    if not cupy.cuda.runtime.getDeviceCount():
+        raise RuntimeError("CuPy finds no GPU: leave out gpu=")

@@ -1,0 +1,5 @@
+"""Distances between points."""
+
+from . import distance
+
+__all__ = ["distance"]

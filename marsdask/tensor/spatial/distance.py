@@ -1,0 +1,445 @@
+"""Distances between the rows of matrices, by SciPy's metrics, a block of rows at a time."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Generator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from marsdask.core.chunk import Call, Grid, Ref, Rule
+from marsdask.core.collection import Collection, wrap
+from marsdask.core.config import options
+from marsdask.core.node import Node
+from marsdask.core.shapes import Axes, blockwise, kernel
+from marsdask.core.types import Chunks, Index, Size, Sizes, Unknown, known, numbers, upper
+from marsdask.tensor.base import as_node, empty
+from marsdask.tensor.chunks import regular
+from marsdask.tensor.derived import cov
+from marsdask.tensor.elementwise import astype
+from marsdask.tensor.join import concatenate
+from marsdask.tensor.linalg import inv
+from marsdask.tensor.rechunk import recut, resolved
+from marsdask.tensor.reduce import all as all_true
+from marsdask.tensor.reduce import var
+
+__all__ = ["cdist", "pdist", "squareform"]
+
+Metric = str | Callable[..., Any]
+
+#: Metrics whose parameter comes from all rows if it is not given.
+_SCALED = {"seuclidean": "V", "se": "V", "s": "V"}
+_INVERSE = {"mahalanobis": "VI", "mahal": "VI", "mi": "VI"}
+
+
+@dataclass(frozen=True, eq=False)
+class Distances(Node):
+    """The distance of each row of one matrix from each of another."""
+
+    a: Node
+    b: Node
+    extras: tuple[Node, ...]
+    metric: Metric
+    names: tuple[str, ...]
+    kwargs: tuple[tuple[str, Any], ...]
+
+    @property
+    def label(self) -> str:
+        return "cdist"
+
+    @property
+    def meta(self) -> Any:
+        return empty(np.dtype(np.float64), 2)
+
+    @cached_property
+    def chunks(self) -> Chunks:
+        rows = (self.a.chunks[0], self.b.chunks[0])
+        if not all(map(known, rows)):
+            return rows
+        return _square(rows)
+
+    def tile(self, *grids: Grid) -> Generator[Any, Any, Grid]:
+        found = dict(zip(self.inputs, grids, strict=True))
+        a, b, *extras = yield from resolved(*(found[node] for node in self.inputs))
+        rows = (a.chunks[0], b.chunks[0])
+        chunks = _square(rows)
+        a, b = (_rows(grid, sizes) for grid, sizes in zip((a, b), chunks, strict=True))
+        inputs: list[tuple[Grid, Axes]] = [(a, (0, None)), (b, (1, None)), *_alone(extras)]
+        return blockwise(
+            between,
+            inputs,
+            chunks=chunks,
+            meta=self.meta,
+            kwargs={"metric": self.metric, "names": self.names, "options": dict(self.kwargs)},
+        )
+
+
+def _alone(grids: list[Grid]) -> list[tuple[Grid, Axes]]:
+    """Return grids of one chunk as inputs of every task."""
+    whole = [recut(grid, tuple((sum(numbers(sizes)),) for sizes in grid.chunks)) for grid in grids]
+    return [(grid, (None,) * grid.ndim) for grid in whole]
+
+
+def _rows(grid: Grid, sizes: Sizes) -> Grid:
+    """Return a matrix cut into rows only."""
+    return recut(grid, (sizes, (sum(numbers(grid.chunks[1])),)))
+
+
+def _square(rows: tuple[Sizes, Sizes]) -> Chunks:
+    """Cut rows so that a block of distances is not too large; keep the given cut if it does."""
+    room = max(1, int(options.chunk_store_limit) // 8)
+    if max(numbers(rows[0])) * max(numbers(rows[1])) <= room:
+        return rows
+    n, m = (sum(numbers(sizes)) for sizes in rows)
+    side = max(1, math.isqrt(room))
+    first = min(n, max(side, room // max(1, m)))
+    return regular(n, first), regular(m, max(1, min(m, room // first)))
+
+
+@kernel(scratch=1.0)
+def between(
+    *blocks: Any, metric: Metric, names: tuple[str, ...], options: Mapping[str, Any]
+) -> Any:
+    """Return the distances of one block's rows from another's."""
+    from scipy.spatial.distance import cdist as distances
+
+    a, b, *extras = blocks
+    return distances(a, b, metric, **options, **dict(zip(names, extras, strict=True)))
+
+
+def cdist(XA: Any, XB: Any, metric: Metric = "euclidean", **kwargs: Any) -> Any:
+    """Return the distances of each row from each row. See scipy.spatial.distance.cdist."""
+    a, b = _matrix(XA, "XA"), _matrix(XB, "XB")
+    if a.shape[1] != b.shape[1]:
+        raise ValueError("XA and XB must have the same number of columns (i.e. feature dimension.)")
+    extras, rest = _parameters((a, b), metric, kwargs)
+    return wrap(Distances(a, b, tuple(extras.values()), metric, tuple(extras), rest))
+
+
+def _matrix(points: Any, name: str) -> Node:
+    node = as_node(points)
+    if len(node.chunks) != 2:
+        raise ValueError(f"{name} must be a 2-dimensional array.")
+    return node
+
+
+def _parameters(
+    nodes: tuple[Node, ...], metric: Metric, kwargs: dict[str, Any]
+) -> tuple[dict[str, Node], tuple[tuple[str, Any], ...]]:
+    """Return parameters that are tensors, among them those that come from all rows, and others."""
+    if kwargs.pop("out", None) is not None:
+        raise NotImplementedError("distances take no out=; assign the result instead")
+    title = metric if isinstance(metric, str) else getattr(metric, "__name__", "")
+    extras = {key: as_node(item) for key, item in kwargs.items() if isinstance(item, Collection)}
+    rest = {key: item for key, item in kwargs.items() if key not in extras}
+    _check(nodes[0].shape[1], metric, title, [*extras], rest)
+    wanted = _SCALED.get(title.lower()) or _INVERSE.get(title.lower())
+    if wanted is not None and kwargs.get(wanted) is None:
+        rest.pop(wanted, None)
+        together = [astype(wrap(node), np.float64) for node in nodes]
+        points = concatenate(together) if len(together) > 1 else together[0]
+        found = var(points, axis=0, ddof=1) if wanted == "V" else _inverse(points)
+        extras[wanted] = found.node
+    return extras, tuple(sorted(rest.items()))
+
+
+def _inverse(points: Any) -> Any:
+    count, width = points.shape
+    if count <= width:
+        raise ValueError(
+            f"The number of observations ({count}) is too small; the covariance matrix is "
+            f"singular. For observations with {width} dimensions, at least {width + 1} "
+            "observations are required."
+        )
+    return inv(cov(points.T).reshape(width, width)).T
+
+
+def _check(
+    width: Size, metric: Metric, title: str, later: list[str], kwargs: dict[str, Any]
+) -> None:
+    """Let SciPy see the metric and its parameters, so that it refuses them now."""
+    from scipy.spatial.distance import cdist as distances
+
+    if not isinstance(metric, str) or isinstance(width, Unknown) or later:
+        return
+    own: dict[str, Any] = {"V": np.ones(width)} if title.lower() in _SCALED else {}
+    own = {"VI": np.eye(width)} if title.lower() in _INVERSE else own
+    given = {key: item for key, item in kwargs.items() if item is not None}
+    point = np.ones((1, width))
+    with np.errstate(all="ignore"):
+        distances(point, point, metric, **{**own, **given})
+
+
+@dataclass(frozen=True, eq=False)
+class PairRows(Rule):
+    """Chunk ``r`` of a condensed vector: rows of block ``r`` with themselves and all behind."""
+
+    a: Grid
+    extras: tuple[Grid, ...]
+    kwargs: Mapping[str, Any]
+
+    @property
+    def inputs(self) -> tuple[Grid, ...]:
+        return (self.a, *self.extras)
+
+    @property
+    def label(self) -> str:
+        return "pdist"
+
+    def cell(self, index: Index) -> Call:
+        (r,) = index
+        behind = [Ref(self.a, (i, 0)) for i in range(r, self.a.numblocks[0])]
+        extras = [Ref(grid, (0,) * grid.ndim) for grid in self.extras]
+        return Call(pairs, (behind, *extras), self.kwargs)
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs(Node):
+    """The distances of each row from all behind it, as a condensed vector."""
+
+    a: Node
+    extras: tuple[Node, ...]
+    metric: Metric
+    names: tuple[str, ...]
+    kwargs: tuple[tuple[str, Any], ...]
+
+    @property
+    def label(self) -> str:
+        return "pdist"
+
+    @property
+    def meta(self) -> Any:
+        return empty(np.dtype(np.float64), 1)
+
+    @cached_property
+    def chunks(self) -> Chunks:
+        if not known(self.a.chunks[0]):
+            bound = upper(self.a.shape[0])
+            return ((Unknown(self.name, -1, bound and bound * (bound - 1) // 2),),)
+        sizes = numbers(self.a.chunks[0])
+        return (_condensed(sum(sizes), _bands(sum(sizes), sizes)),)
+
+    def tile(self, *grids: Grid) -> Generator[Any, Any, Grid]:
+        found = dict(zip(self.inputs, grids, strict=True))
+        a, *extras = yield from resolved(*(found[node] for node in self.inputs))
+        sizes = numbers(a.chunks[0])
+        bands = _bands(sum(sizes), sizes)
+        kwargs = {"metric": self.metric, "names": self.names, "options": dict(self.kwargs)}
+        alone = tuple(grid for grid, _ in _alone(extras))
+        return Grid(
+            PairRows(_rows(a, bands), alone, kwargs),
+            (_condensed(sum(sizes), bands),),
+            self.meta,
+        )
+
+
+def _bands(n: int, sizes: tuple[int, ...]) -> tuple[int, ...]:
+    """Cut rows so that their distances from all others are not too many."""
+    room = max(1, int(options.chunk_store_limit) // 8 // max(1, n))
+    return sizes if max(sizes, default=0) <= room else numbers(regular(n, room))
+
+
+def _condensed(n: int, bands: tuple[int, ...]) -> tuple[int, ...]:
+    """Return how many distances belong to each band of rows."""
+    found, start = [], 0
+    for size in bands:
+        found.append(size * (n - start) - size * (size + 1) // 2)
+        start += size
+    return tuple(found)
+
+
+@kernel(scratch=2.0, piecewise=True)
+def pairs(
+    behind: list[Any],
+    *extras: Any,
+    metric: Metric,
+    names: tuple[str, ...],
+    options: Mapping[str, Any],
+) -> Any:
+    """Return the distances of the first block's rows from all rows behind them."""
+    rows = len(behind[0])
+    total = sum(map(len, behind))
+    starts = np.cumsum([0, *(total - 1 - i for i in range(rows))])
+    out = np.empty(starts[-1], np.float64)
+    column = 0
+    for block in behind:
+        how = {"metric": metric, "names": names, "options": options}
+        found = between(behind[0], block, *extras, **how)
+        for i in range(rows):
+            first = max(0, i + 1 - column)
+            if first < len(block):
+                place = starts[i] + column + first - i - 1
+                out[place : place + len(block) - first] = found[i, first:]
+        column += len(block)
+    return out
+
+
+def pdist(X: Any, metric: Metric = "euclidean", **kwargs: Any) -> Any:
+    """Return the distances between rows, condensed. See scipy.spatial.distance.pdist."""
+    node = _matrix(X, "A")
+    extras, rest = _parameters((node,), metric, kwargs)
+    return wrap(Pairs(node, tuple(extras.values()), metric, tuple(extras), rest))
+
+
+@dataclass(frozen=True, eq=False)
+class Square(Node):
+    """The symmetric matrix of a condensed vector."""
+
+    a: Node
+    side: int
+    bands: tuple[int, ...]
+
+    @property
+    def label(self) -> str:
+        return "squareform"
+
+    @property
+    def meta(self) -> Any:
+        return empty(self.a.meta.dtype, 2)
+
+    @property
+    def chunks(self) -> Chunks:
+        return (self.bands, self.bands)
+
+    def tile(self, a: Grid) -> Grid:
+        a = recut(a, (_condensed(self.side, self.bands),))
+        return Grid(Halves(a, self.side, self.bands), self.chunks, self.meta)
+
+
+@dataclass(frozen=True, eq=False)
+class Halves(Rule):
+    """Each block from the band of rows it lies in, or the one that it mirrors."""
+
+    a: Grid
+    side: int
+    bands: tuple[int, ...]
+
+    @property
+    def inputs(self) -> tuple[Grid, ...]:
+        return (self.a,)
+
+    @property
+    def label(self) -> str:
+        return "squareform"
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        return [0, *np.cumsum(self.bands).tolist()]
+
+    def cell(self, index: Index) -> Call:
+        low, high = sorted(index)
+        rows = (self._starts[low], self._starts[low + 1])
+        columns = (self._starts[high], self._starts[high + 1])
+        kwargs = {
+            "rows": rows,
+            "columns": columns,
+            "side": self.side,
+            "mirror": index[0] > index[1],
+        }
+        return Call(unfolded, (Ref(self.a, (low,)),), kwargs)
+
+
+@kernel(scratch=1.0)
+def unfolded(
+    band: Any, rows: tuple[int, int], columns: tuple[int, int], side: int, mirror: bool
+) -> Any:
+    """Return a block of the matrix whose band of rows is condensed."""
+    out = np.zeros((rows[1] - rows[0], columns[1] - columns[0]), band.dtype)
+    place = 0
+    for i in range(*rows):
+        first = max(columns[0], i + 1)
+        if first < columns[1]:
+            begin = place + first - i - 1
+            out[i - rows[0], first - columns[0] :] = band[begin : begin + columns[1] - first]
+        place += side - 1 - i
+    if rows == columns:
+        out = out + out.T
+    return out.T if mirror else out
+
+
+@dataclass(frozen=True, eq=False)
+class Folded(Node):
+    """The part of a symmetric matrix above the diagonal, as a vector."""
+
+    a: Node
+    checks: tuple[Node, ...]
+    bands: tuple[int, ...]
+
+    @property
+    def label(self) -> str:
+        return "squareform"
+
+    @property
+    def meta(self) -> Any:
+        return empty(self.a.meta.dtype, 1)
+
+    @property
+    def chunks(self) -> Chunks:
+        return (_condensed(sum(self.bands), self.bands),)
+
+    def tile(self, a: Grid, *checks: Grid) -> Grid:
+        starts = [0, *np.cumsum(self.bands).tolist()]
+        return blockwise(
+            folded,
+            [(_rows(a, self.bands), (0, None)), *((grid, ()) for grid in checks)],
+            chunks=self.chunks,
+            meta=self.meta,
+            varying=_StartAt(tuple(starts)),
+        )
+
+
+@dataclass(frozen=True)
+class _StartAt:
+    starts: tuple[int, ...]
+
+    def __call__(self, index: Index) -> tuple[int]:
+        return (self.starts[index[0]],)
+
+
+def folded(block: Any, *facts: Any) -> Any:
+    """Return what of rows lies above the diagonal; refuse a matrix that is no distances'."""
+    *checks, start = facts
+    for holds, what in zip(checks, ("symmetric", "zero on the diagonal"), strict=False):
+        if not holds:
+            raise ValueError(f"Distance matrix 'X' must be {what}.")
+    return np.concatenate(
+        [row[start + i + 1 :] for i, row in enumerate(block)] or [block[:0].ravel()]
+    )
+
+
+def squareform(X: Any, force: str = "no", checks: bool = True, chunk_size: Any = None) -> Any:
+    """Turn condensed distances into a matrix, or back. See scipy.spatial.distance.squareform."""
+    node = as_node(X)
+    ndim = len(node.chunks)
+    if {"tomatrix": 2, "tovector": 1}.get(str(force).lower()) == ndim or ndim not in (1, 2):
+        raise ValueError(f"Forcing {force!r} does not fit an array of {ndim} axes.")
+    if ndim == 1:
+        (length,) = numbers(node.shape)
+        side = (1 + math.isqrt(1 + 8 * length)) // 2
+        if side * (side - 1) // 2 != length:
+            raise ValueError(
+                "Incompatible vector size. It must be a binomial coefficient n choose 2 for some "
+                "integer n >= 2."
+            )
+        return wrap(Square(node, side, _cut(side, chunk_size, whole=False)))
+    side, width = numbers(node.shape)
+    if side != width:
+        raise ValueError("The matrix argument must be square.")
+    facts: tuple[Node, ...] = ()
+    if checks:
+        tensor = wrap(node)
+        facts = (all_true(tensor == tensor.T).node, all_true(tensor.diagonal() == 0).node)
+    return wrap(Folded(node, facts, _cut(side, chunk_size, whole=True)))
+
+
+def _cut(side: int, chunk_size: Any, *, whole: bool) -> tuple[int, ...]:
+    """Cut rows into bands whose blocks are not too large."""
+    if chunk_size is not None:
+        step = chunk_size if isinstance(chunk_size, int) else chunk_size[0]
+    else:
+        room = max(1, int(options.chunk_store_limit) // 8)
+        step = max(1, room // max(1, side)) if whole else math.isqrt(room)
+    return numbers(regular(side, max(1, min(step, side or 1))))

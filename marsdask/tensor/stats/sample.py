@@ -1,0 +1,170 @@
+"""What every test is made of: a sample along axes, its sums, and the shape of a result."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from marsdask.core.collection import ExecutableTuple, wrap
+from marsdask.tensor.base import as_node
+from marsdask.tensor.elementwise import apply, astype, isnan, logical_not, subtract
+from marsdask.tensor.reduce import as_axes, nansum
+from marsdask.tensor.reduce import mean as average
+from marsdask.tensor.reduce import sum as total
+from marsdask.tensor.shape import broadcast_arrays, squeeze
+
+POLICIES = ("propagate", "raise", "omit")
+ALTERNATIVES = ("two-sided", "less", "greater")
+
+
+class SignificanceResult(NamedTuple):
+    """What a computed test is: two arrays or numbers."""
+
+    statistic: Any
+    pvalue: Any
+
+
+class Significance(ExecutableTuple):
+    """A test that is still to be computed: two tensors, by name too."""
+
+    _make = SignificanceResult._make
+
+    @property
+    def statistic(self) -> Any:
+        """The test's statistic."""
+        return self[0]
+
+    @property
+    def pvalue(self) -> Any:
+        """How likely such a statistic is if the hypothesis holds."""
+        return self[1]
+
+
+def lazily(func: Callable[..., Any], *args: Any, **options: Any) -> Any:
+    """Return the tensor of a NumPy function of tensors that treats each element by itself."""
+    return wrap(apply(func, *args, **options))
+
+
+def check_alternative(alternative: str) -> None:
+    """Refuse a hypothesis that does not exist."""
+    if alternative not in ALTERNATIVES:
+        raise ValueError("`alternative` must be 'less', 'greater', or 'two-sided'.")
+
+
+def floats(a: Any) -> Any:
+    """Return a tensor of floats (or complex numbers)."""
+    a = wrap(as_node(a))
+    return a if a.dtype.kind in "fc" else astype(a, np.float64)
+
+
+def without_nan(block: Any) -> Any:
+    """Return a block; refuse it if an element is nan."""
+    if np.isnan(block).any():
+        raise ValueError("The input contains nan values")
+    return block
+
+
+def checked(a: Any, nan_policy: str) -> Any:
+    """Return a tensor that raises when it is computed if nan is refused and there is one."""
+    if nan_policy not in POLICIES:
+        raise ValueError("nan_policy must be one of {'propagate', 'raise', 'omit'}")
+    return lazily(without_nan, a) if nan_policy == "raise" and a.dtype.kind in "fc" else a
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Values whose statistics are taken along axes; reduced axes are kept at length one."""
+
+    values: Any
+    axes: tuple[int, ...]
+    omit: bool = False
+
+    def sum(self, values: Any) -> Any:
+        """Sum values that have the sample's shape."""
+        return (nansum if self.omit else total)(values, axis=self.axes, keepdims=True)
+
+    @cached_property
+    def count(self) -> Any:
+        """How many values each result is made of: a number where it is known."""
+        lengths = [self.values.shape[axis] for axis in self.axes]
+        if not self.omit and not any(map(math.isnan, lengths)):
+            return math.prod(lengths)
+        kind = self.values.dtype.type(0).real.dtype
+        there = logical_not(isnan(self.values)) if self.omit else lazily(ones_of, self.values)
+        return astype(total(there, axis=self.axes, keepdims=True), kind)
+
+    @cached_property
+    def mean(self) -> Any:
+        """The average."""
+        if self.omit:
+            return lazily(ratio, self.sum(self.values), self.count)
+        return average(self.values, axis=self.axes, keepdims=True)
+
+    def moment(self, order: int, center: Any = None) -> Any:
+        """Return the average of a power of the distance from the mean (or another centre)."""
+        away = subtract(self.values, self.mean if center is None else center)
+        return lazily(ratio, self.sum(lazily(powered, away, order=order)), self.count)
+
+    def variance(self) -> Any:
+        """Return the variance as it is estimated for the whole from a sample."""
+        squares = self.sum(lazily(powered, subtract(self.values, self.mean), order=2))
+        return lazily(ratio, squares, self.count - 1)
+
+    def finished(self, value: Any, keepdims: bool) -> Any:
+        """Return a result without the reduced axes, unless they are wanted."""
+        return value if keepdims else squeeze(value, axis=self.axes)
+
+    def test(self, statistic: Any, pvalue: Any, keepdims: bool) -> Significance:
+        """Return a test's result."""
+        return Significance(self.finished(value, keepdims) for value in (statistic, pvalue))
+
+
+def sample(a: Any, axis: Any, nan_policy: str = "propagate") -> Sample:
+    """Return the sample of a tensor along axes (all of them for ``None``)."""
+    a = floats(a)
+    if a.ndim == 0:
+        a = a.reshape(1)
+    values = checked(a, nan_policy)
+    return Sample(values, as_axes(axis, a.ndim), nan_policy == "omit" and a.dtype.kind in "fc")
+
+
+def pair(a: Any, b: Any, axis: Any, nan_policy: str) -> tuple[Sample, Sample]:
+    """Return the samples of two tensors in one shape; what is left out of one is of both."""
+    first, second = sample(a, axis, nan_policy), sample(b, axis, nan_policy)
+    one, two = broadcast_arrays(first.values, second.values)
+    omit = first.omit or second.omit
+    if omit:
+        one, two = lazily(beside, one, two), lazily(beside, two, one)
+    return Sample(one, first.axes, omit), Sample(two, first.axes, omit)
+
+
+def beside(a: Any, b: Any) -> Any:
+    """Return ``a``, nan where ``b`` is."""
+    return np.where(np.isnan(b), np.array(np.nan, a.dtype), a)
+
+
+def ones_of(block: Any) -> Any:
+    """Return a one for each element."""
+    return np.ones(np.shape(block), np.int64)
+
+
+def ratio(a: Any, b: Any) -> Any:
+    """Divide; what cannot be is nan or infinite, without a warning."""
+    with np.errstate(all="ignore"):
+        return np.divide(a, b)
+
+
+def powered(away: Any, order: int) -> Any:
+    """Raise to a whole power by squaring (Knuth, The Art of Computer Programming 4.6.3)."""
+    value, factor = np.ones_like(away), away
+    while order:
+        if order & 1:
+            value = value * factor
+        order >>= 1
+        factor = factor * factor if order else factor
+    return value
