@@ -87,6 +87,29 @@ METHODS: dict[str, Callable[[int, float], float]] = {
     "closest_observation": _closest,
 }
 
+#: A median is the mean of the elements in the middle. A quantile of a half goes from the one to the
+#: other instead: by a difference that small integers cannot hold, and that of infinities is NaN.
+_MIDDLE = "middle"
+
+
+def _median(block: Any, q: Any, axis: Any = None, keepdims: bool = False, **method: str) -> Any:
+    del q, method
+    return np.median(block, axis, keepdims=keepdims)
+
+
+def _nanmedian(block: Any, q: Any, axis: Any = None, keepdims: bool = False, **method: str) -> Any:
+    del q, method
+    return np.nanmedian(block, axis, keepdims=keepdims)
+
+
+#: NumPy's function of whole lanes, by whether it is the median and whether NaN are left out.
+_WHOLE: dict[tuple[bool, bool], Callable[..., Any]] = {
+    (False, False): np.quantile,
+    (False, True): np.nanquantile,
+    (True, False): _median,
+    (True, True): _nanmedian,
+}
+
 
 @dataclass(frozen=True, eq=False)
 class Quantile(Node):
@@ -102,11 +125,12 @@ class Quantile(Node):
 
     @property
     def label(self) -> str:
-        return "nanquantile" if self.skip_nan else "quantile"
+        name = "median" if self.method == _MIDDLE else "quantile"
+        return f"nan{name}" if self.skip_nan else name
 
     @property
     def _whole(self) -> Callable[..., Any]:
-        return np.nanquantile if self.skip_nan else np.quantile
+        return _WHOLE[self.method == _MIDDLE, self.skip_nan]
 
     @cached_property
     def meta(self) -> Any:
@@ -159,6 +183,8 @@ class Quantile(Node):
 
     def _selected(self, a: Grid) -> Generator[Look, Any, Grid]:
         total = math.prod(sum(numbers(sizes)) for sizes in a.chunks)
+        if not total:
+            return self.tile_blind(a)
         rate = sample_rate(a, max(SAMPLE, 32 * self.qs.size))
         share = rate * (a.width or 0)
         look = map_blocks(sample, a, itemsize=share, kwargs={"rate": rate})
@@ -344,6 +370,8 @@ class Place(NamedTuple):
 
 def place_of(method: str, count: int, q: float) -> Place:
     """Return where one quantile of ``count`` elements lies."""
+    if method == _MIDDLE:
+        return Place((count - 1) // 2, count // 2, 0.5 if count % 2 == 0 else None)
     place = METHODS[method](count, q)
     low = min(max(math.floor(place), 0), count - 1)
     high = low if place < 0 else min(low + 1, count - 1)
@@ -357,6 +385,8 @@ def _between(
     low, high = elements[place.low], elements[place.high]
     if place.share is None:
         return low
+    if method == _MIDDLE:
+        return np.mean([low, high])
     share = dtype.type(place.share)
     # From the nearer side, so that the result is monotonic in q and exact at both ends.
     step = high - low
@@ -403,8 +433,7 @@ def _quantile(
     if method not in METHODS:
         raise ValueError(f"method is one of {', '.join(METHODS)}, not {method!r}")
     ndim = node.meta.ndim
-    normalize = np.lib.array_utils.normalize_axis_tuple
-    axes = tuple(range(ndim)) if axis is None else tuple(sorted(normalize(axis, ndim)))
+    axes = _axes(axis, ndim)
     if weights is not None:
         if method != "inverted_cdf":
             raise ValueError("Only method 'inverted_cdf' supports weights.")
@@ -491,11 +520,26 @@ def median(
     a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, keepdims: bool = False
 ) -> Any:
     """Return the exact median of all elements, or along axes. See numpy.median."""
-    return quantile(a, 0.5, axis, out, keepdims=keepdims)
+    return _middle(a, axis, out, keepdims, skip_nan=False)
 
 
 def nanmedian(
     a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, keepdims: bool = False
 ) -> Any:
     """Return the exact median of what is not NaN. See numpy.nanmedian."""
-    return nanquantile(a, 0.5, axis, out, keepdims=keepdims)
+    return _middle(a, axis, out, keepdims, skip_nan=True)
+
+
+def _middle(a: Any, axis: Any, out: Any, keepdims: bool, *, skip_nan: bool) -> Any:
+    """Return a median."""
+    node = as_node(a)
+    axes = _axes(axis, node.meta.ndim)
+    found = wrap(Quantile(node, np.asarray(0.5), axes, _MIDDLE, keepdims, skip_nan))
+    return found if out is None else assign(out, found.node)
+
+
+def _axes(axis: Any, ndim: int) -> tuple[int, ...]:
+    """Return the axes that lanes lie along."""
+    if axis is None:
+        return tuple(range(ndim))
+    return tuple(sorted(np.lib.array_utils.normalize_axis_tuple(axis, ndim)))

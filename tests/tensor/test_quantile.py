@@ -97,6 +97,41 @@ def test_medians(data):
         check(mt.nanmedian(lazy, axis, keepdims=True), np.nanmedian(x, axis, keepdims=True))
 
 
+@pytest.mark.filterwarnings("ignore:(Mean of empty|All-NaN) slice:RuntimeWarning")
+@pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")
+@pytest.mark.parametrize(
+    "x",
+    [
+        np.array([-120, -100, 100, 120], "i1"),
+        np.array([2**31 - 1, -(2**31)], "i4"),
+        np.array([True, False, True, False]),
+        np.array([np.inf, np.inf, 1.0, np.nan]),
+        np.array([np.inf, 1.0], "f4"),
+        np.array([1 + 2j, 3, 2]),
+        np.empty(0, "f4"),
+        np.empty(0, "i4"),
+    ],
+    ids=repr,
+)
+@pytest.mark.parametrize("cut", [1, -1])
+@pytest.mark.parametrize("name", ["median", "nanmedian"])
+def test_medians_are_means_of_the_middle(name, cut, x):
+    """No difference is taken: integers do not wrap, infinities stay, bools and nothing have one."""
+    t = tensor(x, cut)
+    for axis in (None, 0):
+        check(getattr(mt, name)(t, axis), getattr(np, name)(x, axis))
+    lazy = getattr(mt, name)(t[t == t])
+    np.testing.assert_array_equal(lazy.compute(), getattr(np, name)(x[x == x]))
+
+
+@pytest.mark.parametrize("cut", [1, -1])
+def test_what_turns_out_empty_has_no_quantiles(cut):
+    """NumPy's error, however the array is cut."""
+    t = tensor(np.arange(4.0), cut)
+    with pytest.raises(IndexError):
+        mt.percentile(t[t > 9], 50).execute()
+
+
 def test_a_missed_bracket_is_widened(monkeypatch):
     """Exactness does not hang on the sample."""
     module = importlib.import_module("marsdask.tensor.quantile")  # the function hides it
