@@ -38,14 +38,9 @@ class _Interned(type):
 
 
 def _intern(node: Node) -> Node:
-    """Return the node that has the name already, unless it is over other inputs.
-
-    Inputs that were computed have the names of the expressions they stand for, and belong to a
-    session, which another user of the same expression may know nothing of.
-    """
+    """Return the node that has the name already, if it can stand for this one."""
     twin = _NODES.setdefault(node.name, node)
-    same = twin is node or all(map(operator.is_, twin.inputs, node.inputs))
-    return twin if same else node
+    return twin if twin is node or twin.stands_for(node) else node
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,6 +88,14 @@ class Node(metaclass=_Interned):
             elif type(value) is tuple:
                 found.extend(item for item in value if isinstance(item, Node))
         return tuple(found)
+
+    def stands_for(self, other: Node) -> bool:
+        """Tell whether it may be used in place of another of the same name.
+
+        Not over other inputs: those that were computed have the names of the expressions they stand
+        for, and belong to a session, which another user of the same expression may not know.
+        """
+        return all(map(operator.is_, self.inputs, other.inputs))
 
     def with_inputs(self, new: Mapping[Node, Node]) -> Node:
         """Return the same operation over other inputs, with the same origin."""

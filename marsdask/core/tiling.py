@@ -163,7 +163,13 @@ class Compilation:
         if isinstance(tiling, Generator):
             self._step(node, tiling, None, context)
         else:
-            self._tiled[node] = tiling
+            self._finish(node, tiling)
+
+    def _finish(self, node: Node, tiled: Any) -> None:
+        # Named as they come: naming the end of a long chain first would walk down all of it.
+        for grid in tiled if isinstance(tiled, tuple) else (tiled,):
+            _ = grid.name
+        self._tiled[node] = tiled
 
     def _resume(self, node: Node, paused: _Paused) -> None:
         keys = [ref.grid.key(ref.index) for ref in paused.look.refs()]
@@ -184,7 +190,7 @@ class Compilation:
             try:
                 asked = context.run(tiling.send, answer)
             except StopIteration as stop:
-                self._tiled[node] = stop.value
+                self._finish(node, stop.value)
                 return
             look = asked if isinstance(asked, Look) else Look((asked,))
             keys = [ref.grid.key(ref.index) for ref in look.refs()]

@@ -14,7 +14,7 @@ from marsdask.core.chunk import Grid, Look
 from marsdask.core.collection import wrap
 from marsdask.core.node import Node
 from marsdask.core.shapes import blockwise, map_blocks
-from marsdask.core.types import Chunks, Size, Unknown, numbers
+from marsdask.core.types import Chunks, Size, Unknown
 
 from . import reduce
 from .base import as_node, empty
@@ -23,7 +23,7 @@ from .index import getitem
 from .join import concatenate, length
 from .rechunk import aligned_axes, recut, resolved
 from .reshape import ravel
-from .shape import broadcast_to, moveaxis, normalize_axes, normalize_axis
+from .shape import broadcast_to, moveaxis, normalize_axes, normalize_axis, whole
 from .sparse import tosparse
 from .waiting import waits_for_lengths
 
@@ -77,7 +77,7 @@ def repeat(a: Any, repeats: Any, axis: int | None = None) -> Any:
 
 
 #: Modes whose values are elements of the array: np.pad of the positions tells which.
-_MIRRORS = ("edge", "reflect", "symmetric", "wrap", "empty")
+_MIRRORS = ("edge", "reflect", "symmetric", "wrap")
 #: Modes that look at more than one element at a time.
 _STATISTICS = ("linear_ramp", "maximum", "mean", "median", "minimum")
 
@@ -86,7 +86,8 @@ _STATISTICS = ("linear_ramp", "maximum", "mean", "median", "minimum")
 def pad(array: Any, pad_width: Any, mode: str = "constant", **kwargs: Any) -> Any:
     """Put values around a tensor. See numpy.pad.
 
-    Differs from NumPy: no statistics ("mean", "maximum", "linear_ramp") and no functions as modes.
+    Differs from NumPy: no statistics ("mean", "maximum", "linear_ramp"), no functions as modes, no
+    odd reflections; "empty" gives zeros.
     """
     node = as_node(array)
     ndim = len(node.chunks)
@@ -97,41 +98,43 @@ def pad(array: Any, pad_width: Any, mode: str = "constant", **kwargs: Any) -> An
     widths = np.broadcast_to(np.asarray(pad_width), (ndim, 2)).tolist()
     if any(operator.index(width) < 0 for pair in widths for width in pair):
         raise ValueError("index can't contain negative values")
-    if mode == "constant":
-        values = np.broadcast_to(kwargs.pop("constant_values", 0), (ndim, 2))
-    elif mode not in _MIRRORS:
+    if mode not in ("constant", "empty", *_MIRRORS):
         if isinstance(mode, str) and mode not in _STATISTICS:
             raise ValueError(f"mode {mode!r} is not supported")
         raise NotImplementedError(f"pad(mode={mode!r}): modes are constant, {', '.join(_MIRRORS)}")
+    if kwargs.get("reflect_type", "even") != "even":
+        raise NotImplementedError("pad(reflect_type='odd'): only even reflections, the default")
+    np.pad(
+        np.zeros((1,) * ndim), 0, mode=mode, **kwargs
+    )  # NumPy names the arguments that do not fit
+    values = np.broadcast_to(kwargs.get("constant_values", 0), (ndim, 2))
     for axis, pair in enumerate(widths):
-        if mode == "constant":
-            node = _framed(node, axis, pair, values[axis])
-        elif any(pair):
-            positions = np.pad(np.arange(length(node, axis)), pair, mode=mode, **kwargs)  # type: ignore[call-overload]
-            node = _mirrored(node, axis, pair, positions)
+        if any(pair):
+            if mode in _MIRRORS:
+                before, after = _mirrored(node, axis, pair, mode)
+            else:
+                before, after = _constant(node, axis, pair, values[axis])
+            # The axis itself is not copied.
+            node = as_node(concatenate([*before, node, *after], axis))
     return wrap(node)
 
 
-def _framed(node: Node, axis: int, pair: list[int], values: Any) -> Node:
-    """Put constants before and after an axis."""
-    parts: list[Any] = []
+def _constant(node: Node, axis: int, pair: list[int], values: Any) -> list[list[Any]]:
+    """Return the constants before and after an axis, none where nothing is wanted."""
+    ends: list[list[Any]] = []
     for width, value in zip(pair, values, strict=True):
         shape = [length(node, i) for i in range(len(node.chunks))]
         shape[axis] = width
         chunks = tuple((width,) if i == axis else cut for i, cut in enumerate(node.chunks))
-        parts.append(full(tuple(shape), value, node.meta.dtype, chunks) if width else None)
-    joined = [x for x in (parts[0], node, parts[1]) if x is not None]
-    return as_node(concatenate(joined, axis)) if len(joined) > 1 else node
+        ends.append([full(tuple(shape), value, node.meta.dtype, chunks)] if width else [])
+    return ends
 
 
-def _mirrored(node: Node, axis: int, pair: list[int], positions: Any) -> Node:
-    """Put elements of an axis before and after it, which itself is not copied."""
-    before, after = pair
-    everything = (slice(None),) * axis
-    ends = [positions[:before], positions[len(positions) - after :]]
-    edges = [getitem(node, (*everything, end)) if len(end) else None for end in ends]
-    joined = [x for x in (edges[0], node, edges[1]) if x is not None]
-    return as_node(concatenate(joined, axis))
+def _mirrored(node: Node, axis: int, pair: list[int], mode: Any) -> list[list[Any]]:
+    """Return the elements of an axis that come before and after it."""
+    positions = np.pad(np.arange(length(node, axis)), pair, mode=mode)
+    ends = positions[: pair[0]], positions[len(positions) - pair[1] :]
+    return [[getitem(node, (slice(None),) * axis + (end,))] if len(end) else [] for end in ends]
 
 
 @dataclass(frozen=True, eq=False)
@@ -303,7 +306,7 @@ class TakeAlong(Node):
     def tile(self, a: Grid, indices: Grid) -> Generator[Look, Any, Grid]:
         a, indices = yield from resolved(a, indices)
         positions = indices.chunks[self.axis]
-        a = recut(a, _one(a.chunks, self.axis))
+        a = whole(a, (self.axis,))
         a, indices = yield from aligned_axes((a, indices), skip=self.axis)
         own: tuple[int | None, ...] = tuple(range(indices.ndim))
         lines = tuple(None if axis == self.axis else axis for axis in own)
@@ -311,11 +314,6 @@ class TakeAlong(Node):
         kwargs = {"axis": self.axis}
         inputs = [(a, lines), (indices, own)]
         return blockwise(np.take_along_axis, inputs, chunks=chunks, meta=self.meta, kwargs=kwargs)
-
-
-def _one(chunks: Chunks, axis: int) -> Chunks:
-    whole = (sum(numbers(chunks[axis])),)
-    return (*chunks[:axis], whole, *chunks[axis + 1 :])
 
 
 @waits_for_lengths

@@ -16,6 +16,7 @@ from marsdask.core.node import Node
 from marsdask.core.shapes import Via, blockwise, kernel
 from marsdask.core.types import Chunks, Index, Sizes, known, numbers
 
+from .base import empty
 from .chunks import regular
 from .gathering import gather_points, take_along, take_points
 from .rechunk import recut, resolved
@@ -58,9 +59,9 @@ def settle(points: Points, axes: tuple[int, ...], lengths: tuple[int, ...]) -> P
         if low < -length or high >= length:
             bad = low if low < -length else high
             raise IndexError(f"index {bad} is out of bounds for axis {axis} with size {length}")
-        found.append(
-            np.where(positions < 0, positions + length, positions) if low < 0 else positions
-        )
+        # Small integers cannot count beyond their own range, nor unsigned ones backwards.
+        places = positions.astype(np.intp, copy=False)
+        found.append(np.where(places < 0, places + length, places) if low < 0 else places)
     return tuple(found)
 
 
@@ -264,18 +265,18 @@ def _shares(
         take_along if len(axes) == 1 else take_points,
         [(a, tuple(edges))],
         chunks=chunks,
-        meta=a.meta if len(chunks) == a.ndim else np.empty((0,) * len(chunks), a.meta.dtype),
+        meta=empty(a.meta.dtype, len(chunks)),
         varying=PointsAt(f"{name}-{a.name}", place, parts),
         kwargs={"axes": axes, "place": place},
     )
 
 
 @dataclass(frozen=True, eq=False)
-class Take(Node):
-    """The elements at positions known beforehand; their axis comes at ``place``."""
+class Chosen(Node):
+    """The elements at positions, one array of them for each of ``axes``; they lie at ``place``."""
 
     a: Node
-    points: Points
+    points: tuple[Any, ...]
     axes: tuple[int, ...]
     place: int
 
@@ -285,17 +286,23 @@ class Take(Node):
 
     @cached_property
     def meta(self) -> Any:
-        return np.empty((0,) * len(self.chunks), self.a.meta.dtype)
+        return empty(self.a.meta.dtype, len(self.chunks))
+
+    def _cut(self, chunks: Chunks, sizes: Sizes) -> Chunks:
+        rest = [size for axis, size in enumerate(chunks) if axis not in self.axes]
+        return (*rest[: self.place], sizes, *rest[self.place :])
+
+
+@dataclass(frozen=True, eq=False)
+class Take(Chosen):
+    """The elements at positions known beforehand."""
 
     @cached_property
     def chunks(self) -> Chunks:
         chunks = self.a.chunks
         if all(known(chunks[axis]) for axis in self.axes):
-            sizes: Sizes = layout(chunks, self._settled(chunks), self.axes).sizes
-        else:
-            sizes = (len(self.points[0]),)
-        rest = [size for axis, size in enumerate(chunks) if axis not in self.axes]
-        return (*rest[: self.place], sizes, *rest[self.place :])
+            return self._cut(chunks, layout(chunks, self._settled(chunks), self.axes).sizes)
+        return self._cut(chunks, (len(self.points[0]),))
 
     def _settled(self, chunks: Chunks) -> Points:
         lengths = tuple(sum(numbers(chunks[axis])) for axis in self.axes)
@@ -312,30 +319,18 @@ class Take(Node):
 
 
 @dataclass(frozen=True, eq=False)
-class TakeBy(Node):
-    """The elements at positions that are computed: one axis of positions for each of ``axes``.
+class TakeBy(Chosen):
+    """The elements at positions that are computed.
 
     Positions that turn out few are looked at and then served like known ones; else every chunk of
     positions sees all chunks along the axes.
     """
 
-    a: Node
     points: tuple[Node, ...]
-    axes: tuple[int, ...]
-    place: int
-
-    @property
-    def label(self) -> str:
-        return "take"
-
-    @cached_property
-    def meta(self) -> Any:
-        return np.empty((0,) * len(self.chunks), self.a.meta.dtype)
 
     @cached_property
     def chunks(self) -> Chunks:
-        rest = [size for axis, size in enumerate(self.a.chunks) if axis not in self.axes]
-        return (*rest[: self.place], self.points[0].chunks[0], *rest[self.place :])
+        return self._cut(self.a.chunks, self.points[0].chunks[0])
 
     def tile(self, a: Grid, *points: Grid) -> Generator[Look, Any, Grid]:
         if any(grid.chunks != points[0].chunks for grid in points):
@@ -354,9 +349,7 @@ class TakeBy(Node):
             settled = settle(found, self.axes, lengths)
             return taken(a, settled, self.axes, self.place, self.name)
         rule = Picked(a, points, self.axes, self.place)
-        rest = [size for axis, size in enumerate(a.chunks) if axis not in self.axes]
-        chunks = (*rest[: self.place], points[0].chunks[0], *rest[self.place :])
-        return Grid(rule, chunks, self.meta)
+        return Grid(rule, self._cut(a.chunks, points[0].chunks[0]), self.meta)
 
 
 @dataclass(frozen=True, eq=False)

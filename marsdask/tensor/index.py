@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -15,7 +15,7 @@ from marsdask.core.types import Size, known
 
 from . import base
 from .base import as_node
-from .elementwise import apply
+from .elementwise import apply, astype
 from .fancy import Take, TakeBy, settle
 from .masks import ArgWhere, Filter, check_fit, column
 from .reshape import ravel, reshape
@@ -34,6 +34,8 @@ class Item:
     value: Any = None
     width: int = 1
     """How many axes it takes."""
+    apart: bool = False
+    """Whether an Ellipsis that stands for no axis comes before it."""
 
     @property
     def chooses(self) -> bool:
@@ -64,6 +66,12 @@ def parse(key: Any, shape: tuple[Size, ...]) -> list[Item]:
         item = _item(part, axis, shape)
         items.append(item)
         axis += item.width
+    if gaps and not rest and place < len(items):
+        items[place] = replace(items[place], apart=True)
+    arrays = [item for item in items if item.chooses]
+    single = any(item.width == 0 and item.value is not None for item in items)
+    if single and arrays and (len(arrays) > 1 or arrays[0].width):
+        raise NotImplementedError("a single boolean beside arrays in a key: use x[None] first")
     return items
 
 
@@ -80,7 +88,7 @@ def _plain(part: Any) -> Any:
         part = np.arange(part.start, part.stop, part.step)
     if hasattr(part, "__index__") and not isinstance(part, np.ndarray):
         return operator.index(part)
-    array = np.asarray(part)
+    array = np.array(part)  # a copy: the key may change before it is used
     if array.size == 0 and not isinstance(part, np.ndarray):
         array = array.astype(np.intp)
     return _checked(array)
@@ -123,7 +131,7 @@ def _item(part: Any, axis: int, shape: tuple[Size, ...]) -> Item:
         check_fit(part.shape, shape[axis : axis + width], axis)
         return Item("mask", axis, part, width)
     if isinstance(part, np.ndarray) and known(shape[axis : axis + 1]):
-        (part,) = settle((part.astype(np.intp, copy=False),), (axis,), (shape[axis],))  # type: ignore[arg-type]
+        (part,) = settle((part,), (axis,), (shape[axis],))  # type: ignore[arg-type]
     return Item("points", axis, part)
 
 
@@ -167,8 +175,6 @@ def indexed(node: Node, items: Sequence[Item]) -> Node:
     arrays = [item for item in items if item.chooses]
     if arrays:
         node = as_node(node)
-    if arrays and any(item.kind == "new" and item.value is not None for item in items):
-        raise NotImplementedError("a single boolean beside arrays in a key: use x[None] first")
     basic = [EVERYTHING] * len(node.chunks)
     for item in items:
         if item.kind in ("slice", "int"):
@@ -183,7 +189,10 @@ def indexed(node: Node, items: Sequence[Item]) -> Node:
 def together(items: Sequence[Item]) -> bool:
     """Tell whether arrays and elements are neighbours, so that their axes stay in place."""
     places = [i for i, item in enumerate(items) if item.chooses or item.kind == "int"]
-    return not places or places[-1] - places[0] == len(places) - 1
+    return not places or not (
+        places[-1] - places[0] >= len(places)
+        or any(item.apart for item in items[places[0] + 1 : places[-1] + 1])
+    )
 
 
 def _order(items: Sequence[Item], labels: list[Any]) -> list[int | None]:
@@ -219,7 +228,11 @@ def _advanced(node: Node, items: Sequence[Item], arrays: list[Item]) -> Node:
         gone = range(item.axis, item.axis + item.width)
         labels: list[Any] = [axis for axis in range(len(node.chunks)) if axis not in gone]
         labels.insert(item.axis, "points")
-        node = Filter(node, as_node(item.value), item.axis)
+        mask = as_node(item.value)
+        if not item.width:  # a computed boolean: an axis of one element, taken or not
+            mask = view(mask, [None])
+            node = view(node, [*labels[: item.axis], None, *labels[item.axis + 1 :]])
+        node = Filter(node, mask, item.axis)
     else:
         axes, points, form = points_of(arrays)
         place = axes[0]
@@ -251,15 +264,8 @@ def points_of(arrays: Sequence[Item]) -> tuple[tuple[int, ...], tuple[Any, ...],
         axes.extend(range(item.axis, item.axis + item.width))
         values.extend(found)
     if not any(isinstance(value, Node) for value in values):
-        try:
-            spread = np.broadcast_arrays(*values)
-        except ValueError:
-            shapes = " ".join(str(value.shape) for value in values)
-            raise IndexError(
-                "shape mismatch: indexing arrays could not be broadcast together with shapes "
-                + shapes
-            ) from None
-        return tuple(axes), tuple(value.ravel() for value in spread), spread[0].shape
+        shape = _broadcast(values)
+        return tuple(axes), tuple(np.broadcast_to(x, shape).ravel() for x in values), shape
     nodes = [as_node(value) for value in values]
     if len(nodes) == 1:
         return tuple(axes), (as_node(ravel(nodes[0])),), nodes[0].shape
@@ -269,9 +275,19 @@ def points_of(arrays: Sequence[Item]) -> tuple[tuple[int, ...], tuple[Any, ...],
         raise NotImplementedError(
             "arrays of unknown length beside others in a key: execute() and fetch() them first"
         )
-    shape = np.broadcast_shapes(*(node.shape for node in nodes))  # type: ignore[arg-type]
+    shape = _broadcast(nodes)
     wide = (ravel(broadcast_to(node, shape)) for node in nodes)
     return tuple(axes), tuple(map(as_node, wide)), shape
+
+
+def _broadcast(arrays: Sequence[Any]) -> tuple[int, ...]:
+    try:
+        return np.broadcast_shapes(*(array.shape for array in arrays))
+    except ValueError:
+        raise IndexError(
+            "shape mismatch: indexing arrays could not be broadcast together with shapes "
+            + " ".join(str(array.shape) for array in arrays)
+        ) from None
 
 
 def _positions(mask: Any) -> Sequence[Any]:
@@ -290,7 +306,10 @@ def take(
         raise NotImplementedError("take() knows mode='raise' without out=; wrap or clip indices")
     node = as_node(ravel(a) if axis is None else a)
     axis = normalize_axis(0 if axis is None else axis, len(node.chunks))
-    return getitem(node, (slice(None),) * axis + (indices,))
+    where = as_node(np.array(indices) if isinstance(indices, np.ndarray) else indices)
+    if where.meta.dtype.kind == "b":
+        where = as_node(astype(where, np.intp))
+    return getitem(node, (slice(None),) * axis + (where,))
 
 
 class PointView:

@@ -123,7 +123,9 @@ def _check_alike(nodes: Sequence[Node], axis: int) -> None:
                 )
 
 
-def stack(arrays: Any, axis: int = 0, out: Any = None) -> Any:
+def stack(
+    arrays: Any, axis: int = 0, out: Any = None, *, dtype: Any = None, casting: Any = "same_kind"
+) -> Any:
     """Join tensors of one shape along a new axis. See numpy.stack."""
     nodes = [as_node(array, sparse=True) for array in arrays]
     if not nodes:
@@ -134,7 +136,7 @@ def stack(arrays: Any, axis: int = 0, out: Any = None) -> Any:
     ):
         raise ValueError("all input arrays must have the same shape")
     axis = normalize_axis(axis, len(shape) + 1)
-    return concatenate([expand_dims(node, axis) for node in nodes], axis, out)
+    return concatenate([expand_dims(node, axis) for node in nodes], axis, out, dtype, casting)
 
 
 def atleast_1d(*arrays: Any) -> Any:
@@ -159,15 +161,16 @@ def _each(arrays: tuple[Any, ...], axes: Any) -> Any:
     return found[0] if len(found) == 1 else found
 
 
-def vstack(arrays: Any) -> Any:
+def vstack(arrays: Any, *, dtype: Any = None, casting: Any = "same_kind") -> Any:
     """Join tensors row by row. See numpy.vstack."""
-    return concatenate([atleast_2d(node) for node in _nodes(arrays)], 0)
+    nodes = [atleast_2d(node) for node in _nodes(arrays)]
+    return concatenate(nodes, 0, dtype=dtype, casting=casting)
 
 
-def hstack(arrays: Any) -> Any:
+def hstack(arrays: Any, *, dtype: Any = None, casting: Any = "same_kind") -> Any:
     """Join tensors column by column. See numpy.hstack."""
     nodes = [atleast_1d(node) for node in _nodes(arrays)]
-    return concatenate(nodes, 0 if nodes[0].ndim == 1 else 1)
+    return concatenate(nodes, 0 if nodes[0].ndim == 1 else 1, dtype=dtype, casting=casting)
 
 
 def dstack(arrays: Any) -> Any:

@@ -18,7 +18,6 @@ from marsdask.core.shapes import blockwise, kernel
 from marsdask.core.tokens import token
 from marsdask.core.types import (
     Chunks,
-    Index,
     Sizes,
     Unknown,
     UnknownShapeError,
@@ -31,7 +30,7 @@ from marsdask.core.types import (
 
 from . import elementwise
 from .base import Literal, as_node, empty
-from .chunks import regular
+from .chunks import StartAt, regular
 from .rechunk import recut, resolved
 from .reshape import ravel
 from .shape import normalize_axis, view
@@ -110,7 +109,7 @@ class Filter(Node):
     def label(self) -> str:
         return "getitem"
 
-    @property
+    @cached_property
     def meta(self) -> Any:
         return empty(self.a.meta.dtype, len(self.a.chunks) - len(self.mask.chunks) + 1)
 
@@ -180,20 +179,6 @@ def count_true(mask: Grid) -> Grid:
     inputs = [(mask, (0, *(None,) * (mask.ndim - 1)))]
     ones = (1,) * mask.numblocks[0]
     return blockwise(np.count_nonzero, inputs, chunks=(ones,), meta=np.empty(0, np.intp))
-
-
-@dataclass(frozen=True)
-class StartAt:
-    """Gives each band the index of its first row."""
-
-    sizes: tuple[int, ...]
-
-    @cached_property
-    def _starts(self) -> list[int]:
-        return [0, *itertools.accumulate(self.sizes)]
-
-    def __call__(self, index: Index) -> tuple[int]:
-        return (self._starts[index[0]],)
 
 
 #: Of a byte for each element there come eight for each axis, twice.
@@ -277,7 +262,10 @@ def column(a: Node, position: int) -> Node:
 
 @waits_for_lengths
 def compress(condition: Any, a: Any, axis: int | None = None) -> Any:
-    """Return the slices along an axis where the condition holds. See numpy.compress."""
+    """Return the slices along an axis where the condition holds. See numpy.compress.
+
+    Differs from NumPy: a condition longer than the axis is refused, whatever it holds.
+    """
     mask = as_bool(condition)
     node = as_node(ravel(a) if axis is None else a)
     axis = normalize_axis(0 if axis is None else axis, len(node.chunks))

@@ -372,7 +372,7 @@ class Rechunk(Node):
     splits: Chunks
     wants: tuple[int | None, ...]
 
-    @property
+    @cached_property
     def meta(self) -> Any:
         return self.a.meta
 

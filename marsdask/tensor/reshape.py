@@ -206,7 +206,7 @@ class Reshape(Node):
     a: Node
     form: Shape
 
-    @property
+    @cached_property
     def meta(self) -> Any:
         return empty(self.a.meta.dtype, len(self.form))
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -16,13 +17,14 @@ from marsdask.core.chunk import Grid, Look
 from marsdask.core.collection import wrap
 from marsdask.core.node import Node
 from marsdask.core.shapes import Axes, Via, blockwise, kernel
-from marsdask.core.types import Chunks, Index, Unknown, known, numbers
+from marsdask.core.types import Chunks, Index, Sizes, Unknown, known, numbers
 
 from .base import as_node
+from .chunks import is_one
 from .elementwise import apply
 from .fancy import settle as settle_points
 from .index import Item, parse, points_of, together
-from .masks import Filter, bands, count_true
+from .masks import Filter, bands, check_fit, count_true
 from .rechunk import recut, resolved
 from .reshape import reshape
 from .shape import broadcast_to, view, whole
@@ -37,7 +39,8 @@ def setitem(a: Any, key: Any, value: Any) -> None:
     node = as_node(a)
     items = parse(key, node.shape)
     arrays = [item for item in items if item.chooses]
-    new = as_node(value)
+    # A copy: once assigned, the value may change without the tensor.
+    new = as_node(value.copy() if isinstance(value, np.ndarray) else value)
     if not arrays:
         result = _assign_slices(node, items, new)
     elif len(arrays) == 1 and arrays[0].kind == "mask" and _others_whole(items):
@@ -134,43 +137,52 @@ def _spread(
 
     ``axes`` names the array's axis for each of the value's; one without is left whole.
     """
-    value = whole(value, [i for i, n in enumerate(value.chunks) if axes[i] is None or _is_one(n)])
+    value = whole(value, [i for i, n in enumerate(value.chunks) if axes[i] is None or is_one(n)])
     edges: list[int | Via | None] = []
     target: list[Any] = []
     for axis, sizes in zip(axes, value.chunks, strict=True):
-        cut = None if axis is None else cuts[axis]
         if axis is None or sizes == (1,):
             target.append(sizes)
             edges.append(None)
-        elif cut is None:
-            target.append(a.chunks[axis])
+            continue
+        cut = cuts[axis]
+        wanted = a.chunks[axis] if cut is None else cut.sizes
+        _check_length(sizes, wanted, axis)
+        target.append(wanted)
+        if cut is None:
             edges.append(axis)
         else:
             found = {position: i for i, position in enumerate(cut.positions)}
-            target.append(cut.sizes)
             edges.append(Via(axis, tuple(found.get(i, 0) for i in range(a.numblocks[axis]))))
     return recut(value, tuple(target)), tuple(edges)
 
 
 @dataclass(frozen=True, eq=False)
-class SetSlice(Node):
-    """An array with one part replaced; the value has its axes, of length one where it repeats."""
+class Assigned(Node):
+    """An array like the one assigned to."""
 
     a: Node
     value: Node
-    taken: tuple[Taken, ...]
 
     @property
     def label(self) -> str:
         return "setitem"
 
-    @property
+    # Kept: a loop of assignments makes a chain too long to walk down at every step.
+    @cached_property
     def meta(self) -> Any:
         return self.a.meta
 
-    @property
+    @cached_property
     def chunks(self) -> Chunks:
         return self.a.chunks
+
+
+@dataclass(frozen=True, eq=False)
+class SetSlice(Assigned):
+    """An array with one part replaced; the value has its axes, of length one where it repeats."""
+
+    taken: tuple[Taken, ...]
 
     def tile(self, a: Grid, value: Grid) -> Generator[Look, Any, Grid]:
         a, value = yield from _comparable(a, value, self.taken)
@@ -181,8 +193,17 @@ class SetSlice(Node):
         return blockwise(put, inputs, chunks=a.chunks, meta=a.meta, varying=_keys(cuts))
 
 
-def _is_one(sizes: Any) -> bool:
-    return known(sizes) and len(sizes) > 1 and sum(sizes) == 1
+def _check_length(own: Sizes, wanted: Sizes, axis: int) -> None:
+    """Raise ``ValueError`` for a value whose length, unknown at the call, does not fit."""
+    if own != wanted and sum(numbers(own)) != sum(numbers(wanted)):
+        raise ValueError(
+            f"could not broadcast input array of length {sum(numbers(own))} into the "
+            f"{sum(numbers(wanted))} elements along axis {axis}"
+        )
+
+
+def _lengths(grid: Grid) -> tuple[int, ...]:
+    return tuple(sum(numbers(sizes)) for sizes in grid.chunks)
 
 
 def cuts_of(a: Grid, taken: Sequence[Taken]) -> list[AxisCut | None]:
@@ -229,7 +250,7 @@ def _assign_mask(node: Node, item: Item, value: Node) -> Node:
         ]
         return as_node(apply(put_where, node, view(mask, spread), value))
     shape = Filter(node, mask, item.axis).shape
-    return SetChosen(node, mask, fit(value, shape), item.axis)
+    return SetChosen(node, fit(value, shape), mask, item.axis)
 
 
 def put_chosen(block: Any, mask: Any, value: Any, axis: int) -> Any:
@@ -240,29 +261,16 @@ def put_chosen(block: Any, mask: Any, value: Any, axis: int) -> Any:
 
 
 @dataclass(frozen=True, eq=False)
-class SetChosen(Node):
+class SetChosen(Assigned):
     """An array with one value after the other where a mask over some axes holds."""
 
-    a: Node
     mask: Node
-    value: Node
     axis: int
 
-    @property
-    def label(self) -> str:
-        return "setitem"
-
-    @property
-    def meta(self) -> Any:
-        return self.a.meta
-
-    @property
-    def chunks(self) -> Chunks:
-        return self.a.chunks
-
-    def tile(self, a: Grid, mask: Grid, value: Grid) -> Generator[Look, Any, Grid]:
-        a, mask, value = yield from resolved(a, mask, value)
+    def tile(self, a: Grid, value: Grid, mask: Grid) -> Generator[Look, Any, Grid]:
+        a, value, mask = yield from resolved(a, value, mask)
         axes = slice(self.axis, self.axis + mask.ndim)
+        check_fit(_lengths(mask), _lengths(a)[axes], self.axis)
         cut = bands(a.chunks[axes])
         before, after = a.chunks[: self.axis], a.chunks[axes.stop :]
         old = a.chunks
@@ -275,15 +283,16 @@ class SetChosen(Node):
                 f"NumPy boolean array indexing assignment cannot assign {length} input values to "
                 f"the {sum(counts)} output values where the mask is true"
             )
-        single = [i for i, sizes in enumerate(value.chunks) if sum(numbers(sizes)) == 1]
+        single = [i for i, n in enumerate(_lengths(value)) if n == 1]
         value = whole(value, single)
-        wanted = (*before, counts, *after)
-        value = recut(
-            value,
-            tuple(
-                (1,) if i in single and sum(numbers(w)) != 1 else w for i, w in enumerate(wanted)
-            ),
-        )
+        target = []
+        for i, (own, wanted) in enumerate(
+            zip(value.chunks, (*before, counts, *after), strict=True)
+        ):
+            if i not in single:
+                _check_length(own, wanted, i)
+            target.append(own if i in single and sum(numbers(wanted)) != 1 else wanted)
+        value = recut(value, tuple(target))
         gone = mask.ndim - 1
         kept = [i for i in range(a.ndim) if i <= self.axis or i >= axes.stop]
         edges = tuple(None if value.numblocks[i] == 1 else axis for i, axis in enumerate(kept))
@@ -314,12 +323,13 @@ def _assign_points(node: Node, items: Sequence[Item], value: Node) -> Node:
     ]
     value = fit(value, tuple(lengths))
     begin = labels.index("points") if form else len(labels)
-    wide = (*value.shape[:begin], *form, *value.shape[begin + len(form) :])
-    if wide != value.shape:
-        value = as_node(broadcast_to(value, wide))
-    if len(form) != 1:
-        count = math.prod(form)
-        value = as_node(reshape(value, (*wide[:begin], count, *wide[begin + len(form) :])))
+    if not form:
+        value = view(value, [*range(begin), None, *range(begin, len(value.shape))])
+    elif len(form) > 1:
+        shape = value.shape
+        before, after = numbers(shape[:begin]), numbers(shape[begin + len(form) :])
+        value = as_node(broadcast_to(value, (*before, *form, *after)))
+        value = as_node(reshape(value, (*before, math.prod(form), *after)))
     places = {
         label.axis: i if i < begin else i + 1 - len(form)
         for i, label in enumerate(labels)
@@ -367,7 +377,8 @@ def put_points(
         chosen = np.flatnonzero(np.all(inside, axis=0))
         if chosen.size:
             out = np.array(block) if out is None else out  # a block without axes may be a scalar
-            share = np.take(value, chosen + begin, axis=axes[0])
+            one = value.shape[axes[0]] == 1
+            share = value if one else np.take(value, chosen + begin, axis=axes[0])
             _put_share(out[key], share, [place[chosen] for place in local], axes)
     return block if out is None else out
 
@@ -395,30 +406,18 @@ class PointKeyAt:
 
 
 @dataclass(frozen=True, eq=False)
-class SetPoints(Node):
+class SetPoints(Assigned):
     """An array with values at positions; the value's axis of the positions is ``axes[0]``."""
 
-    a: Node
-    value: Node
     points: tuple[Node, ...]
     axes: tuple[int, ...]
     taken: tuple[Taken, ...]
 
-    @property
-    def label(self) -> str:
-        return "setitem"
-
-    @property
-    def meta(self) -> Any:
-        return self.a.meta
-
-    @property
-    def chunks(self) -> Chunks:
-        return self.a.chunks
-
     def tile(self, a: Grid, value: Grid, *points: Grid) -> Generator[Look, Any, Grid]:
         a, value, *rest = yield from resolved(a, value, *points)
         place = self.axes[0]
+        if not is_one(value.chunks[place]):
+            _check_length(value.chunks[place], rest[0].chunks[0], place)
         arrays = [(whole(grid, (0,)), (None,)) for grid in rest]
         cuts = cuts_of(a, self.taken)
         others = [axis for axis in range(a.ndim) if axis not in self.axes]

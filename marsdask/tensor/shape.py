@@ -39,7 +39,7 @@ class View(Node):
     def label(self) -> str:
         return "transpose"
 
-    @property
+    @cached_property
     def meta(self) -> Any:
         return view_meta(self.a.meta, self.axes)
 
@@ -103,7 +103,7 @@ def transpose(a: Any, axes: Any = None, *more: int) -> Any:
         axes = (axes, *more)
     if axes is None:
         return wrap(view(node, range(ndim)[::-1]))
-    order = normalize_axes((axes,) if isinstance(axes, int) else tuple(axes), ndim)
+    order = normalize_axes(axes, ndim)
     if len(order) != ndim:
         raise ValueError("axes don't match array")
     return wrap(view(node, order))
@@ -166,7 +166,7 @@ def squeeze(a: Any, axis: Any = None) -> Any:
         gone: tuple[int, ...] = tuple(i for i, size in enumerate(shape) if size == 1)
     else:
         gone = normalize_axes(axis, len(shape))
-        if any(shape[i] != 1 for i in gone):
+        if any(size != 1 for size in numbers(shape[i] for i in gone)):
             raise ValueError("cannot select an axis to squeeze out which has size not equal to one")
     return wrap(view(node, [i for i in range(len(shape)) if i not in gone]))
 
@@ -194,7 +194,7 @@ class Broadcast(Node):
     def label(self) -> str:
         return "broadcast_to"
 
-    @property
+    @cached_property
     def meta(self) -> Any:
         return empty(self.a.meta.dtype, len(self.splits))
 
@@ -257,7 +257,7 @@ def broadcast_to(a: Any, shape: Any, subok: bool = False, chunks: Any = None) ->
         outcome = Outcome(node.meta.dtype, splits)
         return later(broadcast_to, node, shape, outcome=outcome)
     offset = len(shape) - len(node.chunks)
-    old = (1,) * offset + node.shape
+    old = (1,) * offset + numbers(node.shape)
     if offset < 0 or any(n not in (1, size) for n, size in zip(old, shape, strict=True)):
         raise ValueError(
             f"operands could not be broadcast together with remapped shapes "

@@ -13,9 +13,10 @@ from marsdask.core.chunk import Grid
 from marsdask.core.collection import wrap
 from marsdask.core.node import Node
 from marsdask.core.shapes import Cost, blockwise, kernel, map_blocks, tree
-from marsdask.core.types import Chunks, Index, Unknown
+from marsdask.core.types import Chunks, Unknown, upper
 
 from .base import as_node
+from .chunks import StartAt
 from .rechunk import resolved
 
 #: Elements that are compared with the bound at a time: they stay in cache.
@@ -46,7 +47,9 @@ class TopK(Node):
     @cached_property
     def chunks(self) -> Chunks:
         length = self.a.shape[self.axis]
-        size = self.k if isinstance(length, Unknown) else min(self.k, length)
+        bound = upper(length)
+        most = self.k if bound is None else min(self.k, bound)
+        size = Unknown(self.name, -1, most) if isinstance(length, Unknown) else most
         return (*self.a.chunks[: self.axis], (size,), *self.a.chunks[self.axis + 1 :])
 
     def tile(self, a: Grid) -> Any:
@@ -85,21 +88,6 @@ class TopK(Node):
     @property
     def _options(self) -> dict[str, Any]:
         return {"k": self.k, "axis": self.axis, "largest": self.largest}
-
-
-@dataclass(frozen=True)
-class StartAt:
-    """Gives each chunk the position at which it begins along an axis."""
-
-    sizes: tuple[Any, ...]
-    axis: int
-
-    @cached_property
-    def _starts(self) -> Any:
-        return [0, *np.cumsum(self.sizes).tolist()]
-
-    def __call__(self, index: Index) -> tuple[int]:
-        return (self._starts[index[self.axis]],)
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from marsdask.core.shapes import Axes, all_to_all, blockwise, gather, kernel, ma
 from marsdask.core.types import Chunks, numbers, unknown_sizes, upper
 
 from .base import as_node
-from .elementwise import logical_not
+from .elementwise import astype, logical_not
 from .join import concatenate
 from .rechunk import resolved
 from .reshape import ravel, reshape
@@ -73,6 +73,7 @@ class Unique(Node):
             return self._met(a, own)
         pivots = yield from find_pivots(a, SpanAt(numbers(a.chunks[0])))
         values = np.unique(pivots.values)
+        values = values[np.equal(values, values)]  # every nan, complex ones too, into one part
         parts = map_blocks(cut_at, own, itemsize=own.width, kwargs={"values": values})
         merged = all_to_all(
             parts,
@@ -180,7 +181,10 @@ def joined(blocks: list[Any]) -> Any:
 @kernel(scratch=1.0)
 def places(block: Any, table: Any) -> Any:
     """Return where each element's value stands among the distinct ones."""
-    return np.searchsorted(table, block)
+    found = np.searchsorted(table, block)
+    if table.dtype.kind == "c":  # nan sorts by its other half too, but all of them are one value
+        found = np.minimum(found, len(table) - np.count_nonzero(np.isnan(table)))
+    return found
 
 
 def unique(
@@ -261,8 +265,9 @@ def union1d(ar1: Any, ar2: Any) -> Any:
 
 def intersect1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
     """Return what is in both, in order. See numpy.intersect1d."""
-    mine = unique(ar1)
-    return mine[isin(mine, ar2)]
+    mine, other = unique(ar1), as_node(ar2)
+    found = mine[isin(mine, other)]
+    return astype(found, np.result_type(mine.dtype, other.meta.dtype), copy=False)
 
 
 def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:

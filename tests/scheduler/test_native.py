@@ -165,6 +165,15 @@ def test_tasks_see_their_share():
     assert blas_threads() == before
 
 
-def test_trim():
-    """Giving memory back is safe to ask for at any time."""
+def test_trim(monkeypatch):
+    """Memory is asked back each time, what is kept is set once; without glibc nothing happens."""
+    calls: list[Any] = []
+    monkeypatch.setattr(native, "_tight", [])
+    monkeypatch.setattr(native, "_mallopt", lambda *args: calls.append(args))
+    monkeypatch.setattr(native, "_malloc_trim", calls.append)
     native.trim()
+    native.trim()
+    assert calls == [(native._TRIM_THRESHOLD, native._KEPT), 0, 0]
+    monkeypatch.setattr(native, "_malloc_trim", None)
+    native.trim()
+    assert len(calls) == 3

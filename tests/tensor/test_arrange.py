@@ -82,6 +82,21 @@ def test_what_does_not_fit_is_refused_at_the_call(name):
         BAD[name](mt.ones((3, 4), chunk_size=2))
 
 
+def test_pad_empty():
+    """What is around the elements is anything; the elements are where they should be."""
+    x = mt.pad(mt.arange(5, chunk_size=2), (2, 1), mode="empty")
+    assert x.shape == (8,)
+    assert_same(x[2:-1], np.arange(5))
+
+
+def test_arguments_of_pad_that_do_not_fit():
+    """What a mode does not take is refused, and so is what would be wrong without a word."""
+    with pytest.raises(ValueError, match="unsupported keyword arguments"):
+        mt.pad(mt.ones(3), 1, stat_length=2)
+    with pytest.raises(NotImplementedError, match="only even reflections"):
+        mt.pad(mt.ones(3), 1, mode="reflect", reflect_type="odd")
+
+
 def test_modes_of_pad_that_are_missing_are_named():
     """NotImplementedError says which modes there are."""
     with pytest.raises(NotImplementedError, match="modes are constant, edge"):

@@ -32,6 +32,15 @@ def test_equal_arrays_are_one_source() -> None:
     assert as_node(tensor.node) is tensor.node
 
 
+def test_arrays_written_to_are_no_source_of_equal_ones() -> None:
+    """An array that has changed since does not stand for one that is what it was."""
+    array = np.zeros(3)
+    first = mt.tensor(array)
+    array[:] = 1
+    assert_same(mt.tensor(np.zeros(3)), np.zeros(3))
+    assert_same(first + mt.tensor(array), np.full(3, 2.0))
+
+
 def test_chunks_are_views() -> None:
     """The chunks of an array in memory are views of it."""
     array = np.arange(10)

@@ -42,6 +42,19 @@ def test_many_computed_positions():
         assert_same(x[w, w % 3], array[where, where % 3])
 
 
+@pytest.mark.parametrize("dtype", ["i1", "u1", "i4", "u8"])
+@pytest.mark.parametrize("count", [6, 20_001])
+def test_positions_of_any_integer_type(dtype, count):
+    """Small ones count beyond their range from the end, unsigned ones stay positions."""
+    array = np.arange(300)
+    where = np.resize(np.array([-1, -128, 2] if dtype[0] == "i" else [1, 255, 2], dtype), count)
+    x, w = mt.array(array, chunk_size=70), mt.array(where, chunk_size=9_000) + where.dtype.type(0)
+    assert_same(x[w], array[where])
+    x[w] = -5
+    array[where] = -5
+    assert_same(x, array)
+
+
 def test_computed_positions_out_of_bounds():
     """They are found when they run."""
     x = mt.arange(5, chunk_size=2)

@@ -110,11 +110,43 @@ def test_bad_keys_are_refused_at_the_call(key):
 
 
 def test_single_booleans_are_axes():
-    """True adds an axis, False an empty one."""
+    """True adds an axis, False an empty one, computed or not."""
     array = np.arange(6).reshape(2, 3)
     x = mt.array(array, chunk_size=2)
     assert_same(x[True], array[True])
     assert_same(x[..., False], array[..., False])
+    for limit in (0, 100):
+        one = np.bool_(array.sum() > limit)
+        assert_same(x[x.sum() > limit], array[one])
+        assert_same(x[:, x.sum() > limit, None], array[:, one, None])
+    with pytest.raises(NotImplementedError, match="single boolean"):
+        x[[0, 1], x.sum() > 0]
+
+
+def test_an_ellipsis_keeps_arrays_apart():
+    """Even where it stands for no axis, as in NumPy."""
+    array = np.arange(12).reshape(3, 4)
+    x = mt.array(array, chunk_size=2)
+    for key in ((None, [0, 1], ..., [2, 3]), (None, 1, ..., [2, 3]), (..., [0, 1], [2, 3])):
+        assert_same(x[key], array[key])
+
+
+def test_keys_may_change_afterwards():
+    """An array used as a key is read at the call."""
+    x = mt.arange(5, chunk_size=2)
+    where, mask = np.array([0, 1]), np.array([True, False, True, False, False])
+    by_where, by_mask, taken = x[where], x[mask], x.take(where)
+    where[:], mask[:] = 3, False
+    assert by_where.compute().tolist() == taken.compute().tolist() == [0, 1]
+    assert by_mask.compute().tolist() == [0, 2]
+
+
+def test_arrays_that_do_not_fit_together():
+    """IndexError, be they computed or not."""
+    x, three = mt.ones((4, 4), chunk_size=2), mt.arange(3)
+    for key in (([0, 1], [0, 1, 2]), ([0, 1], three)):
+        with pytest.raises(IndexError, match="could not be broadcast"):
+            x[key]
 
 
 def test_fields_of_structures():
@@ -152,3 +184,9 @@ def test_what_points_are_not(key):
     """Refused at the call."""
     with pytest.raises(IndexError):
         mt.ones((3, 4, 5)).vindex[key]
+
+
+def test_take_by_booleans():
+    """They are the positions 0 and 1, not a mask."""
+    mask = np.array([True, False, True])
+    assert_same(mt.take(mt.arange(3, chunk_size=2) * 5, mask), np.take(np.arange(3) * 5, mask))

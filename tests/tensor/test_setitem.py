@@ -90,6 +90,84 @@ def test_unknown_lengths():
         assert np.array_equal(x.compute(), expected)
 
 
+ARRAYS: dict[str, Any] = {
+    "apart": lambda m: ([0, 2], slice(None), [1, 0]),
+    "beside": lambda m: (slice(None), [[0], [1]], [1, 0]),
+    "element": lambda m: (1, slice(1, None), [1, 0, 1]),
+    "new": lambda m: (None, [0, 2], ..., [1, 0]),
+    "ellipsis": lambda m: (None, [0, 2], slice(1), ..., [1, 0]),
+    "mask and positions": lambda m: (m, [0], slice(None, None, -1)),
+    "mask and slice": lambda m: (m, slice(1, None)),
+    "mask and element": lambda m: (m, 0, 1),
+}
+
+
+@pytest.mark.parametrize("merged", [True, False])
+@pytest.mark.parametrize("name", ARRAYS)
+def test_several_arrays(name, merged):
+    """Arrays on several axes, with values for each place or one for all."""
+    array = np.arange(18).reshape(3, 3, 2)
+    mask = np.array([True, False, True])
+    key = ARRAYS[name](mask)
+    places = array[key]
+    for value in (-1, 50 + np.arange(places.size).reshape(places.shape), 70 + places[..., :1]):
+        expected = array.copy()
+        expected[key] = value
+        for own in (key, ARRAYS[name](mt.array(mask, chunk_size=2) | False)):
+            x = mt.array(array, chunk_size=2)
+            if own is not key and name in ("mask and positions", "mask and element"):
+                with pytest.raises(NotImplementedError, match="unknown length beside others"):
+                    x[own] = value
+                continue
+            with grids(merged=merged):
+                x[own] = value
+                assert np.array_equal(x.compute(), expected)
+
+
+def test_values_of_unknown_length():
+    """They fit or not when it runs: none is cut to fit."""
+    a = np.arange(10)
+    x = mt.arange(10, chunk_size=3)
+    big, part = x[x > 4], x[x > 7]
+    for key in (slice(0, 2), [1, 0], slice(None, -3, -1)):
+        y = x + 0
+        y[key] = part
+        expected = a.copy()
+        expected[key] = [8, 9]
+        with grids(merged=False):
+            assert np.array_equal(y.compute(), expected)
+    for key in (slice(None), slice(0, 3), [0, 1, 2], mt.array(a > 3) | False):
+        y = x + 0
+        y[key] = big
+        with pytest.raises(ValueError, match=r"could not broadcast|cannot assign"):
+            y.compute()
+    y, twice = mt.stack([big, big], 1), mt.stack([part, part], 1)
+    y[:, mt.array([True, False]) | False] = twice[:, :1]
+    with pytest.raises(ValueError, match="length 2 into the 5"):
+        y.compute()
+    big[mt.array([True, False, True]) | False] = [1, 2]
+    with pytest.raises(IndexError, match="boolean index did not match"):
+        big.compute()
+
+
+def test_values_may_change_afterwards():
+    """An array in memory is read at the call."""
+    value = np.ones(3)
+    x = mt.zeros(3, chunk_size=2)
+    x[:] = value
+    value[:] = 7
+    assert x.compute().tolist() == [1, 1, 1]
+
+
+def test_many_assignments():
+    """A loop may be longer than Python's stack is deep."""
+    x = mt.zeros(3, chunk_size=2)
+    for i in range(1100):
+        x[i % 3] = i
+    assert x.shape == (3,)
+    assert x.compute().tolist() == [1098, 1099, 1097]
+
+
 @pytest.mark.parametrize(
     ("key", "value", "error"),
     [

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import marsdask.tensor as mt
+from marsdask.core.types import UnknownShapeError
 from tests.strategies import arrays_and_chunks, assert_same, grids, tensor_of
 
 MOVES = {
@@ -83,3 +84,17 @@ def test_broadcast_arrays():
     expected = np.broadcast_arrays(np.ones((3, 1)), np.arange(4))
     for lazy, array in zip(found, expected, strict=True):
         assert_same(lazy, array)
+
+
+def test_lengths_that_running_tells():
+    """What depends on them says so; a value of another length would be called wrong instead."""
+    x = mt.arange(10, chunk_size=3)
+    with pytest.raises(UnknownShapeError, match="execute"):
+        mt.broadcast_to(x[x > 3], (2, 6))
+    with pytest.raises(UnknownShapeError, match="execute"):
+        mt.squeeze(x[x > 8], 0)
+
+
+def test_one_axis_to_transpose():
+    """NumPy's integers are axes too."""
+    assert_same(mt.transpose(mt.ones(3), np.int64(0)), np.ones(3))

@@ -84,6 +84,15 @@ def test_the_bound_lets_the_best_through_and_little_else(x, largest):
     np.testing.assert_array_equal(best(values, 10, largest=largest), best(x, 10, largest=largest))
 
 
+def test_of_fewer_than_wanted():
+    """Of an axis of unknown length there may be fewer: the length is unknown too."""
+    x = mt.arange(10, chunk_size=3)
+    for lazy in (mt.topk(x[x > 6], 5), mt.argtopk(x[x > 6], 5)):
+        assert np.isnan(lazy.shape[0])
+        assert lazy.execute().shape == (3,)
+    assert mt.topk(x, 20).shape == (10,)
+
+
 def test_wrong_arguments_are_refused_at_the_call():
     """Axes, counts and hints are checked where they are written."""
     lazy = tensor(np.ones((3, 4)))

@@ -26,6 +26,7 @@ ARRAYS = {
     "bool": RNG.random(50) < 0.5,
     "empty": np.empty(0),
     "complex": RNG.integers(0, 3, 50) + 1j,
+    "complex nan": np.array([complex(np.nan, 1), 1 + 1j, complex(1, np.nan), complex(np.nan, 2)]),
 }
 
 
@@ -73,6 +74,8 @@ def test_sets(data):
     for name in ("union1d", "intersect1d", "setdiff1d", "setxor1d", "isin"):
         result = getattr(mt, name)(lazy_x, lazy_y).compute()
         np.testing.assert_array_equal(result, getattr(np, name)(x, y))
+    mixed = mt.intersect1d(lazy_x, mt.tensor(y.astype("f4")))
+    assert mixed.dtype == np.intersect1d(x, y.astype("f4")).dtype
     inverted = mt.isin(lazy_x, [25, 26], invert=True)
     np.testing.assert_array_equal(inverted.compute(), np.isin(x, [25, 26], invert=True))
 
