@@ -104,9 +104,8 @@ def pad(array: Any, pad_width: Any, mode: str = "constant", **kwargs: Any) -> An
         raise NotImplementedError(f"pad(mode={mode!r}): modes are constant, {', '.join(_MIRRORS)}")
     if kwargs.get("reflect_type", "even") != "even":
         raise NotImplementedError("pad(reflect_type='odd'): only even reflections, the default")
-    np.pad(
-        np.zeros((1,) * ndim), 0, mode=mode, **kwargs
-    )  # NumPy names the arguments that do not fit
+    # NumPy names the arguments that do not fit.
+    np.pad(np.zeros((1,) * ndim), 0, mode=mode, **kwargs)  # type: ignore[call-overload]
     values = np.broadcast_to(kwargs.get("constant_values", 0), (ndim, 2))
     for axis, pair in enumerate(widths):
         if any(pair):
