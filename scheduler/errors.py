@@ -48,6 +48,10 @@ class SpillFull(MarsdaskError, OSError):
     """Results had to leave memory and no spill directory could take them."""
 
 
+class SharedGone(MarsdaskError, OSError):
+    """A value in shared memory was dropped, or its owner ended, before it was opened."""
+
+
 class WorkerDied(MarsdaskError, RuntimeError):
     """A worker process ended while it ran a task."""
 

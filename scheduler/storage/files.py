@@ -14,6 +14,7 @@ import mmap
 import os
 import pickle
 import struct
+from collections import ChainMap
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -52,33 +53,52 @@ def _reduce_array(array: np.ndarray[Any, Any]) -> Any:
     return array.__reduce_ex__(pickle.HIGHEST_PROTOCOL)
 
 
+_ARRAYS: dict[Any, Any] = {np.ndarray: _reduce_array}
+_PLAIN: dict[Any, Any] = copyreg.dispatch_table
+
+
+# Chained, because `copyreg` is shared by the process and others may extend it later; of the class,
+# because cloudpickle's does not heed one of the instance.
+class _Pickler(pickle.Pickler):
+    dispatch_table = ChainMap(_ARRAYS, _PLAIN)  # noqa: RUF012
+
+
+class _CloudPickler(cloudpickle.Pickler):  # type: ignore[misc]
+    dispatch_table = ChainMap(_ARRAYS, cloudpickle.Pickler.dispatch_table)  # noqa: RUF012
+
+
 def _dump(pickler_class: type[pickle.Pickler], file: IO[bytes], value: Any) -> list[memoryview]:
     buffers: list[pickle.PickleBuffer] = []
-    pickler = pickler_class(file, pickle.HIGHEST_PROTOCOL, buffer_callback=buffers.append)
-    # A copy, because `copyreg` is shared by the process and others may extend it later.
-    pickler.dispatch_table = {
-        **getattr(pickler, "dispatch_table", copyreg.dispatch_table),
-        np.ndarray: _reduce_array,
-    }
-    pickler.dump(value)
+    pickler_class(file, pickle.HIGHEST_PROTOCOL, buffer_callback=buffers.append).dump(value)
     return [buffer.raw() for buffer in buffers]
 
 
-def _write_record(file: IO[bytes], value: Any, by_value: bool) -> list[int]:
-    """Append a value; return where its stream ends, the number of its buffers, and their ends."""
+def dump(file: IO[bytes], value: Any, by_value: bool) -> list[memoryview]:
+    """Append the pickle of ``value`` to ``file`` and return its buffers, which are not written."""
     start = file.tell()
     try:
-        buffers = _dump(cloudpickle.Pickler if by_value else pickle.Pickler, file, value)
+        return _dump(_CloudPickler if by_value else _Pickler, file, value)
     except UNPICKLABLE:
         if by_value:
             raise
         file.seek(start)
         file.truncate()
-        buffers = _dump(cloudpickle.Pickler, file, value)
+        return _dump(_CloudPickler, file, value)
+
+
+def aligned(position: int) -> int:
+    """Return where the next buffer begins if the last one ended at ``position``."""
+    return -(-position // _ALIGNMENT) * _ALIGNMENT
+
+
+def _write_record(file: IO[bytes], value: Any, by_value: bool) -> list[int]:
+    """Append a value; return where its stream ends, the number of its buffers, and their ends."""
+    start = file.tell()
+    buffers = dump(file, value, by_value)
     position = file.tell()
     entry = [start, position, len(buffers)]
     for buffer in buffers:
-        begin = -(-position // _ALIGNMENT) * _ALIGNMENT
+        begin = aligned(position)
         file.write(bytes(begin - position))
         file.write(buffer)
         position = begin + buffer.nbytes

@@ -148,11 +148,12 @@ def test_frames(tmp_path):
     assert round_trip(tmp_path, table).equals(table)
 
 
-def test_large_arrays_leave_the_stream(tmp_path):
+@pytest.mark.parametrize("by_value", [False, True])
+def test_large_arrays_leave_the_stream(by_value, tmp_path):
     """Array data lie outside of the pickle stream, also datetimes and strided ones."""
     for array in (LARGE, LARGE.astype("M8[ns]"), LARGE[::2]):
         path = tmp_path / "value"
-        files.write(path, {"x": array})
+        files.write(path, {"x": array}, by_value=by_value)
         data = path.read_bytes()
         stop = data.index(array.tobytes())
         assert stop < 1000

@@ -1,0 +1,210 @@
+"""Values that several processes of a host see at once, each lying in memory once.
+
+Whoever has a value publishes it in its :class:`Pool`: the buffers of its pickle go into a segment,
+and the :class:`~.shared_handle.Handle` that comes back is what another process opens. Nothing is
+counted between processes and nothing has a name, see :mod:`.shared_segment`.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import threading
+import weakref
+from collections import deque
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from dask.sizeof import sizeof
+
+from . import files
+from .shared_handle import Handle, place
+from .shared_segment import START, Segment, problem
+
+#: Values below this many bytes are sent as they are: opening a segment would cost more.
+SHARE_FROM = 1 << 20
+
+#: A value is shared unless more than this part of it is no buffer, such as Python objects.
+_STREAM_SHARE = 1 / 4
+
+#: Idle memory is used for a value unless the value is smaller than this part of it.
+_SNUG = 1 / 2
+
+
+class Pool:
+    """Segments of this process's, of at most ``limit`` bytes in all, used again when nobody reads.
+
+    With ``folder`` they are files in that directory, which have no names either. Any thread may
+    call. Where memory cannot be shared, ``problem`` says why, and nothing is ever published.
+    """
+
+    def __init__(
+        self, limit: int, folder: str | None = None, *, share_from: int = SHARE_FROM
+    ) -> None:
+        self.limit = limit
+        self.folder = folder
+        self.share_from = share_from
+        self.problem = problem(folder)
+        self._lock = threading.Lock()
+        self._segments: set[Segment] = set()
+        self._filling: set[Segment] = set()
+        # The collector may drop a value in the middle of anything, so returning takes no lock.
+        self._returned: deque[Segment] = deque()
+        self._read: list[Segment] = []
+        """Not needed here any more, but still read by others."""
+        self._idle: list[Segment] = []
+        """Locked, and unused; the last one used is the last."""
+
+    @property
+    def nbytes(self) -> int:
+        """All bytes of the segments: of values, of values that only others read, and idle."""
+        with self._lock:
+            return self._taken()
+
+    def publish(self, value: Any) -> Shared | None:
+        """Copy ``value`` to where other processes can map it.
+
+        None if it is not worth it or there is no room: then it travels as it always did.
+        """
+        nbytes = int(sizeof(value))
+        if self.problem is not None or nbytes < self.share_from:
+            return None
+        stream, buffers = _encode(value, nbytes)
+        if not buffers or sum(buffer.nbytes for buffer in buffers) < self.share_from:
+            return None
+        parts, end = [], START
+        for buffer in buffers:
+            begin = files.aligned(end)
+            end = begin + buffer.nbytes
+            parts.append(slice(begin, end))
+        try:
+            segment = self._fill(end, buffers, parts)
+        except OSError:  # no memory, no descriptors, or a full disk
+            return None
+        return None if segment is None else Shared(self, segment, stream, tuple(parts))
+
+    def trim(self) -> int:
+        """Free the memory that nobody uses; return how many bytes that were."""
+        with self._lock:
+            self._collect()
+            freed = sum(segment.nbytes for segment in self._idle)
+            while self._idle:
+                self._drop(self._idle.pop())
+            return freed
+
+    def resident(self) -> int:
+        """Return the memory to charge to this process, its segments included.
+
+        They are charged to it, who can free them, and not to those who read them, and whether
+        somebody has touched them or not. So figures of several processes add up.
+        """
+        status = Path("/proc/self/status").read_text()
+        fields = dict(line.split(":", 1) for line in status.splitlines())
+        # Mapped segments of a directory are among the mapped files; the others are programs, which
+        # can be dropped and read again at any time.
+        names = ["RssAnon"] if self.folder is not None else ["RssAnon", "RssFile"]
+        return self.nbytes + sum(int(fields[name].split()[0]) << 10 for name in names)
+
+    def close(self) -> None:
+        """Let go of all segments; what others have opened stays theirs."""
+        with self._lock:
+            self.problem = "the pool is closed"
+            self._returned.clear()
+            self._read.clear()
+            self._idle.clear()
+            # Under a thread that writes, the descriptor could become another file's.
+            for segment in self._segments - self._filling:
+                self._drop(segment)
+
+    def _taken(self) -> int:
+        return sum(segment.nbytes for segment in self._segments)
+
+    def _fill(
+        self, size: int, buffers: Sequence[memoryview], parts: Sequence[slice]
+    ) -> Segment | None:
+        with self._lock:
+            segment = self._find(size)
+            if segment is None:
+                return None
+            self._filling.add(segment)
+        filled = False
+        try:
+            segment.write(buffers, parts)
+            segment.unlock()
+            filled = True
+        finally:
+            with self._lock:
+                self._filling.remove(segment)
+                filled = filled and self.problem is None
+                if not filled:
+                    self._drop(segment)
+        return segment if filled else None
+
+    def _find(self, size: int) -> Segment | None:
+        """Return a locked segment of at least ``size`` bytes, None if there is no room for it."""
+        self._collect()
+        snug = [x for x in self._idle if _SNUG * x.nbytes <= size <= x.nbytes]
+        if snug:
+            segment = min(snug, key=lambda segment: segment.nbytes)
+            self._idle.remove(segment)
+            return segment
+        segment = Segment(size, self.folder)
+        missing = self._taken() + segment.nbytes - self.limit
+        if self.problem is not None or missing > sum(x.nbytes for x in self._idle):
+            segment.close()
+            return None
+        while missing > 0:
+            missing -= self._idle[0].nbytes
+            self._drop(self._idle.pop(0))
+        segment.try_lock()
+        self._segments.add(segment)
+        return segment
+
+    def _collect(self) -> None:
+        while self._returned:
+            self._read.append(self._returned.popleft())
+        for segment in [x for x in self._read if x.try_lock()]:
+            self._read.remove(segment)
+            self._idle.append(segment)
+
+    def _drop(self, segment: Segment) -> None:
+        self._segments.discard(segment)
+        segment.close()
+
+
+class Shared:
+    """A value that its owner keeps in shared memory; dropping this object lets the memory go."""
+
+    def __init__(
+        self, pool: Pool, segment: Segment, stream: bytes, parts: tuple[slice, ...]
+    ) -> None:
+        self.handle = Handle(place(), os.getpid(), segment.descriptor, segment.token, stream, parts)
+        """Opens the value in another process of this user on this host, while this one lives."""
+        self.release = weakref.finalize(self, pool._returned.append, segment)
+
+
+class _Stream(io.BytesIO):
+    """Takes a pickle until it gets too long."""
+
+    def __init__(self, limit: float) -> None:
+        self._limit = limit
+
+    def write(self, data: Any) -> int:
+        if self.tell() + len(data) > self._limit:
+            raise _TooLong
+        return super().write(data)
+
+
+class _TooLong(Exception):
+    pass
+
+
+def _encode(value: Any, nbytes: int) -> tuple[bytes, list[memoryview]]:
+    """Return the pickle of a value and its buffers; none if most of it would be pickle."""
+    stream = _Stream(_STREAM_SHARE * nbytes)
+    try:
+        buffers = files.dump(stream, value, by_value=True)
+    except (_TooLong, *files.UNPICKLABLE):
+        return b"", []
+    return stream.getvalue(), buffers

@@ -1,0 +1,70 @@
+"""What a process needs to know to open a value that another one shares."""
+
+from __future__ import annotations
+
+import functools
+import os
+import pickle
+import weakref
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from ..errors import SharedGone
+from . import shared_segment
+
+
+@functools.cache
+def place() -> str:
+    """Return what processes have in common that see each other's: host, containers, and user."""
+    try:
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+        return f"{boot}/{os.stat('/proc/self/ns/pid').st_ino}/{os.geteuid()}"
+    except (OSError, AttributeError):  # not Linux
+        return f"only process {os.getpid()}"
+
+
+@dataclass(frozen=True)
+class Handle:
+    """Where a value lies: a few hundred bytes to send, however large it is."""
+
+    place: str
+    pid: int
+    descriptor: int
+    token: bytes
+    stream: bytes
+    """The value's pickle, without its buffers."""
+    parts: tuple[slice, ...]
+    """Where in the segment each buffer lies."""
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of the buffers, which are not copied."""
+        return sum(part.stop - part.start for part in self.parts)
+
+    def open(self) -> Opened:
+        """Map the value; :class:`~..errors.SharedGone` if it is not there any more."""
+        if self.place != place():
+            raise SharedGone("the value is shared on another host, or for another user")
+        lease = shared_segment.lease(self.pid, self.descriptor, self.token)
+        return Opened(self, lease)
+
+    def load(self) -> Any:
+        """Return the value, which holds its memory by itself, as any other does."""
+        opened = self.open()
+        opened.close()
+        return opened.value
+
+
+class Opened:
+    """A value that another process shares, and this one can pass on as long as this object lives.
+
+    Arrays in it are writable: what is modified is this process's own from then on.
+    """
+
+    def __init__(self, handle: Handle, descriptor: int) -> None:
+        self.close = weakref.finalize(self, os.close, descriptor)
+        memory = shared_segment.view(descriptor, handle.parts[-1].stop)
+        self.value = pickle.loads(handle.stream, buffers=[memory[part] for part in handle.parts])
+        self.handle = replace(handle, pid=os.getpid(), descriptor=descriptor)
+        """For a third process, also when the first has ended."""
