@@ -30,7 +30,7 @@ TILE_BYTES = 256 * 2**10
 TILES_BYTES = 2**20
 
 #: The width of a tile whose operands lie in memory in different orders.
-MIXED_WIDTH = 32
+MIXED_WIDTH = 64
 
 Shape = tuple[int, ...]
 
