@@ -12,6 +12,8 @@ import psutil
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.children import children
+
 # `ci` says the same thing on every run; `long` looks for news (make test-long).
 QUIET = [HealthCheck.too_slow, HealthCheck.data_too_large]
 settings.register_profile(
@@ -25,7 +27,6 @@ DEADLINE = 10.0
 
 #: Helpers that live as long as the process, by design of who starts them.
 LASTING_THREADS = ("Dask-Offload", "asyncio_", "IO loop", "Profile")
-LASTING_CHILDREN = ("multiprocessing.resource_tracker", "multiprocessing.forkserver")
 
 
 def dask_pools() -> set[threading.Thread]:
@@ -48,20 +49,6 @@ def threads() -> set[threading.Thread]:
     }
 
 
-def children() -> set[psutil.Process]:
-    """Return this process's living descendants."""
-    return set(psutil.Process().children(recursive=True))
-
-
-def is_lasting(child: psutil.Process) -> bool:
-    """Say whether a child is one that Python itself keeps, or is gone."""
-    try:
-        command = " ".join(child.cmdline())
-        return child.status() == psutil.STATUS_ZOMBIE or any(x in command for x in LASTING_CHILDREN)
-    except psutil.NoSuchProcess:
-        return True
-
-
 @pytest.fixture(autouse=True)
 def nothing_left_running() -> Iterator[None]:
     """Fail a test that leaves a non-daemon thread or a child process behind."""
@@ -74,8 +61,9 @@ def nothing_left_running() -> Iterator[None]:
         thread.join(max(0.0, deadline - time.monotonic()))
     alive = sorted(thread.name for thread in left if thread.is_alive())
     assert not alive, f"threads left behind: {alive}"
-    strays = [child for child in children() - children_before if not is_lasting(child)]
-    _, strays = psutil.wait_procs(strays, timeout=max(0.0, deadline - time.monotonic()))
+    _, strays = psutil.wait_procs(
+        children() - children_before, timeout=max(0.0, deadline - time.monotonic())
+    )
     for child in strays:
         child.kill()
     assert not strays, f"processes left behind and killed: {strays}"

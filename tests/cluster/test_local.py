@@ -15,6 +15,7 @@ import marsdask.tensor as mt
 from marsdask.scheduler.errors import NoSupervisor
 from marsdask.scheduler.supervisor import local
 from marsdask.scheduler.supervisor.client import SupervisorScheduler
+from tests.children import children
 from tests.cluster.commands import DEADLINE
 from tests.source import ROOT
 
@@ -40,7 +41,7 @@ def session(tmp_path_factory):
     ) as session:
         assert len([path for path in spill.iterdir() if path.is_dir()]) == 2
         yield session
-    assert not psutil.Process().children(recursive=True)
+    assert not children()
 
 
 @pytest.fixture(autouse=True)

@@ -5,7 +5,6 @@ import signal
 import threading
 
 import numpy as np
-import psutil
 import pytest
 from dask.task_spec import Task, TaskRef
 
@@ -13,6 +12,7 @@ from marsdask.scheduler.base import describe
 from marsdask.scheduler.child import Blob, Child, dumps
 from marsdask.scheduler.errors import SchedulerClosed, WorkerDied
 from marsdask.scheduler.testing.tools import Gate, pass_gate
+from tests.children import children
 
 
 class Awkward(Exception):
@@ -110,12 +110,12 @@ def test_kill_from_outside(child):
     thread = threading.Thread(target=wait)
     thread.start()
     gate.wait_until_reached()
-    (process,) = psutil.Process().children()
+    (process,) = children()
     process.kill()
     thread.join()
     gate.close()
     assert errors[0].exitcode == -signal.SIGKILL
-    assert not psutil.Process().children()
+    assert not children()
 
 
 def test_ended_for_good(child):

@@ -1,7 +1,6 @@
 """Every scheduler passes the contract."""
 
 import dask.threaded
-import psutil
 import pytest
 from distributed import Client, LocalCluster
 
@@ -9,6 +8,7 @@ from marsdask.scheduler import registry
 from marsdask.scheduler.dask import DaskScheduler
 from marsdask.scheduler.processes import ProcessesScheduler
 from marsdask.scheduler.testing import SchedulerContract
+from tests.children import children
 
 
 class TestInline(SchedulerContract):
@@ -64,7 +64,7 @@ class TestProcesses(SchedulerContract):
         """Share one pair of interpreters, which take time to start, within the class."""
         with ProcessesScheduler(nprocesses=2) as scheduler:
             yield scheduler
-        assert not psutil.Process().children()
+        assert not children()
 
     @pytest.fixture(autouse=True)
     def nothing_left_running(self):

@@ -9,11 +9,11 @@ import dask.bag as db
 import dask.dataframe as dd
 import numpy as np
 import pandas as pd
-import psutil
 import pytest
 
 import marsdask.scheduler as ms
 from marsdask.scheduler.testing.tools import DEADLINE, Broken, fail
+from tests.children import children
 
 # The module has the name of the function that the package exports.
 shared = ms.get_threads.__globals__["_shared"]
@@ -32,7 +32,7 @@ def _close():
     yield
     while shared:
         shared.popitem()[1].scheduler.close()
-    assert not psutil.Process().children()
+    assert not children()
 
 
 def inc(x):

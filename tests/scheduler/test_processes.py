@@ -15,6 +15,7 @@ from dask.task_spec import Task
 from marsdask.scheduler.errors import WorkerDied
 from marsdask.scheduler.processes import ProcessesScheduler
 from marsdask.scheduler.testing.tools import DEADLINE, Gate, inc, key, pass_gate, run
+from tests.children import children
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="uses POSIX signals")
 
@@ -71,7 +72,7 @@ def test_cancel_kills(scheduler, gate):
     a = key()
     handle = scheduler.submit({a: Task(a, pass_gate, gate.address, 1)}, [a])
     gate.wait_until_reached()
-    (process,) = psutil.Process().children()
+    (process,) = children()
     handle.cancel()
     with pytest.raises(CancelledError):
         handle.wait(DEADLINE)
@@ -88,7 +89,7 @@ def test_close_kills(tmp_path, gate):
     scheduler.submit({b: Task(b, pass_gate, gate.address, 1)}, [b])
     gate.wait_until_reached()
     scheduler.close()
-    assert not psutil.Process().children()
+    assert not children()
     assert not list(tmp_path.iterdir())
 
 
@@ -97,7 +98,7 @@ def test_forgotten_scheduler_ends(tmp_path):
     scheduler = ProcessesScheduler(nprocesses=1, folder=str(tmp_path))
     assert run(scheduler, Task(key(), inc, 1)) == [2]
     del scheduler
-    assert not psutil.Process().children()
+    assert not children()
     assert not list(tmp_path.iterdir())
 
 
