@@ -14,7 +14,17 @@ import numpy as np
 from dask.utils import parse_bytes
 
 from marsdask.core.config import options
-from marsdask.core.types import Chunks, Index, Sizes, Unknown, known, numbers, total, upper
+from marsdask.core.types import (
+    Chunks,
+    Index,
+    Sizes,
+    Unknown,
+    UnknownShapeError,
+    known,
+    numbers,
+    total,
+    upper,
+)
 
 _WANTED = "a chunk size is an int, a tuple of ints, 'auto', '16MiB' or -1, not {!r}"
 
@@ -34,12 +44,22 @@ class StartAt:
         return (self._starts[index[self.axis]],)
 
 
+def whole_number(length: Any) -> int:
+    """Return a length as an int; nan is the length of ``.shape`` that only running can tell."""
+    if isinstance(length, float) and math.isnan(length):
+        raise UnknownShapeError(
+            "a length is nan: it is not known before execute(); execute() first, or use -1 "
+            "(reshape) or a function of the array itself (zeros_like, full_like)"
+        )
+    return operator.index(length)
+
+
 def as_shape(shape: Any) -> tuple[int, ...]:
     """Return a shape as a tuple of ints; refuses floats and negatives as NumPy does."""
     items = shape if isinstance(shape, Sequence | np.ndarray) and np.ndim(shape) else (shape,)
     if isinstance(shape, Sequence) and not shape:
         return ()
-    sizes = tuple(operator.index(item) for item in items)
+    sizes = tuple(whole_number(item) for item in items)
     if any(size < 0 for size in sizes):
         raise ValueError("negative dimensions are not allowed")
     return sizes

@@ -88,7 +88,7 @@ def _system(x: Any, y: Any, w: Any, deg: int) -> tuple[Any, Any]:
         raise TypeError("expected 1D vector for x")
     if y.ndim not in (1, 2):
         raise TypeError("expected 1D or 2D array for y")
-    if x.shape[0] != y.shape[0]:
+    if length(x.node, 0) != length(y.node, 0):
         raise TypeError("expected x and y to have same length")
     left, right = vander(x, deg + 1), y if y.ndim == 2 else y[:, None]
     if w is None:

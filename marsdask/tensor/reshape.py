@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import operator
 from collections.abc import Generator
 from dataclasses import dataclass
 from functools import cached_property
@@ -29,6 +28,7 @@ from marsdask.core.types import (
 )
 
 from .base import as_node, empty
+from .chunks import whole_number
 from .rechunk import recut, resolved
 from .shape import view
 
@@ -261,7 +261,7 @@ def reshape(a: Any, shape: Any = None, *more: Any, order: str = "C", **kwargs: A
         raise TypeError(f"reshape() takes a shape and order=, not {sorted(kwargs)}")
     node = as_node(a)
     lengths = (shape, *more) if more or not isinstance(shape, tuple | list | np.ndarray) else shape
-    wanted = tuple(operator.index(size) for size in lengths)
+    wanted = tuple(whole_number(size) for size in lengths)
     if order == "F":
         turned = reshape(_reversed(node), wanted[::-1])
         return wrap(_reversed(turned.node))

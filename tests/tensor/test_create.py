@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import marsdask.tensor as mt
+from marsdask.core.types import UnknownShapeError
 from tests.strategies import assert_same, chunkings, grids, shapes
 
 RANGES: list[tuple[Any, ...]] = [
@@ -97,6 +98,24 @@ def test_full_and_its_likes() -> None:
     assert_same(mt.full_like(like, 5), np.full((4, 2), 5, "i4"))
     assert mt.empty_like(like, shape=(2,)).shape == (2,)
     assert mt.empty((3, 2)).dtype == np.float64
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: mt.zeros(x.shape),
+        lambda x: mt.random.normal(size=x.shape),
+        lambda x: x.reshape(x.shape),
+        lambda x: mt.polyfit(x, x, 1),
+        lambda x: mt.linalg.svd_compressed(x[:, None], 1),
+    ],
+    ids=["zeros", "normal", "reshape", "polyfit", "svd"],
+)
+def test_where_a_length_is_needed_the_error_names_the_remedy(call: Any) -> None:
+    """A length of nan is one that only running can tell."""
+    x = mt.arange(5, chunk_size=2)
+    with pytest.raises(UnknownShapeError, match=r"execute\(\)"):
+        call(x[x > 2])
 
 
 @pytest.mark.parametrize("k", [-9, -2, 0, 1, 8])

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from marsdask.core.collection import ExecutableTuple, wrap
+from marsdask.core.types import numbers
 from marsdask.tensor import elementwise, reduce
 from marsdask.tensor.base import as_node
 from marsdask.tensor.random import RandomState
@@ -98,7 +99,7 @@ def randomized_svd(
     """
     tensor = wrap(as_node(a))
     count = operator.index(n_components)
-    rank = min(tensor.shape)
+    rank = min(numbers(tensor.node.shape))
     if not 0 < count <= rank:
         raise ValueError(f"n_components lies from 1 to {rank}, not {count}")
     if n_iter == "auto":
