@@ -42,7 +42,15 @@ class SupervisorService:
 
     async def start(self) -> None:
         """Start it and say where."""
-        await self.supervisor
+        try:
+            await self.supervisor
+        except RuntimeError as error:  # Distributed's, whatever kept it from starting
+            if not isinstance(error.__cause__, OSError):
+                raise
+            where = f"{self.settings.host}:{self.settings.port}"
+            raise ConfigError(
+                f"cannot listen at {where} ({error.__cause__}); choose another with -H, -p or -e"
+            ) from error
         endpoint = self.supervisor.address
         self._announced.enter_context(discovery.announced(endpoint))
         print(f"Mars Supervisor started at {endpoint}", flush=True)  # noqa: T201
