@@ -72,7 +72,7 @@ class SliceAt:
         parts = tuple(
             slice(starts[i], starts[i + 1]) for starts, i in zip(self._starts, index, strict=True)
         )
-        return (self.array[parts],)
+        return (self.array[(*parts, ...)],)  # without axes it is an array still
 
 
 @dataclass(frozen=True, eq=False)

@@ -34,13 +34,13 @@ from .slicing import EVERYTHING, AxisCut, Taken, cut_axis, settle
 def setitem(a: Any, key: Any, value: Any) -> None:
     """Assign to a part of a tensor. See NumPy's indexing.
 
-    Differs from NumPy: other tensors made from this one, views among them, do not change.
+    Differs from NumPy: other tensors made from this one, views among them, do not change. A Python
+    number that the type cannot hold is refused, whatever the key.
     """
     node = as_node(a)
     items = parse(key, node.shape)
     arrays = [item for item in items if item.chooses]
-    # A copy: once assigned, the value may change without the tensor.
-    new = as_node(value.copy() if isinstance(value, np.ndarray) else value)
+    new = as_node(_held(value, node.meta.dtype))
     if not arrays:
         result = _assign_slices(node, items, new)
     elif len(arrays) == 1 and arrays[0].kind == "mask" and _others_whole(items):
@@ -48,6 +48,17 @@ def setitem(a: Any, key: Any, value: Any) -> None:
     else:
         result = _assign_points(node, items, new)
     a._node = wrap(result).node
+
+
+def _held(value: Any, dtype: np.dtype[Any]) -> Any:
+    """Return what is assigned, safe from later changes; Python's scalars in the tensor's type."""
+    if isinstance(value, np.ndarray):
+        return value.copy()
+    if value is not None and type(value) not in (bool, int, float, complex, str, bytes):
+        return value
+    held = np.empty((), dtype)
+    held[()] = value
+    return held
 
 
 def _others_whole(items: Sequence[Item]) -> bool:

@@ -130,7 +130,7 @@ class Slice(Node):
     def label(self) -> str:
         return "getitem"
 
-    @property
+    @cached_property
     def meta(self) -> Any:
         return self.a.meta
 

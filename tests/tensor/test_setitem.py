@@ -63,6 +63,31 @@ def test_values_take_the_arrays_type():
     assert x.compute().tolist() == [0, 7, 2, 3]
 
 
+@pytest.mark.parametrize("key", [1, slice(1, 3), [0, 2], np.array([True, False, True, False])])
+@pytest.mark.parametrize("dtype", ["i1", "f8", "?", "U3", "O", "M8[s]"])
+def test_scalars_are_held_as_numpy_holds_them(dtype, key):
+    """Texts, None, large integers and objects among them; what cannot be held is refused."""
+    for value in (2, 1.5, "ab", "12", None, 2**70, 1j, True, b"x", -300):
+        array = np.arange(4).astype(dtype)
+        lazy = mt.tensor(array.copy(), chunk_size=3)
+        try:
+            array[key] = value
+        except (TypeError, ValueError, OverflowError) as error:
+            with pytest.raises(type(error)):
+                lazy[key] = value
+        else:
+            lazy[key] = value
+            np.testing.assert_array_equal(lazy.compute(), array, strict=True)
+
+
+def test_no_integer_is_made_of_nan():
+    """NumPy says so for one element, and stores nonsense with a warning for several."""
+    x = mt.zeros(4, dtype=int, chunk_size=2)
+    for key in (1, [0, 2]):
+        with pytest.raises(ValueError, match="NaN"):
+            x[key] = np.nan
+
+
 def test_the_last_of_equal_positions_wins():
     """Values are assigned in their order."""
     x = mt.zeros(6, chunk_size=4)

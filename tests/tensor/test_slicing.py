@@ -92,3 +92,11 @@ def test_what_is_sliced_is_computed_once():
         value = (z + x[1:]).compute()
     assert np.array_equal(value, np.arange(1, 100) + np.arange(99))
     assert _CALLS.count(10) == 10
+
+
+def test_many_slices_of_slices():
+    """A chain longer than Python's stack is deep."""
+    x = mt.arange(1500, chunk_size=500)
+    for _ in range(1200):
+        x = x[:-1]
+    assert x.sum().compute() == sum(range(300))
