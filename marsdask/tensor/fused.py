@@ -264,7 +264,7 @@ def fill(target: Any, blocks: Sequence[Any], program: Program) -> None:
     """Write the values of a program over blocks into an array, tile by tile."""
     run = program.worker()
     sizes = tile_shape((*blocks, target), target.shape, program.itemsize)
-    with in_tiles():
+    with in_tiles(sizes[-1]):
         for tile in tiles(target.shape, sizes):
             part = target[tile]
             run([at(block, tile) for block in blocks], part.shape, part)

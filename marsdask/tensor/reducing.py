@@ -190,7 +190,7 @@ class Tiles:
         # Kept axes outside, reduced ones inside: what accumulates stays in cache. A row is joined.
         loops = sorted(range(len(shape)), key=lambda axis: (reduced[axis], -axis))
         whole = [slice(0, length) for length in shape]
-        with in_tiles():
+        with in_tiles(sizes[-1]):
             values = self._loop(
                 blocks, shape, sizes, [a for a in loops if shape[a] > sizes[a]], whole
             )

@@ -54,8 +54,12 @@ def scratch(purpose: str, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
 
 
 @contextmanager
-def in_tiles() -> Iterator[None]:
-    """Let ufuncs read operands that broadcast over the rows of a tile without copying them."""
+def in_tiles(width: int) -> Iterator[None]:
+    """Let ufuncs read operands that broadcast over the rows of a tile without copying them.
+
+    Rows shorter than :data:`GATHERED` are put together either way, and the more at once the better.
+    """
     with np.errstate():  # NumPy's buffer size is part of what this restores.
-        np.setbufsize(GATHERED)
+        if width >= GATHERED:
+            np.setbufsize(GATHERED)
         yield

@@ -33,8 +33,10 @@ def test_threads_do_not_share() -> None:
 
 
 def test_buffers_are_as_before() -> None:
-    """The size of NumPy's buffers is changed for tiles only."""
+    """The size of NumPy's buffers is changed for tiles of long rows only."""
     before = np.getbufsize()
-    with in_tiles():
+    with in_tiles(GATHERED - 1):
+        assert np.getbufsize() == before
+    with in_tiles(GATHERED):
         assert np.getbufsize() == GATHERED
     assert np.getbufsize() == before
