@@ -1,5 +1,8 @@
 """NumPy's vocabulary over chunks."""
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from numpy import (
     __array_namespace_info__,
     bool,
@@ -39,7 +42,6 @@ from marsdask.core.collection import ExecutableTuple
 from . import (
     dtypes,
     elementwise,
-    fft,
     images,
     lib,
     linalg,
@@ -47,9 +49,6 @@ from . import (
     overlap,
     random,
     reduce,
-    spatial,
-    special,
-    stats,
 )
 from .along import (
     apply_along_axis,
@@ -644,6 +643,17 @@ __array_api_version__ = "2024.12"
 asanyarray = asarray
 concat = concatenate
 permute_dims = transpose
+if TYPE_CHECKING:
+    from . import fft, spatial, special, stats
+else:
+
+    def __getattr__(name: str) -> Any:
+        """Load the families that few programs need when they are asked for."""
+        if name in {"fft", "spatial", "special", "stats"}:
+            return import_module(f"{__name__}.{name}")
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
 # What only moves elements takes masked tensors as well.
 globals().update({_name: ma.moving(globals()[_name]) for _name in ma.MOVING})
 # The function, which the submodule of this name would hide.
