@@ -69,6 +69,7 @@ REASONS = {
     "linalg.LinAlgError": "`numpy.linalg.LinAlgError`, which is what is raised",
     "fft.fft_wrap": "every transform of NumPy's is there already",
     "ma.empty_like": "`empty_like` of the data",
+    "ma.normalize_masked_array": "internal to Dask",
     "?rite_array": "internal",
     "False_": "Python's own",
     "True_": "Python's own",
@@ -259,9 +260,9 @@ def _space(name: str) -> str:
     return name.rpartition(".")[0]
 
 
-def _place(name: str) -> tuple[int, str, str]:
+def _place(name: str) -> tuple[int, str, str, str]:
     space = _space(name)
-    return SPACES.index(space) if space in SPACES else len(SPACES), space, name.lower()
+    return SPACES.index(space) if space in SPACES else len(SPACES), space, name.lower(), name
 
 
 def page(table: list[Row]) -> str:

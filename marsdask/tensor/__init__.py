@@ -231,7 +231,7 @@ from .masks import (
     where,
 )
 from .mutable import MutableTensor
-from .npyfiles import from_npy_stack, genfromtxt, load, loadtxt, save, to_npy_stack
+from .npyfiles import from_npy_stack, fromfile, load, save, to_npy_stack
 from .orders import (
     lexsort,
     sort_complex,
@@ -243,6 +243,7 @@ from .polynomials import (
     polyval,
     vander,
 )
+from .portions import fromregex, genfromtxt, loadtxt, savetxt, savez, savez_compressed
 from .positions import (
     c_,
     diag_indices,
@@ -438,10 +439,12 @@ __all__ = [
     "from_zarr",
     "frombuffer",
     "fromdense",
+    "fromfile",
     "fromfunction",
     "fromhdf5",
     "fromiter",
     "frompyfunc",
+    "fromregex",
     "fromsparse",
     "fromstring",
     "fromtiledb",
@@ -554,6 +557,9 @@ __all__ = [
     "rollaxis",
     "rot90",
     "save",
+    "savetxt",
+    "savez",
+    "savez_compressed",
     "scalar",
     "searchsorted",
     "select",

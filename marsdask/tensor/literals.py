@@ -21,20 +21,23 @@ def scalar(data: Any, dtype: Any = None, **settings: Any) -> Any:
     return array(data, dtype=dtype, **settings)
 
 
-def _from(func: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a tensor of what one of NumPy's functions reads at once."""
+def from_text(func: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that makes a tensor of what one of NumPy's reads at once."""
 
     def read(*args: Any, chunk_size: Any = None, **kwargs: Any) -> Any:
-        return array(func(*args, **kwargs), chunk_size=chunk_size)
+        found = func(*args, **kwargs)
+        if isinstance(found, list | tuple):  # a field of a record each
+            return [array(one, chunk_size=chunk_size) for one in found]
+        return array(found, chunk_size=chunk_size)
 
     read.__name__ = read.__qualname__ = func.__name__
     read.__doc__ = f"Return a tensor of what is read at the call. See numpy.{func.__name__}."
     return read
 
 
-frombuffer = _from(np.frombuffer)
-fromiter = _from(np.fromiter)
-fromstring = _from(np.fromstring)
+frombuffer = from_text(np.frombuffer)
+fromiter = from_text(np.fromiter)
+fromstring = from_text(np.fromstring)
 
 
 def geomspace(

@@ -1,4 +1,4 @@
-"""NumPy's own files: single ones, read and written chunk by chunk, and stacks of them."""
+"""NumPy's own files, read and written chunk by chunk: of one array, bare ones, and stacks."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from marsdask.core.types import Sizes, numbers
 from .base import as_node
 from .chunks import normalize_chunks
 from .create import chunks_from
-from .data import Dataset, file_version
+from .data import Dataset, array, file_version
 from .rechunk import cover, rechunk
 from .shape import normalize_axis
 from .storage import write
@@ -84,6 +84,46 @@ def save(file: Any, arr: Any, allow_pickle: bool = True, *, compute: bool = True
 
 
 @dataclass(frozen=True)
+class BareFile:
+    """A file of nothing but elements."""
+
+    path: str
+    dtype: np.dtype[Any]
+    offset: int
+
+    def __call__(self, parts: tuple[slice, ...]) -> Any:
+        (part,) = parts
+        start = self.offset + part.start * self.dtype.itemsize
+        return np.fromfile(self.path, self.dtype, part.stop - part.start, offset=start)
+
+
+def fromfile(
+    file: Any,
+    dtype: Any = float,
+    count: int = -1,
+    sep: str = "",
+    offset: int = 0,
+    *,
+    chunk_size: Any = None,
+    **extra: Any,
+) -> Any:
+    """Return a tensor over a file of elements, read chunk by chunk. See numpy.fromfile.
+
+    Text (``sep``) and what is no regular file (an open one, a pipe) is read at the call.
+    """
+    chunk_size = chunks_from(chunk_size, extra)
+    kind = np.dtype(dtype)
+    if sep or hasattr(file, "read") or not os.path.isfile(file) or not kind.itemsize:
+        return array(np.fromfile(file, kind, count, sep, offset), chunk_size=chunk_size)
+    path = os.path.abspath(os.fspath(file))
+    length = (os.path.getsize(path) - offset) // kind.itemsize
+    # NumPy refuses types and offsets at the call.
+    np.fromfile(path, kind, min(length, 0), offset=offset)
+    splits = normalize_chunks(chunk_size, (length if count < 0 else min(count, length),), kind)
+    return wrap(Dataset(BareFile(path, kind, offset), file_version(path), kind, splits))
+
+
+@dataclass(frozen=True)
 class NpyStack:
     """A folder of files, one after the other along an axis."""
 
@@ -138,14 +178,3 @@ def from_npy_stack(dirname: Any, mmap_mode: Any = "r") -> Any:
     axis, chunks = info["axis"], tuple(map(tuple, info["chunks"]))
     reader = NpyStack(folder, axis, chunks[axis], mmap_mode)
     return wrap(Dataset(reader, file_version(folder), np.dtype(info["dtype"]), chunks))
-
-
-def loadtxt(*args: Any, **kwargs: Any) -> Any:
-    """Refuse: text is read by ``marsdask.dataframe.read_csv(...).to_tensor()``."""
-    raise NotImplementedError(
-        "loadtxt() and genfromtxt() have no lazy form: use "
-        "marsdask.dataframe.read_csv(path, sep=..., header=None).to_tensor()"
-    )
-
-
-genfromtxt = loadtxt

@@ -262,6 +262,7 @@ class Tensor(Collection):
     any = method(reduce.any)
     all = method(reduce.all)
     ptp = method(reduce.ptp)
+    moment = method(derived.moment)
     argmin = method(argreduce.argmin)
     argmax = method(argreduce.argmax)
     cumsum = method(scan.cumsum)

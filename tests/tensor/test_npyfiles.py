@@ -42,7 +42,7 @@ def test_files_are_read_when_they_are_needed(tmp_path: Path) -> None:
 
 
 def test_what_is_not_read_says_so(tmp_path: Path) -> None:
-    """Archives, objects and text."""
+    """Archives and objects."""
     np.savez(tmp_path / "x.npz", a=X)
     np.save(tmp_path / "o.npy", np.array([{}]))
     for name in ("x.npz", "o.npy"):
@@ -50,9 +50,6 @@ def test_what_is_not_read_says_so(tmp_path: Path) -> None:
             mt.load(tmp_path / name)
     with pytest.raises(NotImplementedError, match="objects"):
         mt.save(tmp_path / "y.npy", np.array([{}]))
-    for read in (mt.loadtxt, mt.genfromtxt):
-        with pytest.raises(NotImplementedError, match="read_csv"):
-            read("x.txt")
     with pytest.raises(FileNotFoundError):
         mt.load(tmp_path / "nothing.npy")
 
@@ -76,3 +73,42 @@ def test_stacks_of_nothing(tmp_path: Path) -> None:
     assert_same(mt.from_npy_stack(tmp_path / "x"), np.ones((0, 3)))
     mt.to_npy_stack(tmp_path / "y", mt.tensor(X, chunk_size=((0, 2, 0, 3), (6,))))
     assert_same(mt.from_npy_stack(tmp_path / "y"), X)
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        {},
+        {"count": 4},
+        {"count": 99},
+        {"count": 0},
+        {"offset": 16},
+        {"offset": 999},
+        {"dtype": "S0"},
+        {"dtype": [("a", "f4"), ("b", "i2")]},
+        {"dtype": object},
+        {"dtype": "u1", "sep": " "},
+        {"offset": -3},
+    ],
+    ids=str,
+)
+def test_files_of_elements(tmp_path: Path, how: Any) -> None:
+    """What NumPy reads of a file without a header, or the type of its error."""
+    X.tofile(tmp_path / "x")
+    try:
+        expected = np.fromfile(tmp_path / "x", **how)
+    except (ValueError, OSError) as error:
+        with pytest.raises(type(error)):
+            mt.fromfile(tmp_path / "x", **how)
+        return
+    found = mt.fromfile(tmp_path / "x", chunk_size=4, **how)
+    assert found.shape == expected.shape
+    np.testing.assert_array_equal(found.compute(), expected, strict=True)
+
+
+def test_open_files_of_elements(tmp_path: Path) -> None:
+    """Are read at the call, from where they stand."""
+    X.tofile(tmp_path / "x")
+    with open(tmp_path / "x", "rb") as file:
+        assert_same(mt.fromfile(file, count=2), X.ravel()[:2])
+        assert_same(mt.fromfile(file, count=2), X.ravel()[2:4])
