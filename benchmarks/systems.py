@@ -185,7 +185,7 @@ class DaskCluster(Dask):
         super().__init__(scale, data)
         self.distributed = import_module("distributed")
         self.cluster = self.distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, dashboard_address=None
+            n_workers=2, threads_per_worker=1, dashboard_address=":0"
         )
         self.client = self.distributed.Client(self.cluster)
 

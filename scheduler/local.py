@@ -27,6 +27,7 @@ from .errors import SchedulerClosed
 from .evaluate import evaluate
 from .events import GraphEnded, TaskDone
 from .handle import Submission
+from .interrupts import allowed, shielded
 from .items import ABSENT, ALL, DONE, Item, Job, Spill
 from .native import NativeShare, trim
 from .state import State
@@ -96,21 +97,6 @@ class LocalHandle(Submission):
         self.finish(job.state, job.error, job.failed)
 
 
-class _Locked:
-    """The engine's lock as a context: on leaving, whatever changed is passed on."""
-
-    __slots__ = ("_engine",)
-
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
-
-    def __enter__(self) -> None:
-        self._engine.lock.acquire()
-
-    def __exit__(self, *exception: object) -> None:
-        self._engine.unlock()
-
-
 class Engine:
     """A state, its lock, the threads that drive it and those that are parked."""
 
@@ -127,7 +113,6 @@ class Engine:
         spare = 0 if math.isinf(budget) else max(budget / 32, min(_TRIM_FROM, budget / 8))
         self.state = State(budget, spare)
         self.lock = threading.Lock()
-        self.locked = _Locked(self)
         self.closed = False
         self.nthreads = nthreads
         self.threads: list[threading.Thread] = []
@@ -151,6 +136,16 @@ class Engine:
         level: int = getattr(self._here, "level", 0)
         return level
 
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Hold the lock, safe from Ctrl-C; on leaving, whatever changed is passed on."""
+        with shielded():
+            self.lock.acquire()
+            try:
+                yield
+            finally:
+                self.unlock()
+
     def submit(
         self,
         graph: TaskGraph,
@@ -162,19 +157,20 @@ class Engine:
     ) -> None:
         """Add a submission, or raise and add nothing; run it in the calling thread if asked."""
         first = None
-        with self.locked:
-            if self.closed:
-                raise SchedulerClosed("the scheduler is closed")
-            self.state.submit(graph, keys, hints, job)
-            if drive:  # before anybody is woken to take it
-                first = self.state.next(job.bound)
-        job.owner.flush()
-        if drive:
-            self.drive(job, first=first)
+        with shielded():
+            with self.locked():
+                if self.closed:
+                    raise SchedulerClosed("the scheduler is closed")
+                self.state.submit(graph, keys, hints, job)
+                if drive:  # before anybody is woken to take it
+                    first = self.state.next(job.bound)
+            job.owner.flush()
+            if drive:
+                self.drive(job, first=first)
 
     def cancel(self, job: Job) -> None:
         """End a submission unless it has ended."""
-        with self.locked:
+        with self.locked():
             self.state.cancel(job)
         job.owner.flush()
 
@@ -189,24 +185,25 @@ class Engine:
         self._drain()
 
     def _drain(self) -> None:
-        while self._released and self.lock.acquire(blocking=False):
-            closing = False
-            try:
-                while self._released:
-                    keys = self._released.popleft()
-                    if keys is not None:
-                        self.state.release(keys)
-                    else:
-                        closing = True
-                        self._shut()
-            finally:
-                self.unlock()
-            if closing:
-                self.dispose()
+        with shielded():
+            while self._released and self.lock.acquire(blocking=False):
+                closing = False
+                try:
+                    while self._released:
+                        keys = self._released.popleft()
+                        if keys is not None:
+                            self.state.release(keys)
+                        else:
+                            closing = True
+                            self._shut()
+                finally:
+                    self.unlock()
+                if closing:
+                    self.dispose()
 
     def look(self, keys: Sequence[Key]) -> list[Found]:
         """Return value (``ABSENT`` if only on disk), file and known description of held keys."""
-        with self.locked:
+        with self.locked():
             if self.closed:
                 raise SchedulerClosed("the scheduler is closed")
             found = []
@@ -219,7 +216,7 @@ class Engine:
 
     def close(self) -> None:
         """Cancel and forget everything, end the threads, remove the files."""
-        with self.locked:
+        with self.locked():
             self._shut()
         self.dispose()
         for thread in self.threads:
@@ -323,11 +320,15 @@ class Engine:
         self, job: Job, deadline: float | None = None, *, first: Item | Spill | None = None
     ) -> None:
         """Work in the calling thread until ``job`` ends, on nothing less urgent than it."""
+        with shielded():
+            self._drive(job, deadline, first)
+
+    def _drive(self, job: Job, deadline: float | None, first: Item | Spill | None) -> None:
         level = self.level
         park = threading.Lock()
         park.acquire()
         if level:
-            with self.locked:
+            with self.locked():
                 self.state.active -= 1  # so that memory is given to what it waits for
         try:
             while first is not None:
@@ -338,8 +339,9 @@ class Engine:
                 if instruction is None and job.state is None:
                     self._helpers.append(park)
                     self._let_go()
-                    if not park.acquire(timeout=-1 if deadline is None else _remaining(deadline)):
-                        break  # though it be a little early: the park is still to be released
+                    with allowed:
+                        if not park.acquire(timeout=_timeout(deadline)):
+                            break  # though it be a little early: the park is still to be released
                 else:
                     self.unlock()
                 while instruction is not None:
@@ -349,7 +351,7 @@ class Engine:
             if not level and self._native is not None:
                 self._native.rest()
             if level:
-                with self.locked:
+                with self.locked():
                     self.state.active += 1
 
     def _perform(self, instruction: Item | Spill, bound: int) -> Item | Spill | None:
@@ -372,7 +374,8 @@ class Engine:
         value: Any = None
         cost: Charges = ()
         try:
-            value = self.evaluate(item)
+            with allowed:
+                value = self.evaluate(item)
             cost = charges(value, self.state.memory.ledger)
             if job.observed:
                 event = TaskDone(item.key, int(sizeof(value)), time.perf_counter() - start)
@@ -411,7 +414,7 @@ class Engine:
             if source.value is ABSENT:
                 value = source.file.load()
                 cost = charges(value, self.state.memory.ledger)
-                with self.locked:
+                with self.locked():
                     self.state.loaded(source, value, cost)
 
     def _spill(self, spill: Spill, bound: int) -> Item | Spill | None:
@@ -421,7 +424,7 @@ class Engine:
             file = self._store.write(spill.item.value)
         except Exception as raised:  # noqa: BLE001  (pickling may raise whatever it likes)
             error = raised.with_traceback(None)
-        with self.locked:
+        with self.locked():
             if error is None:
                 # A sample would keep in memory what is to leave it.
                 self.state.spilled(spill, file, info if info.sample is None else None)
@@ -445,6 +448,10 @@ def _value(value: Any, file: SpillFile | None) -> Any:
         return value
     assert file is not None
     return file.read()
+
+
+def _timeout(deadline: float | None) -> float:
+    return -1 if deadline is None else _remaining(deadline)
 
 
 def _remaining(deadline: float) -> float:
@@ -473,7 +480,13 @@ class LocalScheduler:
     ) -> LocalHandle:
         # In its own level, a submission that is driven here is not kept waiting by others.
         handle = LocalHandle(self, keys, callbacks, self._engine.level + drive)
-        self._engine.submit(graph, handle.keys, hints or _NO_HINTS, handle.job, drive=drive)
+        try:
+            self._engine.submit(graph, handle.keys, hints or _NO_HINTS, handle.job, drive=drive)
+        except KeyboardInterrupt:  # the caller gets no handle to let go of it by
+            handle.cancel()
+            if handle.state == "done":
+                self.release(handle.keys)
+            raise
         return handle
 
     def gather(self, keys: Sequence[Key]) -> list[Any]:

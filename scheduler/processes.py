@@ -72,7 +72,7 @@ class ProcessEngine(Engine):
     def cancel(self, job: Job) -> None:
         """End a submission and the processes that run what nobody else wants of it."""
         super().cancel(job)
-        with self.locked:
+        with self.locked():
             for item, child in list(self._busy.items()):
                 if item.status == DROPPED:
                     child.kill()

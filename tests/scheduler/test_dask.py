@@ -21,7 +21,7 @@ from marsdask.scheduler.testing.tools import DEADLINE, Gate, inc, key, pass_gate
 @pytest.fixture(scope="module")
 def cluster():
     with LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None
+        n_workers=2, threads_per_worker=1, processes=False, dashboard_address=":0"
     ) as cluster:
         yield cluster
 

@@ -190,7 +190,7 @@ def test_a_finalizer_may_release_while_the_lock_is_held():
     """Releasing never blocks: it is done when the lock is free."""
     with ThreadsScheduler(nthreads=1) as scheduler:
         scheduler.submit({"a": Task("a", int)}, ["a"]).wait(DEADLINE)
-        with scheduler._engine.locked:
+        with scheduler._engine.locked():
             scheduler.release(["a"])
             assert "a" in scheduler._engine.state.items
         assert "a" not in scheduler._engine.state.items
@@ -201,7 +201,7 @@ def test_a_finalizer_may_close_while_the_lock_is_held():
     scheduler = ThreadsScheduler(nthreads=1)
     scheduler.submit({"a": Task("a", int)}, ["a"]).wait(DEADLINE)
     engine = scheduler._engine
-    with engine.locked:
+    with engine.locked():
         del scheduler
         gc.collect()
         assert not engine.closed
