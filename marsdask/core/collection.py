@@ -365,7 +365,7 @@ def compute(*collections: Collection, session: Session | None = None) -> tuple[A
     chosen = _session_of(collections, session)
     nodes = [item._node for item in collections]
     try:
-        stored = chosen.execute(nodes)
+        stored = chosen.execute(nodes, lasting=False)
         return tuple(
             _value(type(item), result, owned=not _holds_data(node))
             for item, node, result in zip(collections, nodes, stored, strict=True)

@@ -73,10 +73,14 @@ class Session:
             shared_memory=scheduler.capabilities.shared_memory,
         )
 
-    def compilation(self, nodes: Sequence[Node]) -> Compilation:
+    def compilation(self, nodes: Sequence[Node], *, lasting: bool = False) -> Compilation:
         """Return the compilation of ``nodes`` for this session, results it holds put in place."""
         return Compilation(
-            self._localised(nodes), plan=self.plan(), results=self._results, check=options.verify
+            self._localised(nodes),
+            plan=self.plan(),
+            results=self._results,
+            check=options.verify,
+            lasting=lasting,
         )
 
     def lookup(self, node: Node) -> Stored | None:
@@ -92,8 +96,12 @@ class Session:
         show_progress: bool | str | None = None,
         monitor: Monitor | None = None,
         running: Running | None = None,
+        lasting: bool = True,
     ) -> list[Stored]:
-        """Compute the nodes, keep their chunks, and return their computed forms."""
+        """Compute the nodes, keep their chunks, and return their computed forms.
+
+        Unless they are ``lasting``, chunks may be views of arrays in the user's memory.
+        """
         self.check_open()
         found = {node.name: stored for node in nodes if (stored := self.lookup(node)) is not None}
         wanted = list({node.name: node for node in nodes if node.name not in found}.values())
@@ -102,7 +110,7 @@ class Session:
             inside = executing.set(True)
             try:
                 with progress_bar(monitor, enabled=enabled) as watched:
-                    found.update(self._compute(wanted, watched, running or Running()))
+                    found.update(self._compute(wanted, watched, running or Running(), lasting))
             finally:
                 executing.reset(inside)
         return [found[node.name] for node in nodes]
@@ -191,13 +199,13 @@ class Session:
         return graph.map(change).roots
 
     def _compute(
-        self, nodes: Sequence[Node], monitor: Monitor | None, running: Running
+        self, nodes: Sequence[Node], monitor: Monitor | None, running: Running, lasting: bool
     ) -> dict[str, Stored]:
         if self.scheduler.capabilities.compiles:
             graph = substitute(Graph(self._localised(nodes)), self._results)
             if can_be_sent(graph):
                 return self._compute_there(nodes, graph, monitor, running)
-        compilation = self.compilation(nodes)
+        compilation = self.compilation(nodes, lasting=lasting)
         held: list[tuple[Any, ...]] = []
         infos: dict[Any, Any] = {}
         try:

@@ -68,6 +68,8 @@ class Cost(NamedTuple):
 
     True for a kernel that does so itself.
     """
+    shares: bool = False
+    """Whether the result may be a view of an input all the same, though memory is set aside."""
 
 
 _COSTS: dict[Any, Cost] = {operator.getitem: Cost(0.0, view=True)}

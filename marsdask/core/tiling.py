@@ -14,6 +14,7 @@ from .errors import MemoryBudgetError
 from .graph import Graph
 from .lowering import lower
 from .node import Node
+from .owning import owned
 from .passes import run_passes, substitute
 from .plan import Plan, current_plan
 from .types import Chunks, Index, Size, Unknown
@@ -42,7 +43,8 @@ class _Paused:
 class Compilation:
     """Compile ``roots`` stage by stage: deterministic given the infos it is fed.
 
-    ``results`` holds nodes computed before, by name.
+    ``results`` holds nodes computed before, by name. What is ``lasting`` shares no memory with the
+    user's own arrays.
     """
 
     blind: ClassVar[bool] = False
@@ -55,12 +57,14 @@ class Compilation:
         plan: Plan | None = None,
         results: Mapping[str, Node] | None = None,
         check: bool = False,
+        lasting: bool = False,
     ) -> None:
         self.roots = tuple(roots)
         self.plan = plan or Plan()
         self.grids: dict[str, Grid] = {}
         self.logical = substitute(Graph(self.roots), results or {})
         self._check = check
+        self._lasting = lasting
         self._started = False
         self._begin(self.plan)
 
@@ -98,6 +102,8 @@ class Compilation:
             ]
         else:
             self._final = True
+            if self._lasting:
+                self._tiled.update({root: owned(self._tiled[root]) for root in self.graph.roots})
             refs = [ref for root in self.graph.roots for ref in self._tiled[root].refs()]
         stage = self._stage(refs)
         self._started = True

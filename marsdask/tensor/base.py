@@ -9,7 +9,7 @@ import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -56,6 +56,8 @@ def sparse_empty(dtype: np.dtype[Any], ndim: int) -> Any:
 class SliceAt:
     """Gives each chunk its part of an array in memory, as a view."""
 
+    lends: ClassVar[bool] = True
+    """What lasts is copied: the array is the user's."""
     name: str
     array: Any = field(repr=False)
     chunks: Chunks = field(repr=False)

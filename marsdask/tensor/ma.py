@@ -17,6 +17,7 @@ import numpy as np
 from marsdask.core.chunk import Grid
 from marsdask.core.collection import Collection, register_collection, wrap
 from marsdask.core.node import Node
+from marsdask.core.shapes import Cost
 from marsdask.core.types import Index
 
 from . import arrange, elementwise, index, join, masks, reduce, reshape, scan, setitem, shape
@@ -39,6 +40,7 @@ class OfMasked:
     """A function of masked blocks, under no warnings about what the mask hides."""
 
     func: Callable[..., Any]
+    cost: ClassVar[Cost] = Cost(shares=True)
 
     @property
     def __name__(self) -> str:

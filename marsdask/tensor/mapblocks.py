@@ -32,7 +32,7 @@ class UserFunction:
     """Where the chunks go."""
     keywords: tuple[str, ...] = ()
     """Names of the constants of the chunk, which come last."""
-    cost: ClassVar[Cost] = Cost(least=2**20)
+    cost: ClassVar[Cost] = Cost(least=2**20, shares=True)
 
     @property
     def __name__(self) -> str:
@@ -220,7 +220,8 @@ def map_blocks(
 
     As dask.array.map_blocks, ``block_id`` and ``block_info`` in the function's signature included.
     Unless ``align_arrays`` chunks go together by their place, whatever their sizes.
-    ``name``, ``token`` and ``enforce_ndim`` are taken and change nothing.
+    ``name``, ``token`` and ``enforce_ndim`` are taken and change nothing. A function that writes
+    into a chunk copies it first: others may read it, and it may be a view of the user's own array.
     """
     del name, token, enforce_ndim
     arrays, arguments, places = _arrays(args)

@@ -129,7 +129,7 @@ class ShapesAt:
         return (tuple(shape),)
 
 
-@kernel(scratch=0.0)
+@kernel(scratch=0.0, shares=True)
 def reform(block: Any, shape: Shape) -> Any:
     """Return a block in another shape: a view where it is contiguous."""
     return block.reshape(shape)

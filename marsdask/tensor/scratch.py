@@ -14,6 +14,8 @@ from marsdask.core.shapes import Cost, register_cost
 
 register_cost(np.ufunc, Cost(scratch=0.0))
 register_cost(np.squeeze, Cost(scratch=0.0, view=True))
+register_cost(np.real, Cost(shares=True))
+register_cost(np.imag, Cost(shares=True))
 register_cost(np.isclose, Cost(scratch=2.0))
 register_cost(np.sort, Cost(scratch=0.1))
 

@@ -50,7 +50,7 @@ def set_flat(a: Any, value: Any) -> None:
     Flat(a)[:] = value
 
 
-@kernel(scratch=1.0)
+@kernel(scratch=1.0, shares=True)
 def seen_as(block: Any, kind: Any) -> Any:
     """Return a block's bytes as elements of another type."""
     if block.dtype.itemsize == kind.itemsize:
