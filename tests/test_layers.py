@@ -103,6 +103,7 @@ LAZY_IMPORTS = {
     "marsdask/tensor/exchange.py": {"dask.array": "heavy: only programs that mix need it"},
     "scheduler/child.py": {"multiprocessing.connection": "PipeConnection exists on Windows only"},
     "scheduler/worker/binding.py": {"fcntl": "exists on Unix only"},
+    "scheduler/worker/server.py": {"resource": "exists on Unix only"},
 }
 
 

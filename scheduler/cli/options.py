@@ -172,10 +172,15 @@ MEMORY = (
     Option(
         "--plasma-dir",
         "DIR",
-        "directory of shared memory; it counts as no memory then",
+        "directory of the files that shared memory consists of (default: none, no files)",
         "MARS_PLASMA_DIRS",
     ),
-    Option("--plasma-limit", "SIZE", "most that may be put there", "MARS_PLASMA_LIMIT"),
+    Option(
+        "--plasma-limit",
+        "SIZE",
+        "most that worker processes of a host may share (default: --cache-mem)",
+        "MARS_PLASMA_LIMIT",
+    ),
     Option("--disk-compression", "NAME", "compression of spilled data (default: none)"),
     Option("--transfer-compression", "NAME", "compression on the network (default: none)"),
     Option(

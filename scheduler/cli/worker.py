@@ -41,7 +41,7 @@ class WorkerService:
         self._nannies: list[MarsNanny] = []
         timeout = settings.given.death_timeout
         self.death_timeout = None if timeout is None else float(timeout)
-        dask.config.set(memory_config(self.resources) | self.resources.config)
+        dask.config.set(self.resources.config | memory_config(self.resources))
 
     async def start(self) -> None:
         """Find the supervisor and start the workers with it."""
@@ -115,13 +115,15 @@ class WorkerService:
 
 
 def memory_config(resources: Resources) -> dict[str, Any]:
-    """Return Mars's limits as Dask's configuration."""
+    """Return Mars's limits as the configuration of each process."""
     target = min(SOFT, resources.cache / resources.memory)
+    shared = resources.config.get("marsdask.shared.limit", resources.cache)
     return {
         "distributed.worker.memory.target": round(target, 4),
         "distributed.worker.memory.spill": round((target + SOFT) / 2, 4),
         "distributed.worker.memory.pause": SOFT,
         "distributed.worker.memory.terminate": HARD,
+        "marsdask.shared.limit": shared // resources.processes,
     }
 
 

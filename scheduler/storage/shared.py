@@ -93,18 +93,19 @@ class Pool:
                 self._drop(self._idle.pop())
             return freed
 
+    def unused(self) -> int:
+        """Return the bytes of the segments that no value of this process's is in."""
+        with self._lock:
+            self._collect()
+            return sum(segment.nbytes for segment in (*self._read, *self._idle))
+
     def resident(self) -> int:
         """Return the memory to charge to this process, its segments included.
 
         They are charged to it, who can free them, and not to those who read them, and whether
         somebody has touched them or not. So figures of several processes add up.
         """
-        status = Path("/proc/self/status").read_text()
-        fields = dict(line.split(":", 1) for line in status.splitlines())
-        # Mapped segments of a directory are among the mapped files; the others are programs, which
-        # can be dropped and read again at any time.
-        names = ["RssAnon"] if self.folder is not None else ["RssAnon", "RssFile"]
-        return self.nbytes + sum(int(fields[name].split()[0]) << 10 for name in names)
+        return self.nbytes + own_memory(os.getpid())
 
     def close(self) -> None:
         """Let go of all segments; what others have opened stays theirs."""
@@ -171,6 +172,21 @@ class Pool:
     def _drop(self, segment: Segment) -> None:
         self._segments.discard(segment)
         segment.close()
+
+
+def own_memory(pid: int) -> int:
+    """Return the memory of a process that nobody shares with it; 0 if it has ended.
+
+    What it has mapped of files, which the system drops when it likes, is not among it, and neither
+    are segments, whoever made them.
+    """
+    try:
+        status = Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return 0
+    return sum(
+        int(line.split()[1]) << 10 for line in status.splitlines() if line.startswith("RssAnon")
+    )
 
 
 class Shared:

@@ -13,6 +13,9 @@ from typing import Any
 from ..errors import SharedGone
 from . import shared_segment
 
+#: Processes with another number make other handles.
+FORMAT = 1
+
 
 @functools.cache
 def place() -> str:
@@ -64,7 +67,9 @@ class Opened:
 
     def __init__(self, handle: Handle, descriptor: int) -> None:
         self.close = weakref.finalize(self, os.close, descriptor)
-        memory = shared_segment.view(descriptor, handle.parts[-1].stop)
+        self.mapping = shared_segment.mapped(descriptor, handle.parts[-1].stop)
+        """Lives as long as anything that looks at the memory."""
+        memory = memoryview(self.mapping)
         self.value = pickle.loads(handle.stream, buffers=[memory[part] for part in handle.parts])
         self.handle = replace(handle, pid=os.getpid(), descriptor=descriptor)
         """For a third process, also when the first has ended."""

@@ -143,11 +143,11 @@ def _holds(descriptor: int, token: bytes) -> bool:
     )
 
 
-def view(descriptor: int, size: int) -> memoryview:
+def mapped(descriptor: int, size: int) -> mmap.mmap:
     """Map a leased segment; what is modified there becomes a copy of this process's own."""
     # READ | WRITE of a private mapping: the descriptor itself can only read.
     protection = mmap.PROT_READ | mmap.PROT_WRITE
-    return memoryview(mmap.mmap(descriptor, size, mmap.MAP_PRIVATE, protection, **_UNTRACKED))
+    return mmap.mmap(descriptor, size, mmap.MAP_PRIVATE, protection, **_UNTRACKED)
 
 
 def problem(folder: str | None = None) -> str | None:

@@ -13,6 +13,11 @@ WORKER_HOOKS = (
     Hook("distributed.worker_state_machine", "WorkerState._acquire_resources", ("ts",)),
     Hook("distributed.worker_state_machine", "WorkerState._release_resources", ("ts",)),
     Hook("distributed.worker_state_machine", "WorkerState._handle_event"),
+    Hook("distributed.worker_state_machine", "WorkerState._transition_to_memory", ("ts", "value")),
+    Hook("distributed.worker_state_machine", "WorkerState._purge_state", ("ts",)),
+    Hook("distributed.worker", "Worker.get_data", ("comm", "keys", "who", "serializers")),
+    Hook("distributed.worker", "Worker.identity"),
+    Hook("distributed.system_monitor", "SystemMonitor.get_process_memory", ("self",)),
     Hook("distributed.spill", "SpillBuffer._slow_uncached"),
     Hook("distributed.diskutils", "WorkSpace.new_work_dir"),
 )

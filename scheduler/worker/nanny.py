@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import math
+import sys
 from typing import Any
 
 import dask.config
 import distributed
+from distributed.worker_memory import NannyMemoryManager
 
 from .. import hooks
+from ..storage.shared import own_memory
 from .hooks import NANNY_HOOKS
 from .server import MarsWorker
 
@@ -32,6 +36,9 @@ class MarsNanny(distributed.Nanny):
         # distributed derives the section of its configuration from the class's name.
         self.blocked_handlers = dask.config.get("distributed.nanny.blocked-handlers", [])
         self.id = self.id.replace(type(self).__name__, "Nanny", 1)
+        self.memory_manager = ProcessMemory(
+            self, memory_limit=self.memory_manager.memory_limit or 0
+        )
 
     async def start_unsafe(self) -> Any:
         """Start the worker process and watch it."""
@@ -44,3 +51,16 @@ class MarsNanny(distributed.Nanny):
         """Take note that the worker is going to end, and why."""
         self.reason = reason
         super().close_gracefully(reason=reason)
+
+
+class ProcessMemory(NannyMemoryManager):
+    """Restarts a worker process that takes too much, of memory that is its own."""
+
+    def memory_monitor(self, nanny: distributed.Nanny) -> None:
+        """Look at the process."""
+        process = nanny.process and nanny.process.process
+        if sys.platform == "linux" and process is not None and process.pid is not None:
+            most = self.memory_terminate_fraction * (self.memory_limit or math.inf)
+            if own_memory(process.pid) <= most:
+                return
+        super().memory_monitor(nanny)

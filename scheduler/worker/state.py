@@ -18,6 +18,7 @@ from distributed.worker_state_machine import (
 )
 
 from .admission import Admission, Verdict
+from .sharing import Sharing
 
 
 @dataclass
@@ -38,6 +39,7 @@ class MarsWorkerState(WorkerState):
     admission: Admission | None = None
     make_room: Callable[[int], None] | None = None
     """Begins to move that many bytes to disk; a :class:`MemoryFreedEvent` follows."""
+    sharing: Sharing | None = None
 
     def _next_ready_task(self) -> TaskState | None:
         ts = super()._next_ready_task()
@@ -52,6 +54,8 @@ class MarsWorkerState(WorkerState):
             if dep.key in self.data and weights and dep.key not in fast
         )
         stored = int(getattr(fast, "total_weight", 0))
+        if self.sharing is not None:
+            stored += self.sharing.pool.unused()
         pinned = int(sum(weights.get(key, 0) for key in inputs))
         wants = needs(ts) + spilled
         verdict = self.admission.judge(wants, stored, pinned)
@@ -74,6 +78,16 @@ class MarsWorkerState(WorkerState):
         super()._release_resources(ts)
         if self.admission is not None:
             self.admission.end(ts.key)
+
+    def _transition_to_memory(self, ts: TaskState, value: Any, *args: Any, **options: Any) -> Any:
+        if self.sharing is not None:
+            self.sharing.arrived(ts.key, value)
+        return super()._transition_to_memory(ts, value, *args, **options)
+
+    def _purge_state(self, ts: TaskState) -> None:
+        super()._purge_state(ts)
+        if self.sharing is not None:
+            self.sharing.forget(ts.key)
 
     def _handle_event(self, ev: StateMachineEvent) -> Any:
         if isinstance(ev, MemoryFreedEvent):

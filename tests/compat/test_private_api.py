@@ -41,11 +41,16 @@ PRIVATE = {
     ("distributed.spill", "SpillBuffer._slow_uncached"): "several spill directories",
     ("distributed.stealing", "WorkStealing._get_thief"): "no theft to where it does not fit",
     ("distributed.stealing", "WorkStealing.move_task_confirm"): "promises move with their tasks",
+    ("distributed.system_monitor", "SystemMonitor.get_process_memory"): "shared pages count once",
     ("distributed.worker", "Worker.__init__"): "our state machine in place of the stock one",
+    ("distributed.worker", "Worker.get_data"): "results in shared memory",
+    ("distributed.worker", "Worker.identity"): "who can open what is shared",
     ("distributed.worker_state_machine", "WorkerState._acquire_resources"): "admission's promises",
     ("distributed.worker_state_machine", "WorkerState._ensure_computing"): "trying again",
     ("distributed.worker_state_machine", "WorkerState._handle_event"): "an event of our own",
     ("distributed.worker_state_machine", "WorkerState._next_ready_task"): "admission",
+    ("distributed.worker_state_machine", "WorkerState._purge_state"): "memory that is let go of",
+    ("distributed.worker_state_machine", "WorkerState._transition_to_memory"): "memory of others",
     ("distributed.worker_state_machine", "WorkerState._release_resources"): "and their ends",
 }
 

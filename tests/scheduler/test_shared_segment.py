@@ -5,7 +5,7 @@ import os
 import pytest
 
 from marsdask.scheduler.errors import SharedGone
-from marsdask.scheduler.storage.shared_segment import START, Segment, lease, problem, view
+from marsdask.scheduler.storage.shared_segment import START, Segment, lease, mapped, problem
 from tests.scheduler import shared_actions as actions
 from tests.scheduler.peer import peers
 
@@ -27,7 +27,7 @@ def write(segment, text):
 def read(segment):
     descriptor = lease(os.getpid(), segment.descriptor, segment.token)
     try:
-        return view(descriptor, segment.nbytes)
+        return memoryview(mapped(descriptor, segment.nbytes))
     finally:
         os.close(descriptor)
 
@@ -84,7 +84,7 @@ def test_readers_cannot_write():
     descriptor = lease(os.getpid(), segment.descriptor, segment.token)
     with pytest.raises(OSError, match="Bad file descriptor"):
         os.pwrite(descriptor, b"other", START)
-    memory = view(descriptor, segment.nbytes)
+    memory = memoryview(mapped(descriptor, segment.nbytes))
     os.close(descriptor)
     memory[START : START + 4] = b"your"
     assert read(segment)[START : START + 9] == b"some text"

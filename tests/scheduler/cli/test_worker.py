@@ -48,6 +48,8 @@ def test_ports_devices_and_recovery():
 
 
 def test_limits_are_mars_limits():
-    """Pausing at 75 %, restarting at 90 %, spilling beyond the cache."""
+    """Pausing at 75 %, restarting at 90 %, spilling beyond the cache, which processes divide."""
     resources, _ = options()
-    assert list(memory_config(resources).values()) == [0.5, 0.625, 0.75, 0.9]
+    assert list(memory_config(resources).values()) == [0.5, 0.625, 0.75, 0.9, 750]
+    resources.config["marsdask.shared.limit"] = 100
+    assert memory_config(resources)["marsdask.shared.limit"] == 50

@@ -1,0 +1,49 @@
+"""Values that travel from worker to worker as a note of where they lie.
+
+The note takes the value's place in the answer that distributed sends, and turns into the value when
+the receiver reads that answer, whatever the receiver is. Only who sends notes has to know of them.
+"""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from typing import Any
+
+from ..storage.shared_handle import Handle
+
+_lock = threading.Lock()
+#: What has come and was not claimed yet, by its memory: the value's identity and where it lies.
+_unclaimed: weakref.WeakKeyDictionary[Any, tuple[int, Handle]] = weakref.WeakKeyDictionary()
+
+
+class Arriving:
+    """A value that another process of this host opens instead of being sent it."""
+
+    def __init__(self, handle: Handle) -> None:
+        self.handle = handle
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _arrive, (self.handle,)
+
+
+def _arrive(handle: Handle) -> Any:
+    """Open the value.
+
+    Raises ``OSError`` if that fails, which distributed takes for a lost connection: it asks again.
+    """
+    opened = handle.open()
+    opened.close()
+    with _lock:
+        _unclaimed[opened.mapping] = id(opened.value), handle
+    return opened.value
+
+
+def claim(value: Any) -> Handle | None:
+    """Return where a value lies that has come just now, ``None`` for any other; tell it once."""
+    with _lock:
+        for mapping, (identity, handle) in _unclaimed.items():
+            if identity == id(value):
+                del _unclaimed[mapping]
+                return handle
+    return None

@@ -1,0 +1,202 @@
+"""What of a worker's results lies in shared memory, without a worker."""
+
+from __future__ import annotations
+
+import asyncio
+
+import numpy as np
+import pytest
+from distributed.spill import SpillBuffer
+
+from marsdask.scheduler.storage.shared import Pool
+from marsdask.scheduler.storage.shared_segment import problem
+from marsdask.scheduler.worker.arriving import Arriving, claim
+from marsdask.scheduler.worker.peers import NAME, Peers, introduction
+from marsdask.scheduler.worker.sharing import Sharing, SharingComm
+
+pytestmark = pytest.mark.skipif(problem() is not None, reason=str(problem()))
+
+MIB = 1 << 20
+
+
+def in_thread(function, *args):
+    return asyncio.ensure_future(asyncio.to_thread(function, *args))
+
+
+@pytest.fixture
+def sharing(tmp_path):
+    pool = Pool(64 * MIB)
+    yield Sharing(pool, SpillBuffer(str(tmp_path), 100 * MIB), in_thread)
+    pool.close()
+
+
+def ones(nbytes=8 * MIB):
+    return np.ones(nbytes // 8)
+
+
+def test_one_copy_for_all_who_ask(sharing):
+    """Two that ask at once get one segment, which then is what the worker has itself."""
+
+    async def main():
+        value = sharing.data["x"] = ones()
+        one, other = await asyncio.gather(sharing.share("x", value), sharing.share("x", value))
+        assert one is other
+        assert sharing.data["x"] is not value
+        assert sharing.pool.nbytes < 9 * MIB
+        assert (
+            sharing.data.fast.total_weight == value.nbytes + sharing.data.fast.weights["x"] % 4096
+        )
+        assert await sharing.share("x", sharing.data["x"]) is one
+
+    asyncio.run(main())
+
+
+def test_memory_goes_with_the_result(sharing):
+    """Deleted or moved to disk, its segment is free for another."""
+
+    async def main():
+        for end in (sharing.data.__delitem__, lambda key: sharing.data.evict()):
+            sharing.data["x"] = ones()
+            assert await sharing.share("x", sharing.data["x"])
+            await asyncio.sleep(0)  # whoever asked has it no more
+            end("x")
+            sharing.forget("x")
+            assert sharing.pool.unused() == sharing.pool.nbytes > 0
+            assert sharing.pool.trim() > 0
+
+    asyncio.run(main())
+
+
+def test_a_result_deleted_while_it_is_copied(sharing):
+    """Who asked may still open it; the worker keeps neither it nor its successor's place."""
+
+    async def main():
+        value = sharing.data["x"] = ones()
+        asking = asyncio.create_task(sharing.share("x", value))
+        await asyncio.sleep(0)
+        del sharing.data["x"]
+        sharing.forget("x")
+        sharing.data["x"] = "another"
+        shared = await asking
+        assert shared.handle.load().sum() == MIB
+        assert sharing.data["x"] == "another"
+        again = sharing.data["x"] = np.zeros(MIB)
+        assert (await sharing.share("x", again)).handle.load().sum() == 0
+
+    asyncio.run(main())
+
+
+def test_what_is_borrowed_weighs_nothing(sharing):
+    """It is noticed by its arrival, passed on as long as its owner has it, and spared by spills."""
+
+    async def main():
+        owner = Pool(64 * MIB)
+        shared = owner.publish(ones())
+        assert shared is not None
+        handle = shared.handle
+        opened, arrive = Arriving(handle).__reduce__()
+        value = opened(*arrive)
+        sharing.arrived("x", value)
+        assert claim(value) is None
+        sharing.data["x"] = value
+        assert sharing.data.fast.total_weight < MIB
+        passed = await sharing.share("x", value)
+        assert passed.handle.token == handle.token
+        passed.close()
+        sharing.data["y"] = ones(MIB)
+        sharing.spare_borrowed()
+        sharing.data.evict()
+        assert list(sharing.data.fast) == ["x"]
+        sharing.pool.share_from = 0
+        owner.close()
+        passed = await sharing.share("x", value)
+        assert passed.handle.token != handle.token
+        assert sharing.data.fast.total_weight > MIB
+
+    asyncio.run(main())
+
+
+def test_what_is_not_shared(sharing):
+    """Small results, and those that no room is left for: the next time there may be some."""
+
+    async def main():
+        assert await sharing.share("small", np.ones(10)) is None
+        assert await sharing.share("x", ones(80 * MIB)) is None
+        sharing.pool.limit = 100 * MIB
+        assert await sharing.share("x", ones(80 * MIB)) is not None
+
+    asyncio.run(main())
+
+
+class Peer:
+    """A worker as others call it."""
+
+    def __init__(self, answer):
+        self.answer = answer
+        self.asked = 0
+
+    def __call__(self, address):
+        return self
+
+    async def identity(self):
+        self.asked += 1
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return self.answer
+
+    async def write(self, message, **options):
+        self.message = message
+
+    async def read(self, **options):
+        raise OSError("the other end could not read that")
+
+
+@pytest.mark.parametrize(
+    ("answer", "near"),
+    [
+        ({NAME: introduction()}, True),
+        ({NAME: introduction() | {"place": "another"}}, False),
+        ({NAME: introduction() | {"format": 0}}, False),
+        ({"type": "Worker"}, False),
+        (OSError(), False),
+        (TimeoutError(), False),
+    ],
+    ids=["near", "far", "other release", "stock", "gone", "slow"],
+)
+def test_each_end_of_a_connection_is_asked_once(answer, near):
+    """What it does not say, it is not taken for."""
+
+    async def main():
+        peer = Peer(answer)
+        peers = Peers(peer)
+        for _ in range(3):
+            assert await peers.near(peer, "tcp://there:1") is near
+        assert peer.asked == 1
+        assert not await peers.near(peer, "inproc://there")
+
+    asyncio.run(main())
+
+
+def test_who_cannot_open_is_told_no_more(sharing):
+    """An answer that was not confirmed went with values in shared memory."""
+
+    async def main():
+        peer = Peer({NAME: introduction()})
+        peers = Peers(peer)
+        comm = SharingComm(peer, "tcp://there:1", peers, sharing)
+        sharing.data["x"] = ones()
+        message = {"status": "OK", "data": {"x": Wrapped(sharing.data["x"]), "actor": 1}}
+        await comm.write(message)
+        assert isinstance(peer.message["data"]["x"].data, Arriving)
+        assert peer.message["data"]["actor"] == 1
+        assert await peers.near(peer, "tcp://there:1")
+        with pytest.raises(OSError, match="could not"):
+            await comm.read()
+        assert not await peers.near(peer, "tcp://there:1")
+
+    asyncio.run(main())
+
+
+class Wrapped:
+    def __init__(self, data):
+        self.data = data
