@@ -13,7 +13,7 @@ CANDIDATES := python3.14 python3.13 python3.12 python3.11 python3 python
 # ensurepip too skips interpreters that cannot make a virtual environment (Debian splits it off).
 SUITABLE := import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))
 
-.PHONY: quickstart test test-long conformance lint format bench docs clean
+.PHONY: quickstart test test-long conformance compat lint format bench docs clean
 .DEFAULT_GOAL := test
 
 quickstart: $(STAMP)
@@ -39,6 +39,12 @@ conformance: $(VENV)/.conformance
 	else \
 	  echo "array-api-tests was not run: give a checkout, ARRAY_API_TESTS=path"; \
 	fi
+
+# Dask's own tests, with its scheduler and with ours; with DISTRIBUTED=path, a checkout of
+# dask/distributed, its tests with its servers and with ours. COMPAT="--suite dask dask/array/*"
+# takes some of them.
+compat: $(VENV)/.compat
+	$(BIN)/python tests/compat/compare.py $(if $(DISTRIBUTED),--distributed "$(DISTRIBUTED)") $(COMPAT)
 
 lint: $(STAMP)
 	$(BIN)/ruff check --quiet .
@@ -79,6 +85,10 @@ $(STAMP): pyproject.toml setup.py
 
 $(VENV)/.conformance: $(STAMP)
 	@$(PIP) --editable '.[conformance]'
+	@touch $@
+
+$(VENV)/.compat: $(STAMP)
+	@$(PIP) --editable '.[compat]'
 	@touch $@
 
 $(VENV)/.docs: $(STAMP)

@@ -1,0 +1,157 @@
+"""Dask's and distributed's own tests with their classes and with ours: ``make compat``.
+
+Each file of a suite runs stock first; what passed runs again with ours in place, and what fails
+then a third time, alone: on a busy machine timing fails, too. What differs and may is in
+``differences.toml``, each with its reason; anything else fails the comparison.
+"""
+
+from __future__ import annotations
+
+import argparse
+import fnmatch
+import os
+import subprocess
+import sys
+import tempfile
+import tomllib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from pathlib import Path
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
+
+#: Seconds for one file.
+FILE_LIMIT = 3600
+
+
+@dataclass(frozen=True)
+class Suite:
+    """A package's tests: where, and what puts ours in place."""
+
+    name: str
+    folder: Path
+    plugins: tuple[str, ...]
+    ours: tuple[str, ...]
+    options: tuple[str, ...] = ()
+    environment: dict[str, str] = field(default_factory=dict)
+    default: tuple[str, ...] = ()
+    #: Seconds for one test; needs the package pytest-timeout.
+    limit: int | None = 60
+
+    def files(self, wanted: Iterable[str]) -> Iterator[str]:
+        """Yield the files that match any of the patterns, the suite's own if there are none."""
+        seen = set()
+        for pattern in tuple(wanted) or self.default:
+            for path in sorted(self.folder.glob(pattern)):
+                name = path.relative_to(self.folder).as_posix()
+                if name not in seen:
+                    seen.add(name)
+                    yield name
+
+
+def suites(checkout: str | None) -> Iterator[Suite]:
+    """Yield the suites that can run here."""
+    found = find_spec("dask")
+    assert found is not None
+    assert found.origin is not None
+    packages = Path(found.origin).parents[1]
+    dask = ("dask.conftest",)
+    array, frame = "dask/array/tests/test_*.py", "dask/dataframe/**/test_*.py"
+    threads = {"MARSDASK_GET": "threads"}
+    yield Suite("dask", packages, dask, ("our_get",), (), threads, (array, frame))
+    sample = ("dask/array/tests/test_overlap.py", "dask/dataframe/tests/test_shuffle.py")
+    cluster = {"MARSDASK_GET": "cluster"}
+    yield Suite("cluster", packages, dask, ("our_servers", "our_get"), (), cluster, sample)
+    if checkout:
+        utils = ("distributed.utils_test",)
+        options = ("--in-process", f"--checkout={checkout}")
+        default = ("distributed/tests/test_*.py", "distributed/*/tests/test_*.py")
+        yield Suite("distributed", Path(checkout), utils, ("our_servers",), options, {}, default)
+
+
+def run(
+    suite: Suite, file: str, *, ours: bool, only: Iterable[str] | None = None
+) -> dict[str, str]:
+    """Run a file, or some tests of it, and return each test's outcome."""
+    with tempfile.TemporaryDirectory() as folder:
+        outcomes, chosen = Path(folder, "outcomes"), Path(folder, "only")
+        outcomes.touch()
+        # Plugins are imported in this order: ours, before anything binds what they replace.
+        plugins = ("outcomes", *(suite.ours if ours else ()), *suite.plugins)
+        command = [sys.executable, "-m", "pytest", "-q", "--tb=no", "-p", "no:cacheprovider"]
+        command += ["--config-file", os.devnull, "--rootdir", str(suite.folder), "--noconftest"]
+        command += ["--import-mode=importlib", *suite.options]
+        command += [f"--timeout={suite.limit}"] if suite.limit else []
+        command += [word for plugin in plugins for word in ("-p", plugin)]
+        command += [f"--outcomes={outcomes}"]
+        if only is not None:
+            chosen.write_text("\n".join(only), encoding="utf-8")
+            command += [f"--only={chosen}"]
+        path = os.pathsep.join([str(ROOT), str(HERE / "plugins"), os.environ.get("PYTHONPATH", "")])
+        subprocess.run(
+            [*command, str(suite.folder / file)],
+            env={**os.environ, **suite.environment, "PYTHONPATH": path},
+            cwd=folder,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            check=False,
+            timeout=FILE_LIMIT,
+        )
+        found: dict[str, str] = {}
+        for line in outcomes.read_text(encoding="utf-8").splitlines():
+            outcome, _, test = line.partition("\t")
+            if found.get(test) != "failed":  # a test may pass, and its teardown fail
+                found[test] = outcome
+        return found
+
+
+def passed(outcomes: dict[str, str]) -> set[str]:
+    """Return the tests that passed."""
+    return {test for test, outcome in outcomes.items() if outcome == "passed"}
+
+
+def compare(suite: Suite, file: str, known: dict[str, str]) -> tuple[int, int, set[str], set[str]]:
+    """Return how many tests pass with stock and with ours, and which fail with ours only.
+
+    The last two are those that may differ, and those that may not.
+    """
+    stock = passed(run(suite, file, ours=False))
+    lost = stock - passed(run(suite, file, ours=True, only=stock)) if stock else set()
+    allowed = {test for test in lost if any(fnmatch.fnmatchcase(test, name) for name in known)}
+    for test in sorted(lost - allowed):
+        # A run of its own for each: some tests only fail after others.
+        lost -= passed(run(suite, file, ours=True, only=[test]))
+    return len(stock), len(stock) - len(lost), allowed, lost - allowed
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Compare suites and print a line for each file; return 1 if tests fail that may not."""
+    parser = argparse.ArgumentParser(description="Run others' tests with stock and with ours.")
+    parser.add_argument("--distributed", metavar="CHECKOUT", help="of dask/distributed")
+    parser.add_argument("--suite", action="append", help="dask, cluster, distributed (default all)")
+    parser.add_argument("files", nargs="*", help="patterns of files within the suites")
+    chosen = parser.parse_args(arguments)
+    with (HERE / "differences.toml").open("rb") as stream:
+        differences = tomllib.load(stream)
+    bad = 0
+    print(f"{'file':64} {'stock':>6} {'ours':>6}  differs")
+    for suite in suites(chosen.distributed):
+        if chosen.suite and suite.name not in chosen.suite:
+            continue
+        for file in suite.files(chosen.files):
+            stock, ours, allowed, lost = compare(suite, file, differences.get(suite.name, {}))
+            note = f"{len(allowed)} known" if allowed else ""
+            print(f"{suite.name + ': ' + file:64} {stock:6} {ours:6}  {note}", flush=True)
+            for test in sorted(lost):
+                print(f"  FAILS WITH OURS ONLY: {test}", flush=True)
+            bad += len(lost)
+    if not chosen.distributed:
+        print("distributed's own suite is in no package: give a checkout, DISTRIBUTED=path")
+    print(f"{bad} tests fail with ours that pass with stock")
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

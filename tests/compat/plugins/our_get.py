@@ -1,0 +1,50 @@
+"""A pytest plugin: what Dask's tests compute runs on the scheduler that ``MARSDASK_GET`` names.
+
+``threads`` and the like are our in-process schedulers; ``cluster`` is a cluster of ours, in this
+process. Tests that ask for a scheduler by themselves get the one they ask for.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import Any
+
+import dask
+import pytest
+from dask.base import named_schedulers
+
+import marsdask.scheduler as ours
+
+#: Names that tests give without caring for the kind, as ``assert_eq`` of dask.dataframe does.
+ORDINARY = ("threads", "threading", "sync", "synchronous", "single-threaded")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def our_scheduler() -> Iterator[None]:
+    """Make our scheduler the one that Dask takes when nobody asks for a special one."""
+    name = os.environ["MARSDASK_GET"]
+    if name != "cluster":
+        yield from _as_default(getattr(ours, f"get_{name}"))
+        return
+    # The plugin our_servers has put our classes in place by now.
+    from distributed import Client, LocalCluster
+
+    with (
+        LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None
+        ) as cluster,
+        Client(cluster, set_as_default=False) as client,
+    ):
+        yield from _as_default(client.get)
+
+
+def _as_default(get: Any) -> Iterator[None]:
+    table: dict[str, Any] = named_schedulers
+    stock = {name: table[name] for name in ORDINARY}
+    table.update(dict.fromkeys(stock, get))
+    try:
+        with dask.config.set(scheduler=get):
+            yield
+    finally:
+        table.update(stock)

@@ -1,0 +1,67 @@
+"""The comparison of others' tests: what it runs, and what it calls a difference."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+
+THEIRS = """
+import dask.base, distributed
+from distributed.utils_test import Worker, gen_cluster
+
+def test_stock_scheduler():
+    assert dask.base.get_scheduler() is None
+
+def test_stock_worker():
+    assert distributed.Worker.__name__ == Worker.__name__ == "Worker"
+
+def test_never():
+    assert False
+
+@gen_cluster(client=True)
+async def test_everywhere(c, s, a, b):
+    assert dask.delayed(sum)([1, 2]).compute(scheduler="sync") == 3
+    assert await c.submit(sum, [1, 2]) == 3
+"""
+
+
+@pytest.fixture
+def compare(monkeypatch):
+    """Import the script as a module."""
+    spec = importlib.util.spec_from_file_location("compare", HERE / "compare.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    monkeypatch.setitem(sys.modules, "compare", module)  # its dataclass looks itself up
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_what_fails_with_ours_only(compare, tmp_path):
+    """Ours are in place in the second run, and known differences are told from others."""
+    (tmp_path / "test_them.py").write_text(THEIRS)
+    suite = compare.Suite(
+        name="theirs",
+        folder=tmp_path,
+        plugins=(),
+        ours=("our_servers", "our_get"),
+        environment={"MARSDASK_GET": "threads"},
+        limit=None,
+    )
+    found = compare.compare(suite, "test_them.py", {"*::test_stock_worker": "it may"})
+    allowed, lost = (f"test_them.py::test_stock_{name}" for name in ("worker", "scheduler"))
+    assert found == (3, 1, {allowed}, {lost})
+
+
+def test_each_known_difference_has_a_reason(compare):
+    """The list names suites that exist, and says why for each test."""
+    known = tomllib.loads((HERE / "differences.toml").read_text())
+    names = {suite.name for suite in compare.suites("somewhere")}
+    assert known.keys() <= names
+    assert all(reason for tests in known.values() for reason in tests.values())
