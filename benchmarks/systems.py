@@ -244,6 +244,18 @@ class MarsDask(System):
         return x.execute().fetch() if hasattr(x, "fetch") else x
 
 
+class MarsDaskCluster(MarsDask):
+    """The same on a cluster of its own: a supervisor and two processes of one thread."""
+
+    def __init__(self, scale: float, data: Path) -> None:
+        """Start the cluster."""
+        super().__init__(scale, data)
+        self.session = self.module.new_session(n_worker=2, n_cpu=2)
+
+    def close(self) -> None:
+        self.session.close()
+
+
 class PyMars(MarsDask):
     """pymars 0.10 on the cluster of one host that it starts itself."""
 
@@ -280,5 +292,6 @@ SYSTEMS: dict[str, type[System]] = {
     "dask": Dask,
     "dask21": DaskCluster,
     "marsdask": MarsDask,
+    "marsdask21": MarsDaskCluster,
     "pymars": PyMars,
 }

@@ -56,6 +56,20 @@ class Capabilities:
 
 
 @dataclass(frozen=True, slots=True)
+class Machine:
+    """What a scheduler runs graphs on, as far as it knows when it is asked."""
+
+    threads: int = 1
+    """Tasks that run at a time."""
+    memory: int | None = None
+    """Bytes that all of them and their results may take together."""
+    largest: int | None = None
+    """Bytes that one task may take, where that is less: those of one worker."""
+    window: int | None = None
+    """Tasks that are taken at a time, of graphs that are larger."""
+
+
+@dataclass(frozen=True, slots=True)
 class ChunkInfo:
     """What a result turned out to be; the value itself rides along only when it is small."""
 
@@ -157,6 +171,16 @@ class Stage:
     hints: Mapping[Key, Hint]
     samples: bool = True
     """Whether small values are wanted in the infos."""
+    later: int = 0
+    """Tasks, at most, of windows of the stage that are still to come (see :class:`Machine`).
+
+    The next is to be had by ``advance({})`` at any time; the infos of all windows' ``keys`` are
+    wanted when the last of them has run.
+    """
+    kept: tuple[Key, ...] = ()
+    """Keys that later windows need; they are to be held till one has them in ``dropped``."""
+    dropped: tuple[Key, ...] = ()
+    """Keys kept so far that nothing needs any more but the tasks of this window."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +195,10 @@ class Done:
 
 class Compilation(Protocol):
     """A resumable, deterministic, IO-free translation of a program into stages."""
+
+    def fit(self, machine: Machine) -> None:
+        """Plan for the machine that will run it; said before the first stage, or never."""
+        ...
 
     def advance(self, infos: Mapping[Key, ChunkInfo]) -> Stage | Done:
         """Take the infos of the last stage's keys (none at first) and return what is next."""

@@ -17,7 +17,17 @@ from dask.highlevelgraph import HighLevelGraph, MaterializedLayer
 from distributed import Client, Future, Security, default_client
 from distributed.comm import CommClosedError, connect
 
-from .base import Callback, Capabilities, ChunkInfo, Handle, Hint, Key, TaskGraph, describe
+from .base import (
+    Callback,
+    Capabilities,
+    ChunkInfo,
+    Handle,
+    Hint,
+    Key,
+    Machine,
+    TaskGraph,
+    describe,
+)
 from .dask_graph import cull
 from .errors import ResultLost, SchedulerClosed, Unreachable
 from .events import GraphSubmitted, TaskDone, TaskFailed
@@ -26,6 +36,9 @@ from .held import Held
 
 #: Seconds that an address is given to answer.
 PATIENCE = 10.0
+
+#: Share of the workers' memory that plans count on.
+SHARE = 0.75
 
 
 class DaskScheduler:
@@ -110,6 +123,11 @@ class DaskScheduler:
         """The client through which everything goes."""
         return self._client
 
+    def machine(self) -> Machine:
+        """Return what the cluster's workers have now."""
+        workers = self._client.scheduler_info()["workers"].values()
+        return pooled((worker["nthreads"], worker["memory_limit"]) for worker in workers)
+
     def futures(self, keys: Sequence[Key]) -> list[Future[Any]]:
         """Return Futures of held results, references of their own, for whoever speaks Dask."""
         with self._held.exclusive() as entries:
@@ -156,15 +174,23 @@ class DaskScheduler:
 
 def _connected(address: str, seconds: float) -> Client:
     # A client that cannot connect leaves its loop's thread behind, so none is made before it can.
-    if not address.startswith("inproc://"):
-        with ThreadPoolExecutor(1) as apart:  # the caller may be in a loop of its own
-            try:
-                apart.submit(asyncio.run, _greet(address, seconds)).result()
-            except ValueError as error:  # not an address: that is said in one line
-                raise error.with_traceback(None) from None
-            except Exception as error:  # noqa: BLE001 - who is no scheduler may answer anything
-                raise Unreachable(address, seconds, _reason(error)) from None
+    identity(address, seconds)
     return Client(address, set_as_default=False, timeout=seconds)
+
+
+def identity(cluster: Client | str, seconds: float = PATIENCE) -> Mapping[str, Any]:
+    """Return what a cluster's scheduler says of itself."""
+    if not isinstance(cluster, str):
+        return cluster.scheduler_info(n_workers=0)
+    if cluster.startswith("inproc://"):  # only its own loop can ask
+        return {}
+    with ThreadPoolExecutor(1) as apart:  # the caller may be in a loop of its own
+        try:
+            return apart.submit(asyncio.run, _greet(cluster, seconds)).result()
+        except ValueError as error:  # not an address: that is said in one line
+            raise error.with_traceback(None) from None
+        except Exception as error:  # noqa: BLE001 - who is no scheduler may answer anything
+            raise Unreachable(cluster, seconds, _reason(error)) from None
 
 
 def _reason(error: BaseException | None) -> str:
@@ -175,12 +201,15 @@ def _reason(error: BaseException | None) -> str:
     return words
 
 
-async def _greet(address: str, seconds: float) -> None:
+async def _greet(address: str, seconds: float) -> dict[str, Any]:
     peer = await connect(address, seconds, **Security().get_connection_args("client"))
+    await peer.write({"op": "identity", "n_workers": 0, "reply": True})
+    told: dict[str, Any] = await asyncio.wait_for(peer.read(), seconds)
     await peer.close()
     with suppress(CommClosedError, asyncio.TimeoutError):
         # A websocket is closed once the other side has agreed.
         await asyncio.wait_for(peer.read(), seconds)
+    return told
 
 
 class _ClusterSubmission(Submission):
@@ -252,6 +281,20 @@ class _Available:
     def __contains__(self, key: Key) -> bool:
         state = self._futures.get(key)
         return state is not None and state.status in ("pending", "finished")
+
+
+def pooled(workers: Iterable[tuple[int, int | None]], window: int | None = None) -> Machine:
+    """Return what workers of so many threads and bytes are together.
+
+    A task that is larger than the share of a worker that tasks are given runs there alone, so what
+    is refused is only what is larger than the largest worker.
+    """
+    found = list(workers)
+    limits = [limit for _, limit in found if limit]
+    if not found or len(limits) < len(found):
+        return Machine(max(1, sum(threads for threads, _ in found)), window=window)
+    memory = int(SHARE * sum(limits))
+    return Machine(sum(threads for threads, _ in found), memory, max(limits), window)
 
 
 def annotated(graph: dict[Key, Any], hints: Mapping[Key, Hint]) -> HighLevelGraph:

@@ -85,6 +85,17 @@ def _is_client(obj: Any) -> bool:
     return distributed is not None and isinstance(obj, distributed.Client)
 
 
+def _on_cluster(cluster: Any, options: dict[str, Any]) -> Scheduler:
+    """Return the scheduler for a client or an address: supervisors compile what they are sent."""
+    if getattr(cluster, "asynchronous", False):  # its own loop cannot wait for it
+        return create("dask", client=cluster, **options)
+    dask = importlib.import_module(".dask", __package__)
+    told = dask.identity(cluster, options.get("connect_timeout", dask.PATIENCE))
+    if "marsdask" in told:
+        return create("supervisor", address=cluster, **options)
+    return create("dask", client=cluster, **options)
+
+
 def resolve(obj: Any = None, **options: Any) -> Scheduler:
     """Return the scheduler meant by ``obj``.
 
@@ -99,10 +110,10 @@ def resolve(obj: Any = None, **options: Any) -> Scheduler:
         if obj.startswith(("http://", "https://")):
             return create("supervisor", address=obj, **options)
         if "://" in obj:
-            return create("dask", client=obj, **options)
+            return _on_cluster(obj, options)
         return create(obj, **options)
     if _is_client(obj):
-        return create("dask", client=obj, **options)
+        return _on_cluster(obj, options)
     if isinstance(obj, Scheduler) and not isinstance(obj, type):
         return obj
     if callable(obj):

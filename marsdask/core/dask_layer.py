@@ -114,6 +114,7 @@ class _Static(Compilation):
 
         Raises ``NotImplementedError`` if a tiling has to look at data first.
         """
+        self._begin(self.plan)
         self._tile_all()
         for node in self._paused:
             raise NotImplementedError(

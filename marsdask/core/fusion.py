@@ -150,7 +150,7 @@ class Fusion:
         if len(consumers) != 1:
             return False
         ((consumer, axes),) = consumers
-        if axes is None or not _once(consumer, axes):
+        if axes is None or not once(consumer, axes):
             return False
         return not self._repeated(consumer) or self._needed_once(consumer)
 
@@ -284,7 +284,7 @@ def _through(axis: int | Via | None, axes: Axes) -> int | Via | None:
     return axis if axis.axis is None else axis.under(axes[axis.axis])
 
 
-def _once(consumer: Grid, axes: Axes) -> bool:
+def once(consumer: Grid, axes: Axes) -> bool:
     """Tell whether no two chunks of the consumer need the same chunk of the producer."""
     found = {axis.axis if isinstance(axis, Via) and axis.once() else axis for axis in axes}
     return all(count == 1 or axis in found for axis, count in enumerate(consumer.numblocks))

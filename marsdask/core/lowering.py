@@ -28,17 +28,21 @@ def lower(
     held: Collection[Any] = (),
     held_grids: Collection[str] = (),
     budget: int | None = None,
+    limit: int | None = None,
     inline: bool = True,
     adopt: bool = True,
 ) -> tuple[Tasks, Hints, dict[str, Grid]]:
     """Return the tasks that make ``targets``, their hints, and the grids they belong to by name.
 
     ``held`` are keys that need no task; grids named in ``held_grids`` have such chunks, so they are
-    not fused away. ``inline`` allows doing cheap work again inside each task that needs it.
-    ``adopt`` brings in the tasks of adopted Dask graphs, whose keys are only referred to without.
+    not fused away. ``budget`` are the bytes for all tasks together, ``limit`` (default: the budget)
+    those that one may take: what would take more is refused. ``inline`` allows doing cheap work
+    again inside each task that needs it. ``adopt`` brings in the tasks of adopted Dask graphs,
+    whose keys are only referred to without.
     """
-    lowering = _Lowering(targets, held, held_grids, budget, inline=inline)
-    with _collection_paused():
+    limit = budget if limit is None else limit
+    lowering = Lowering(targets, held, held_grids, budget, limit, inline=inline)
+    with collection_paused():
         lowering.run(targets)
     if adopt:
         for graph, keys in lowering.adopted.values():
@@ -47,7 +51,7 @@ def lower(
 
 
 @contextmanager
-def _collection_paused() -> Iterator[None]:
+def collection_paused() -> Iterator[None]:
     """Let no garbage collection walk the growing graph: a million tasks hold no cycle to find."""
     enabled = gc.isenabled()
     gc.disable()
@@ -58,34 +62,37 @@ def _collection_paused() -> Iterator[None]:
             gc.enable()
 
 
-class _Lowering:
+class Lowering:
+    """Makes the tasks of chunks; whoever owns it says of which and in which order."""
+
     def __init__(
         self,
         targets: Sequence[Ref],
         held: Collection[Any],
         held_grids: Collection[str],
         budget: int | None,
+        limit: int | None,
         *,
         inline: bool,
     ) -> None:
         grids = {ref.grid.name: ref.grid for ref in targets}
         self.fusion = Fusion(grids.values(), held_grids, inline=inline, budget=budget)
         self.held = held
-        self.budget = budget
+        self.limit = limit
         self.tasks: Tasks = {}
         self.hints: Hints = {}
         self.grids: dict[str, Grid] = {}
         self.adopted: dict[int, tuple[DaskGraph, list[Any]]] = {}
         self._projections: dict[tuple[Any, ...], Projection] = {}
         self._interned: dict[Hint, Hint] = {}
-        self._stack: list[Ref] = []
 
     def run(self, targets: Sequence[Ref]) -> None:
+        """Make every task that the targets need."""
         # Depth first and in order, so that the tasks' order of creation is an order to run them in.
-        self._stack = list(reversed(targets))
+        stack = list(reversed(targets))
         seen = set()
-        while self._stack:
-            ref = self._stack.pop()
+        while stack:
+            ref = stack.pop()
             key = ref.grid.key(ref.index)
             if key in seen or key in self.held or isinstance(ref.grid.rule, Held):
                 continue
@@ -94,29 +101,43 @@ class _Lowering:
                 graph = ref.grid.rule.graph
                 self.adopted.setdefault(id(graph), (graph, []))[1].append(key)
             else:
-                self._emit(key, ref.grid, ref.index)
+                self.tasks[key], self.hints[key], needs = self.make(key, ref.grid, ref.index)
+                stack.extend(needs if isinstance(ref.grid.rule, Blockwise) else reversed(needs))
 
-    def _emit(self, key: Any, grid: Grid, index: Index) -> None:
+    def make(self, key: Any, grid: Grid, index: Index) -> tuple[GraphNode, Hint, list[Ref]]:
+        """Return the task of a chunk, its hint, and the chunks whose tasks it needs, in order."""
         refs: list[Ref] = []
+        task: GraphNode
         if isinstance(grid.rule, Blockwise):
-            depth = len(self._stack)
             template = self._template(grid)
-            self.tasks[key] = self._blockwise(key, template, index)
-            refs = self._stack[depth:]
+            task = self._blockwise(key, template, index, refs)
             projection = self._project(template, index)
         else:
             self.grids[grid.name] = grid
             call = grid.rule.cell(index)
             args = [self._argument(arg, refs) for arg in call.args]
             kwargs = {name: self._argument(arg, refs) for name, arg in call.kwargs.items()}
-            self._stack.extend(reversed(refs))
-            self.tasks[key] = Task(key, call.func, *args, **kwargs)
+            task = Task(key, call.func, *args, **kwargs)
             projection = project_cell(grid, index, call, refs)
-        if self.budget is not None and projection.total > self.budget:
+        if self.limit is not None and projection.total > self.limit:
             raise refuse(
-                [Ref(grid, index), *self._within(grid, index), *refs], projection, self.budget
+                [Ref(grid, index), *self._within(grid, index), *refs], projection, self.limit
             )
-        self.hints[key] = self._interned.setdefault(projection.hint, projection.hint)
+        return task, self._interned.setdefault(projection.hint, projection.hint), refs
+
+    def needs(self, grid: Grid, index: Index) -> list[Ref]:
+        """Return the chunks whose tasks a chunk's task needs."""
+        if isinstance(grid.rule, Blockwise):
+            return self._leaf_refs(grid, index)
+        refs: list[Ref] = []
+        call = grid.rule.cell(index)
+        for arg in (*call.args, *call.kwargs.values()):
+            self._argument(arg, refs)
+        return refs
+
+    def _leaf_refs(self, grid: Grid, index: Index) -> list[Ref]:
+        leaves = self._template(grid).leaves
+        return [leaf_ref(leaf, index) for leaf in leaves if leaf.grid is not None]
 
     def _within(self, grid: Grid, index: Index) -> list[Ref]:
         """Return the chunks that are made on the way to one."""
@@ -130,8 +151,8 @@ class _Lowering:
             self.grids.update((absorbed.name, absorbed) for absorbed, _ in template.grids)
         return template
 
-    def _blockwise(self, key: Any, template: Template, index: Index) -> GraphNode:
-        leaves = [self._leaf(leaf, index) for leaf in template.leaves]
+    def _blockwise(self, key: Any, template: Template, index: Index, refs: list[Ref]) -> GraphNode:
+        leaves = [self._leaf(leaf, index, refs) for leaf in template.leaves]
         if template.program is not None:
             return Task(key, template.program, *leaves)
         (step,) = template.steps
@@ -142,11 +163,11 @@ class _Lowering:
             args.extend(leaves[step.star])
         return Task(key, step.func, *args, **step.kwargs)
 
-    def _leaf(self, leaf: Leaf, index: Index) -> Any:
+    def _leaf(self, leaf: Leaf, index: Index, refs: list[Ref]) -> Any:
         if leaf.grid is None:
             return leaf.value(index)
         ref = leaf_ref(leaf, index)
-        self._stack.append(ref)
+        refs.append(ref)
         return TaskRef(ref.grid.key(ref.index))
 
     def _argument(self, arg: Any, refs: list[Ref]) -> Any:
@@ -162,12 +183,7 @@ class _Lowering:
         if not self.fusion.inlined(ref.grid):
             refs.append(ref)
             return TaskRef(ref.grid.key(ref.index))
-        template = self._template(ref.grid)
-        refs.extend(leaf_ref(leaf, ref.index) for leaf in template.leaves if leaf.grid is not None)
-        depth = len(self._stack)
-        task = self._blockwise(None, template, ref.index)
-        # The caller stacks every ref at once, in order.
-        del self._stack[depth:]
+        task = self._blockwise(None, self._template(ref.grid), ref.index, refs)
         return task if isinstance(task, Task) else TaskRef(task.target)  # type: ignore[attr-defined]
 
     def _project(self, template: Template, index: Index) -> Projection:

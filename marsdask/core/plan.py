@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
+
+from marsdask.scheduler.base import Machine
 
 
 @dataclass(frozen=True)
@@ -14,6 +17,34 @@ class Plan:
     budget: int | None = None
     coalesce: bool = True
     shared_memory: bool = True
+    largest: int | None = None
+    """Bytes that one task may take, where that differs from the budget of all."""
+    window: int | None = None
+    """Tasks of a stage that are made at a time."""
+
+    @classmethod
+    def of(cls, scheduler: Any, *, coalesce: bool) -> Plan:
+        """Return what is known of the machine behind a scheduler."""
+        plan = cls(coalesce=coalesce, shared_memory=scheduler.capabilities.shared_memory)
+        if hasattr(scheduler, "machine"):
+            return plan.on(scheduler.machine())
+        workers = getattr(scheduler, "nthreads", 1)
+        return replace(plan, workers=workers, budget=getattr(scheduler, "memory_limit", None))
+
+    def on(self, machine: Machine) -> Plan:
+        """Return the plan for another machine."""
+        return replace(
+            self,
+            workers=machine.threads,
+            budget=machine.memory,
+            largest=machine.largest,
+            window=machine.window,
+        )
+
+    @property
+    def task_limit(self) -> int | None:
+        """The bytes above which a task is refused."""
+        return self.budget if self.largest is None else self.largest
 
     def block_limit(self, limit: int) -> int:
         """Return the bytes that a block may have: ``limit``, or what leaves each worker several."""

@@ -65,13 +65,7 @@ class Session:
 
     def plan(self) -> Plan:
         """Return what may be assumed of the scheduler's machine."""
-        scheduler: Any = self.scheduler
-        return Plan(
-            workers=getattr(scheduler, "nthreads", 1),
-            budget=getattr(scheduler, "memory_limit", None),
-            coalesce=options.coalesce,
-            shared_memory=scheduler.capabilities.shared_memory,
-        )
+        return Plan.of(self.scheduler, coalesce=options.coalesce)
 
     def compilation(self, nodes: Sequence[Node], *, lasting: bool = False) -> Compilation:
         """Return the compilation of ``nodes`` for this session, results it holds put in place."""
@@ -225,8 +219,11 @@ class Session:
     ) -> dict[str, Stored]:
         """Let the scheduler drive the compilation, which gets the nodes only."""
         scheduler: Any = self.scheduler
+        shared = scheduler.capabilities.shared_memory
+        # What the machine is like it knows better.
+        plan = Plan(coalesce=options.coalesce, shared_memory=shared)
         handle = scheduler.compile(
-            Parcel(graph, self.plan(), check=options.verify),
+            Parcel(graph, plan, check=options.verify),
             session=self.session_id,
             name=nodes[-1].label,
             callbacks=() if monitor is None else (monitor,),

@@ -50,7 +50,10 @@ class Resident(Node):
 
 
 class Arrived(Compilation):
-    """A compilation where it is driven: under the options of whoever sent it."""
+    """A compilation where it is driven: under the options of whoever sent it.
+
+    Of their plan, what the machine is like is not known before :meth:`fit`.
+    """
 
     def __init__(
         self,

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import contextvars
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from marsdask.scheduler.base import ChunkInfo, Done, Stage
+from marsdask.scheduler.base import ChunkInfo, Done, Machine, Stage
 
 from .chunk import Grid, Look, Ref, current_node
 from .errors import MemoryBudgetError
@@ -18,6 +18,7 @@ from .owning import owned
 from .passes import run_passes, substitute
 from .plan import Plan, current_plan
 from .types import Chunks, Index, Size, Unknown
+from .windows import Window, Windows
 
 Infos = Mapping[Any, ChunkInfo]
 
@@ -65,20 +66,29 @@ class Compilation:
         self.logical = substitute(Graph(self.roots), results or {})
         self._check = check
         self._lasting = lasting
-        self._started = False
-        self._begin(self.plan)
+        self._begun = self._started = False
+
+    def fit(self, machine: Machine) -> None:
+        """Plan for the machine that will run it; to be said before the first :meth:`advance`."""
+        self.plan = self.plan.on(machine)
 
     def _begin(self, plan: Plan) -> None:
+        self._begun = True
         self.graph = run_passes(self.logical, plan, check=self._check)
         self._tiled: dict[Node, Any] = {}
         self._paused: dict[Node, _Paused] = {}
         self._infos: dict[Any, ChunkInfo] = {}
         self._held_grids: set[str] = set()
         self._final = False
+        self._windows: Iterator[Window] | None = None
 
     def advance(self, infos: Infos) -> Stage | Done:
         """Take what the last stage's keys turned out to be; return the next stage or the end."""
+        if not self._begun:
+            self._begin(self.plan)
         self._infos.update(infos)
+        if self._windows is not None:
+            return self._next_window()
         if self._final:
             return self._done()
         try:
@@ -111,16 +121,46 @@ class Compilation:
         return stage
 
     def _stage(self, refs: Sequence[Ref]) -> Stage:
+        if self.plan.window is not None:
+            windows = Windows(
+                refs,
+                self.plan.window,
+                held=self._infos.keys(),
+                held_grids=self._held_grids,
+                budget=self.plan.budget,
+                limit=self.plan.task_limit,
+                inline=self.plan.shared_memory,
+            )
+            if windows.worthwhile:
+                self._windows = iter(windows)
+                return self._next_window()
         tasks, hints, grids = lower(
             refs,
             held=self._infos.keys(),
             held_grids=self._held_grids,
             budget=self.plan.budget,
+            limit=self.plan.task_limit,
             inline=self.plan.shared_memory,
         )
         self.grids.update(grids)
         keys = tuple(dict.fromkeys(ref.grid.key(ref.index) for ref in refs))
         return Stage(tasks, keys, hints, samples=bool(self._paused))
+
+    def _next_window(self) -> Stage:
+        assert self._windows is not None
+        window = next(self._windows)
+        if not window.later:
+            self._windows = None
+        self.grids.update(window.grids)
+        return Stage(
+            window.tasks,
+            window.wanted,
+            window.hints,
+            samples=bool(self._paused),
+            later=window.later,
+            kept=window.kept,
+            dropped=window.dropped,
+        )
 
     def _done(self) -> Done:
         outputs: dict[str, Layout] = {}

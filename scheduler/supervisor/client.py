@@ -12,7 +12,7 @@ from distributed import Client
 from .. import limits
 from ..base import Callback, Capabilities, Handle, Hint, Key, TaskGraph
 from ..child import dumps
-from ..dask import DaskScheduler
+from ..dask import PATIENCE, DaskScheduler, identity
 from ..errors import SchedulerClosed
 from .hints import coloured
 from .local import LocalProcess
@@ -40,6 +40,7 @@ class SupervisorScheduler(DaskScheduler):
         memory_limit: float | str | None = None,
         spill_dirs: str | Sequence[str] | None = None,
         web: bool | int = False,
+        connect_timeout: float = PATIENCE,
     ) -> None:
         self._local: LocalProcess | None = None
         if address is None:
@@ -49,12 +50,11 @@ class SupervisorScheduler(DaskScheduler):
         elif isinstance(address, str):
             address = comm_address(address)
         try:
-            super().__init__(address)
+            super().__init__(address, connect_timeout=connect_timeout)
         except BaseException:
             self._end_local()
             raise
-        client: Any = self.client
-        told = client.sync(client.scheduler.identity).get("marsdask", {})
+        told = identity(self.client).get("marsdask", {})
         # Another version may make other tasks of the same nodes.
         compiles = told.get("compiles", False) and told["version"] == installed_version()
         self.capabilities = replace(type(self).capabilities, compiles=compiles)
@@ -98,12 +98,6 @@ class SupervisorScheduler(DaskScheduler):
     def web_address(self) -> str | None:
         """Where the web service of a cluster that was started here is."""
         return self._local.web if self._local is not None else None
-
-    @property
-    def nthreads(self) -> int:
-        """The number of tasks that run at a time."""
-        threads: dict[str, int] = self.client.nthreads()
-        return max(1, sum(threads.values()))
 
     def close(self) -> None:
         """Cancel and release everything; end what was started here."""

@@ -14,7 +14,12 @@ HOOKS = (
     Hook("distributed.core", "Server.__init__", ("blocked_handlers",)),
     Hook("distributed.scheduler", "Scheduler.start_unsafe", ("self",)),
     Hook("distributed.scheduler", "Scheduler.identity", ("n_workers",)),
-    Hook("distributed.client", "Client._graph_to_futures", ("internal_priority",)),
+    Hook(
+        "distributed.scheduler",
+        "Scheduler._create_taskstate_from_graph",
+        ("start", "dsk", "keys", "ordered", "client", "annotations_by_type", "span_metadata"),
+    ),
+    Hook("distributed.scheduler", "Scheduler.client_releases_keys", ("keys", "client")),
     Hook("distributed.scheduler", "Scheduler.client_desires_keys", ("keys", "client")),
     Hook("distributed.scheduler", "DEFAULT_EXTENSIONS"),
     Hook("distributed.scheduler", "SchedulerState._TRANSITIONS_TABLE"),

@@ -1,8 +1,7 @@
 """Jobs: compilations that the supervisor drives, and what it knows of them.
 
-A client sends nodes. They are tiled here, stage by stage, and each stage goes to the scheduler of
-this process as any client's graph does; what its tasks tell of their results lets the next stage be
-made.
+A client sends nodes. They are tiled here, stage by stage, large ones in windows, and each goes to
+the scheduler of this process; what its tasks tell of their results lets the next stage be made.
 """
 
 from __future__ import annotations
@@ -14,25 +13,33 @@ import pickle
 import time
 import uuid
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import cloudpickle
-from distributed import Client, Future, as_completed
+from distributed import Client, Future
 from distributed.diagnostics.plugin import SchedulerPlugin
-from distributed.utils import offload
 
-from ..base import ChunkInfo, Done, Key, Stage, describe
-from ..dask import annotated
-from ..errors import ResultLost
-from .hints import coloured
-from .recording import recorded, told
+from ..base import ChunkInfo, Done, Key, describe
+from ..dask import pooled
+from .flight import Failed, Flight, Watch, prepare
+from .recording import told
 
 logger = logging.getLogger(__name__)
 
 #: How many finished jobs are remembered.
 _REMEMBERED = 1000
+
+#: Tasks that are made and put into the scheduler at a time ...
+WINDOW = 10_000
+#: ... and how many may be there that have not run.
+_AHEAD = 50_000
+
+#: How many descriptions are read without letting anybody else have a turn.
+_TURN = 1000
 
 #: Seconds after which a question for news is answered without any.
 _NEWS = 2.0
@@ -56,6 +63,7 @@ class Job:
     """Pickled: what it came to, or how it failed."""
     changed: asyncio.Condition = field(default_factory=asyncio.Condition)
     task: asyncio.Task[None] | None = None
+    flight: Flight | None = None
 
     @property
     def ended(self) -> bool:
@@ -79,25 +87,6 @@ class Job:
         }
 
 
-class JobClient(Client):
-    """The supervisor's client to itself, which says in which order a graph's tasks are to run."""
-
-    priorities: Mapping[Key, int] | None = None
-
-    def _graph_to_futures(self, *args: Any, **options: Any) -> Any:
-        options["internal_priority"] = self.priorities
-        return super()._graph_to_futures(*args, **options)
-
-
-class Failed(Exception):
-    """A stage failed: the key and the exception of its task."""
-
-    def __init__(self, key: Key, error: BaseException) -> None:
-        super().__init__(key)
-        self.key = key
-        self.error = error
-
-
 class Jobs(SchedulerPlugin):
     """The jobs of a supervisor, and the handlers through which clients start and follow them."""
 
@@ -107,8 +96,9 @@ class Jobs(SchedulerPlugin):
         self.scheduler = scheduler
         self.jobs: dict[str, Job] = {}
         self._order: deque[str] = deque()
-        self._of_key: dict[Key, Job] = {}
-        self._client: JobClient | None = None
+        self._watch = Watch()
+        self._threads = ThreadPoolExecutor(2, thread_name_prefix="marsdask-jobs")
+        self._client: Client | None = None
         self._starting = asyncio.Lock()
         scheduler.handlers |= {
             "mars_compile": self.compile,
@@ -156,13 +146,8 @@ class Jobs(SchedulerPlugin):
         return job.told() | {"reason": reason if idle else None}
 
     def transition(self, key: Key, start: str, finish: str, *args: Any, **options: Any) -> None:
-        """Count the tasks of jobs as they end."""
-        if finish == "memory" and start == "processing":
-            job = self._of_key.pop(key, None)
-            if job is not None:
-                job.done += 1
-                if job.done == job.total or not job.done % 64:
-                    asyncio.ensure_future(_notify(job))  # noqa: RUF006 - nobody waits for it
+        """Tell jobs of their tasks."""
+        self._watch.transition(key, start, finish)
 
     def remove_client(self, scheduler: Any, client: str) -> None:
         """Stop the jobs of a client that is gone."""
@@ -176,6 +161,7 @@ class Jobs(SchedulerPlugin):
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        self._threads.shutdown(wait=False)
         if self._client is not None:
             await self._client.close()
 
@@ -183,14 +169,17 @@ class Jobs(SchedulerPlugin):
         job.state = "running"
         state, outcome = "failed", b""
         try:
-            compilation = await offload(pickle.loads, data)
+            compilation = await self._apart(pickle.loads, data)
+            workers = self.scheduler.workers.values()
+            limits = [(ws.nthreads, ws.memory_limit) for ws in workers]
+            compilation.fit(pooled(limits, WINDOW))
             done = await self._run(job, compilation)
-            outcome = await offload(cloudpickle.dumps, (done, None, None, None))
+            outcome = await self._apart(cloudpickle.dumps, (done, None, None, None))
             state = "done"
         except asyncio.CancelledError:
             state = "cancelled"
         except Failed as failed:
-            error, node = failed.error, None
+            error, node = await self._apart(failed.error), None
             if hasattr(compilation, "explain"):
                 error, node = compilation.explain(failed.key, error)
             outcome = _failure(error, failed.key, node)
@@ -198,70 +187,49 @@ class Jobs(SchedulerPlugin):
         except BaseException as error:  # noqa: BLE001 - the client raises it
             outcome = _failure(error, None, None)
             job.error = f"{type(error).__name__}: {error}"
-        job.outcome, job.end, job.state, job.task = outcome, time.time(), state, None
+        job.outcome, job.end, job.state = outcome, time.time(), state
+        job.task = job.flight = None
         await _notify(job)
 
     async def _run(self, job: Job, compilation: Any) -> Done:
-        held: list[Future[Any]] = []
+        flight = job.flight = Flight(self.scheduler, self._watch, f"marsdask-job-{job.id}")
+        flight.progressed = partial(self._progressed, job)
         infos: dict[Key, ChunkInfo] = {}
+        wanted: list[Key] = []
         try:
-            while not isinstance(step := await offload(compilation.advance, infos), Done):
-                futures = await self._stage(job, step)
-                held.extend(futures.values())
-                infos = await self._infos(step.keys, futures)
+            while not isinstance(step := await self._apart(compilation.advance, infos), Done):
+                workers = len(self.scheduler.workers)
+                flight.send(await self._apart(prepare, step, workers))
+                job.total, infos = flight.total + step.later, {}
+                wanted.extend(step.keys)
+                await flight.below(_AHEAD // WINDOW if step.later else 1)
+                if not step.later:
+                    infos = await self._infos(wanted)
+                    wanted.clear()
             # The client's own references, before ours go.
-            self.scheduler.client_desires_keys(keys=list(step.keys), client=job.client)
+            await flight.hand_over(step.keys, job.client)
             return step
         finally:
-            for future in held:
-                future.release()
+            # A second cancellation must not leave anything held.
+            ending = asyncio.ensure_future(flight.close())
+            await asyncio.shield(ending)
 
-    async def _stage(self, job: Job, stage: Stage) -> dict[Key, Future[Any]]:
-        client = await self._connected()
-        graph = recorded(stage.graph, stage.keys, sample=stage.samples)
-        known = self.scheduler.tasks
-        fresh = [key for key in graph if key not in known or known[key].state == "released"]
-        job.total += len(fresh)
-        self._of_key.update(dict.fromkeys(fresh, job))
-        client.priorities = {key: position for position, key in enumerate(graph)}
-        keys = [key for key in stage.keys if key in graph]
-        hints = coloured(graph, stage.hints, len(self.scheduler.workers))
-        sent = client.get(annotated(graph, hints), keys, sync=False) if keys else []
-        futures = dict(zip(keys, sent, strict=True))
-        held: list[Any] = [key for key in stage.keys if key not in futures]
-        self.scheduler.client_desires_keys(keys=held, client=client.id)
-        state: Any = "memory"
-        futures |= {key: Future(key, client, state=state) for key in held}
-        try:
-            await self._finished(futures)
-        except BaseException:
-            for future in futures.values():
-                future.release()
-            raise
-        finally:
-            for key in fresh:
-                self._of_key.pop(key, None)
-        return futures
+    def _progressed(self, job: Job) -> None:
+        assert job.flight is not None
+        job.done = job.flight.done
+        if job.done == job.total or not job.done % 64:
+            asyncio.ensure_future(_notify(job))  # noqa: RUF006 - nobody waits for it
 
-    async def _finished(self, futures: Mapping[Key, Future[Any]]) -> None:
-        """Wait for all of the futures, or for the first to fail."""
-        if not futures:
-            return
-        client = await self._connected()
-        async for future in as_completed(list(futures.values()), loop=client.loop):
-            if future.status == "finished":
-                continue
-            if future.status != "error":
-                raise ResultLost(f"the cluster lost or cancelled {future.key!r}")
-            blamed = self.scheduler.tasks[future.key].exception_blame
-            raise Failed(future.key if blamed is None else blamed.key, await future.exception())
+    async def _apart(self, func: Any, *args: Any) -> Any:
+        """Call in a thread: what is large must not keep the event loop."""
+        return await asyncio.get_running_loop().run_in_executor(self._threads, func, *args)
 
-    async def _infos(
-        self, keys: tuple[Key, ...], futures: Mapping[Key, Future[Any]]
-    ) -> dict[Key, ChunkInfo]:
+    async def _infos(self, keys: Sequence[Key]) -> dict[Key, ChunkInfo]:
         infos: dict[Key, ChunkInfo] = {}
         silent = []
-        for key in keys:
+        for position, key in enumerate(keys):
+            if position % _TURN == _TURN - 1:
+                await asyncio.sleep(0)
             ts = self.scheduler.tasks.get(key)
             info = told(ts.metadata) if ts is not None else None
             if info is None:
@@ -270,15 +238,17 @@ class Jobs(SchedulerPlugin):
                 infos[key] = info
         if silent:
             client = await self._connected()
-            client.priorities = None
-            asked = client.map(describe, [futures[key] for key in silent], pure=False)
+            state: Any = "memory"
+            names: list[Any] = silent
+            results: list[Any] = [Future(key, client, state=state) for key in names]
+            asked = client.map(describe, results, pure=False)
             infos.update(zip(silent, await client.gather(asked), strict=True))
         return infos
 
-    async def _connected(self) -> JobClient:
+    async def _connected(self) -> Client:
         async with self._starting:
             if self._client is None:
-                self._client = await JobClient(
+                self._client = await Client(
                     self.scheduler.address,
                     asynchronous=True,
                     set_as_default=False,

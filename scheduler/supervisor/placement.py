@@ -105,13 +105,20 @@ class Policy:
     ledger: Ledger = field(default_factory=Ledger)
 
     def fits(self, task: Placed[W], worker: W) -> bool:
-        """Say whether a worker can be promised what the task needs.
-
-        One that has nothing to do always can, so that every task runs somewhere.
-        """
-        if not task.needs or not worker.memory_limit or not worker.processing:
+        """Say whether a worker can be promised what the task needs."""
+        if not task.needs or not worker.memory_limit:
             return True
         return self.ledger.on(worker) + task.needs <= self.soft * worker.memory_limit
+
+    def alone(self, task: Placed[W], workers: Collection[W]) -> W | None:
+        """Return where a task runs that is larger than the share of any worker.
+
+        That is the largest one, once it has nothing else to do.
+        """
+        largest = max(workers, key=lambda worker: worker.memory_limit, default=None)
+        if largest is None or largest.processing:
+            return None
+        return largest if task.needs > self.soft * largest.memory_limit else None
 
     def moved(self, task: Placed[W], worker: W) -> float:
         """Return the bytes to bring to a worker; those of its own host count little."""

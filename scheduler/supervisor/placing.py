@@ -67,12 +67,15 @@ class PlacingScheduler(distributed.Scheduler):
 
     def _choose(self, ts: TaskState, policy: Policy) -> WorkerState | None:
         task = described(ts)
-        if not self.is_rootish(ts):
-            return policy.choose(task, self._candidates(task))
         home = self._home(ts)
-        if home is not None and home in self.idle_task_count and policy.fits(task, home):
-            return home
-        return policy.choose(task, self.idle_task_count)
+        chosen: WorkerState | None
+        if not self.is_rootish(ts):
+            chosen = policy.choose(task, self._candidates(task))
+        elif home is not None and home in self.idle_task_count and policy.fits(task, home):
+            chosen = home
+        else:
+            chosen = policy.choose(task, self.idle_task_count)
+        return chosen or policy.alone(task, self.running)
 
     def _home(self, ts: TaskState) -> WorkerState | None:
         """Return where sources of the task's colour belong, ``None`` if it has none."""

@@ -11,15 +11,17 @@ from typing import Any
 import dask.array as da
 import numpy as np
 import pytest
-from distributed import SpecCluster
+from distributed import Client, SpecCluster
 
 import marsdask
 import marsdask.tensor as mt
+from marsdask.core.errors import MemoryBudgetError
 from marsdask.core.graph import Graph
 from marsdask.core.plan import Plan
 from marsdask.core.shipping import Parcel, can_be_sent
-from marsdask.scheduler.supervisor import Supervisor, remote
+from marsdask.scheduler.supervisor import Supervisor, jobs, remote
 from marsdask.scheduler.supervisor.client import SupervisorScheduler
+from marsdask.scheduler.supervisor.flight import Flight
 from marsdask.scheduler.testing import Gate, SchedulerContract
 from marsdask.scheduler.testing.tools import pass_gate
 from marsdask.scheduler.worker import MarsWorker
@@ -89,6 +91,49 @@ def test_the_supervisor_compiles(session, cluster):
     assert told["start"] <= told["end"]
 
 
+def test_an_address_or_a_client_of_a_supervisor_will_do(cluster, monkeypatch):
+    """Both ship nodes and functions, a few kilobytes, and the tasks are made there."""
+    sent = []
+    start = remote.RemoteJob.start
+
+    def spy(self, data, *args):
+        sent.append(len(data))
+        start(self, data, *args)
+
+    monkeypatch.setattr(remote.RemoteJob, "start", spy)
+    offset = 41.0
+    address = cluster.scheduler_address
+    with Client(address, set_as_default=False) as client:
+        for where in (address, client):
+            with marsdask.new_session(where, default=False) as session:
+                assert session.scheduler.capabilities.compiles
+                x = mt.ones(10_000, chunk_size=100)
+                with marsdask.option_context({"coalesce": False}):
+                    y = x.map_chunk(lambda block: block + offset, dtype=float)
+                    assert fetch(session, y.sum()) == [420_000]
+    assert len(sent) == 2
+    assert max(sent) < 20_000
+
+
+def test_plans_know_the_workers():
+    """A task larger than the largest worker is refused before anything runs, by its chunk."""
+    options = {"host": HOST, "dashboard_address": f"{HOST}:0"}
+    workers = {
+        size: {"cls": MarsWorker, "options": {"host": HOST, "nthreads": 1, "memory_limit": size}}
+        for size in (2**31, 2**30)
+    }
+    with (
+        SpecCluster(scheduler={"cls": Supervisor, "options": options}, workers=workers) as cluster,
+        marsdask.new_session(cluster.scheduler_address, default=False) as session,
+    ):
+        plan = session.plan()
+        assert (plan.workers, plan.budget, plan.task_limit) == (2, 3 * 2**30 * 3 // 4, 2**31)
+        x = mt.ones(2**29, chunk_size=2**29)
+        with pytest.raises(MemoryBudgetError, match="would fit"):
+            mt.sort(x + mt.ones(2**29)).execute(session=session)
+        assert fetch(session, mt.ones(8).sum()) == [8]
+
+
 def test_results_are_used_where_they_lie(session):
     """What was executed is an input of what follows, by its keys only."""
     x = mt.ones((2000, 500), chunk_size=250) * 3
@@ -125,6 +170,30 @@ def test_nothing_is_left_there(session, cluster):
     assert not {
         key for key in cluster.scheduler.tasks if key not in before and "abs" not in key[:3]
     }
+
+
+def test_large_jobs_go_in_windows(session, cluster, monkeypatch):
+    """Only so many tasks are there that have not run, and what windows pass on is let go."""
+    monkeypatch.setattr(jobs, "WINDOW", 50)
+    monkeypatch.setattr(jobs, "_AHEAD", 150)
+    waiting = []
+    send = Flight.send
+
+    def spy(self, prepared):
+        send(self, prepared)
+        states = [ts.state for ts in cluster.scheduler.tasks.values()]
+        waiting.append(sum(state not in ("memory", "released") for state in states))
+
+    monkeypatch.setattr(Flight, "send", spy)
+    x = mt.ones((1000, 4), chunk_size=(1, 4))
+    with marsdask.option_context({"coalesce": False}):
+        (found,) = fetch(session, ((x - x.mean(axis=0)) * 2 + 1).sum())
+    assert found == 4000
+    assert len(waiting) > 20
+    assert max(waiting) <= 150 + 50
+    job = cluster.scheduler.jobs.jobs[cluster.scheduler.jobs._order[-1]]
+    assert job.total == job.done > 1000
+    assert f"marsdask-job-{job.id}" not in cluster.scheduler.clients
 
 
 def broken(block):

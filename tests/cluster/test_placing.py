@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import dask.array as da
 import dask.config
 import distributed
 import pytest
 from dask.task_spec import Task, TaskRef
+from distributed.diagnostics.plugin import SchedulerPlugin
 
 from marsdask.scheduler.base import Hint
+from marsdask.scheduler.dask import annotated as hinted_graph
 from marsdask.scheduler.supervisor import Supervisor
 from marsdask.scheduler.supervisor.hints import coloured
 from marsdask.scheduler.worker import MarsWorker
@@ -45,14 +49,73 @@ def test_tasks_wait_where_they_do_not_fit():
 
 
 def test_a_task_larger_than_any_worker_runs_alone():
-    """It is not for the supervisor to say that it cannot."""
+    """It waits for the largest, which may be at work, and nothing joins it there."""
 
     async def main():
-        async with cluster(
-            Supervisor, MarsWorker, workers=({"memory_limit": 10 * MIB},), validate=True
-        ) as (_, client):
-            graph = annotated([Task("big", sum, [1, 2])], mars_mem={"big": 100 * MIB})
-            assert await client.get(graph, "big", sync=False) == 3
+        gate, large_gate = Gates.new("gate"), Gates.new("large")
+        small, large = {"memory_limit": 50 * MIB}, {"memory_limit": 100 * MIB, "nthreads": 2}
+        async with cluster(Supervisor, MarsWorker, workers=(small, large), validate=True) as (
+            server,
+            client,
+        ):
+            where = server.test_workers[1].address
+            blocker = client.submit(pass_gate, "large", key="blocker", workers=[where])
+            await large_gate.started.acquire()
+            sizes = {"big": 500 * MIB, "little": 10 * MIB}
+            tasks = [Task("big", pass_gate, "gate")]
+            (big,) = client.get(annotated(tasks, mars_mem=sizes), ["big"], sync=False)
+            little = client.submit(abs, -1, key="after big was seen")
+            assert await little == 1
+            assert server.tasks["big"].state == "queued"
+            large_gate.go.set()
+            await blocker
+            await gate.started.acquire()
+            assert server.tasks["big"].processing_on.address == where
+            tasks = [Task("little", pass_gate, "large")]
+            (little,) = client.get(annotated(tasks, mars_mem=sizes), ["little"], sync=False)
+            assert await little == 0
+            assert [ws.address for ws in server.tasks["little"].who_has] != [where]
+            gate.go.set()
+            assert await big == 0
+
+    run(main)
+
+
+class Stored(SchedulerPlugin):
+    """Counts the chunks that are held, and the most that ever were."""
+
+    def __init__(self):
+        self.now = self.most = 0
+
+    def transition(self, key, start, finish, *args, **kwargs):
+        if key[0] == "load":
+            self.now += (finish == "memory") - (start == "memory")
+            self.most = max(self.most, self.now)
+
+
+def reduced(chunk):
+    """Use a chunk up."""
+    return 1
+
+
+@pytest.mark.parametrize("hinted", [False, True])
+def test_sources_wait_for_what_is_made_of_them(hinted):
+    """Of many chains no more chunks are there at a time than slots and two."""
+    chains = 200
+
+    async def main():
+        workers, stored = ({"nthreads": 2}, {"nthreads": 1}), Stored()
+        async with cluster(Supervisor, MarsWorker, workers=workers) as (server, client):
+            server.add_plugin(stored)
+            loads = [Task(("load", i), bytes, i) for i in range(chains)]
+            uses = [Task(("use", i), reduced, TaskRef(("load", i))) for i in range(chains)]
+            graph: dict[Any, Any] = {task.key: task for task in (*loads, *uses)}
+            hints = dict.fromkeys(graph, Hint(nbytes=1000, peak=1000)) if hinted else {}
+            sent = hinted_graph(graph, coloured(graph, hints, 2) if hinted else {})
+            futures = client.get(sent, [task.key for task in uses], sync=False)
+            assert sum(await client.gather(futures)) == chains
+            assert 0 < stored.most <= 3 + 2
+            assert stored.now == 0
 
     run(main)
 

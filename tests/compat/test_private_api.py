@@ -17,7 +17,6 @@ PRIVATE = {
     # Called through `client.scheduler`, so no import shows it.
     ("distributed.recreate_tasks", "ReplayTaskScheduler.get_error_cause"): "which task failed",
     # Overridden or read on the cluster's servers, which refuse to start without them.
-    ("distributed.client", "Client._graph_to_futures"): "our own order of a graph's tasks",
     ("distributed.comm.ws", "WSHandler"): "the door on the web's port",
     ("distributed.core", "Server.__init__"): "whose configuration goes by the name of the class",
     ("distributed.core", "Server.listen"): "addresses that are advertised and not bound",
@@ -25,7 +24,12 @@ PRIVATE = {
     ("distributed.nanny", "Nanny.__init__"): "our worker in place of the stock one",
     ("distributed.nanny", "Nanny.close_gracefully"): "why a worker ends",
     ("distributed.scheduler", "DEFAULT_EXTENSIONS"): "our stealing in place of the stock one",
+    (
+        "distributed.scheduler",
+        "Scheduler._create_taskstate_from_graph",
+    ): "graphs of this process are not pickled, and have an order of their own",
     ("distributed.scheduler", "Scheduler.client_desires_keys"): "results go to who asked for them",
+    ("distributed.scheduler", "Scheduler.client_releases_keys"): "and are let go",
     ("distributed.scheduler", "Scheduler.identity"): "what a supervisor says of itself",
     ("distributed.scheduler", "Scheduler.start_unsafe"): "the web's port as another address",
     ("distributed.scheduler", "Scheduler.stimulus_queue_slots_maybe_opened"): "waiting for memory",

@@ -53,7 +53,7 @@ def test_work_that_waits_outweighs_small_transfers():
 
 
 def test_what_does_not_fit_goes_elsewhere_or_waits():
-    """Promises count up to the soft limit; a worker without work takes anything."""
+    """Promises count up to the soft limit."""
     holder, other = Worker("a", processing=BUSY), Worker("b", "2", processing=BUSY)
     policy = Policy()
     policy.ledger.promise("t", holder, 500)
@@ -63,8 +63,20 @@ def test_what_does_not_fit_goes_elsewhere_or_waits():
     assert policy.choose(task, [holder, other]) is None
     policy.ledger.settle("t")
     assert policy.choose(task, [holder, other]) is holder
-    idle = Worker("c", "3")
-    assert policy.choose(Placed(10**9), [holder, idle]) is idle
+
+
+def test_what_is_larger_than_any_share_runs_alone_on_the_largest():
+    """It waits for that one to have nothing to do, and for no other."""
+    small, large = Worker("a"), Worker("b", "2", memory_limit=2000, processing=BUSY)
+    policy, task = Policy(), Placed[Worker](1600)
+    assert policy.choose(task, [small, large]) is None
+    assert policy.alone(task, [small, large]) is None
+    large.processing = []
+    assert policy.choose(task, [small, large]) is None
+    assert policy.alone(task, [small, large]) is large
+    assert policy.alone(Placed(1400), [small, large]) is None, "which fits beside others"
+    assert policy.choose(Placed(1400), [small, large]) is large
+    assert policy.alone(task, []) is None
 
 
 def test_unknown_sizes_and_limits_hold_nothing_back():

@@ -1,0 +1,242 @@
+"""What a job has in flight: its graphs, put into the scheduler of this process, and their tasks.
+
+No client stands between: a graph is not pickled, and a result has no object of its own but the
+scheduler's. A window of a graph is in flight until all that is wanted of it, or kept for later
+windows, is in memory.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import pickle
+import time
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from distributed.protocol.serialize import Serialized, deserialize
+
+from ..base import Hint, Key, Stage, TaskGraph
+from ..errors import ResultLost
+from .hints import coloured
+from .recording import recorded
+
+#: How many keys are handled without letting anybody else have a turn.
+_SLICE = 5000
+
+
+class Failed(Exception):
+    """A task failed: its key, and its exception as the scheduler has it."""
+
+    def __init__(self, key: Key, error: Any) -> None:
+        super().__init__(key)
+        self.key = key
+        self._error = error
+
+    def error(self) -> BaseException:
+        """Return the exception; it is unpickled, so not in the event loop."""
+        found = self._error
+        if isinstance(found, Serialized):
+            found = deserialize(found.header, found.frames)
+        found = getattr(found, "data", found)  # one that has not left this process
+        if isinstance(found, bytes):
+            found = pickle.loads(found)
+        return found if isinstance(found, BaseException) else RuntimeError(str(found))
+
+
+@dataclass
+class Prepared:
+    """A stage as the scheduler takes it."""
+
+    stage: Stage
+    graph: TaskGraph
+    annotations: dict[str, dict[Key, Any]]
+    outside: set[Key]
+    """Keys that it needs and does not make."""
+
+
+def prepare(stage: Stage, workers: int) -> Prepared:
+    """Make a stage ready; it costs, so not in the event loop."""
+    graph = recorded(stage.graph, stage.keys, sample=stage.samples)
+    hints = coloured(graph, stage.hints, workers)
+    needed = {key for node in graph.values() for key in node.dependencies}
+    needed.update(stage.keys)
+    return Prepared(stage, graph, as_annotations(hints), needed - graph.keys())
+
+
+def as_annotations(hints: Mapping[Key, Hint]) -> dict[str, dict[Key, Any]]:
+    """Return hints as the annotations by which the scheduler and its workers know them."""
+    named: dict[str, dict[Key, Any]] = {
+        "mars_mem": {key: hint.peak for key, hint in hints.items()},
+        "mars_out": {key: hint.nbytes for key, hint in hints.items()},
+        "mars_band": {key: hint.affinity for key, hint in hints.items()},
+    }
+    told = {
+        name: {key: value for key, value in values.items() if value is not None}
+        for name, values in named.items()
+    }
+    return {name: values for name, values in told.items() if values}
+
+
+@dataclass(eq=False)
+class _Window:
+    missing: set[Key]
+    watched: list[Key] = field(default_factory=list)
+
+
+class Watch:
+    """Tells flights of the tasks that they follow; one for a scheduler."""
+
+    def __init__(self) -> None:
+        self._flights: dict[Key, tuple[Flight, ...]] = {}
+
+    def add(self, key: Key, flight: Flight) -> None:
+        """Let a flight hear of a task."""
+        found = self._flights.get(key, ())
+        if flight not in found:
+            self._flights[key] = (*found, flight)
+
+    def remove(self, key: Key, flight: Flight) -> None:
+        """Let it hear no more of it."""
+        found = tuple(one for one in self._flights.get(key, ()) if one is not flight)
+        if found:
+            self._flights[key] = found
+        else:
+            self._flights.pop(key, None)
+
+    def transition(self, key: Key, start: str, finish: str) -> None:
+        """Tell whoever follows a task."""
+        for flight in self._flights.get(key, ()):
+            flight.heard(key, start, finish)
+
+
+class Flight:
+    """The tasks of one job in a scheduler, which holds what the job needs in this one's name."""
+
+    def __init__(self, scheduler: Any, watch: Watch, name: str) -> None:
+        self._scheduler = scheduler
+        self._watch = watch
+        self._name = name
+        self._windows: list[_Window] = []
+        self._window_of: dict[Key, list[_Window]] = {}
+        self._failure: BaseException | None = None
+        self._news = asyncio.Event()
+        self.total = 0
+        self.done = 0
+        self.progressed: Any = None
+        """Called whenever a task is done."""
+
+    def send(self, prepared: Prepared) -> None:
+        """Put a stage, or a window of one, into the scheduler."""
+        scheduler, stage = self._scheduler, prepared.stage
+        tasks = scheduler.tasks
+        lost = [key for key in prepared.outside if key not in tasks]
+        if lost:
+            raise ResultLost(f"the cluster lost or cancelled {lost[0]!r}")
+        fresh = [
+            key for key in prepared.graph if key not in tasks or tasks[key].state == "released"
+        ]
+        keys = {*stage.keys, *stage.kept}
+        scheduler._create_taskstate_from_graph(
+            start=time.time(),
+            dsk=prepared.graph,
+            keys=keys,
+            ordered={key: position for position, key in enumerate(prepared.graph)},
+            client=self._name,
+            annotations_by_type=prepared.annotations,
+            global_annotations=None,
+            stimulus_id=f"marsdask-stage-{time.time()}",
+            submitting_task=None,
+            span_metadata={"collections": []},
+        )
+        self._follow(keys, fresh)
+        self.total += len(fresh)
+        self._release(stage.dropped)
+
+    def _follow(self, keys: Collection[Key], fresh: list[Key]) -> None:
+        tasks = self._scheduler.tasks
+        window = _Window({key for key in keys if tasks[key].state != "memory"})
+        window.watched = [key for key in {*fresh, *window.missing} if key in tasks]
+        for key in window.watched:
+            self._watch.add(key, self)
+        for key in window.missing:
+            self._window_of.setdefault(key, []).append(window)
+        if window.missing:
+            self._windows.append(window)
+        else:
+            self._land(window)
+        for key in window.missing:
+            if tasks[key].state == "erred":
+                self.heard(key, "processing", "erred")
+                break
+
+    def heard(self, key: Key, start: str, finish: str) -> None:
+        """Take note of what became of a task."""
+        if finish == "memory":
+            self._watch.remove(key, self)
+            if start == "processing":
+                self.done += 1
+                if self.progressed is not None:
+                    self.progressed()
+            for window in self._window_of.pop(key, ()):
+                window.missing.discard(key)
+                if not window.missing:
+                    self._windows.remove(window)
+                    self._land(window)
+        elif finish == "erred":
+            task = self._scheduler.tasks[key]
+            blamed = task.exception_blame or task
+            self._fail(Failed(blamed.key, blamed.exception))
+        elif finish == "forgotten" and key in self._window_of:
+            self._fail(ResultLost(f"the cluster lost or cancelled {key!r}"))
+
+    def _fail(self, error: BaseException) -> None:
+        self._failure = self._failure or error
+        self._news.set()
+
+    def _land(self, window: _Window) -> None:
+        # Some were not computed: nothing needed them.
+        for key in window.watched:
+            self._watch.remove(key, self)
+        self._news.set()
+
+    async def below(self, windows: int) -> None:
+        """Wait until fewer windows than that are in flight; raises what a task raised."""
+        while True:
+            if self._failure is not None:
+                raise self._failure
+            if len(self._windows) < windows:
+                return
+            self._news.clear()
+            await self._news.wait()
+
+    async def hand_over(self, keys: Collection[Key], client: str) -> None:
+        """Hold keys in a client's name too."""
+        for part in _slices(keys):
+            self._scheduler.client_desires_keys(keys=part, client=client)
+            await asyncio.sleep(0)
+
+    def _release(self, keys: Collection[Key]) -> None:
+        if keys:
+            self._scheduler.client_releases_keys(keys=list(keys), client=self._name)
+
+    async def close(self) -> None:
+        """Follow nothing more and hold nothing more."""
+        for window in self._windows:
+            self._land(window)
+        self._windows.clear()
+        self._window_of.clear()
+        state = self._scheduler.clients.get(self._name)
+        if state is None:
+            return
+        held = [task.key for task in state.wants_what]
+        for part in _slices(held):
+            self._release(part)
+            if len(held) > _SLICE:
+                await asyncio.sleep(0)
+        self._scheduler.clients.pop(self._name, None)
+
+
+def _slices(keys: Collection[Key]) -> Iterable[list[Key]]:
+    found = list(keys)
+    return (found[start : start + _SLICE] for start in range(0, len(found), _SLICE))
