@@ -491,6 +491,7 @@ def meshgrid(*xi: Any, indexing: str = "xy", sparse: bool = False, copy: bool = 
     return [wrap(Elementwise(spread, tuple(g.node for g in (grid, *grids)))) for grid in grids]
 
 
+@kernel(shares=True)
 def spread(block: Any, *others: Any) -> Any:
     """Broadcast a block against others, as a view."""
     shape = np.broadcast_shapes(*(np.shape(item) for item in (block, *others)))

@@ -15,6 +15,7 @@ from marsdask.core.types import Size, known
 
 from . import base
 from .base import as_node
+from .create import spread
 from .elementwise import apply, astype
 from .fancy import Take, TakeBy, settle
 from .masks import ArgWhere, Filter, check_fit, column
@@ -272,9 +273,14 @@ def points_of(arrays: Sequence[Item]) -> tuple[tuple[int, ...], tuple[Any, ...],
     if all(len(node.chunks) == 1 and node.shape == nodes[0].shape for node in nodes):
         return tuple(axes), tuple(nodes), nodes[0].shape
     if not all(known(node.shape) for node in nodes):
-        raise NotImplementedError(
-            "arrays of unknown length beside others in a key: execute() and fetch() them first"
-        )
+        if any(len(node.chunks) > 1 for node in nodes):
+            raise NotImplementedError(
+                "an array of several axes beside one of unknown length in a key: execute() first"
+            )
+        # How long they are together only running tells, and whether they fit.
+        wide = (apply(spread, *nodes[i:], *nodes[:i]) for i in range(len(nodes)))
+        points = tuple(map(as_node, wide))
+        return tuple(axes), points, points[0].shape
     shape = _broadcast(nodes)
     wide = (ravel(broadcast_to(node, shape)) for node in nodes)
     return tuple(axes), tuple(map(as_node, wide)), shape

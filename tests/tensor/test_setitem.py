@@ -124,6 +124,9 @@ ARRAYS: dict[str, Any] = {
     "mask and positions": lambda m: (m, [0], slice(None, None, -1)),
     "mask and slice": lambda m: (m, slice(1, None)),
     "mask and element": lambda m: (m, 0, 1),
+    "masks": lambda m: (m, slice(None), m[1:]),
+    "element and mask": lambda m: (1, m),
+    "mask and one": lambda m: (m, slice(None), m[:2]),
 }
 
 
@@ -140,10 +143,7 @@ def test_several_arrays(name, merged):
         expected[key] = value
         for own in (key, ARRAYS[name](mt.array(mask, chunk_size=2) | False)):
             x = mt.array(array, chunk_size=2)
-            if own is not key and name in ("mask and positions", "mask and element"):
-                with pytest.raises(NotImplementedError, match="unknown length beside others"):
-                    x[own] = value
-                continue
+            np.testing.assert_array_equal(x[own].compute(), places)
             with grids(merged=merged):
                 x[own] = value
                 assert np.array_equal(x.compute(), expected)
@@ -211,6 +211,15 @@ def test_what_does_not_fit_is_refused_at_the_call(key, value, error):
     with pytest.raises(error):
         x[key] = value
     assert x.sum().compute() == 20
+
+
+def test_masks_that_hold_unequally_often():
+    """Do not fit together, and neither does what has several axes."""
+    x = mt.arange(12, chunk_size=5).reshape(4, 3)
+    with pytest.raises(ValueError, match="do not fit"):
+        x[x[:, 0] > 0, x[0] > 0].compute()
+    with pytest.raises(NotImplementedError, match="several axes"):
+        x[x[:, 0] > 0, [[0], [1]]] = 1
 
 
 def test_a_mask_that_turns_out_to_hold_more_or_less_often():
