@@ -61,7 +61,6 @@ from .arrange import (
     diag,
     diagflat,
     diagonal,
-    pad,
     repeat,
     take_along_axis,
     trace,
@@ -238,6 +237,7 @@ from .orders import (
     trim_zeros,
 )
 from .overlap import map_overlap, sliding_window_view
+from .padding import pad
 from .polynomials import (
     polyfit,
     polyval,

@@ -1,4 +1,4 @@
-"""Patterns made of an array's elements: repeated, padded, along and beside the diagonal."""
+"""Patterns made of an array's elements: repeated, along and beside the diagonal."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from marsdask.core.types import Chunks, Size, Unknown
 
 from . import reduce
 from .base import as_node, empty
-from .create import PlaceAt, full
+from .create import PlaceAt, zeros
 from .index import getitem
 from .join import concatenate, length
 from .rechunk import aligned_axes, recut, resolved
@@ -74,66 +74,6 @@ def repeat(a: Any, repeats: Any, axis: int | None = None) -> Any:
         return wrap(Repeat(node, count, axis))
     positions = np.repeat(np.arange(length(node, axis)), np.asarray(repeats))
     return getitem(node, (slice(None),) * axis + (positions,))
-
-
-#: Modes whose values are elements of the array: np.pad of the positions tells which.
-_MIRRORS = ("edge", "reflect", "symmetric", "wrap")
-#: Modes that look at more than one element at a time.
-_STATISTICS = ("linear_ramp", "maximum", "mean", "median", "minimum")
-
-
-@waits_for_lengths
-def pad(array: Any, pad_width: Any, mode: str = "constant", **kwargs: Any) -> Any:
-    """Put values around a tensor. See numpy.pad.
-
-    Differs from NumPy: no statistics ("mean", "maximum", "linear_ramp"), no functions as modes, no
-    odd reflections; "empty" gives zeros.
-    """
-    node = as_node(array)
-    ndim = len(node.chunks)
-    if isinstance(pad_width, dict):
-        found = {normalize_axis(axis, ndim): width for axis, width in pad_width.items()}
-        pad_width = [found.get(axis, 0) for axis in range(ndim)]
-        pad_width = [width if np.ndim(width) else (width, width) for width in pad_width]
-    widths = np.broadcast_to(np.asarray(pad_width), (ndim, 2)).tolist()
-    if any(operator.index(width) < 0 for pair in widths for width in pair):
-        raise ValueError("index can't contain negative values")
-    if mode not in ("constant", "empty", *_MIRRORS):
-        if isinstance(mode, str) and mode not in _STATISTICS:
-            raise ValueError(f"mode {mode!r} is not supported")
-        raise NotImplementedError(f"pad(mode={mode!r}): modes are constant, {', '.join(_MIRRORS)}")
-    if kwargs.get("reflect_type", "even") != "even":
-        raise NotImplementedError("pad(reflect_type='odd'): only even reflections, the default")
-    # NumPy names the arguments that do not fit.
-    np.pad(np.zeros((1,) * ndim), 0, mode=mode, **kwargs)  # type: ignore[call-overload]
-    values = np.broadcast_to(kwargs.get("constant_values", 0), (ndim, 2))
-    for axis, pair in enumerate(widths):
-        if any(pair):
-            if mode in _MIRRORS:
-                before, after = _mirrored(node, axis, pair, mode)
-            else:
-                before, after = _constant(node, axis, pair, values[axis])
-            # The axis itself is not copied.
-            node = as_node(concatenate([*before, node, *after], axis))
-    return wrap(node)
-
-
-def _constant(node: Node, axis: int, pair: list[int], values: Any) -> list[list[Any]]:
-    """Return the constants before and after an axis, none where nothing is wanted."""
-    ends: list[list[Any]] = []
-    for width, value in zip(pair, values, strict=True):
-        shape = [length(node, i) for i in range(len(node.chunks))]
-        shape[axis] = width
-        chunks = tuple((width,) if i == axis else cut for i, cut in enumerate(node.chunks))
-        ends.append([full(tuple(shape), value, node.meta.dtype, chunks)] if width else [])
-    return ends
-
-
-def _mirrored(node: Node, axis: int, pair: list[int], mode: Any) -> list[list[Any]]:
-    """Return the elements of an axis that come before and after it."""
-    positions = np.pad(np.arange(length(node, axis)), pair, mode=mode)
-    ends = positions[: pair[0]], positions[len(positions) - pair[1] :]
-    return [[getitem(node, (slice(None),) * axis + (end,))] if len(end) else [] for end in ends]
 
 
 @dataclass(frozen=True, eq=False)
@@ -245,14 +185,14 @@ def diag(v: Any, k: int = 0, sparse: bool | None = None) -> Any:
     size = length(node, 0)
     (cut,) = node.chunks
     square = wrap(Diag(node, (cut, cut)))
-    zeros = [
-        full((size, abs(k)), 0, node.meta.dtype),
-        full((abs(k), size + abs(k)), 0, node.meta.dtype),
+    rest = [
+        zeros((size, abs(k)), node.meta.dtype),
+        zeros((abs(k), size + abs(k)), node.meta.dtype),
     ]
     if k == 0:
         return square
-    wide = concatenate([zeros[0], square] if k > 0 else [square, zeros[0]], 1)
-    return concatenate([wide, zeros[1]] if k > 0 else [zeros[1], wide], 0)
+    wide = concatenate([rest[0], square] if k > 0 else [square, rest[0]], 1)
+    return concatenate([wide, rest[1]] if k > 0 else [rest[1], wide], 0)
 
 
 @waits_for_lengths

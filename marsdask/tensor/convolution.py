@@ -86,12 +86,12 @@ class Convolution(Node):
 def convolve_block(block: Any, before: Any, short: Any, first: bool, last: bool) -> Any:
     """Return the overlaps that start before a block ends, and at the last one all the rest."""
     reach = len(short) - 1
-    left = np.zeros(reach, block.dtype) if first else before[len(before) - reach :]
-    right = np.zeros(reach if last else 0, block.dtype)
-    around = np.concatenate([left, block, right])
-    if len(around) < len(short):
+    around = block if first else np.concatenate([before[len(before) - reach :], block])
+    if not len(around):
         return np.zeros(0, np.result_type(block, short))
-    return np.convolve(around, short, "valid")
+    # No zeros are put around: they would make nan of what is infinite.
+    found = np.convolve(around, short)
+    return found[0 if first else reach : len(found) if last else len(around)]
 
 
 def _vectors(a: Any, v: Any) -> tuple[Any, Any]:

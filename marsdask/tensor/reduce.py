@@ -11,9 +11,11 @@ result type counts, and what it makes (or raises) of no elements.
 from __future__ import annotations
 
 import math
+import operator
 import sys
 import warnings
 from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 import numpy as np
@@ -27,6 +29,7 @@ from .base import as_node
 from .compressed import stored_sum
 from .create import full, ones_like
 from .elementwise import (
+    apply,
     astype,
     divide,
     equal,
@@ -119,8 +122,8 @@ def reduction(
 
 def as_axes(axis: Any, ndim: int) -> Axis:
     """Return the axes as a sorted tuple of non-negative ints; ``None`` is all of them."""
-    if axis is None:
-        return tuple(range(ndim))
+    if axis is None or (ndim == 0 and np.ndim(axis) == 0 and operator.index(axis) in (0, -1)):
+        return tuple(range(ndim))  # NumPy lets numbers have an axis, too
     axes: Axis = np.lib.array_utils.normalize_axis_tuple(axis, ndim)
     return tuple(sorted(axes))
 
@@ -138,9 +141,9 @@ def _node(recipe: Recipe, title: str, node: Node, axes: Axis, given: dict[str, A
     if masked:
         mask = operand(where, node.chunks)
         operands = (node, as_node(mask))
-    result = _result_dtype(recipe, node, axes, settings, masked=masked)
     if recipe.whole is not None and initial is None and 0 in [node.shape[a] for a in axes]:
         _check_empty(recipe.whole, node, axes)
+    result = _result_dtype(recipe, node, axes, settings, masked=masked)
     wanted = Wanted(
         recipe,
         axes,
@@ -227,7 +230,7 @@ nanmean = reduction(
     tiled=True,
     within=reducers.nan_moments,
 )
-nanvar = reduction(
+_nanvar = reduction(
     reducers.nan_moments,
     reducers.merge_moments,
     reducers.nan_variance,
@@ -235,7 +238,7 @@ nanvar = reduction(
     takes=_VAR[:4],
     tiled=True,
 )
-nanstd = reduction(
+_nanstd = reduction(
     reducers.nan_moments,
     reducers.merge_moments,
     reducers.nan_deviation,
@@ -243,6 +246,21 @@ nanstd = reduction(
     takes=_VAR[:4],
     tiled=True,
 )
+
+
+def _or_plain(func: Callable[..., Any], plain: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a reduction that skips nan, the plain one for types without: as NumPy has it."""
+
+    @wraps(func)
+    def lazy(a: Any, *args: Any, **kwargs: Any) -> Any:
+        dtype = a.dtype if hasattr(a, "dtype") else np.asarray(a).dtype
+        return (plain if dtype.kind in "biu" else func)(a, *args, **kwargs)
+
+    return lazy
+
+
+nanvar = _or_plain(_nanvar, var)
+nanstd = _or_plain(_nanstd, std)
 
 
 def allclose(
@@ -271,21 +289,36 @@ def average(
 ) -> Any:
     """Return the weighted average. See numpy.average."""
     node = as_node(a)
+    axes = as_axes(axis, node.meta.ndim)
+    if 0 in [n for i, n in enumerate(node.shape) if i not in axes]:
+        raise ZeroDivisionError("the average along an axis of an array that has no elements")
     if weights is None:
         value = mean(a, axis=axis, keepdims=keepdims)
         if not returned:
             return value
-        axes = as_axes(axis, node.meta.ndim)
         count = math.prod(numbers(node.shape[axis] for axis in axes))
         return value, full(numbers(value.node.shape), count, value.dtype)
     given = along(as_node(weights), node, axis)
+    if 0 in [node.shape[i] for i in axes]:
+        raise ZeroDivisionError(_NO_WEIGHT)
     dtype = np.result_type(node.meta.dtype, given.meta.dtype)
     if node.meta.dtype.kind in "biu":
         dtype = np.result_type(dtype, np.float64)
     given = astype(wrap(given), dtype)
     scale = sum(multiply(given, ones_like(node)), axis=axis, keepdims=keepdims)
+    scale = wrap(apply(weighty, scale))
     value = divide(sum(multiply(a, given), axis=axis, keepdims=keepdims), scale)
     return (value, scale) if returned else value
+
+
+_NO_WEIGHT = "Weights sum to zero, can't be normalized"
+
+
+def weighty(scale: Any) -> Any:
+    """Return what weights sum to, unless it is nothing."""
+    if np.any(np.equal(scale, 0)):
+        raise ZeroDivisionError(_NO_WEIGHT)
+    return scale
 
 
 def along(weights: Node, node: Node, axis: Any) -> Node:

@@ -113,10 +113,15 @@ def _real(block: Any, ufunc: np.ufunc) -> Any:
     return block
 
 
+def loop_type(dtype: Any) -> Any:
+    """Return a type as ufuncs take it, to which no units can be told."""
+    return None if dtype.kind == "m" else dtype
+
+
 @kernel(scratch=0.0)
 def total_block(block: Any, ufunc: np.ufunc, axis: int, dtype: Any) -> Any:
     """Return what a block adds to those after it."""
-    return ufunc.reduce(block, axis=axis, dtype=dtype, keepdims=True)
+    return ufunc.reduce(block, axis=axis, dtype=loop_type(dtype), keepdims=True)
 
 
 @kernel(scratch=1.2)
@@ -205,7 +210,7 @@ def scan_block(
 def accumulate(block: Any, before: Any, out: Any, ufunc: np.ufunc, axis: int) -> None:
     """Write what a block accumulates to, after what comes before it (``None`` is nothing)."""
     if axis == block.ndim - 1 or block[(slice(None),) * axis + (slice(0, 1),)].size < LONG_ROW:
-        ufunc.accumulate(block, axis=axis, dtype=out.dtype, out=out)
+        ufunc.accumulate(block, axis=axis, dtype=loop_type(out.dtype), out=out)
         if before is not None:
             ufunc(out, before, out=out)
         return
@@ -216,7 +221,7 @@ def accumulate(block: Any, before: Any, out: Any, ufunc: np.ufunc, axis: int) ->
         if before is None:
             target[...] = row
         else:
-            ufunc(before, row, out=target, dtype=out.dtype)
+            ufunc(before, row, out=target, dtype=loop_type(out.dtype))
         before = target
 
 

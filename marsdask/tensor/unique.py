@@ -21,14 +21,16 @@ from marsdask.core.node import Node, Part
 from marsdask.core.shapes import Axes, all_to_all, blockwise, gather, kernel, map_blocks
 from marsdask.core.types import Chunks, numbers, unknown_sizes, upper
 
-from .base import as_node
+from .base import as_node, empty
 from .elementwise import astype, logical_not
 from .join import concatenate
-from .rechunk import resolved
+from .mapblocks import map_blocks as map_chunks
+from .rechunk import rechunk, resolved
 from .reshape import ravel, reshape
 from .results import UniqueAllResult, UniqueCountsResult, UniqueInverseResult
-from .shape import normalize_axis
-from .sort import SpanAt, find_pivots
+from .shape import moveaxis, normalize_axis
+from .sort import SpanAt, find_pivots, sort
+from .waiting import waits_for_lengths
 
 #: Distinct elements of all chunks together, up to which they meet in one place.
 FEW = 2**22
@@ -69,7 +71,8 @@ class Unique(Node):
         own = self._own(a)
         sizes = map_blocks(length_of, own, chunks=((1,) * len(a),), meta=np.empty((0,), np.intp))
         infos = yield Look((sizes,), keep=(own,))
-        if len(a) == 1 or sum(int(info.sample[0]) for info in infos) <= FEW:
+        few = sum(int(info.sample[0]) for info in infos) <= FEW
+        if len(a) == 1 or few or self.a.meta.dtype.names:
             return self._met(a, own)
         pivots = yield from find_pivots(a, SpanAt(numbers(a.chunks[0])))
         values = np.unique(pivots.values)
@@ -199,27 +202,67 @@ def unique(
 ) -> Any:
     """Return the distinct elements in order. See numpy.unique.
 
-    Differs from NumPy: no ``axis`` but of vectors, and with ``equal_nan=False`` all NaNs have the
-    first one's place in the inverse. ``aggregate_size`` is Mars's hint.
+    The distinct parts along an ``axis`` meet in one place. Differs from NumPy: with
+    ``equal_nan=False`` all NaNs have the first one's place in the inverse. ``aggregate_size`` is
+    Mars's hint.
     """
     unknown = hints.keys() - {"aggregate_size"}
     if unknown:
         raise TypeError(f"unexpected arguments: {', '.join(unknown)}")
     node = as_node(ar)
     if axis is not None:
-        normalize_axis(axis, node.meta.ndim)
+        axis = normalize_axis(axis, node.meta.ndim)
     if axis is not None and node.meta.ndim != 1:
-        raise NotImplementedError("axis= of several axes: use a DataFrame's drop_duplicates")
+        return _unique_along(node, axis, (return_index, return_inverse, return_counts))
     if node.meta.dtype.names:
         raise NotImplementedError("records: use a DataFrame's drop_duplicates")
-    found = Unique(ravel(node).node, equal_nan)
-    flags = [True, return_index, return_counts, return_inverse]
-    outputs = [wrap(Part(found, i)) if flag else None for i, flag in enumerate(flags)]
+    flags = (return_index, return_inverse, return_counts)
+    values, *more = _outputs(ravel(node), flags, equal_nan=equal_nan)
     if return_inverse and node.meta.ndim != 1:
-        outputs[3] = reshape(outputs[3], numbers(node.shape))
-    ordered = [outputs[0], outputs[1], outputs[3], outputs[2]]
-    chosen = tuple(item for item in ordered if item is not None)
-    return chosen if len(chosen) > 1 else chosen[0]
+        place = int(return_index)
+        more[place] = reshape(more[place], numbers(node.shape))
+    return (values, *more) if more else values
+
+
+def _outputs(a: Any, flags: tuple[bool, ...], *, equal_nan: bool) -> list[Any]:
+    """Return the distinct elements of a vector and what else is wanted, in NumPy's order."""
+    found = Unique(as_node(a), equal_nan)
+    return [
+        wrap(Part(found, i)) for i, flag in zip((0, 1, 3, 2), (True, *flags), strict=True) if flag
+    ]
+
+
+@waits_for_lengths
+def _unique_along(node: Node, axis: int, flags: tuple[bool, ...]) -> Any:
+    """Return the distinct parts along an axis: each becomes a record."""
+    dtype = node.meta.dtype
+    if dtype.hasobject:
+        raise TypeError(f"The axis argument to unique is not supported for dtype {dtype}")
+    rows = moveaxis(wrap(node), axis, 0)
+    count, *shape = numbers(rows.node.shape)
+    width = math.prod(shape)
+    flat = rechunk(reshape(rows, (count, width)), {1: -1})
+    kind = np.dtype([(f"f{i}", dtype) for i in range(width)]) if width else np.dtype(np.int8)
+    records = map_chunks(as_records, flat, dtype=kind, drop_axis=1, kind=kind)
+    values, *more = _outputs(records, flags, equal_nan=False)
+    new = tuple(range(1, len(shape) + 1))
+    cut = (None, *((n,) for n in shape))
+    made = {"dtype": dtype, "new_axis": new, "chunks": cut, "meta": empty(dtype, 1 + len(shape))}
+    found = map_chunks(as_rows, values, kind=dtype, shape=tuple(shape), **made)
+    found = moveaxis(found, 0, axis)
+    return (found, *more) if more else found
+
+
+def as_records(block: Any, kind: Any) -> Any:
+    """Return rows as records; those of nothing are all alike."""
+    block = np.ascontiguousarray(block)
+    return block.view(kind).reshape(len(block)) if block.shape[1] else np.zeros(len(block), kind)
+
+
+def as_rows(records: Any, kind: Any, shape: tuple[int, ...]) -> Any:
+    """Return records as rows again, of several axes perhaps."""
+    found = records.view(kind) if records.dtype.names else np.empty(0, kind)
+    return found.reshape(len(records), *shape)
 
 
 @dataclass(frozen=True, eq=False)
@@ -278,7 +321,7 @@ def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
 
 def setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
     """Return what is in one of both alone, in order. See numpy.setxor1d."""
-    return unique(concatenate([setdiff1d(ar1, ar2), setdiff1d(ar2, ar1)]))
+    return sort(concatenate([setdiff1d(ar1, ar2), setdiff1d(ar2, ar1)]))
 
 
 def unique_all(x: Any, /) -> Any:

@@ -1,4 +1,4 @@
-"""Patterns of elements: repeats, frames, diagonals and triangles."""
+"""Patterns of elements: repeats, diagonals and triangles."""
 
 from __future__ import annotations
 
@@ -15,12 +15,6 @@ PATTERNS = {
     "repeat axis": lambda xp, a: xp.repeat(a, 2, axis=1),
     "repeat none": lambda xp, a: xp.repeat(a, 0, axis=0),
     "repeat each": lambda xp, a: xp.repeat(a, [i % 3 for i in range(a.shape[1])], axis=1),
-    "pad": lambda xp, a: xp.pad(a, 2),
-    "pad constants": lambda xp, a: xp.pad(a, ((1, 0), (2, 3)), constant_values=((1, 2), (3, 4))),
-    "pad edge": lambda xp, a: xp.pad(a, ((2, 1), (0, 3)), mode="edge"),
-    "pad reflect": lambda xp, a: xp.pad(a, (1, 9), mode="reflect"),
-    "pad symmetric": lambda xp, a: xp.pad(a, 3, mode="symmetric"),
-    "pad wrap": lambda xp, a: xp.pad(a, {1: (2, 5)}, mode="wrap"),
     "tril": lambda xp, a: xp.tril(a),
     "triu": lambda xp, a: xp.triu(a, -1),
     "tril of a vector": lambda xp, a: xp.tril(a[0], 1),
@@ -67,7 +61,6 @@ def test_repeats_of_unknown_length():
 
 BAD = {
     "repeat": lambda x: mt.repeat(x, -1),
-    "pad": lambda x: mt.pad(x, -1),
     "tril": lambda x: mt.tril(x.sum()),
     "diag": lambda x: mt.diag(x.sum()),
     "diagonal": lambda x: mt.diagonal(x[0]),
@@ -82,22 +75,7 @@ def test_what_does_not_fit_is_refused_at_the_call(name):
         BAD[name](mt.ones((3, 4), chunk_size=2))
 
 
-def test_pad_empty():
-    """What is around the elements is anything; the elements are where they should be."""
-    x = mt.pad(mt.arange(5, chunk_size=2), (2, 1), mode="empty")
-    assert x.shape == (8,)
-    assert_same(x[2:-1], np.arange(5))
-
-
-def test_arguments_of_pad_that_do_not_fit():
-    """What a mode does not take is refused, and so is what would be wrong without a word."""
-    with pytest.raises(ValueError, match="unsupported keyword arguments"):
-        mt.pad(mt.ones(3), 1, stat_length=2)
-    with pytest.raises(NotImplementedError, match="only even reflections"):
-        mt.pad(mt.ones(3), 1, mode="reflect", reflect_type="odd")
-
-
-def test_modes_of_pad_that_are_missing_are_named():
-    """NotImplementedError says which modes there are."""
-    with pytest.raises(NotImplementedError, match="modes are constant, edge"):
-        mt.pad(mt.ones(3), 1, mode="mean")
+def test_texts_are_put_on_a_diagonal():
+    """Beside them stands what NumPy has for zero: nothing."""
+    texts = np.array(["a", "bb"])
+    np.testing.assert_array_equal(mt.diag(mt.tensor(texts), 1).compute(), np.diag(texts, 1))

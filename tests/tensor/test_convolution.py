@@ -30,6 +30,14 @@ def test_equals_numpy(func: str, mode: str) -> None:
         assert_same(getattr(mt, func)(*lazy, mode), getattr(np, func)(a, v, mode))
 
 
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_what_is_not_finite_stays_where_it_is(value: float) -> None:
+    """Nothing outside of the vectors is multiplied by it."""
+    a, v = np.array([1.0, 2, 3, value, 5, 6, 7]), np.array([1.0, value, 2.0])
+    for mode in ("full", "same", "valid"):
+        assert_same(mt.convolve(mt.tensor(a, chunk_size=3), v, mode), np.convolve(a, v, mode))
+
+
 def test_refused() -> None:
     """Nothing, matrices and other modes."""
     with pytest.raises(ValueError, match="empty"):

@@ -207,6 +207,49 @@ def test_average(case: tuple[Any, Any]) -> None:
     )
 
 
+def test_averages_of_nothing() -> None:
+    """Are no number: without elements at the call, without weight when it runs."""
+    for shape, axis in (((0, 3), 1), ((3, 0), 0)):
+        with pytest.raises(ZeroDivisionError):
+            mt.average(mt.ones(shape), axis=axis)
+    with pytest.raises(ZeroDivisionError, match="sum to zero"):
+        mt.average(mt.ones((0, 3)), axis=0, weights=np.ones((0, 3)))
+    with pytest.raises(ZeroDivisionError, match="sum to zero"):
+        mt.average(mt.ones((2, 2), chunk_size=1), axis=0, weights=mt.tensor([1, -1])).compute()
+
+
+@pytest.mark.parametrize("dtype", ["i8", "?", "f8"])
+@pytest.mark.parametrize("name", ["nanvar", "nanstd", "var"])
+def test_more_degrees_than_elements(name: str, dtype: str) -> None:
+    """Infinite or nan as NumPy has it for the type, and warned of."""
+    array = np.array([[1, 0], [1, 1]]).astype(dtype)
+    for axis, ddof in ((None, 4), (0, 2), (1, 5)):
+        with pytest.warns(RuntimeWarning, match="Degrees of freedom"), np.errstate(all="ignore"):
+            expected = getattr(np, name)(array, axis=axis, ddof=ddof)
+        with pytest.warns(RuntimeWarning, match="Degrees of freedom"):
+            found = getattr(mt, name)(
+                mt.tensor(array, chunk_size=1), axis=axis, ddof=ddof
+            ).compute()
+        np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("name", ["sum", "max", "any", "ptp"])
+def test_numbers_have_an_axis(name: str) -> None:
+    """The first and the last one, as NumPy lets them."""
+    for axis in (0, -1, None):
+        assert_same(getattr(mt, name)(mt.tensor(3.0), axis=axis), getattr(np, name)(3.0, axis=axis))
+    with pytest.raises(np.exceptions.AxisError):
+        getattr(mt, name)(mt.tensor(3.0), axis=1)
+
+
+def test_what_has_no_range() -> None:
+    """Nothing comes before the type, as in NumPy."""
+    with pytest.raises(ValueError, match="zero-size"):
+        mt.ptp(mt.zeros((0, 3), dtype=bool), axis=0)
+    with pytest.raises(TypeError, match="boolean subtract"):
+        mt.ptp(mt.zeros((0, 3), dtype=bool), axis=1)
+
+
 def test_comparisons_of_whole_tensors() -> None:
     """``allclose`` and ``array_equal`` equal NumPy's."""
     array = np.array([1.0, np.nan, 3.0])

@@ -35,6 +35,14 @@ def test_long_rows(axis: int) -> None:
     assert_same(lazy.cumsum(axis, dtype="f4"), array.cumsum(axis, dtype="f4"))
 
 
+def test_times() -> None:
+    """Durations are added up, in their unit."""
+    array = np.arange(6).astype("m8[s]").reshape(3, 2)
+    for axis in (None, 0, 1):
+        found = mt.cumsum(mt.tensor(array, chunk_size=2), axis)
+        np.testing.assert_array_equal(found.compute(), np.cumsum(array, axis), strict=True)
+
+
 def test_bad_axes_are_refused_at_the_call() -> None:
     """An axis that does not exist, or no axis where the array API wants one."""
     with pytest.raises(np.exceptions.AxisError):

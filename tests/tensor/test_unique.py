@@ -14,7 +14,7 @@ import marsdask.tensor as mt
 from marsdask.core.collection import wrap
 from marsdask.core.config import option_context
 from marsdask.tensor.base import as_node
-from tests.strategies import chunkings
+from tests.strategies import assert_same, chunkings
 
 RNG = np.random.default_rng(0)
 ARRAYS = {
@@ -56,6 +56,27 @@ def test_all_outputs(name, data):
         np.testing.assert_array_equal(mine.compute(), theirs)
 
 
+@pytest.mark.parametrize("dtype", ["i8", "f4", "?", "U2", "c8", "M8[s]"])
+@pytest.mark.parametrize("shape", [(9, 2), (4, 0), (0, 3), (4, 3, 2), (6, 1)])
+def test_along_an_axis(dtype, shape):
+    """Rows, columns and planes that are the same count once."""
+    x = RNG.integers(0, 2, shape).astype("i8").astype(dtype)
+    for axis in range(-1, len(shape) - 1):
+        try:
+            expected = np.unique(x, True, True, True, axis=axis)
+        except ValueError:  # NumPy's of nothing along other axes than the first
+            continue
+        lazy = mt.unique(tensor(x, 2), True, True, True, axis=axis)
+        for mine, theirs in zip(lazy, expected, strict=True):
+            np.testing.assert_array_equal(mine.compute(), theirs, strict=True)
+
+
+def test_sets_keep_each_nan():
+    """As NumPy has it: none is the same as another."""
+    x = np.array([1.0, np.nan, 2.0])
+    assert_same(mt.setxor1d(tensor(x, 2), x[:2]), np.setxor1d(x, x[:2]))
+
+
 def test_values_alone_have_a_length_that_running_tells():
     """The shape is nan before and known after."""
     lazy = mt.unique(tensor(ARRAYS["few"], 50))
@@ -83,7 +104,9 @@ def test_sets(data):
 def test_wrong_arguments_are_refused_at_the_call():
     """What is not supported names the alternative."""
     with pytest.raises(NotImplementedError, match="drop_duplicates"):
-        mt.unique(tensor(np.ones((2, 2))), axis=0)
+        mt.unique(tensor(np.zeros(2, [("a", int)])))
+    with pytest.raises(TypeError, match="object"):
+        mt.unique(tensor(np.array([[{}], [{}]])), axis=0)
     with pytest.raises(TypeError, match="bogus"):
         mt.unique(tensor(np.ones(2)), bogus=1)
 

@@ -125,10 +125,16 @@ def cond(x: Any, p: Any = None) -> Any:
     if p in (None, 2, -2):
         values = svdvals(wrap(node))
         first, last = values[..., 0], values[..., -1]
-        return last / first if p == -2 else first / last
+        return wrap(elementwise.apply(ratio, *((last, first) if p == -2 else (first, last))))
     if is_large(square(node)):
         return norm(wrap(node), p, axis=(-2, -1)) * norm(inv(wrap(node)), p, axis=(-2, -1))
     return stacks.apply(np.linalg.cond, "", node, p=p)
+
+
+def ratio(a: Any, b: Any) -> Any:
+    """Return a quotient that is infinite where both are zero."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(np.equal(a, 0) & np.equal(b, 0), np.inf, np.divide(a, b)).astype(a.dtype)
 
 
 def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = np._NoValue) -> Any:

@@ -76,3 +76,13 @@ def test_wrong_arguments_are_refused_at_the_call():
         linalg.lstsq(mt.tensor(np.ones((3, 2))), np.ones(2))
     with pytest.raises(np.linalg.LinAlgError, match="square"):
         linalg.eig(mt.tensor(np.ones((3, 2))))
+
+
+def test_conditions_of_singular_matrices():
+    """Are infinite, also where nothing is divided by nothing."""
+    x = np.stack([np.zeros((2, 2)), np.ones((2, 2)), np.eye(2)])
+    for p in (None, 2, -2):
+        with np.errstate(all="ignore"):
+            expected = np.linalg.cond(x, p)
+        np.testing.assert_allclose(linalg.cond(mt.tensor(x), p).compute() > 1e15, expected > 1e15)
+    assert np.isinf(linalg.cond(mt.zeros((2, 2))).compute())

@@ -1,0 +1,156 @@
+"""Values put around a tensor."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from marsdask.core.collection import wrap
+from marsdask.core.node import Node
+
+from . import reduce
+from .base import as_node
+from .create import full
+from .elementwise import around, astype
+from .index import getitem
+from .join import concatenate, length
+from .mapblocks import map_blocks
+from .quantile import median
+from .rechunk import rechunk
+from .shape import broadcast_to, normalize_axis
+from .waiting import waits_for_lengths
+
+#: Modes that repeat elements: NumPy says which.
+_MIRRORS = ("edge", "reflect", "symmetric", "wrap")
+_STATISTICS: dict[str, Callable[..., Any]] = {
+    "maximum": reduce.max,
+    "mean": reduce.mean,
+    "median": median,
+    "minimum": reduce.min,
+}
+
+
+@waits_for_lengths
+def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Any:
+    """Put values around a tensor. See numpy.pad.
+
+    Differs from NumPy: no odd reflections; "empty" gives zeros.
+    """
+    node = as_node(array)
+    ndim = len(node.chunks)
+    if isinstance(pad_width, dict):
+        found = {normalize_axis(axis, ndim): width for axis, width in pad_width.items()}
+        pad_width = [found.get(axis, 0) for axis in range(ndim)]
+        pad_width = [width if np.ndim(width) else (width, width) for width in pad_width]
+    widths = np.broadcast_to(np.asarray(pad_width), (ndim, 2)).tolist()
+    if any(operator.index(width) < 0 for pair in widths for width in pair):
+        raise ValueError("index can't contain negative values")
+    if callable(mode):
+        return _by_function(node, widths, mode, kwargs)
+    if kwargs.get("reflect_type", "even") != "even":
+        raise NotImplementedError("pad(reflect_type='odd'): only even reflections, the default")
+    # NumPy names the arguments that do not fit.
+    np.pad(np.zeros((1,) * ndim), 0, mode=mode, **kwargs)
+    for axis, pair in enumerate(widths):
+        if any(pair):
+            before, after = _ends(node, axis, pair, mode, kwargs)
+            # The axis itself is not copied.
+            node = as_node(concatenate([*before, node, *after], axis))
+    return wrap(node)
+
+
+def _ends(node: Node, axis: int, pair: list[int], mode: str, how: Any) -> list[list[Any]]:
+    """Return what comes before and after an axis, nothing where nothing is wanted."""
+    if mode in ("constant", "empty"):
+        return _constant(node, axis, pair, _own(how.get("constant_values", 0), node, axis))
+    if not length(node, axis):
+        raise ValueError(
+            f"can't extend empty axis {axis} using modes other than 'constant' or 'empty'"
+        )
+    if mode in _MIRRORS:
+        return _mirrored(node, axis, pair, mode)
+    if mode == "linear_ramp":
+        return _ramps(node, axis, pair, _own(how.get("end_values", 0), node, axis))
+    return _summaries(node, axis, pair, mode, _own(how.get("stat_length"), node, axis))
+
+
+def _own(values: Any, node: Node, axis: int) -> Any:
+    """Return the two of some values that are for the ends of an axis."""
+    return np.broadcast_to(np.asarray(values), (len(node.chunks), 2))[axis].tolist()
+
+
+def _constant(node: Node, axis: int, pair: list[int], values: Any) -> list[list[Any]]:
+    ends: list[list[Any]] = []
+    for width, value in zip(pair, values, strict=True):
+        shape = [length(node, i) for i in range(len(node.chunks))]
+        shape[axis] = width
+        chunks = tuple((width,) if i == axis else cut for i, cut in enumerate(node.chunks))
+        ends.append([full(tuple(shape), value, node.meta.dtype, chunks)] if width else [])
+    return ends
+
+
+def _mirrored(node: Node, axis: int, pair: list[int], mode: Any) -> list[list[Any]]:
+    positions = np.pad(np.arange(length(node, axis)), pair, mode=mode)
+    ends = positions[: pair[0]], positions[len(positions) - pair[1] :]
+    return [[getitem(node, (slice(None),) * axis + (end,))] if len(end) else [] for end in ends]
+
+
+def _edge(node: Node, axis: int, size: int, *, last: bool) -> Any:
+    part = slice(length(node, axis) - size, None) if last else slice(0, size)
+    return getitem(node, (slice(None),) * axis + (part,))
+
+
+def _summaries(node: Node, axis: int, pair: list[int], mode: str, sizes: Any) -> list[list[Any]]:
+    """Return a statistic of each end (or of all), repeated."""
+    ends: list[list[Any]] = []
+    dtype = node.meta.dtype
+    for width, size, last in zip(pair, sizes, (False, True), strict=True):
+        whole = length(node, axis)
+        edge = _edge(node, axis, whole if size is None else min(size, whole), last=last)
+        if not size and size is not None and mode in ("maximum", "minimum"):
+            raise ValueError("stat_length of 0 yields no value for padding")
+        found = _STATISTICS[mode](edge, axis=axis, keepdims=True)
+        if dtype.kind in "iu":
+            found = around(found)
+        shape = tuple(width if i == axis else n for i, n in enumerate(found.shape))
+        ends.append([broadcast_to(astype(found, dtype), shape)] if width else [])
+    return ends
+
+
+def _ramps(node: Node, axis: int, pair: list[int], values: Any) -> list[list[Any]]:
+    """Return steps from an end's value to the edge."""
+    ends: list[list[Any]] = []
+    for width, value, last in zip(pair, values, (False, True), strict=True):
+        edge = _edge(node, axis, 1, last=last)
+        chunks = tuple(width if i == axis else None for i in range(edge.ndim))
+        how = {"end": value, "width": width, "axis": axis, "last": last}
+        steps = map_blocks(ramp, rechunk(edge, {axis: -1}), dtype=edge.dtype, chunks=chunks, **how)
+        ends.append([steps] if width else [])
+    return ends
+
+
+def ramp(edge: Any, end: Any, width: int, axis: int, last: bool) -> Any:
+    """Return steps from a value up to an edge, which is not among them, or back from there."""
+    steps = np.linspace(end, edge.squeeze(axis), width, endpoint=False, dtype=edge.dtype, axis=axis)
+    return np.flip(steps, axis) if last else steps
+
+
+def _by_function(node: Node, widths: list[list[int]], function: Any, kwargs: Any) -> Any:
+    """Let a function fill the ends of each line, one axis after the other."""
+    padded = pad(node, widths)
+    for axis, pair in enumerate(widths):
+        how = {"function": function, "pair": tuple(pair), "axis": axis, "options": kwargs}
+        padded = map_blocks(filled, rechunk(padded, {axis: -1}), dtype=padded.dtype, **how)
+    return padded
+
+
+def filled(block: Any, function: Any, pair: tuple[int, int], axis: int, options: Any) -> Any:
+    """Call a function of each line, which it changes in place."""
+    out = block.copy()
+    lines = np.moveaxis(out, axis, -1)
+    for place in np.ndindex(lines.shape[:-1]):
+        function(lines[place], pair, axis, options)
+    return out

@@ -1,0 +1,66 @@
+"""Values around a tensor, against NumPy's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+import marsdask.tensor as mt
+from tests.strategies import arrays_and_chunks, assert_like_numpy, assert_same
+
+
+def fives(line: Any, pair: Any, axis: int, options: Any) -> None:
+    """Put a value at both ends."""
+    line[: pair[0]] = options.get("value", 5) + axis
+    line[len(line) - pair[1] :] = 5
+
+
+MODES: dict[str, Any] = {
+    "zeros": lambda xp, a: xp.pad(a, 2),
+    "constants": lambda xp, a: xp.pad(a, ((1, 0), (2, 3)), constant_values=((1, 2), (3, 4))),
+    "edge": lambda xp, a: xp.pad(a, ((2, 1), (0, 3)), mode="edge"),
+    "reflect": lambda xp, a: xp.pad(a, (1, 9), mode="reflect"),
+    "symmetric": lambda xp, a: xp.pad(a, 3, mode="symmetric"),
+    "wrap": lambda xp, a: xp.pad(a, {1: (2, 5)}, mode="wrap"),
+    "mean": lambda xp, a: xp.pad(a, ((1, 2), (0, 1)), mode="mean"),
+    "mean of some": lambda xp, a: xp.pad(a, 1, mode="mean", stat_length=((2, 9), (1, 3))),
+    "maximum": lambda xp, a: xp.pad(a, 1, mode="maximum", stat_length=2),
+    "minimum": lambda xp, a: xp.pad(a, 1, mode="minimum"),
+    "maximum of none": lambda xp, a: xp.pad(a, 1, mode="maximum", stat_length=0),
+    "median": lambda xp, a: xp.pad(a, 1, mode="median"),
+    "linear_ramp": lambda xp, a: xp.pad(a, ((1, 2), (0, 3)), mode="linear_ramp"),
+    "ramp to": lambda xp, a: xp.pad(a, 2, mode="linear_ramp", end_values=((5, -2), (0, 1))),
+    "function": lambda xp, a: xp.pad(a, ((1, 2), (0, 1)), fives, value=7),
+    "negative": lambda xp, a: xp.pad(a, -1),
+    "unknown": lambda xp, a: xp.pad(a, 1, mode="nonsense"),
+    "argument": lambda xp, a: xp.pad(a, 1, stat_length=2),
+}
+
+
+@pytest.mark.parametrize("name", MODES)
+@given(case=arrays_and_chunks(dtypes=("i8", "f4", "c16"), min_dims=2, max_dims=2))
+def test_modes_are_numpys(name: str, case: Any) -> None:
+    """Each gives NumPy's values over any chunks, or the type of its error."""
+    assert_like_numpy(MODES[name], case, rtol=1e-5)
+
+
+def test_unknown_lengths() -> None:
+    """Are waited for."""
+    x = mt.arange(9, chunk_size=4)
+    assert_same(mt.pad(x[x > 5], 1, mode="mean"), [7, 6, 7, 8, 7])
+
+
+def test_empty() -> None:
+    """What is around the elements is anything; the elements are where they should be."""
+    x = mt.pad(mt.arange(5, chunk_size=2), (2, 1), mode="empty")
+    assert x.shape == (8,)
+    assert_same(x[2:-1], np.arange(5))
+
+
+def test_odd_reflections_are_refused() -> None:
+    """Rather than taken for even ones."""
+    with pytest.raises(NotImplementedError, match="only even reflections"):
+        mt.pad(mt.ones(3), 1, mode="reflect", reflect_type="odd")
