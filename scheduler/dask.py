@@ -45,8 +45,8 @@ class DaskScheduler:
     """Runs graphs on a cluster.
 
     ``client`` is a ``distributed.Client`` (never closed here), an address, for which a client is
-    opened (within ``connect_timeout`` seconds) and closed with the scheduler, or ``None`` for
-    Dask's current client. Keys that this
+    opened (within ``connect_timeout`` seconds, with ``security``) and closed with the scheduler, or
+    ``None`` for Dask's current client. Keys that this
     client holds otherwise, such as persisted collections, can be referred to like held ones.
     Callbacks of handles run on the one thread that distributed has for them: they must not wait for
     another handle.
@@ -56,11 +56,15 @@ class DaskScheduler:
     capabilities = Capabilities(locality=True, spill=True, resilient=True)
 
     def __init__(
-        self, client: Client | str | None = None, *, connect_timeout: float = PATIENCE
+        self,
+        client: Client | str | None = None,
+        *,
+        connect_timeout: float = PATIENCE,
+        security: Security | None = None,
     ) -> None:
         self._owns_client = isinstance(client, str)
         if isinstance(client, str):
-            client = _connected(client, connect_timeout)
+            client = _connected(client, connect_timeout, security or Security())
         self._client: Client = default_client() if client is None else client
         if self._client.asynchronous:
             raise ValueError(
@@ -172,13 +176,15 @@ class DaskScheduler:
             self._client.close()
 
 
-def _connected(address: str, seconds: float) -> Client:
+def _connected(address: str, seconds: float, security: Security) -> Client:
     # A client that cannot connect leaves its loop's thread behind, so none is made before it can.
-    identity(address, seconds)
-    return Client(address, set_as_default=False, timeout=seconds)
+    identity(address, seconds, security)
+    return Client(address, set_as_default=False, timeout=seconds, security=security)
 
 
-def identity(cluster: Client | str, seconds: float = PATIENCE) -> Mapping[str, Any]:
+def identity(
+    cluster: Client | str, seconds: float = PATIENCE, security: Security | None = None
+) -> Mapping[str, Any]:
     """Return what a cluster's scheduler says of itself."""
     if not isinstance(cluster, str):
         return cluster.scheduler_info(n_workers=0)
@@ -186,7 +192,7 @@ def identity(cluster: Client | str, seconds: float = PATIENCE) -> Mapping[str, A
         return {}
     with ThreadPoolExecutor(1) as apart:  # the caller may be in a loop of its own
         try:
-            return apart.submit(asyncio.run, _greet(cluster, seconds)).result()
+            return apart.submit(asyncio.run, _greet(cluster, seconds, security or Security())).result()
         except ValueError as error:  # not an address: that is said in one line
             raise error.with_traceback(None) from None
         except Exception as error:  # noqa: BLE001 - who is no scheduler may answer anything
@@ -201,8 +207,8 @@ def _reason(error: BaseException | None) -> str:
     return words
 
 
-async def _greet(address: str, seconds: float) -> dict[str, Any]:
-    peer = await connect(address, seconds, **Security().get_connection_args("client"))
+async def _greet(address: str, seconds: float, security: Security) -> dict[str, Any]:
+    peer = await connect(address, seconds, **security.get_connection_args("client"))
     await peer.write({"op": "identity", "n_workers": 0, "reply": True})
     told: dict[str, Any] = await asyncio.wait_for(peer.read(), seconds)
     await peer.close()

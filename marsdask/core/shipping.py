@@ -78,6 +78,18 @@ class Arrived(Compilation):
             return Done(dict(zip(self.names, outputs, strict=True)), step.keys)
         return step
 
+    def outline(self) -> dict[str, tuple[str, tuple[str, ...]]]:
+        """Return the nodes that are run, for pages: {name: (label, names of its inputs)}."""
+        return {
+            node.name: (node.label, tuple(child.name for child in node.inputs))
+            for node in self.graph.nodes
+        }
+
+    def owner(self, key: Any) -> str | None:
+        """Return the name of the node that a task's chunk belongs to."""
+        grid = self.grids.get(key[0] if isinstance(key, tuple) else key)
+        return None if grid is None or grid.node is None else grid.node.name
+
     def explain(self, key: Any, error: BaseException) -> tuple[BaseException, str | None]:
         """Return the error with a note of what failed, and the name of the node that did."""
         grid, index = self.locate(key, error)

@@ -92,16 +92,25 @@ SECURITY = (
     Option(
         "--require-secure",
         None,
-        "refuse to listen beyond this host without TLS (default: warn)",
+        "refuse to listen beyond this host without TLS, or a token for the web (default: warn)",
         "MARS_REQUIRE_SECURE",
         many="store_true",
     ),
+)
+
+TOKEN = Option(
+    "--web-token-file",
+    "FILE",
+    "file with the token that requests to the web service must bear "
+    "(default: the token in MARS_WEB_TOKEN, or none)",
+    "MARS_WEB_TOKEN_FILE",
 )
 
 SUPERVISOR = (
     Option(
         "-w --web-port", "PORT", "port of the web service, on all addresses (default: a free one)"
     ),
+    TOKEN,
     Option("--n-process --nproc", "N", "accepted and not used: a supervisor is one process"),
     Option(
         "--disable-failover",
@@ -112,10 +121,7 @@ SUPERVISOR = (
     ),
 )
 
-WEB = (
-    Option("--ui-port", "PORT", "older name of -p", "MARS_UI_PORT"),
-    Option("--web-token-file", "FILE", "file with the token that requests must bear"),
-)
+WEB = (Option("--ui-port", "PORT", "older name of -p", "MARS_UI_PORT"), TOKEN)
 
 CPU = (
     Option(

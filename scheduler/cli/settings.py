@@ -15,6 +15,7 @@ from typing import Any, NoReturn
 import dask.config
 from distributed.security import Security
 
+from ..web.guard import Token, read_token
 from . import configfile, discovery, logs, sizes
 from .options import parse
 from .reach import scheme
@@ -35,11 +36,17 @@ class Settings:
     supervisors: list[str]
     security: Security
     given: argparse.Namespace = field(repr=False)
+    token: Token | None = None
 
     @property
     def port(self) -> int:
         """The endpoint's own port."""
         return self.ports[0]
+
+    @property
+    def web_host(self) -> str:
+        """Where a supervisor's web service listens."""
+        return getattr(self.given, "web_host", None) or ANYWHERE
 
     @property
     def scheme(self) -> str:
@@ -66,7 +73,7 @@ def read(
         logs.configure(given.log_level, given.log_format, given.log_conf)
         _configure(given)
         settings = _common(given, environ)
-        _require_secure(settings)
+        _require_secure(command, settings)
         for name in given.load_modules or ():
             importlib.import_module(name)
     except (ValueError, OSError, ImportError) as error:
@@ -115,6 +122,7 @@ def _common(given: argparse.Namespace, environ: Mapping[str, str]) -> Settings:
         advertise=advertise,
         supervisors=_supervisors(given.supervisors, environ),
         security=_security(given),
+        token=_token(given, environ),
         given=given,
     )
 
@@ -141,6 +149,14 @@ def _security(given: argparse.Namespace) -> Security:
     return Security(require_encryption=True, **chosen) if chosen else Security()
 
 
+def _token(given: argparse.Namespace, environ: Mapping[str, str]) -> Token | None:
+    path = getattr(given, "web_token_file", None)
+    try:
+        return read_token(environ, path)
+    except OSError as error:
+        raise ConfigError(f"cannot read the token in {path}: {error.strerror}") from None
+
+
 def _is_wildcard(host: str) -> bool:
     return host in ("", ANYWHERE, "::", "[::]")
 
@@ -153,16 +169,26 @@ def is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
-def _require_secure(settings: Settings) -> None:
-    if settings.scheme == "tls" or is_loopback(settings.host):
+def _require_secure(command: str, settings: Settings) -> None:
+    """Refuse, or warn of, ports that others reach and anybody may use."""
+    open_to_all = []
+    encrypted = settings.scheme == "tls"
+    # What mars-web listens on is its web port only.
+    if command != "web" and not encrypted and not is_loopback(settings.host):
+        open_to_all.append(f"{settings.host} without TLS (see --tls-ca-file)")
+    web_host = settings.host if command == "web" else settings.web_host
+    if command != "worker" and not is_loopback(web_host) and not encrypted and not settings.token:
+        open_to_all.append(
+            f"{web_host}, for the web service, without TLS or a token (see --web-token-file)"
+        )
+    if not open_to_all:
         return
+    where = " and on ".join(open_to_all)
     if settings.given.require_secure:
         raise ConfigError(
-            f"binding {settings.host} without TLS is refused by --require-secure: "
+            f"--require-secure refuses to listen on {where}: "
             "give --tls-ca-file, --tls-cert and --tls-key, or bind a loopback address with -H"
         )
     logger.warning(
-        "listening on %s without TLS: whoever reaches the port can run code here; see --tls-ca-file"
-        " and --require-secure",
-        settings.host,
+        "listening on %s: whoever reaches the port can run code here; see --require-secure", where
     )

@@ -11,7 +11,7 @@ from contextlib import ExitStack
 from ..supervisor import Supervisor
 from . import discovery, sizes
 from .serve import CLEAN, serve
-from .settings import ANYWHERE, Settings, read
+from .settings import Settings, read
 from .sizes import ConfigError
 
 logger = logging.getLogger(__name__)
@@ -25,7 +25,7 @@ class SupervisorService:
         self._announced = ExitStack()
         given = settings.given
         port = sizes.parse_ports(given.web_port or "0")[0]
-        web = (getattr(given, "web_host", None) or ANYWHERE, port)
+        web = (settings.web_host, port)
         others = [] if given.disable_failover else settings.supervisors
         self.supervisor = Supervisor(
             host=f"{settings.scheme}://{settings.host}",
@@ -34,6 +34,7 @@ class SupervisorService:
             advertise=settings.advertise,
             security=settings.security,
             supervisors=others,
+            token=settings.token,
         )
         if port and self.supervisor.http_server.port != port:
             raise ConfigError(f"web port {port} is in use; choose another with -w")

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..web.relay import Relay
+from ..web.tls import server_context
 from . import discovery, reach
 from .serve import CLEAN, serve
 from .settings import Settings, read
@@ -22,9 +23,12 @@ class WebService:
         self.settings = settings
         given = settings.given
         self.port = parse_ports(given.ui_port)[0] if given.ui_port else settings.port
-        if given.web_token_file is not None:
-            raise ConfigError("--web-token-file is not served yet: bind a loopback address instead")
-        self.relay = Relay(self.find, settings.security.get_connection_args("client"))
+        self.relay = Relay(
+            self.find,
+            settings.security.get_connection_args("client"),
+            server_context(settings.security, settings.token),
+            settings.token,
+        )
 
     async def find(self) -> tuple[str, dict[str, Any]]:
         """Return the active supervisor."""

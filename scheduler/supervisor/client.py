@@ -7,13 +7,15 @@ from dataclasses import replace
 from typing import Any
 
 from dask.utils import parse_bytes
-from distributed import Client
+from distributed import Client, Security
 
 from .. import limits
 from ..base import Callback, Capabilities, Handle, Hint, Key, TaskGraph
 from ..child import dumps
 from ..dask import PATIENCE, DaskScheduler, identity
 from ..errors import SchedulerClosed
+from ..web.guard import client_token
+from ..web.visit import admitted
 from .hints import coloured
 from .local import LocalProcess
 from .remote import RemoteJob
@@ -25,7 +27,8 @@ class SupervisorScheduler(DaskScheduler):
 
     ``address`` is the supervisor's, or that of its web service (``http://host:port``). Without one
     a cluster of ``n_worker`` processes is started on this host, which share ``n_cpu`` cores and
-    ``memory_limit`` bytes, spill to ``spill_dirs`` and end with the scheduler.
+    ``memory_limit`` bytes, spill to ``spill_dirs`` and end with the scheduler. ``token`` is that of
+    the web service (default: what ``MARS_WEB_TOKEN``, or the file ``MARS_WEB_TOKEN_FILE``, holds).
     """
 
     name = "supervisor"
@@ -41,16 +44,19 @@ class SupervisorScheduler(DaskScheduler):
         spill_dirs: str | Sequence[str] | None = None,
         web: bool | int = False,
         connect_timeout: float = PATIENCE,
+        token: str | None = None,
     ) -> None:
         self._local: LocalProcess | None = None
         if address is None:
             dirs = [spill_dirs] if isinstance(spill_dirs, str) else list(spill_dirs or ())
             self._local = _start(n_worker, n_cpu, memory_limit, dirs, web)
             address = self._local.address
-        elif isinstance(address, str):
+        security = Security()
+        if isinstance(address, str) and address.startswith(("http://", "https://")):
+            security = admitted(address, client_token(token))
             address = comm_address(address)
         try:
-            super().__init__(address, connect_timeout=connect_timeout)
+            super().__init__(address, connect_timeout=connect_timeout, security=security)
         except BaseException:
             self._end_local()
             raise

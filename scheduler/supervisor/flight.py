@@ -124,7 +124,7 @@ class Flight:
         self.total = 0
         self.done = 0
         self.progressed: Any = None
-        """Called whenever a task is done."""
+        """Called with the key whenever a task is done."""
 
     def send(self, prepared: Prepared) -> None:
         """Put a stage, or a window of one, into the scheduler."""
@@ -177,7 +177,7 @@ class Flight:
             if start == "processing":
                 self.done += 1
                 if self.progressed is not None:
-                    self.progressed()
+                    self.progressed(key)
             for window in self._window_of.pop(key, ()):
                 window.missing.discard(key)
                 if not window.missing:

@@ -61,9 +61,21 @@ class Job:
     error: str | None = None
     outcome: bytes = b""
     """Pickled: what it came to, or how it failed."""
+    outline: Mapping[str, tuple[str, tuple[str, ...]]] = field(default_factory=dict)
+    """The nodes of its expression: {name: (what it is, names of its inputs)}."""
+    counts: dict[str, list[int]] = field(default_factory=dict)
+    """How many tasks make the chunks of each node, and how many of these are done."""
+    owners: dict[str, str] = field(default_factory=dict)
+    """The node to which the first parts of keys belong."""
     changed: asyncio.Condition = field(default_factory=asyncio.Condition)
     task: asyncio.Task[None] | None = None
     flight: Flight | None = None
+
+    def count(self, key: Key, part: int) -> None:
+        """Count a task that is to be done (0) or is (1)."""
+        owner = self.owners.get(name_of(key))
+        if owner is not None:
+            self.counts.setdefault(owner, [0, 0])[part] += 1
 
     @property
     def ended(self) -> bool:
@@ -124,7 +136,7 @@ class Jobs(SchedulerPlugin):
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_NEWS), found.changed:
                 await found.changed.wait_for(lambda: found.ended or found.done > seen)
-        news = self._told(found)
+        news = self.told(found)
         if found.ended:
             news["outcome"] = found.outcome
         return news
@@ -137,9 +149,9 @@ class Jobs(SchedulerPlugin):
 
     async def list(self) -> list[dict[str, Any]]:
         """Return all jobs, the oldest first."""
-        return [self._told(self.jobs[number]) for number in self._order]
+        return [self.told(self.jobs[number]) for number in self._order]
 
-    def _told(self, job: Job) -> dict[str, Any]:
+    def told(self, job: Job) -> dict[str, Any]:
         """Return what there is to say of a job, and why it waits if it does."""
         idle = not job.ended and not self.scheduler.workers
         reason = f"no workers: start some with mars-worker -s {_endpoint(self.scheduler.address)}"
@@ -197,7 +209,7 @@ class Jobs(SchedulerPlugin):
         infos: dict[Key, ChunkInfo] = {}
         wanted: list[Key] = []
         try:
-            while not isinstance(step := await self._apart(compilation.advance, infos), Done):
+            while not isinstance(step := await self._apart(_advance, job, compilation, infos), Done):
                 workers = len(self.scheduler.workers)
                 flight.send(await self._apart(prepare, step, workers))
                 job.total, infos = flight.total + step.later, {}
@@ -214,9 +226,10 @@ class Jobs(SchedulerPlugin):
             ending = asyncio.ensure_future(flight.close())
             await asyncio.shield(ending)
 
-    def _progressed(self, job: Job) -> None:
+    def _progressed(self, job: Job, key: Key) -> None:
         assert job.flight is not None
         job.done = job.flight.done
+        job.count(key, 1)
         if job.done == job.total or not job.done % 64:
             asyncio.ensure_future(_notify(job))  # noqa: RUF006 - nobody waits for it
 
@@ -256,6 +269,25 @@ class Jobs(SchedulerPlugin):
                     name="marsdask-jobs",
                 )
         return self._client
+
+
+def name_of(key: Key) -> str:
+    """Return the part of a key that all chunks of a grid share."""
+    return str(key[0] if isinstance(key, tuple) else key)
+
+
+def _advance(job: Job, compilation: Any, infos: Mapping[Key, ChunkInfo]) -> Stage | Done:
+    """Go on with a compilation, and note what pages show of it."""
+    step: Stage | Done = compilation.advance(infos)
+    if isinstance(step, Stage) and hasattr(compilation, "outline"):
+        job.outline = compilation.outline()
+        # The first key of a name will do.
+        for name, key in {name_of(key): key for key in step.graph}.items():
+            if (owner := compilation.owner(key)) is not None:
+                job.owners[name] = owner
+        for key in step.graph:
+            job.count(key, 0)
+    return step
 
 
 def _endpoint(address: str) -> str:

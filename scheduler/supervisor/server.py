@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import dask.config
 from distributed.comm import get_address_host_port
+from distributed.security import Security
 
 from .. import hooks
+from ..environment import installed
+from ..web import nodes as web_nodes
+from ..web import older, rest
+from ..web import sessions as web_sessions
 from ..web.door import open_door
+from ..web.guard import Token, protect
+from ..web.tls import admitting, dashboard_tls
 from .hooks import HOOKS
 from .jobs import Jobs
 from .placing import PlacingScheduler
@@ -18,10 +25,7 @@ from .placing import PlacingScheduler
 
 def installed_version() -> str:
     """Return marsdask's version, which this package must not import marsdask for."""
-    try:
-        return version("marsdask")
-    except PackageNotFoundError:
-        return "unknown"
+    return installed("marsdask")
 
 
 class Supervisor(PlacingScheduler):
@@ -29,7 +33,8 @@ class Supervisor(PlacingScheduler):
 
     ``web`` is the host and port of the HTTP server, where clients connect as well (``ws://``);
     ``advertise`` the host that others reach this one by; ``supervisors`` all of a cluster's in
-    their order, of which the first is the active one.
+    their order, of which the first is the active one. ``token`` is what requests to the HTTP server
+    have to bear.
     """
 
     def __init__(
@@ -41,6 +46,7 @@ class Supervisor(PlacingScheduler):
         web: tuple[str, int] | None = None,
         advertise: str | None = None,
         supervisors: Sequence[str] = (),
+        token: Token | None = None,
         **options: Any,
     ) -> None:
         hooks.check(type(self).__name__, HOOKS)
@@ -54,8 +60,20 @@ class Supervisor(PlacingScheduler):
         )
         if web is not None:
             options.setdefault("dashboard_address", "{}:{}".format(*web))
-        super().__init__(host=host, port=port, protocol=protocol, **options)
+        options["security"] = options.get("security") or Security()
+        with dask.config.set(dashboard_tls(options["security"])):
+            super().__init__(host=host, port=port, protocol=protocol, **options)
+        self._admitting = admitting(self.http_server.ssl_options, token, options["security"])
+        self.http_server.ssl_options = self._admitting
         self.jobs = Jobs(self)
+        self.nodes = web_nodes.Nodes(self)
+        self.sessions = web_sessions.Sessions(self)
+        rest.serve(
+            self.http_application,
+            self,
+            {**web_nodes.ROUTES, **web_sessions.ROUTES, **older.ROUTES},
+        )
+        protect(self.http_application, token)
         self.id = self.id.replace(type(self).__name__, "Scheduler", 1)
 
     http_server: Any  # distributed gives it a port and an address
@@ -72,11 +90,17 @@ class Supervisor(PlacingScheduler):
         """Start to listen, on the web's port too."""
         if self.web is not None:
             # The HTTP server runs by now, so a port that the system chose is known.
-            secure = bool(self.http_server.ssl_options)
-            scheme = "wss" if secure else "ws"
+            # Where the other ports have no certificates, a listener knows nothing of the web's own.
+            scheme = "wss" if getattr(self.security, "tls_scheduler_cert", None) else "ws"
+            self.http_server.ssl_options = None
             self._start_address.append(f"{scheme}://{self.web[0]}:{self.http_server.port}")
             open_door(self.http_application, self)
-        return await super().start_unsafe()
+        with warnings.catch_warnings():
+            # The listener takes its own certificates for the whole server, as ours are anyway.
+            warnings.filterwarnings("ignore", "Dashboard and Scheduler are using", RuntimeWarning)
+            started = await super().start_unsafe()
+        self.http_server.ssl_options = self._admitting
+        return started
 
     @property
     def web_address(self) -> str:
@@ -94,5 +118,6 @@ class Supervisor(PlacingScheduler):
             "compiles": True,
             "role": "standby" if self.standby else "active",
             "supervisors": list(self.supervisors),
+            "web": "https" if self._admitting else "http",
         }
         return found

@@ -20,6 +20,9 @@ from tornado.websocket import (
     websocket_connect,
 )
 
+from .guard import Token, protect
+from .rest import Refused, tell_error
+
 logger = logging.getLogger(__name__)
 
 #: Headers that belong to one hop; the rest is passed on.
@@ -38,6 +41,9 @@ _HOP = {
 #: Messages of websockets are as large as distributed makes them.
 _UNLIMITED = 2**62
 
+#: Requests have no large bodies; as many pages are fetched at a time; seconds that each may take.
+_BODY, _FETCHES, _PATIENCE = 2**20, 100, 120.0
+
 #: Finds the active supervisor: its address and what it says of itself.
 Find = Callable[[], Awaitable[tuple[str, dict[str, Any]]]]
 
@@ -46,13 +52,22 @@ class Relay:
     """An HTTP server that shows the web service of whichever supervisor ``find`` returns."""
 
     def __init__(
-        self, find: Find, connection_args: dict[str, Any], ssl_options: Any = None
+        self,
+        find: Find,
+        connection_args: dict[str, Any],
+        ssl_options: Any = None,
+        token: Token | None = None,
     ) -> None:
         self._find = find
+        self.token = token
         self.ssl_context = connection_args.get("ssl_context")
         settings: dict[str, Any] = {"websocket_max_message_size": _UNLIMITED}
         application = web.Application([(r"/.*", _Passage, {"relay": self})], **settings)
-        self._server = httpserver.HTTPServer(application, ssl_options=ssl_options)
+        protect(application, token)
+        self._server = httpserver.HTTPServer(
+            application, ssl_options=ssl_options, max_body_size=_BODY
+        )
+        self.client = httpclient.AsyncHTTPClient(force_instance=True, max_clients=_FETCHES)
         self.port = 0
 
     def listen(self, host: str, port: int) -> None:
@@ -64,7 +79,9 @@ class Relay:
     async def url(self, scheme: str) -> str:
         """Return where the supervisor's own web service is."""
         address, identity = await self._find()
-        secure = "s" if address.startswith(("tls://", "wss://")) else ""
+        told = identity.get("marsdask", {}).get("web")
+        encrypted = told == "https" if told else address.startswith(("tls://", "wss://"))
+        secure = "s" if encrypted else ""
         host, port = get_address_host(address), identity["services"]["dashboard"]
         return f"{scheme}{secure}://{host}:{port}"
 
@@ -72,10 +89,15 @@ class Relay:
         """Hang up everywhere."""
         self._server.stop()
         await self._server.close_all_connections()
+        self.client.close()
 
 
 class _Passage(WebSocketHandler):
     """One request: a page that is fetched, or a websocket that is joined to another."""
+
+    def write_error(self, status_code: int, **kwargs: Any) -> None:
+        """Tell what went wrong, as the interface behind would."""
+        tell_error(self, status_code, **kwargs)
 
     def initialize(self, relay: Relay) -> None:
         self._relay = relay
@@ -87,46 +109,66 @@ class _Passage(WebSocketHandler):
 
     async def get(self, *args: Any, **kwargs: Any) -> None:
         """Open a websocket if that is what is asked for, else fetch the page."""
-        try:
-            if self.request.headers.get("Upgrade", "").lower() == "websocket":
-                self._other = await self._join()
-                await super().get(*args, **kwargs)
-            else:
-                self._show(await self._fetch())
-        except (OSError, httpclient.HTTPError) as error:
-            logger.warning("no supervisor for %s: %s", self.request.remote_ip, error)
-            raise web.HTTPError(502, f"no supervisor: {error}") from None
+        if self.request.headers.get("Upgrade", "").lower() != "websocket":
+            await self._answered(self._fetch())
+            return
+        await self._answered(self._join())
+        await super().get(*args, **kwargs)
 
-    async def _join(self) -> WebSocketClientConnection:
+    async def _answered(self, asked: Awaitable[None]) -> None:
+        """Wait for the supervisor, or say that it does not answer."""
+        try:
+            await asked
+        except (OSError, httpclient.HTTPError) as error:
+            if isinstance(error, httpclient.HTTPError) and error.code == 401:
+                raise Refused(401, "the supervisor wants a token of its own") from None
+            logger.warning("no supervisor for %s: %s", self.request.remote_ip, error)
+            raise Refused(502, f"no supervisor: {error}") from None
+
+    async def _join(self) -> None:
         request = httpclient.HTTPRequest(
             await self._relay.url("ws") + (self.request.uri or "/"),
             headers=self._passed(besides="sec-websocket-"),
             ssl_options=self._relay.ssl_context,
         )
         protocols = self.request.headers.get("Sec-WebSocket-Protocol", "")
-        return await websocket_connect(
+        self._other = await websocket_connect(
             request,
             max_message_size=_UNLIMITED,
             subprotocols=[one.strip() for one in protocols.split(",")] if protocols else None,
         )
 
-    async def _fetch(self) -> httpclient.HTTPResponse:
+    async def _pass_on(self, *args: Any, **kwargs: Any) -> None:
+        await self._answered(self._fetch())
+
+    post = put = patch = delete = head = _pass_on
+
+    async def _fetch(self) -> None:
+        method = self.request.method or "GET"
         request = httpclient.HTTPRequest(
             await self._relay.url("http") + (self.request.uri or "/"),
+            method=method,
+            body=self.request.body if method in ("POST", "PUT", "PATCH") else None,
             headers=self._passed(),
             follow_redirects=False,
+            request_timeout=_PATIENCE,
             ssl_options=self._relay.ssl_context,
         )
-        answer = await httpclient.AsyncHTTPClient().fetch(request, raise_error=False)
+        answer = await self._relay.client.fetch(request, raise_error=False)
         if answer.code == 599:  # tornado's own: nobody answered
             raise ConnectionError(str(answer.error))
-        return answer
+        self._show(answer)
 
     def _passed(self, besides: str = "\0") -> httputil.HTTPHeaders:
         headers = httputil.HTTPHeaders()
         for name, value in self.request.headers.get_all():
             if name.lower() not in _HOP and not name.lower().startswith(besides):
                 headers.add(name, value)
+        if self._relay.token is not None:
+            # Whoever shows it as a cookie has shown it; supervisors of one cluster share it.
+            headers["Authorization"] = self._relay.token.header
+        # The supervisor would take another port's page for another site's.
+        headers.pop("Origin", None)
         return headers
 
     def _show(self, answer: httpclient.HTTPResponse) -> None:

@@ -7,6 +7,7 @@ import contextlib
 import os
 from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 import dask.config
@@ -17,7 +18,9 @@ from distributed.core import Status
 from distributed.spill import SpillBuffer
 
 from .. import hooks, limits
+from ..environment import environment, stacks
 from ..storage.shared import Pool
+from ..usage import Usage, count
 from . import binding
 from .admission import Admission
 from .directories import Directories
@@ -63,6 +66,10 @@ class MarsWorker(distributed.Worker):
         options.setdefault("WorkerStateClass", MarsWorkerState)
         super().__init__(*args, **options)
         self.id = self.id.replace(type(self).__name__, "Worker", 1)
+        self._usage = Usage(partial(count, own=self._resident))
+        self.metrics["mars"] = self._taken
+        self.startup_information["mars"] = self._described
+        self.handlers["mars_stacks"] = stacks
         self._spill_thread = ThreadPoolExecutor(1, thread_name_prefix="marsdask-spill")
         self._spilling: asyncio.Future[None] | None = None
         self._directories: Directories | None = None
@@ -117,6 +124,15 @@ class MarsWorker(distributed.Worker):
     def _size(self, key: Any) -> int:
         ts = self.state.tasks.get(key)
         return 0 if ts is None else ts.nbytes or 0
+
+    def _resident(self) -> int:
+        return self.monitor.get_process_memory()
+
+    def _taken(self, worker: distributed.Worker) -> dict[str, float]:
+        return self._usage()._asdict()
+
+    def _described(self, worker: distributed.Worker) -> dict[str, Any]:
+        return environment()
 
     def _admit(self, baseline: int | None) -> None:
         limit = self.memory_manager.memory_limit

@@ -1,0 +1,272 @@
+"""The cluster's life in simulated time: tasks are placed, inputs travel, threads compute.
+
+What is the same for all rules, and as in distributed: tasks without inputs wait in one queue and
+are handed out while workers have free slots, others are placed when their inputs are there, a
+worker runs the earliest of its tasks whose inputs have come, and whoever has nothing to do takes a
+task from somebody who has too much, if that ends it sooner.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+import random
+import time
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from benchmarks.placement.machine import Hardware, Worker
+from benchmarks.placement.rules import Rule
+from benchmarks.placement.traces import Trace
+from marsdask.scheduler.supervisor.placement import Input, Placed, colours
+
+#: How many others are asked by whoever has nothing to do.
+_ASKED = 8
+
+_ARRIVED, _FINISHED = 0, 1
+
+
+@dataclass
+class Figures:
+    """What came of it."""
+
+    seconds: float = 0.0
+    """Simulated, from the first task to the last."""
+    computing: float = 0.0
+    """Thread-seconds of tasks."""
+    between_hosts: int = 0
+    within_hosts: int = 0
+    fullest: int = 0
+    """The most bytes that any worker held."""
+    stolen: int = 0
+    done: int = 0
+    deciding: float = 0.0
+    """Real seconds of processor that the rule's decisions took."""
+    ran_on: dict[int, int] = field(default_factory=dict)
+
+    def idle(self, threads: int) -> float:
+        """Return the share of the threads' time that nothing was computed in."""
+        return 1 - self.computing / (self.seconds * threads) if self.seconds else 0.0
+
+
+class Simulation:
+    """One trace under one rule."""
+
+    def __init__(self, trace: Trace, hardware: Hardware, rule: Rule, *, seed: int = 0) -> None:
+        self._trace = trace
+        self._hardware = hardware
+        self._rule = rule
+        self._workers = hardware.make()
+        self._random = random.Random(seed)
+        self._now = 0.0
+        self._events: list[tuple[float, int, int, int, Worker]] = []
+        self._count = 0
+        self._consumers = trace.consumers()
+        self._waits = [len(set(inputs)) for inputs in trace.inputs]
+        self._users = [len(consumers) for consumers in self._consumers]
+        self._holders: dict[int, set[Worker]] = {}
+        self._slots = dict.fromkeys(self._workers)
+        self._idle = dict.fromkeys(self._workers)
+        self._busy: dict[Worker, None] = {}
+        self._full = math.ceil(hardware.nthreads * hardware.saturation)
+        self._held_back: list[int] = []
+        self._queue_sources()
+        self.figures = Figures()
+
+    def _queue_sources(self) -> None:
+        sources = [task for task, waits in enumerate(self._waits) if not waits]
+        self._sources = deque(sources)
+        self._taken: set[int] = set()
+        self._home: dict[int, Worker] = {}
+        self._own: dict[Worker, deque[int]] = {}
+        if self._rule.colours:
+            for task, colour in zip(
+                sources, colours(len(sources), len(self._workers)), strict=True
+            ):
+                worker = self._workers[colour]
+                self._home[task] = worker
+                self._own.setdefault(worker, deque()).append(task)
+
+    def run(self) -> Figures:
+        """Run to the end."""
+        self._hand_out()
+        while self._events:
+            self._now, _, kind, task, worker = heapq.heappop(self._events)
+            if kind == _ARRIVED:
+                heapq.heappush(worker.ready, task)
+                self._start(worker)
+            else:
+                self._finish(task, worker)
+        if self.figures.done != len(self._trace):
+            raise RuntimeError(f"{len(self._trace) - self.figures.done} tasks never ran")
+        self.figures.seconds = self._now
+        self.figures.fullest = max(worker.most for worker in self._workers)
+        return self.figures
+
+    def _at(self, when: float, kind: int, task: int, worker: Worker) -> None:
+        self._count += 1  # events of one moment keep their order
+        heapq.heappush(self._events, (when, self._count, kind, task, worker))
+
+    def _described(self, task: int) -> Placed[Worker]:
+        trace = self._trace
+        inputs = tuple(Input(trace.nbytes[one], self._holders[one]) for one in trace.inputs[task])
+        return Placed(trace.needs(task), inputs)
+
+    def _hand_out(self) -> None:
+        """Give sources to free slots, at home if they can."""
+        while self._slots and (task := self._next_source()) is not None:
+            home = self._home.get(task)
+            if home is not None and home in self._slots:
+                chosen: Worker | None = home
+            else:
+                began = time.process_time()
+                chosen = self._rule.source(self._described(task), self._slots)
+                self.figures.deciding += time.process_time() - began
+            if chosen is None:
+                return
+            self._taken.add(task)
+            self._assign(task, chosen)
+
+    def _next_source(self) -> int | None:
+        while self._sources and self._sources[0] in self._taken:
+            self._taken.discard(self._sources.popleft())
+        if not self._sources:
+            return None
+        first = self._sources[0]
+        home = self._home.get(first)
+        if home is None or home in self._slots:
+            return first
+        for worker, _ in zip(self._slots, range(_ASKED), strict=False):
+            own = self._own.get(worker)
+            while own and (own[0] in self._taken or own[0] < first):
+                own.popleft()
+            if own:
+                return own[0]
+        return first
+
+    def _place(self, task: int) -> bool:
+        began = time.process_time()
+        chosen = self._rule.place(self._described(task), self._idle, self._workers)
+        self.figures.deciding += time.process_time() - began
+        if chosen is None:
+            return False
+        self._assign(task, chosen)
+        return True
+
+    def _assign(self, task: int, worker: Worker) -> None:
+        self._rule.promise(task, worker, self._trace.needs(task))
+        came = self._fetch(task, worker)
+        cost = self._trace.seconds[task] + (came - self._now)
+        worker.processing[task] = cost
+        worker.occupancy += cost
+        self._looked_at(worker)
+        if came > self._now:
+            self._at(came, _ARRIVED, task, worker)
+        else:
+            heapq.heappush(worker.ready, task)
+            self._start(worker)
+
+    def _fetch(self, task: int, worker: Worker) -> float:
+        """Bring the inputs, one after the other, and return when the last one is there."""
+        last = self._now
+        for one in self._trace.inputs[task]:
+            holders = self._holders[one]
+            if worker in holders:
+                last = max(last, worker.coming.get(one, 0.0))
+                continue
+            nbytes = self._trace.nbytes[one]
+            if any(holder.host == worker.host for holder in holders):
+                speed = self._hardware.local_bandwidth
+                self.figures.within_hosts += nbytes
+            else:
+                speed = self._hardware.bandwidth
+                self.figures.between_hosts += nbytes
+            worker.link_free = max(self._now, worker.link_free) + nbytes / speed
+            worker.coming[one] = last = worker.link_free
+            holders.add(worker)
+            worker.hold(nbytes)
+        return last
+
+    def _looked_at(self, worker: Worker) -> None:
+        """Keep the lists of who has how much to do."""
+        count = len(worker.processing)
+        for there, belongs in (
+            (self._slots, count < self._full),
+            (self._idle, count < worker.nthreads),
+            (self._busy, count > worker.nthreads),
+        ):
+            if belongs:
+                there.setdefault(worker)
+            else:
+                there.pop(worker, None)
+
+    def _start(self, worker: Worker) -> None:
+        while worker.ready and worker.running < worker.nthreads:
+            task = heapq.heappop(worker.ready)
+            worker.running += 1
+            self._at(self._now + self._trace.seconds[task], _FINISHED, task, worker)
+
+    def _finish(self, task: int, worker: Worker) -> None:
+        trace, figures = self._trace, self.figures
+        figures.done += 1
+        figures.computing += trace.seconds[task]
+        worker.running -= 1
+        worker.occupancy = max(0.0, worker.occupancy - worker.processing.pop(task))
+        self._rule.settle(task)
+        self._holders[task] = {worker}
+        worker.hold(trace.nbytes[task])
+        for one in (*trace.inputs[task], *(() if self._consumers[task] else (task,))):
+            self._users[one] -= 1
+            if self._users[one] <= 0:
+                self._release(one)
+        self._looked_at(worker)
+        self._start(worker)
+        held_back, self._held_back = self._held_back, []
+        ready = [one for one in self._consumers[task] if self._is_ready(one)]
+        self._held_back = [one for one in heapq.merge(held_back, ready) if not self._place(one)]
+        if not self._held_back:
+            self._hand_out()
+        if not worker.processing:
+            self._steal(worker)
+
+    def _is_ready(self, task: int) -> bool:
+        self._waits[task] -= 1
+        return not self._waits[task]
+
+    def _release(self, task: int) -> None:
+        for holder in self._holders.pop(task):
+            holder.hold(-self._trace.nbytes[task])
+            holder.coming.pop(task, None)
+
+    def _steal(self, thief: Worker) -> None:
+        """Take a task that waits elsewhere, if it ends sooner here: distributed's condition."""
+        for victim in self._some_busy():
+            if not victim.ready:
+                continue
+            task = victim.ready[-1]  # any leaf of the heap can go
+            seconds = self._trace.seconds[task]
+            missing = sum(
+                self._trace.nbytes[one]
+                for one in self._trace.inputs[task]
+                if thief not in self._holders[one]
+            )
+            waits = victim.occupancy / victim.nthreads
+            if missing / self._hardware.bandwidth + seconds <= waits - seconds / 2:
+                victim.ready.pop()
+                victim.occupancy = max(0.0, victim.occupancy - victim.processing.pop(task))
+                self._looked_at(victim)
+                self.figures.stolen += 1
+                self._assign(task, thief)
+                return
+
+    def _some_busy(self) -> Iterator[Worker]:
+        busy = len(self._busy)
+        if not busy:
+            return
+        skip = self._random.randrange(max(1, busy - _ASKED + 1)) if busy < 4 * _ASKED else 0
+        for position, worker in enumerate(list(self._busy) if busy < 4 * _ASKED else self._busy):
+            if position >= skip + _ASKED:
+                return
+            if position >= skip:
+                yield worker

@@ -1,0 +1,98 @@
+"""What this process and its descendants take of the share that is theirs: cores and bytes.
+
+The processors' time of a tree of processes is counted where the kernel counts it, so what others do
+on the same host does not show in it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+import psutil
+
+#: Seconds between two looks at least; who asks sooner gets the answer of the last one.
+_PAUSE = 1.0
+
+
+class Counted(NamedTuple):
+    """The counters of one process."""
+
+    seconds: float
+    """Of processors, with those of descendants that ended and were waited for."""
+    memory: int
+
+
+class Taken(NamedTuple):
+    """What a tree of processes takes."""
+
+    cores: float
+    memory: int
+
+
+def taken(before: float, now: Iterable[Counted], elapsed: float) -> Taken:
+    """Return what is taken, given the processors' seconds ``before`` and the counters ``now``.
+
+    The time of a process that ended while nobody waited for it is lost: that is never negative.
+    """
+    counted = list(now)
+    spent = max(0.0, sum(one.seconds for one in counted) - before)
+    cores = spent / elapsed if elapsed > 0 else 0.0
+    return Taken(cores, sum(one.memory for one in counted))
+
+
+def share(used: float, total: float) -> tuple[float, float]:
+    """Return what of ``total`` is used and what is left; neither is negative, and they add up."""
+    within = min(max(0.0, used), total)
+    return within, total - within
+
+
+def count(children: bool = True) -> list[Counted]:
+    """Read the counters of this process and, with ``children``, of its descendants.
+
+    A descendant counts with the memory that it does not share with others.
+    """
+    this = psutil.Process()
+    counted = [Counted(_seconds(this), this.memory_info().rss)]
+    for process in this.children(recursive=True) if children else ():
+        try:
+            with process.oneshot():
+                memory = process.memory_info()
+                own = memory.rss - getattr(memory, "shared", 0)
+                counted.append(Counted(_seconds(process), own))
+        except psutil.Error:  # it ended meanwhile
+            continue
+    return counted
+
+
+def _seconds(process: psutil.Process) -> float:
+    times = process.cpu_times()
+    ended: float = times.children_user + times.children_system
+    return times.user + times.system + ended
+
+
+class Usage:
+    """Tells what is taken since it was last asked."""
+
+    def __init__(
+        self,
+        counters: Callable[[], list[Counted]] = count,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._counters = counters
+        self._clock = clock
+        self._when = clock()
+        now = counters()
+        self._seconds = sum(one.seconds for one in now)
+        self._last = taken(self._seconds, now, 0.0)
+
+    def __call__(self) -> Taken:
+        """Look, unless somebody just did."""
+        elapsed = self._clock() - self._when
+        if elapsed >= _PAUSE:
+            now = self._counters()
+            self._last = taken(self._seconds, now, elapsed)
+            self._when += elapsed
+            self._seconds = sum(one.seconds for one in now)
+        return self._last

@@ -1,0 +1,162 @@
+"""Who may come in at the web port: those who bear its token, as a header or as a cookie.
+
+The token is read from a file or the environment, never from a command line, which every user of
+the host can read. A browser is shown a form for it and gets a cookie, which holds a digest of it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import html
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from tornado import httputil, routing, web
+
+#: The variables that a token is read from: itself, or the file that holds it.
+VARIABLE, FILE_VARIABLE = "MARS_WEB_TOKEN", "MARS_WEB_TOKEN_FILE"
+
+#: What everybody may ask for: Kubernetes does, and it says nothing but "ok".
+OPEN = ("/health",)
+
+_COOKIE = "marsdask-web"
+
+_FORM = """<!doctype html><meta charset="utf-8"><title>marsdask</title>
+<body style="font: 16px sans-serif; margin: 4em"><p>{message}</p>
+<form method="post" action="{action}"><label>Token
+<input name="token" type="password" autofocus autocomplete="current-password"></label>
+<button>Enter</button></form>"""
+
+
+class Token:
+    """A secret that requests must show; it is in no representation."""
+
+    def __init__(self, secret: str) -> None:
+        if not secret or not secret.isascii() or not secret.isprintable() or " " in secret:
+            raise ValueError("a web token is printable ASCII without spaces, and not empty")
+        self._secret = secret
+        self.cookie = hmac.new(secret.encode(), b"marsdask web", hashlib.sha256).hexdigest()
+
+    def __repr__(self) -> str:
+        return "<Token>"
+
+    @property
+    def header(self) -> str:
+        """What the ``Authorization`` header has to be."""
+        return f"Bearer {self._secret}"
+
+    def is_right(self, secret: str) -> bool:
+        """Say whether ``secret`` is the token, in a time that does not tell how nearly it is."""
+        return _same(secret, self._secret)
+
+    def allows(self, request: httputil.HTTPServerRequest) -> bool:
+        """Say whether a request shows the token."""
+        scheme, _, secret = request.headers.get("Authorization", "").partition(" ")
+        if scheme.lower() == "bearer" and self.is_right(secret.strip()):
+            return True
+        shown = request.cookies.get(_COOKIE)
+        return shown is not None and _same(shown.value, self.cookie)
+
+
+def _same(shown: str, right: str) -> bool:
+    return hmac.compare_digest(shown.encode(errors="replace"), right.encode())
+
+
+def read_token(environ: Mapping[str, str], path: str | None = None) -> Token | None:
+    """Return the token of a file, else of the environment, from which it is removed, if any.
+
+    Nobody who looks at the environment of this process later, or inherits it, sees the token.
+    """
+    token = _read(environ, path)
+    if environ is os.environ:
+        os.environ.pop(VARIABLE, None)
+    return token
+
+
+def client_token(secret: str | None) -> Token | None:
+    """Return the token that a session shows: the one given, else that of its environment."""
+    return Token(secret) if secret else _read(os.environ, None)
+
+
+def _read(environ: Mapping[str, str], path: str | None) -> Token | None:
+    secret = environ.get(VARIABLE, "")
+    path = path or environ.get(FILE_VARIABLE) or None
+    if path is not None:
+        with open(path, encoding="utf-8") as file:
+            secret = file.read().strip()
+        if not secret:
+            raise ValueError(f"{path} holds no token")
+    return Token(secret) if secret else None
+
+
+class _Unannounced(routing.Matcher):
+    """Matches the requests that show no token and need one."""
+
+    def __init__(self, token: Token) -> None:
+        self._token = token
+
+    def match(self, request: httputil.HTTPServerRequest) -> dict[str, Any] | None:
+        if request.path in OPEN or self._token.allows(request):
+            return None
+        return {}
+
+
+class _Refusal(web.RequestHandler):
+    """Says that a token is wanted: in a form to people, in JSON to programs."""
+
+    def prepare(self) -> None:
+        """Answer, whatever the method."""
+        self.set_status(401)
+        self.set_header("WWW-Authenticate", 'Bearer realm="marsdask"')
+        self.set_header("Cache-Control", "no-store")
+        message = "This web service wants its token."
+        accepts = self.request.headers.get("Accept", "")
+        if "text/html" in accepts and not self.request.path.startswith("/api"):
+            self.finish(_form(self.request.path, message))
+        else:
+            told = f"{message} Send it as 'Authorization: Bearer TOKEN'."
+            self.finish({"type": "Unauthorized", "message": told, "traceback": None})
+
+
+class _Login(web.RequestHandler):
+    """Takes the form, and gives the cookie."""
+
+    def initialize(self, token: Token) -> None:
+        self._token = token
+
+    def get(self) -> None:
+        """Show the form."""
+        self.finish(_form(self.request.path, "This web service wants its token."))
+
+    def post(self) -> None:
+        """Give the cookie to whoever knows the token."""
+        if not self._token.is_right(self.get_body_argument("token", "")):
+            self.set_status(401)
+            self.finish(_form(self.request.path, "That was not the token."))
+            return
+        # Without a path of our own it is the browser's: below a proxy's prefix, only that.
+        secure = self.request.protocol == "https"
+        self.set_cookie(
+            _COOKIE, self._token.cookie, path="", httponly=True, samesite="Strict", secure=secure
+        )
+        self.set_status(303)
+        self.set_header("Location", "./")
+
+
+def _form(path: str, message: str) -> str:
+    """Return a page whose form leads to the login, relative to where it is shown."""
+    up = "../" * (path.count("/") - 1)
+    return _FORM.format(message=html.escape(message), action=f"{up}login")
+
+
+def protect(application: web.Application, token: Token | None) -> None:
+    """Let nobody without the token see anything of an application, websockets included."""
+    if token is None:
+        return
+    rules = [
+        routing.Rule(routing.PathMatches(r"/login"), _Login, {"token": token}),
+        routing.Rule(_Unannounced(token), _Refusal),
+    ]
+    application.default_router.rules[:0] = rules  # before all others, those added later too

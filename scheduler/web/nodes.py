@@ -1,0 +1,329 @@
+"""``/api/cluster``: supervisors and workers as Mars describes them.
+
+A worker's processors and memory are those of its own tree of processes, out of the share that it is
+held to; what else runs on its host does not count.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterable
+from enum import IntEnum
+from functools import partial
+from typing import Any
+
+from distributed.core import Status
+from distributed.diagnostics.plugin import SchedulerPlugin
+
+from .. import limits, usage
+from ..environment import environment, stacks
+from .rest import Api, Refused, Routes
+
+SUPERVISOR, WORKER = 0, 1
+
+#: Seconds without a word after which a worker is said to be lost, and for a supervisor to answer.
+_SILENT, _PATIENCE = 10.0, 2.0
+
+#: Seconds that somebody who watches waits at most.
+_WATCH = 60.0
+
+#: Where a worker's numbers lie: it has one group of cores.
+BAND = "numa-0"
+
+
+class NodeStatus(IntEnum):
+    """Mars's numbers."""
+
+    STOPPED = -1
+    STARTING = 0
+    READY = 1
+    DEGENERATED = 2
+    STOPPING = 3
+
+
+_STATUSES = {
+    Status.init: NodeStatus.STARTING,
+    Status.starting: NodeStatus.STARTING,
+    Status.running: NodeStatus.READY,
+    Status.paused: NodeStatus.DEGENERATED,
+}
+
+
+class Nodes(SchedulerPlugin):
+    """What is known of a supervisor's own process, and how often its workers changed."""
+
+    name = "marsdask-nodes"
+
+    def __init__(self, server: Any) -> None:
+        self.version = 0
+        self.usage = usage.Usage(partial(usage.count, children=False))
+        self.environment = environment()
+        self._changed = asyncio.Event()
+        server.add_plugin(self)
+
+    def add_worker(self, scheduler: Any, worker: str) -> None:
+        """Count."""
+        self._change()
+
+    def remove_worker(self, scheduler: Any, worker: str, **options: Any) -> None:
+        """Count."""
+        self._change()
+
+    def _change(self) -> None:
+        self.version += 1
+        self._changed.set()
+        self._changed = asyncio.Event()
+
+    async def later_than(self, version: int) -> None:
+        """Wait until there is something newer than what somebody knows, for a while."""
+        try:
+            async with asyncio.timeout(_WATCH):
+                while self.version <= version:
+                    await self._changed.wait()
+        except TimeoutError:
+            pass
+
+
+def worker_status(ws: Any, now: float) -> NodeStatus:
+    """Return the state of a worker; one that is silent does not count on being ready."""
+    status = _STATUSES.get(ws.status, NodeStatus.STOPPING)
+    if status is NodeStatus.READY and now - ws.last_seen > _SILENT:
+        return NodeStatus.DEGENERATED
+    return status
+
+
+def worker_resource(ws: Any) -> dict[str, Any]:
+    """Return what a worker has and what is left of it."""
+    metrics = ws.metrics
+    told = metrics.get("mars") or {}
+    cores = told.get("cores", metrics.get("cpu", 0.0) / 100)
+    memory = told.get("memory", metrics.get("memory", 0))
+    _, cpu_left = usage.share(cores, ws.nthreads)
+    # Without a limit of its own a worker may take all that there is.
+    total = ws.memory_limit or max(memory, ws.extra.get("mars", {}).get("memory_total", memory))
+    _, memory_left = usage.share(memory, total)
+    found = {
+        BAND: {
+            "cpu_avail": round(cpu_left, 3),
+            "cpu_total": float(ws.nthreads),
+            "memory_avail": int(memory_left),
+            "memory_total": int(total),
+        }
+    }
+    if devices := ws.resources.get("GPU"):
+        used = ws.used_resources.get("GPU", 0)
+        found["gpu-0"] = {"gpu_avail": max(0, devices - used), "gpu_total": devices}
+    return found
+
+
+def worker_environment(ws: Any) -> dict[str, Any]:
+    """Return what a worker said of itself; a stock one says less."""
+    if told := ws.extra.get("mars"):
+        return {**told, "bands": [BAND], "dask_name": ws.name}
+    host, packages = ws.versions.get("host", {}), ws.versions.get("packages", {})
+    return {
+        "command_line": None,
+        "platform": "-".join(str(host[name]) for name in ("OS", "OS-release") if name in host),
+        "host_name": ws.host,
+        "python_version": str(host.get("python", "")).split(".final")[0],
+        "mars_version": None,
+        "cpu_total": ws.nthreads,
+        "memory_total": ws.memory_limit,
+        "package_versions": packages,
+        "git_info": None,
+        "bands": [BAND],
+        "dask_name": ws.name,
+    }
+
+
+def worker_detail(ws: Any) -> dict[str, Any]:
+    """Return what a worker is doing."""
+    metrics = ws.metrics
+    disk, network = metrics.get("host_disk_io", {}), metrics.get("host_net_io", {})
+    running = sorted(ws.executing.items(), key=lambda item: -item[1])
+    slots = [{"slot_id": n, "subtask_id": str(ts.key)} for n, (ts, _) in enumerate(running)]
+    promised = sum(int((ts.annotations or {}).get("mars_mem") or 0) for ts in ws.processing)
+    spilled = metrics.get("spilled_bytes", {})
+    stored = max(0, ws.nbytes - spilled.get("memory", 0))
+    return {
+        "disk": {
+            "reads": disk.get("read_bps", 0),
+            "writes": disk.get("write_bps", 0),
+            "partitions": {},
+        },
+        "network": {"receives": network.get("read_bps", 0), "sends": network.get("write_bps", 0)},
+        "iowait": None,
+        "slot": {BAND: slots},
+        "quota": {
+            BAND: {
+                "quota_size": ws.memory_limit,
+                "allocated_size": promised,
+                "hold_size": sum(int(ts.get_nbytes()) for ts in ws.has_what),
+            }
+        },
+        "storage": {
+            BAND: {
+                "memory": {
+                    "size_used": stored,
+                    "size_total": ws.memory_limit,
+                    "size_pinned": 0,
+                },
+                "disk": {"size_used": spilled.get("disk", 0), "size_total": None},
+            }
+        },
+    }
+
+
+def worker_node(ws: Any, now: float, wanted: Iterable[str]) -> dict[str, Any]:
+    """Return all that is wanted of a worker."""
+    node: dict[str, Any] = {
+        "role": WORKER,
+        "status": int(worker_status(ws, now)),
+        "update_time": ws.last_seen,
+    }
+    makers = {
+        "env": worker_environment,
+        "resource": worker_resource,
+        "detail": worker_detail,
+    }
+    return node | {name: makers[name](ws) for name in wanted}
+
+
+def own_node(server: Any, nodes: Nodes, now: float, wanted: Iterable[str]) -> dict[str, Any]:
+    """Return what is wanted of this supervisor, whose process runs no chunk."""
+    node: dict[str, Any] = {
+        "role": SUPERVISOR,
+        "status": int(NodeStatus.READY),
+        "update_time": now,
+        "standby": bool(server.standby),
+    }
+    cores, memory = nodes.usage()
+    cpus, total = limits.cpus(), limits.memory()
+    resource = {
+        "cpu_avail": round(usage.share(cores, cpus)[1], 3),
+        "cpu_total": float(cpus),
+        "memory_avail": int(usage.share(memory, total)[1]),
+        "memory_total": total,
+    }
+    found = {
+        "env": {**nodes.environment, "bands": [BAND]},
+        "resource": {BAND: resource},
+        "detail": {"unassigned_tasks": len(server.unrunnable) + len(server.queued)},
+    }
+    return node | {name: found[name] for name in wanted}
+
+
+async def _other(server: Any, endpoint: str, wanted: Iterable[str]) -> dict[str, Any]:
+    """Ask another supervisor how it is."""
+    scheme = server.address.partition("://")[0]
+    address = endpoint if "://" in endpoint else f"{scheme}://{endpoint}"
+    node: dict[str, Any] = {"role": SUPERVISOR, "status": int(NodeStatus.STOPPED)}
+    node |= {"update_time": None, "standby": True} | {name: {} for name in wanted}
+    try:
+        told = await asyncio.wait_for(server.rpc(address).identity(), _PATIENCE)
+    except (OSError, TimeoutError):
+        return node
+    standby = told.get("marsdask", {}).get("role") == "standby"
+    ready = int(NodeStatus.READY)
+    return node | {"status": ready, "update_time": time.time(), "standby": standby}
+
+
+def endpoint_of(address: str) -> str:
+    """Return an address as Mars writes it, without its protocol where that is TCP."""
+    return address.removeprefix("tcp://")
+
+
+async def _described(server: Any, role: int | None, wanted: list[str]) -> dict[str, Any]:
+    now, found = time.time(), {}
+    own = endpoint_of(server.address)
+    if role != WORKER:
+        others = [one for one in server.supervisors if endpoint_of(one) != own]
+        asked = await asyncio.gather(*(_other(server, one, wanted) for one in others))
+        found[own] = own_node(server, server.nodes, now, wanted)
+        found |= dict(zip(others, asked, strict=True))
+    if role != SUPERVISOR:
+        workers = server.workers.values()
+        found |= {endpoint_of(ws.address): worker_node(ws, now, wanted) for ws in workers}
+    return found
+
+
+async def list_nodes(call: Api) -> dict[str, Any]:
+    """Describe the nodes that are asked for."""
+    wanted = [name for name in ("env", "resource", "detail") if call.flag(name)]
+    roles = call.numbers("role")
+    role = min(roles) if roles else None
+    statuses, excluded = call.numbers("statuses"), call.numbers("exclude_statuses") or ()
+    names = call.get_argument("nodes", "")
+    answer: dict[str, Any] = {}
+    if call.flag("watch"):
+        await call.server.nodes.later_than(int(call.seconds("version") or -1))
+        answer["version"] = call.server.nodes.version
+    found = await _described(call.server, role, wanted)
+    if names:
+        chosen = {endpoint_of(name) for name in names.split(",")}
+        if missing := sorted(chosen - set(found)):
+            raise Refused(404, f"there is no node {', '.join(missing)}")
+        found = {name: node for name, node in found.items() if name in chosen}
+    answer["nodes"] = {
+        name: node
+        for name, node in found.items()
+        if (statuses is None or node["status"] in statuses) and node["status"] not in excluded
+    }
+    return answer
+
+
+async def list_bands(call: Api) -> dict[str, Any]:
+    """Tell how many slots each worker has: Mars's bands, as JSON."""
+    workers = call.server.workers.values()
+    return {"bands": {endpoint_of(ws.address): {BAND: ws.nthreads} for ws in workers}}
+
+
+async def list_versions(call: Api) -> list[str]:
+    """Tell which versions of marsdask there are in the cluster."""
+    told = [ws.extra.get("mars", {}).get("mars_version") for ws in call.server.workers.values()]
+    own = call.server.nodes.environment["mars_version"]
+    return sorted({own, *(version for version in told if version)})
+
+
+async def list_pools(call: Api) -> dict[str, Any]:
+    """Tell the processes of a node: each of ours is one event loop."""
+    found = []
+    for ws in _addressed(call):
+        told = ws.extra.get("mars", {})
+        found.append({"label": str(ws.name), "address": ws.address, "pid": told.get("pid")})
+    return {"pools": found}
+
+
+def _addressed(call: Api) -> list[Any]:
+    address = call.get_argument("address", "")
+    workers = list(call.server.workers.values())
+    if not address:
+        return workers
+    chosen = [ws for ws in workers if endpoint_of(ws.address) == endpoint_of(address)]
+    if not chosen:
+        raise Refused(404, f"there is no worker {address}")
+    return chosen
+
+
+async def list_stacks(call: Api) -> dict[str, Any]:
+    """Tell what each thread of a node is doing."""
+    server = call.server
+    address = call.get_argument("address", "")
+    if not address or endpoint_of(address) == endpoint_of(server.address):
+        return {"generate_time": time.time(), "stacks": [stacks()]}
+    found = []
+    for ws in _addressed(call):
+        if "mars" not in ws.extra:
+            raise Refused(501, f"{address} cannot tell: it is a worker of Dask's own")
+        found.append(await server.rpc(ws.address).mars_stacks())
+    return {"generate_time": time.time(), "stacks": found}
+
+
+ROUTES: Routes = {
+    r"/api/cluster/nodes": {"GET": list_nodes, "POST": list_nodes},
+    r"/api/cluster/bands": {"GET": list_bands},
+    r"/api/cluster/versions": {"GET": list_versions},
+    r"/api/cluster/pools": {"GET": list_pools},
+    r"/api/cluster/stacks": {"GET": list_stacks},
+}

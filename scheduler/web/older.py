@@ -1,0 +1,80 @@
+"""What the interface of Mars 0.3 to 0.6 had that later ones have not, for scripts and operators.
+
+KubeDL's polls ``/api/worker?action=count`` until enough workers are there.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from .nodes import endpoint_of, worker_node
+from .rest import Api, Refused, Routes
+from .sessions import cancel_task, list_tasks, show_task
+
+_STATES = {"pending": "preparing", "done": "succeeded"}
+
+
+async def show_versions(call: Api) -> dict[str, Any]:
+    """Tell the versions of what answers."""
+    told = call.server.nodes.environment
+    names = ("python_version", "mars_version", "package_versions")
+    return {name: told[name] for name in names}
+
+
+async def show_workers(call: Api) -> Any:
+    """Tell of the workers, or how many there are."""
+    workers = call.server.workers.values()
+    if call.get_argument("action", "") == "count":
+        return len(workers)
+    now, wanted = time.time(), ("env", "resource", "detail")
+    return {endpoint_of(ws.address): worker_node(ws, now, wanted) for ws in workers}
+
+
+async def refuse_scaling(call: Api) -> None:
+    """Start no workers: whoever started these has to."""
+    endpoint = endpoint_of(call.server.address)
+    raise Refused(
+        501,
+        f"the cluster starts no workers by itself: run mars-worker -s {endpoint} on more hosts, or "
+        "scale the StatefulSet of the workers",
+    )
+
+
+async def list_graphs(call: Api, session_id: str) -> dict[str, Any]:
+    """Tell the states of a session's graphs, which are called tasks elsewhere."""
+    tasks = (await list_tasks(call, session_id))["tasks"]
+    return {task["task_id"]: {"state": _state(task)} for task in tasks}
+
+
+async def show_graph(call: Api, session_id: str, task_id: str) -> dict[str, Any]:
+    """Tell the state of a graph."""
+    task = await show_task(call, session_id, task_id)
+    return {**task, "state": _state(task)}
+
+
+def _state(task: dict[str, Any]) -> str:
+    state: str = task["state"]
+    return _STATES.get(state, state)
+
+
+async def refuse_data(call: Api, **path: str) -> None:
+    """Send no results: they were pickles."""
+    raise Refused(
+        501, "data are not sent over HTTP: use fetch() of new_session('http://HOST:PORT')"
+    )
+
+
+_SESSION = r"/api/session/(?P<session_id>[^/]+)"
+_GRAPH = _SESSION + r"/graph/(?P<task_id>[^/]+)"
+_NO_DATA = dict.fromkeys(("GET", "POST", "PUT", "DELETE"), refuse_data)
+
+ROUTES: Routes = {
+    r"/api/?": {"GET": show_versions},
+    r"/api/worker": {"GET": show_workers, "PATCH": refuse_scaling},
+    _SESSION + r"/graph": {"GET": list_graphs},
+    _GRAPH: {"GET": show_graph, "DELETE": cancel_task},
+    _GRAPH + r"/data/(?P<data_id>[^/]+)": _NO_DATA,
+    _SESSION + r"/mutable-tensor/(?P<data_id>[^/]+)": _NO_DATA,
+    _SESSION + r"/op/(?P<data_id>[^/]+)/log": _NO_DATA,
+}

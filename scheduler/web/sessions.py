@@ -1,0 +1,275 @@
+"""``/api/session``: sessions, their tasks (a task is what one ``execute`` sends), and progress.
+
+Mars's names: a tileable is a node of the expression, a subtask is a task of the graph.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import Any
+
+from .rest import Api, Refused, Routes
+
+#: Seconds between looks at the progress of a task that is waited for.
+_LOOK = 0.2
+
+#: Mars's numbers for the states of jobs, and of the tasks in them.
+_TASKS = {"pending": 0, "running": 1}
+_TERMINATED = 2
+_PENDING, _RUNNING, _SUCCEEDED, _ERRORED, _CANCELLED = range(5)
+
+
+class Sessions:
+    """The sessions that are known: named through this interface, or by their jobs."""
+
+    def __init__(self, server: Any) -> None:
+        self._server = server
+        self._named: dict[str, float] = {}
+
+    def name(self, session: str) -> None:
+        """Remember a session."""
+        self._named.setdefault(session, time.time())
+
+    def forget(self, session: str) -> None:
+        """Forget one; of its jobs only a line is left."""
+        self._named.pop(session, None)
+
+    def all(self) -> dict[str, list[Any]]:
+        """Return the sessions and the jobs of each, the oldest first."""
+        found: dict[str, list[Any]] = {session: [] for session in self._named}
+        for job in self._server.jobs.jobs.values():
+            found.setdefault(job.session, []).append(job)
+        return found
+
+    def idle_since(self, session: str | None) -> float | None:
+        """Return when the last job ended, ``None`` while one runs or if there is none."""
+        sessions = self.all()
+        jobs = [job for name in ([session] if session else sessions) for job in sessions[name]]
+        if any(not job.ended for job in jobs):
+            return None
+        return max((job.end for job in jobs), default=self._named.get(session or ""))
+
+
+def task_told(call: Api, job: Any) -> dict[str, Any]:
+    """Describe a job as Mars describes a task, and say why it waits if it does."""
+    told = call.server.jobs.told(job)
+    return {
+        "task_id": job.id,
+        "session_id": job.session,
+        "stage_id": None,
+        "task_name": job.name,
+        "start_time": job.start,
+        "end_time": job.end,
+        "progress": told["progress"],
+        "status": _TASKS.get(job.state, _TERMINATED),
+        "state": job.state,
+        "reason": told["reason"],
+        "subtasks": job.total,
+        "subtasks_done": job.done,
+        "profiling": None,
+        "error": job.error,
+        "traceback": None,
+    }
+
+
+def _jobs(call: Api, session_id: str) -> list[Any]:
+    found: list[Any] | None = call.server.sessions.all().get(session_id)
+    if found is None:
+        raise Refused(404, f"there is no session {session_id}")
+    return found
+
+
+def _job(call: Api, session_id: str, task_id: str) -> Any:
+    for job in _jobs(call, session_id):
+        if job.id == task_id:
+            return job
+    raise Refused(404, f"session {session_id} has no task {task_id}")
+
+
+async def list_sessions(call: Api) -> Any:
+    """List all sessions."""
+    sessions = call.server.sessions
+    if call.get_argument("action", "") == "get_last_idle_time":
+        return str(sessions.idle_since(None) or "")
+    return {
+        "sessions": [
+            {
+                "session_id": session,
+                "tasks": len(jobs),
+                "running": sum(not job.ended for job in jobs),
+                "last_idle_time": sessions.idle_since(session),
+            }
+            for session, jobs in sessions.all().items()
+        ]
+    }
+
+
+async def show_session(call: Api, session_id: str) -> Any:
+    """Tell of one session."""
+    action = call.get_argument("action", "")
+    sessions = call.server.sessions.all()
+    if action == "check_exist":
+        return "1" if session_id in sessions else "0"
+    jobs = _jobs(call, session_id)
+    if action == "get_last_idle_time":
+        return str(call.server.sessions.idle_since(session_id) or "")
+    return {"session_id": session_id, "tasks": len(jobs)}
+
+
+async def create_session(call: Api, session_id: str) -> str:
+    """Make a session known before it does anything; tell where its client connects."""
+    call.server.sessions.name(session_id)
+    return str(call.server.address)
+
+
+async def delete_session(call: Api, session_id: str) -> dict[str, Any]:
+    """Cancel all that a session does."""
+    await _end(call, session_id, _jobs(call, session_id))
+    return {}
+
+
+async def delete_sessions(call: Api) -> dict[str, Any]:
+    """Cancel all that all sessions do."""
+    for session, jobs in call.server.sessions.all().items():
+        await _end(call, session, jobs)
+    return {}
+
+
+async def _end(call: Api, session: str, jobs: list[Any]) -> None:
+    for job in jobs:
+        await call.server.jobs.cancel(job=job.id)
+    call.server.sessions.forget(session)
+
+
+async def list_tasks(call: Api, session_id: str) -> Any:
+    """List the tasks of a session."""
+    jobs = _jobs(call, session_id)
+    if call.get_argument("action", "") == "last_idle_time":
+        return str(call.server.sessions.idle_since(session_id) or "")
+    return {"tasks": [task_told(call, job) for job in jobs]}
+
+
+async def refuse_task(call: Api, session_id: str) -> None:
+    """Take no task here: they are pickles, which would run whatever anybody sends."""
+    raise Refused(
+        415, "tasks are not taken over HTTP: submit them with new_session('http://HOST:PORT')"
+    )
+
+
+async def show_task(call: Api, session_id: str, task_id: str) -> Any:
+    """Tell of a task, at once or when it ends."""
+    job = _job(call, session_id, task_id)
+    action = call.get_argument("action", "")
+    if action == "progress":
+        return str(task_told(call, job)["progress"])
+    if action == "fetch_tileables":
+        raise Refused(501, "results are not sent over HTTP: fetch() them in a session")
+    if action == "wait":
+        try:
+            async with asyncio.timeout(call.seconds("timeout")), job.changed:
+                await job.changed.wait_for(lambda: job.ended)
+        except TimeoutError:
+            return {}
+    return task_told(call, job)
+
+
+async def cancel_task(call: Api, session_id: str, task_id: str) -> dict[str, Any]:
+    """Cancel a task."""
+    await call.server.jobs.cancel(job=_job(call, session_id, task_id).id)
+    return {}
+
+
+async def show_graph(call: Api, session_id: str, task_id: str) -> dict[str, Any]:
+    """Tell the nodes of a task's expression, and which needs which."""
+    outline = _job(call, session_id, task_id).outline
+    return {
+        "tileables": [
+            {"tileableId": name, "tileableName": label} for name, (label, _) in outline.items()
+        ],
+        "dependencies": [
+            {"fromTileableId": source, "toTileableId": name, "linkType": 0}
+            for name, (_, sources) in outline.items()
+            for source in sources
+        ],
+    }
+
+
+async def show_details(call: Api, session_id: str, task_id: str) -> dict[str, Any]:
+    """Tell how far each node is.
+
+    What is computed within the tasks of another node has no tasks of its own, and is as far as the
+    whole is.
+    """
+    job = _job(call, session_id, task_id)
+    whole = task_told(call, job)["progress"]
+    found: dict[str, Any] = {}
+    for name in job.outline:
+        total, done = job.counts.get(name, (0, 0))
+        # What others had computed before is among the tasks, and is not done here.
+        progress = done / total if total and job.state != "done" else whole
+        found[name] = {
+            "progress": progress,
+            "subtaskCount": total,
+            "status": _node_status(job.state, progress),
+            "properties": {},
+        }
+    return found
+
+
+def _node_status(state: str, progress: float) -> int:
+    if progress == 1:
+        return _SUCCEEDED
+    if state == "running":
+        return _RUNNING if progress else _PENDING
+    return {"failed": _ERRORED, "cancelled": _CANCELLED}.get(state, _PENDING)
+
+
+_SUBTASKS = {"processing": _RUNNING, "memory": _SUCCEEDED, "erred": _ERRORED}
+
+
+async def list_subtasks(call: Api, session_id: str, task_id: str, tileable_id: str) -> Any:
+    """Tell of the tasks that make a node's chunks, as long as the cluster knows them."""
+    job = _job(call, session_id, task_id)
+    if tileable_id not in job.outline:
+        raise Refused(404, f"task {task_id} has no tileable {tileable_id}")
+    around = call.flag("with_input_output")
+    found: dict[str, Any] = {}
+    for ts in call.server.tasks.values():
+        name = ts.key[0] if isinstance(ts.key, tuple) else ts.key
+        if job.owners.get(name) != tileable_id:
+            continue
+        found[str(ts.key)] = _subtask(ts, "Calculation")
+        if around:
+            for other, kind in _neighbours(ts):
+                found.setdefault(str(other.key), _subtask(other, kind))
+    return found
+
+
+def _neighbours(ts: Any) -> list[tuple[Any, str]]:
+    inputs = [(other, "Input") for other in ts.dependencies]
+    return inputs + [(other, "Output") for other in ts.dependents]
+
+
+def _subtask(ts: Any, kind: str) -> dict[str, Any]:
+    return {
+        "name": str(ts.key),
+        "status": _SUBTASKS.get(ts.state, _PENDING),
+        "progress": 1.0 if ts.state == "memory" else 0.0,
+        "nodeType": kind,
+        "fromSubtaskIds": [str(other.key) for other in ts.dependencies],
+    }
+
+
+_SESSION = r"/api/session/(?P<session_id>[^/]+)"
+_TASK = _SESSION + r"/task/(?P<task_id>[^/]+)"
+
+ROUTES: Routes = {
+    r"/api/session/?": {"GET": list_sessions, "DELETE": delete_sessions},
+    _SESSION: {"GET": show_session, "PUT": create_session, "DELETE": delete_session},
+    _SESSION + r"/task": {"GET": list_tasks, "POST": refuse_task},
+    _TASK: {"GET": show_task, "DELETE": cancel_task},
+    _TASK + r"/tileable_graph": {"GET": show_graph},
+    _TASK + r"/tileable_detail": {"GET": show_details},
+    _TASK + r"/(?P<tileable_id>[^/]+)/subtask": {"GET": list_subtasks},
+}

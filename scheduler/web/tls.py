@@ -1,0 +1,51 @@
+"""TLS on the web port: the certificates of the other ports, and who has to show one."""
+
+from __future__ import annotations
+
+import ssl
+from typing import Any
+
+import dask.config
+
+from .guard import Token
+
+_SECTION = "distributed.scheduler.dashboard.tls"
+
+
+def dashboard_tls(security: Any) -> dict[str, Any]:
+    """Return the configuration of the web port: its own, else the scheduler's certificates."""
+    if dask.config.get(f"{_SECTION}.cert") or not security.tls_scheduler_cert:
+        return {}
+    return {
+        f"{_SECTION}.ca-file": security.tls_ca_file,
+        f"{_SECTION}.cert": security.tls_scheduler_cert,
+        f"{_SECTION}.key": security.tls_scheduler_key,
+    }
+
+
+def admitting(
+    context: ssl.SSLContext | None, token: Token | None, security: Any
+) -> ssl.SSLContext | None:
+    """Return the context of the web port, which wants a certificate of whoever bears no token.
+
+    Whoever may speak at the port can run code, as at the others, where TLS is mutual.
+    """
+    if context is not None and security.tls_scheduler_cert:
+        context.minimum_version = security.tls_min_version
+        if token is None:
+            context.load_verify_locations(security.tls_ca_file)
+            context.verify_mode = ssl.CERT_REQUIRED
+    return context
+
+
+def server_context(security: Any, token: Token | None) -> ssl.SSLContext | None:
+    """Return the context of a web port that is no supervisor's, ``None`` without certificates."""
+    certificates = dashboard_tls(security)
+    config = {name: dask.config.get(f"{_SECTION}.{name}") for name in ("ca-file", "cert", "key")}
+    for name, value in certificates.items():
+        config[name.rpartition(".")[2]] = value
+    if not config["cert"]:
+        return None
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH, cafile=config["ca-file"])
+    context.load_cert_chain(config["cert"], config["key"])
+    return admitting(context, token, security)

@@ -1,0 +1,51 @@
+"""A client at somebody's web port: the token that it shows, and what it is told without one."""
+
+from __future__ import annotations
+
+import ssl
+import urllib.error
+import urllib.request
+from typing import Any
+
+from distributed.security import Security
+
+from .guard import Token
+
+#: Seconds for the answer of a web service.
+_PATIENCE = 10.0
+
+
+def admitted(address: str, token: Token | None) -> Security:
+    """Return how to connect to a web service; raise PermissionError if it wants another token.
+
+    A websocket that is refused looks to distributed like one that may be tried again.
+    """
+    options: dict[str, Any] = {}
+    if token is not None:
+        options["extra_conn_args"] = {"headers": {"Authorization": token.header}}
+    security: Security = Security(**options)
+    arguments: dict[str, Any] = security.get_connection_args("client")
+    context: ssl.SSLContext | None = arguments["ssl_context"]
+    if context is None and address.startswith("https://") and token is not None:
+        # The service is known by the certificates that this host trusts.
+        context = arguments["extra_conn_args"]["ssl_options"] = ssl.create_default_context()
+    request = urllib.request.Request(  # noqa: S310 - the caller has looked at the scheme
+        f"{address.rstrip('/')}/api/cluster/versions",
+        headers={} if token is None else {"Authorization": token.header},
+    )
+    # A proxy of this host's would not be asked for the websocket either.
+    handlers: list[Any] = [urllib.request.ProxyHandler({})]
+    handlers.append(urllib.request.HTTPSHandler(context=context))
+    try:
+        urllib.request.build_opener(*handlers).open(request, timeout=_PATIENCE).close()
+    except urllib.error.HTTPError as error:
+        error.close()
+        if error.code == 401:
+            shown = "wants a token" if token is None else "wants another token"
+            raise PermissionError(
+                f"the web service at {address} {shown}: set MARS_WEB_TOKEN or MARS_WEB_TOKEN_FILE, "
+                "or pass new_session(..., token=...)"
+            ) from None
+    except (OSError, ssl.SSLError):
+        pass  # whoever connects says it better
+    return security

@@ -1,0 +1,78 @@
+"""The simulator of placement on small graphs: what cannot be otherwise, whatever the rule."""
+
+from __future__ import annotations
+
+import pytest
+
+from benchmarks.placement.__main__ import main
+from benchmarks.placement.machine import Hardware
+from benchmarks.placement.rules import RULES, Ours, Stock
+from benchmarks.placement.simulate import Figures, Simulation
+from benchmarks.placement.traces import TRACES, Trace, all_to_all, map_chains, tree_reduction
+
+SMALL = Hardware(workers=8, per_host=2)
+
+
+def simulate(trace: Trace, rule: type[Ours | Stock], hardware: Hardware = SMALL) -> Figures:
+    """Return the figures of one run."""
+    return Simulation(trace, hardware, rule(hardware.bandwidth)).run()
+
+
+def longest(trace: Trace) -> float:
+    """Return the seconds of the longest path: no cluster is faster."""
+    ends: list[float] = []
+    for task, inputs in enumerate(trace.inputs):
+        ends.append(max((ends[one] for one in inputs), default=0.0) + trace.seconds[task])
+    return max(ends)
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("make", TRACES)
+def test_every_task_runs_once(make, rule):
+    """All of them, in no less time than the longest path or all threads together take."""
+    trace = make(500)
+    figures = simulate(trace, rule)
+    assert figures.done == len(trace)
+    assert figures.computing == pytest.approx(sum(trace.seconds))
+    assert figures.seconds >= longest(trace) - 1e-9
+    assert 0 <= figures.idle(SMALL.workers * SMALL.nthreads) < 1
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("make", TRACES)
+def test_one_worker_moves_nothing(make, rule):
+    """There is nowhere to move it, and its one thread is never idle."""
+    figures = simulate(make(200), rule, Hardware(workers=1, nthreads=1))
+    assert figures.between_hosts == figures.within_hosts == 0
+    assert figures.idle(1) == pytest.approx(0)
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_nothing_is_left(rule):
+    """Results go when nobody needs them: what is held at most is less than all that is made."""
+    trace = map_chains(500)
+    simulation = Simulation(trace, SMALL, rule(SMALL.bandwidth))
+    figures = simulation.run()
+    assert figures.fullest < sum(trace.nbytes) / 4
+    assert {worker.nbytes for worker in simulation._workers} == {0}
+    assert all(not worker.processing for worker in simulation._workers)
+
+
+def test_neighbours_meet_at_home():
+    """Colours bring the leaves of a tree together, so that less has to move than without."""
+    trace = tree_reduction(2000)
+    assert simulate(trace, Ours).between_hosts * 4 < simulate(trace, Stock).between_hosts
+
+
+def test_runs_are_repeatable():
+    """The same graph comes out the same, whoever else has been simulated before."""
+    trace = all_to_all(500)
+    first, second = simulate(trace, Ours), simulate(trace, Ours)
+    assert (first.seconds, first.between_hosts) == (second.seconds, second.between_hosts)
+
+
+def test_the_table(capsys):
+    """A line for each graph and rule."""
+    assert main(["--tasks", "100", "--workers", "4", "--graphs", "map,tree"]) == 0
+    lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("| ")]
+    assert len(lines) == 1 + 2 * len(RULES)
