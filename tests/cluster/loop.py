@@ -27,7 +27,8 @@ async def cluster(scheduler, worker, address=None, *, workers=({}, {}), **option
             started.append(await stack.enter_async_context(made))
         server.test_workers = started
         where = address(server) if address else server.address
-        client = await stack.enter_async_context(Client(where, asynchronous=True))
+        secured = Client(where, asynchronous=True, security=options.get("security"))
+        client = await stack.enter_async_context(secured)
         yield server, client
 
 

@@ -115,3 +115,49 @@ def test_the_file_gives_options(tmp_path):
     assert of(f"-f {path}", "supervisor").given.web_port == "7005"
     assert of(f"-f {path} -w 1", "supervisor").given.web_port == "1"
     assert of(f"-f {path}").given.spill_dir == ["/a"]
+
+
+@pytest.mark.parametrize(
+    ("command", "line", "warned"),
+    [
+        ("worker", "-H 127.0.0.1", None),
+        ("worker", "", "0.0.0.0 without TLS"),
+        ("web", "-H 127.0.0.1", None),
+        ("web", "", "web service, without TLS or a token"),
+        ("web", "--web-token-file {token}", None),
+        ("supervisor", "-H 127.0.0.1", "web service, without TLS or a token"),
+        ("supervisor", "-H 127.0.0.1 --web-token-file {token}", None),
+        ("supervisor", "--web-token-file {token}", "0.0.0.0 without TLS"),
+    ],
+)
+def test_open_ports_are_warned_of_and_refused(command, line, warned, tmp_path, caplog, capsys):
+    """Each port that others reach needs TLS; for the web service a token will do."""
+    token = tmp_path / "token"
+    token.write_text("abc")
+    line = line.format(token=token)
+    of(line, command)
+    said = capsys.readouterr().err + caplog.text
+    if warned is None:
+        assert "whoever reaches the port" not in said
+        of(f"{line} --require-secure", command)
+    else:
+        assert warned in said
+        with pytest.raises(SystemExit):
+            of(f"{line} --require-secure", command)
+        assert warned in capsys.readouterr().err
+
+
+def test_a_token_that_cannot_be_read(tmp_path, capsys):
+    """The command says which file, and that an empty one holds none."""
+    (tmp_path / "empty").write_text("")
+    for name, words in (("gone", "cannot read the token"), ("empty", "holds no token")):
+        with pytest.raises(SystemExit):
+            of(f"--web-token-file {tmp_path / name}", "web")
+        assert words in capsys.readouterr().err
+
+
+def test_the_token_does_not_show():
+    """Neither in the settings nor in what is left of the options."""
+    found = of("", "web", MARS_WEB_TOKEN="hush-hush")  # noqa: S106
+    assert found.token is not None
+    assert "hush-hush" not in f"{found} {found.given}"

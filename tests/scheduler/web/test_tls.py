@@ -1,0 +1,68 @@
+"""TLS on the web port: whose certificates, and who has to show one."""
+
+import ssl
+
+import dask.config
+import pytest
+from distributed import Security
+
+from marsdask.scheduler.web.guard import Token
+from marsdask.scheduler.web.tls import admitting, dashboard_tls, server_context
+from tests.cluster.certificates import make, needs_openssl
+from tests.scheduler.web.pages import Visitor, run, visited
+
+
+@pytest.fixture(scope="module")
+def certificates(tmp_path_factory):
+    """Make certificates once."""
+    return make(tmp_path_factory.mktemp("certificates"))
+
+
+def test_without_certificates_there_is_none():
+    """Nothing is configured, so nothing is encrypted."""
+    assert dashboard_tls(Security()) == {}
+    assert server_context(Security(), None) is None
+    assert admitting(None, None, Security()) is None
+
+
+@needs_openssl
+def test_the_webs_own_certificates_go_first(certificates):
+    """Those of ``distributed.scheduler.dashboard.tls`` are meant for browsers."""
+    security = certificates.security
+    found = dashboard_tls(security)
+    assert found["distributed.scheduler.dashboard.tls.cert"] == certificates.certificate
+    with dask.config.set({"distributed.scheduler.dashboard.tls.cert": "own.pem"}):
+        assert dashboard_tls(security) == {}
+
+
+@needs_openssl
+@pytest.mark.parametrize(
+    ("token", "mode"), [(None, ssl.CERT_REQUIRED), (Token("abc"), ssl.CERT_NONE)]
+)
+def test_who_bears_no_token_shows_a_certificate(certificates, token, mode):
+    """One of the two it has to be."""
+    context = server_context(certificates.security, token)
+    assert context is not None
+    assert context.verify_mode is mode
+
+
+@needs_openssl
+def test_certificates_both_ways(certificates):
+    """Without a token the web port takes those who have a certificate, as all other ports do."""
+
+    async def main():
+        security = certificates.security
+        async with visited(workers=({"security": security},), security=security) as (server, _, _):
+            base = f"https://{server.web_address}"
+            shown = {"client_cert": certificates.certificate, "client_key": certificates.key}
+            known = Visitor(base, ca_certs=certificates.authority, **shown)
+            stranger = Visitor(base, ca_certs=certificates.authority)
+            try:
+                assert await known.json("/api/worker?action=count") == (200, 1)
+                with pytest.raises((ssl.SSLError, OSError)):  # hung up, sooner or later
+                    (await stranger("/api/worker?action=count")).rethrow()
+            finally:
+                known.close()
+                stranger.close()
+
+    run(main)
