@@ -48,19 +48,20 @@ def share(used: float, total: float) -> tuple[float, float]:
     return within, total - within
 
 
-def count(children: bool = True) -> list[Counted]:
+def count(children: bool = True, own: Callable[[], int] | None = None) -> list[Counted]:
     """Read the counters of this process and, with ``children``, of its descendants.
 
-    A descendant counts with the memory that it does not share with others.
+    ``own`` tells the bytes of this process (default: all that is resident). A descendant counts
+    with the memory that it does not share with others.
     """
     this = psutil.Process()
-    counted = [Counted(_seconds(this), this.memory_info().rss)]
+    counted = [Counted(_seconds(this), own() if own else this.memory_info().rss)]
     for process in this.children(recursive=True) if children else ():
         try:
             with process.oneshot():
                 memory = process.memory_info()
-                own = memory.rss - getattr(memory, "shared", 0)
-                counted.append(Counted(_seconds(process), own))
+                unshared = memory.rss - getattr(memory, "shared", 0)
+                counted.append(Counted(_seconds(process), unshared))
         except psutil.Error:  # it ended meanwhile
             continue
     return counted
