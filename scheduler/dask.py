@@ -192,7 +192,9 @@ def identity(
         return {}
     with ThreadPoolExecutor(1) as apart:  # the caller may be in a loop of its own
         try:
-            return apart.submit(asyncio.run, _greet(cluster, seconds, security or Security())).result()
+            return apart.submit(
+                asyncio.run, _greet(cluster, seconds, security or Security())
+            ).result()
         except ValueError as error:  # not an address: that is said in one line
             raise error.with_traceback(None) from None
         except Exception as error:  # noqa: BLE001 - who is no scheduler may answer anything

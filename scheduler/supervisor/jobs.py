@@ -13,7 +13,7 @@ import pickle
 import time
 import uuid
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
@@ -23,7 +23,7 @@ import cloudpickle
 from distributed import Client, Future
 from distributed.diagnostics.plugin import SchedulerPlugin
 
-from ..base import ChunkInfo, Done, Key, describe
+from ..base import ChunkInfo, Done, Key, Stage, describe
 from ..dask import pooled
 from .flight import Failed, Flight, Watch, prepare
 from .recording import told
@@ -209,7 +209,9 @@ class Jobs(SchedulerPlugin):
         infos: dict[Key, ChunkInfo] = {}
         wanted: list[Key] = []
         try:
-            while not isinstance(step := await self._apart(_advance, job, compilation, infos), Done):
+            while not isinstance(
+                step := await self._apart(_advance, job, compilation, infos), Done
+            ):
                 workers = len(self.scheduler.workers)
                 flight.send(await self._apart(prepare, step, workers))
                 job.total, infos = flight.total + step.later, {}

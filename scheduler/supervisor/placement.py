@@ -7,7 +7,7 @@ start (work before it, and its inputs' way over the network), the fewest bytes.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Hashable, Iterable
+from collections.abc import Collection, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -52,6 +52,29 @@ class Placed(Generic[W]):
 
     needs: int
     inputs: tuple[Input[W], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Resident(Generic[W]):
+    """Bytes of a task's inputs: all of them, and how many lie where."""
+
+    total: int
+    by_worker: Mapping[W, int]
+    by_host: Mapping[str, int]
+
+
+def resident(inputs: Iterable[Input[W]]) -> Resident[W]:
+    """Return where inputs lie: once for all workers, of which a shuffle has thousands to try."""
+    total = 0
+    by_worker: dict[W, int] = {}
+    by_host: dict[str, int] = {}
+    for one in inputs:
+        total += one.nbytes
+        for holder in one.holders:
+            by_worker[holder] = by_worker.get(holder, 0) + one.nbytes
+        for host in {holder.host for holder in one.holders}:
+            by_host[host] = by_host.get(host, 0) + one.nbytes
+    return Resident(total, by_worker, by_host)
 
 
 class Ledger:
@@ -120,28 +143,33 @@ class Policy:
             return None
         return largest if task.needs > self.soft * largest.memory_limit else None
 
-    def moved(self, task: Placed[W], worker: W) -> float:
-        """Return the bytes to bring to a worker; those of its own host count little."""
-        total = 0.0
-        for one in task.inputs:
-            if worker not in one.holders:
-                near = any(holder.host == worker.host for holder in one.holders)
-                total += one.nbytes * (self.same_host if near else 1.0)
-        return total
+    def moved(self, task: Placed[W], worker: W, there: Resident[W] | None = None) -> float:
+        """Return the bytes to bring to a worker; those of its own host count little.
 
-    def cost(self, task: Placed[W], worker: W) -> tuple[bool, float, int]:
+        ``there`` is what is :func:`resident` of the inputs, for whoever asks for many workers.
+        """
+        if there is None:
+            there = resident(task.inputs)
+        near = there.by_host.get(worker.host, 0)
+        here = there.by_worker.get(worker, 0)
+        return there.total - near + self.same_host * (near - here)
+
+    def cost(
+        self, task: Placed[W], worker: W, there: Resident[W] | None = None
+    ) -> tuple[bool, float, int]:
         """Return what is to be small: whether it spills, when it starts, how much is there."""
         held = worker.nbytes + self.ledger.on(worker)
         spills = bool(worker.memory_limit) and held + task.needs > worker.memory_limit
-        start = worker.occupancy / worker.nthreads + self.moved(task, worker) / self.bandwidth
-        return spills, start, held
+        moved = self.moved(task, worker, there)
+        return spills, worker.occupancy / worker.nthreads + moved / self.bandwidth, held
 
     def choose(self, task: Placed[W], workers: Iterable[W]) -> W | None:
         """Return the best worker, ``None`` if the task had better wait since it fits nowhere."""
         best, least = None, (True, math.inf, 0)
+        there = resident(task.inputs)
         for worker in workers:
             if self.fits(task, worker):
-                cost = self.cost(task, worker)
+                cost = self.cost(task, worker, there)
                 if best is None or cost < least:
                     best, least = worker, cost
         return best

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from marsdask.scheduler.supervisor.placement import Input, Ledger, Placed, Policy, colours
+from marsdask.scheduler.supervisor.placement import Input, Ledger, Placed, Policy, colours, resident
 
 
 @dataclass(eq=False)
@@ -68,7 +68,8 @@ def test_what_does_not_fit_goes_elsewhere_or_waits():
 def test_what_is_larger_than_any_share_runs_alone_on_the_largest():
     """It waits for that one to have nothing to do, and for no other."""
     small, large = Worker("a"), Worker("b", "2", memory_limit=2000, processing=BUSY)
-    policy, task = Policy(), Placed[Worker](1600)
+    policy = Policy()
+    task: Placed[Worker] = Placed(1600)
     assert policy.choose(task, [small, large]) is None
     assert policy.alone(task, [small, large]) is None
     large.processing = []
@@ -133,3 +134,24 @@ def test_colours_are_runs_of_neighbours(count, workers):
     assert found == sorted(found)
     counts = [found.count(colour) for colour in range(workers)]
     assert max(counts) - min(counts) <= 1
+
+
+@given(st.data())
+def test_bytes_are_counted_once_for_all_workers(data):
+    """What is resident tells of each worker what a look at each input would."""
+    workers = [Worker(str(n), host=f"host-{n % 3}") for n in range(6)]
+    some = st.lists(st.sampled_from(workers), unique=True, max_size=4)
+    inputs = tuple(
+        Input(nbytes, holders)
+        for nbytes, holders in data.draw(st.lists(st.tuples(st.integers(0, 1000), some)))
+    )
+    policy, task = Policy(), Placed(0, inputs)
+    there = resident(inputs)
+    for worker in workers:
+        expected = 0.0
+        for one in inputs:
+            near = any(holder.host == worker.host for holder in one.holders)
+            if worker not in one.holders:
+                expected += one.nbytes * (policy.same_host if near else 1)
+        assert policy.moved(task, worker) == pytest.approx(expected)
+        assert policy.moved(task, worker, there) == pytest.approx(expected)
