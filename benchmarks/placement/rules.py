@@ -56,8 +56,9 @@ class Ours:
     def place(
         self, task: Placed[Worker], idle: Collection[Worker], workers: Iterable[Worker]
     ) -> Worker | None:
-        candidates = {holder for one in task.inputs for holder in one.holders}
-        candidates.update(itertools.islice(idle, _STRANGERS))
+        # A dict, since the order of a set of objects is another in each process, and so are ties.
+        candidates = dict.fromkeys(holder for one in task.inputs for holder in one.holders)
+        candidates |= dict.fromkeys(itertools.islice(idle, _STRANGERS))
         if not any(self._policy.fits(task, worker) for worker in candidates):
             return self._policy.choose(task, workers)
         return self._policy.choose(task, candidates)

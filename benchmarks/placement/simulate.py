@@ -65,7 +65,7 @@ class Simulation:
         self._consumers = trace.consumers()
         self._waits = [len(set(inputs)) for inputs in trace.inputs]
         self._users = [len(consumers) for consumers in self._consumers]
-        self._holders: dict[int, set[Worker]] = {}
+        self._holders: dict[int, dict[Worker, None]] = {}
         self._slots = dict.fromkeys(self._workers)
         self._idle = dict.fromkeys(self._workers)
         self._busy: dict[Worker, None] = {}
@@ -184,7 +184,7 @@ class Simulation:
                 self.figures.between_hosts += nbytes
             worker.link_free = max(self._now, worker.link_free) + nbytes / speed
             worker.coming[one] = last = worker.link_free
-            holders.add(worker)
+            holders[worker] = None
             worker.hold(nbytes)
         return last
 
@@ -214,7 +214,7 @@ class Simulation:
         worker.running -= 1
         worker.occupancy = max(0.0, worker.occupancy - worker.processing.pop(task))
         self._rule.settle(task)
-        self._holders[task] = {worker}
+        self._holders[task] = {worker: None}
         worker.hold(trace.nbytes[task])
         for one in (*trace.inputs[task], *(() if self._consumers[task] else (task,))):
             self._users[one] -= 1
