@@ -10,17 +10,18 @@ from typing import Any
 
 import numpy as np
 
+#: NumPy's own arrays, and what they are made of.
+NUMPYS = (np.ndarray, np.generic)
+
 
 def is_foreign(block: Any) -> bool:
     """Tell whether a block is an array that is not NumPy's."""
-    return not isinstance(block, np.ndarray | np.generic) and hasattr(
-        type(block), "__array_function__"
-    )
+    return not isinstance(block, NUMPYS) and hasattr(type(block), "__array_function__")
 
 
 def is_array(block: Any) -> bool:
     """Tell arrays and their scalars from plain numbers and other values."""
-    return isinstance(block, np.ndarray | np.generic) or is_foreign(block)
+    return isinstance(block, NUMPYS) or is_foreign(block)
 
 
 def as_array(block: Any, dtype: Any = None) -> Any:

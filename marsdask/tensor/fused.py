@@ -9,6 +9,7 @@ block.
 from __future__ import annotations
 
 import itertools
+import operator
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -122,36 +123,49 @@ class Worker:
         chosen: list[int | None],
         dtypes: list[np.dtype[Any]],
     ) -> None:
-        self._calls = [(step, dict(step.kwargs), r) for step, r in zip(steps, chosen, strict=True)]
+        # Constants stand before the operands, so that picking arguments is all that a call takes.
+        self._constants: list[Any] = []
+        self._calls: list[tuple[Callable[..., Any], Callable[[Any], Any], Any, int | None]] = []
+        total = sum(len(step.constants) for step in steps)
+        for step, register in zip(steps, chosen, strict=True):
+            base = len(self._constants)
+            self._constants.extend(step.constants)
+            places = [base + ~slot if slot < 0 else total + slot for slot in step.slots]
+            self._calls.append((step.func, _picker(places), dict(step.kwargs), register))
         self._dtypes = dtypes
         self._shape: Shape | None = None
         self._registers: list[Any] = []
 
     def _shaped(self, shape: Shape) -> list[Any]:
-        if shape != self._shape:
-            self._shape = shape
-            self._registers = [
-                scratch(f"register {number}", shape, dtype)
-                for number, dtype in enumerate(self._dtypes)
-            ]
+        self._shape = shape
+        self._registers = [
+            scratch(f"register {number}", shape, dtype) for number, dtype in enumerate(self._dtypes)
+        ]
         return self._registers
 
     def __call__(self, views: Sequence[Any], shape: Shape, out: Any = None) -> Any:
         """Return the value of one tile, valid until the next call, or written to ``out``."""
-        registers = self._shaped(shape)
-        values = list(views)
-        last = len(self._calls) - 1
-        for position, (step, kwargs, register) in enumerate(self._calls):
-            args = step.args(values)
+        registers = self._registers if shape == self._shape else self._shaped(shape)
+        values = [*self._constants, *views]
+        last = self._calls[-1]
+        for call in self._calls:
+            func, pick, kwargs, register = call
             if register is None:
-                value = step.func(*args, **kwargs)
+                values.append(func(*pick(values), **kwargs))
+            elif out is not None and call is last:
+                values.append(func(*pick(values), out, **kwargs))
             else:
-                into = registers[register] if out is None or position < last else out
-                value = step.func(*args, out=into, **kwargs)
-            values.append(value)
+                values.append(func(*pick(values), registers[register], **kwargs))
         if out is not None and values[-1] is not out:
             out[...] = values[-1]
         return values[-1]
+
+
+def _picker(places: Sequence[int]) -> Callable[[Any], Any]:
+    """Return what picks the values at some places as a sequence."""
+    if len(places) > 1:
+        return operator.itemgetter(*places)
+    return operator.itemgetter(slice(places[0], places[0] + 1) if places else slice(0, 0))
 
 
 def merged(
@@ -199,9 +213,19 @@ def tile_shape(blocks: Sequence[Any], shape: Shape, itemsize: int, widest: int =
         size = max(1, min(length, room))
         if axis == 0 and widest:
             size = min(size, widest)
+        size = size if axis == 0 else _even(length, size)
         sizes.append(size)
         room = max(1, room // size)
     return tuple(reversed(sizes))
+
+
+def _even(length: int, size: int) -> int:
+    """Return a size that cuts an axis into equal parts, the given one if all such are far less."""
+    least = -(-length // max(1, size))
+    for count in range(least, min(2 * least, length) + 1):
+        if count and length % count == 0:
+            return length // count
+    return size
 
 
 def _mixed(blocks: Sequence[Any], shape: Shape) -> bool:
@@ -214,12 +238,12 @@ def _mixed(blocks: Sequence[Any], shape: Shape) -> bool:
 
 def tiles(shape: Shape, sizes: Shape) -> Iterator[Tile]:
     """Iterate over the tiles of a block, last axis fastest."""
-    return itertools.product(
-        *(
-            [slice(start, min(start + size, length)) for start in range(0, length, size)]
-            for length, size in zip(shape, sizes, strict=True)
-        )
-    )
+    return itertools.product(*map(steps, shape, sizes))
+
+
+def steps(length: int, size: int) -> list[slice]:
+    """Return the parts that an axis is cut into."""
+    return [slice(start, min(start + size, length)) for start in range(0, length, size)]
 
 
 def at(block: Any, tile: Tile) -> Any:
@@ -233,6 +257,13 @@ def at(block: Any, tile: Tile) -> Any:
             for part, length in zip(own, block.shape, strict=True)
         )
     return block[own]
+
+
+def reader(blocks: Sequence[Any], shape: Shape) -> Callable[[Tile], list[Any]]:
+    """Return what reads the parts of all operands that a tile needs."""
+    if all(block.shape == shape for block in blocks):
+        return lambda tile: [block[tile] for block in blocks]
+    return lambda tile: [at(block, tile) for block in blocks]
 
 
 @kernel(scratch=0.1, tiled=True)
@@ -264,10 +295,11 @@ def fill(target: Any, blocks: Sequence[Any], program: Program) -> None:
     """Write the values of a program over blocks into an array, tile by tile."""
     run = program.worker()
     sizes = tile_shape((*blocks, target), target.shape, program.itemsize)
+    read = reader(blocks, target.shape)
     with in_tiles(sizes[-1]):
         for tile in tiles(target.shape, sizes):
             part = target[tile]
-            run([at(block, tile) for block in blocks], part.shape, part)
+            run(read(tile), part.shape, part)
 
 
 def fusible(dtypes: Collection[np.dtype[Any]]) -> bool:

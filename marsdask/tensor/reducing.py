@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from marsdask.core.shapes import kernel
 from .compressed import is_sparse
 from .deferred import Deferred, as_block
 from .foreign import as_array, is_array, is_foreign
-from .fused import TILE_BYTES, Program, at, flattened, tile_shape
+from .fused import TILE_BYTES, Program, Shape, at, flattened, reader, steps, tile_shape
 from .mosaic import seams
 from .scratch import in_tiles
 
@@ -54,6 +55,12 @@ class Way:
     recipe: Recipe
     axis: Axis
     settings: tuple[tuple[str, Any], ...] = ()
+
+    def bound(self) -> Callable[..., Any]:
+        """Return the map with all that is the same for each block."""
+        return functools.partial(
+            self.recipe.map, axis=self.axis, keepdims=True, **dict(self.settings)
+        )
 
     def map(self, block: Any, **where: Any) -> Any:
         """Return the partial result of a block, reduced axes kept at length one."""
@@ -175,6 +182,8 @@ class Tiles:
         self._ways = ways
         self._worker = None if program is None else program.worker()
         self._masked = masked
+        self._read: Callable[[tuple[slice, ...]], list[Any]]
+        self._maps: list[Callable[..., Any]]
 
     def run(self, blocks: Sequence[Any], shape: tuple[int, ...], itemsize: int) -> tuple[Any, ...]:
         """Return the partial results of the block."""
@@ -189,40 +198,40 @@ class Tiles:
         sizes = tile_shape(blocks, shape, itemsize, 0 if reduced[-1] == len(self._ways) else STRIPE)
         # Kept axes outside, reduced ones inside: what accumulates stays in cache. A row is joined.
         loops = sorted(range(len(shape)), key=lambda axis: (reduced[axis], -axis))
-        whole = [slice(0, length) for length in shape]
+        cut = [axis for axis in loops if shape[axis] > sizes[axis]]
+        self._read = reader(blocks, shape)
+        self._maps = [way.bound() for way in self._ways]
         with in_tiles(sizes[-1]):
-            values = self._loop(
-                blocks, shape, sizes, [a for a in loops if shape[a] > sizes[a]], whole
-            )
+            values = self._loop(shape, sizes, cut, [slice(0, length) for length in shape])
         if flat is not None:
             values = tuple(_each(value, _Reshape((1,) * ndim)) for value in values)
         return values
 
     def _loop(
-        self,
-        blocks: Sequence[Any],
-        shape: tuple[int, ...],
-        sizes: tuple[int, ...],
-        axes: list[int],
-        tile: list[slice],
+        self, shape: Shape, sizes: Shape, cut: Sequence[int], region: list[slice]
     ) -> tuple[Any, ...]:
-        if not axes:
-            return self._leaf(blocks, tuple(tile))
-        axis, *rest = axes
+        if not cut:
+            return self._leaf(tuple(region))
+        # What all ways sum up is put together at once: that costs as much as a small tile.
+        joint = all(cut[0] in way.axis for way in self._ways)
+        axes, rest = (cut, ()) if joint else (cut[:1], cut[1:])
         parts = []
-        for start in range(0, shape[axis], sizes[axis]):
-            tile[axis] = slice(start, min(start + sizes[axis], shape[axis]))
-            parts.append(self._loop(blocks, shape, sizes, rest, tile))
-        tile[axis] = slice(0, shape[axis])
-        return _merged(self._ways, parts, axis)
+        for place in itertools.product(*(steps(shape[axis], sizes[axis]) for axis in axes)):
+            for axis, part in zip(axes, place, strict=True):
+                region[axis] = part
+            parts.append(self._loop(shape, sizes, rest, region))
+        for axis in axes:
+            region[axis] = slice(0, shape[axis])
+        return _merged(self._ways, parts, cut[0])
 
-    def _leaf(self, blocks: Sequence[Any], tile: tuple[slice, ...]) -> tuple[Any, ...]:
-        views = [at(block, tile) for block in blocks]
+    def _leaf(self, tile: tuple[slice, ...]) -> tuple[Any, ...]:
+        views = self._read(tile)
         value = views[0]
         if self._worker is not None:
-            value = self._worker(views, tuple(part.stop - part.start for part in tile))
-        where = {"where": views[-1]} if self._masked else {}
-        return tuple(way.map(value, **where) for way in self._ways)
+            value = self._worker(views, tuple([part.stop - part.start for part in tile]))
+        if self._masked:
+            return tuple([reduce_tile(value, where=views[-1]) for reduce_tile in self._maps])
+        return tuple([reduce_tile(value) for reduce_tile in self._maps])
 
 
 def fold_pairs(parts: list[Any], combine: Callable[[Any, Any], Any], axis: int) -> Any:
@@ -254,7 +263,7 @@ def fold_pairs(parts: list[Any], combine: Callable[[Any, Any], Any], axis: int) 
 def _numbers(partial: Any) -> list[Any]:
     """Return the plain numbers of a partial result, which are one for all its elements."""
     items = partial if isinstance(partial, tuple) else (partial,)
-    return [item for item in items if not is_array(item)]
+    return [item for item in items if type(item) is int or not is_array(item)]
 
 
 @dataclass(frozen=True)
