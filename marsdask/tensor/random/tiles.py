@@ -23,6 +23,7 @@ from marsdask.core.types import Chunks, Index, Sizes, numbers
 from marsdask.tensor.chunks import regular
 from marsdask.tensor.deferred import Deferred, Tile
 from marsdask.tensor.rechunk import recut, resolved
+from marsdask.tensor.scratch import scratch
 
 from .samplers import Params, Sampler, by_name
 
@@ -200,7 +201,11 @@ class Drawing(Deferred):
     def read(self, tile: Tile) -> Any:
         pairs = zip(self._bounds, tile, strict=True)
         place = tuple((low + part.start, low + part.stop) for (low, _), part in pairs)
-        return draw_with(place, **self._options)
+        if place == self._bounds:
+            return draw_with(place, **self._options)
+        # In memory that is used again: touching new memory costs a tenth of drawing.
+        shape = tuple(stop - start for start, stop in place)
+        return draw_into(scratch("drawn", shape, self.dtype), place, **self._options)
 
 
 @kernel(view=True)
@@ -216,7 +221,14 @@ def draw(bounds: Bounds, **options: Any) -> Any:
 
 
 @kernel(scratch=0.0, buffer=TILE_BYTES)
-def draw_with(
+def draw_with(*args: Any, dtype: np.dtype[Any], **options: Any) -> Any:
+    """Return one chunk of numbers whose parameters are tensors."""
+    out = np.empty(tuple(stop - start for start, stop in args[-1]), dtype)
+    return draw_into(out, *args, dtype=dtype, **options)
+
+
+def draw_into(
+    out: Any,
     *args: Any,
     law: str,
     params: tuple[Any, ...],
@@ -225,9 +237,8 @@ def draw_with(
     extent: tuple[int, ...],
     events: int,
 ) -> Any:
-    """Return one chunk of numbers whose parameters are tensors."""
+    """Put the numbers between the bounds, the last argument, into an array, and return it."""
     *blocks, bounds = args
-    out: Any = np.empty(tuple(stop - start for start, stop in bounds), dtype)
     sampler = by_name(law)
     lead = len(extent) - events
     for number, box in _tiles(bounds, extent, tile_steps(extent, events)):
@@ -265,7 +276,7 @@ def _drawn(
     values: Params,
 ) -> Any:
     if sampler.fills:
-        buffer = np.empty(shape, dtype)
+        buffer = scratch("cut tile", shape, dtype)
         sampler.fill(generator, buffer, values)
         return buffer
     return np.asarray(sampler.draw(generator, shape[:lead], dtype, values))
