@@ -154,7 +154,8 @@ def _largest_factor(
 
 
 def merge_sizes(sizes: tuple[int, ...], factor: int) -> tuple[int, ...]:
-    """Merge runs of ``factor`` neighbouring sizes."""
+    """Merge runs of up to ``factor`` neighbouring sizes, into blocks as equal as may be."""
+    factor = -(-len(sizes) // -(-len(sizes) // factor))
     if sizes.count(sizes[0]) == len(sizes):
         whole, rest = divmod(len(sizes), factor)
         merged = (sizes[0] * factor,) * whole

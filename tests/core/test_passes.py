@@ -24,6 +24,12 @@ def test_merged_sizes_keep_the_axis_and_its_borders(sizes, factor):
     assert len(merged) == -(-len(sizes) // factor)
 
 
+def test_merged_blocks_are_even():
+    """No block is left with what the others had no room for, where they can share it."""
+    assert merge_sizes((200,) * 10, 7) == (1000, 1000)
+    assert merge_sizes((1, 2, 3, 4), 3) == (3, 7)
+
+
 def blocks(collection, **plan):
     """Return the number of blocks of the root after coalescing."""
     graph = coalesce(Graph([collection.node]), Plan(**plan))

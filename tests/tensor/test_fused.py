@@ -143,3 +143,12 @@ def test_tiles_fit_the_cache() -> None:
     assert 3 * rows * columns * 8 <= TILES_BYTES
     assert math.prod(tile_shape([c] * 9, c.shape, 8)) * 8 <= TILE_BYTES
     assert tile_shape([c, c.T], c.shape, 8)[1] < 100
+
+
+@pytest.mark.parametrize("length", [2000, 1999])
+def test_tiles_are_even(length: int) -> None:
+    """Along all axes but the last, tiles are of one size if that is not far less than fits."""
+    height, width = tile_shape((np.ones((2000, length)).T,) * 2, (length, 2000), 8)
+    room = TILES_BYTES // 3 // 8 // width
+    assert room / 2 <= height <= room
+    assert (length % height == 0) == (length == 2000)

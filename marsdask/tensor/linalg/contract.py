@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import os
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -14,7 +13,8 @@ import numpy as np
 
 from marsdask.core.chunk import Call, Grid, Look, Ref, Rule
 from marsdask.core.node import Node
-from marsdask.core.shapes import Axes, blockwise, kernel, tree
+from marsdask.core.plan import current_plan
+from marsdask.core.shapes import Axes, blockwise, kernel, same, tree
 from marsdask.core.types import Chunks, Index, Size, Sizes, Unknown, known, numbers, upper
 from marsdask.tensor.base import as_node, sparse_empty
 from marsdask.tensor.chunks import common_sizes
@@ -22,6 +22,7 @@ from marsdask.tensor.compressed import is_sparse, multiplied, multiplies
 from marsdask.tensor.foreign import as_array
 from marsdask.tensor.pointwise import Elementwise
 from marsdask.tensor.rechunk import recut, resolved
+from marsdask.tensor.shape import View
 
 Labels = tuple[int, ...]
 
@@ -110,26 +111,73 @@ class _Plan:
     def kwargs(self) -> dict[str, Any]:
         return {"labels": self.labels, "out": self.out}
 
-    def grid(self) -> Grid:
-        steps = math.prod(len(self.sizes[label]) for label in self.summed)
-        if steps == 1:
-            return self._products(())
+    @cached_property
+    def mirror(self) -> tuple[int, ...]:
+        """The two labels that may be exchanged, where both operands are the same array."""
+        if len({grid.name for grid in self.grids}) != 1 or len(self.grids) != 2:
+            return ()
+        pairs = [pair for pair in zip(*self.labels, strict=True) if pair[0] != pair[1]]
+        alone = len(pairs) == 1 and set(pairs[0]) <= set(self.out) and not is_sparse(self.meta)
+        distinct = all(len(set(labels)) == len(labels) for labels in self.labels)
+        return pairs[0] if alone and distinct else ()
+
+    @cached_property
+    def tasks(self) -> int:
+        """How many blocks of the output have to be computed."""
+        count = math.prod(len(self.sizes[label]) for label in self.out)
+        if not self.mirror:
+            return count
+        side = len(self.sizes[self.mirror[0]])
+        return count // side * (side + 1) // 2
+
+    @property
+    def room(self) -> int:
+        """The bytes that the operands' blocks of one task may have."""
+        plan = current_plan.get()
+        if plan.budget is None:
+            return PANEL
+        return min(PANEL, plan.budget // (4 * max(1, plan.workers)))
+
+    @cached_property
+    def steps(self) -> int:
+        """How many products each block of the output is the sum of."""
+        return math.prod(len(self.sizes[label]) for label in self.summed)
+
+    @cached_property
+    def panelled(self) -> bool:
+        """Whether tasks sum products: they are enough to share, or their sums are large."""
         given = sum(_nbytes(grid.chunks, grid.meta) for grid in self.grids)
-        if steps * _nbytes(self.chunks, self.meta) <= given:
-            return self._summed_tree(self._products(self.summed))
-        return self._balanced()._panels(steps)
+        shared = self.tasks >= current_plan.get().workers and given <= self.room
+        return self.steps > 1 and (shared or self.steps * _nbytes(self.chunks, self.meta) > given)
+
+    def grid(self) -> Grid:
+        if self.panelled:
+            return self._balanced()._panels()
+        products = self._products(self.summed if self.steps > 1 else ())
+        return self._mirrored(self._summed_tree(products) if self.steps > 1 else products)
+
+    def _mirrored(self, grid: Grid) -> Grid:
+        if not self.mirror or len(self.sizes[self.mirror[0]]) == 1:
+            return grid
+        axes = tuple(self.out.index(label) for label in self.mirror)
+        return Grid(Mirrored(grid, axes), grid.chunks, grid.meta)
 
     def _balanced(self) -> _Plan:
-        """Halve the output's chunks where the cores could not share so few tasks evenly."""
-        cores = os.cpu_count() or 1
-        tasks = math.prod(len(self.sizes[label]) for label in self.out)
-        wide = [label for label in self.out if min(numbers(self.sizes[label])) >= HALVED]
-        if tasks % cores == 0 or tasks >= 8 * cores or not wide:
+        """Halve the output's chunks where the workers could not share so few tasks evenly."""
+        workers = max(1, current_plan.get().workers)
+        several = self.mirror or self.out
+        wide = [label for label in several if min(numbers(self.sizes[label])) >= HALVED]
+        # Blocks on the diagonal of a mirrored product take half the work of the others.
+        enough = 2 if self.mirror else 8 * workers
+        if self.tasks % workers == 0 or self.tasks >= enough or not wide:
             return self
+        chosen = wide if self.mirror else wide[:1]
         halves = tuple(
-            part for size in numbers(self.sizes[wide[0]]) for part in (size - size // 2, size // 2)
+            part
+            for size in numbers(self.sizes[chosen[0]])
+            for part in (size - size // 2, size // 2)
         )
-        sizes = {**self.sizes, wide[0]: halves}
+        sizes = {**self.sizes, **dict.fromkeys(chosen, halves)}
         grids = tuple(
             recut(grid, tuple(sizes[label] for label in labels))
             for grid, labels in zip(self.grids, self.labels, strict=True)
@@ -147,14 +195,15 @@ class _Plan:
         kwargs = {**self.kwargs, "extra": len(kept)} if kept else self.kwargs
         return blockwise(contract_blocks, inputs, chunks=chunks, meta=self.meta, kwargs=kwargs)
 
-    def _panels(self, steps: int) -> Grid:
+    def _panels(self) -> Grid:
         """One task a group of products, which it sums."""
+        steps = self.steps
         largest = sum(grid.nbytes((0,) * grid.ndim) or 0 for grid in self.grids)
-        width = min(steps, max(2, PANEL // max(1, largest)))
+        width = min(steps, max(1, self.room // max(1, largest)))
         rule = Panels(self.grids, self.labels, self.out, self.summed, width)
         groups = -(-steps // width)
         grid = Grid(rule, (*self.chunks, (1,) * groups), self.meta)
-        return self._summed_tree(grid)
+        return self._mirrored(self._summed_tree(grid))
 
     def _summed_tree(self, partials: Grid) -> Grid:
         axes = range(len(self.out), partials.ndim)
@@ -212,6 +261,33 @@ class Panels(Rule):
             places = [{**fixed, **dict(zip(self.summed, step, strict=True))} for step in steps]
             panels.append([Ref(grid, tuple(at[label] for label in labels)) for at in places])
         return Call(contract_panels, tuple(panels), {"labels": self.labels, "out": self.out})
+
+
+@dataclass(frozen=True, eq=False)
+class Mirrored(Rule):
+    """A grid that equals itself with two axes exchanged: half of its blocks are views of others."""
+
+    source: Grid
+    axes: tuple[int, ...]
+
+    @property
+    def inputs(self) -> tuple[Grid, ...]:
+        return (self.source,)
+
+    def cell(self, index: Index) -> Call:
+        first, second = self.axes
+        if index[first] <= index[second]:
+            return Call(same, (Ref(self.source, index),))
+        other = list(index)
+        other[first], other[second] = index[second], index[first]
+        axes = {"first": first, "second": second}
+        return Call(mirrored, (Ref(self.source, tuple(other)),), axes)
+
+
+@kernel(view=True)
+def mirrored(block: Any, first: int, second: int) -> Any:
+    """Return a view of a block with two axes exchanged."""
+    return np.swapaxes(block, first, second)
 
 
 @kernel(scratch=2.0, piecewise=True)
@@ -295,7 +371,18 @@ def contract(operands: Sequence[Node], labels: Sequence[Labels], out: Labels) ->
     )
     if not multiplies(relabeled, out):
         operands = [as_node(node) for node in operands]
-    return Contraction(tuple(operands), relabeled, out)
+    pairs = [_unturned(*pair) for pair in zip(operands, relabeled, strict=True)]
+    return Contraction(tuple(node for node, _ in pairs), tuple(own for _, own in pairs), out)
+
+
+def _unturned(node: Node, labels: Labels) -> tuple[Node, Labels]:
+    """Take the axes as they lie before a transpose: a product with itself is then seen as one."""
+    if not isinstance(node, View) or sorted(map(str, node.axes)) != sorted(
+        map(str, range(len(node.a.chunks)))
+    ):
+        return node, labels
+    turned = dict(zip(node.axes, labels, strict=True))
+    return node.a, tuple(turned[axis] for axis in range(len(labels)))
 
 
 def conjugated(node: Node) -> Node:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextvars
 import importlib
 import math
 
@@ -13,8 +14,12 @@ from hypothesis import strategies as st
 import marsdask.tensor as mt
 from marsdask.core.collection import wrap
 from marsdask.core.config import option_context
+from marsdask.core.plan import Plan, current_plan
 from marsdask.tensor.base import as_node
 from tests.strategies import chunkings
+
+#: The module, not the function of that name.
+contract = importlib.import_module("marsdask.tensor.linalg.contract")
 
 PAIRS = [
     ((5, 7), (7, 4)),
@@ -154,15 +159,80 @@ def test_lengths_that_do_not_fit_are_refused_at_the_call():
         mt.matmul(x, 2)
 
 
+def plan_of(*operands, labels, out, workers=2, budget=None):
+    """Return how a contraction would be cut for a machine."""
+    context = contextvars.copy_context()
+    context.run(current_plan.set, Plan(workers=workers, budget=budget))
+    node = contract.contract([as_node(x) for x in operands], labels, out)
+    compilation = node.tile(*(operand.tile() for operand in node.operands))
+    with pytest.raises(StopIteration) as done:
+        context.run(next, compilation)
+    return done.value.value
+
+
 def test_few_large_tasks_are_halved():
     """Nine products that two cores cannot share evenly become eighteen, with the same result."""
-    contract = importlib.import_module("marsdask.tensor.linalg.contract")
     x = filled((24, 24))
-    with pytest.MonkeyPatch.context() as patch:
+    with pytest.MonkeyPatch.context() as patch, option_context({"coalesce": False}):
         patch.setattr(contract, "HALVED", 8)
-        patch.setattr(contract.os, "cpu_count", lambda: 2)
-        with option_context({"coalesce": False}):
-            same(mt.matmul(tensor(x, 8), tensor(x.T, 8)), x @ x.T)
+        lazy, other = tensor(x, 8), tensor(x + 1, 8)
+        grid = plan_of(lazy, other, labels=[(0, 1), (1, 2)], out=(0, 2))
+        assert grid.numblocks == (6, 3)
+        same(mt.matmul(lazy, other), x @ (x + 1))
+
+
+MIRRORED = ["ik,jk->ij", "ki,kj->ji", "bik,bjk->bij", "ik,jk->kji"]
+
+
+@pytest.mark.parametrize("text", MIRRORED)
+@pytest.mark.parametrize("dtype", ["float64", "complex128"])
+@given(data=st.data())
+def test_an_array_with_itself_is_half_the_work(text, dtype, data):
+    """Products of an array with itself equal NumPy's, whichever blocks are made of others."""
+    x = filled((5, 6, 7)[: len(text.split(",")[0])], dtype)
+    lazy = tensor(x, chunk_size=data.draw(chunkings(x.shape)))
+    same(mt.einsum(text, lazy, lazy), np.einsum(text, x, x))
+
+
+def test_mirrored_blocks_are_views():
+    """Ten blocks of sixteen are computed, also where one operand is written as a transpose."""
+    x = tensor(filled((8, 8)), 2)
+    for lazy in (mt.inner(x, x), x @ x.T, x.T @ x):
+        grid = plan_of(*lazy.node.operands, labels=lazy.node.labels, out=lazy.node.out)
+        calls = [grid.rule.cell(index).func for index in grid.indices()]
+        assert calls.count(contract.mirrored) == 6
+    other = plan_of(x, tensor(filled((8, 8), start=1), 2), labels=[(0, 1), (2, 1)], out=(0, 2))
+    assert not isinstance(other.rule, contract.Mirrored)
+
+
+def test_one_block_of_an_array_with_itself_is_cut_both_ways():
+    """Two workers share the three parts of a product that is one block."""
+    x = filled((16, 24))
+    with pytest.MonkeyPatch.context() as patch, option_context({"coalesce": False}):
+        patch.setattr(contract, "HALVED", 8)
+        lazy = tensor(x, (16, 2))
+        grid = plan_of(lazy, lazy, labels=[(0, 1), (2, 1)], out=(0, 2))
+        assert grid.numblocks == (2, 2)
+        same(mt.inner(lazy, lazy), x @ x.T)
+
+
+def test_a_task_multiplies_what_the_budget_takes():
+    """The panels of one task take a share of the budget, and the sum is split."""
+    x, y = tensor(filled((40, 40)), 10), tensor(filled((40, 40), start=1), 10)
+    wide = plan_of(x, y, labels=[(0, 1), (1, 2)], out=(0, 2))
+    tight = plan_of(x, y, labels=[(0, 1), (1, 2)], out=(0, 2), budget=16 * 1600)
+    assert panels(wide) == [4]
+    assert panels(tight) == [2]
+
+
+def panels(grid):
+    """Return how many products the tasks of a grid sum."""
+    found, stack = [], [grid]
+    while stack:
+        rule = stack.pop().rule
+        found += [rule.width] if isinstance(rule, contract.Panels) else []
+        stack.extend(rule.inputs)
+    return found
 
 
 @given(data=st.data())
