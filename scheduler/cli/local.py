@@ -22,6 +22,7 @@ from .. import limits
 from ..supervisor import Supervisor
 from ..worker import MarsNanny, binding
 from . import logs
+from .resources import IO_THREADS
 from .serve import CLEAN, serve
 
 _HOST = "127.0.0.1"
@@ -67,6 +68,7 @@ class LocalCluster:
                 nthreads=nthreads,
                 memory_limit=self.memory,
                 spill_dirs=self.spill_dirs,
+                io_threads=IO_THREADS,
                 security=Security(),
             )
             for nthreads in self.threads

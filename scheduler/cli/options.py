@@ -135,7 +135,7 @@ CPU = (
     Option(
         "--n-io-process --net-procs",
         "N",
-        "accepted; each process writes spilled data in a thread of its own",
+        "threads of each process that write results to disk and to shared memory (default: 4)",
         "",
         "--io-procs",
     ),
@@ -172,7 +172,8 @@ MEMORY = (
     Option(
         "--io-parallel-num",
         "N",
-        "accepted; directories are written to in their turns",
+        "files written at the same time in each spill directory (default: 1; without end if "
+        "MARS_LOCK_FREE_FILEIO is 1)",
         "MARS_IO_PARALLEL_NUM",
     ),
     Option(

@@ -23,6 +23,9 @@ SOFT, HARD = 0.75, 0.90
 
 _MIN_MEM = "128m"
 
+#: Threads of each process that write results, unless ``--n-io-process`` says otherwise.
+IO_THREADS = 4
+
 
 @dataclass
 class Resources:
@@ -61,7 +64,7 @@ def resolve(given: argparse.Namespace, environ: Any = os.environ) -> Resources:
         memory=memory,
         cache=cache,
         spill_dirs=_dirs(given.spill_dir),
-        io_threads=_count("--n-io-process", given.n_io_process) or 4,
+        io_threads=_count("--n-io-process", given.n_io_process) or IO_THREADS,
         io_parallel=_parallel(given.io_parallel_num, environ),
         devices=_devices(given),
         config=_config(given, total),
@@ -151,9 +154,9 @@ def _devices(given: argparse.Namespace) -> list[str] | None:
 def _config(given: argparse.Namespace, total: int) -> dict[str, Any]:
     """Return what the options are in Dask's configuration."""
     config: dict[str, Any] = {}
-    if given.disk_compression is not None:
-        name = "distributed.worker.memory.spill-compression"
-        config[name] = _compression("--disk-compression", given.disk_compression)
+    name = "distributed.worker.memory.spill-compression"
+    # What is compressed cannot be mapped.
+    config[name] = _compression("--disk-compression", given.disk_compression or "none")
     if given.transfer_compression is not None:
         config["distributed.comm.compression"] = _compression(
             "--transfer-compression", given.transfer_compression

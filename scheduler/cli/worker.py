@@ -142,6 +142,8 @@ def worker_options(
             "memory_limit": resources.memory // resources.processes,
             "security": settings.security,
             "restart_worker": not settings.given.disable_proc_recover,
+            "io_threads": resources.io_threads,
+            "io_parallel": resources.io_parallel,
         }
         if settings.advertise is not None:
             one["advertise"] = settings.advertise

@@ -1,10 +1,16 @@
-"""Spilled results in several directories, each used in its turn."""
+"""Spilled results in several directories, each used in its turn.
+
+What is read back is mapped, and not copied: pages are read when somebody looks at them, and the
+system may drop them again. Arrays that are modified are the reader's own from then on.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import itertools
+import mmap
 import os
+import threading
 from collections.abc import Iterator, MutableMapping, Sequence
 from typing import Any
 
@@ -12,46 +18,75 @@ from distributed.diskutils import WorkSpace
 
 Data = bytes | bytearray | memoryview
 
+#: Smaller files are read: that is cheaper, and mappings are a limited resource.
+_MAP_FROM = 128 * 1024
+_ALIGNMENT = 64
+
+
+def contents(path: str, start: int) -> memoryview:
+    """Return what a file has from a position on, which may be modified and stays what it is there.
+
+    The file may be removed meanwhile.
+    """
+    with open(path, "rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        if size >= _MAP_FROM:
+            return memoryview(mmap.mmap(file.fileno(), size, access=mmap.ACCESS_COPY))[start:]
+        data = bytearray(size)
+        file.readinto(data)
+        return memoryview(data)[start:]
+
+
+def _padding(parts: Sequence[Data]) -> int:
+    """Return how many bytes in front have the largest part begin where any number may."""
+    sizes = [memoryview(part).nbytes for part in parts]
+    return -sum(sizes[: sizes.index(max(sizes))]) % _ALIGNMENT
+
 
 class Directories(MutableMapping[Any, Any]):
     """Bytes by key, in files below ``paths``; a directory that refuses is passed over.
 
-    What a process left behind that was killed is removed by the next one that uses the directory.
-    Any thread may read, write and delete, each key one at a time.
+    In each directory at most ``parallel`` files are written at the same time. What a process left
+    behind that was killed is removed by the next one that uses the directory. Any thread may read,
+    write and delete, each key one at a time.
     """
 
-    def __init__(self, paths: Sequence[str]) -> None:
+    def __init__(self, paths: Sequence[str], parallel: int = 1) -> None:
         self._spaces = [WorkSpace(path).new_work_dir(prefix="spill-") for path in paths]
+        self._free = [threading.BoundedSemaphore(parallel) for _ in paths]
         self._turns = itertools.count()
-        self._files: dict[Any, str] = {}
+        self._files: dict[Any, tuple[str, int]] = {}
 
     def __setitem__(self, key: Any, value: Data | Sequence[Data]) -> None:
         turn = next(self._turns)
         failure: OSError | None = None
+        parts = value if isinstance(value, list | tuple) else (value,)
+        padding = _padding(parts)
         for offset in range(len(self._spaces)):
-            space = self._spaces[(turn + offset) % len(self._spaces)]
-            path = os.path.join(space.dir_path, f"{turn:x}")
+            which = (turn + offset) % len(self._spaces)
+            path = os.path.join(self._spaces[which].dir_path, f"{turn:x}")
             try:
-                with open(path, "wb") as file:
-                    file.writelines(value if isinstance(value, list | tuple) else (value,))
+                with self._free[which], open(path, "wb") as file:
+                    file.writelines((bytes(padding), *parts))
             except OSError as error:
                 failure = error
                 with contextlib.suppress(OSError):
                     os.unlink(path)
                 continue
-            self._files[key] = path
+            self._files[key] = path, padding
             return
         assert failure is not None
         raise failure
 
-    def __getitem__(self, key: Any) -> bytearray:
-        with open(self._files[key], "rb") as file:
-            data = bytearray(os.fstat(file.fileno()).st_size)
-            file.readinto(data)
-        return data
+    def __getitem__(self, key: Any) -> memoryview:
+        return contents(*self._files[key])
+
+    def where(self, key: Any) -> tuple[str, int] | None:
+        """Return what :func:`contents` is to be called with, ``None`` if the key is not there."""
+        return self._files.get(key)
 
     def __delitem__(self, key: Any) -> None:
-        os.unlink(self._files.pop(key))
+        os.unlink(self._files.pop(key)[0])
 
     def __contains__(self, key: object) -> bool:
         return key in self._files

@@ -19,6 +19,10 @@ WORKER_HOOKS = (
     Hook("distributed.worker", "Worker.identity"),
     Hook("distributed.system_monitor", "SystemMonitor.get_process_memory", ("self",)),
     Hook("distributed.spill", "SpillBuffer._slow_uncached"),
+    Hook("distributed.spill", "SpillBuffer._handle_errors", ("key",)),
+    Hook("distributed.spill", "SpillBuffer._capture_metrics"),
+    Hook("distributed.spill", "Slow.__init__", ("spill_directory", "max_weight")),
+    Hook("distributed.worker_memory", "WorkerMemoryManager._spill", ("worker", "memory")),
     Hook("distributed.diskutils", "WorkSpace.new_work_dir"),
 )
 

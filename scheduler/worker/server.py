@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-from collections.abc import Callable, Collection, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Collection, Sequence
 from functools import partial
 from typing import Any
 
@@ -27,6 +26,7 @@ from .directories import Directories
 from .hooks import WORKER_HOOKS
 from .peers import NAME, Peers, introduction
 from .sharing import Sharing, SharingComm
+from .spilling import Spilling
 from .state import MarsWorkerState, MemoryFreedEvent
 
 #: How many files a worker may have open, if it may choose.
@@ -41,7 +41,9 @@ class MarsWorker(distributed.Worker):
 
     ``advertise`` is the host that others reach it by, ``cores`` the CPUs that it never leaves, and
     ``spill_dirs`` where results go when memory is short. ``baseline`` are the bytes that the
-    process takes before any task (default: those it takes now).
+    process takes before any task (default: those it takes now). With ``io_threads`` that many
+    threads write results to disk and into shared memory, each directory ``io_parallel`` at a time,
+    and the event loop never does; else it writes what is beyond distributed's thresholds.
     """
 
     def __init__(
@@ -51,6 +53,8 @@ class MarsWorker(distributed.Worker):
         cores: Sequence[int] | None = None,
         spill_dirs: Sequence[str] = (),
         baseline: int | None = None,
+        io_threads: int | None = None,
+        io_parallel: int = 1,
         **options: Any,
     ) -> None:
         hooks.check(type(self).__name__, WORKER_HOOKS)
@@ -70,14 +74,14 @@ class MarsWorker(distributed.Worker):
         self.metrics["mars"] = self._taken
         self.startup_information["mars"] = self._described
         self.handlers["mars_stacks"] = stacks
-        self._spill_thread = ThreadPoolExecutor(1, thread_name_prefix="marsdask-spill")
         self._spilling: asyncio.Future[None] | None = None
+        self._wanted = 0
         self._directories: Directories | None = None
-        self.sharing = self._share()
+        self.spilling = Spilling(self.data, io_threads or 1)
+        self.sharing = self.spilling.sharing = self._share()
         self._admit(baseline)
-        if spill_dirs and isinstance(self.data, SpillBuffer):
-            self._directories = Directories(spill_dirs)
-            self.data._slow_uncached.d = self._directories
+        if isinstance(self.data, SpillBuffer):
+            self._write_to(spill_dirs, io_parallel, in_background=io_threads is not None)
         if cores is not None:
             binding.bind(cores, self.state.nthreads)
 
@@ -92,14 +96,10 @@ class MarsWorker(distributed.Worker):
             return None
         _allow_descriptors()
         self._peers = Peers(self.rpc)
-        self._share_pool = ThreadPoolExecutor(1, thread_name_prefix="marsdask-share")
-        sharing = Sharing(pool, self.data, self._in_share_thread)
+        sharing = Sharing(pool, self.data, self.spilling.run)
         self.state.sharing = sharing
         self.monitor.get_process_memory = pool.resident  # type: ignore[method-assign]
         return sharing
-
-    def _in_share_thread(self, function: Callable[..., Any], *args: Any) -> asyncio.Future[Any]:
-        return asyncio.get_running_loop().run_in_executor(self._share_pool, function, *args)
 
     def identity(self) -> dict[str, Any]:
         """Return what distributed's worker says of itself, and where its memory can be seen."""
@@ -143,33 +143,39 @@ class MarsWorker(distributed.Worker):
         if isinstance(self.data, SpillBuffer):
             self.state.make_room = self._make_room
 
+    def _write_to(self, folders: Sequence[str], parallel: int, *, in_background: bool) -> None:
+        if in_background:
+            self._directories = Directories(folders or [self.local_directory], parallel)
+            self.spilling.take_over(self._directories, self.local_directory)
+            self.memory_manager._spill = self._relieve  # type: ignore[method-assign]
+        elif folders:
+            self._directories = Directories(folders, parallel)
+            self.data._slow_uncached.d = self._directories  # type: ignore[attr-defined]
+
+    async def _relieve(self, worker: Any, memory: int) -> None:
+        """Move results to disk until the process is back at its target."""
+        manager = self.memory_manager
+        share = manager.memory_target_fraction or manager.memory_spill_fraction
+        await self.spilling.free(int(memory - share * (manager.memory_limit or 0)))
+
     def _make_room(self, nbytes: int) -> None:
+        self._wanted = max(self._wanted, nbytes)
         if self._spilling is None or self._spilling.done():
-            self._spilling = asyncio.ensure_future(self._spill(nbytes))
+            self._spilling = asyncio.ensure_future(self._spill())
 
-    async def _spill(self, nbytes: int) -> None:
-        """Move results to disk in a thread, the least recently used first."""
-        loop = asyncio.get_running_loop()
+    async def _spill(self) -> None:
+        """Move results to disk, and see whether the first task in line fits now."""
         state: Any = self.state
-        freed = await loop.run_in_executor(self._spill_thread, self._free, nbytes)
-        if self.status in (Status.closing, Status.closed, Status.failed):
-            return
-        state.admission.stuck = freed == 0
-        self.handle_stimulus(MemoryFreedEvent(stimulus_id="marsdask-spilled"))
-        # What failed may succeed later, when other files are gone.
-        state.admission.stuck = False
-
-    def _free(self, nbytes: int) -> int:
-        """Free memory; return how many bytes."""
-        data: Any = self.data
-        if self.sharing is None:
-            return evict(data, nbytes)
-        freed = self.sharing.pool.trim()
-        if freed < nbytes:
-            self.sharing.spare_borrowed()
-            freed += evict(data, nbytes - freed)
-            self.sharing.pool.trim()
-        return freed
+        while self._wanted:
+            freed = await self.spilling.free(self._wanted)
+            if self.status in (Status.closing, Status.closed, Status.failed):
+                return
+            # Whether it is still too much is asked anew: results may have come back meanwhile.
+            self._wanted = 0
+            state.admission.stuck = freed == 0
+            self.handle_stimulus(MemoryFreedEvent(stimulus_id="marsdask-spilled"))
+            # What failed may succeed later, when other files are gone.
+            state.admission.stuck = False
 
     async def listen(self, port_or_addr: Any = None, **options: Any) -> None:  # type: ignore[override]
         """Listen, and tell the address that others are to use."""
@@ -182,9 +188,8 @@ class MarsWorker(distributed.Worker):
     async def close(self, *args: Any, **options: Any) -> Any:
         """Close, and remove what was spilled."""
         result = await super().close(*args, **options)
-        self._spill_thread.shutdown(wait=False)
+        await self.spilling.close()
         if self.sharing is not None:
-            self._share_pool.shutdown(wait=False)
             self.sharing.pool.close()
         if self._directories is not None:
             self._directories.close()
@@ -200,17 +205,3 @@ def _allow_descriptors() -> None:
         if soft != resource.RLIM_INFINITY:
             most = hard if hard != resource.RLIM_INFINITY else max(soft, _DESCRIPTORS)
             resource.setrlimit(resource.RLIMIT_NOFILE, (min(max(soft, _DESCRIPTORS), most), hard))
-
-
-def evict(data: SpillBuffer, nbytes: int) -> int:
-    """Move results to disk until ``nbytes`` have left memory; return how many have."""
-    freed = 0
-    while freed < nbytes and data.fast:
-        try:
-            weight = data.evict()
-        except KeyError:  # the last one was deleted meanwhile
-            break
-        if weight < 0:  # the disk is full, or it cannot be pickled; distributed has logged it
-            break
-        freed += weight
-    return freed

@@ -38,12 +38,9 @@ class Sharing:
             data.weight = data.fast.weight = self._weigh
             data.fast_to_slow_callbacks.append(self._spilled)
 
-    def spare_borrowed(self) -> None:
-        """Have other results go to disk first: these take no memory of this process's."""
-        fast: Any = getattr(self.data, "fast", {})
-        for key in list(self._borrowed):
-            with contextlib.suppress(KeyError):
-                fast[key]
+    def borrows(self, key: Hashable) -> bool:
+        """Whether a result takes no memory of this process's."""
+        return key in self._borrowed
 
     def arrived(self, key: Hashable, value: Any) -> None:
         """Take note of a result that is about to be stored."""

@@ -8,6 +8,7 @@ import distributed
 import numpy as np
 import pytest
 from dask.task_spec import Task, TaskRef
+from distributed.diagnostics.plugin import SchedulerPlugin
 
 from marsdask.scheduler.supervisor import Supervisor
 from marsdask.scheduler.worker import MarsWorker
@@ -103,25 +104,49 @@ def test_results_leave_memory_for_a_task(tmp_path):
     run(main)
 
 
-def test_a_task_that_never_fits_runs_alone():
-    """It waits for the others, and then for nothing."""
+class Queueing(SchedulerPlugin):
+    """Sets an event when a task has to wait on the scheduler."""
+
+    def __init__(self, event):
+        self.event = event
+
+    def transition(self, key, start, finish, *args, **kwargs):
+        """Look at what becomes of a task."""
+        if finish == "queued":
+            self.event.set()
+
+
+@pytest.mark.parametrize("scheduler", [distributed.Scheduler, Supervisor])
+def test_a_task_that_never_fits_runs_alone(scheduler):
+    """It waits for the others, and then for nothing; and while it runs, others wait for it."""
 
     async def main():
-        gate = Gates.new("gate")
+        gate, alone = Gates.new("gate"), Gates.new("alone")
         one = {"nthreads": 2, "memory_limit": 100 * MIB, "baseline": 0, "validate": True}
-        async with cluster(distributed.Scheduler, MarsWorker, workers=(one,)) as (server, client):
+        async with cluster(scheduler, MarsWorker, workers=(one,)) as (server, client):
             state = server.test_workers[0].state
-            small = annotated([Task("small", pass_gate, "gate")], mars_mem={"small": MIB})
-            (other,) = client.get(small, ["small"], sync=False)
-            await gate.started.acquire()
             waits = holding_back(state)
-            graph = annotated([Task("huge", abs, -7)], mars_mem={"huge": 2**40})
-            (huge,) = client.get(graph, ["huge"], sync=False)
+            server.add_plugin(Queueing(waits))
+
+            def start(key, size, name):
+                graph = annotated([Task(key, pass_gate, name, 1)], mars_mem={key: size})
+                return client.get(graph, [key], sync=False)[0]
+
+            small = start("small", MIB, "gate")
+            await gate.started.acquire()
+            huge = start("huge", 2**40, "alone")
             await waits.wait()
-            assert state.tasks["huge"].state == "ready"
+            waits.clear()
+            assert state.executing_count == 1
             gate.go.set()
-            assert await huge == 7
-            assert await other == 0
+            assert await small == 1
+            await alone.started.acquire()
+            more = start("more", MIB, "gate")
+            await waits.wait()
+            assert state.executing_count == 1
+            alone.go.set()
+            assert await huge == 1
+            assert await more == 1
 
     run(main)
 
@@ -165,5 +190,33 @@ def test_without_hints_or_limits_nothing_is_held_back():
             futures = client.map(abs, range(-20, 0))
             assert sum(await client.gather(futures)) == 210
             assert limited.state.admission.held_back == 0
+
+    run(main)
+
+
+def test_what_comes_back_leaves_again(monkeypatch):
+    """A result read back while others move to disk for a task does not keep that from starting."""
+
+    async def main():
+        one = {"nthreads": 1, "memory_limit": 100 * MIB, "baseline": 0, "validate": True}
+        async with cluster(distributed.Scheduler, MarsWorker, workers=(one,)) as (server, client):
+            worker = server.test_workers[0]
+            free, rounds = worker.spilling.free, []
+
+            async def disturbed(nbytes):
+                freed = await free(nbytes)
+                rounds.append(freed)
+                if len(rounds) == 1:
+                    assert "held" not in worker.data.fast
+                    assert worker.data["held"] is not None
+                return freed
+
+            monkeypatch.setattr(worker.spilling, "free", disturbed)
+            held = client.submit(block, 1, 40 * MIB, key="held")
+            await distributed.wait(held)
+            graph = annotated([Task("next", abs, -7)], mars_mem={"next": 50 * MIB})
+            (later,) = client.get(graph, ["next"], sync=False)
+            assert await later == 7
+            assert len(rounds) == 2
 
     run(main)

@@ -3,7 +3,10 @@
 import os
 import subprocess
 import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
+import numpy as np
 import pytest
 
 from marsdask.scheduler.worker.directories import Directories
@@ -27,7 +30,7 @@ def test_they_take_turns(paths):
     for number in range(10):
         store[("key", number)] = [b"a" * number, memoryview(b"b")]
     assert [len(files(path)) for path in paths] == [5, 5]
-    assert store[("key", 3)] == b"aaab"
+    assert bytes(store[("key", 3)]) == b"aaab"
     assert ("key", 3) in store
     del store[("key", 3)]
     assert ("key", 3) not in store
@@ -58,7 +61,7 @@ def test_a_directory_that_refuses_is_passed_over(paths, monkeypatch):
     assert 5 not in store
     monkeypatch.undo()
     store[5] = b"x"
-    assert store[5] == b"x"
+    assert bytes(store[5]) == b"x"
     store.close()
 
 
@@ -73,4 +76,45 @@ def test_what_a_killed_process_left_is_swept(paths):
     assert [len(files(path)) for path in paths] == [1, 1]
     store = Directories(paths)
     assert not any(files(path) for path in paths)
+    store.close()
+
+
+def test_numbers_come_back_where_they_may_lie(paths):
+    """The largest part is mapped, aligned, and can be modified without the file."""
+    store = Directories(paths)
+    numbers = np.arange(1 << 16)
+    store["x"] = [b"header", numbers.data, b"tail"]
+    read = np.frombuffer(store["x"][6:-4], np.int64)
+    assert read.flags.aligned
+    assert read.flags.writeable
+    read[:] = 0
+    assert (np.frombuffer(store["x"][6:-4], np.int64) == numbers).all()
+    del store["x"]
+    assert (read == 0).all()
+    store.close()
+
+
+@pytest.mark.parametrize(("parallel", "together"), [(1, 2), (2, 4), (65536, 6)])
+def test_so_many_files_at_the_same_time(parallel, together, paths, monkeypatch):
+    """Each directory is written to by as many threads as it may be."""
+    store = Directories(paths, parallel)
+    started, go = threading.Semaphore(0), threading.Event()
+    real = open
+
+    def opened(path, mode="r"):
+        if mode == "wb":
+            started.release()
+            assert go.wait(60)
+        return real(path, mode)
+
+    monkeypatch.setattr("builtins.open", opened)
+    with ThreadPoolExecutor(6) as threads:
+        writes = [threads.submit(store.__setitem__, number, b"x") for number in range(6)]
+        for _ in range(together):
+            assert started.acquire(timeout=60)
+        assert not started.acquire(timeout=0.05)
+        go.set()
+        for write in writes:
+            write.result(60)
+    assert len(store) == 6
     store.close()

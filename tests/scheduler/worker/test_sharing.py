@@ -13,6 +13,7 @@ from marsdask.scheduler.storage.shared_segment import problem
 from marsdask.scheduler.worker.arriving import Arriving, claim
 from marsdask.scheduler.worker.peers import NAME, Peers, introduction
 from marsdask.scheduler.worker.sharing import Sharing, SharingComm
+from marsdask.scheduler.worker.spilling import Spilling
 
 pytestmark = pytest.mark.skipif(problem() is not None, reason=str(problem()))
 
@@ -104,9 +105,11 @@ def test_what_is_borrowed_weighs_nothing(sharing):
         assert passed.handle.token == handle.token
         passed.close()
         sharing.data["y"] = ones(MIB)
-        sharing.spare_borrowed()
-        sharing.data.evict()
+        spilling = Spilling(sharing.data)
+        spilling.sharing = sharing
+        assert await spilling.free(2 * MIB) == sharing.data.spilled_total.memory
         assert list(sharing.data.fast) == ["x"]
+        await spilling.close()
         sharing.pool.share_from = 0
         owner.close()
         passed = await sharing.share("x", value)

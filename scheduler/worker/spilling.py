@@ -1,0 +1,151 @@
+"""Results on their way to disk: that takes threads of its own, and never the event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from distributed.metrics import context_meter
+from distributed.sizeof import safe_sizeof
+from distributed.spill import (
+    HandledError,
+    MaxSpillExceeded,
+    PickleError,
+    Slow,
+    SpillBuffer,
+    SpilledSize,
+)
+from distributed.utils import nbytes as size
+
+from .directories import Directories
+from .sharing import Sharing
+
+
+class Disk(Slow):
+    """What distributed keeps on disk, in several directories and by several threads at once."""
+
+    def __init__(self, folder: str, limit: Any, directories: Directories) -> None:
+        super().__init__(folder, limit)
+        self.d = directories
+        self._lock = threading.Lock()
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        try:
+            frames = self.dump(value)
+        except Exception as error:
+            raise PickleError(key) from error
+        weight = SpilledSize(safe_sizeof(value), sum(map(size, frames)))
+        with self._lock:
+            if self.max_weight is not False and (
+                self.total_weight.disk + weight.disk > self.max_weight
+            ):
+                raise MaxSpillExceeded(key)
+            self.total_weight += weight
+            self.weight_by_key[key] = weight
+        try:
+            with context_meter.meter("disk-write", "seconds"):
+                self.d[key] = frames
+        except BaseException:
+            self._forget(key)
+            raise
+        context_meter.digest_metric("disk-write", 1, "count")
+        context_meter.digest_metric("disk-write", weight.disk, "bytes")
+
+    def __delitem__(self, key: Any) -> None:
+        self._forget(key)
+        del self.d[key]
+
+    def _forget(self, key: Any) -> None:
+        with self._lock:
+            self.total_weight -= self.weight_by_key.pop(key)
+
+
+class Spilling:
+    """Frees a worker's memory in ``threads`` threads."""
+
+    def __init__(self, data: Any, threads: int = 1) -> None:
+        self.data = data
+        self.threads = threads
+        self.sharing: Sharing | None = None
+        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="marsdask-io")
+        self._task: asyncio.Task[None] | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self.closed = False
+
+    def run(self, function: Any, *args: Any) -> asyncio.Future[Any]:
+        """Call a function in one of the threads."""
+        return asyncio.get_running_loop().run_in_executor(self._pool, function, *args)
+
+    async def free(self, nbytes: int) -> int:
+        """Free so much memory, the least recently used first; return how many bytes it was."""
+        freed: int = await self.run(self._trim)
+        if freed >= nbytes or not isinstance(self.data, SpillBuffer):
+            return freed
+        moves = [self.run(self._evict, key) for key in self._victims(nbytes - freed)]
+        freed += sum(await asyncio.gather(*moves))
+        await self.run(self._trim)
+        return freed
+
+    def take_over(self, directories: Directories, folder: str) -> None:
+        """Write to these directories, and from now on also what distributed would in its loop."""
+        self._loop = asyncio.get_running_loop()
+        data: SpillBuffer = self.data
+        limit = data._slow_uncached.max_weight
+        cache: Any = data.slow
+        cache.data = Disk(os.path.join(folder, "storage"), limit, directories)
+        fast: Any = data.fast
+        fast.evict_until_below_target = self._begin
+
+    async def close(self) -> None:
+        """Let what has begun end."""
+        self.closed = True
+        if self._task is not None:
+            await asyncio.wait([self._task])
+        self._pool.shutdown(wait=False)
+
+    def _begin(self, n: float | None = None) -> None:
+        """Move results until those in memory are few enough, later, in place of zict's at once."""
+        if self._loop is not None and not self.closed and self._excess() > 0:
+            self._loop.call_soon_threadsafe(self._start)
+
+    def _start(self) -> None:
+        if (self._task is None or self._task.done()) and not self.closed:
+            self._task = asyncio.create_task(self._until_few_enough())
+
+    async def _until_few_enough(self) -> None:
+        while not self.closed and (excess := self._excess()) > 0:
+            if not await self.free(int(excess)):
+                return  # the next result is the next chance
+
+    def _excess(self) -> float:
+        fast: Any = self.data.fast
+        return float(fast.total_weight + fast.offset - fast.n)
+
+    def _victims(self, nbytes: int) -> list[Any]:
+        fast: Any = self.data.fast
+        with fast.lock:
+            order = [*fast.heavy, *(key for key in fast.order if key not in fast.heavy)]
+            weights = {key: fast.weights[key] for key in order}
+        chosen: list[Any] = []
+        for key in order:
+            if nbytes <= 0:
+                break
+            if self.sharing is None or not self.sharing.borrows(key):
+                chosen.append(key)
+                nbytes -= weights[key]
+        return chosen
+
+    def _evict(self, key: Any) -> int:
+        """Move a result; return how many bytes that frees, none if it cannot be moved."""
+        data: SpillBuffer = self.data
+        try:
+            with data._capture_metrics(), data._handle_errors(None):
+                return int(data.fast.evict(key)[2])
+        except (KeyError, HandledError):  # deleted meanwhile; or distributed has logged it
+            return 0
+
+    def _trim(self) -> int:
+        return 0 if self.sharing is None else self.sharing.pool.trim()

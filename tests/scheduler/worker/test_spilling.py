@@ -1,0 +1,146 @@
+"""Results that move to disk in threads."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+
+import numpy as np
+import pytest
+from distributed.spill import SpillBuffer
+
+from marsdask.scheduler.worker.directories import Directories
+from marsdask.scheduler.worker.spilling import Spilling
+
+MIB = 1 << 20
+
+
+class Blocked(Directories):
+    """Writes when it is told to."""
+
+    def __init__(self, *args):
+        super().__init__(*args)
+        self.started = threading.Semaphore(0)
+        self.go = threading.Event()
+        self.refuse = False
+
+    def __setitem__(self, key, value):
+        self.started.release()
+        assert self.go.wait(60)
+        if self.refuse:
+            raise OSError(28, "No space left on device")
+        super().__setitem__(key, value)
+
+
+@pytest.fixture
+def data(tmp_path):
+    return SpillBuffer(str(tmp_path / "stock"), target=4 * MIB)
+
+
+def spilling(data, tmp_path, threads=2):
+    """Return what spills in the running loop, and its directory."""
+    spilling = Spilling(data, threads)
+    directories = Blocked([str(tmp_path)], 100)
+    spilling.take_over(directories, str(tmp_path / "stock"))
+    return spilling, directories
+
+
+def test_the_loop_goes_on(data, tmp_path):
+    """Storing too much returns at once; several threads move what was used least recently."""
+
+    async def main():
+        moves, disk = spilling(data, tmp_path)
+        for i in range(8):
+            data[i] = np.full(MIB // 8, i)
+        assert len(data.fast) == 8
+        weight = data.fast.weights[0]
+        assert data[0][0] == 0  # used last now
+        for _ in range(2):
+            await asyncio.to_thread(disk.started.acquire)
+        disk.go.set()
+        await moves.close()
+        assert 3 <= len(data.fast) <= 4
+        assert 0 in data.fast
+        assert 1 not in data.fast
+        assert data.spilled_total.memory + data.fast.total_weight == 8 * weight
+
+    asyncio.run(main())
+
+
+def test_each_is_where_it_was_put(data, tmp_path):
+    """What comes back equals what was stored, is mapped and may be modified; counts go to zero."""
+
+    async def main():
+        moves, disk = spilling(data, tmp_path)
+        disk.go.set()
+        for i in range(6):
+            data[i] = np.full(MIB // 8, i)
+        assert await moves.free(3 * MIB) >= 3 * MIB
+        assert len(data.slow) >= 3
+        for i in range(6):
+            value = data[i]
+            assert (value == i).all()
+            value[0] = 7
+        for i in range(6):
+            del data[i]
+        assert data.spilled_total == (0, 0)
+        await moves.close()
+        assert not data.fast
+        assert not disk
+
+    asyncio.run(main())
+
+
+def test_a_full_disk_keeps_results(data, tmp_path, caplog):
+    """Nothing is freed, nothing is lost, and it is tried again with the next result."""
+
+    async def main():
+        moves, disk = spilling(data, tmp_path)
+        disk.go.set()
+        disk.refuse = True
+        for i in range(5):
+            data[i] = np.full(MIB // 8, i)
+        assert await moves.free(MIB) == 0
+        assert data.spilled_total == (0, 0)
+        assert len(data.fast) == 5
+        disk.refuse = False
+        assert await moves.free(MIB) >= MIB
+        assert (data[0] == 0).all()
+        await moves.close()
+
+    asyncio.run(main())
+    assert "Spill to disk failed" in caplog.text
+
+
+def test_what_has_no_pickle_stays(data, tmp_path, caplog):
+    """It is passed over for good; others leave."""
+
+    async def main():
+        moves, disk = spilling(data, tmp_path)
+        disk.go.set()
+        data["lock"] = [threading.Lock(), np.ones(MIB // 8)]
+        data["x"] = np.ones(MIB // 8)
+        assert await moves.free(2 * MIB) > 0
+        assert list(data.fast) == ["lock"]
+        await moves.close()
+
+    asyncio.run(main())
+    assert "Failed to pickle" in caplog.text
+
+
+def test_a_result_deleted_while_it_is_written(data, tmp_path):
+    """No file is left of it."""
+
+    async def main():
+        moves, disk = spilling(data, tmp_path)
+        data["x"] = np.ones(MIB // 8)
+        freeing = asyncio.create_task(moves.free(MIB))
+        await asyncio.to_thread(disk.started.acquire)
+        del data["x"]
+        disk.go.set()
+        assert await freeing == 0
+        assert data.spilled_total == (0, 0)
+        assert not disk
+        await moves.close()
+
+    asyncio.run(main())
