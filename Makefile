@@ -13,7 +13,7 @@ CANDIDATES := python3.14 python3.13 python3.12 python3.11 python3 python
 # ensurepip too skips interpreters that cannot make a virtual environment (Debian splits it off).
 SUITABLE := import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))
 
-.PHONY: quickstart test test-long conformance compat lint format bench docs clean
+.PHONY: quickstart test test-long conformance compat chaos lint format bench docs clean
 .DEFAULT_GOAL := test
 
 quickstart: $(STAMP)
@@ -45,6 +45,12 @@ conformance: $(VENV)/.conformance
 # takes some of them.
 compat: $(VENV)/.compat
 	$(BIN)/python tests/compat/compare.py $(if $(DISTRIBUTED),--distributed "$(DISTRIBUTED)") $(COMPAT)
+
+# Minutes of jobs on a cluster of which parts are killed: make chaos SECONDS=600 SEED=42
+SECONDS := 180
+SEED := 1
+chaos: $(STAMP)
+	CHAOS_SECONDS=$(SECONDS) CHAOS_SEED=$(SEED) $(BIN)/python -m pytest -q -s tests/chaos
 
 lint: $(STAMP)
 	$(BIN)/ruff check --quiet .

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 
 import psutil
 
+from tests.children import is_lasting
 from tests.source import ROOT
 
 #: Seconds for anything to happen; on an idle machine each takes one or two.
@@ -107,8 +108,10 @@ class Command:
         self.process.kill()
         self.process.wait()
         for process in processes:
+            # Python's own helper removes the semaphores of those that were killed, and ends.
             with contextlib.suppress(psutil.NoSuchProcess):
-                process.kill()
+                if not is_lasting(process):
+                    process.kill()
         psutil.wait_procs(processes, DEADLINE)
         self._reader.join(DEADLINE)
         assert self.process.stdout is not None

@@ -99,6 +99,4 @@ def pytest_runtest_makereport(item: pytest.Item, call: Any) -> Any:
         outcome = "xfailed" if report.outcome == "skipped" else "xpassed"
     with open(path, "a", encoding="utf-8") as file:
         file.write(f"{outcome}\t{report.nodeid}\n")
-        file.flush()
-        os.fsync(file.fileno())
     return report
