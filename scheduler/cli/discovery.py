@@ -40,17 +40,29 @@ def from_environment(environ: Mapping[str, str]) -> list[str]:
 def on_this_host(folder: str | None = None) -> list[str]:
     """Return the endpoints of the supervisors that this user runs on this host."""
     found = []
+    for path, alive in _mine(folder):
+        with contextlib.suppress(OSError):
+            if alive:
+                found.append(path.read_text().strip())
+    return [endpoint for endpoint in found if endpoint]
+
+
+def _mine(folder: str | None) -> Iterator[tuple[Path, bool]]:
+    """Yield the files of this user's supervisors, and whether those still run."""
     for path in sorted(Path(folder or tempfile.gettempdir()).glob(f"{_PREFIX}*")):
         with contextlib.suppress(OSError, ValueError):
             pid = int(path.name.removeprefix(_PREFIX))
-            if _is_mine(path) and _is_alive(pid):
-                found.append(path.read_text().strip())
-    return [endpoint for endpoint in found if endpoint]
+            if _is_mine(path):
+                yield path, _is_alive(pid)
 
 
 @contextmanager
 def announced(endpoint: str, folder: str | None = None) -> Iterator[None]:
     """Let the commands of this user on this host find the supervisor at ``endpoint``."""
+    for path, alive in _mine(folder):
+        if not alive:  # killed, so that it could not do so itself
+            with contextlib.suppress(OSError):
+                path.unlink()
     path = Path(folder or tempfile.gettempdir()) / f"{_PREFIX}{os.getpid()}"
     # A stale file of a process that had this number, or somebody else's link, is not written to.
     with contextlib.suppress(OSError):

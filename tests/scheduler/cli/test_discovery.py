@@ -47,6 +47,8 @@ def test_on_this_host(tmp_path):
         assert on_this_host(folder) == ["tcp://here:1"]
         assert (tmp_path / f"mars_service_process.{os.getpid()}").stat().st_mode & 0o77 == 0
     assert on_this_host(folder) == []
+    left = [path.name for path in tmp_path.iterdir()]
+    assert left == ["mars_service_process.x"], "the next one removes what a killed one left"
 
 
 def test_nobody_is_made_to_write_elsewhere(tmp_path):
