@@ -21,6 +21,7 @@ from distributed.security import Security
 from .. import limits
 from ..supervisor import Supervisor
 from ..worker import MarsNanny, binding
+from ..worker.host import Host
 from . import logs
 from .resources import IO_THREADS
 from .serve import CLEAN, serve
@@ -61,6 +62,7 @@ class LocalCluster:
     async def start(self) -> None:
         """Start everything and tell the parent."""
         await self.supervisor
+        self.host = host = Host.start(len(self.threads), self.memory * len(self.threads))
         self.nannies = [
             MarsNanny(
                 self.supervisor.address,
@@ -69,9 +71,10 @@ class LocalCluster:
                 memory_limit=self.memory,
                 spill_dirs=self.spill_dirs,
                 io_threads=IO_THREADS,
+                ledger=None if host is None else (host.path, position),
                 security=Security(),
             )
-            for nthreads in self.threads
+            for position, nthreads in enumerate(self.threads)
         ]
         await asyncio.gather(*self.nannies)
         told = {"address": self.supervisor.address}

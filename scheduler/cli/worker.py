@@ -16,6 +16,7 @@ from distributed.core import rpc
 
 from ..errors import NoSupervisor
 from ..worker import MarsNanny, binding
+from ..worker.host import Host
 from . import discovery, reach
 from .resources import HARD, SOFT, Resources, resolve
 from .serve import CLEAN, FAILED, serve
@@ -52,6 +53,7 @@ class WorkerService:
         for name in binding.POOL_VARIABLES:
             os.environ.setdefault(name, "1")
         self.cores = cores
+        self.host = Host.start(self.resources.processes, self.resources.memory)
         await self._join()
 
     async def _join(self) -> None:
@@ -64,7 +66,7 @@ class WorkerService:
         self.address = address
         self._nannies = [
             MarsNanny(address, **options)
-            for options in worker_options(self.settings, self.resources, self.cores)
+            for options in worker_options(self.settings, self.resources, self.cores, self.host)
         ]
         await asyncio.gather(*self._nannies)
         print(f"Mars Worker started at {self.endpoint}", flush=True)  # noqa: T201
@@ -128,7 +130,10 @@ def memory_config(resources: Resources) -> dict[str, Any]:
 
 
 def worker_options(
-    settings: Settings, resources: Resources, cores: list[int] | None
+    settings: Settings,
+    resources: Resources,
+    cores: list[int] | None,
+    host: Host | None = None,
 ) -> list[dict[str, Any]]:
     """Return what each worker process is started with."""
     shares = binding.share(cores, resources.processes) if cores is not None else None
@@ -147,6 +152,8 @@ def worker_options(
         }
         if settings.advertise is not None:
             one["advertise"] = settings.advertise
+        if host is not None:
+            one["ledger"] = host.path, position
         if shares is not None:
             one["cores"] = shares[position]
         if resources.spill_dirs:

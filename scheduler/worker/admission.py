@@ -4,6 +4,10 @@ Bytes promised to running tasks, stored results and what the process takes besid
 soft limit. What is stored can leave for the disk, and does so for the first task in line; what is
 promised cannot, so the task waits. A task starts whatever it needs when nothing else runs and there
 is nothing left to move: somebody has to.
+
+Processes of one host that keep a ledger together may promise what their neighbours leave, up to the
+soft limit of the host; beyond its hard limit none promises anything, also of its own share. What is
+stored stays in each one's share, so what was borrowed is back with the end of the task.
 """
 
 from __future__ import annotations
@@ -11,6 +15,8 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass, field
 from enum import Enum
+
+from .host import HARD, SOFT, Share
 
 
 class Verdict(Enum):
@@ -32,6 +38,9 @@ class Admission:
     """Whether nothing can be moved to disk for now."""
     held_back: int = 0
     """How often a task had to wait."""
+    host: Share | None = None
+    baseline: int = 0
+    """Bytes that the process takes besides, told to the host's ledger."""
     _promised: dict[Hashable, int] = field(default_factory=dict)
 
     @property
@@ -45,22 +54,45 @@ class Admission:
 
     def judge(self, needs: int, stored: int, pinned: int = 0) -> Verdict:
         """Judge a task; of the bytes ``stored`` in memory, ``pinned`` are its own inputs."""
-        if not needs or self.excess(needs, stored) <= 0:
+        within = self.excess(needs, stored) <= 0
+        if not needs or self._fits(needs, stored, HARD if within else SOFT):
             return Verdict.START
-        if stored > pinned and not self.stuck:
+        if not within and stored > pinned and not self.stuck:
             verdict = Verdict.SPILL
-        elif not self._promised:
+        elif not self._promised and self._alone():
             return Verdict.START
         else:
             verdict = Verdict.WAIT
         self.held_back += 1
         return verdict
 
+    def _fits(self, needs: int, stored: int, share: float) -> bool:
+        if self.host is None:
+            return self.excess(needs, stored) <= 0
+        self.host.tell(floor=self.baseline + stored, promised=self.promised, waits=0)
+        if self.host.others("waits"):
+            return False
+        return self.host.promise(needs, share)
+
+    def _alone(self) -> bool:
+        """Whether nothing runs on the host; if something does, others are to let it be the last."""
+        if self.host is None:
+            return True
+        alone = not self.host.others("promised")
+        self.host.tell(waits=not alone)
+        return alone
+
     def start(self, task: Hashable, needs: int) -> None:
         """Promise a task what it needs."""
         if needs:
             self._promised[task] = needs
+            self._tell()
 
     def end(self, task: Hashable) -> None:
         """Take the promise back."""
-        self._promised.pop(task, None)
+        if self._promised.pop(task, None) is not None:
+            self._tell()
+
+    def _tell(self) -> None:
+        if self.host is not None:
+            self.host.tell(promised=self.promised, waits=0)

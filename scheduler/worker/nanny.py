@@ -13,6 +13,7 @@ from distributed.worker_memory import NannyMemoryManager
 from .. import hooks
 from ..storage.shared import own_memory
 from .hooks import NANNY_HOOKS
+from .host import HARD, Share
 from .server import MarsWorker
 
 
@@ -26,12 +27,15 @@ class MarsNanny(distributed.Nanny):
         self,
         *args: Any,
         restart_worker: bool = True,
+        ledger: tuple[str, int] | None = None,
         **options: Any,
     ) -> None:
         hooks.check(type(self).__name__, NANNY_HOOKS)
         self.reason: str | None = None
         self.restart_worker = restart_worker
         options.setdefault("worker_class", MarsWorker)
+        if ledger is not None:
+            options["ledger"] = ledger
         super().__init__(*args, **options)
         # distributed derives the section of its configuration from the class's name.
         self.blocked_handlers = dask.config.get("distributed.nanny.blocked-handlers", [])
@@ -39,6 +43,7 @@ class MarsNanny(distributed.Nanny):
         self.memory_manager = ProcessMemory(
             self, memory_limit=self.memory_manager.memory_limit or 0
         )
+        self.memory_manager.host = None if ledger is None else Share(ledger[0])
 
     async def start_unsafe(self) -> Any:
         """Start the worker process and watch it."""
@@ -54,7 +59,12 @@ class MarsNanny(distributed.Nanny):
 
 
 class ProcessMemory(NannyMemoryManager):
-    """Restarts a worker process that takes too much, of memory that is its own."""
+    """Restarts a worker process that takes too much, of memory that is its own.
+
+    Beyond its share it may take what neighbours leave.
+    """
+
+    host: Share | None = None
 
     def memory_monitor(self, nanny: distributed.Nanny) -> None:
         """Look at the process."""
@@ -62,5 +72,7 @@ class ProcessMemory(NannyMemoryManager):
         if sys.platform == "linux" and process is not None and process.pid is not None:
             most = self.memory_terminate_fraction * (self.memory_limit or math.inf)
             if own_memory(process.pid) <= most:
+                return
+            if self.host is not None and self.host.used() <= HARD * self.host.total:
                 return
         super().memory_monitor(nanny)

@@ -20,10 +20,11 @@ from .. import hooks, limits
 from ..environment import environment, stacks
 from ..storage.shared import Pool
 from ..usage import Usage, count
-from . import binding
+from . import binding, host
 from .admission import Admission
 from .directories import Directories
 from .hooks import WORKER_HOOKS
+from .host import Share
 from .peers import NAME, Peers, introduction
 from .sharing import Sharing, SharingComm
 from .spilling import Spilling
@@ -31,6 +32,9 @@ from .state import MarsWorkerState, MemoryFreedEvent
 
 #: How many files a worker may have open, if it may choose.
 _DESCRIPTORS = 1 << 16
+
+#: Seconds until a task that waits for other processes of the host is looked at again.
+_ASK = 0.05
 
 #: Share of the memory limit that running tasks and results may take together.
 SOFT = 0.75
@@ -44,6 +48,7 @@ class MarsWorker(distributed.Worker):
     process takes before any task (default: those it takes now). With ``io_threads`` that many
     threads write results to disk and into shared memory, each directory ``io_parallel`` at a time,
     and the event loop never does; else it writes what is beyond distributed's thresholds.
+    ``ledger`` is what the worker processes of the host take together, and this one's row there.
     """
 
     def __init__(
@@ -55,6 +60,7 @@ class MarsWorker(distributed.Worker):
         baseline: int | None = None,
         io_threads: int | None = None,
         io_parallel: int = 1,
+        ledger: tuple[str, int] | None = None,
         **options: Any,
     ) -> None:
         hooks.check(type(self).__name__, WORKER_HOOKS)
@@ -80,6 +86,8 @@ class MarsWorker(distributed.Worker):
         self.spilling = Spilling(self.data, io_threads or 1)
         self.sharing = self.spilling.sharing = self._share()
         self._admit(baseline)
+        self._asking: asyncio.TimerHandle | None = None
+        self.share = self._join(ledger)
         if isinstance(self.data, SpillBuffer):
             self._write_to(spill_dirs, io_parallel, in_background=io_threads is not None)
         if cores is not None:
@@ -143,6 +151,40 @@ class MarsWorker(distributed.Worker):
         if isinstance(self.data, SpillBuffer):
             self.state.make_room = self._make_room
 
+    def _join(self, ledger: tuple[str, int] | None) -> Share | None:
+        """Keep a row in the ledger of the host, and heed the others'."""
+        state, manager, monitor = self.state, self.memory_manager, self.monitor
+        if ledger is None or not isinstance(state, MarsWorkerState) or state.admission is None:
+            return None
+        share = Share(*ledger)
+        state.admission.host = share
+        state.ask_again = self._ask_again
+        measure, pause = monitor.get_process_memory, manager._maybe_pause_or_unpause
+
+        def told() -> int:
+            resident = measure()
+            share.tell(resident=resident)
+            return resident
+
+        def pause_or_unpause(worker: distributed.Worker, memory: int) -> None:
+            # What neighbours leave may be used: beyond its own share it pauses with the host.
+            pause(worker, memory if share.used() > host.SOFT * share.total else 0)
+
+        monitor.get_process_memory = told  # type: ignore[method-assign]
+        manager._maybe_pause_or_unpause = pause_or_unpause  # type: ignore[method-assign]
+        state.admission.baseline = told()
+        return share
+
+    def _ask_again(self) -> None:
+        if self._asking is None:
+            self._asking = asyncio.get_running_loop().call_later(_ASK, self._ask)
+
+    def _ask(self) -> None:
+        self._asking = None
+        if self.share is not None and self.status not in (Status.closing, Status.closed):
+            self.share.tell(waits=0)  # unless the task is still there
+            self.handle_stimulus(MemoryFreedEvent(stimulus_id="marsdask-host"))
+
     def _write_to(self, folders: Sequence[str], parallel: int, *, in_background: bool) -> None:
         if in_background:
             self._directories = Directories(folders or [self.local_directory], parallel)
@@ -188,6 +230,10 @@ class MarsWorker(distributed.Worker):
     async def close(self, *args: Any, **options: Any) -> Any:
         """Close, and remove what was spilled."""
         result = await super().close(*args, **options)
+        if self._asking is not None:
+            self._asking.cancel()
+        if self.share is not None:
+            self.share.close()
         await self.spilling.close()
         if self.sharing is not None:
             self.sharing.pool.close()

@@ -39,6 +39,8 @@ class MarsWorkerState(WorkerState):
     admission: Admission | None = None
     make_room: Callable[[int], None] | None = None
     """Begins to move that many bytes to disk; a :class:`MemoryFreedEvent` follows."""
+    ask_again: Callable[[], None] | None = None
+    """Sees to it that a :class:`MemoryFreedEvent` comes, in case other processes free memory."""
     sharing: Sharing | None = None
 
     def _next_ready_task(self) -> TaskState | None:
@@ -67,6 +69,8 @@ class MarsWorkerState(WorkerState):
                 if key in fast:
                     fast[key]
             self.make_room(self.admission.excess(wants, stored))
+        elif self.ask_again is not None:
+            self.ask_again()
         return None
 
     def _acquire_resources(self, ts: TaskState) -> None:

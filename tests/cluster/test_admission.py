@@ -13,6 +13,7 @@ from distributed.diagnostics.plugin import SchedulerPlugin
 from marsdask.scheduler.supervisor import Supervisor
 from marsdask.scheduler.worker import MarsWorker
 from marsdask.scheduler.worker.admission import Verdict
+from marsdask.scheduler.worker.host import Host, Share
 from tests.cluster.loop import Gates, annotated, cluster, pass_gate, run
 
 MIB = 2**20
@@ -218,5 +219,42 @@ def test_what_comes_back_leaves_again(monkeypatch):
             (later,) = client.get(graph, ["next"], sync=False)
             assert await later == 7
             assert len(rounds) == 2
+
+    run(main)
+
+
+@pytest.mark.parametrize("crowded", [False, True])
+def test_workers_of_one_host(crowded):
+    """A task beyond its worker's share uses what others leave; if they leave nothing, it waits."""
+
+    async def main():
+        gate, other = Gates.new("gate"), Gates.new("other")
+        host = Host(2, MIB if crowded else 2**50)  # other than what this process really takes
+        one = {"nthreads": 1, "memory_limit": 100 * MIB, "baseline": 0, "validate": True}
+        workers = [one | {"ledger": (host.path, place)} for place in range(2)]
+        async with cluster(distributed.Scheduler, MarsWorker, workers=workers) as (server, client):
+            first, second = (worker.address for worker in server.test_workers)
+            waits = holding_back(server.test_workers[1].state)
+
+            def start(key, gate, where):
+                graph = annotated(
+                    [Task(key, pass_gate, gate)], mars_mem={key: 90 * MIB}, workers={key: [where]}
+                )
+                return client.get(graph, [key], sync=False)[0]
+
+            busy = start("busy", "gate", first)
+            await gate.started.acquire()
+            more = start("more", "other", second)
+            other.go.set()
+            if crowded:
+                await waits.wait()
+                assert other.started.locked()
+            else:
+                assert await more == 0
+            gate.go.set()
+            assert await busy == 0
+            assert await more == 0
+        assert Share(host.path).used() == 0
+        host.close()
 
     run(main)

@@ -52,6 +52,7 @@ PRIVATE = {
     ("distributed.worker", "Worker.__init__"): "our state machine in place of the stock one",
     ("distributed.worker", "Worker.get_data"): "results in shared memory",
     ("distributed.worker", "Worker.identity"): "who can open what is shared",
+    ("distributed.worker_memory", "WorkerMemoryManager._maybe_pause_or_unpause"): "with the host",
     ("distributed.worker_memory", "WorkerMemoryManager._spill"): "spilling in threads",
     ("distributed.worker_state_machine", "WorkerState._acquire_resources"): "admission's promises",
     ("distributed.worker_state_machine", "WorkerState._ensure_computing"): "trying again",

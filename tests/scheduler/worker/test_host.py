@@ -1,0 +1,95 @@
+"""The ledger of a host's worker processes."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from marsdask.scheduler.worker.admission import Admission, Verdict
+from marsdask.scheduler.worker.host import HARD, Host, Share
+from tests.scheduler.peer import eventually, peers
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "memfd_create"), reason="needs Linux")
+
+held: dict[str, Share] = {}
+
+
+@pytest.fixture
+def host():
+    host = Host(2, 1000)
+    yield host
+    host.close()
+
+
+def admissions(host, **options):
+    """Return what two processes judge by, each with half of the host."""
+    return [Admission(375, host=Share(host.path, place), **options) for place in range(2)]
+
+
+def test_neighbours_leave_what_they_do_not_use(host):
+    """A process promises beyond its share, up to three quarters of the host, while that lasts."""
+    one, other = admissions(host)
+    assert one.judge(600, stored=0) is Verdict.START
+    one.start("big", 600)
+    assert other.judge(200, stored=0) is Verdict.START, "its own share, below the hard limit"
+    other.start("small", 200)
+    assert one.judge(10, stored=0) is Verdict.WAIT
+    assert other.judge(150, stored=0) is Verdict.WAIT, "beyond the hard limit"
+    one.end("big")
+    assert other.judge(500, stored=0) is Verdict.START
+    assert Share(host.path).used() == 700
+
+
+def test_what_is_measured_counts(host):
+    """Memory that nobody promised is in the sum as well."""
+    one, other = admissions(host)
+    assert one.host is not None
+    one.host.tell(resident=700)
+    assert other.judge(300, stored=0) is Verdict.START, "nothing runs anywhere"
+    one.start("x", 10)
+    assert other.judge(300, stored=0) is Verdict.WAIT
+    assert other.judge(150, stored=0) is Verdict.START
+
+
+def test_what_fits_nowhere_runs_alone_on_the_host(host):
+    """It waits for tasks of other processes, which start no more until it has run."""
+    one, other = admissions(host)
+    one.start("x", 100)
+    assert other.judge(5000, stored=0) is Verdict.WAIT
+    assert one.judge(10, stored=0) is Verdict.WAIT, "the other waits for the host"
+    one.end("x")
+    assert other.judge(5000, stored=0) is Verdict.START
+    other.start("huge", 5000)
+    assert one.judge(10, stored=0) is Verdict.WAIT
+    other.end("huge")
+    assert one.judge(10, stored=0) is Verdict.START
+
+
+def test_results_beyond_the_own_share_leave_first(host):
+    """Only promises are borrowed for; stored results make room in their own process."""
+    one, other = admissions(host)
+    other.start("x", 700)
+    assert one.judge(100, stored=300) is Verdict.SPILL
+    assert one.judge(100, stored=0) is Verdict.START
+
+
+def take(path, position, nbytes):
+    """Promise bytes, and keep the row."""
+    held["share"] = Share(path, position)
+    return held["share"].promise(nbytes, HARD)
+
+
+def test_a_killed_process_takes_nothing(host):
+    """Its row stops counting with it; the next process takes the row over."""
+    mine = Share(host.path, 1)
+    for _ in range(2):
+        with peers(1) as [peer]:
+            assert peer.call(take, host.path, 0, 800)
+            assert not mine.promise(200, HARD)
+            assert mine.others("promised")
+        eventually(lambda: not mine.others("promised"))
+    assert mine.promise(200, HARD)
+    assert mine.used() == 200
+    mine.close()
+    assert Share(host.path).used() == 0
