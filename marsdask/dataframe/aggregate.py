@@ -15,6 +15,7 @@ import pandas as pd
 
 from marsdask.core.shapes import kernel
 
+from .parts import Part, split_at
 from .rows import concat
 
 
@@ -140,9 +141,12 @@ def _flat(values: dict[str, Any], plan: Plan) -> pd.DataFrame:
 @kernel(scratch=3.6)
 def combined(blocks: list[pd.DataFrame], plan: Plan) -> pd.DataFrame:
     """Combine partials of one key into one."""
-    if len(blocks) == 1:
-        return blocks[0]
     frame = concat(blocks)
+    return frame if len(blocks) == 1 else regrouped(frame, plan)
+
+
+def regrouped(frame: pd.DataFrame, plan: Plan) -> pd.DataFrame:
+    """Combine the partials of each key, in the order in which keys are met."""
     grouped = _grouped(frame, plan)
     values: dict[str, Any] = {}
     for slot, (column, _, combine) in enumerate(plan.slots):
@@ -168,10 +172,25 @@ def _moments(frame: pd.DataFrame, grouped: Any) -> dict[str, Any]:
     return {str(label): pd.Series(values, index) for label, values in columns}
 
 
-@kernel(scratch=2.0)
+@kernel(scratch=3.6)
 def finished(blocks: list[pd.DataFrame], plan: Plan, sort: bool, like: Any) -> Any:
     """Combine what is left and give the result its labels."""
-    frame = combined(blocks, plan)
+    return _labelled(combined(blocks, plan), plan, sort, like)
+
+
+@kernel(scratch=3.4)
+def finished_parts(parts: list[Part], plan: Plan, sort: bool, like: Any) -> Any:
+    """Combine what has met of some groups and give the result its labels."""
+    return _labelled(regrouped(concat(parts, labels=False), plan), plan, sort, like)
+
+
+@kernel(scratch=2.0)
+def finished_rows(block: pd.DataFrame, plan: Plan, sort: bool, like: Any) -> Any:
+    """Give the groups of a chunk, which are whole, their labels."""
+    return _labelled(block, plan, sort, like)
+
+
+def _labelled(frame: Any, plan: Plan, sort: bool, like: Any) -> Any:
     keys = list(range(len(plan.keys)))
     if sort:
         frame = frame.sort_values(keys)
@@ -207,3 +226,23 @@ def _typed(column: pd.Series, dtype: Any) -> pd.Series:
 def aggregated(blocks: list[Any], call: Any) -> Any:
     """Aggregate the rows of whole groups with pandas itself."""
     return call(concat(blocks))
+
+
+@kernel(scratch=4.4)
+def first_met(parts: list[Part], call: Any, plan: Plan | None) -> list[Part]:
+    """Aggregate what has met of each group; return for each chunk the groups first met there."""
+    block = concat(parts, labels=False)
+    by = list(call.by) if plan is None else list(range(len(plan.keys)))
+    groups = block.groupby(by, sort=False, dropna=call.dropna, observed=True).ngroup()
+    # Groups are numbered as they are met: first rows are where the numbers reach a new height.
+    first = np.flatnonzero(np.diff(np.maximum.accumulate(np.append(-1, groups.fillna(-1)))))
+    chunks = np.repeat(np.arange(len(parts)), [len(part.rows) for part in parts])[first]
+    at = np.concatenate([part.at for part in parts])[first]
+    found = call(block) if plan is None else regrouped(block, plan)
+    return split_at(found, chunks, len(parts), at, labels=plan is None)
+
+
+@kernel(scratch=2.0)
+def restored(parts: list[Part]) -> Any:
+    """Join what went back to a chunk, in the order of its rows."""
+    return concat(parts).take(np.argsort(np.concatenate([part.at for part in parts])))

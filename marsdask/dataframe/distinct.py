@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from marsdask.core.chunk import Grid
+from marsdask.core.chunk import Grid, Look
 from marsdask.core.collection import wrap
 from marsdask.core.node import Node
 from marsdask.core.shapes import gather, kernel, map_blocks
-from marsdask.core.types import Chunks, total, unknown_sizes, upper
+from marsdask.core.types import Chunks, numbers, total, unknown_sizes, upper
 
 from .base import Columns, FrameNode, axis_number
 from .elementwise import renamed, rowwise
@@ -19,8 +21,10 @@ from .filter import Filter
 from .groupby import groupby
 from .numbering import reset_index
 from .order import sort_values
+from .parts import Part
+from .room import Weighed, fitted, is_tight, may_be_tight, packed, weighed
 from .rows import concat
-from .shuffle import reduce_rows
+from .shuffle import counted_parts, cut_by_hash, exchange, reduce_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,21 +47,79 @@ class Distinct(FrameNode):
         return (unknown_sizes(self.name, [upper(total(self.a.chunks[0]))]),)
 
     def requires(self, wanted: Columns) -> tuple[Columns, ...]:
-        subset = dict(self.options).get("subset")
-        if subset is None or wanted is None:
+        if self._by is None or wanted is None or "subset" not in dict(self.options):
             return (None,)
-        return (wanted | frozenset(subset if isinstance(subset, list) else [subset]),)
+        return (wanted | frozenset(self._by),)
 
-    def tile(self, a: Grid) -> Grid:
-        kwargs = {"options": self.options}
+    def tile(self, a: Grid) -> Any:
+        a = fitted(a)
+        parts = self._parts(a)
+        if not may_be_tight(parts):
+            return self._tree(parts)
+        (source,) = yield from weighed(parts)
+        return (yield from self._met(source)) if is_tight(source.total) else self._tree(source.grid)
+
+    def tile_blind(self, a: Grid) -> Grid:
+        return self._tree(self._parts(a))
+
+    def _parts(self, a: Grid) -> Grid:
         sizes = unknown_sizes(f"{self.name}:parts", [upper(size) for size in a.chunks[0]])
-        parts = map_blocks(
+        kwargs = {"options": self.options}
+        return map_blocks(
             distinct_rows, a, chunks=(sizes,), meta=a.meta, itemsize=a.itemsize, kwargs=kwargs
         )
+
+    def _tree(self, parts: Grid) -> Grid:
+        kwargs = {"options": self.options}
         rest = reduce_rows(parts, distinct, kwargs)
-        return gather(
-            distinct, rest, chunks=self.chunks, meta=a.meta, itemsize=a.itemsize, kwargs=kwargs
+        like = {"meta": self.meta, "itemsize": rest.itemsize}
+        return gather(distinct, rest, chunks=self.chunks, kwargs=kwargs, **like)
+
+    def _met(self, source: Weighed) -> Generator[Look, Any, Grid]:
+        """Compare keys where equal ones meet, and tell each chunk which of its rows stay."""
+        rows, count = packed(source), max(2, source.parts())
+        keys = cut_by_hash(rows, self._by, count, keep="keys")
+        (met,) = yield from counted_parts(keys, count=count)
+        stay = exchange(
+            keys,
+            unrepeated,
+            unknown_sizes(f"{self.name}:met", met),
+            {"keep": dict(self.options)["keep"]},
+            width=8.0,
         )
+        sizes = unknown_sizes(self.name, numbers(rows.chunks[0]))
+        places = exchange(stay, in_order, sizes, width=8.0)
+        return self.mapped(kept_rows, rows, places, chunks=(sizes,))
+
+    @property
+    def _by(self) -> tuple[Any, ...] | None:
+        if not isinstance(self.meta, pd.DataFrame):
+            return None
+        columns = self.meta.columns
+        subset = dict(self.options).get("subset", list(columns))
+        whole = isinstance(subset, list) or (isinstance(subset, tuple) and subset not in columns)
+        return tuple(subset) if whole else (subset,)
+
+
+@kernel(scratch=2.5)
+def unrepeated(parts: list[Part], keep: Any) -> list[Any]:
+    """Return for each chunk which of its rows stay, of those whose keys have met."""
+    repeated = concat(parts, labels=False).duplicated(keep=keep).to_numpy()
+    ends = np.cumsum([len(part.rows) for part in parts])
+    return [
+        part.at[~marks] for part, marks in zip(parts, np.split(repeated, ends[:-1]), strict=True)
+    ]
+
+
+def in_order(places: list[Any]) -> Any:
+    """Return which rows of a chunk stay, of all keys."""
+    return np.sort(np.concatenate(places))
+
+
+@kernel(scratch=0.1)
+def kept_rows(block: Any, places: Any) -> Any:
+    """Return the rows that stay."""
+    return block.take(places)
 
 
 @kernel(scratch=3.3)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -14,14 +14,34 @@ from marsdask.core.collection import Collection, wrap
 from marsdask.core.node import Node
 from marsdask.core.shapes import gather, map_blocks
 from marsdask.core.tokens import token
-from marsdask.core.types import Chunks, total, unknown_sizes, upper
+from marsdask.core.types import Chunks, Sizes, numbers, total, unknown_sizes, upper
 
-from .aggregate import AGGREGATES, Plan, aggregated, combined, finished, partials
+from .aggregate import (
+    AGGREGATES,
+    Plan,
+    aggregated,
+    combined,
+    finished,
+    finished_parts,
+    finished_rows,
+    first_met,
+    partials,
+    restored,
+)
 from .base import Columns, FrameNode, row_bytes
 from .elementwise import rowwise, with_columns
 from .numbering import reset_index, unnumbered
+from .room import Weighed, fitted, is_tight, may_be_tight, packed, weighed
 from .rows import gathered
-from .shuffle import range_shuffle, reduce_rows
+from .shuffle import (
+    Counts,
+    counted_parts,
+    cut_by_hash,
+    cut_by_range,
+    exchange,
+    reduce_rows,
+    samples_of,
+)
 
 #: Partial results of at most this many rows are combined in a tree ...
 TREE_ROWS = 4_000_000
@@ -114,6 +134,7 @@ class GroupBy(FrameNode):
         return self if below is self.a else self.replaced(a=below)
 
     def tile(self, a: Grid) -> Any:
+        a = fitted(a)
         if len(a) == 1:
             return self._one(a)
         plan = self._plan
@@ -135,7 +156,11 @@ class GroupBy(FrameNode):
         if len(a) == 1 or (plan is None and not self.call.sort):
             return self._one(a)
         if plan is None:
-            return gathered(self._ranges(a, len(a)))
+            by = self.call.by
+            splits = self._cut(a, samples_of(a, by), by, len(a))
+            return gathered(
+                self._exchanged(splits, aggregated, self._out(len(a)), {"call": self.call})
+            )
         return self._tree(self._partials(a, plan), plan)
 
     def _out(self, count: int) -> tuple[Any, ...]:
@@ -152,16 +177,20 @@ class GroupBy(FrameNode):
 
     def _combined(self, a: Grid, plan: Plan) -> Any:
         parts = self._partials(a, plan)
-        count = 1
-        if self.call.sort and (self._bound or TREE_ROWS + 1) > TREE_ROWS:
-            infos = yield Look((parts,))
-            rows = sum(info.shape[0] for info in infos)
-            if rows > TREE_ROWS:
-                count = -(-rows // SHUFFLED_ROWS)
-        if count == 1:
+        bound = self._bound or TREE_ROWS + 1
+        if not may_be_tight(parts) and (bound <= TREE_ROWS or not self.call.sort):
             return self._tree(parts, plan)
         by = tuple(range(len(plan.keys)))
-        return self._shuffled(parts, by, finished, count, self._finish(plan))
+        samples = samples_of(parts, by)
+        (source,) = yield from weighed(parts, keep=(samples,) if self.call.sort else ())
+        if not is_tight(source.total) and (source.rows <= TREE_ROWS or not self.call.sort):
+            return self._tree(source.grid, plan)
+        if self.call.sort:
+            return (
+                yield from self._ranges(source, samples, by, finished_parts, self._finish(plan))
+            )
+        met = yield from self._met(source, by, plan)
+        return self.mapped(finished_rows, met, kwargs=self._finish(plan))
 
     def _tree(self, parts: Grid, plan: Plan) -> Grid:
         rest = reduce_rows(parts, combined, {"plan": plan})
@@ -177,36 +206,66 @@ class GroupBy(FrameNode):
     def _finish(self, plan: Plan) -> dict[str, Any]:
         return {"plan": plan, "sort": self.call.sort, "like": self.meta}
 
-    def _shuffled(
+    def _cut(self, a: Grid, samples: Grid, by: tuple[Any, ...], count: int) -> Grid:
+        return cut_by_range(a, samples, by, count, ascending=(True,) * len(by))
+
+    def _ranges(
         self,
-        a: Grid,
+        source: Weighed,
+        samples: Grid,
         by: tuple[Any, ...],
         merge: Callable[..., Any],
-        count: int,
         kwargs: dict[str, Any],
-    ) -> Grid:
-        return range_shuffle(
-            a,
-            by,
-            merge,
-            self._out(count),
-            ascending=(True,) * len(by),
-            merge_kwargs=kwargs,
-            meta=self.meta,
-            itemsize=row_bytes(self.meta),
-        )
+    ) -> Generator[Look, Any, Grid]:
+        """Send rows to chunks by ranges of their keys: the groups come sorted."""
+        count = self._count(source)
+        splits = self._cut(packed(source), samples, by, count)
+        rows: Counts = [None] * count
+        if is_tight(source.total):
+            (rows,) = yield from counted_parts(splits, count=count)
+        # How many groups there are depends on where the chunks were cut.
+        sizes = unknown_sizes(f"{self.alignment}:{splits.name}", rows)
+        return self._exchanged(splits, merge, sizes, kwargs)
 
-    def _ranges(self, a: Grid, count: int) -> Grid:
-        return self._shuffled(a, self.call.by, aggregated, count, {"call": self.call})
+    def _count(self, source: Weighed) -> int:
+        return max(2, -(-source.rows // SHUFFLED_ROWS), source.parts())
+
+    def _exchanged(
+        self, splits: Grid, merge: Callable[..., Any], sizes: Sizes, kwargs: dict[str, Any]
+    ) -> Grid:
+        width = max(row_bytes(self.meta), splits.width or 0.0)
+        return exchange(splits, merge, sizes, kwargs, meta=self.meta, width=width)
+
+    def _met(
+        self, source: Weighed, by: tuple[Any, ...] | None, plan: Plan | None
+    ) -> Generator[Look, Any, Grid]:
+        """Aggregate rows where those of their group meet; each goes back to where it was first."""
+        count = self._count(source)
+        splits = cut_by_hash(packed(source), by, count, keep="at")
+        (rows,) = yield from counted_parts(splits, count=count)
+        groups = exchange(
+            splits,
+            first_met,
+            unknown_sizes(f"{self.name}:met", rows),
+            {"call": self.call, "plan": plan},
+            width=splits.width,
+        )
+        sizes = unknown_sizes(f"{self.name}:{splits.name}", numbers(splits.chunks[0]))
+        return exchange(groups, restored, sizes, meta=self.meta, width=splits.width)
 
     def _whole_groups(self, a: Grid) -> Any:
         rows = self._bound
-        if rows is None:
-            infos = yield Look((a,))
-            rows = sum(info.shape[0] for info in infos)
-        if rows <= GATHERED_ROWS or not self.call.sort:
+        if rows is not None and rows <= GATHERED_ROWS and not may_be_tight(a):
             return self._one(a)
-        return self._ranges(a, max(2, -(-rows // SHUFFLED_ROWS)))
+        samples = samples_of(a, self.call.by)
+        (source,) = yield from weighed(a, keep=(samples,) if self.call.sort else ())
+        if not is_tight(source.total) and (source.rows <= GATHERED_ROWS or not self.call.sort):
+            return self._one(source.grid)
+        if not self.call.sort:
+            return (yield from self._met(source, self.call.by, None))
+        return (
+            yield from self._ranges(source, samples, self.call.by, aggregated, {"call": self.call})
+        )
 
 
 def specs_of(call: Grouping, frame: pd.DataFrame, result: Any) -> list[tuple[Any, str]] | None:

@@ -10,16 +10,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from marsdask.core.chunk import Grid, Look
+from marsdask.core.chunk import Grid
 from marsdask.core.collection import Collection, wrap
 from marsdask.core.node import Node
-from marsdask.core.shapes import Blockwise, all_to_all, kernel, map_blocks
+from marsdask.core.shapes import Blockwise, kernel, map_blocks
 from marsdask.core.types import Chunks, Sizes, unknown_sizes
 
 from .base import Columns, FrameNode, row_bytes
 from .numbering import Numbered, unnumbered
+from .room import Weighed, fitted, is_tight, may_be_tight, packed, part_bytes, weighed
 from .rows import gathered
-from .shuffle import joined, split_by_hash
+from .shuffle import Counts, counted_parts, cut_by_hash, exchange, joined
 
 #: A side of at most this many bytes is given to every chunk of the other.
 BROADCAST = 32 * 2**20
@@ -156,7 +157,7 @@ class Merge(FrameNode):
 
     def tile(self, left: Grid, right: Grid) -> Any:
         spread = self.how.spread
-        if len(left) == 1 and len(right) == 1:
+        if len(left) == 1 and len(right) == 1 and not may_be_tight(left, right):
             return self._beside(left, right, "left")
         if len(right) == 1 and "left" in spread and _bytes(right) <= BROADCAST:
             return self._beside(left, right, "left")
@@ -182,50 +183,68 @@ class Merge(FrameNode):
         )
 
     def _chosen(self, left: Grid, right: Grid, spread: Sequence[str]) -> Any:
-        infos = yield Look((left, right))
-        sizes = [info.nbytes for info in infos]
-        left_bytes, right_bytes = sum(sizes[: len(left)]), sum(sizes[len(left) :])
-        if "left" in spread and right_bytes <= min(BROADCAST, left_bytes):
-            return self._beside(left, right, "left")
-        left_is_small = "right" in spread and left_bytes <= min(BROADCAST, right_bytes)
+        one, other = yield from weighed(left, right)
+        left_bytes, right_bytes = one.total, other.total
+        broadcast = part_bytes(BROADCAST)
+        if "left" in spread and right_bytes <= min(broadcast, left_bytes):
+            return self._beside(fitted(one.grid), right, "left")
+        left_is_small = "right" in spread and left_bytes <= min(broadcast, right_bytes)
         if left_is_small and self.how.how == "right":
-            return self._beside(left, right, "right")
-        count = max(1, -(-(left_bytes + right_bytes) // SHUFFLED))
+            return self._beside(left, fitted(other.grid), "right")
+        count = max(1, -(-(left_bytes + right_bytes) // part_bytes(SHUFFLED)))
         if not self.how.keyed and spread:
             return self._beside(left, right, spread[0])
         if count == 1 or not self.how.keyed:
             return self._beside(gathered(left), gathered(right), "left")
         if left_is_small:
-            return self._beside(left, right, "right")
-        return self._shuffled(left, right, max(2, count))
+            return self._beside(left, fitted(other.grid), "right")
+        return (yield from self._exchanged(one, other, max(2, count)))
+
+    def _exchanged(self, left: Weighed, right: Weighed, count: int) -> Any:
+        if not is_tight(left.total + right.total):
+            return self._shuffled(left.grid, right.grid, count)
+        # How many rows come out nobody knows: where keys repeat it is more than go in.
+        count *= 2
+        splits = self._cut(packed(left), packed(right), count)
+        rows = yield from counted_parts(*splits, count=count)
+        return self._joined(splits, rows)
 
     def _shuffled(self, left: Grid, right: Grid, count: int) -> Grid:
+        return self._joined(self._cut(left, right, count), ([None] * count, [None] * count))
+
+    def _cut(self, left: Grid, right: Grid, count: int) -> tuple[Grid, Grid]:
+        """Cut both sides by the hash of their keys."""
         how = self.how
         left_on, right_on = how.left_on or how.on or (), how.right_on or how.on or ()
         casts = [
             common_type(self.left.meta[a].dtype, self.right.meta[b].dtype)
             for a, b in zip(left_on, right_on, strict=True)
         ]
+        return (
+            cut_by_hash(left, left_on, count, casts=casts),
+            cut_by_hash(right, right_on, count, casts=casts),
+        )
+
+    def _joined(self, splits: tuple[Grid, Grid], rows: Sequence[Counts]) -> Grid:
         sides = [
-            all_to_all(
-                side,
-                0,
-                split_by_hash,
+            exchange(
+                split,
                 joined,
-                unknown_sizes(f"{self.name}:{place}", [None] * count),
-                split_kwargs={"by": by, "casts": casts, "count": count},
+                unknown_sizes(f"{self.name}:{place}", counts),
                 meta=side.meta,
-                itemsize=side.itemsize,
+                width=split.width,
             )
-            for place, (side, by) in enumerate(((left, left_on), (right, right_on)))
+            for place, (side, split, counts) in enumerate(
+                zip((self.left, self.right), splits, rows, strict=True)
+            )
         ]
         return map_blocks(
             merged,
             *sides,
-            chunks=(self._out(count),),
+            chunks=(self._out(len(rows[0])),),
             meta=self.meta,
             itemsize=row_bytes(self.meta),
-            kwargs={"how": how},
+            kwargs={"how": self.how},
         )
 
 
@@ -235,7 +254,7 @@ def _bytes(grid: Grid) -> float:
     return float("inf") if projected is None else projected
 
 
-@kernel(scratch=2.5)
+@kernel(scratch=3.5)
 def merged(left: Any, right: Any, how: How) -> Any:
     """Merge two chunks."""
     return how(left, right)

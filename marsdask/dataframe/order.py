@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from marsdask.core.chunk import Grid
+from marsdask.core.chunk import Grid, Look
 from marsdask.core.collection import wrap
 from marsdask.core.node import Node
 from marsdask.core.shapes import gather, kernel
-from marsdask.core.types import Chunks, total, unknown_sizes, upper
+from marsdask.core.types import Chunks, Sizes, total, unknown_sizes, upper
 
 from .base import Columns, FrameNode
 from .numbering import reset_index
+from .room import fitted, is_tight, may_be_tight, packed, weighed
 from .rows import concat
-from .shuffle import range_shuffle
+from .shuffle import counted_parts, cut_by_range, exchange, samples_of
 
 #: This many rows are sorted in one task.
 GATHERED_ROWS = 200_000
@@ -55,38 +56,61 @@ class Sorted(FrameNode):
     def _kwargs(self) -> dict[str, Any]:
         return {"by": self.by, "ascending": self.ascending, "na_first": self.na_first}
 
-    def tile(self, a: Grid) -> Grid:
+    def tile(self, a: Grid) -> Any:
+        a = fitted(a)
         rows = upper(total(a.chunks[0]))
-        if len(a) == 1 or (rows is not None and rows <= GATHERED_ROWS):
-            whole = ((total(a.chunks[0]),),)
-            return gather(
-                sorted_rows,
-                a,
-                chunks=whole,
-                meta=self.meta,
-                itemsize=a.itemsize,
-                kwargs=self._kwargs,
-            )
+        tight = may_be_tight(a)
+        if len(a) == 1 or (rows is not None and rows <= GATHERED_ROWS and not tight):
+            return self._whole(a)
+        if tight:
+            return (yield from self._measured(a))
         count = len(a)
         if rows is not None:
             count = max(2, min(count, int(rows * (a.itemsize or 8) // SORTED_BYTES) + 1))
-        return self._shuffled(a, count)
+        return self._static(a, count)
 
     def tile_blind(self, a: Grid) -> Grid:
         # As many chunks as the user was told of.
-        return self.tile(a) if len(a) == 1 else self._shuffled(a, len(a))
+        return self._whole(a) if len(a) == 1 else self._static(a, len(a))
 
-    def _shuffled(self, a: Grid, count: int) -> Grid:
-        return range_shuffle(
-            a,
-            self.by,
+    def _whole(self, a: Grid) -> Grid:
+        return gather(
             sorted_rows,
-            unknown_sizes(self.name, [None] * count),
-            ascending=self.ascending,
-            na_first=self.na_first,
-            merge_kwargs=self._kwargs,
+            a,
+            chunks=((total(a.chunks[0]),),),
             meta=self.meta,
             itemsize=a.itemsize,
+            kwargs=self._kwargs,
+        )
+
+    def _measured(self, a: Grid) -> Generator[Look, Any, Grid]:
+        samples = samples_of(a, self.by)
+        (source,) = yield from weighed(a, keep=(samples,))
+        count = max(2, source.parts(SORTED_BYTES))
+        if not is_tight(source.total):
+            return self._static(source.grid, min(len(a), count), samples)
+        splits = self._cut(packed(source), samples, count)
+        (rows,) = yield from counted_parts(splits, count=count)
+        return self._exchanged(splits, unknown_sizes(self.name, rows))
+
+    def _static(self, a: Grid, count: int, samples: Grid | None = None) -> Grid:
+        splits = self._cut(a, samples or samples_of(a, self.by), count)
+        return self._exchanged(splits, unknown_sizes(self.name, [None] * count))
+
+    def _cut(self, a: Grid, samples: Grid, count: int) -> Grid:
+        return cut_by_range(
+            a,
+            samples,
+            self.by,
+            count,
+            ascending=self.ascending,
+            na_first=self.na_first,
+            labels=True,
+        )
+
+    def _exchanged(self, splits: Grid, sizes: Sizes) -> Grid:
+        return exchange(
+            splits, sorted_rows, sizes, self._kwargs, meta=self.meta, width=splits.width
         )
 
 

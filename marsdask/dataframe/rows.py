@@ -14,6 +14,8 @@ from marsdask.core.types import Sizes, Unknown, total
 from marsdask.tensor.chunks import common_sizes
 from marsdask.tensor.rechunk import Recut, resolved
 
+from .parts import rows_of
+
 
 @kernel(view=True)
 def take(block: Any, rows: slice) -> Any:
@@ -32,15 +34,19 @@ def join_rows(blocks: list[Any], parts: tuple[tuple[slice, ...], ...]) -> Any:
     return concat([take(block, part) for block, part in zip(blocks, parts[0], strict=True)])
 
 
-def concat(blocks: Sequence[Any]) -> Any:
-    """Join pandas objects of one kind in order; a RangeIndex that goes on stays one."""
+def concat(blocks: Sequence[Any], *, labels: bool = True) -> Any:
+    """Join pandas objects of one kind (or parts) in order; a RangeIndex that goes on stays one.
+
+    Without ``labels`` rows are numbered anew.
+    """
+    blocks = list(map(rows_of, blocks))
     if len(blocks) == 1:
         return blocks[0]
     if isinstance(blocks[0], pd.Index):
-        return blocks[0].append(list(blocks[1:]))
+        return blocks[0].append(blocks[1:])
     # The dtype of an empty block may be a guess: it only counts when all are empty.
     filled = [block for block in blocks if len(block)] or [blocks[0]]
-    return filled[0] if len(filled) == 1 else pd.concat(filled)
+    return filled[0] if len(filled) == 1 else pd.concat(filled, ignore_index=not labels)
 
 
 def gathered(grid: Grid) -> Grid:

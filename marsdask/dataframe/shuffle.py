@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from marsdask.core.chunk import Grid
+from marsdask.core.chunk import Grid, Look
 from marsdask.core.config import options
-from marsdask.core.shapes import Grouped, all_to_all, gather, kernel, map_blocks
+from marsdask.core.shapes import Grouped, all_to_all, blockwise, gather, kernel, map_blocks
 from marsdask.core.types import Sizes, total, unknown_sizes, upper
 
+from .parts import Part, split_at
 from .rows import concat
 
 #: Rows of each chunk that are looked at to find where to cut.
@@ -46,39 +47,93 @@ def keys_of(block: Any, by: tuple[Any, ...] | None) -> Any:
     return frame.set_axis(range(frame.shape[1]), axis=1)
 
 
-def range_shuffle(
+def samples_of(source: Grid, by: tuple[Any, ...] | None) -> Grid:
+    """Return the keys of some rows of each chunk."""
+    return map_blocks(sampled_keys, source, kwargs={"by": by}, itemsize=1.0)
+
+
+def cut_by_range(
     source: Grid,
+    samples: Grid,
     by: tuple[Any, ...] | None,
-    merge: Callable[..., Any],
-    sizes: Sizes,
+    count: int,
     *,
     ascending: tuple[bool, ...],
     na_first: bool = False,
-    merge_kwargs: Mapping[str, Any] | None = None,
-    meta: Any = None,
-    itemsize: float | None = None,
+    labels: bool = False,
 ) -> Grid:
-    """Send rows to chunks by ranges of their keys; equal keys meet in one chunk, in order.
+    """Cut chunks into ``count`` parts by ranges of their keys, so that equal keys can meet.
 
-    ``merge(parts, **merge_kwargs)`` makes a chunk. Where to cut is found by sampling, inside the
-    graph: nothing is looked at beforehand.
+    Where to cut is found from the samples, inside the graph. ``labels`` are kept if wanted.
     """
-    samples = map_blocks(sampled_keys, source, kwargs={"by": by}, itemsize=1.0)
-    order = {"ascending": ascending, "na_first": na_first}
-    kwargs = {**order, "count": len(sizes)}
-    pivots = gather(choose_pivots, samples, chunks=((len(sizes) - 1,),), kwargs=kwargs)
-    return all_to_all(
-        source,
-        0,
+    kwargs = {"ascending": ascending, "na_first": na_first, "count": count}
+    pivots = gather(choose_pivots, samples, chunks=((count - 1,),), kwargs=kwargs)
+    return blockwise(
         split_by_range,
-        merge,
-        sizes,
-        split_with=(pivots,),
-        split_kwargs={**kwargs, "by": by},
-        merge_kwargs=merge_kwargs,
-        meta=meta,
-        itemsize=itemsize,
+        [(source, (0,)), (pivots, (None,))],
+        chunks=source.chunks,
+        itemsize=None if source.width is None else source.width + 8 * labels,
+        kwargs={**kwargs, "by": by, "labels": labels},
     )
+
+
+def cut_by_hash(
+    source: Grid,
+    by: tuple[Any, ...] | None,
+    count: int,
+    *,
+    casts: Sequence[Any] = (),
+    keep: str = "all",
+) -> Grid:
+    """Cut chunks into ``count`` parts by the hash of their keys, without their labels.
+
+    ``keep`` says what a part has: ``"all"`` columns, the ``"keys"`` alone with where they were, or
+    all ``"at"`` where they were.
+    """
+    kwargs = {"by": by, "casts": casts, "count": count, "keep": keep}
+    return map_blocks(split_by_hash, source, itemsize=source.width, kwargs=kwargs)
+
+
+#: How many rows a part has, if that is known.
+Counts = Sequence[int | None]
+
+
+def counted_parts(*splits: Grid, count: int) -> Generator[Look, Any, tuple[Counts, ...]]:
+    """Cut all chunks of each grid, and say how many rows each part has of all of them."""
+    grids = tuple(
+        map_blocks(
+            part_rows, grid, chunks=((count,) * len(grid),), meta=np.empty(0, np.intp), itemsize=8.0
+        )
+        for grid in splits
+    )
+    infos = iter((yield Look(grids, keep=splits)))
+    found = []
+    for grid in splits:
+        rows = [next(infos).sample for _ in range(len(grid))]
+        seen = all(one is not None for one in rows)
+        found.append(list(map(int, sum(rows))) if seen else [None] * count)
+    return tuple(found)
+
+
+def exchange(
+    splits: Grid,
+    merge: Callable[..., Any],
+    sizes: Sizes,
+    kwargs: Mapping[str, Any] | None = None,
+    *,
+    meta: Any = None,
+    width: float | None,
+) -> Grid:
+    """Bring the parts of one place together: ``merge(parts, **kwargs)`` makes a chunk of them."""
+    return all_to_all(
+        splits, 0, None, merge, sizes, merge_kwargs=kwargs, meta=meta, itemsize=width or None
+    )
+
+
+@kernel(scratch=0.0)
+def part_rows(parts: list[Part]) -> Any:
+    """Return how many rows each part has."""
+    return np.fromiter((len(part.rows) for part in parts), np.intp, len(parts))
 
 
 @kernel(scratch=0.1)
@@ -104,7 +159,7 @@ def choose_pivots(
     return ordered.iloc[positions]
 
 
-@kernel(scratch=2.0)
+@kernel(scratch=2.1)
 def split_by_range(
     block: Any,
     pivots: pd.DataFrame,
@@ -112,7 +167,8 @@ def split_by_range(
     ascending: tuple[bool, ...],
     na_first: bool,
     count: int,
-) -> list[Any]:
+    labels: bool,
+) -> list[Part]:
     """Cut a chunk into ``count`` parts by where its keys lie among the pivots."""
     keys = keys_of(block, by)
     codes, marks = np.zeros(len(keys), np.int64), np.zeros(len(pivots), np.int64)
@@ -121,7 +177,7 @@ def split_by_range(
         radix = 2 * len(levels) + 3
         codes = codes * radix + _ranks(keys[label], levels, rising, na_first)
         marks = marks * radix + _ranks(pivots[label], levels, rising, na_first)
-    return split_at(block, np.searchsorted(marks, codes, side="right"), count)
+    return split_at(block, np.searchsorted(marks, codes, side="right"), count, labels=labels)
 
 
 def _ranks(values: pd.Series, levels: pd.Series, rising: bool, na_first: bool) -> Any:
@@ -142,33 +198,30 @@ def _ranks(values: pd.Series, levels: pd.Series, rising: bool, na_first: bool) -
     return ranks
 
 
-def split_at(block: Any, places: Any, count: int) -> list[Any]:
-    """Return ``count`` parts of a chunk: each row goes to its place, order kept within."""
-    small = places.astype(np.uint8 if count <= 256 else np.uint16 if count <= 2**16 else np.int64)
-    order = np.argsort(small, kind="stable")
-    ends = np.cumsum(np.bincount(small, minlength=count))
-    block = block.take(order)
-    return [block.iloc[start:end] for start, end in zip([0, *ends[:-1]], ends, strict=True)]
-
-
-@kernel(scratch=2.0)
+@kernel(scratch=2.1)
 def split_by_hash(
-    block: pd.DataFrame, by: tuple[Any, ...], casts: Sequence[Any], count: int
-) -> list[Any]:
+    block: Any, by: tuple[Any, ...] | None, casts: Sequence[Any], count: int, keep: str
+) -> list[Part]:
     """Cut a chunk into ``count`` parts by the hash of its keys, each cast to a common type."""
-    codes = np.zeros(len(block), np.uint64)
     keys = keys_of(block, by)
-    for label, cast in zip(keys.columns, casts, strict=True):
+    at = None if keep == "all" else np.arange(len(block))
+    return split_at(keys if keep == "keys" else block, places_of(keys, casts, count), count, at)
+
+
+def places_of(keys: pd.DataFrame, casts: Sequence[Any], count: int) -> Any:
+    """Return to which of ``count`` parts each row goes, by the hash of its keys."""
+    codes = np.zeros(len(keys), np.uint64)
+    for label, cast in zip(keys.columns, casts or [None] * keys.shape[1], strict=True):
         values: Any = (keys[label] if cast is None else keys[label].astype(cast)).values
         if getattr(values.dtype, "kind", "O") == "f":
             values = values + 0.0  # equal zeros of either sign hash alike
         codes = codes * np.uint64(1_000_003) + pd.util.hash_array(values, categorize=False)
     # The high bits are the well mixed ones; a product with the count keeps the parts even.
     places = ((codes >> np.uint64(32)) * np.uint64(count)) >> np.uint64(32)
-    return split_at(block, places.astype(np.int64), count)
+    return places.astype(np.int64)
 
 
 @kernel(scratch=1.0)
 def joined(parts: list[Any]) -> Any:
-    """Join the parts of a chunk in order."""
-    return concat(parts)
+    """Join the parts of a chunk in order, without labels."""
+    return concat(parts, labels=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from contextvars import ContextVar
 from typing import Any
 from unittest import mock
 
@@ -13,6 +14,8 @@ import pandas as pd
 from hypothesis import strategies as st
 
 import marsdask.dataframe as md
+from marsdask.core.plan import Plan
+from marsdask.dataframe import room
 from tests.strategies import chunkings
 
 #: What decides between one task and a shuffle, and values at which small tables are shuffled.
@@ -21,12 +24,18 @@ THRESHOLDS = {
     "order": {"GATHERED_ROWS": 2, "SORTED_BYTES": 64},
     "merge": {"BROADCAST": 0, "SHUFFLED": 500},
 }
+#: The bytes of a memory in which small tables are far too large.
+TIGHT = 6400
 
 
 @contextmanager
 def planned(mode: str) -> Iterator[None]:
-    """Let the sizes as they are decide, or make everything shuffle."""
+    """Let the sizes as they are decide, make everything shuffle, or leave memory for few rows."""
     with ExitStack() as stack:
+        if mode == "tight":
+            plan: ContextVar[Plan] = ContextVar("plan")
+            plan.set(Plan(budget=TIGHT))
+            stack.enter_context(mock.patch.object(room, "current_plan", plan))
         if mode == "shuffled":
             for name, limits in THRESHOLDS.items():
                 module = importlib.import_module(f"marsdask.dataframe.{name}")

@@ -2,32 +2,38 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 import marsdask.dataframe as md
-from tests.dataframe.tables import equal, filtered, table, tables
+from tests.dataframe.tables import equal, filtered, planned, table, tables
 
 
 @pytest.mark.parametrize("keep", ["first", "last"])
-@given(both=tables())
-def test_drop_duplicates(keep, both):
+@given(both=tables(), mode=st.sampled_from(["as it comes", "tight"]))
+def test_drop_duplicates(keep, both, mode):
     """The first or the last of equal rows stays, in place."""
     frame, lazy = both
-    for d, e in ((frame, lazy), (filtered(frame), filtered(lazy))):
-        equal(e.drop_duplicates(["k", "s"], keep=keep), d.drop_duplicates(["k", "s"], keep=keep))
-        equal(e[["b", "f"]].drop_duplicates(), d[["b", "f"]].drop_duplicates())
-        equal(e.s.drop_duplicates(keep=keep), d.s.drop_duplicates(keep=keep))
+    with planned(mode):
+        for d, e in ((frame, lazy), (filtered(frame), filtered(lazy))):
+            keys: Any = ["k", "s"]
+            equal(e.drop_duplicates(keys, keep=keep), d.drop_duplicates(keys, keep=keep))
+            equal(e[["b", "f"]].drop_duplicates(), d[["b", "f"]].drop_duplicates())
+            equal(e.s.drop_duplicates(keep=keep), d.s.drop_duplicates(keep=keep))
 
 
 @pytest.mark.parametrize("dropna", [True, False])
 @pytest.mark.parametrize("column", ["k", "f", "s"])
-@given(both=tables())
-def test_value_counts(column, dropna, both):
+@given(both=tables(), mode=st.sampled_from(["as it comes", "tight"]))
+def test_value_counts(column, dropna, both, mode):
     """Counts are pandas's; equal counts stand in the order in which values are met."""
-    frame, lazy = both
-    equal(lazy[column].value_counts(dropna=dropna), frame[column].value_counts(dropna=dropna))
-    equal(lazy[column].value_counts(normalize=True), frame[column].value_counts(normalize=True))
+    frame, lazy = (side[column] for side in both)
+    with planned(mode):
+        equal(lazy.value_counts(dropna=dropna), frame.value_counts(dropna=dropna))
+        equal(lazy.value_counts(normalize=True), frame.value_counts(normalize=True))
 
 
 def test_refused_at_the_call():

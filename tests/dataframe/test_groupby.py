@@ -57,11 +57,30 @@ def test_calls_equal_pandas(mode, name, both):
         equal(CALLS[name](lazy), CALLS[name](frame))
 
 
-@given(both=tables(min_rows=1))
-def test_groups_unsorted(both):
-    """Without sorting, groups come in the order in which they are met."""
+@pytest.mark.parametrize("mode", ["as it comes", "tight"])
+@given(
+    both=tables(min_rows=1),
+    by=st.sampled_from(["k", "s", ["b", "s"]]),
+    how=st.sampled_from(["sum", "std", "size", "nunique", "median"]),
+    dropna=st.booleans(),
+)
+def test_groups_unsorted(mode, both, by, how, dropna):
+    """Without sorting, groups come in the order in which they are met, however many there are."""
+    options = {"sort": False, "dropna": dropna}
     frame, lazy = both
-    equal(lazy.groupby("k", sort=False).u.sum(), frame.groupby("k", sort=False).u.sum())
+    with planned(mode):
+        equal(
+            getattr(lazy.groupby(by, **options).u, how)(),
+            getattr(frame.groupby(by, **options).u, how)(),
+        )
+
+
+@given(both=tables(min_rows=1), name=st.sampled_from(sorted(CALLS)))
+def test_groups_of_more_rows_than_memory_has_room_for(both, name):
+    """Sorted groups are pandas's where no task could take all of them."""
+    frame, lazy = both
+    with planned("tight"):
+        equal(CALLS[name](lazy), CALLS[name](frame))
 
 
 @pytest.mark.parametrize("how", ["sum", "size", "nunique"])

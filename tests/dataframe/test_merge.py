@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 import marsdask.dataframe as md
 from tests.dataframe.tables import equal, filtered, planned, table, tables
@@ -37,12 +38,12 @@ def test_merges_equal_pandas(how, both):
 
 
 @pytest.mark.parametrize("how", HOWS)
-@given(both=tables())
-def test_shuffled_merges_have_pandas_rows(how, both):
+@given(both=tables(), mode=st.sampled_from(["shuffled", "tight"]))
+def test_shuffled_merges_have_pandas_rows(how, both, mode):
     """Of large sides the order is another one, the rows and their numbers are the same."""
     frame, lazy = both
     right = right_side()
-    with planned("shuffled"):
+    with planned(mode):
         found = lazy.merge(md.DataFrame(right, chunk_size=4), on="k", how=how).compute()
     wanted = frame.merge(right, on="k", how=how)
     assert found.index.equals(pd.RangeIndex(len(wanted)))

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import marsdask.dataframe as md
 from tests.dataframe.tables import equal, filtered, planned, table, tables
 
-MODES = pytest.mark.parametrize("mode", ["as it comes", "shuffled"])
+MODES = pytest.mark.parametrize("mode", ["as it comes", "shuffled", "tight"])
 KEYS = st.lists(
     st.sampled_from(["k", "f", "s", "b", "u", "t"]), min_size=1, max_size=3, unique=True
 )
