@@ -172,12 +172,6 @@ def _moments(frame: pd.DataFrame, grouped: Any) -> dict[str, Any]:
     return {str(label): pd.Series(values, index) for label, values in columns}
 
 
-@kernel(scratch=3.6)
-def finished(blocks: list[pd.DataFrame], plan: Plan, sort: bool, like: Any) -> Any:
-    """Combine what is left and give the result its labels."""
-    return _labelled(combined(blocks, plan), plan, sort, like)
-
-
 @kernel(scratch=3.4)
 def finished_parts(parts: list[Part], plan: Plan, sort: bool, like: Any) -> Any:
     """Combine what has met of some groups and give the result its labels."""

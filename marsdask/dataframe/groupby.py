@@ -21,7 +21,6 @@ from .aggregate import (
     Plan,
     aggregated,
     combined,
-    finished,
     finished_parts,
     finished_rows,
     first_met,
@@ -194,14 +193,7 @@ class GroupBy(FrameNode):
 
     def _tree(self, parts: Grid, plan: Plan) -> Grid:
         rest = reduce_rows(parts, combined, {"plan": plan})
-        return gather(
-            finished,
-            rest,
-            chunks=(self._out(1),),
-            meta=self.meta,
-            itemsize=row_bytes(self.meta),
-            kwargs=self._finish(plan),
-        )
+        return self.mapped(finished_rows, rest, chunks=(self._out(1),), kwargs=self._finish(plan))
 
     def _finish(self, plan: Plan) -> dict[str, Any]:
         return {"plan": plan, "sort": self.call.sort, "like": self.meta}
