@@ -9,6 +9,12 @@ from typing import Any
 
 from distributed.comm.ws import WSHandler
 
+#: A proxy that shows us at ``/prefix`` without a last slash says ``/`` to us, so only the browser
+#: knows what a relative address would leave out.
+_WAY = """<!doctype html><meta charset="utf-8"><title>marsdask</title>
+<script>location.replace(location.pathname.replace(/\\/?$/, "/") + "status")</script>
+<noscript><a href="status">status</a></noscript>"""
+
 
 class Door(WSHandler):
     """Takes websockets as distributed does, and shows everybody else the way."""
@@ -17,6 +23,9 @@ class Door(WSHandler):
         """Open a websocket if that is what is asked for."""
         if self.request.headers.get("Upgrade", "").lower() == "websocket":
             await super().get(*args, **kwargs)
+            return
+        if "text/html" in self.request.headers.get("Accept", ""):
+            await self.finish(_WAY)
             return
         # Relative, because a proxy may show us below a prefix that we do not see.
         self.set_status(302)

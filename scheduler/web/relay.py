@@ -113,7 +113,10 @@ class _Passage(WebSocketHandler):
             await self._answered(self._fetch())
             return
         await self._answered(self._join())
-        await super().get(*args, **kwargs)
+        try:
+            await super().get(*args, **kwargs)
+        finally:
+            self.on_close()  # a visitor from another site's page was never let in
 
     async def _answered(self, asked: Awaitable[None]) -> None:
         """Wait for the supervisor, or say that it does not answer."""
