@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -43,6 +44,11 @@ class Deferred:
     def read(self, tile: Tile) -> Any:
         """Return the part at slices of step one, a whole slice or one with bounds."""
         raise NotImplementedError(f"{type(self).__name__} declares no read")
+
+    def shuffled(self, axes: Collection[int]) -> Deferred:
+        """Return the same elements in any order along each of these axes."""
+        del axes
+        return self
 
     def __getitem__(self, key: Any) -> Any:
         if self._whole is None and isinstance(key, tuple) and len(key) == len(self.shape):

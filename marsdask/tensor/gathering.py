@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -31,6 +33,16 @@ class Gathering(Deferred):
         self._axis = axis
         self._plans: dict[tuple[int, int], tuple[list[Any], Any]] = {}
 
+    def shuffled(self, axes: Collection[int]) -> Deferred:
+        if self._axis not in axes:
+            return self
+        chosen = [np.sort(points) for points in self._chosen]
+        made = Gathering(self._blocks, chosen, np.arange(len(self._order)), self._axis)
+        # Tiles that end where a block does are taken from one, and are not put in order.
+        made.borders = [[0, length] for length in self.shape]
+        made.borders[self._axis] = [0, *itertools.accumulate(map(len, chosen))]
+        return made
+
     def read(self, tile: Tile) -> Any:
         axis = self._axis
         part = tile[axis]
@@ -39,6 +51,9 @@ class Gathering(Deferred):
             plan = self._plans[part.start, part.stop] = self._plan(part)
         chosen, order = plan
         key = (*tile[:axis], slice(None), *tile[axis + 1 :])
+        alone = [number for number, points in enumerate(chosen) if len(points) == len(order)]
+        if alone:
+            return np.take(self._blocks[alone[0]][key], chosen[alone[0]], axis)
         parts = [
             np.take(block[key], points, axis)
             for block, points in zip(self._blocks, chosen, strict=True)

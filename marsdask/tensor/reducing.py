@@ -119,6 +119,7 @@ def _reduced(
         return _whole(blocks, shape, ways, program, masked)
     if 0 in shape:
         blocks = tuple(map(np.asarray, blocks))
+    blocks = _in_any_order(blocks, ways)
     parts = seams(blocks, shape)
     if parts is not None:
         each = functools.partial(_reduced, ways=ways, program=program, masked=masked)
@@ -130,6 +131,30 @@ def _reduced(
     if once or math.prod(shape) * itemsize <= 2 * TILE_BYTES:
         return _whole(blocks, shape, ways, program, masked)
     return Tiles(ways, program, masked).run(blocks, shape, itemsize)
+
+
+def _in_any_order(blocks: tuple[Any, ...], ways: Ways) -> tuple[Any, ...]:
+    """Let numbers be read in the order that is easiest along axes where all of them are combined.
+
+    Axes count from the last one, and those along which other blocks have several elements do not.
+    """
+    numeric = [isinstance(block, Deferred) and block.dtype.kind in "biufc" for block in blocks]
+    if not any(numeric):
+        return blocks
+    ndim = max(block.ndim for block in blocks)
+    free = {axis - ndim for axis in set.intersection(*(set(way.axis) for way in ways))}
+    found = []
+    for block, is_numeric in zip(blocks, numeric, strict=True):
+        varies = {
+            axis
+            for other in blocks
+            if other is not block
+            for axis in range(-other.ndim, 0)
+            if other.shape[axis] != 1
+        }
+        axes = [axis + block.ndim for axis in free - varies if axis >= -block.ndim]
+        found.append(block.shuffled(axes) if is_numeric else block)
+    return tuple(found)
 
 
 def _whole(

@@ -9,7 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from marsdask.tensor.fused import Program, Step
 from marsdask.tensor.gathering import Gathering, gather_points, take_along, taking_along
+from marsdask.tensor.reducing import Recipe, Way, reduce_block
+
+SUM = Recipe(np.sum, np.add, tiled=True)
+PRODUCT = Program(2, (Step(np.multiply, (0, 1), (), (), np.dtype(float)),))
 
 BLOCKS = tuple(np.split(np.arange(84).reshape(7, 12), [5, 9], axis=1))
 WHOLE = np.concatenate(BLOCKS, axis=1)
@@ -32,6 +37,30 @@ def test_every_part(points: list[int], row: int, data: st.DataObject) -> None:
     stop = data.draw(st.integers(start, len(points)))
     assert np.array_equal(lazy[row:, start:stop], WHOLE[row:, places[start:stop]])
     assert np.array_equal(np.asarray(lazy), WHOLE[:, places])
+
+
+@pytest.mark.parametrize("axis", [(0,), (1,), (0, 1)])
+def test_a_sum_takes_points_in_any_order(axis: tuple[int, ...]) -> None:
+    """Reductions equal those of the points in order, whatever else they read."""
+    points = np.array([3, 3, 11, 0, 6] * 20_000)
+    blocks = tuple(block.astype(float) for block in BLOCKS)
+    row, column = np.arange(len(points)) + 0.5, np.arange(7.0)[:, None]
+    for others in ((), (row,), (column,), (np.array(2.0),)):
+        lazy = Gathering(blocks, *chosen(points), 1)
+        program = PRODUCT if others else None
+        got = reduce_block(lazy, *others, ways=(Way(SUM, axis),), program=program, masked=False)
+        whole = WHOLE[:, points] * (others[0] if others else 1)
+        np.testing.assert_allclose(got, whole.sum(axis=axis, keepdims=True))
+
+
+def test_shuffled_points_are_taken_block_by_block() -> None:
+    """The parts between borders come from one block each, in order of their places."""
+    points = np.array([3, 3, 11, 0, 6])
+    lazy = Gathering(BLOCKS, *chosen(points), 1)
+    assert lazy.shuffled([0]) is lazy
+    shuffled = lazy.shuffled([1])
+    assert shuffled.borders == [[0, 7], [0, 3, 4, 5]]
+    assert np.array_equal(np.asarray(shuffled), WHOLE[:, np.sort(points)])
 
 
 @pytest.mark.parametrize("axis", [0, 1])
