@@ -77,6 +77,14 @@ class Grid:
 
     @cached_property
     def name(self) -> str:
+        # A name is made of those of the inputs: these first, for the way to the sources may be
+        # longer than Python's stack.
+        stack = _unnamed(self)
+        while stack:
+            if above := _unnamed(stack[-1]):
+                stack += above
+            else:
+                _ = stack.pop().name
         return f"{self.rule.label}-{token(self.rule, self.chunks)}"
 
     @property
@@ -140,6 +148,15 @@ class Grid:
         if self.itemsize is not None:
             return self.itemsize
         return getattr(getattr(self.meta, "dtype", None), "itemsize", None)
+
+
+def _unnamed(grid: Grid) -> list[Grid]:
+    """Return the inputs whose names are still to be made of those of their own inputs."""
+    return [
+        source
+        for source in grid.rule.inputs
+        if "name" not in vars(source) and type(source).name is Grid.name
+    ]
 
 
 @dataclass(frozen=True, eq=False)

@@ -146,13 +146,16 @@ class Fusion:
 
     def _needed_once(self, grid: Grid) -> bool:
         """Tell whether one task at most needs each chunk, be it by way of cheap views."""
-        consumers = self._consumers.get(grid.name, set())
-        if len(consumers) != 1:
-            return False
-        ((consumer, axes),) = consumers
-        if axes is None or not once(consumer, axes):
-            return False
-        return not self._repeated(consumer) or self._needed_once(consumer)
+        while True:
+            consumers = self._consumers.get(grid.name, set())
+            if len(consumers) != 1:
+                return False
+            ((consumer, axes),) = consumers
+            if axes is None or not once(consumer, axes):
+                return False
+            if not self._repeated(consumer):
+                return True
+            grid = consumer
 
     def _spread(self, grid: Grid) -> bool:
         """Tell whether the chunks are parts for an exchange of more than can be held at a time.

@@ -99,3 +99,24 @@ def test_a_failing_step_of_a_program_names_its_grid():
     with pytest.raises(TypeError) as caught:
         task({})
     assert caught.value.marsdask_grid.startswith("total_of")  # type: ignore[attr-defined]
+
+
+DEEP = 5000
+
+
+def test_a_chain_of_grids_needs_no_recursion():
+    """However many steps one tiling makes, they are named, and fused into one task."""
+    grid = numbers(2, 2)
+    for step in range(DEEP):
+        grid = times(grid, step)
+    tasks, _, _ = lower(grid.refs())
+    assert len(tasks) == 2
+
+
+def test_a_chain_of_views_needs_no_recursion():
+    """Whether work is needed once is found by way of however many views."""
+    grid = times(numbers(2, 2, cheap=False), 2)
+    for _ in range(DEEP):
+        grid = blockwise(same, [(grid, (0,))], chunks=((2, 2),), cheap=True)
+    tasks, _, _ = lower(times(grid, 3).refs())
+    assert len(tasks) == 2
