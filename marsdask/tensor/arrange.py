@@ -115,11 +115,13 @@ def triangle(block: Any, shape: Any, starts: tuple[int, ...], k: int, lower: boo
     return np.tril(block, k) if lower else np.triu(block, k)
 
 
+@waits_for_lengths
 def tril(m: Any, k: int = 0) -> Any:
     """Return the lower triangle of matrices. See numpy.tril."""
     return wrap(Triangle(_matrix(m), operator.index(k), True))
 
 
+@waits_for_lengths
 def triu(m: Any, k: int = 0) -> Any:
     """Return the upper triangle of matrices. See numpy.triu."""
     return wrap(Triangle(_matrix(m), operator.index(k), False))

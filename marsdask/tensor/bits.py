@@ -14,6 +14,7 @@ from .mapblocks import map_blocks
 from .rechunk import rechunk
 from .reshape import ravel
 from .shape import normalize_axis
+from .waiting import waits_for_lengths
 
 
 def _along(a: Any, axis: int | None) -> tuple[Any, int]:
@@ -21,6 +22,7 @@ def _along(a: Any, axis: int | None) -> tuple[Any, int]:
     return tensor, normalize_axis(0 if axis is None else axis, tensor.ndim)
 
 
+@waits_for_lengths
 def packbits(a: Any, axis: int | None = None, bitorder: Any = "big") -> Any:
     """Return eight bits as a byte. See numpy.packbits."""
     tensor, axis = _along(a, axis)
@@ -38,6 +40,7 @@ def packbits(a: Any, axis: int | None = None, bitorder: Any = "big") -> Any:
     )
 
 
+@waits_for_lengths
 def unpackbits(
     a: Any, axis: int | None = None, count: int | None = None, bitorder: Any = "big"
 ) -> Any:

@@ -139,6 +139,7 @@ def _edge(values: list[Any], near: Any, far: Any) -> Any:
     return a * values[0] + b * values[1] + c * values[2]
 
 
+@waits_for_lengths
 def unwrap(p: Any, discont: Any = None, axis: int = -1, *, period: Any = 2 * np.pi) -> Any:
     """Take jumps of more than half a period out. See numpy.unwrap."""
     p = wrap(as_node(p))

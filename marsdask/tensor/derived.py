@@ -128,13 +128,13 @@ def _edge(item: Any, a: Any, axis: int) -> Any:
 def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
     """Return the differences of neighbours among all elements. See numpy.ediff1d."""
     flat = wrap(as_node(ary)).ravel()
+    change = subtract(*_neighbours(flat, 0))  # unlike diff(), NumPy refuses bools here
     edges = [None if x is None else wrap(as_node(x)).ravel() for x in (to_begin, to_end)]
     for edge in edges:
         if edge is not None and not np.can_cast(edge.dtype, flat.dtype, "same_kind"):
             raise TypeError("dtype of `to_begin` and `to_end` must be compatible with the input")
-    # Unlike diff(), NumPy refuses bools here.
-    found = (edges[0], subtract(*_neighbours(flat, 0)), edges[1])
-    return concatenate([x for x in found if x is not None], dtype=flat.dtype)
+    found = (edges[0], change, edges[1])
+    return concatenate([x for x in found if x is not None], dtype=change.dtype)
 
 
 @waits_for_lengths

@@ -41,6 +41,7 @@ def _lengths(a: Any) -> tuple[int, ...]:
     return numbers(shape)
 
 
+@waits_for_lengths
 def resize(a: Any, new_shape: Any) -> Any:
     """Repeat the elements to fill a shape. See numpy.resize."""
     shape = (new_shape,) if np.ndim(new_shape) == 0 else tuple(new_shape)

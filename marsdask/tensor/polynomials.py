@@ -14,8 +14,10 @@ from .elementwise import conj, divide, multiply, power, sqrt, square, where
 from .join import length
 from .linalg import matmul, svd
 from .reduce import sum as total
+from .waiting import waits_for_lengths
 
 
+@waits_for_lengths
 def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
     """Return the powers of a vector's elements as columns. See numpy.vander."""
     x = wrap(as_node(x))

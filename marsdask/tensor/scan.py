@@ -29,6 +29,7 @@ from .pointwise import assign
 from .reshape import ravel
 from .scratch import lined_up
 from .shape import normalize_axis
+from .waiting import waits_for_lengths
 
 #: Rows at least this long are added one to the other; shorter ones are left to NumPy.
 LONG_ROW = 256
@@ -258,6 +259,14 @@ nancumsum = scan("nancumsum", np.add, np.nancumsum, skips_nan=True)
 nancumprod = scan("nancumprod", np.multiply, np.nancumprod, skips_nan=True)
 
 
+@waits_for_lengths
+def with_initial(a: Any, axis: int | None, initial: int) -> Any:
+    """Return an accumulation with what it starts from in front."""
+    place = normalize_axis(0 if axis is None else axis, a.ndim)
+    shape = [1 if i == place else n for i, n in enumerate(numbers(a.node.shape))]
+    return concatenate([full(shape, initial, a.dtype), a], place)
+
+
 def cumulative(name: str, func: Callable[..., Any], initial: int) -> Callable[..., Any]:
     """Return the array API's form of a scan, which wants an axis unless there is only one."""
 
@@ -268,11 +277,7 @@ def cumulative(name: str, func: Callable[..., Any], initial: int) -> Callable[..
         if axis is None and node.meta.ndim != 1:
             raise ValueError(f"{name} needs an axis for arrays that are not 1-d")
         result = func(x, axis=axis, dtype=dtype)
-        if not include_initial:
-            return result
-        place = normalize_axis(0 if axis is None else axis, node.meta.ndim)
-        shape = [1 if i == place else n for i, n in enumerate(numbers(node.shape))]
-        return concatenate([full(shape, initial, result.dtype), result], place)
+        return with_initial(result, axis, initial) if include_initial else result
 
     lazy.__name__ = lazy.__qualname__ = name
     lazy.__doc__ = f"Accumulate along an axis. See numpy.{name}."

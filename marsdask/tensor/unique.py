@@ -190,6 +190,7 @@ def places(block: Any, table: Any) -> Any:
     return found
 
 
+@waits_for_lengths
 def unique(
     ar: Any,
     return_index: bool = False,
@@ -232,7 +233,6 @@ def _outputs(a: Any, flags: tuple[bool, ...], *, equal_nan: bool) -> list[Any]:
     ]
 
 
-@waits_for_lengths
 def _unique_along(node: Node, axis: int, flags: tuple[bool, ...]) -> Any:
     """Return the distinct parts along an axis: each becomes a record."""
     dtype = node.meta.dtype

@@ -19,6 +19,7 @@ from .pointwise import assign
 from .rechunk import rechunk
 from .reshape import ravel, reshape
 from .setitem import setitem
+from .waiting import waits_for_lengths
 
 
 class Flat:
@@ -71,6 +72,7 @@ def swap_bytes(block: Any) -> Any:
     return block.byteswap()
 
 
+@waits_for_lengths
 def view(a: Any, dtype: Any = None, order: Any = "C") -> Any:
     """Return the same bytes as elements of another type. See numpy.ndarray.view.
 

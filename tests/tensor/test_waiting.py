@@ -137,6 +137,16 @@ OF_VECTORS: dict[str, Call] = {
     "histogram": lambda a, p: p.histogram(a, bins=4)[0],
     "searchsorted": lambda a, p: p.searchsorted(p.sort(a), [0.5, 1]),
     "select": lambda a, p: p.select([a > 1], [a]),
+    "packbits": lambda a, p: p.packbits(a > 1),
+    "unwrap": lambda a, p: p.unwrap(a * 9),
+    "vander": lambda a, p: p.vander(a, 3),
+    "vander of all": lambda a, p: p.vander(a[:4]),
+    "triangle": lambda a, p: p.tril(a),
+    "resize": lambda a, p: p.resize(a, (3, 4)),
+    "bytes": lambda a, p: a.view("u1"),
+    "dates": lambda a, p: p.ediff1d((a * 99).astype("M8[s]")).astype(float),
+    "equal parts": lambda a, p: p.split(a[:6], 2)[1],
+    "cumulative_sum": lambda a, p: p.cumulative_sum(a, include_initial=True),
 }
 
 OF_MATRICES: dict[str, Call] = {
@@ -189,6 +199,14 @@ OF_MATRICES: dict[str, Call] = {
     "set column": lambda a, p: changed(a, (slice(None), 1)),
     "set element": lambda a, p: changed(a, (0, 1)),
     "rot90": lambda a, p: p.rot90(a),
+    "unique rows": lambda a, p: p.unique(a, axis=0),
+    "inverse": lambda a, p: p.unique(a, return_inverse=True)[1],
+    "svdvals": lambda a, p: p.linalg.svdvals(a),
+    "cond": lambda a, p: p.linalg.cond(a),
+    "rank": lambda a, p: p.linalg.matrix_rank(a),
+    "pinv": lambda a, p: p.linalg.pinv(a),
+    "nuclear norm": lambda a, p: p.linalg.norm(a, "nuc"),
+    "multi_dot": lambda a, p: p.linalg.multi_dot([a, a.T, a]),
 }
 
 CASES = [(unknown_vector, VECTOR, call) for call in OF_VECTORS.values()] + [
@@ -232,6 +250,15 @@ def test_what_is_known_beforehand_is_told() -> None:
     assert np.isnan(first.shape[0])
     np.testing.assert_array_equal(mt.concatenate([first, second]).compute(), ROWS)
     assert_same(mt.pad(rows, 1).execute()[1:-1, 1:-1], ROWS)
+
+
+def test_what_is_told_holds_for_few_as_well() -> None:
+    """What is the same for two long arrays may be another for a short one."""
+    lazy = mt.arange(6, chunk_size=2).reshape(2, 3)
+    for rows in (lazy[lazy[:, 0] > 9], lazy[lazy[:, 0] > 1]):
+        for found in (mt.diagonal(rows), mt.split(rows, [1, 3])[1]):
+            told, value = found.shape, found.compute()
+            assert all(np.isnan(n) or n == m for n, m in zip(told, value.shape, strict=True))
 
 
 def test_lengths_that_are_needed_for_good() -> None:

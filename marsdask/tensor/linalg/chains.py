@@ -15,12 +15,14 @@ from marsdask.tensor.base import as_node
 from marsdask.tensor.create import eye
 from marsdask.tensor.reshape import reshape
 from marsdask.tensor.shape import broadcast_to, moveaxis
+from marsdask.tensor.waiting import waits_for_lengths
 
 from .products import matmul
 from .solve import inv, solve
 from .stacks import square
 
 
+@waits_for_lengths
 def matrix_power(a: Any, n: int) -> Any:
     """Multiply square matrices ``n`` times with themselves. See numpy.linalg.matrix_power."""
     node = square(as_node(a))
@@ -39,6 +41,7 @@ def matrix_power(a: Any, n: int) -> Any:
     return result
 
 
+@waits_for_lengths
 def multi_dot(arrays: Sequence[Any], *, out: Any = None) -> Any:
     """Multiply matrices in the order that takes the fewest operations. See numpy.linalg.multi_dot.
 

@@ -410,6 +410,7 @@ def svd(
     return SVDResult(u, s, v)
 
 
+@waits_for_lengths
 def svdvals(a: Any) -> Any:
     """Return the singular values. See numpy.linalg.svdvals."""
     node = matrices(as_node(a))

@@ -14,6 +14,7 @@ from marsdask.tensor import elementwise, reduce
 from marsdask.tensor.base import as_node
 from marsdask.tensor.random import RandomState
 from marsdask.tensor.shape import expand_dims, moveaxis
+from marsdask.tensor.waiting import waits_for_lengths
 
 from .contract import conjugated
 from .decompose import qr, svd, svdvals, transposed
@@ -56,6 +57,7 @@ def _matrix_norm(x: Any, order: Any, axes: tuple[int, int], keepdims: bool) -> A
     return result if keepdims else result.squeeze(axes)
 
 
+@waits_for_lengths
 def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
     """Return a norm of a vector, of a matrix, or along axes. See numpy.linalg.norm."""
     node = as_node(x)

@@ -88,6 +88,7 @@ def _cutoff(node: Node, rtol: Any) -> Any:
     return max(numbers(node.shape[-2:])) * np.finfo(dtype).eps
 
 
+@waits_for_lengths
 def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any = None) -> Any:
     """Count the singular values that are not almost zero. See numpy.linalg.matrix_rank."""
     if tol is not None and rtol is not None:
@@ -114,6 +115,7 @@ def _along_last(limit: Any) -> Any:
     return expand_dims(tensor, -1) if tensor.ndim else limit
 
 
+@waits_for_lengths
 def cond(x: Any, p: Any = None) -> Any:
     """Return the condition number. See numpy.linalg.cond.
 
@@ -137,6 +139,7 @@ def ratio(a: Any, b: Any) -> Any:
         return np.where(np.equal(a, 0) & np.equal(b, 0), np.inf, np.divide(a, b)).astype(a.dtype)
 
 
+@waits_for_lengths
 def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = np._NoValue) -> Any:
     """Return pseudo-inverses. See numpy.linalg.pinv."""
     node = matrices(as_node(a))
