@@ -147,5 +147,6 @@ self._private
 def test_it_exists(module, name):
     """Each listed name is there in the dask that is installed."""
     found = importlib.import_module(module)
-    for part in name.split("."):
+    for part in filter(None, name.split(".")):
+        assert hasattr(found, part), f"{part} of {name}"
         found = getattr(found, part)

@@ -270,7 +270,7 @@ def test_what_does_not_know_masks_says_so() -> None:
     for call in (
         lambda: mt.sort(lazy),
         lambda: mt.median(lazy),
-        lambda: mt.nansum(lazy),
+        lambda: mt.nanargmax(lazy),
         lambda: lazy.sum(where=lazy.mask),
         lambda: mt.add(lazy, 1, where=lazy.mask),
         lambda: np.add.reduce(lazy),
@@ -279,3 +279,39 @@ def test_what_does_not_know_masks_says_so() -> None:
     ):
         with pytest.raises(NotImplementedError):
             call()
+
+
+@given(masked_arrays(min_side=1), st.data())
+def test_order(arrays: Any, data: Any) -> None:
+    """What is masked is sorted to an end, and is no median."""
+    masked, lazy, _ = arrays
+    axis = data.draw(st.integers(-1, masked.ndim - 1))
+    pairs = [(ma.sort(lazy, axis), np.ma.sort(masked, axis))]
+    if masked.dtype.kind == "i":
+        how: Any = {"axis": axis, "endwith": False}
+        pairs.append((ma.sort(lazy, **how), np.ma.sort(masked, **how)))
+    pairs.append((ma.median(lazy, axis), np.ma.median(masked, axis)))
+    pairs.append((ma.median(lazy), np.ma.median(masked)))
+    assert_all_alike(pairs, 1e-6)
+    lazy.sort(axis=axis)
+    assert_alike(lazy, np.ma.sort(masked, axis))
+
+
+def test_products() -> None:
+    """Masked factors count as nothing; a result of nothing else is masked."""
+    x = np.ma.masked_array([[1, 2, 3], [4, 5, 6]], mask=np.array([[1, 1, 1], [0, 1, 0]], bool))
+    lazy = mt.tensor(x, chunk_size=2)
+    assert_alike(ma.dot(lazy, lazy.T), np.ma.dot(x, x.T))
+    assert_alike(lazy.dot(np.ones((3, 2))), np.ma.dot(x, np.ones((3, 2))))
+
+
+@pytest.mark.parametrize("name", ["nansum", "nanprod", "nanmean", "nanmin", "nanmax", "nanvar"])
+def test_nan_beside_the_mask(name: str) -> None:
+    """Is passed over as well."""
+    x = np.ma.masked_array(
+        [[1, np.nan, 3], [4, 5, np.nan]], mask=np.array([[1, 0, 0], [0, 1, 0]], bool)
+    )
+    hidden = np.ma.masked_invalid(x)
+    for axis in (None, 1):
+        expected = getattr(hidden, name.removeprefix("nan"))(axis=axis)
+        assert_alike(getattr(mt, name)(mt.tensor(x, chunk_size=2), axis=axis), expected)

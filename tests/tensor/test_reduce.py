@@ -46,7 +46,7 @@ def axes_of(ndim: int) -> st.SearchStrategy[Any]:
     return st.one_of(*options)
 
 
-def compare(name: str, array: Any, lazy: Any, **kwargs: Any) -> None:
+def assert_as_numpy(name: str, array: Any, lazy: Any, **kwargs: Any) -> None:
     """Check one reduction: equal values, or the same kind of refusal."""
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
@@ -68,7 +68,7 @@ def test_reductions_equal_numpy(name: str, data: st.DataObject) -> None:
     axis = data.draw(axes_of(array.ndim))
     keepdims = data.draw(st.booleans())
     with grids(merged=data.draw(st.booleans())):
-        compare(name, array, tensor_of(array, chunks), axis=axis, keepdims=keepdims)
+        assert_as_numpy(name, array, tensor_of(array, chunks), axis=axis, keepdims=keepdims)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -78,7 +78,7 @@ def test_reductions_of_expressions(name: str, case: tuple[Any, Any], data: st.Da
     array, chunks = case
     axis = data.draw(axes_of(array.ndim))
     lazy = tensor_of(array, chunks)
-    compare(name, array * 2 + array, lazy * 2 + lazy, axis=axis)
+    assert_as_numpy(name, array * 2 + array, lazy * 2 + lazy, axis=axis)
 
 
 @pytest.mark.parametrize("axis", [None, 0, 1, (0, 1), 2])
@@ -88,9 +88,9 @@ def test_blocks_larger_than_a_tile(name: str, axis: Any) -> None:
     array = np.random.default_rng(1).normal(size=(40, 300, 7))
     array[3, 4, 5] = np.nan if name.startswith("nan") else 0.0
     lazy = tensor_of(array, ((30, 10), (300,), (7,)))
-    compare(name, np.sin(array) * 0.1 + 1, mt.sin(lazy) * 0.1 + 1, axis=axis)
-    compare(name, array.T * 0.1 + 1, lazy.T * 0.1 + 1, axis=axis)
-    compare(name, array, lazy, axis=axis)
+    assert_as_numpy(name, np.sin(array) * 0.1 + 1, mt.sin(lazy) * 0.1 + 1, axis=axis)
+    assert_as_numpy(name, array.T * 0.1 + 1, lazy.T * 0.1 + 1, axis=axis)
+    assert_as_numpy(name, array, lazy, axis=axis)
 
 
 @pytest.mark.parametrize("name", ["sum", "prod", "max", "min", "any", "all", "mean", "var", "std"])
@@ -102,7 +102,7 @@ def test_where(name: str, case: tuple[Any, Any], data: st.DataObject) -> None:
     mask = data.draw(st.sampled_from([array > 0, array.sum(axis=0) > 1, np.ones_like(array, bool)]))
     extra = {"initial": 2} if name in ("max", "min") else {}
     axis = data.draw(axes_of(array.ndim))
-    compare(name, array, tensor_of(array, chunks), axis=axis, where=mask, **extra)
+    assert_as_numpy(name, array, tensor_of(array, chunks), axis=axis, where=mask, **extra)
 
 
 def test_where_without_an_identity_is_refused_at_the_call() -> None:
@@ -116,7 +116,7 @@ def test_where_without_an_identity_is_refused_at_the_call() -> None:
 def test_initial(name: str, shape: tuple[int, ...]) -> None:
     """``initial`` counts once, and is what nothing reduces to."""
     array = np.arange(np.prod(shape, dtype=int), dtype="f8").reshape(shape)
-    compare(name, array, mt.tensor(array, chunk_size=2), initial=3)
+    assert_as_numpy(name, array, mt.tensor(array, chunk_size=2), initial=3)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -128,7 +128,7 @@ def test_dtype(name: str, wanted: str, dtype: str) -> None:
     array = np.array([[1, 0, 1], [1, 1, 0]], dtype)
     if name in ("mean", "var") and (wanted == "i4" or (dtype == "c16" and wanted != "c16")):
         pytest.skip("NumPy's own result drops parts of the numbers")
-    compare(name, array, tensor_of(array, ((1, 1), (2, 1))), axis=0, dtype=wanted)
+    assert_as_numpy(name, array, tensor_of(array, ((1, 1), (2, 1))), axis=0, dtype=wanted)
 
 
 @pytest.mark.parametrize("name", ["var", "std", "nanvar", "nanstd"])
@@ -137,7 +137,7 @@ def test_ddof(name: str, ddof: float) -> None:
     """``ddof`` and its other name, ``correction``, are subtracted from the count."""
     array = np.arange(12.0).reshape(3, 4)
     lazy = tensor_of(array, ((2, 1), (1, 3)))
-    compare(name, array, lazy, axis=0, ddof=ddof)
+    assert_as_numpy(name, array, lazy, axis=0, ddof=ddof)
     if not name.startswith("nan"):
         assert_same(getattr(mt, name)(lazy, correction=ddof), getattr(np, name)(array, ddof=ddof))
 

@@ -32,8 +32,8 @@ LINES = {
     ("command", "line"), [(command, line) for command in LINES for line in LINES[command]]
 )
 def test_documented_lines(command, line):
-    """Each line parses."""
-    parse(command, "mars", line.split(), {})
+    """Each line parses, to something else than nothing given."""
+    assert parse(command, "mars", line.split(), {}) != parse(command, "mars", [], {})
 
 
 def test_both_spellings_are_one_option():
