@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -17,6 +18,13 @@ from marsdask.core.config import option_context
 
 #: Types that NumPy treats differently: signed, unsigned, half, single, double, complex, bool.
 DTYPES = ("i1", "u2", "i8", "f2", "f4", "f8", "c16", "?")
+
+
+def draws(count: int) -> settings:
+    """Return the settings for so many draws, and for ten times as many in the long run."""
+    profile = settings.default
+    assert profile is not None
+    return settings(max_examples=count * profile.max_examples // 20)
 
 
 def _cuts(length: int) -> st.SearchStrategy[tuple[int, ...]]:

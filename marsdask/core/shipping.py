@@ -3,50 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any
 
 from marsdask.scheduler.base import Done, Stage
 
 from .adopted import Adopted
-from .chunk import Grid, Held, HeldGrid
 from .config import option_context, options
 from .errors import explain_failure
 from .graph import Graph, pack, unpack
 from .node import Node
 from .plan import Plan
 from .stored import Stored
-from .tiling import Compilation, Infos, Layout
-from .types import Chunks
-
-
-@dataclass(frozen=True, eq=False)
-class Resident(Node):
-    """A computed node as the scheduler sees it that holds the chunks."""
-
-    interned: ClassVar[bool] = False
-
-    stored_name: str
-    stored_meta: Any = field(repr=False)
-    stored_chunks: Chunks = field(repr=False)
-    layout: Layout = field(repr=False)
-
-    @property
-    def name(self) -> str:
-        return self.stored_name
-
-    @property
-    def meta(self) -> Any:
-        return self.stored_meta
-
-    @property
-    def chunks(self) -> Chunks:
-        return self.stored_chunks
-
-    def tile(self, *inputs: Any) -> Grid:
-        del inputs
-        held = Held(self.name, self.layout.keys, self.layout.nbytes)
-        return HeldGrid(held, self.layout.chunks, self.meta)
+from .tiling import Compilation, Infos
 
 
 class Arrived(Compilation):
@@ -124,9 +92,7 @@ def can_be_sent(graph: Graph) -> bool:
 
 
 def _resident(node: Node) -> Node:
-    if isinstance(node, Stored):
-        return Resident(node.name, node.meta, node.chunks, node.result.layout)
-    return node
+    return node.resident() if isinstance(node, Stored) else node
 
 
 def written_at(graph: Graph, name: str | None, error: BaseException) -> None:

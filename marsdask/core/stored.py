@@ -30,7 +30,7 @@ class Result:
 
 
 @dataclass(frozen=True, eq=False)
-class Stored(Node):
+class Computed(Node):
     """A computed node: same name, meta and logical chunks, but no ancestors."""
 
     interned: ClassVar[bool] = False
@@ -38,7 +38,6 @@ class Stored(Node):
     stored_name: str
     stored_meta: Any = field(repr=False)
     stored_chunks: Chunks = field(repr=False)
-    result: Result = field(repr=False)
 
     @property
     def name(self) -> str:
@@ -56,10 +55,31 @@ class Stored(Node):
     def chunks(self) -> Chunks:
         return self.stored_chunks
 
+
+@dataclass(frozen=True, eq=False)
+class Resident(Computed):
+    """A computed node as the scheduler sees it that holds the chunks."""
+
+    layout: Layout = field(repr=False)
+
     def tile(self, *inputs: Any) -> Grid:
         del inputs
-        layout = self.result.layout
-        return HeldGrid(Held(self.name, layout.keys, layout.nbytes), layout.chunks, self.meta)
+        held = Held(self.name, self.layout.keys, self.layout.nbytes)
+        return HeldGrid(held, self.layout.chunks, self.meta)
+
+
+@dataclass(frozen=True, eq=False)
+class Stored(Computed):
+    """A computed node whose chunks a session keeps."""
+
+    result: Result = field(repr=False)
+
+    def tile(self, *inputs: Any) -> Grid:
+        return self.resident().tile(*inputs)
+
+    def resident(self) -> Resident:
+        """Return the node as the scheduler sees it."""
+        return Resident(self.name, self.meta, self.chunks, self.result.layout)
 
     def embedded(self) -> Embedded:
         """Return a node that carries the values themselves, usable in any session."""
@@ -117,28 +137,11 @@ class BlockAt:
 
 
 @dataclass(frozen=True, eq=False)
-class Embedded(Node):
+class Embedded(Computed):
     """Blocks in memory that travel inside the graph."""
 
-    interned: ClassVar[bool] = False
-
-    stored_name: str
-    stored_meta: Any = field(repr=False)
-    stored_chunks: Chunks = field(repr=False)
     block_chunks: Chunks = field(repr=False)
     blocks: Mapping[Index, Any] = field(repr=False)
-
-    @property
-    def name(self) -> str:
-        return self.stored_name
-
-    @property
-    def meta(self) -> Any:
-        return self.stored_meta
-
-    @property
-    def chunks(self) -> Chunks:
-        return self.stored_chunks
 
     def tile(self, *inputs: Any) -> Grid:
         del inputs

@@ -134,6 +134,27 @@ def test_special_values():
                 np.testing.assert_array_equal(np.signbit(found)[real], np.signbit(expected)[real])
 
 
+def test_special_values_of_complex_numbers():
+    """Every pair of them as real and imaginary part, signs of both included."""
+    pairs = itertools.product(SPECIAL, repeat=2)
+    z = np.array([complex(*pair) for pair in pairs])
+    x, y = np.repeat(z, 7), np.resize(z, 7 * len(z))
+    a, b = mt.asarray(x, chunk_size=100), mt.asarray(y, chunk_size=150)
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for name, kinds in (*array_api.UNARY.items(), *array_api.BINARY.items()):
+            if "c" not in kinds:
+                continue
+            both = name in array_api.BINARY
+            found = getattr(mt, name)(*((a, b) if both else (a,))).compute()
+            expected = getattr(np, name)(*((x, y) if both else (x,)))
+            for part in (np.real, np.imag):
+                mine, theirs = part(found), part(expected)
+                np.testing.assert_array_equal(mine, theirs, err_msg=name)
+                sure = ~np.isnan(theirs)
+                np.testing.assert_array_equal(np.signbit(mine[sure]), np.signbit(theirs[sure]))
+
+
 @pytest.mark.parametrize("name", array_api.OPERATORS)
 def test_operators(name):
     """Operators are their functions; reflected ones and those in place go with them."""

@@ -9,11 +9,12 @@ import dask
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 import marsdask.dataframe as md
 import marsdask.tensor as mt
 from tests.dataframe.tables import filtered, tables
+from tests.strategies import draws
 
 RIGHT = pd.DataFrame({"k": [1, 0, 7, 1, -2, 2, 8, 9, 0], "v": np.arange(9) * 1.5})
 
@@ -56,7 +57,7 @@ def _coalesce() -> None:
 
 
 @pytest.mark.parametrize("name", OPERATIONS)
-@settings(max_examples=8)
+@draws(8)
 @given(both=tables(min_rows=2))
 def test_dask_computes_it(name: str, both: Any) -> None:
     """Over rows known and unknown, in many chunks and in one."""

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import marsdask.tensor as mt
-from tests.strategies import arrays_and_chunks, assert_like_numpy, assert_same
+from tests.strategies import arrays_and_chunks, assert_like_numpy, assert_same, draws
 
 
 def larger(a: Any, b: Any, scale: int = 1) -> Any:
@@ -42,7 +42,7 @@ CASES: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("name", CASES)
-@settings(max_examples=3)
+@draws(6)
 @given(
     case=arrays_and_chunks(("i4", "f8"), min_dims=2, max_dims=2, min_side=1, nan=False),
     merged=st.booleans(),

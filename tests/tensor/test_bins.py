@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import marsdask.tensor as mt
-from tests.strategies import arrays_and_chunks, assert_like_numpy, assert_same, tensor_of
+from tests.strategies import arrays_and_chunks, assert_like_numpy, assert_same, draws, tensor_of
 
 CASES: dict[str, Any] = {
     "bincount": lambda xp, a: xp.bincount(a),
@@ -33,7 +33,7 @@ CASES: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("name", CASES)
-@settings(max_examples=3)
+@draws(6)
 @given(
     case=arrays_and_chunks(("i1", "u2", "i8", "f4", "f8", "?"), min_dims=1, max_dims=1, nan=False),
     merged=st.booleans(),

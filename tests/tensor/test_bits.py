@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import marsdask.tensor as mt
-from tests.strategies import arrays_and_chunks, assert_like_numpy, assert_same
+from tests.strategies import arrays_and_chunks, assert_like_numpy, assert_same, draws
 
 CASES: dict[str, Any] = {
     "pack": lambda xp, a: xp.packbits(xp.concatenate([a, a]) > 1),
@@ -28,7 +28,7 @@ CASES: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("name", CASES)
-@settings(max_examples=3)
+@draws(6)
 @given(case=arrays_and_chunks(("u1",), min_dims=2, max_dims=2, min_side=1), merged=st.booleans())
 def test_equals_numpy(name: str, case: Any, merged: bool) -> None:
     """Values, types and shapes, or the type of the error."""

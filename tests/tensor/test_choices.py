@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import marsdask.tensor as mt
-from tests.strategies import arrays_and_chunks, assert_like_numpy, assert_same
+from tests.strategies import arrays_and_chunks, assert_like_numpy, assert_same, draws
 
 CASES: dict[str, Any] = {
     "choose": lambda xp, a: xp.choose(a % 3, [a, 0, a * 2]),
@@ -33,7 +33,7 @@ CASES: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("name", CASES)
-@settings(max_examples=3)
+@draws(6)
 @given(
     case=arrays_and_chunks(("i1", "i8"), min_dims=2, max_dims=2, min_side=1), merged=st.booleans()
 )

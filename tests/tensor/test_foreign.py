@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import marsdask.tensor as mt
 from marsdask.core.collection import wrap
 from marsdask.tensor.device import Moved, on_cpu
 from marsdask.tensor.foreign import as_array, is_array, is_foreign
-from tests.strategies import chunkings, grids
+from tests.strategies import chunkings, draws, grids
 
 
 class OnDevice(np.lib.mixins.NDArrayOperatorsMixin):
@@ -121,7 +121,7 @@ PATHS: list[Callable[[Any, Any], Any]] = [
 
 
 @pytest.mark.parametrize("path", range(len(PATHS)))
-@settings(max_examples=8)
+@draws(8)
 @given(data=st.data())
 def test_blocks_stay_on_the_device(path: int, data: st.DataObject) -> None:
     """Elementwise functions, reductions, products and indices equal NumPy's, block by block."""

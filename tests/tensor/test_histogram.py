@@ -6,11 +6,18 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import marsdask.tensor as mt
-from tests.strategies import arrays_and_chunks, assert_like_numpy, assert_same, chunkings, values
+from tests.strategies import (
+    arrays_and_chunks,
+    assert_like_numpy,
+    assert_same,
+    chunkings,
+    draws,
+    values,
+)
 
 RULES = ("auto", "sqrt", "sturges", "rice", "scott", "doane", "fd", "stone")
 
@@ -53,7 +60,7 @@ POINTS: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("name", CASES)
-@settings(max_examples=2)
+@draws(4)
 @given(
     case=arrays_and_chunks(("i1", "i8", "f4", "f8"), min_dims=0, max_dims=2), merged=st.booleans()
 )
@@ -63,7 +70,7 @@ def test_equals_numpy(name: str, case: Any, merged: bool) -> None:
 
 
 @pytest.mark.parametrize("name", POINTS)
-@settings(max_examples=2)
+@draws(4)
 @given(data=st.data())
 def test_points_equal_numpy(name: str, data: st.DataObject) -> None:
     """Counts of points in boxes, and each axis's edges."""

@@ -8,12 +8,12 @@ from typing import Any
 import dask.array as da
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import marsdask.tensor as mt
 from marsdask.tensor.overlap import Overlap
-from tests.strategies import arrays_and_chunks, assert_same, grids
+from tests.strategies import arrays_and_chunks, assert_same, draws, grids
 
 DATA = np.arange(48.0).reshape(8, 6)
 EDGES = {"reflect": "symmetric", "periodic": "wrap", "nearest": "edge"}
@@ -41,7 +41,7 @@ def test_halos_are_those_of_dask(depth: Any, boundary: Any) -> None:
     assert_same(mt.overlap.trim_internal(wide, depth, boundary), DATA)
 
 
-@settings(max_examples=40)
+@draws(40)
 @given(st.data(), st.booleans())
 def test_a_stencil_does_not_see_the_chunks(data: Any, merged: bool) -> None:
     """Whatever the chunks, the boundary and the depth, and with lengths that nobody knows."""

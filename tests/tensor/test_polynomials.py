@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import marsdask.tensor as mt
-from tests.strategies import arrays_and_chunks, assert_like_numpy, assert_same
+from tests.strategies import arrays_and_chunks, assert_like_numpy, assert_same, draws
 
 CASES: dict[str, Any] = {
     "vander": lambda xp, a: xp.vander(a),
@@ -31,7 +31,7 @@ CASES: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("name", CASES)
-@settings(max_examples=3)
+@draws(6)
 @given(
     case=arrays_and_chunks(("i4", "f8", "f4"), min_dims=1, max_dims=1, min_side=2, nan=False),
     merged=st.booleans(),

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.special
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import marsdask.tensor as mt
 from marsdask.tensor import special
-from tests.strategies import arrays_and_chunks, assert_same, chunkings, grids, tensor_of
+from tests.strategies import arrays_and_chunks, assert_same, chunkings, draws, grids, tensor_of
 
 TESTED_APART = {"log_softmax", "logsumexp", "sinc", "softmax"}
 TABLE = [name for name in dir(special) if name not in TESTED_APART]
@@ -107,7 +107,7 @@ def test_every_function_equals_scipys(name: str) -> None:
         assert_as_scipy(name, arrays, [tensor_of(x, ((2,), (2, 1))) for x in arrays])
 
 
-@settings(max_examples=60)
+@draws(60)
 @given(data=st.data())
 def test_functions_equal_scipy_in_all_chunks(data: st.DataObject) -> None:
     """Operands broadcast, differ in chunks and type, and may be empty."""

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.spatial.distance as reference
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import marsdask.tensor as mt
 from marsdask.core.config import option_context
 from marsdask.tensor.spatial import distance
-from tests.strategies import chunkings, grids, tensor_of
+from tests.strategies import chunkings, draws, grids, tensor_of
 
 METRICS: dict[str, dict[str, Any]] = {
     "braycurtis": {},
@@ -48,7 +48,7 @@ def points(count: int, metric: str, seed: int) -> Any:
 
 
 @pytest.mark.parametrize("metric", METRICS)
-@settings(max_examples=4)
+@draws(4)
 @given(data=st.data())
 def test_distances_equal_scipy(metric: str, data: st.DataObject) -> None:
     """Every metric, between two matrices and within one, in blocks and cut by size."""

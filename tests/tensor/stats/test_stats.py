@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.stats
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import marsdask.tensor as mt
 from marsdask.tensor import stats
-from tests.strategies import chunkings, grids, tensor_of
+from tests.strategies import chunkings, draws, grids, tensor_of
 
 #: Each function of one sample, with the options worth trying.
 ONE: dict[str, list[dict[str, Any]]] = {
@@ -64,7 +64,7 @@ def assert_equal(lazy: Any, expected: Any) -> None:
 
 
 @pytest.mark.parametrize(("name", "count"), [*((n, 1) for n in ONE), *((n, 2) for n in TWO)])
-@settings(max_examples=8)
+@draws(8)
 @given(data=st.data())
 def test_functions_equal_scipy(name: str, count: int, data: st.DataObject) -> None:
     """Statistic and p-value are SciPy's for every axis, policy of nan, and option."""
@@ -79,7 +79,7 @@ def test_functions_equal_scipy(name: str, count: int, data: st.DataObject) -> No
         assert_equal(getattr(stats, name)(*tensors, **options), expected)
 
 
-@settings(max_examples=15)
+@draws(15)
 @given(data=st.data())
 def test_ranks_equal_scipy(data: st.DataObject) -> None:
     """Every method ranks as SciPy does, ties and nan too, through the parallel sort or in lanes."""
@@ -98,7 +98,7 @@ def test_ranks_equal_scipy(data: st.DataObject) -> None:
     assert found.dtype == (np.float64 if dtype == "f8" or method == "average" else np.int64)
 
 
-@settings(max_examples=12)
+@draws(12)
 @given(data=st.data())
 def test_kolmogorov_and_smirnov_equal_scipy(data: st.DataObject) -> None:
     """Distances, p-values, places and signs are SciPy's, exact and approximate."""
