@@ -10,7 +10,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from math import isclose
 from pathlib import Path
@@ -119,12 +119,25 @@ def processor_seconds(process: psutil.Process) -> float:
 
 def run_row(row: str, system: str, plan: Plan) -> Outcome:
     """Measure one row on one system; whatever happens becomes an Outcome."""
-    outcome = Outcome(row, system)
+    return run_rows([row], system, plan)[0]
+
+
+def run_rows(rows: Sequence[str], system: str, plan: Plan) -> list[Outcome]:
+    """Measure rows in one process, and those after one that it did not survive in the next."""
+    outcomes: list[Outcome] = []
+    while len(outcomes) < len(rows):
+        outcomes += run_child(rows[len(outcomes) :], system, plan)
+    return outcomes
+
+
+def run_child(rows: Sequence[str], system: str, plan: Plan) -> list[Outcome]:
+    """Measure rows in a process of their own, as far as it lives."""
+    outcomes: list[Outcome] = []
     reader, writer = os.pipe()
     with tempfile.TemporaryFile() as errors, os.fdopen(reader, "rb", buffering=0) as events:
         try:
             child = subprocess.Popen(
-                command(row, system, plan, writer),
+                command(rows, system, plan, writer),
                 pass_fds=(writer,),
                 stdin=subprocess.DEVNULL,
                 stdout=errors,
@@ -133,27 +146,31 @@ def run_row(row: str, system: str, plan: Plan) -> Outcome:
                 start_new_session=True,
             )
         except OSError as error:
-            outcome.reason = str(error)
-            return outcome
+            return [Outcome(row, system, reason=str(error)) for row in rows]
         finally:
             os.close(writer)
+        told = Events(events)
         try:
-            follow(events, child.pid, outcome, time.monotonic() + plan.timeout)
+            for row in rows:
+                outcome = Outcome(row, system)
+                outcomes.append(outcome)
+                told.deadline = time.monotonic() + plan.timeout
+                if not follow(told, child.pid, outcome):
+                    break
         except TimeoutError:
             outcome.reason = f"timeout of {plan.timeout:g} s"
         finally:
             end_tree(child, plan.grace)
         if not outcome.digest and not outcome.reason:
             outcome.reason = last_words(errors, child.returncode)
-    return outcome
+    return outcomes
 
 
-def command(row: str, system: str, plan: Plan, fd: int) -> list[str]:
+def command(rows: Sequence[str], system: str, plan: Plan, fd: int) -> list[str]:
     """Return the command line of the child."""
     python = plan.interpreters.get(system, sys.executable)
     options = {
         "--system": system,
-        "--row": row,
         "--scale": plan.scale,
         "--repeat": plan.repeat,
         "--patience": plan.patience,
@@ -161,14 +178,43 @@ def command(row: str, system: str, plan: Plan, fd: int) -> list[str]:
         "--fd": fd,
     }
     words = [str(word) for option in options.items() for word in option]
-    return [python, "-m", "benchmarks.run_one", *words, "--modules", *plan.modules]
+    words += ["--row", *rows, "--modules", *plan.modules]
+    return [python, "-m", "benchmarks.run_one", *words]
 
 
-def follow(events: IO[bytes], pid: int, outcome: Outcome, deadline: float) -> None:
-    """Turn the child's events into the outcome; memory and processor count between two of them."""
+class Events:
+    """What a child says, line by line, until it closes its end; TimeoutError at the deadline."""
+
+    def __init__(self, pipe: IO[bytes]) -> None:
+        """Listen to a pipe; whoever does so sets the deadline."""
+        self.deadline = 0.0
+        self._pipe = pipe
+        self._lines: list[bytes] = []
+        self._pending = b""
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        """Yield the lines as they come."""
+        with selectors.DefaultSelector() as selector:
+            selector.register(self._pipe, selectors.EVENT_READ)
+            while True:
+                while self._lines:
+                    yield json.loads(self._lines.pop(0))
+                if not selector.select(max(0.0, self.deadline - time.monotonic())):
+                    raise TimeoutError
+                block = os.read(self._pipe.fileno(), 1 << 16)
+                if not block:
+                    return
+                *self._lines, self._pending = (self._pending + block).split(b"\n")
+
+
+def follow(events: Events, pid: int, outcome: Outcome) -> bool:
+    """Turn the child's events into the outcome; memory and processor count between two of them.
+
+    Say whether it came to the row's end.
+    """
     watch, cpu = Watch(pid), 0.0
     try:
-        for event in read_events(events, deadline):
+        for event in events:
             kind = event["event"]
             if kind == "timed":
                 cpu = watch.cpu()
@@ -180,26 +226,13 @@ def follow(events: IO[bytes], pid: int, outcome: Outcome, deadline: float) -> No
                 outcome.peak = max(watch.peak, event["peak"])
             elif kind == "result":
                 outcome.digest, outcome.versions = event["digest"], event["versions"]
-                return
+                return True
             else:
                 outcome.seconds, outcome.reason = [], event["reason"]
-                return
+                return True
     finally:
         watch.done.set()
-
-
-def read_events(events: IO[bytes], deadline: float) -> Iterable[dict[str, Any]]:
-    """Yield the child's lines until it closes its end; TimeoutError at the deadline."""
-    pending = b""
-    with selectors.DefaultSelector() as selector:
-        selector.register(events, selectors.EVENT_READ)
-        while selector.select(max(0.0, deadline - time.monotonic())):
-            block = os.read(events.fileno(), 1 << 16)
-            if not block:
-                return
-            *lines, pending = (pending + block).split(b"\n")
-            yield from map(json.loads, lines)
-    raise TimeoutError
+    return False
 
 
 def end_tree(child: subprocess.Popen[bytes], grace: float) -> None:

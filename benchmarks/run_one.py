@@ -1,4 +1,4 @@
-"""Run one row on one system and report each phase as a line of JSON on a file descriptor.
+"""Run rows on one system and report each phase as a line of JSON on a file descriptor.
 
 The harness starts it as `python -m benchmarks.run_one` under that system's own interpreter.
 """
@@ -10,6 +10,7 @@ import gc
 import json
 import os
 import time
+import traceback
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
@@ -112,10 +113,10 @@ def measure(
 
 
 def main() -> None:
-    """Measure, and report a failure as an event too, so that the table goes on."""
+    """Measure the rows one after the other."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--system", required=True, choices=sorted(SYSTEMS))
-    parser.add_argument("--row", required=True)
+    parser.add_argument("--row", required=True, nargs="+")
     parser.add_argument("--modules", nargs="+", default=list(MODULES))
     parser.add_argument("--scale", type=float, default=1.0)
     parser.add_argument("--repeat", type=int, default=5)
@@ -128,19 +129,24 @@ def main() -> None:
     def say(**fields: Any) -> None:
         os.write(args.fd, (json.dumps(fields) + "\n").encode())
 
-    system = None
+    system = SYSTEMS[args.system](args.scale, args.data)
     try:
-        row = find_row(args.row, tuple(args.modules))
-        system = SYSTEMS[args.system](args.scale, args.data)
+        for name in args.row:
+            one_row(system, name, args, say)
+    finally:
+        system.close()
+
+
+def one_row(system: System, name: str, args: argparse.Namespace, say: Callable[..., None]) -> None:
+    """Measure a row; whatever a peer raises is its answer."""
+    try:
+        row = find_row(name, tuple(args.modules))
         outputs = measure(system, row, args, say)
         numbers = [n for x in outputs for n in digest(system.value(x), row)]
         say(event="result", digest=numbers, versions=system.versions())
-    except Exception as error:  # whatever a peer raises is the row's answer
+    except Exception as error:  # noqa: BLE001 - the table goes on
+        traceback.print_exc()
         say(event="failed", reason=f"{type(error).__name__}: {str(error).strip()[:300]}")
-        raise
-    finally:
-        if system is not None:
-            system.close()
 
 
 if __name__ == "__main__":

@@ -286,7 +286,7 @@ def tree(
 def _room(grid: Grid) -> int:
     """Return how many chunks a task may have for inputs, besides its result, with room to spare."""
     plan = current_plan.get()
-    bounds = [max((upper(size) or 0 for size in sizes), default=0) for sizes in grid.chunks]
+    bounds = [max((upper(size) or 0 for size in set(sizes)), default=0) for sizes in grid.chunks]
     largest = math.prod(bounds) * (grid.width or 0)
     if plan.budget is None or not largest:
         return sys.maxsize

@@ -11,13 +11,13 @@ from distributed import Client, Security
 
 from .. import limits
 from ..base import Callback, Capabilities, Handle, Hint, Key, TaskGraph
-from ..child import dumps
 from ..dask import PATIENCE, DaskScheduler, identity
 from ..errors import SchedulerClosed
 from ..web.guard import client_token
 from ..web.visit import admitted
 from .hints import coloured
 from .local import LocalProcess
+from .packing import packed
 from .remote import RemoteJob
 from .server import installed_version
 
@@ -91,7 +91,7 @@ class SupervisorScheduler(DaskScheduler):
         When it is done, :attr:`RemoteJob.outcome` tells where results lie, of which each key has
         gained one reference.
         """
-        data = dumps(compilation)
+        data = packed(compilation)
         job = RemoteJob(self, callbacks)
         with self._held.exclusive():
             if self._closed:

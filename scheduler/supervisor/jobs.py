@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 import logging
 import pickle
+import sys
 import time
 import uuid
 from collections import deque
@@ -26,6 +27,7 @@ from distributed.diagnostics.plugin import SchedulerPlugin
 from ..base import ChunkInfo, Done, Key, Stage, describe
 from ..dask import pooled
 from .flight import Failed, Flight, Watch, prepare
+from .packing import unpacked
 from .recording import told
 
 logger = logging.getLogger(__name__)
@@ -34,12 +36,15 @@ logger = logging.getLogger(__name__)
 _REMEMBERED = 1000
 
 #: Tasks that are made and put into the scheduler at a time ...
-WINDOW = 10_000
+WINDOW = 2_000
 #: ... and how many may be there that have not run.
-_AHEAD = 50_000
+_AHEAD = 20_000
 
 #: How many descriptions are read without letting anybody else have a turn.
 _TURN = 1000
+
+#: Seconds that a thread which makes tasks keeps the interpreter.
+_SWITCH = 0.0005
 
 #: Seconds after which a question for news is answered without any.
 _NEWS = 2.0
@@ -109,7 +114,7 @@ class Jobs(SchedulerPlugin):
         self.jobs: dict[str, Job] = {}
         self._order: deque[str] = deque()
         self._watch = Watch()
-        self._threads = ThreadPoolExecutor(2, thread_name_prefix="marsdask-jobs")
+        self._threads = ThreadPoolExecutor(1, thread_name_prefix="marsdask-jobs")
         self._client: Client | None = None
         self._starting = asyncio.Lock()
         scheduler.handlers |= {
@@ -181,7 +186,7 @@ class Jobs(SchedulerPlugin):
         job.state = "running"
         state, outcome = "failed", b""
         try:
-            compilation = await self._apart(pickle.loads, data)
+            compilation = await self._apart(unpacked, data)
             workers = self.scheduler.workers.values()
             limits = [(ws.nthreads, ws.memory_limit) for ws in workers]
             compilation.fit(pooled(limits, WINDOW))
@@ -236,8 +241,9 @@ class Jobs(SchedulerPlugin):
             asyncio.ensure_future(_notify(job))  # noqa: RUF006 - nobody waits for it
 
     async def _apart(self, func: Any, *args: Any) -> Any:
-        """Call in a thread: what is large must not keep the event loop."""
-        return await asyncio.get_running_loop().run_in_executor(self._threads, func, *args)
+        """Call in the one thread for it: what is large must not keep the event loop."""
+        call = partial(_politely, func, *args)
+        return await asyncio.get_running_loop().run_in_executor(self._threads, call)
 
     async def _infos(self, keys: Sequence[Key]) -> dict[Key, ChunkInfo]:
         infos: dict[Key, ChunkInfo] = {}
@@ -290,6 +296,19 @@ def _advance(job: Job, compilation: Any, infos: Mapping[Key, ChunkInfo]) -> Stag
         for key in step.graph:
             job.count(key, 0)
     return step
+
+
+def _politely(func: Any, *args: Any) -> Any:
+    """Call ``func`` and let the event loop have its turn sooner than is usual meanwhile.
+
+    It gives the interpreter away with every message, and would wait 5 ms to get it back.
+    """
+    usual = sys.getswitchinterval()
+    sys.setswitchinterval(_SWITCH)
+    try:
+        return func(*args)
+    finally:
+        sys.setswitchinterval(usual)
 
 
 def _endpoint(address: str) -> str:

@@ -49,6 +49,8 @@ class PlacingScheduler(distributed.Scheduler):
             policy = Policy()
         self.policy = policy
         self._coloured: dict[int, HeapSet[TaskState]] = {}
+        self._looking = False
+        """Whether the queue will be looked at once the transitions are through."""
         if "extensions" not in options and policy is not None:
             options["extensions"] = dict(DEFAULT_EXTENSIONS)
             if dask.config.get("distributed.scheduler.work-stealing"):
@@ -114,12 +116,18 @@ class PlacingScheduler(distributed.Scheduler):
         home = self._home(ts)
         if home is not None and home not in self.idle_task_count and self.is_rootish(ts):
             # Tasks that are at home elsewhere come first; then whoever is idle takes this one.
-            self.loop.add_callback(self.stimulus_queue_slots_maybe_opened, stimulus_id=stimulus_id)
+            if not self._looking:
+                self._looking = True
+                self.loop.add_callback(self._look, stimulus_id)
             return {key: "queued"}, {}, {}
         chosen = self._choose(ts, policy)
         if chosen is None:
             return {key: "queued"}, {}, {}
         return self._add_to_processing(ts, chosen, stimulus_id=stimulus_id)
+
+    def _look(self, stimulus_id: str) -> None:
+        self._looking = False
+        self.stimulus_queue_slots_maybe_opened(stimulus_id=stimulus_id)
 
     def _transition_waiting_queued(self, key: Any, stimulus_id: str) -> Any:
         ts = self.tasks[key]

@@ -1,0 +1,1 @@
+"""Measure a cluster of two processes beside stock distributed: `python -m benchmarks.cluster`."""

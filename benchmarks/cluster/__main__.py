@@ -1,0 +1,160 @@
+"""Print one table: stock distributed and a supervisor's cluster, clock and processors.
+
+Rows T and D are dask.array and dask.dataframe on a LocalCluster of two processes of one thread, and
+marsdask on a cluster of its own of as many; what is not about arrays or frames is in `programs`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+from dataclasses import dataclass
+from math import isnan
+from pathlib import Path
+from typing import Any
+
+from benchmarks import data, report
+from benchmarks.__main__ import choose
+from benchmarks.cluster.programs import PROGRAMS, SYSTEMS
+from benchmarks.harness import Outcome, Plan, check_equal, run_rows
+
+#: dask.array cannot sort; and stock needs minutes for 100,000 chunks.
+LEFT_OUT = ("T06a", "T10b", "L")
+OF_ROWS = {"stock": "dask21", "ours": "marsdask21"}
+NAN = float("nan")
+
+
+@dataclass
+class Line:
+    """A line of the table: for each system the seconds, the processor seconds, and a remark."""
+
+    name: str
+    seconds: dict[str, float]
+    cpu: dict[str, float]
+    notes: dict[str, str]
+
+    def text(self) -> str:
+        """Return the line in Markdown."""
+        cells = [self.name, *(number(self.seconds[s]) for s in SYSTEMS), ratio(self.seconds)]
+        cells += [*(number(self.cpu[s]) for s in SYSTEMS), ratio(self.cpu)]
+        notes = [f"{system}: {note}" for system, note in self.notes.items() if note]
+        return "| " + " | ".join([*cells, "; ".join(notes)]) + " |"
+
+
+def number(value: float) -> str:
+    """Return three digits."""
+    return "-" if isnan(value) else f"{value:.3g}"
+
+
+def ratio(values: dict[str, float]) -> str:
+    """Return how many times stock's are ours."""
+    return report.spell_ratio(values["stock"] / values["ours"] if values["ours"] else NAN)
+
+
+def row_lines(wanted: str, plan: Plan) -> list[Line]:
+    """Measure rows that both systems have."""
+    rows = [row for row in choose(wanted) if wanted or not row.name.startswith(LEFT_OUT)]
+    for row in rows:
+        for table in data.TABLES_OF_ROW.get(row.name, ()):
+            data.ensure(table, plan.tables, plan.scale)
+    names = [row.name for row in rows]
+    found = {name: run_rows(names, system, plan) for name, system in OF_ROWS.items()}
+    lines = []
+    for row, *outcomes in zip(rows, *found.values(), strict=True):
+        check_equal(outcomes, row)
+        lines.append(row_line(row.name, dict(zip(found, outcomes, strict=True))))
+    return lines
+
+
+def row_line(name: str, outcomes: dict[str, Outcome]) -> Line:
+    """Return the line of a row."""
+    return Line(
+        name,
+        {system: outcome.median for system, outcome in outcomes.items()},
+        {s: NAN if isnan(o.median) else o.cpu for s, o in outcomes.items()},
+        {system: outcome.reason for system, outcome in outcomes.items()},
+    )
+
+
+def program_lines(name: str, timeout: float) -> list[Line]:
+    """Run a program on both systems."""
+    found = {system: run_program(name, system, timeout) for system in SYSTEMS}
+    names = list(found["ours"].get("rows", {name: None}))
+    lines = []
+    for one in names:
+        figures = {
+            system: told.get("rows", {one: told}).get(one, {}) for system, told in found.items()
+        }
+        lines.append(
+            Line(
+                one,
+                {system: told.get("seconds", NAN) for system, told in figures.items()},
+                {system: told.get("cpu", NAN) for system, told in figures.items()},
+                {s: told.get("note") or told.get("fails") or "" for s, told in figures.items()},
+            )
+        )
+    return lines
+
+
+def run_program(name: str, system: str, timeout: float) -> dict[str, Any]:
+    """Run a program in an interpreter of its own."""
+    command = [sys.executable, "-m", "benchmarks.cluster.programs", name, system]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=timeout, check=False)
+    except subprocess.TimeoutExpired:
+        return {"fails": f"timeout of {timeout:g} s"}
+    if done.returncode:
+        return {"fails": (done.stderr.strip().splitlines() or ["no reason given"])[-1]}
+    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+def mean(lines: list[Line], family: str) -> Line:
+    """Return the line of geometric means of ratios, stock over ours."""
+    rows = [line for line in lines if line.name.startswith(family)]
+    values = [
+        report.geometric_mean([getattr(r, of)["stock"] / getattr(r, of)["ours"] for r in rows])
+        for of in ("seconds", "cpu")
+    ]
+    seconds, cpu = ({"stock": value, "ours": 1.0} for value in values)
+    name = f"geometric mean {family or 'of all'}"
+    return Line(name, seconds, cpu, {"stock": "ratios"})
+
+
+def main() -> int:
+    """Measure and print; non-zero if an answer of ours was wrong."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.cluster", description=__doc__)
+    parser.add_argument("--rows", default="", help="names or their beginnings; `none` for none")
+    parser.add_argument("--programs", default="", help="parts of names, with commas; or `none`")
+    parser.add_argument("--scale", type=float, default=0.2)
+    parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--patience", type=float, default=2.0, help="seconds of runs a row")
+    parser.add_argument("--timeout", type=float, default=100.0, help="seconds a line may take")
+    parser.add_argument("--data", type=Path, default=Plan.data, help="where tables are kept")
+    args = parser.parse_args()
+    plan = Plan(
+        scale=args.scale,
+        repeat=args.repeat,
+        patience=args.patience,
+        timeout=args.timeout,
+        data=args.data,
+    )
+    head = ["", "stock s", "ours s", "ratio", "stock CPU s", "ours CPU s", "CPU ratio", ""]
+    print("| " + " | ".join(head) + " |\n|" + "---|" * len(head))
+    lines = [] if args.rows == "none" else row_lines(args.rows, plan)
+    families = sorted({line.name[0] for line in lines})
+    means = [mean(lines, family) for family in ([*families, ""] if lines else [])]
+    for line in (*lines, *means):
+        print(line.text(), flush=True)
+    for name in PROGRAMS:
+        if not args.programs or any(part in name for part in args.programs.split(",")):
+            for line in program_lines(name, args.timeout):
+                print(line.text(), flush=True)
+    wrong = [line.name for line in lines if line.notes["ours"].startswith("wrong")]
+    return int(bool(wrong))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,264 @@
+"""Programs that test a cluster itself, each on stock distributed and on a supervisor's workers.
+
+Each runs as `python -m benchmarks.cluster.programs NAME SYSTEM` and prints its figures as JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import resource
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import dask
+import numpy as np
+import psutil
+from dask.task_spec import Task, TaskRef
+from distributed import Client, KilledWorker, LocalCluster, SchedulerPlugin, wait
+
+import marsdask
+import marsdask.tensor as mt
+from benchmarks.harness import MIB, processor_seconds, resident
+from marsdask.scheduler.base import Hint
+from marsdask.scheduler.dask import annotated
+from marsdask.scheduler.supervisor import remote
+from marsdask.scheduler.supervisor.client import SupervisorScheduler
+
+Figures = dict[str, Any]
+SYSTEMS = ("stock", "ours")
+
+TASKS = 10_000
+CHAINS = 1_000
+GIB = 1 << 30
+
+
+@contextmanager
+def cluster(system: str, processes: int = 2, threads: int = 1, memory: int = 0) -> Iterator[Client]:
+    """Start worker processes of so many threads and bytes each; yield a client."""
+    if system == "stock":
+        limit = memory or "auto"
+        with (
+            LocalCluster(
+                n_workers=processes,
+                threads_per_worker=threads,
+                memory_limit=limit,
+                dashboard_address=None,
+            ) as started,
+            Client(started) as client,
+        ):
+            yield client
+        return
+    total = memory * processes or None
+    scheduler = SupervisorScheduler(
+        n_worker=processes, n_cpu=processes * threads, memory_limit=total
+    )
+    try:
+        with scheduler.client.as_current():
+            yield scheduler.client
+    finally:
+        scheduler.close()
+
+
+def spent() -> float:
+    """Return the processor seconds of this process and of all that it started."""
+    me = psutil.Process()
+    return sum(map(processor_seconds, [me, *me.children(recursive=True)]))
+
+
+def timed(work: Callable[[], object]) -> Figures:
+    """Measure the clock and the processors."""
+    cpu, wall = spent(), time.perf_counter()
+    work()
+    return {"seconds": time.perf_counter() - wall, "cpu": spent() - cpu}
+
+
+def nothing() -> None:
+    """Do nothing."""
+
+
+def noop(system: str) -> Figures:
+    """Run tasks that do nothing, as one graph of Dask's own."""
+    with cluster(system) as client:
+
+        def run(turn: int, count: int) -> None:
+            graph = {
+                ("nothing", turn, i): Task(("nothing", turn, i), nothing) for i in range(count)
+            }
+            wait(client.get(graph, list(graph), sync=False))
+
+        run(0, 100)
+        return timed(lambda: run(1, TASKS))
+
+
+def made(turn: int) -> Any:
+    """Return an array of a GiB."""
+    return np.full(GIB // 8, float(turn))
+
+
+def total(array: Any) -> float:
+    """Read all of it."""
+    return float(array[:: 4096 // 8].sum())
+
+
+def transfer(system: str) -> Figures:
+    """Hand a GiB from one process to another, and to a third."""
+    found: dict[str, list[Figures]] = {"first": [], "next": []}
+    with cluster(system, processes=3) as client:
+        first, second, third = client.scheduler_info()["workers"]
+        for turn in range(4):
+            data = client.submit(made, turn, workers=[first], key=f"made-{turn}")
+            wait(data)
+            for name, reader in (("first", second), ("next", third)):
+                cost = timed(client.submit(total, data, workers=[reader], pure=False).result)
+                if turn:
+                    found[name].append(cost)
+            del data
+    best = {name: min(costs, key=lambda cost: cost["cpu"]) for name, costs in found.items()}
+    return {"rows": {f"1 GiB, {name} reader": cost for name, cost in best.items()}}
+
+
+def swollen(nbytes: int, number: int) -> int:
+    """Take much memory for a while, of which no result tells."""
+    block = np.full(nbytes // 8, float(number))
+    time.sleep(0.5)  # as long as a nanny needs to see it
+    return int(block[-1])
+
+
+def peaks(system: str) -> Figures:
+    """Run tasks of which two do not fit into a process; stock's has no word for that."""
+    size, count = 400 * MIB, 8
+    logging.disable()
+    with (
+        dask.config.set({"distributed.scheduler.allowed-failures": 0}),
+        cluster(system, threads=2, memory=800 * MIB) as client,
+    ):
+        keys = [("swollen", i) for i in range(count)]
+        graph: dict[Any, Any] = {key: Task(key, swollen, size, key[1]) for key in keys}
+        hints = dict.fromkeys(graph, Hint(nbytes=32, peak=size)) if system == "ours" else {}
+        try:
+            cost = timed(
+                lambda: client.gather(client.get(annotated(graph, hints), keys, sync=False))
+            )
+        except KilledWorker:
+            return {"fails": "KilledWorker"}
+    return cost
+
+
+class Held(SchedulerPlugin):
+    """Counts the chunks that are held, and the most that ever were."""
+
+    name = "held"
+
+    def __init__(self) -> None:
+        self.now = self.most = 0
+
+    def transition(self, key: Any, start: str, finish: str, *args: Any, **options: Any) -> None:
+        """Take note of a chunk that comes or goes."""
+        if key[0] == "load":
+            self.now += (finish == "memory") - (start == "memory")
+            self.most = max(self.most, self.now)
+
+
+def most_held(dask_scheduler: Any) -> int:
+    """Return what the plugin counted."""
+    return int(dask_scheduler.plugins["held"].most)
+
+
+def chains(system: str) -> Figures:
+    """Load chunks and use each up; as few as possible should be there at a time."""
+    with cluster(system) as client:
+        client.register_plugin(Held())
+        loads = [Task(("load", i), bytes, 10_000) for i in range(CHAINS)]
+        uses = [Task(("use", i), len, TaskRef(("load", i))) for i in range(CHAINS)]
+        graph: dict[Any, Any] = {task.key: task for task in (*loads, *uses)}
+        hints = dict.fromkeys(graph, Hint(nbytes=10_000, peak=10_000))
+        sent = annotated(graph, hints if system == "ours" else {})
+        cost = timed(lambda: wait(client.get(sent, [task.key for task in uses], sync=False)))
+        return {**cost, "note": f"at most {client.run_on_scheduler(most_held)} chunks held"}
+
+
+def scheduler_memory(dask_scheduler: Any) -> tuple[int, int, int]:
+    """Return the scheduler's bytes, its tasks, and those of them that have not run."""
+    states = [ts.state for ts in dask_scheduler.tasks.values()]
+    waiting = sum(state not in ("memory", "released") for state in states)
+    return resident(psutil.Process()), len(states), waiting
+
+
+def huge(system: str, chunks: int = 1_000_000, seconds: float = 30.0) -> Figures:
+    """Start a job of a million chunks, and ask how the supervisor is meanwhile."""
+    if system == "stock":
+        return {}
+    shipped: list[int] = []
+    start = remote.RemoteJob.start
+
+    def spy(self: Any, data: bytes, *args: Any) -> None:
+        shipped.append(len(data))
+        start(self, data, *args)
+
+    remote.RemoteJob.start = spy  # type: ignore[method-assign, assignment]
+    with (
+        marsdask.new_session(n_worker=2, n_cpu=2, default=False) as session,
+        marsdask.option_context({"coalesce": False, "show_progress": False}),
+    ):
+        scheduler: Any = session.scheduler
+        client = scheduler.client
+        before = client.run_on_scheduler(scheduler_memory)[0]
+        began = time.perf_counter()
+        future = (
+            (mt.ones(chunks * 10, chunk_size=10) + 1).sum().execute(session=session, wait=False)
+        )
+        returned = time.perf_counter() - began
+        pings, seen = [], []
+        looked = 0.0
+        while time.perf_counter() - began < seconds and not future.done():
+            asked = time.perf_counter()
+            client.sync(client.scheduler.ncores)
+            pings.append(time.perf_counter() - asked)
+            if asked - looked > 2:
+                seen.append(client.run_on_scheduler(scheduler_memory))
+                looked = asked
+            threading.Event().wait(0.02)
+        (job,) = client.sync(client.scheduler.mars_jobs)
+        future.cancel()
+    memory = [rss / MIB for rss, *_ in seen]
+    notes = [
+        f"{shipped[0] / 1e3:.1f} kB shipped, back in {returned * 1e3:.0f} ms",
+        f"{job['tasks_done']} of {job['tasks']} tasks done in {seconds:g} s",
+        f"at most {max(waiting for *_, waiting in seen)} ahead",
+        f"ping p50 {milliseconds(pings, 0.5)}, p99 {milliseconds(pings, 0.99)} ms",
+        f"supervisor's process {before / MIB:.0f} to {max(memory):.0f} MiB",
+        f"{max(tasks for _, tasks, _ in seen)} tasks known",
+    ]
+    return {"note": ", ".join(notes)}
+
+
+def milliseconds(seconds: list[float], share: float) -> str:
+    """Return a quantile."""
+    return f"{np.quantile(seconds, share) * 1e3:.0f}"
+
+
+PROGRAMS: dict[str, Callable[[str], Figures]] = {
+    "10,000 no-op tasks": noop,
+    "transfer": transfer,
+    "1,000 chains": chains,
+    "unmanaged peaks": peaks,
+    "1,000,000 chunks": huge,
+}
+
+
+def main() -> None:
+    """Run one program on one system."""
+    name, system = sys.argv[1:]
+    soft, hard = resource.getrlimit(resource.RLIMIT_CORE)
+    del soft
+    resource.setrlimit(resource.RLIMIT_CORE, (0, hard))  # workers are killed on purpose
+    print(json.dumps(PROGRAMS[name](system)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,31 @@
+"""What travels between a client and a supervisor."""
+
+from __future__ import annotations
+
+import pytest
+
+from marsdask.scheduler.dask import pooled
+from marsdask.scheduler.supervisor.packing import packed, unpacked
+
+
+def test_what_repeats_takes_no_room():
+    """A million equal sizes come back, from a few kilobytes; a function of this module too."""
+    value = (10,) * 1_000_000, packed
+    data = packed(value)
+    assert len(data) < 10_000
+    assert unpacked(data) == value
+
+
+@pytest.mark.parametrize(
+    ("workers", "expected"),
+    [
+        ([], (1, None, None)),
+        ([(2, 100), (1, 300)], (3, 300, 300)),
+        ([(2, 100), (1, None)], (3, None, None)),
+        ([(0, 0)], (1, None, None)),
+    ],
+)
+def test_what_workers_are_together(workers, expected):
+    """Memory is known if that of every worker is; three quarters of it are planned with."""
+    machine = pooled(workers)
+    assert (machine.threads, machine.memory, machine.largest) == expected
