@@ -147,7 +147,9 @@ class _Plan:
     def panelled(self) -> bool:
         """Whether tasks sum products: they are enough to share, or their sums are large."""
         given = sum(_nbytes(grid.chunks, grid.meta) for grid in self.grids)
+        # Of unknown lengths nobody knows whether a task can hold them.
         shared = self.tasks >= current_plan.get().workers and given <= self.room
+        shared = shared and all(map(known, self.sizes.values()))
         return self.steps > 1 and (shared or self.steps * _nbytes(self.chunks, self.meta) > given)
 
     def grid(self) -> Grid:
@@ -166,7 +168,8 @@ class _Plan:
         """Halve the output's chunks where the workers could not share so few tasks evenly."""
         workers = max(1, current_plan.get().workers)
         several = self.mirror or self.out
-        wide = [label for label in several if min(numbers(self.sizes[label])) >= HALVED]
+        lengths = {label: self.sizes[label] for label in several if known(self.sizes[label])}
+        wide = [label for label, sizes in lengths.items() if min(numbers(sizes)) >= HALVED]
         # Blocks on the diagonal of a mirrored product take half the work of the others.
         enough = 2 if self.mirror else 8 * workers
         if self.tasks % workers == 0 or self.tasks >= enough or not wide:

@@ -216,6 +216,15 @@ def test_one_block_of_an_array_with_itself_is_cut_both_ways():
         same(mt.inner(lazy, lazy), x @ x.T)
 
 
+def test_products_of_an_array_of_unknown_length_with_itself():
+    """What a filter leaves is multiplied with itself both ways."""
+    x = filled((24, 6))
+    lazy = tensor(x, 4)
+    kept, expected = lazy[lazy[:, 0] > 0], x[x[:, 0] > 0]
+    np.testing.assert_allclose((kept.T @ kept).compute(), expected.T @ expected)
+    np.testing.assert_allclose((kept @ kept.T).compute(), expected @ expected.T)
+
+
 def test_a_task_multiplies_what_the_budget_takes():
     """The panels of one task take a share of the budget, and the sum is split."""
     x, y = tensor(filled((40, 40)), 10), tensor(filled((40, 40), start=1), 10)
