@@ -100,7 +100,7 @@ class Spilling:
         fast.evict_until_below_target = self._begin
 
     async def close(self) -> None:
-        """Let what has begun end."""
+        """Let the files that are being written end, and begin no more."""
         self.closed = True
         if self._task is not None:
             await asyncio.wait([self._task])
@@ -141,6 +141,8 @@ class Spilling:
     def _evict(self, key: Any) -> int:
         """Move a result; return how many bytes that frees, none if it cannot be moved."""
         data: SpillBuffer = self.data
+        if self.closed:
+            return 0
         try:
             with data._capture_metrics(), data._handle_errors(None):
                 return int(data.fast.evict(key)[2])

@@ -58,6 +58,8 @@ def test_the_loop_goes_on(data, tmp_path):
         for _ in range(2):
             await asyncio.to_thread(disk.started.acquire)
         disk.go.set()
+        assert moves._task is not None
+        await moves._task
         await moves.close()
         assert 3 <= len(data.fast) <= 4
         assert 0 in data.fast
@@ -142,5 +144,23 @@ def test_a_result_deleted_while_it_is_written(data, tmp_path):
         assert data.spilled_total == (0, 0)
         assert not disk
         await moves.close()
+
+    asyncio.run(main())
+
+
+def test_closing_does_not_wait_for_everything(data, tmp_path):
+    """What is being written ends, what waits for its turn is not begun."""
+
+    async def main():
+        moves, disk = spilling(data, tmp_path)
+        for i in range(12):
+            data[i] = np.full(MIB // 8, i)
+        for _ in range(2):
+            await asyncio.to_thread(disk.started.acquire)
+        closing = asyncio.create_task(moves.close())
+        await asyncio.sleep(0)
+        disk.go.set()
+        await closing
+        assert len(data.fast) == 10
 
     asyncio.run(main())
