@@ -60,7 +60,8 @@ class Supervisor(PlacingScheduler):
         )
         if web is not None:
             options.setdefault("dashboard_address", "{}:{}".format(*web))
-        options["security"] = options.get("security") or Security()
+        security = options.get("security") or Security()
+        options["security"] = Security(**security) if isinstance(security, dict) else security
         with dask.config.set(dashboard_tls(options["security"])):
             super().__init__(host=host, port=port, protocol=protocol, **options)
         self._admitting = admitting(self.http_server.ssl_options, token, options["security"])

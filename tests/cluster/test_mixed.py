@@ -94,3 +94,15 @@ def test_blocked_handlers_stay_blocked(section):
     handler = "run_function" if section == "scheduler" else "run"
     with dask.config.set({f"distributed.{section}.blocked-handlers": [handler]}):
         run(main)
+
+
+def test_security_in_words():
+    """A supervisor takes its security as distributed's scheduler does: an object, or a mapping."""
+
+    async def main():
+        security = {"require_encryption": False, "tls_ca_file": "ca.pem"}
+        async with cluster(Supervisor, MarsWorker, security=security) as (server, client):
+            assert server.security.tls_ca_file == "ca.pem"
+            assert await client.submit(abs, -1) == 1
+
+    run(main)
