@@ -24,9 +24,11 @@ def test_stock_worker():
 def test_never():
     assert False
 
-@gen_cluster(client=True)
-async def test_everywhere(c, s, a, b):
+def test_get():
     assert dask.delayed(sum)([1, 2]).compute(scheduler="sync") == 3
+
+@gen_cluster(client=True)
+async def test_servers(c, s, a, b):
     assert await c.submit(sum, [1, 2]) == 3
 """
 
@@ -56,7 +58,7 @@ def test_what_fails_with_ours_only(compare, tmp_path):
     )
     found = compare.compare(suite, "test_them.py", {"*::test_stock_worker": "it may"})
     allowed, lost = (f"test_them.py::test_stock_{name}" for name in ("worker", "scheduler"))
-    assert found == (3, 1, {allowed}, {lost})
+    assert found == (4, 2, {allowed}, {lost})
 
 
 def test_each_known_difference_has_a_reason(compare):
