@@ -54,6 +54,8 @@ class DaskScheduler:
 
     name = "dask"
     capabilities = Capabilities(locality=True, spill=True, resilient=True)
+    client_class: type[Client] = Client
+    """What an address is reached by."""
 
     def __init__(
         self,
@@ -64,7 +66,7 @@ class DaskScheduler:
     ) -> None:
         self._owns_client = isinstance(client, str)
         if isinstance(client, str):
-            client = _connected(client, connect_timeout, security or Security())
+            client = _connected(client, connect_timeout, security or Security(), self.client_class)
         self._client: Client = default_client() if client is None else client
         if self._client.asynchronous:
             raise ValueError(
@@ -176,10 +178,12 @@ class DaskScheduler:
             self._client.close()
 
 
-def _connected(address: str, seconds: float, security: Security) -> Client:
+def _connected(
+    address: str, seconds: float, security: Security, client_class: type[Client]
+) -> Client:
     # A client that cannot connect leaves its loop's thread behind, so none is made before it can.
     identity(address, seconds, security)
-    return Client(address, set_as_default=False, timeout=seconds, security=security)
+    return client_class(address, set_as_default=False, timeout=seconds, security=security)
 
 
 def identity(

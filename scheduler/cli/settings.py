@@ -15,10 +15,10 @@ from typing import Any, NoReturn
 import dask.config
 from distributed.security import Security
 
+from ..standing import scheme
 from ..web.guard import Token, read_token
 from . import configfile, discovery, logs, sizes
 from .options import parse
-from .reach import scheme
 from .sizes import ConfigError
 
 logger = logging.getLogger(__name__)

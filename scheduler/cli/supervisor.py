@@ -23,11 +23,17 @@ class SupervisorService:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self._announced = ExitStack()
+        self.supervisor = self._supervisor()
+        if settings.given.n_process is not None:
+            logger.info("--n-process is accepted, but a supervisor is one process")
+
+    def _supervisor(self) -> Supervisor:
+        settings = self.settings
         given = settings.given
         port = sizes.parse_ports(given.web_port or "0")[0]
         web = (settings.web_host, port)
         others = [] if given.disable_failover else settings.supervisors
-        self.supervisor = Supervisor(
+        supervisor = Supervisor(
             host=f"{settings.scheme}://{settings.host}",
             port=settings.port,
             web=web,
@@ -36,10 +42,9 @@ class SupervisorService:
             supervisors=others,
             token=settings.token,
         )
-        if port and self.supervisor.http_server.port != port:
+        if port and supervisor.http_server.port != port:
             raise ConfigError(f"web port {port} is in use; choose another with -w")
-        if given.n_process is not None:
-            logger.info("--n-process is accepted, but a supervisor is one process")
+        return supervisor
 
     async def start(self) -> None:
         """Start it and say where."""
@@ -58,8 +63,13 @@ class SupervisorService:
         print(f"Mars Web started at {self.supervisor.web_address}", flush=True)  # noqa: T201
 
     async def finished(self) -> int:
-        """Wait until somebody closes it from outside."""
+        """Wait until somebody closes it from outside; one that is deposed stands by from then."""
         await self.supervisor.finished()
+        while self.supervisor.deposed:
+            self._announced.close()
+            self.supervisor = self._supervisor()
+            await self.start()
+            await self.supervisor.finished()
         self._announced.close()
         return CLEAN
 

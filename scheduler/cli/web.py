@@ -8,6 +8,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
+from ..standing import identify
 from ..web.relay import Relay
 from ..web.tls import server_context
 from . import discovery, reach
@@ -34,7 +35,7 @@ class WebService:
         """Return the active supervisor."""
         security = self.settings.security
         address = await reach.active_supervisor(self._endpoints(), security, patience=10)
-        return address, await reach.identify(address, security)
+        return address, await identify(address, security.get_connection_args("worker"))
 
     def _endpoints(self) -> list[str]:
         endpoints = self.settings.supervisors or discovery.on_this_host()

@@ -15,6 +15,7 @@ import dask.config
 from distributed.core import rpc
 
 from ..errors import NoSupervisor
+from ..standing import with_scheme
 from ..worker import MarsNanny, binding
 from ..worker.host import Host
 from . import discovery, reach
@@ -29,7 +30,11 @@ logger = logging.getLogger(__name__)
 DRAIN, CLOSE = 3.5, 4.0
 
 #: Why a worker ends that would go on with another supervisor.
-_LOST = ("scheduler-close", "worker-handle-scheduler-connection-broken")
+_LOST = (
+    "scheduler-close",
+    "worker-handle-scheduler-connection-broken",
+    "nanny-unregister-failed",
+)
 
 
 class WorkerService:
@@ -64,8 +69,9 @@ class WorkerService:
             endpoints, self.settings.security, self.death_timeout
         )
         self.address = address
+        known = [with_scheme(endpoint, self.settings.security) for endpoint in endpoints]
         self._nannies = [
-            MarsNanny(address, **options)
+            MarsNanny(address, supervisors=known, **options)
             for options in worker_options(self.settings, self.resources, self.cores, self.host)
         ]
         await asyncio.gather(*self._nannies)
@@ -107,7 +113,8 @@ class WorkerService:
             return
         arguments = self.settings.security.get_connection_args("worker")
         try:
-            async with rpc(self.address, connection_args=arguments) as supervisor:
+            address = self._nannies[0].scheduler_addr
+            async with rpc(address, connection_args=arguments) as supervisor:
                 retiring = supervisor.retire_workers(
                     workers=addresses, close_workers=False, remove=True
                 )

@@ -19,6 +19,7 @@ from .hints import coloured
 from .local import LocalProcess
 from .packing import packed
 from .remote import RemoteJob
+from .resuming import ResumingClient
 from .server import installed_version
 
 
@@ -33,6 +34,7 @@ class SupervisorScheduler(DaskScheduler):
 
     name = "supervisor"
     capabilities = Capabilities(locality=True, spill=True, resilient=True)
+    client_class = ResumingClient
 
     def __init__(
         self,
@@ -99,6 +101,17 @@ class SupervisorScheduler(DaskScheduler):
             self._running.add(job)
         job.start(data, session, name)
         return job
+
+    def gather(self, keys: Sequence[Key]) -> list[Any]:
+        """Fetch held results, once more where another supervisor took over meanwhile."""
+        client: Any = self.client
+        generation = getattr(client, "generation", None)
+        try:
+            return super().gather(keys)
+        except OSError:
+            if generation is None or not client.sync(client.resumed, generation):
+                raise
+            return super().gather(keys)
 
     @property
     def web_address(self) -> str | None:

@@ -117,6 +117,7 @@ class Jobs(SchedulerPlugin):
         self._threads = ThreadPoolExecutor(1, thread_name_prefix="marsdask-jobs")
         self._client: Client | None = None
         self._starting = asyncio.Lock()
+        self._closing = False
         scheduler.handlers |= {
             "mars_compile": self.compile,
             "mars_job": self.job,
@@ -141,6 +142,8 @@ class Jobs(SchedulerPlugin):
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_NEWS), found.changed:
                 await found.changed.wait_for(lambda: found.ended or found.done > seen)
+        if self._closing:  # it is not cancelled: another supervisor may go on with it
+            raise ConnectionError("the supervisor ends")
         news = self.told(found)
         if found.ended:
             news["outcome"] = found.outcome
@@ -174,6 +177,7 @@ class Jobs(SchedulerPlugin):
 
     async def close(self) -> None:
         """Stop everything."""
+        self._closing = True
         tasks = [job.task for job in self.jobs.values() if job.task is not None]
         for task in tasks:
             task.cancel()

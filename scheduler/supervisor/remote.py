@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from .client import SupervisorScheduler
 
 
+class _Unknown(Exception):
+    """A supervisor does not know the job: it is another one than before, or was started anew."""
+
+
 class RemoteJob(Submission):
     """A handle of a compilation elsewhere; follows it in the client's own event loop."""
 
@@ -27,6 +31,8 @@ class RemoteJob(Submission):
         self._client: Any = scheduler.client
         self.id: str | None = None
         """The number by which the supervisor knows it."""
+        # Counted over all supervisors: the next one knows nothing of the tasks that are done.
+        self._total = self._done = 0
         self.outcome: Done | None = None
         self.node: str | None = None
         """The name of the node that failed, if one did."""
@@ -38,28 +44,48 @@ class RemoteJob(Submission):
 
     async def _follow(self, data: bytes, session: str, name: str) -> None:
         try:
+            while not await self._run(data, session, name):
+                logger.warning("the job %r is sent again", name)
+        except BaseException as error:  # noqa: BLE001 - whoever waits raises it
+            if self._scheduler._end(self, hold=False):
+                self.finish("failed", error)
+
+    async def _run(self, data: bytes, session: str, name: str) -> bool:
+        """Have it driven by one supervisor; ``False`` if another must begin anew."""
+        generation = getattr(self._client, "generation", None)
+        try:
             self.id = await self._client.scheduler.mars_compile(
                 client=self._client.id, session=session, name=name, compilation=data
             )
             if self.state != "running":
                 await self._client.scheduler.mars_cancel(job=self.id)
-                return
+                return True
             await self._listen()
-        except BaseException as error:  # noqa: BLE001 - whoever waits raises it
-            if self._scheduler._end(self, hold=False):
-                self.finish("failed", error)
+        except (OSError, _Unknown):
+            if generation is None or not await self._client.resumed(generation):
+                raise
+            return False
+        return True
+
+    async def _news(self, seen: int) -> dict[str, Any]:
+        try:
+            news: dict[str, Any] = await self._client.scheduler.mars_job(job=self.id, seen=seen)
+        except KeyError:
+            raise _Unknown(self.id) from None
+        return news
 
     async def _listen(self) -> None:
-        total = done = 0
+        done = 0
         told = None
         while self.state == "running":
-            news = await self._client.scheduler.mars_job(job=self.id, seen=done)
-            if news["tasks"] > total:
-                self.emit(GraphSubmitted(news["tasks"] - total))
-                total = news["tasks"]
-            for _ in range(news["tasks_done"] - done):
-                self.emit(TaskDone(None, 0, 0.0))
+            news = await self._news(done)
+            if news["tasks"] > self._total:
+                self.emit(GraphSubmitted(news["tasks"] - self._total))
+                self._total = news["tasks"]
             done = news["tasks_done"]
+            for _ in range(done - self._done):
+                self.emit(TaskDone(None, 0, 0.0))
+            self._done = max(self._done, done)
             if news["reason"] != told and (told := news["reason"]) is not None:
                 logger.warning("the job waits, since there are %s", told)
             if "outcome" in news:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import time
 import warnings
 from collections.abc import Sequence
 from typing import Any
@@ -20,7 +22,11 @@ from ..web.guard import Token, protect
 from ..web.tls import admitting, dashboard_tls
 from .hooks import HOOKS
 from .jobs import Jobs
+from .orphans import Orphans, TolerantSpans
 from .placing import PlacingScheduler
+from .standby import Succession
+
+logger = logging.getLogger(__name__)
 
 
 def installed_version() -> str:
@@ -53,7 +59,9 @@ class Supervisor(PlacingScheduler):
         self.advertise = advertise
         self.web = web
         self.supervisors = tuple(supervisors)
-        self.standby = False
+        self.succession = Succession(self, supervisors)
+        self.deposed = False
+        """Whether it has ended because another is active."""
         # distributed derives the section of its configuration from the class's name.
         options.setdefault(
             "blocked_handlers", dask.config.get("distributed.scheduler.blocked-handlers")
@@ -66,6 +74,10 @@ class Supervisor(PlacingScheduler):
             super().__init__(host=host, port=port, protocol=protocol, **options)
         self._admitting = admitting(self.http_server.ssl_options, token, options["security"])
         self.http_server.ssl_options = self._admitting
+        if "spans" in self.extensions:
+            self.extensions["spans"] = TolerantSpans(self)
+        self.handlers["mars_standing"] = self.succession.standing
+        self.orphans = Orphans(self)
         self.jobs = Jobs(self)
         self.nodes = web_nodes.Nodes(self)
         self.sessions = web_sessions.Sessions(self)
@@ -101,7 +113,43 @@ class Supervisor(PlacingScheduler):
             warnings.filterwarnings("ignore", "Dashboard and Scheduler are using", RuntimeWarning)
             started = await super().start_unsafe()
         self.http_server.ssl_options = self._admitting
+        self.succession.start()
         return started
+
+    async def add_worker(self, comm: Any, **told: Any) -> None:
+        """Take in a worker, or refuse it where another supervisor is active."""
+        if not self.succession.active:
+            message = f"{self.address} stands by; join the active supervisor"
+            await comm.write({"status": "error", "message": message, "time": time.time()})
+            return
+        await super().add_worker(comm, **told)
+
+    async def add_client(self, comm: Any, client: str, versions: dict[str, Any]) -> None:
+        """Let a client in, once the workers of an earlier supervisor have come over."""
+        if self.succession.active:
+            await self.succession.settled()
+        await super().add_client(comm, client, versions)
+
+    async def step_down(self) -> None:
+        """End, since another is active in a higher epoch."""
+        logger.warning("%s steps down: another supervisor has taken over", self.address)
+        self.deposed = True
+        await self.close(reason="deposed")
+
+    async def close(self, *args: Any, **options: Any) -> None:
+        """Close; where another may go on, nothing is told to anybody from here on."""
+        await self.succession.stop()
+        if len(self.supervisors) > 1:
+            # Jobs that end would have results freed, and workers that leave would be news to
+            # clients.
+            for stream in [*self.client_comms.values(), *self.stream_comms.values()]:
+                stream.abort()
+        await super().close(*args, **options)
+
+    @property
+    def standby(self) -> bool:
+        """Whether another supervisor is the active one, or none is yet."""
+        return not self.succession.active
 
     @property
     def web_address(self) -> str:
@@ -118,6 +166,8 @@ class Supervisor(PlacingScheduler):
             "version": installed_version(),
             "compiles": True,
             "role": "standby" if self.standby else "active",
+            "epoch": self.succession.epoch,
+            "active": self.succession.leader,
             "supervisors": list(self.supervisors),
             "web": "https" if self._admitting else "http",
         }

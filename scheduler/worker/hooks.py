@@ -5,6 +5,13 @@ from __future__ import annotations
 from ..hooks import Hook
 
 WORKER_HOOKS = (
+    Hook("distributed.batched", "BatchedSend.abort", ("self",)),
+    Hook("distributed.worker", "Worker._register_with_scheduler", ("self",)),
+    Hook("distributed.worker", "Worker._update_latency", ("latency",)),
+    Hook("distributed.worker", "Worker.get_startup_information", ("self",)),
+    Hook("distributed.worker", "Worker.handle_scheduler", ("comm",)),
+    Hook("distributed.worker", "Worker.heartbeat", ("self",)),
+    Hook("distributed.worker_state_machine", "FreeKeysEvent"),
     Hook("distributed.core", "Server.listen", ("port_or_addr",)),
     Hook("distributed.core", "Server.__init__", ("blocked_handlers",)),
     Hook("distributed.worker", "Worker.__init__", ("WorkerStateClass", "memory_limit")),

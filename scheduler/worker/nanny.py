@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import sys
 from typing import Any
@@ -15,6 +16,8 @@ from ..storage.shared import own_memory
 from .hooks import NANNY_HOOKS
 from .host import HARD, Share
 from .server import MarsWorker
+
+logger = logging.getLogger(__name__)
 
 
 class MarsNanny(distributed.Nanny):
@@ -44,6 +47,13 @@ class MarsNanny(distributed.Nanny):
             self, memory_limit=self.memory_manager.memory_limit or 0
         )
         self.memory_manager.host = None if ledger is None else Share(ledger[0])
+        self.handlers["mars_follow"] = self.follow
+
+    def follow(self, *, address: str) -> None:
+        """Take note that the worker goes on with the supervisor at ``address``."""
+        logger.warning("%s goes on with the supervisor at %s", self.worker_address, address)
+        self.scheduler_addr = address
+        self.scheduler = self.rpc(address)
 
     async def start_unsafe(self) -> Any:
         """Start the worker process and watch it."""
@@ -56,6 +66,11 @@ class MarsNanny(distributed.Nanny):
         """Take note that the worker is going to end, and why."""
         self.reason = reason
         super().close_gracefully(reason=reason)
+
+    async def close(self, *args: Any, **options: Any) -> Any:
+        """Close, and take note of why unless that is known."""
+        self.reason = self.reason or options.get("reason")
+        return await super().close(*args, **options)
 
 
 class ProcessMemory(NannyMemoryManager):

@@ -23,6 +23,7 @@ from ..usage import Usage, count
 from . import binding, host
 from .admission import Admission
 from .directories import Directories
+from .following import FollowingWorker
 from .hooks import WORKER_HOOKS
 from .host import Share
 from .peers import NAME, Peers, introduction
@@ -40,7 +41,7 @@ _ASK = 0.05
 SOFT = 0.75
 
 
-class MarsWorker(distributed.Worker):
+class MarsWorker(FollowingWorker):
     """A dask worker that stock schedulers and clients take for one.
 
     ``advertise`` is the host that others reach it by, ``cores`` the CPUs that it never leaves, and
@@ -230,6 +231,8 @@ class MarsWorker(distributed.Worker):
     async def close(self, *args: Any, **options: Any) -> Any:
         """Close, and remove what was spilled."""
         result = await super().close(*args, **options)
+        if self.status is not Status.closed:  # it goes on with another supervisor
+            return result
         if self._asking is not None:
             self._asking.cancel()
         if self.share is not None:

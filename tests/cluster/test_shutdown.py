@@ -90,6 +90,6 @@ def test_workers_wait_for_the_next_supervisor(supervised, cluster):
     """A supervisor ends with 0, as operators expect; its workers join the one that follows."""
     assert supervised.commands[0].end(signal.SIGTERM) == 0
     cluster.commands.append(Command(f"mars-supervisor -H 127.0.0.1 -p {cluster.port}"))
-    cluster.worker.wait_for("Mars Worker started at")
+    cluster.worker.wait_for("goes on with the supervisor")
     with Client(cluster.address, set_as_default=False) as client:
         assert client.submit(sum, [1, 2]).result(DEADLINE) == 3

@@ -1,0 +1,86 @@
+"""Results that workers bring along from a supervisor that is gone, until somebody asks for them."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Iterable
+from typing import Any
+
+from distributed.diagnostics.plugin import SchedulerPlugin
+from distributed.spans import SpansSchedulerExtension
+
+from ..base import Key
+from ..standing import keep
+
+logger = logging.getLogger(__name__)
+
+#: What a worker calls them when it registers.
+HELD = "mars_held"
+
+#: The client in whose name they are kept.
+_NOBODY = "marsdask-orphans"
+
+
+class Orphans(SchedulerPlugin):
+    """Takes in results that arrive with workers; graphs that name them find them computed.
+
+    What nobody has asked for after a while is dropped.
+    """
+
+    name = "marsdask-orphans"
+
+    def __init__(self, scheduler: Any) -> None:
+        self.scheduler = scheduler
+        self._dropping: asyncio.TimerHandle | None = None
+        scheduler.add_plugin(self)
+
+    def add_worker(self, scheduler: Any, worker: str) -> None:
+        """Learn what a worker holds, before it is sent anything."""
+        scheduler.succession.came(worker)
+        held: dict[Key, int] = dict(scheduler.workers[worker].extra.pop(HELD, ()))
+        if not held:
+            return
+        new = {key: nbytes for key, nbytes in held.items() if self._free(key)}
+        scheduler.update_data(who_has={key: [worker] for key in new}, nbytes=new, client=_NOBODY)
+        # Further replicas are taken, and dropped where the task is about to run again.
+        scheduler.add_keys(worker=worker, keys=[key for key in held if key not in new])
+        logger.info("%s brings %d results along", worker, len(held))
+        if self._dropping is not None:
+            self._dropping.cancel()
+        self._dropping = asyncio.get_running_loop().call_later(keep(), self._drop)
+
+    def _free(self, key: Key) -> bool:
+        return key not in self.scheduler.tasks
+
+    def update_graph(self, scheduler: Any, *, tasks: Iterable[Key], **told: Any) -> None:
+        """Hand over what a graph names, once the graph itself holds it."""
+        if _NOBODY in scheduler.clients:
+            asyncio.get_running_loop().call_soon(self._hand_over, list(tasks))
+
+    def _hand_over(self, keys: list[Key]) -> None:
+        nobody = self.scheduler.clients.get(_NOBODY)
+        if nobody is None:
+            return
+        known = self.scheduler.tasks
+        mine = [key for key in keys if key in known and known[key] in nobody.wants_what]
+        self.scheduler.client_releases_keys(keys=mine, client=_NOBODY)
+
+    def _drop(self) -> None:
+        nobody = self.scheduler.clients.get(_NOBODY)
+        if nobody is not None:
+            self._hand_over([ts.key for ts in nobody.wants_what])
+            self.scheduler.remove_client(_NOBODY)
+
+    async def close(self) -> None:
+        """Forget the time."""
+        if self._dropping is not None:
+            self._dropping.cancel()
+
+
+class TolerantSpans(SpansSchedulerExtension):
+    """Spans of this scheduler; workers that come from another tell of spans that it has not."""
+
+    def heartbeat(self, ws: Any, data: dict[tuple[Any, ...], float]) -> None:
+        """Add what tasks of known spans took."""
+        super().heartbeat(ws, {key: took for key, took in data.items() if key[1] in self.spans})

@@ -1,0 +1,192 @@
+"""A client that outlives its supervisor: it goes on with the next one and sends its graphs again.
+
+distributed's client cancels every future when the connection breaks. Names of tasks are the same
+wherever they are computed, so this one keeps its futures: what was computed is found with the
+workers, what was not is asked for again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+import time
+from collections.abc import Iterable
+from typing import Any
+
+from distributed import Client
+from tornado.ioloop import PeriodicCallback
+
+from ..errors import ResultLost
+from ..standing import Standing, ask, keep, leader, timeout, understood, with_scheme
+
+logger = logging.getLogger(__name__)
+
+#: Seconds between two looks for an active supervisor.
+_PAUSE = 0.2
+
+#: States of futures that were computed; one that is lost may be there again.
+_DONE = ("finished", "lost")
+
+
+class ResumingClient(Client):
+    """A dask client whose futures live on when another supervisor takes over."""
+
+    scheduler: Any  # distributed gives it one when it starts
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        self.generation = 0
+        """How often it has gone on with another supervisor, or with the same one anew."""
+        self._standing: Standing | None = None
+        self._candidates: list[str] = []
+        self._graphs: list[dict[str, Any]] = []
+        self._graphs_lock = threading.Lock()
+        self._changed: asyncio.Event | None = None
+        super().__init__(*args, **options)
+
+    async def _start(self, *args: Any, **options: Any) -> Any:
+        """Connect to the active one of the supervisors, whichever is asked for."""
+        self._changed = asyncio.Event()
+        await self._find_active()
+        started = await super()._start(*args, **options)
+        told: Any = self._scheduler_identity
+        if "marsdask" in told:
+            self._learn(told)
+        if len(self._candidates) > 1:
+            watch = PeriodicCallback(self._watch, timeout() / 5 * 1000)
+            self._periodic_callbacks["mars-watch"] = watch
+            watch.start()
+        return started
+
+    async def _find_active(self) -> None:
+        deadline = time.monotonic() + self._timeout
+        while isinstance(self._start_arg, str) and time.monotonic() < deadline:
+            try:
+                found = await ask(self._start_arg, self.connection_args)
+            except OSError:
+                return
+            if found.active:
+                return
+            if found.leader is not None:
+                self._start_arg = with_scheme(found.leader, self.security)
+            await asyncio.sleep(_PAUSE)
+
+    def _learn(self, identity: dict[str, Any]) -> None:
+        address: str = self.scheduler.address
+        self._standing = understood(identity, address)
+        others = [with_scheme(one, self.security) for one in identity["marsdask"]["supervisors"]]
+        # The first may be a door that others cannot be reached by, and always leads to one.
+        self._candidates = list(dict.fromkeys([*self._candidates[:1], address, *others]))
+
+    async def resumed(self, generation: int) -> bool:
+        """Wait until it has gone on since ``generation``; whether it has."""
+        deadline = time.monotonic() + keep()
+        while self.generation == generation:
+            assert self._changed is not None
+            wait = deadline - time.monotonic()
+            if self.status in ("closing", "closed") or wait <= 0:
+                return False
+            try:
+                async with asyncio.timeout(min(wait, 1)):
+                    await self._changed.wait()
+            except TimeoutError:
+                continue
+        return True
+
+    def _send_to_scheduler(self, msg: dict[str, Any]) -> None:
+        if msg["op"] == "update-graph":
+            with self._graphs_lock:
+                self._graphs = [graph for graph in self._graphs if self._is_pending(graph)]
+                self._graphs.append(msg)
+        super()._send_to_scheduler(msg)
+
+    def _is_pending(self, graph: dict[str, Any]) -> bool:
+        states = (self.futures.get(key) for key in graph["keys"])
+        return any(state is not None and state.status == "pending" for state in states)
+
+    async def _reconnect(self) -> None:
+        """Go on with the active supervisor."""
+        if self._standing is None:  # a stock scheduler
+            await super()._reconnect()
+            return
+        self.status = "connecting"
+        self.scheduler_comm = None
+        self.rpc.remove(self.scheduler.address)
+        logger.warning("the supervisor at %s is gone", self.scheduler.address)
+        try:
+            await self._go_on()
+        except (OSError, ImportError) as error:
+            logger.error("%s", error)  # noqa: TRY400 - its traceback says no more
+            self._give_up(list(self.futures), "no supervisor has taken over")
+            await self._close()
+
+    async def _go_on(self) -> None:
+        assert self._standing is not None
+        deadline = time.monotonic() + keep()
+        while True:
+            found = await leader(self._candidates, self.connection_args)
+            if found is not None and found.epoch >= self._standing.epoch:
+                self.scheduler = self.rpc(found.address)
+                waiting, self._pending_msg_buffer[:] = list(self._pending_msg_buffer), []
+                try:
+                    # It lets nobody in before its workers have come, and must not be asked twice.
+                    await self._ensure_connected(timeout=keep())
+                    await self._resume(waiting)
+                except OSError:
+                    self._pending_msg_buffer[:0] = waiting
+                else:
+                    return
+            if time.monotonic() > deadline:
+                raise ConnectionError(f"no active supervisor at {', '.join(self._candidates)}")
+            await asyncio.sleep(_PAUSE)
+
+    async def _resume(self, waiting: list[dict[str, Any]]) -> None:
+        """Claim what was computed, send again what was not, then what has waited meanwhile."""
+        done = [key for key, state in self.futures.items() if state.status in _DONE]
+        holders = await self.scheduler.who_has(keys=done)
+        self._learn(await self.scheduler.identity(n_workers=0))
+        with self._graphs_lock:
+            self._graphs = graphs = [one for one in self._graphs if self._is_pending(one)]
+        again = {key for graph in graphs for key in graph["keys"]}
+        held = [key for key in done if key in self.futures and holders.get(key)]
+        lost = [key for key in done if not holders.get(key) and key not in again]
+        if held:
+            self._send_to_scheduler_safe({"op": "client-desires-keys", "keys": held})
+        for message in [*graphs, *(one for one in waiting if one["op"] != "update-graph")]:
+            self._send_to_scheduler_safe(message)
+        self._give_up(lost, "its workers are gone too")
+        logger.warning(
+            "going on with the supervisor at %s: %d results kept, %d lost, %d graphs sent again",
+            self.scheduler.address,
+            len(held),
+            len(lost),
+            len(graphs),
+        )
+        self.generation += 1
+        assert self._changed is not None
+        self._changed.set()
+        self._changed = asyncio.Event()
+
+    def _give_up(self, keys: Iterable[Any], why: str) -> None:
+        for key in keys:
+            state = self.futures.get(key)
+            if state is not None:
+                state.set_error(ResultLost(f"{key!r} is lost with its supervisor: {why}"), None)
+
+    async def _watch(self) -> None:
+        """Leave a supervisor that does not answer, once another has taken its place."""
+        if self.status != "running" or self._standing is None:
+            return
+        address = self.scheduler.address
+        try:
+            async with asyncio.timeout(timeout()):
+                await self.scheduler.identity(n_workers=0)
+        except TimeoutError:
+            others = [one for one in self._candidates if one != address]
+            found = await leader(others, self.connection_args)
+            if found is not None and found.epoch > self._standing.epoch and self.scheduler_comm:
+                logger.warning("%s does not answer; %s does", address, found.address)
+                self.scheduler_comm.abort()
+                self.rpc.remove(address)
+        except OSError:  # the connection's own end is seen elsewhere
+            return

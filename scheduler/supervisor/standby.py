@@ -1,0 +1,201 @@
+"""Several supervisors: one is active, the others stand by, look at it and take its place.
+
+Nothing is copied from one to the other. What there is to know lies with the workers, which bring
+their results along, and with the clients, which send again what has not come to an end.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from distributed.comm import normalize_address
+from distributed.core import rpc
+
+from ..standing import PATIENCE, Standing, ask, timeout, with_scheme
+from .epoch import Peer, Verdict, decide, next_epoch
+
+logger = logging.getLogger(__name__)
+
+#: Seconds that workers which have answered get to come over, before clients are let in.
+_SETTLING = 30.0
+
+
+class Succession:
+    """Keeps one supervisor's place among those at ``endpoints``, which are in order.
+
+    Its own endpoint is the one where a scheduler with its own id answers.
+    """
+
+    def __init__(self, supervisor: Any, endpoints: Sequence[str]) -> None:
+        self.supervisor = supervisor
+        self.patience = timeout()
+        self.interval = self.patience / 10
+        self.epoch = 0
+        self.seen = 0
+        """The highest epoch that anybody has told of."""
+        self.active = False
+        self.leader: str | None = None
+        """The address of the active one, as far as is known."""
+        self._peers = {endpoint: Peer(rank) for rank, endpoint in enumerate(endpoints)}
+        self._mine: str | None = None
+        self._workers: tuple[str, ...] = ()
+        """The workers of the one that was active at the last look."""
+        self._expected: set[str] = set()
+        self._settled = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+
+    def standing(self, *, epoch: int = 0) -> dict[str, Any]:
+        """Answer another supervisor, or a worker that has served one in a higher ``epoch``."""
+        self.seen = max(self.seen, epoch)
+        if self.active and self._task is None and self.seen > self.epoch:
+            self.epoch = next_epoch([self.seen])
+        return {
+            "id": self.supervisor.id,
+            "active": self.active,
+            "epoch": self.epoch,
+            "workers": list(self.supervisor.workers),
+        }
+
+    def start(self) -> None:
+        """Begin to look at the others; without any this one is active at once."""
+        if len(self._peers) < 2:
+            self._activate()
+            self._settled.set()
+        else:
+            self._task = asyncio.ensure_future(self._look_on())
+
+    async def stop(self) -> None:
+        """Look no more, and be active no more."""
+        self.active = False
+        if self._task is not None and self._task is not asyncio.current_task():
+            self._task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._task
+
+    async def settled(self) -> None:
+        """Wait until the workers of the one before have come, or have had the time to."""
+        await self._settled.wait()
+
+    def came(self, worker: str) -> None:
+        """Take note of a worker."""
+        self._expected.discard(worker)
+        if self.active and not self._expected:
+            self._settled.set()
+
+    async def _look_on(self) -> None:
+        before = time.monotonic()
+        while not self.supervisor.deposed:
+            try:
+                await self._look(time.monotonic() - before)
+                before = time.monotonic()
+                await self._act(decide(self._mine_now(), self._rank, self._others, self.patience))
+            except Exception:
+                logger.exception("while looking at the other supervisors")
+            await asyncio.sleep(self.interval)
+
+    async def _act(self, verdict: Verdict) -> None:
+        if verdict is Verdict.STEP_DOWN:
+            await self.supervisor.step_down()
+        elif verdict is Verdict.TAKE_OVER and await self._nobody_objects():
+            self._take_over()
+        elif verdict is Verdict.STAY and self.seen > self.epoch and self._alone:
+            # Workers know an epoch that was before all supervisors started anew.
+            self.epoch = next_epoch([self.seen])
+
+    @property
+    def _others(self) -> list[Peer]:
+        return [peer for endpoint, peer in self._peers.items() if endpoint != self._mine]
+
+    @property
+    def _alone(self) -> bool:
+        return not any(peer.standing and peer.standing.active for peer in self._others)
+
+    @property
+    def _rank(self) -> int:
+        return len(self._peers) if self._mine is None else self._peers[self._mine].rank
+
+    def _mine_now(self) -> Standing:
+        supervisor = self.supervisor
+        return Standing(supervisor.id, supervisor.address, self.active, self.epoch, ours=True)
+
+    async def _look(self, passed: float) -> None:
+        """Ask all the others at once; ``passed`` seconds since the last time."""
+        others = [endpoint for endpoint in self._peers if endpoint != self._mine]
+        await asyncio.gather(*(self._ask(one, self._peers[one], passed) for one in others))
+        active = [peer.standing for peer in self._others if peer.standing and peer.standing.active]
+        if active and not self.active:
+            first = max(active, key=lambda standing: standing.epoch)
+            self.leader, self._workers = first.address, first.workers
+        self.seen = max([self.seen, *(one.epoch for one in active)])
+
+    async def _ask(self, endpoint: str, peer: Peer, passed: float) -> None:
+        address = with_scheme(endpoint, self.supervisor.security)
+        began = time.monotonic()
+        peer.refused = False
+        try:
+            peer.standing = await self._answer(address)
+        except (OSError, AttributeError) as error:
+            peer.standing = None
+            peer.refused = isinstance(error, ConnectionRefusedError)
+            # A process that was stopped itself must not take all others for dead.
+            peer.silent += min(passed + time.monotonic() - began, 2 * self.patience / 5)
+            return
+        if peer.standing.id == self.supervisor.id:
+            self._mine = endpoint
+        peer.silent, peer.seen = 0.0, True
+
+    async def _answer(self, address: str) -> Standing:
+        arguments = self.supervisor.security.get_connection_args("scheduler")
+        patience = min(PATIENCE, self.patience / 5)
+        standing = await ask(address, arguments, patience)
+        if not standing.ours:
+            return standing
+        async with (
+            asyncio.timeout(patience),
+            rpc(normalize_address(address), connection_args=arguments) as peer,
+        ):
+            told = await peer.mars_standing(epoch=self.epoch)
+        return Standing(
+            told["id"], address, told["active"], told["epoch"], True, tuple(told["workers"])
+        )
+
+    async def _nobody_objects(self) -> bool:
+        """Ask the workers of the one that is gone whether it is."""
+        witnesses = await asyncio.gather(*(self._witness(worker) for worker in self._workers))
+        heard = [one for one in witnesses if one is not None]
+        pairs = zip(self._workers, witnesses, strict=True)
+        self._expected = {worker for worker, one in pairs if one is not None}
+        self.seen = max([self.seen, *(one["epoch"] for one in heard)])
+        alive = [one for one in heard if one["served"] and one["silence"] < self.patience]
+        if alive:
+            logger.warning("%d workers still hear from the active supervisor", len(alive))
+        return not alive
+
+    async def _witness(self, worker: str) -> dict[str, Any] | None:
+        arguments = self.supervisor.security.get_connection_args("scheduler")
+        try:
+            async with (
+                asyncio.timeout(self.patience / 5),
+                rpc(worker, connection_args=arguments) as peer,
+            ):
+                found: dict[str, Any] = await peer.mars_witness()
+        except (OSError, AttributeError):  # gone too, or a stock worker, which ends by itself
+            return None
+        return found
+
+    def _activate(self) -> None:
+        self.epoch = next_epoch([self.seen])
+        self.active, self.leader = True, self.supervisor.address
+
+    def _take_over(self) -> None:
+        self._activate()
+        logger.info("the supervisor at %s is active", self.supervisor.address)
+        if not self._expected:
+            self._settled.set()
+        else:
+            asyncio.get_running_loop().call_later(_SETTLING, self._settled.set)

@@ -1,0 +1,235 @@
+"""Several supervisors: one is active, another takes its place, and what was computed stays."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from typing import Any
+
+import dask.array as da
+import pytest
+from distributed import Client
+
+import marsdask
+import marsdask.tensor as mt
+from marsdask.scheduler.standing import ask
+from marsdask.scheduler.supervisor import Supervisor
+from marsdask.scheduler.testing import Gate
+from marsdask.scheduler.testing.tools import pass_gate
+from marsdask.scheduler.worker import MarsWorker
+from tests.children import children
+from tests.cluster.commands import DEADLINE, Command, free_port, running
+from tests.cluster.loop import HOST, run
+
+#: One thread each, and supervisors that are taken for dead soon.
+FAST = {"MARS_CPU_TOTAL": "1", "DASK_MARSDASK__FAILOVER__TIMEOUT": "3s"}
+CHUNKS = 20
+LAST = {CHUNKS - 2, CHUNKS - 1}
+
+
+class Supervisors:
+    """Two supervisors and two workers, of which tests may end supervisors as they like."""
+
+    def __init__(self, commands):
+        self.ports = [free_port(), free_port()]
+        self.commands = commands
+        self.listed = f"127.0.0.10:{self.ports[0]},127.0.0.11:{self.ports[1]}"
+        self.addresses = [f"tcp://{one}" for one in self.listed.split(",")]
+        self.supervisors = [self.start(0), self.start(1)]
+        lines = [f"mars-worker -H 127.0.0.{host} -s {self.listed}" for host in (20, 21)]
+        self.workers = [Command(line, **FAST) for line in lines]
+        commands.extend(self.workers)
+        for command in commands:
+            command.wait_for("started at")
+
+    def start(self, number):
+        """Start a supervisor."""
+        line = f"mars-supervisor -H 127.0.0.{10 + number} -p {self.ports[number]} -s {self.listed}"
+        self.commands.append(command := Command(line, **FAST))
+        return command
+
+    def standing(self, number):
+        """Return what a supervisor says of itself."""
+        return asyncio.run(ask(self.addresses[number], {}, DEADLINE))
+
+    def roles(self):
+        """Return the numbers of the active one and of the other."""
+        return (0, 1) if self.standing(0).active else (1, 0)
+
+    def wait_for_workers(self):
+        """Wait until both workers have gone over."""
+        for worker in self.workers:
+            worker.wait_for("goes on with the supervisor")
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    with running() as commands:
+        yield Supervisors(commands)
+    assert not children()
+
+
+@pytest.fixture(autouse=True)
+def nothing_left_running():
+    """Look at the end of the module only, for which the cluster lasts."""
+
+
+@pytest.fixture
+def gate():
+    gate = Gate()
+    yield gate
+    gate.close()
+
+
+def counted(block, folder, address):
+    """Leave a mark for each run; the last two chunks wait at the gate when they run first."""
+    if block.size != 2:  # called to see what it returns
+        return block
+    number = int(block[0]) // 2
+    with open(os.path.join(folder, str(number)), "a") as file:
+        file.write(".")
+        first = file.tell() == 1
+    if first and number in LAST:
+        pass_gate(address, None)
+    return block * 2
+
+
+class Work:
+    """A job in the middle: all its tasks are done but two, which run."""
+
+    def __init__(self, session, gate, folder):
+        self.session = session
+        self.gate = gate
+        self.folder = folder
+        self.kept = mt.arange(10, chunk_size=5).execute(session=session)
+        x = mt.arange(2 * CHUNKS, chunk_size=2).map_chunk(
+            counted, args=(str(folder), gate.address), dtype=int
+        )
+        self.future = x.execute(session=session, wait=False)
+        for _ in LAST:
+            gate.wait_until_reached()
+
+    def check(self):
+        """Check that it ends right, and that only the two have run more than once."""
+        self.gate.open()
+        found = self.future.result(DEADLINE).fetch(session=self.session)
+        assert found.tolist() == [2 * value for value in range(2 * CHUNKS)]
+        runs = {int(path.name): path.stat().st_size for path in self.folder.iterdir()}
+        assert set(runs) == set(range(CHUNKS))
+        again = {number for number, count in runs.items() if count > 1}
+        assert again <= LAST, again
+        assert self.kept.fetch(session=self.session).sum() == 45, "earlier results are there too"
+
+
+def test_the_standby_takes_over_in_mid_job(cluster, gate, tmp_path):
+    """After SIGKILL of the active one the job ends right, and only what ran runs again."""
+    active, standby = cluster.roles()
+    before = cluster.standing(active).epoch
+    with marsdask.new_session(cluster.addresses[active], default=False) as session:
+        work = Work(session, gate, tmp_path)
+        cluster.supervisors[active].kill()
+        cluster.wait_for_workers()
+        assert cluster.standing(standby).epoch > before
+        work.check()
+        cluster.supervisors[active] = cluster.start(active)
+        cluster.supervisors[active].wait_for("Mars Web started at")
+        x = mt.from_dask(da.ones(10, chunks=5)) + 1
+        assert x.sum().execute(session=session).fetch(session=session) == 20
+    with marsdask.new_session(cluster.addresses[active], default=False) as session:
+        assert cluster.roles() == (standby, active), "who comes back stands by"
+        scheduler: Any = session.scheduler
+        assert scheduler.client.scheduler.address == cluster.addresses[standby]
+
+
+def test_one_that_was_frozen_steps_down(cluster, gate, tmp_path):
+    """While it is stopped another takes over; when it goes on nobody obeys it, and it stands by."""
+    active, standby = cluster.roles()
+    with marsdask.new_session(cluster.addresses[active], default=False) as session:
+        work = Work(session, gate, tmp_path)
+        frozen = cluster.supervisors[active]
+        frozen.process.send_signal(signal.SIGSTOP)
+        cluster.wait_for_workers()
+        frozen.process.send_signal(signal.SIGCONT)
+        frozen.wait_for("steps down")
+        frozen.wait_for("Mars Supervisor started at")
+        work.check()
+        assert cluster.roles() == (standby, active)
+
+
+def test_one_that_ends_in_order_leaves_everything_behind(cluster, gate, tmp_path):
+    """SIGTERM of the active one: its workers do not end with it."""
+    active, _ = cluster.roles()
+    with marsdask.new_session(cluster.addresses[active], default=False) as session:
+        work = Work(session, gate, tmp_path)
+        assert cluster.supervisors[active].end(signal.SIGTERM) == 0
+        cluster.wait_for_workers()
+        work.check()
+    cluster.supervisors[active] = cluster.start(active)
+    cluster.supervisors[active].wait_for("Mars Web started at")
+
+
+async def until(condition):
+    """Let the loop run until something is so; the caller has a deadline."""
+    while not condition():  # noqa: ASYNC110 - nobody signals it
+        await asyncio.sleep(0)
+
+
+def test_a_standby_takes_no_worker():
+    """A worker that names it is told so; none is lost to a supervisor that nobody uses."""
+    port, other = free_port(), free_port()
+
+    async def main():
+        listed = [f"{HOST}:{other}", f"{HOST}:{port}"]
+        options: Any = {"dashboard_address": f"{HOST}:0", "supervisors": listed}
+        async with Supervisor(host=HOST, port=port, **options) as standby:
+            assert standby.identity()["marsdask"]["role"] == "standby"
+            worker = MarsWorker(standby.address, host=HOST, nthreads=1)
+            with pytest.raises(RuntimeError, match="failed to start") as caught:
+                await worker
+            assert "stands by" in repr(caught.value.__cause__)
+
+    run(main)
+
+
+def test_workers_refuse_lower_epochs():
+    """Until the supervisor, alone now, has taken a higher one."""
+
+    async def main():
+        async with Supervisor(host=HOST, dashboard_address=f"{HOST}:0") as supervisor:
+            supervisor.succession.epoch = 5
+            worker = MarsWorker(
+                supervisor.address, host=HOST, nthreads=1, supervisors=[supervisor.address]
+            )
+            worker.epoch = 2**60
+            refused = await worker._find()
+            assert refused is None
+            assert supervisor.succession.epoch > 2**60
+            async with worker:
+                assert worker.epoch == supervisor.succession.epoch
+                assert list(supervisor.workers) == [worker.address]
+
+    run(main)
+
+
+def test_a_worker_waits_for_the_same_supervisor_with_its_results():
+    """A supervisor that is started anew finds what its clients hold."""
+    port = free_port()
+
+    async def main():
+        options: Any = {"host": HOST, "port": port, "dashboard_address": f"{HOST}:0"}
+        first = await Supervisor(**options)
+        worker = MarsWorker(first.address, host=HOST, nthreads=1, supervisors=[first.address])
+        async with worker, Client(first.address, asynchronous=True) as client:
+            (future,) = await client.scatter([42])
+            key = future.key
+            await first.close()
+            async with Supervisor(**options) as second:
+                await until(lambda: worker.address in second.workers)
+                assert {ts.key for ts in second.tasks.values()} == {key}
+                await client.close()
+                second.orphans._drop()
+                await until(lambda: key not in worker.data)
+                assert not second.tasks, "what nobody asks for is dropped"
+
+    run(main)

@@ -1,0 +1,75 @@
+"""Who is active: every case of what one supervisor may see of the others."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from marsdask.scheduler.standing import Silence, Standing
+from marsdask.scheduler.supervisor.epoch import Peer, Verdict, decide, next_epoch
+
+PATIENCE = 10.0
+
+
+def one(*, active=False, epoch=0):
+    """Return a standing."""
+    return Standing("id", "tcp://somewhere", active, epoch, ours=True)
+
+
+def peer(rank, standing=None, **state):
+    """Return what was seen of a peer; one that stands has been seen."""
+    return Peer(rank, standing, seen=state.pop("seen", standing is not None), **state)
+
+
+ACTIVE, STANDBY = one(active=True, epoch=7), one()
+
+
+@pytest.mark.parametrize(
+    ("mine", "rank", "others", "verdict"),
+    [
+        # Active: nothing but a higher epoch ends it, and of equal ones the first stays.
+        (ACTIVE, 0, [peer(1, STANDBY)], Verdict.STAY),
+        (ACTIVE, 0, [peer(1, refused=True)], Verdict.STAY),
+        (ACTIVE, 0, [peer(1, one(active=True, epoch=6))], Verdict.STAY),
+        (ACTIVE, 0, [peer(1, one(active=True, epoch=8))], Verdict.STEP_DOWN),
+        (ACTIVE, 0, [peer(1, one(epoch=8))], Verdict.STAY),
+        (ACTIVE, 0, [peer(1, ACTIVE)], Verdict.STAY),
+        (ACTIVE, 1, [peer(0, ACTIVE)], Verdict.STEP_DOWN),
+        # Somebody else is active, wherever it stands in the list.
+        (STANDBY, 0, [peer(1, ACTIVE)], Verdict.FOLLOW),
+        (STANDBY, 1, [peer(0, ACTIVE)], Verdict.FOLLOW),
+        # All start: the first that answers goes ahead.
+        (STANDBY, 0, [peer(1, STANDBY), peer(2, refused=True)], Verdict.TAKE_OVER),
+        (STANDBY, 1, [peer(0, STANDBY), peer(2, STANDBY)], Verdict.WAIT),
+        (STANDBY, 1, [peer(0, refused=True, silent=1), peer(2, STANDBY)], Verdict.WAIT),
+        (STANDBY, 1, [peer(0, refused=True, silent=10)], Verdict.TAKE_OVER),
+        (STANDBY, 0, [peer(1, silent=1)], Verdict.WAIT),
+        (STANDBY, 0, [peer(1, silent=10)], Verdict.TAKE_OVER),
+        # The active one is gone: at once where nobody listens, else after a while.
+        (STANDBY, 1, [peer(0, refused=True, seen=True)], Verdict.TAKE_OVER),
+        (STANDBY, 1, [peer(0, silent=9, seen=True)], Verdict.WAIT),
+        (STANDBY, 1, [peer(0, silent=10, seen=True)], Verdict.TAKE_OVER),
+        (STANDBY, 2, [peer(0, refused=True, seen=True), peer(1, STANDBY)], Verdict.WAIT),
+    ],
+)
+def test_every_case(mine, rank, others, verdict):
+    """What follows from who answers and how long the others have been silent."""
+    assert decide(mine, rank, others, PATIENCE) is verdict
+
+
+def test_epochs_grow():
+    """Above all that were seen, and above those of an earlier run of everything."""
+    now = time.time_ns() // 10**6
+    assert next_epoch([]) > now
+    assert next_epoch([now + 10**9, 3]) == now + 10**9 + 1
+
+
+def test_a_process_that_was_stopped_takes_nobody_for_dead():
+    """An hour between two rounds counts as two rounds."""
+    silence = Silence(interval=1)
+    silence.missed(1)
+    silence.missed(3600)
+    assert silence.seconds == 3
+    silence.answered()
+    assert silence.seconds == 0
