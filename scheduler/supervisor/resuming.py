@@ -25,6 +25,9 @@ logger = logging.getLogger(__name__)
 #: Seconds between two looks for an active supervisor.
 _PAUSE = 0.2
 
+#: Graphs among which those that have ended are not looked for.
+_FEW = 8
+
 #: States of futures that were computed; one that is lost may be there again.
 _DONE = ("finished", "lost")
 
@@ -41,6 +44,7 @@ class ResumingClient(Client):
         self._candidates: list[str] = []
         self._graphs: list[dict[str, Any]] = []
         self._graphs_lock = threading.Lock()
+        self._look_again = _FEW
         self._changed: asyncio.Event | None = None
         super().__init__(*args, **options)
 
@@ -96,8 +100,10 @@ class ResumingClient(Client):
     def _send_to_scheduler(self, msg: dict[str, Any]) -> None:
         if msg["op"] == "update-graph":
             with self._graphs_lock:
-                self._graphs = [graph for graph in self._graphs if self._is_pending(graph)]
                 self._graphs.append(msg)
+                if len(self._graphs) >= self._look_again:
+                    self._graphs = [graph for graph in self._graphs if self._is_pending(graph)]
+                    self._look_again = max(_FEW, 2 * len(self._graphs))
         super()._send_to_scheduler(msg)
 
     def _is_pending(self, graph: dict[str, Any]) -> bool:
