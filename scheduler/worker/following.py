@@ -75,7 +75,7 @@ class FollowingWorker(distributed.Worker):
         deadline = time.monotonic() + keep()
         while True:
             found = await self._find()
-            if found is not None and await self._join(found):
+            if found is not None and await self._register_with(found):
                 break
             if time.monotonic() > deadline:
                 known = ", ".join(self.supervisors)
@@ -97,7 +97,7 @@ class FollowingWorker(distributed.Worker):
                 await peer.mars_standing(epoch=self.epoch)
         return None
 
-    async def _join(self, found: Standing) -> bool:
+    async def _register_with(self, found: Standing) -> bool:
         """Register with a supervisor; whether it has taken this worker."""
         if not found.ours and self.state.tasks:
             self._drop(list(self.state.tasks))
