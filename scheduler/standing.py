@@ -97,13 +97,13 @@ async def identify(
     """Return what the scheduler at ``address`` says of itself; ``OSError`` where none answers."""
     address = normalize_address(address)
     async with asyncio.timeout(patience):
-        await _knock(address)
+        await knock(address)
         async with rpc(address, connection_args=connection_args) as peer:
             found: dict[str, Any] = await peer.identity(n_workers=0)
     return found
 
 
-async def _knock(address: str) -> None:
+async def knock(address: str) -> None:
     """Raise ``ConnectionRefusedError`` where nobody listens: distributed would keep on trying."""
     if not address.startswith(_TCP):
         return

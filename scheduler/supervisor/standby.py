@@ -16,13 +16,13 @@ from typing import Any
 from distributed.comm import normalize_address
 from distributed.core import rpc
 
-from ..standing import PATIENCE, Standing, ask, timeout, with_scheme
+from ..standing import PATIENCE, Standing, ask, knock, timeout, with_scheme
 from .epoch import Peer, Verdict, decide, next_epoch
 
 logger = logging.getLogger(__name__)
 
-#: Seconds that workers which have answered get to come over, before clients are let in.
-_SETTLING = 30.0
+#: Seconds that workers which may be alive get to come over, before clients are let in.
+_SETTLING = 20.0
 
 
 class Succession:
@@ -166,10 +166,9 @@ class Succession:
 
     async def _nobody_objects(self) -> bool:
         """Ask the workers of the one that is gone whether it is."""
+        self._expected = set(self._workers)
         witnesses = await asyncio.gather(*(self._witness(worker) for worker in self._workers))
         heard = [one for one in witnesses if one is not None]
-        pairs = zip(self._workers, witnesses, strict=True)
-        self._expected = {worker for worker, one in pairs if one is not None}
         self.seen = max([self.seen, *(one["epoch"] for one in heard)])
         alive = [one for one in heard if one["served"] and one["silence"] < self.patience]
         if alive:
@@ -183,8 +182,13 @@ class Succession:
                 asyncio.timeout(self.patience / 5),
                 rpc(worker, connection_args=arguments) as peer,
             ):
+                await knock(worker)
                 found: dict[str, Any] = await peer.mars_witness()
-        except (OSError, AttributeError):  # gone too, or a stock worker, which ends by itself
+        except (ConnectionRefusedError, AttributeError):
+            # Gone too, or a stock worker, which ends by itself.
+            self._expected.discard(worker)
+            return None
+        except OSError:  # it may be slow
             return None
         return found
 
