@@ -60,8 +60,6 @@ class Supervisor(PlacingScheduler):
         self.web = web
         self.supervisors = tuple(supervisors)
         self.succession = Succession(self, supervisors)
-        self.deposed = False
-        """Whether it has ended because another is active."""
         # distributed derives the section of its configuration from the class's name.
         options.setdefault(
             "blocked_handlers", dask.config.get("distributed.scheduler.blocked-handlers")
@@ -74,10 +72,7 @@ class Supervisor(PlacingScheduler):
             super().__init__(host=host, port=port, protocol=protocol, **options)
         self._admitting = admitting(self.http_server.ssl_options, token, options["security"])
         self.http_server.ssl_options = self._admitting
-        if "spans" in self.extensions:
-            self.extensions["spans"] = TolerantSpans(self)
-        self.handlers["mars_standing"] = self.succession.standing
-        self.orphans = Orphans(self)
+        self.orphans = self._succeed()
         self.jobs = Jobs(self)
         self.nodes = web_nodes.Nodes(self)
         self.sessions = web_sessions.Sessions(self)
@@ -88,6 +83,16 @@ class Supervisor(PlacingScheduler):
         )
         protect(self.http_application, token)
         self.id = self.id.replace(type(self).__name__, "Scheduler", 1)
+
+    deposed = False
+    """Whether it has ended because another is active."""
+
+    def _succeed(self) -> Orphans:
+        """Be ready for the workers of another supervisor."""
+        if "spans" in self.extensions:
+            self.extensions["spans"] = TolerantSpans(self)
+        self.handlers["mars_standing"] = self.succession.standing
+        return Orphans(self)
 
     http_server: Any  # distributed gives it a port and an address
 
