@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import itertools
 from collections.abc import Collection
 from typing import Any
@@ -37,20 +38,20 @@ class Gathering(Deferred):
         if self._axis not in axes:
             return self
         chosen = [np.sort(points) for points in self._chosen]
-        made = Gathering(self._blocks, chosen, np.arange(len(self._order)), self._axis)
-        # Tiles that end where a block does are taken from one, and are not put in order.
-        made.borders = [[0, length] for length in self.shape]
-        made.borders[self._axis] = [0, *itertools.accumulate(map(len, chosen))]
-        return made
+        kind = Gathering if len(chosen) == 1 else ByBlocks
+        return kind(self._blocks, chosen, np.arange(len(self._order)), self._axis)
 
     def read(self, tile: Tile) -> Any:
         axis = self._axis
         part = tile[axis]
+        if len(self._blocks) == 1:
+            points = self._chosen[0][self._order[part]]
+            return np.take(self._blocks[0][along(tile, axis)], points, axis)
         plan = self._plans.get((part.start, part.stop))
         if plan is None:
             plan = self._plans[part.start, part.stop] = self._plan(part)
         chosen, order = plan
-        key = (*tile[:axis], slice(None), *tile[axis + 1 :])
+        key = along(tile, axis)
         alone = [number for number, points in enumerate(chosen) if len(points) == len(order)]
         if alone:
             return np.take(self._blocks[alone[0]][key], chosen[alone[0]], axis)
@@ -58,8 +59,6 @@ class Gathering(Deferred):
             np.take(block[key], points, axis)
             for block, points in zip(self._blocks, chosen, strict=True)
         ]
-        if len(parts) == 1:
-            return parts[0]
         joined = np.concatenate(parts, axis)
         del parts
         return np.take(joined, order, axis)
@@ -74,6 +73,31 @@ class Gathering(Deferred):
         block = np.searchsorted(stops, order, side="right")
         chosen = [points[order[block == i] - starts[i]] for i, points in enumerate(self._chosen)]
         return chosen, np.argsort(np.argsort(block, kind="stable"), kind="stable")
+
+
+class ByBlocks(Gathering):
+    """The points of each block after those of the block before, to be read a block at a time."""
+
+    __slots__ = ()
+
+    def __init__(self, blocks: Any, chosen: Any, order: Any, axis: int) -> None:
+        super().__init__(blocks, chosen, order, axis)
+        self.borders = [[0, length] for length in self.shape]
+        self.borders[axis] = [0, *itertools.accumulate(map(len, chosen))]
+
+    def read(self, tile: Tile) -> Any:
+        assert self.borders is not None
+        axis, part, borders = self._axis, tile[self._axis], self.borders[self._axis]
+        number = bisect.bisect_right(borders, part.start) - 1
+        if (part.start, part.stop) != (borders[number], borders[number + 1]):
+            return super().read(tile)
+        block, points = self._blocks[number][along(tile, axis)], self._chosen[number]
+        return Gathering((block,), (points,), np.arange(len(points)), axis)
+
+
+def along(tile: Tile, axis: int) -> Tile:
+    """Return the tile with all of one axis."""
+    return (*tile[:axis], slice(None), *tile[axis + 1 :])
 
 
 @kernel(scratch=0.0)
