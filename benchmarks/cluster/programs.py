@@ -213,16 +213,7 @@ def huge(system: str, chunks: int = 1_000_000, seconds: float = 30.0) -> Figures
             (mt.ones(chunks * 10, chunk_size=10) + 1).sum().execute(session=session, wait=False)
         )
         returned = time.perf_counter() - began
-        pings, seen = [], []
-        looked = 0.0
-        while time.perf_counter() - began < seconds and not future.done():
-            asked = time.perf_counter()
-            client.sync(client.scheduler.ncores)
-            pings.append(time.perf_counter() - asked)
-            if asked - looked > 2:
-                seen.append(client.run_on_scheduler(scheduler_memory))
-                looked = asked
-            threading.Event().wait(0.02)
+        pings, seen = watch(client, future, began + seconds)
         (job,) = client.sync(client.scheduler.mars_jobs)
         future.cancel()
     memory = [rss / MIB for rss, *_ in seen]
@@ -235,6 +226,20 @@ def huge(system: str, chunks: int = 1_000_000, seconds: float = 30.0) -> Figures
         f"{max(tasks for _, tasks, _ in seen)} tasks known",
     ]
     return {"note": ", ".join(notes)}
+
+
+def watch(client: Any, future: Any, until: float) -> tuple[list[float], list[Any]]:
+    """Ping the supervisor till a job ends, and look now and then at what it holds."""
+    pings, seen = [], []
+    looked = 0.0
+    while (asked := time.perf_counter()) < until and not future.done():
+        client.sync(client.scheduler.ncores)
+        pings.append(time.perf_counter() - asked)
+        if asked - looked > 2:
+            seen.append(client.run_on_scheduler(scheduler_memory))
+            looked = asked
+        threading.Event().wait(0.02)
+    return pings, seen
 
 
 def milliseconds(seconds: list[float], share: float) -> str:

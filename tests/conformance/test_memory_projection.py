@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.linalg  # noqa: F401  what kernels import when they first run is none of their memory
+from dask.task_spec import Task
 
 import marsdask.dataframe as md
 import marsdask.tensor as mt
@@ -226,7 +227,8 @@ def embedded(value: Any) -> int:
     """Return the bytes of arrays among a task's arguments, which lie in memory anyway."""
     if isinstance(value, np.ndarray | pd.DataFrame | pd.Series):
         return describe(value).nbytes
-    return sum(map(embedded, value)) if isinstance(value, tuple) else 0
+    parts = value.args if isinstance(value, Task) else value
+    return sum(map(embedded, parts)) if isinstance(parts, tuple) else 0
 
 
 def measure(stage: Stage, held: dict[Any, Any]) -> Iterator[Measured]:
