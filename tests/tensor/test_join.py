@@ -98,7 +98,6 @@ BAD = {
     "dsplit": lambda x: mt.dsplit(x, 1),
     "rot90": lambda x: mt.rot90(x, axes=(0, 0)),
     "casting": lambda x: mt.concatenate([x, x], dtype="i8", casting="safe"),
-    "unknown": lambda x: mt.split(x[x > 0], 2),
 }
 
 
