@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
+import dask
 import psutil
 import pytest
 from hypothesis import HealthCheck, settings
@@ -47,6 +48,15 @@ def threads() -> set[threading.Thread]:
         and thread is not threading.main_thread()
         and not thread.name.startswith(LASTING_THREADS)
     }
+
+
+@pytest.fixture(autouse=True, scope="module")
+def same_scheduler() -> Iterator[None]:
+    """Undo what clients that lost their cluster leave of themselves: Dask's default scheduler."""
+    before = dask.config.get("scheduler", None)
+    yield
+    if dask.config.get("scheduler", None) != before:
+        dask.config.set(scheduler=before)
 
 
 @pytest.fixture(autouse=True)
