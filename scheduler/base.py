@@ -67,6 +67,8 @@ class Machine:
     """Bytes that one task may take, where that is less: those of one worker."""
     window: int | None = None
     """Tasks that are taken at a time, of graphs that are larger."""
+    shared_memory: bool = False
+    """Whether all of them see each other's results without copying."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ import threading
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 from dask.highlevelgraph import HighLevelGraph, MaterializedLayer
@@ -39,6 +40,9 @@ PATIENCE = 10.0
 
 #: Share of the workers' memory that plans count on.
 SHARE = 0.75
+
+#: Under which name a worker tells where its results can be opened, ``None`` if nowhere.
+PLACE = "mars_place"
 
 
 class DaskScheduler:
@@ -132,7 +136,8 @@ class DaskScheduler:
     def machine(self) -> Machine:
         """Return what the cluster's workers have now."""
         workers = self._client.scheduler_info()["workers"].values()
-        return pooled((worker["nthreads"], worker["memory_limit"]) for worker in workers)
+        machine = pooled((worker["nthreads"], worker["memory_limit"]) for worker in workers)
+        return replace(machine, shared_memory=together(workers))
 
     def futures(self, keys: Sequence[Key]) -> list[Future[Any]]:
         """Return Futures of held results, references of their own, for whoever speaks Dask."""
@@ -307,6 +312,12 @@ def pooled(workers: Iterable[tuple[int, int | None]], window: int | None = None)
         return Machine(max(1, sum(threads for threads, _ in found)), window=window)
     memory = int(SHARE * sum(limits))
     return Machine(sum(threads for threads, _ in found), memory, max(limits), window)
+
+
+def together(workers: Iterable[Mapping[str, Any]]) -> bool:
+    """Say whether workers can open each other's results, by what they told when they came."""
+    places = [told.get(PLACE) for told in workers]
+    return bool(places) and places[0] is not None and all(one == places[0] for one in places)
 
 
 def annotated(graph: dict[Key, Any], hints: Mapping[Key, Hint]) -> HighLevelGraph:

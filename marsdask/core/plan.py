@@ -39,6 +39,7 @@ class Plan:
             budget=machine.memory,
             largest=machine.largest,
             window=machine.window,
+            shared_memory=self.shared_memory or machine.shared_memory,
         )
 
     @property

@@ -16,7 +16,7 @@ import uuid
 from collections import deque
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -25,7 +25,7 @@ from distributed import Client, Future
 from distributed.diagnostics.plugin import SchedulerPlugin
 
 from ..base import ChunkInfo, Done, Key, Stage, describe
-from ..dask import pooled
+from ..dask import pooled, together
 from .flight import Failed, Flight, Watch, prepare
 from .packing import unpacked
 from .recording import told
@@ -193,7 +193,8 @@ class Jobs(SchedulerPlugin):
             compilation = await self._apart(unpacked, data)
             workers = self.scheduler.workers.values()
             limits = [(ws.nthreads, ws.memory_limit) for ws in workers]
-            compilation.fit(pooled(limits, WINDOW))
+            shared = together(ws.extra for ws in workers)
+            compilation.fit(replace(pooled(limits, WINDOW), shared_memory=shared))
             done = await self._run(job, compilation)
             outcome = await self._apart(cloudpickle.dumps, (done, None, None, None))
             state = "done"

@@ -97,10 +97,13 @@ class Share:
         return any(row[column] for place, row in self._living().items() if place != self._mine)
 
     def close(self) -> None:
-        """Take this process's row out."""
+        """Take this process's row out. Idempotent: a worker may be told to close while it does."""
+        descriptor, self._descriptor = self._descriptor, -1
+        if descriptor < 0:
+            return
         if self._mine > 0:
             self._rows[self._mine] = 0
-        os.close(self._descriptor)
+        os.close(descriptor)
 
     def _living(self) -> dict[int, list[int]]:
         rows: list[list[int]] = self._rows.tolist()

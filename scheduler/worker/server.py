@@ -17,6 +17,7 @@ from distributed.core import Status
 from distributed.spill import SpillBuffer
 
 from .. import hooks, limits
+from ..dask import PLACE
 from ..environment import environment, stacks
 from ..storage.shared import Pool
 from ..usage import Usage, count
@@ -80,6 +81,7 @@ class MarsWorker(FollowingWorker):
         self._usage = Usage(partial(count, own=self._resident))
         self.metrics["mars"] = self._taken
         self.startup_information["mars"] = self._described
+        self.startup_information[PLACE] = self._placed
         self.handlers["mars_stacks"] = stacks
         self._spilling: asyncio.Future[None] | None = None
         self._wanted = 0
@@ -142,6 +144,9 @@ class MarsWorker(FollowingWorker):
 
     def _described(self, worker: distributed.Worker) -> dict[str, Any]:
         return environment()
+
+    def _placed(self, worker: distributed.Worker) -> dict[str, Any] | None:
+        return None if self.sharing is None else introduction()
 
     def _admit(self, baseline: int | None) -> None:
         limit = self.memory_manager.memory_limit

@@ -9,6 +9,7 @@ from concurrent.futures import CancelledError
 from typing import Any
 
 import dask.array as da
+import distributed
 import numpy as np
 import pytest
 from distributed import Client, SpecCluster
@@ -128,10 +129,29 @@ def test_plans_know_the_workers():
     ):
         plan = session.plan()
         assert (plan.workers, plan.budget, plan.task_limit) == (2, 3 * 2**30 * 3 // 4, 2**31)
+        assert plan.shared_memory
         x = mt.ones(2**29, chunk_size=2**29)
         with pytest.raises(MemoryBudgetError, match="would fit"):
             mt.sort(x + mt.ones(2**29)).execute(session=session)
         assert fetch(session, mt.ones(8).sum()) == [8]
+
+
+@pytest.mark.parametrize(("second", "more"), [(MarsWorker, False), (distributed.Worker, True)])
+def test_views_are_tasks_only_where_results_travel(second, more):
+    """Workers of one host cut what they exchange where it is needed; a stock one is sent parts."""
+    options = {"host": HOST, "nthreads": 1}
+    workers = {i: {"cls": cls, "options": options} for i, cls in enumerate((MarsWorker, second))}
+    scheduler = {"cls": Supervisor, "options": {"host": HOST, "dashboard_address": f"{HOST}:0"}}
+    with (
+        SpecCluster(scheduler=scheduler, workers=workers) as cluster,
+        marsdask.new_session(cluster.scheduler_address, default=False) as session,
+        marsdask.option_context({"coalesce": False}),
+    ):
+        x = mt.random.RandomState(0).rand(6000, chunk_size=1000)
+        (found,) = fetch(session, mt.sort(x))
+        (job,) = cluster.scheduler.jobs.jobs.values()
+        assert (job.total > 6 * 6) is more
+        assert np.all(np.diff(found) >= 0)
 
 
 def test_results_are_used_where_they_lie(session):

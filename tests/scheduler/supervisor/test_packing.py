@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from marsdask.scheduler.dask import pooled
+from marsdask.scheduler.dask import PLACE, pooled, together
 from marsdask.scheduler.supervisor.packing import packed, unpacked
 
 
@@ -29,3 +29,13 @@ def test_what_workers_are_together(workers, expected):
     """Memory is known if that of every worker is; three quarters of it are planned with."""
     machine = pooled(workers)
     assert (machine.threads, machine.memory, machine.largest) == expected
+
+
+@pytest.mark.parametrize(
+    ("places", "expected"),
+    [([], False), (["a", "a"], True), (["a", "b"], False), (["a", None], False), ([None], False)],
+)
+def test_who_sees_each_others_results(places, expected):
+    """Workers of one place do; whoever told of none does not, as stock workers."""
+    assert together([{} if place is None else {PLACE: place} for place in places]) is expected
+    assert together([{PLACE: place} for place in places]) is expected

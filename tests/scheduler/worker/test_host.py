@@ -93,3 +93,14 @@ def test_a_killed_process_takes_nothing(host):
     assert mine.used() == 200
     mine.close()
     assert Share(host.path).used() == 0
+
+
+def test_leaving_twice(host):
+    """A worker that is told to close while it closes leaves once."""
+    share = Share(host.path, 0)
+    share.tell(resident=700)
+    share.close()
+    with open(os.devnull) as other:  # may get the number of what was closed
+        share.close()
+        assert not os.fstat(other.fileno()).st_size
+    assert Share(host.path).used() == 0
