@@ -40,6 +40,7 @@ from numpy import (
 from marsdask.core.collection import ExecutableTuple
 
 from . import (
+    data,
     dtypes,
     elementwise,
     images,
@@ -657,10 +658,13 @@ else:
         """Load the families that few programs need when they are asked for."""
         if name in {"fft", "spatial", "special", "stats"}:
             return import_module(f"{__name__}.{name}")
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        message = f"module {__name__!r} has no attribute {name!r}"
+        if not name.startswith("_") and name in vars(import_module("marsdask.compat.tensor")):
+            message += f"; NumPy 2 removed it, and marsdask.compat.tensor.{name} is what it was"
+        raise AttributeError(message)
 
 
 # What only moves elements takes masked tensors as well.
 globals().update({_name: ma.moving(globals()[_name]) for _name in ma.MOVING})
 # The function, which the submodule of this name would hide.
-tensor = array
+tensor = data.tensor

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from marsdask.core.collection import Collection, wrap
+from marsdask.core.collection import Collection, ExecutableTuple, wrap
 from marsdask.core.shapes import kernel
 
 from .base import as_node
@@ -73,7 +73,7 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> An
                 "at least (edge_order + 1) elements are required."
             )
     found = [_slope(f, at, step, edge_order) for at, step in zip(axes, spacings, strict=True)]
-    return found[0] if len(found) == 1 else tuple(found)
+    return found[0] if len(found) == 1 else ExecutableTuple(found)
 
 
 def _spacing(step: Any, f: Any, axis: int) -> Any:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from marsdask.core.chunk import Grid
-from marsdask.core.collection import wrap
+from marsdask.core.collection import ExecutableTuple, wrap
 from marsdask.core.node import Node
 from marsdask.core.shapes import blockwise, kernel
 from marsdask.core.types import Chunks, Index, Sizes, UnknownShapeError, known_chunks, numbers
@@ -256,7 +256,8 @@ def arange(*args: Any, dtype: Any = None, chunk_size: Any = None, **extra: Any) 
     if len(args) == 4:
         *args, dtype = args  # type: ignore[assignment]
     start, stop, step = _range(tuple(args), named)
-    if any(isinstance(item, np.datetime64 | np.timedelta64) for item in (start, stop, step)):
+    dates = (np.datetime64, np.timedelta64)
+    if any(isinstance(item, dates) for item in (start, stop, step)) or np.dtype(dtype).kind in "mM":
         # A plain number as the step of dates is on its way out of NumPy.
         steps = () if type(step) is int and step == 1 else (step,)
         array = np.arange(start, stop, *steps, dtype=dtype)
@@ -474,7 +475,7 @@ def called_as(
     return called(shape, starts, positions, function, kwargs).astype(dtype, copy=False)
 
 
-def meshgrid(*xi: Any, indexing: str = "xy", sparse: bool = False, copy: bool = True) -> list[Any]:
+def meshgrid(*xi: Any, indexing: str = "xy", sparse: bool = False, copy: bool = True) -> Any:
     """Return coordinate matrices from coordinate vectors. See numpy.meshgrid."""
     if indexing not in ("xy", "ij"):
         raise ValueError("Valid values for `indexing` are 'xy' and 'ij'.")
@@ -487,8 +488,10 @@ def meshgrid(*xi: Any, indexing: str = "xy", sparse: bool = False, copy: bool = 
         vector = as_node(reshape(x, (-1,)))
         grids.append(wrap(view(vector, [0 if a == place else None for a in range(ndim)])))
     if sparse:
-        return grids
-    return [wrap(Elementwise(spread, tuple(g.node for g in (grid, *grids)))) for grid in grids]
+        return ExecutableTuple(grids)
+    return ExecutableTuple(
+        wrap(Elementwise(spread, tuple(g.node for g in (grid, *grids)))) for grid in grids
+    )
 
 
 @kernel(shares=True)

@@ -25,6 +25,7 @@ from .create import chunks_from
 from .device import to_gpu, wants_gpu
 from .elementwise import astype
 from .protocols import is_tensor, module
+from .shape import expand_dims
 from .sparse import tosparse
 
 
@@ -60,7 +61,24 @@ def tensor(
     return wrap(as_node(array, chunk_size))
 
 
-array = tensor
+def array(
+    x: Any,
+    dtype: Any = None,
+    copy: bool | None = None,
+    order: str = "K",
+    ndmin: int = 0,
+    chunk_size: Any = None,
+    **extra: Any,
+) -> Any:
+    """Return a new tensor of ``x``, with axes in front if it has fewer than ``ndmin``.
+
+    See numpy.array. Differs from NumPy: a NumPy array is copied only if ``copy`` is true.
+    """
+    made = tensor(x, dtype, order, chunk_size, copy=copy, **extra)
+    if made is x and copy is not False:
+        made = wrap(x.node)  # a change in place of one is none of the other's
+    missing = range(ndmin - made.ndim)
+    return expand_dims(made, tuple(missing)) if missing else made
 
 
 def asarray(
@@ -81,7 +99,7 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> A
 def _as_given(data: Any, dtype: Any, chunk_size: Any) -> Any:
     if not is_tensor(data):
         data = data.to_tensor()
-    if dtype is not None:
+    if dtype is not None and data.dtype != dtype:
         data = astype(data, dtype)
     return data if chunk_size is None else data.rechunk(chunk_size)
 

@@ -78,6 +78,32 @@ def fill(a: Any, value: Any) -> None:
     setitem(_tensor(a, "fill"), ..., value)
 
 
+def with_part(block: Any, value: Any, part: str) -> Any:
+    """Return a copy of a block with another real or imaginary part."""
+    out = np.array(block)  # a copy; a block without axes may be a scalar
+    setattr(out, part, value)
+    return out
+
+
+def _set_part(a: Any, value: Any, part: str) -> None:
+    node = a.node
+    setattr(node.meta.copy(), part, 0)  # refuses parts that are not there
+    if node.meta.dtype.kind != "c":
+        setitem(a, ..., value)
+    else:
+        assign(a, apply(with_part, node, fit(as_node(value), node.shape), part=part))
+
+
+def set_real(a: Any, value: Any) -> None:
+    """Assign the real parts. See numpy.ndarray.real."""
+    _set_part(a, value, "real")
+
+
+def set_imag(a: Any, value: Any) -> None:
+    """Assign the imaginary parts; TypeError if the type has none. See numpy.ndarray.imag."""
+    _set_part(a, value, "imag")
+
+
 def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) -> None:
     """Assign elements, those where a mask holds. See numpy.copyto."""
     old = _tensor(dst, "copyto").node

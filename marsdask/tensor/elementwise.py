@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from marsdask.core.collection import Collection, wrap
+from marsdask.core.collection import Collection, ExecutableTuple, wrap
 from marsdask.core.node import Node, Part
 
 from .chunks import check_device
@@ -280,7 +280,7 @@ def _several(nodes: tuple[Node, ...], out: Any, kwargs: dict[str, Any]) -> tuple
     targets = out if isinstance(out, tuple) else (out,) * (out is not None)
     targets += (None,) * (len(nodes) - len(targets))
     casting = kwargs.get("casting", "same_kind")
-    return tuple(
+    return ExecutableTuple(
         wrap(node) if target is None else assign(target, node, casting)
         for node, target in zip(nodes, targets, strict=True)
     )

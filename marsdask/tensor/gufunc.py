@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from marsdask.core.chunk import Grid
-from marsdask.core.collection import wrap
+from marsdask.core.collection import ExecutableTuple, wrap
 from marsdask.core.node import Node, Part
 from marsdask.core.shapes import Axes
 from marsdask.core.shapes import blockwise as map_grids
@@ -234,7 +234,7 @@ def apply_gufunc(
     sizes = tuple((name, int(size)) for name, size in (output_sizes or {}).items())
     node = GUFunc(call, form, moved, sizes, kwargs or None, dtypes)
     found = [_placed(wrap(Part(node, i)), own, keepdims=keepdims) for i, own in enumerate(out)]
-    return tuple(found) if form.several else found[0]
+    return ExecutableTuple(found) if form.several else found[0]
 
 
 def _placed(result: Any, axes: tuple[int, ...], *, keepdims: bool) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from marsdask.core.collection import Collection, wrap
+from marsdask.core.collection import Collection, ExecutableTuple, wrap
 from marsdask.core.node import Node
 from marsdask.core.shapes import kernel
 from marsdask.core.types import Size, Unknown, known
@@ -108,7 +108,7 @@ def histogram(
     counts = wrap(Summary(count_in_bins, np.add, arrays, (edges.node,), lengths, dtype, options))
     if density:
         counts = once(density_of, counts, edges, shape=lengths, dtype=np.float64)
-    return counts, edges
+    return ExecutableTuple((counts, edges))
 
 
 def _weights(weights: Any, like: Node) -> Node:
@@ -206,4 +206,4 @@ def histogram2d(
         raise ValueError("x and y must have the same length.")
     shared = isinstance(bins, Sequence | np.ndarray) and len(bins) not in (1, 2)
     counts, edges = histogramdd([x, y], [bins, bins] if shared else bins, range, density, weights)
-    return counts, edges[0], edges[1]
+    return ExecutableTuple((counts, *edges))

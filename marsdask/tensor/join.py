@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from marsdask.core.chunk import Grid
-from marsdask.core.collection import wrap
+from marsdask.core.collection import ExecutableTuple, wrap
 from marsdask.core.node import Node
 from marsdask.core.shapes import map_blocks
 from marsdask.core.types import Chunks, Sizes, UnknownShapeError, known
@@ -157,7 +157,7 @@ def atleast_3d(*arrays: Any) -> Any:
 
 def _each(arrays: tuple[Any, ...], axes: Any) -> Any:
     nodes = [as_node(array, sparse=True) for array in arrays]
-    found = tuple(wrap(view(node, axes(len(node.chunks)))) for node in nodes)
+    found = ExecutableTuple(wrap(view(node, axes(len(node.chunks)))) for node in nodes)
     return found[0] if len(found) == 1 else found
 
 
@@ -215,10 +215,10 @@ def array_split(a: Any, indices_or_sections: Any, axis: int = 0) -> Any:
         borders = [0, *np.cumsum(sizes).tolist()]
     else:
         borders = [0, *(operator.index(index) for index in indices_or_sections), whole]
-    return [
+    return ExecutableTuple(
         part(node, axis, range(*slice(start, stop).indices(whole)))
         for start, stop in itertools.pairwise(borders)
-    ]
+    )
 
 
 @waits_for_lengths
@@ -306,7 +306,7 @@ def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
         raise ValueError("Input array must be at least 1-d.")
     axis = normalize_axis(axis, node.meta.ndim)
     ahead = (EVERYTHING,) * axis
-    return tuple(getitem(node, (*ahead, i)) for i in range(length(node, axis)))
+    return ExecutableTuple(getitem(node, (*ahead, i)) for i in range(length(node, axis)))
 
 
 @waits_for_lengths

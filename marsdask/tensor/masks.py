@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from marsdask.core.chunk import Grid, Look
-from marsdask.core.collection import wrap
+from marsdask.core.collection import ExecutableTuple, wrap
 from marsdask.core.node import Node
 from marsdask.core.shapes import blockwise, kernel
 from marsdask.core.tokens import token
@@ -239,7 +239,7 @@ def nonzero(a: Any) -> tuple[Any, ...]:
     if not node.chunks:
         raise ValueError("Calling nonzero on 0d arrays is not allowed. Use atleast_1d(scalar)")
     found = ArgWhere(node)
-    return tuple(wrap(column(found, axis)) for axis in range(len(node.chunks)))
+    return ExecutableTuple(wrap(column(found, axis)) for axis in range(len(node.chunks)))
 
 
 def where(condition: Any, x: Any = None, y: Any = None) -> Any:

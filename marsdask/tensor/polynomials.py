@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from marsdask.core.collection import Collection, wrap
+from marsdask.core.collection import Collection, ExecutableTuple, wrap
 
 from .base import as_node
 from .elementwise import abs as absolute
@@ -73,13 +73,13 @@ def polyfit(
         return found
     errors = total(square(absolute(right - matmul(left, c))), axis=0)
     if full:
-        return found, errors, total(kept), s, rcond
+        return found, errors, total(kept), s, rcond  # as NumPy: the last is a number
     spread = (matmul(vt.T * square(inverse[:, 0]), vt) / (scale * scale[:, 0]))[:, :, None]
     if cov != "unscaled":
         if rows <= deg + 1:
             raise ValueError("more points than coefficients are needed to scale the covariance")
         spread = spread * (errors / (rows - deg - 1))
-    return found, spread[:, :, 0] if one else spread
+    return ExecutableTuple((found, spread[:, :, 0] if one else spread))
 
 
 def _system(x: Any, y: Any, w: Any, deg: int) -> tuple[Any, Any]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from marsdask.core.collection import Collection, wrap
+from marsdask.core.collection import Collection, ExecutableTuple, wrap
 from marsdask.core.shapes import kernel
 
 from .base import as_node
@@ -31,7 +31,9 @@ def unravel_index(indices: Any, shape: Any, order: Any = "C") -> tuple[Any, ...]
     node = as_node(indices)
     np.unravel_index(np.zeros(0, node.meta.dtype), shape, order)  # refuses types and shapes
     how = {"shape": shape, "order": order}
-    return tuple(wrap(apply(place_along, node, axis=axis, **how)) for axis in range(len(shape)))
+    return ExecutableTuple(
+        wrap(apply(place_along, node, axis=axis, **how)) for axis in range(len(shape))
+    )
 
 
 @kernel(scratch=2.0)
@@ -94,7 +96,7 @@ def mask_indices(n: int, mask_func: Callable[..., Any], k: Any = 0) -> tuple[Any
 
 def diag_indices(n: int, ndim: int = 2) -> tuple[Any, ...]:
     """Return the positions of a main diagonal. See numpy.diag_indices."""
-    return (arange(n),) * ndim
+    return ExecutableTuple((arange(n),) * ndim)
 
 
 def diag_indices_from(arr: Any) -> tuple[Any, ...]:
@@ -118,7 +120,7 @@ def ix_(*args: Any) -> tuple[Any, ...]:
             (vector,) = nonzero(vector)
         after = (None,) * (len(args) - 1 - position)
         found.append(vector[((None,) * position + (slice(None), *after))])
-    return tuple(found)
+    return ExecutableTuple(found)
 
 
 def _points(part: slice) -> Any:

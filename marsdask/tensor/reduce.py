@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from marsdask.core.collection import wrap
+from marsdask.core.collection import ExecutableTuple, wrap
 from marsdask.core.node import Node
 from marsdask.core.types import known_chunks, numbers
 
@@ -297,7 +297,7 @@ def average(
         if not returned:
             return value
         count = math.prod(numbers(node.shape[axis] for axis in axes))
-        return value, full(numbers(value.node.shape), count, value.dtype)
+        return ExecutableTuple((value, full(numbers(value.node.shape), count, value.dtype)))
     given = along(as_node(weights), node, axis)
     if 0 in [node.shape[i] for i in axes]:
         raise ZeroDivisionError(_NO_WEIGHT)
@@ -308,7 +308,7 @@ def average(
     scale = sum(multiply(given, ones_like(node)), axis=axis, keepdims=keepdims)
     scale = wrap(apply(weighty, scale))
     value = divide(sum(multiply(a, given), axis=axis, keepdims=keepdims), scale)
-    return (value, scale) if returned else value
+    return ExecutableTuple((value, scale)) if returned else value
 
 
 _NO_WEIGHT = "Weights sum to zero, can't be normalized"

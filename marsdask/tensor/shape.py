@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from marsdask.core.chunk import Grid
-from marsdask.core.collection import Collection, wrap
+from marsdask.core.collection import Collection, ExecutableTuple, wrap
 from marsdask.core.node import Node
 from marsdask.core.shapes import blockwise, kernel
 from marsdask.core.types import Chunks, Index, Size, Sizes, known, numbers
@@ -276,9 +276,9 @@ def broadcast_to(a: Any, shape: Any, subok: bool = False, chunks: Any = None) ->
 
 
 @waits_for_lengths
-def broadcast_arrays(*args: Any, subok: bool = False) -> list[Any]:
+def broadcast_arrays(*args: Any, subok: bool = False) -> tuple[Any, ...]:
     """Broadcast tensors against each other. See numpy.broadcast_arrays."""
     del subok
     nodes = [as_node(arg) for arg in args]
     shape = np.broadcast_shapes(*(numbers(node.shape) for node in nodes))
-    return [broadcast_to(node, shape) for node in nodes]
+    return ExecutableTuple(broadcast_to(node, shape) for node in nodes)

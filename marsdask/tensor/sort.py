@@ -25,6 +25,7 @@ from marsdask.core.shapes import Blockwise, all_to_all, gather, kernel, map_bloc
 from marsdask.core.types import Chunks, Index, numbers
 from marsdask.scheduler.base import SAMPLE_LIMIT
 
+from .arrange import take_along_axis
 from .base import as_node
 from .join import flip, length
 from .pointwise import assign
@@ -329,8 +330,8 @@ def _rises(ordered: Any) -> bool:
 
 def _checked(a: Any, axis: Any, order: Any) -> tuple[Node, int]:
     node = as_node(a)
-    if order is not None or node.meta.dtype.names:
-        raise NotImplementedError("sorting records by fields: sort one field, or use a DataFrame")
+    if order is not None and not node.meta.dtype.names:
+        raise ValueError("Cannot specify order when the array has no fields.")
     if axis is None:
         if node.meta.ndim != 1:
             node = wrap(node).ravel().node
@@ -364,7 +365,10 @@ def sort(
     the array API's: NaN comes first.
     """
     node, axis = _checked(a, axis, order)
-    found = wrap(Sort(node, axis, _kind(kind, stable), indices=False))
+    if node.meta.dtype.names:
+        found = take_along_axis(node, _arg_sorted_records(node, axis, order), axis)
+    else:
+        found = wrap(Sort(node, axis, _kind(kind, stable), indices=False))
     return flip(found, axis) if descending else found
 
 
@@ -384,11 +388,27 @@ def argsort(
     Differs from NumPy: equal elements always keep their order, with ``descending`` too.
     """
     node, axis = _checked(a, axis, order)
-    if not descending:
-        return wrap(Sort(node, axis, _kind(kind, stable), indices=True))
-    # Sorted from the other end, equal elements stand the other way round; flipped, as they stood.
-    found = argsort(flip(wrap(node), axis), axis, kind, stable=stable)
-    return (length(node, axis) - 1) - flip(found, axis)
+    if descending:
+        # From the other end, equal elements stand the other way round; flipped, as they stood.
+        found = argsort(flip(wrap(node), axis), axis, kind, order=order, stable=stable)
+        return (length(node, axis) - 1) - flip(found, axis)
+    if node.meta.dtype.names:
+        return _arg_sorted_records(node, axis, order)
+    return wrap(Sort(node, axis, _kind(kind, stable), indices=True))
+
+
+def _arg_sorted_records(a: Node, axis: int, order: Any) -> Any:
+    """Return the order by the given fields and then by the others: by the least one first."""
+    names = [order] if isinstance(order, str) else list(order or ())
+    fields = a.meta.dtype.names
+    if unknown := [name for name in names if name not in fields]:
+        raise ValueError(f"unknown field name: {unknown[0]}")
+    *_, least = keys = [*names, *(name for name in fields if name not in names)]
+    found = argsort(wrap(a)[least], axis)
+    for name in reversed(keys[:-1]):
+        ordered = take_along_axis(wrap(a)[name], found, axis)
+        found = take_along_axis(found, argsort(ordered, axis), axis)
+    return found
 
 
 @waits_for_lengths

@@ -245,8 +245,8 @@ class Tensor(Collection):
     __dlpack_device__ = protocols.dlpack_device
     device = property(protocols.device)
     to_device = protocols.to_device
-    real = property(elementwise.real)
-    imag = property(elementwise.imag)
+    real = property(elementwise.real, edits.set_real)
+    imag = property(elementwise.imag, edits.set_imag)
     astype = method(elementwise.astype)
     clip = method(elementwise.clip)
     round = method(elementwise.around)

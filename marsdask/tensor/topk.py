@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from marsdask.core.chunk import Grid
-from marsdask.core.collection import wrap
+from marsdask.core.collection import ExecutableTuple, wrap
 from marsdask.core.node import Node
 from marsdask.core.shapes import Cost, blockwise, kernel, map_blocks, tree
 from marsdask.core.types import Chunks, Unknown, upper
@@ -224,7 +224,9 @@ def topk(
     """
     _check_hints(hints)
     values = _topk(a, k, axis, largest, indices=False)
-    return (values, _topk(a, k, axis, largest, indices=True)) if return_index else values
+    if not return_index:
+        return values
+    return ExecutableTuple((values, _topk(a, k, axis, largest, indices=True)))
 
 
 def argtopk(

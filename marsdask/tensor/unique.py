@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from marsdask.core.chunk import Grid, Look
-from marsdask.core.collection import wrap
+from marsdask.core.collection import ExecutableTuple, wrap
 from marsdask.core.node import Node, Part
 from marsdask.core.shapes import Axes, all_to_all, blockwise, gather, kernel, map_blocks
 from marsdask.core.types import Chunks, numbers, unknown_sizes, upper
@@ -222,7 +222,7 @@ def unique(
     if return_inverse and node.meta.ndim != 1:
         place = int(return_index)
         more[place] = reshape(more[place], numbers(node.shape))
-    return (values, *more) if more else values
+    return ExecutableTuple((values, *more)) if more else values
 
 
 def _outputs(a: Any, flags: tuple[bool, ...], *, equal_nan: bool) -> list[Any]:
@@ -250,7 +250,7 @@ def _unique_along(node: Node, axis: int, flags: tuple[bool, ...]) -> Any:
     made = {"dtype": dtype, "new_axis": new, "chunks": cut, "meta": empty(dtype, 1 + len(shape))}
     found = map_chunks(as_rows, values, kind=dtype, shape=tuple(shape), **made)
     found = moveaxis(found, 0, axis)
-    return (found, *more) if more else found
+    return ExecutableTuple((found, *more)) if more else found
 
 
 def as_records(block: Any, kind: Any) -> Any:

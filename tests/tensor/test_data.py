@@ -24,6 +24,20 @@ def test_tensor_of_anything() -> None:
     assert mt.tensor(lazy, chunk_size=1).chunks == ((1, 1), (1, 1, 1))
 
 
+def test_array_is_a_new_tensor() -> None:
+    """A change in place of the copy is none of the original's; axes are put in front."""
+    lazy = mt.arange(3, chunk_size=2)
+    new = mt.array(lazy)
+    new[0] = 7
+    assert_same(lazy, np.arange(3))
+    assert_same(new, np.array([7, 1, 2]))
+    assert mt.array(lazy, copy=False) is lazy
+    assert mt.asarray(lazy, dtype=lazy.dtype) is lazy
+    assert_same(mt.array(lazy, "f4", ndmin=3), np.array(np.arange(3), "f4", ndmin=3))
+    assert_same(mt.array(5, ndmin=1), np.array(5, ndmin=1))
+    assert mt.array([[1]], ndmin=1).shape == (1, 1)
+
+
 def test_an_unknown_order_is_refused() -> None:
     """An order of memory that does not exist is refused."""
     with pytest.raises(ValueError, match="order"):

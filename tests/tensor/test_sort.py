@@ -105,8 +105,30 @@ def test_wrong_arguments_are_refused_at_the_call():
         mt.sort(lazy, kind="bogo")
     with pytest.raises(ValueError, match="out of bounds"):
         mt.partition(lazy, 4)
-    with pytest.raises(NotImplementedError, match="fields"):
+    with pytest.raises(ValueError, match="fields"):
         mt.sort(lazy, order="x")
+    with pytest.raises(ValueError, match="unknown field name: z"):
+        mt.argsort(tensor(np.zeros(3, RECORD)), order=["x", "z"])
+
+
+RECORD = np.dtype([("x", "i4"), ("y", "f8"), ("s", "S2")])
+
+
+@pytest.mark.parametrize("order", [None, "y", "s", ["y", "x"], ("s", "x", "y")])
+@given(data=st.data())
+def test_records_are_sorted_by_fields(order, data):
+    """By the ones that are named, then by the others; positions keep the order of equal records."""
+    shape = data.draw(st.sampled_from([(9,), (0,), (3, 4)]))
+    x = np.zeros(shape, RECORD)
+    for name, values in (("x", [0, 1, 2]), ("y", [0.5, np.nan, -1.0]), ("s", [b"", b"a", b"b"])):
+        x[name] = np.resize(data.draw(st.lists(st.sampled_from(values), min_size=12)), shape)
+    lazy = mt.tensor(x, chunk_size=data.draw(st.integers(1, 5)))
+    axis = data.draw(st.sampled_from([0, -1, None]))
+    np.testing.assert_array_equal(
+        mt.sort(lazy, axis, order=order).compute(), np.sort(x, axis, order=order)
+    )
+    want = np.argsort(x, axis, order=order, kind="stable")
+    np.testing.assert_array_equal(mt.argsort(lazy, axis, order=order).compute(), want)
 
 
 def test_sorting_an_unknown_length():

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from marsdask.core.collection import wrap
+from marsdask.core.collection import ExecutableTuple, wrap
 from marsdask.core.node import Node
 from marsdask.core.types import numbers
 from marsdask.tensor import elementwise, reduce
@@ -190,4 +190,4 @@ def lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
     else:
         residuals = wrap(as_node(np.empty(0, s.dtype)))
     rank = reduce.count_nonzero(s > cutoff * reduce.max(s))
-    return (x if right.ndim == 2 else squeeze(x, 1)), residuals, rank, s
+    return ExecutableTuple((x if right.ndim == 2 else squeeze(x, 1), residuals, rank, s))

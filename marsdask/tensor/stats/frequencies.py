@@ -9,6 +9,7 @@ import numpy as np
 
 from marsdask.tensor import special
 from marsdask.tensor.elementwise import divide, multiply
+from marsdask.tensor.shape import broadcast_arrays
 
 from . import chances
 from .sample import Sample, Significance, lazily, pair, sample
@@ -49,7 +50,9 @@ def power_divergence(
         values = sample(f_obs, axis, nan_policy)
         expected = values.mean
     else:
-        values, other = pair(f_obs, f_exp, axis, nan_policy)
+        # Flattened, only arrays of one shape are pairs.
+        both = (f_obs, f_exp) if axis is None else broadcast_arrays(f_obs, f_exp)
+        values, other = pair(*both, axis, nan_policy)
         expected = other.values
         sums = (values.sum(values.values), other.sum(expected)) if sum_check else ()
     power = 1.0 if lambda_ is None else float(lambda_)

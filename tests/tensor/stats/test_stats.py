@@ -176,6 +176,9 @@ def test_expected_frequencies() -> None:
     assert_equal(lazy, tuple(scipy.stats.chisquare(seen, wanted)))
     with pytest.raises(ValueError, match="must agree"):
         stats.chisquare(mt.tensor(seen), wanted + 1).compute()
+    several = np.stack([wanted, wanted + np.array([1.0, -1, 0, 0])])
+    lazy = stats.chisquare(mt.tensor(seen, chunk_size=3), several, axis=1)
+    assert_equal(lazy, tuple(scipy.stats.chisquare(seen, several, axis=1)))
 
 
 def test_bad_input_is_refused_at_the_call() -> None:
