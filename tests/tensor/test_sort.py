@@ -18,7 +18,7 @@ from marsdask.core.config import option_context
 from marsdask.core.plan import Plan, current_plan
 from marsdask.tensor.base import as_node
 from marsdask.tensor.sort import PART_BLOCKS, Pivots, part_count, parts
-from tests.strategies import chunkings
+from tests.strategies import chunkings, draws
 
 RNG = np.random.default_rng(0)
 VECTORS = {
@@ -114,7 +114,8 @@ def test_wrong_arguments_are_refused_at_the_call():
 RECORD = np.dtype([("x", "i4"), ("y", "f8"), ("s", "S2")])
 
 
-@pytest.mark.parametrize("order", [None, "y", "s", ["y", "x"], ("s", "x", "y")])
+@pytest.mark.parametrize("order", [None, "y", ["s", "x"]])
+@draws(6)
 @given(data=st.data())
 def test_records_are_sorted_by_fields(order, data):
     """By the ones that are named, then by the others; positions keep the order of equal records."""
@@ -124,9 +125,9 @@ def test_records_are_sorted_by_fields(order, data):
         x[name] = np.resize(data.draw(st.lists(st.sampled_from(values), min_size=12)), shape)
     lazy = mt.tensor(x, chunk_size=data.draw(st.integers(1, 5)))
     axis = data.draw(st.sampled_from([0, -1, None]))
-    np.testing.assert_array_equal(
-        mt.sort(lazy, axis, order=order).compute(), np.sort(x, axis, order=order)
-    )
+    ordered = mt.sort(lazy, axis, order=order).compute()
+    for name in ("x", "y", "s"):  # records with nan in them are not equal to themselves
+        np.testing.assert_array_equal(ordered[name], np.sort(x, axis, order=order)[name])
     want = np.argsort(x, axis, order=order, kind="stable")
     np.testing.assert_array_equal(mt.argsort(lazy, axis, order=order).compute(), want)
 
