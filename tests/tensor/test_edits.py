@@ -24,11 +24,11 @@ def changed(name: str, *args: Any, **kwargs: Any) -> Any:
     return call
 
 
-def parted(name: str, value: Any) -> Any:
-    """Return a case: one part of complex numbers is assigned."""
+def parted(name: str, value: Any, factor: complex = 1 + 2j) -> Any:
+    """Return a case: one part of numbers, complex ones but for the factor 1, is assigned."""
 
     def call(xp: Any, a: Any) -> Any:
-        numbers = a * (1 + 2j)
+        numbers = a * factor
         before = numbers + 0
         setattr(numbers, name, value(xp, a) if callable(value) else value)
         return numbers, before
@@ -91,8 +91,8 @@ CASES: dict[str, Any] = {
     "resize negative": lambda xp, a: xp.resize(a, (-1, 3)),
     "real": parted("real", lambda xp, a: a[0]),
     "imag": parted("imag", 2.5),
-    "imag of reals": lambda xp, a: setattr(a, "imag", 1),
-    "real of reals": lambda xp, a: (setattr(a, "real", a[0] + 0), a)[1],
+    "imag of reals": parted("imag", 1, factor=1),
+    "real of reals": parted("real", lambda xp, a: a[0] + 0, factor=1),
     "real shape": parted("real", lambda xp, a: xp.ones((9, 1, 1))),
     "insert": lambda xp, a: xp.insert(a, 1, 5),
     "insert several": lambda xp, a: xp.insert(a, [1, 0, 1], [5, 6, 7]),

@@ -9,7 +9,6 @@ import pytest
 
 import marsdask
 import marsdask.tensor as mt
-from tests.strategies import assert_same
 
 CASES: dict[str, Any] = {
     "array_split": lambda xp, a: xp.array_split(a, 3),
@@ -50,6 +49,7 @@ def test_results_execute_together(name: str) -> None:
     assert len(got) == len(want)
     for value, expected in zip(got, want, strict=True):
         if name == "qr":
-            assert value.shape == expected.shape
+            assert value.shape == expected.shape  # signs are LAPACK's business
         else:
-            assert_same(mt.tensor(value), np.asarray(expected))
+            np.testing.assert_allclose(value, expected, atol=1e-9)
+            assert value.dtype == np.asarray(expected).dtype

@@ -51,8 +51,9 @@ def power_divergence(
         expected = values.mean
     else:
         # Flattened, only arrays of one shape are pairs.
-        both = (f_obs, f_exp) if axis is None else broadcast_arrays(f_obs, f_exp)
-        values, other = pair(*both, axis, nan_policy)
+        if axis is not None:
+            f_obs, f_exp = broadcast_arrays(f_obs, f_exp)
+        values, other = pair(f_obs, f_exp, axis, nan_policy)
         expected = other.values
         sums = (values.sum(values.values), other.sum(expected)) if sum_check else ()
     power = 1.0 if lambda_ is None else float(lambda_)
