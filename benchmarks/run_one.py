@@ -105,6 +105,7 @@ def measure(
     while len(seconds) < args.repeat and time_left(began, seconds, args.patience):
         del outputs
         gc.collect()
+        system.settle()
         start = time.perf_counter()
         outputs = finish(system, row, run(system, *data))
         seconds.append(time.perf_counter() - start)

@@ -6,6 +6,7 @@ when that system is asked for.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
@@ -19,6 +20,8 @@ from benchmarks.rows import Size
 
 Shape = Sequence[int]
 FACTORS = (12.9898, 78.233, 37.719)
+#: Seconds that a scheduler gets to free what was dropped.
+PATIENCE = 10.0
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -101,6 +104,9 @@ class System:
 
     # running
 
+    def settle(self) -> None:
+        """Wait until results that were dropped are gone: the next run would find them."""
+
     def hold(self, *lazy: Any) -> tuple[Any, ...]:
         """Compute and keep the results where the system keeps them."""
         return lazy
@@ -136,6 +142,20 @@ class Limit(System):
     """NumPy's data under the programs of `limits.py`."""
 
     packages = ("numpy", "pyarrow", "scikit-learn")
+
+
+def released(client: Any) -> None:
+    """Wait, if not for ever, until a scheduler holds no more for a client than that wants."""
+    deadline = time.monotonic() + PATIENCE
+    while time.monotonic() < deadline:
+        if client.run_on_scheduler(wanted, client=client.id) <= len(client.futures):
+            return
+        time.sleep(0.01)
+
+
+def wanted(dask_scheduler: Any, client: str) -> int:
+    """Return how many results a scheduler holds for a client."""
+    return len(dask_scheduler.clients[client].wants_what)
 
 
 class Dask(System):
@@ -194,6 +214,9 @@ class DaskCluster(Dask):
         self.distributed.wait(held)
         return held
 
+    def settle(self) -> None:
+        released(self.client)
+
     def close(self) -> None:
         self.client.close()
         self.cluster.close()
@@ -251,6 +274,9 @@ class MarsDaskCluster(MarsDask):
         """Start the cluster."""
         super().__init__(scale, data)
         self.session = self.module.new_session(n_worker=2, n_cpu=2)
+
+    def settle(self) -> None:
+        released(self.session.scheduler.client)
 
     def close(self) -> None:
         self.session.close()
