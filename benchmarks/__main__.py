@@ -52,14 +52,7 @@ def main(argv: list[str]) -> int:
         systems += [] if "pymars" in systems else ["pymars"]
     if unknown := set(systems) - set(SYSTEMS):
         sys.exit(f"unknown systems {sorted(unknown)}; there are {sorted(SYSTEMS)}")
-    plan = Plan(
-        scale=args.scale,
-        repeat=args.repeat,
-        patience=args.patience,
-        timeout=args.timeout,
-        data=args.data,
-        interpreters=interpreters,
-    )
+    plan = Plan.of(args, interpreters=interpreters)
     outcomes: list[Outcome] = []
     for row in choose(args.rows):
         outcomes += measure_row(row, systems, plan)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import selectors
@@ -11,7 +12,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from math import isclose
 from pathlib import Path
 from typing import IO, Any
@@ -61,10 +62,19 @@ class Plan:
     modules: tuple[str, ...] = MODULES
     interpreters: dict[str, str] = field(default_factory=dict)
 
+    @classmethod
+    def of(cls, options: argparse.Namespace, **more: Any) -> Plan:
+        """Return what a command line asks for."""
+        given = {name: value for name, value in vars(options).items() if name in FIELDS}
+        return cls(**given, **more)
+
     @property
     def tables(self) -> Path:
         """Return the directory of this scale's tables."""
         return self.data.expanduser().resolve() / f"scale-{self.scale:g}"
+
+
+FIELDS = {one.name for one in fields(Plan)}
 
 
 class Watch(threading.Thread):

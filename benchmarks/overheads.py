@@ -23,7 +23,7 @@ PROCESS_TASKS = 2000
 CHUNKS = 1000000
 
 
-def noop() -> None:
+def nothing() -> None:
     """Do nothing."""
 
 
@@ -51,7 +51,7 @@ def tasks(run: Callable[[dict[Any, Any], list[Any]], None], count: int) -> Figur
     per_task = 0.0
     for turn in range(2):
         keys = [("noop", turn, i) for i in range(count)]
-        graph = {key: task(key, noop) for key in keys}
+        graph = {key: task(key, nothing) for key in keys}
         start = time.perf_counter()
         run(graph, keys)
         per_task = (time.perf_counter() - start) / count

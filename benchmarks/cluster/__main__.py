@@ -134,13 +134,7 @@ def main() -> int:
     parser.add_argument("--timeout", type=float, default=100.0, help="seconds a line may take")
     parser.add_argument("--data", type=Path, default=Plan.data, help="where tables are kept")
     args = parser.parse_args()
-    plan = Plan(
-        scale=args.scale,
-        repeat=args.repeat,
-        patience=args.patience,
-        timeout=args.timeout,
-        data=args.data,
-    )
+    plan = Plan.of(args)
     head = ["", "stock s", "ours s", "ratio", "stock CPU s", "ours CPU s", "CPU ratio", ""]
     print("| " + " | ".join(head) + " |\n|" + "---|" * len(head))
     lines = [] if args.rows == "none" else row_lines(args.rows, plan)

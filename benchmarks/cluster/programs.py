@@ -24,6 +24,7 @@ from distributed import Client, KilledWorker, LocalCluster, SchedulerPlugin, wai
 import marsdask
 import marsdask.tensor as mt
 from benchmarks.harness import MIB, processor_seconds, resident
+from benchmarks.overheads import nothing
 from marsdask.scheduler.base import Hint
 from marsdask.scheduler.dask import annotated
 from marsdask.scheduler.supervisor import remote
@@ -75,10 +76,6 @@ def timed(work: Callable[[], object]) -> Figures:
     cpu, wall = spent(), time.perf_counter()
     work()
     return {"seconds": time.perf_counter() - wall, "cpu": spent() - cpu}
-
-
-def nothing() -> None:
-    """Do nothing."""
 
 
 def noop(system: str) -> Figures:

@@ -1,10 +1,8 @@
 """A cluster in one event loop, and somebody who reads its web port."""
 
-import asyncio
 import json
 from contextlib import asynccontextmanager
 
-import dask.config
 from tornado.httpclient import AsyncHTTPClient
 
 from marsdask.scheduler.supervisor import Supervisor
@@ -55,15 +53,3 @@ async def visited(worker=MarsWorker, *, workers=({}, {}), **options):
             yield server, client, visitor
         finally:
             visitor.close()
-
-
-def run(main):
-    """Run a coroutine function, with a deadline."""
-
-    async def limited():
-        async with asyncio.timeout(DEADLINE):
-            await main()
-
-    memory = {f"distributed.worker.memory.{name}": False for name in ("spill", "pause")}
-    with dask.config.set(memory):
-        asyncio.run(limited())

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from marsdask.scheduler.web.nodes import NodeStatus, worker_resource, worker_status
-from tests.scheduler.web.pages import run, visited
+from tests.cluster.loop import run
+from tests.scheduler.web.pages import visited
 
 
 def worker(**changes):

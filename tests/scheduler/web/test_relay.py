@@ -11,8 +11,8 @@ from tornado.websocket import websocket_connect
 from marsdask.scheduler.errors import NoSupervisor
 from marsdask.scheduler.web.guard import Token
 from marsdask.scheduler.web.relay import Relay
-from tests.cluster.loop import HOST
-from tests.scheduler.web.pages import Visitor, run, visited
+from tests.cluster.loop import HOST, run
+from tests.scheduler.web.pages import Visitor, visited
 
 WORD = Token("hush")
 SHOWN = {"Authorization": WORD.header}

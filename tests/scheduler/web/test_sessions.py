@@ -8,7 +8,8 @@ import marsdask
 import marsdask.tensor as mt
 from marsdask.scheduler.supervisor.client import SupervisorScheduler
 from tests.cluster.commands import DEADLINE
-from tests.scheduler.web.pages import run, visited
+from tests.cluster.loop import run
+from tests.scheduler.web.pages import visited
 
 
 def fail(block):

@@ -9,7 +9,8 @@ from distributed import Security
 from marsdask.scheduler.web.guard import Token
 from marsdask.scheduler.web.tls import admitting, dashboard_tls, server_context
 from tests.cluster.certificates import make, needs_openssl
-from tests.scheduler.web.pages import Visitor, run, visited
+from tests.cluster.loop import run
+from tests.scheduler.web.pages import Visitor, visited
 
 
 @pytest.fixture(scope="module")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import threading
+import weakref
 
 import numpy as np
 import pytest
@@ -18,6 +20,7 @@ from marsdask.scheduler.worker.spilling import Spilling
 pytestmark = pytest.mark.skipif(problem() is not None, reason=str(problem()))
 
 MIB = 1 << 20
+DEADLINE = 60
 
 
 def in_thread(function, *args):
@@ -58,26 +61,37 @@ def test_memory_goes_with_the_result(sharing):
     async def main():
         for end in (sharing.data.__delitem__, lambda key: sharing.data.evict()):
             sharing.data["x"] = ones()
-            assert await sharing.share("x", sharing.data["x"])
-            await asyncio.sleep(0)  # whoever asked has it no more
+            gone = asyncio.Event()
+            weakref.finalize(await sharing.share("x", sharing.data["x"]), gone.set)
             end("x")
             sharing.forget("x")
+            await asyncio.wait_for(gone.wait(), DEADLINE)  # whoever asked has it no more
             assert sharing.pool.unused() == sharing.pool.nbytes > 0
             assert sharing.pool.trim() > 0
 
     asyncio.run(main())
 
 
-def test_a_result_deleted_while_it_is_copied(sharing):
+def test_a_result_deleted_while_it_is_copied(sharing, monkeypatch):
     """Who asked may still open it; the worker keeps neither it nor its successor's place."""
+    started, go = threading.Event(), threading.Event()
+    publish = sharing.pool.publish
+
+    def slowly(value):
+        started.set()
+        assert go.wait(DEADLINE)
+        return publish(value)
+
+    monkeypatch.setattr(sharing.pool, "publish", slowly)
 
     async def main():
         value = sharing.data["x"] = ones()
         asking = asyncio.create_task(sharing.share("x", value))
-        await asyncio.sleep(0)
+        assert await asyncio.to_thread(started.wait, DEADLINE)
         del sharing.data["x"]
         sharing.forget("x")
         sharing.data["x"] = "another"
+        go.set()
         shared = await asking
         assert shared.handle.load().sum() == MIB
         assert sharing.data["x"] == "another"

@@ -157,10 +157,11 @@ def test_closing_does_not_wait_for_everything(data, tmp_path):
             data[i] = np.full(MIB // 8, i)
         for _ in range(2):
             await asyncio.to_thread(disk.started.acquire)
-        closing = asyncio.create_task(moves.close())
-        await asyncio.sleep(0)
-        disk.go.set()
-        await closing
+
+        async def let_go():
+            disk.go.set()
+
+        await asyncio.gather(moves.close(), let_go())  # which start in this order
         assert len(data.fast) == 10
 
     asyncio.run(main())
