@@ -156,16 +156,21 @@ class Policy:
 
     def cost(
         self, task: Placed[W], worker: W, there: Resident[W] | None = None
-    ) -> tuple[bool, float, int]:
-        """Return what is to be small: whether it spills, when it starts, how much is there."""
+    ) -> tuple[bool, float, float, int]:
+        """Return what is to be small: whether it spills, when it starts, how much is there.
+
+        Where a thread is free the task starts at once, however long the others will take.
+        """
         held = worker.nbytes + self.ledger.on(worker)
         spills = bool(worker.memory_limit) and held + task.needs > worker.memory_limit
         moved = self.moved(task, worker, there)
-        return spills, worker.occupancy / worker.nthreads + moved / self.bandwidth, held
+        work = worker.occupancy / worker.nthreads
+        waits = work if len(worker.processing) >= worker.nthreads else 0.0
+        return spills, waits + moved / self.bandwidth, work, held
 
     def choose(self, task: Placed[W], workers: Iterable[W]) -> W | None:
         """Return the best worker, ``None`` if the task had better wait since it fits nowhere."""
-        best, least = None, (True, math.inf, 0)
+        best, least = None, (True, math.inf, 0.0, 0)
         there = resident(task.inputs)
         for worker in workers:
             if self.fits(task, worker):

@@ -27,6 +27,9 @@ from .placement import Input, Placed, Policy
 #: Of the workers that hold no input of a task, how many of the least busy are looked at.
 _STRANGERS = 8
 
+#: How many tasks may be on workers beyond their threads for another source to be sent so.
+_AHEAD = 2
+
 
 def needs(ts: TaskState) -> int:
     """Return the bytes that a task was said to take while it runs, 0 if nobody said."""
@@ -40,6 +43,11 @@ def described(ts: TaskState) -> Placed[WorkerState]:
     return Placed(needs(ts), inputs)
 
 
+def _beyond(ws: WorkerState) -> int:
+    """Return how many tasks a worker has beyond its threads."""
+    return len(ws.processing) - len(ws.long_running) - ws.nthreads
+
+
 class PlacingScheduler(distributed.Scheduler):
     """A scheduler that places by a policy; with ``marsdask.policy: stock`` as distributed does."""
 
@@ -49,6 +57,10 @@ class PlacingScheduler(distributed.Scheduler):
             policy = Policy()
         self.policy = policy
         self._coloured: dict[int, HeapSet[TaskState]] = {}
+        self._open: set[WorkerState] = set()
+        """Workers with fewer tasks than threads."""
+        self._ahead: set[WorkerState] = set()
+        """Workers with more tasks than threads."""
         self._looking = False
         """Whether the queue will be looked at once the transitions are through."""
         if "extensions" not in options and policy is not None:
@@ -73,11 +85,40 @@ class PlacingScheduler(distributed.Scheduler):
         chosen: WorkerState | None
         if not self.is_rootish(ts):
             chosen = policy.choose(task, self._candidates(task))
-        elif home is not None and home in self.idle_task_count and policy.fits(task, home):
-            chosen = home
         else:
-            chosen = policy.choose(task, self.idle_task_count)
+            slots = self._slots(ts)
+            if home is not None and home in slots and policy.fits(task, home):
+                chosen = home
+            else:
+                chosen = policy.choose(task, slots)
         return chosen or policy.alone(task, self.running)
+
+    def _slots(self, ts: TaskState) -> set[WorkerState]:
+        """Return the workers that a source may be sent to.
+
+        Distributed sends each worker more than it has threads, to be at hand when one is free. It
+        runs before what is made of the last source, and makes a chunk too many for each worker; so
+        in all there are no more than two such tasks here.
+        """
+        if not ts.dependents:
+            return self.idle_task_count
+        self._open &= self.idle_task_count  # without those that left or were paused
+        if self._open:
+            return self._open
+        self._ahead &= self.running
+        if len(self._ahead) < _AHEAD and sum(map(_beyond, self._ahead)) < _AHEAD:
+            return self.idle_task_count - self._ahead
+        return set()
+
+    def check_idle_saturated(self, ws: WorkerState, occ: float = -1.0) -> None:
+        """Take note of how busy a worker is."""
+        super().check_idle_saturated(ws, occ)
+        beyond = _beyond(ws)
+        for there, belongs in ((self._open, beyond < 0), (self._ahead, beyond > 0)):
+            if belongs:
+                there.add(ws)
+            else:
+                there.discard(ws)
 
     def _home(self, ts: TaskState) -> WorkerState | None:
         """Return where sources of the task's colour belong, ``None`` if it has none."""
@@ -114,7 +155,7 @@ class PlacingScheduler(distributed.Scheduler):
         if policy is None or not self.running or float("inf") == self.WORKER_SATURATION:
             return super()._transition_waiting_processing(key, stimulus_id)
         home = self._home(ts)
-        if home is not None and home not in self.idle_task_count and self.is_rootish(ts):
+        if home is not None and self.is_rootish(ts) and home not in self._slots(ts):
             # Tasks that are at home elsewhere come first; then whoever is idle takes this one.
             if not self._looking:
                 self._looking = True
@@ -168,18 +209,26 @@ class PlacingScheduler(distributed.Scheduler):
             self._coloured.clear()
         while self.queued and self.idle_task_count:
             first = self._next_queued()
+            if first is None:
+                return
             self.transitions({first.key: "processing"}, stimulus_id)
             if first.state == "queued":
                 return
 
-    def _next_queued(self) -> TaskState:
-        """Return the first of the queue, or the first that is at home where a slot is."""
+    def _next_queued(self) -> TaskState | None:
+        """Return the first of the queue, or the first that is at home where a slot is.
+
+        There is none while a source is the first and there is no slot for it.
+        """
         first: TaskState = self.queued.peek()
+        slots = self._slots(first)
+        if not slots and self.is_rootish(first):
+            return None
         home = self._home(first)
-        if home is None or home in self.idle_task_count:
+        if home is None or home in slots:
             return first
         workers: Any = self.workers
-        for ws in itertools.islice(self.idle_task_count, _STRANGERS):
+        for ws in itertools.islice(slots, _STRANGERS):
             own = self._coloured.get(workers.index(ws.address))
             while own and own.peek().state != "queued":
                 own.pop()

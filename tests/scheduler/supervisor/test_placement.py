@@ -40,16 +40,24 @@ def test_bytes_of_one_host_are_nearly_free():
     task = Placed(0, (Input(1000, [holder]),))
     policy = Policy()
     assert [policy.moved(task, one) for one in (holder, neighbour, stranger)] == [0, 50, 1000]
-    holder.occupancy = 1.0
+    holder.occupancy, holder.processing = 1.0, BUSY
     assert policy.choose(task, [holder, neighbour, stranger]) is neighbour
 
 
 def test_work_that_waits_outweighs_small_transfers():
     """A busy holder gives way once the way is shorter than the queue."""
-    holder, idle = Worker("a", "1", occupancy=2.0), Worker("b", "2")
+    holder, idle = Worker("a", "1", occupancy=2.0, processing=BUSY), Worker("b", "2")
     policy = Policy(bandwidth=100.0)
     assert policy.choose(Placed(0, (Input(100, [holder]),)), [holder, idle]) is idle
     assert policy.choose(Placed(0, (Input(300, [holder]),)), [holder, idle]) is holder
+
+
+def test_a_free_thread_starts_a_task_at_once():
+    """However long the other threads will be at work, it does not wait; among equals they count."""
+    holder = Worker("a", "1", nthreads=2, occupancy=2.0, processing=BUSY)
+    idle = Worker("b", "2", nthreads=2)
+    assert Policy().choose(Placed(0, (Input(100, [holder]),)), [holder, idle]) is holder
+    assert Policy().choose(Placed(0), [holder, idle]) is idle
 
 
 def test_what_does_not_fit_goes_elsewhere_or_waits():
