@@ -234,7 +234,8 @@ def build_parser(command: str, prog: str) -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"%(prog)s {_version()}")
     for title, options in COMMANDS[command].items():
-        group = parser.add_argument_group(title)
+        # argparse has a group of that name, with --help in it.
+        group = parser if title == "options" else parser.add_argument_group(title)
         for option in options:
             _add(group, option)
     for option in GONE:
