@@ -22,6 +22,7 @@ from .base import as_node, empty
 from .chunks import as_shape, check_device, normalize_chunks
 from .device import placed_on
 from .elementwise import astype, power
+from .keywords import optional, shows, signed
 from .pointwise import Elementwise
 from .reshape import reshape
 from .shape import view
@@ -29,6 +30,9 @@ from .sparse import tosparse
 from .waiting import waits_for_lengths
 
 Shape = tuple[int, ...]
+
+#: Keywords of Mars, Dask and the array API that creation takes.
+_EXTRAS = ("chunks", "order", "device", "gpu", "sparse", "like")
 
 #: Whole numbers that are counted at a time.
 COUNTED = 2**16
@@ -136,6 +140,7 @@ def zeroed(shape: Shape, starts: Shape, dtype: Any) -> Any:
     return np.zeros(shape, dtype)
 
 
+@shows(*_EXTRAS)
 def full(
     shape: Any, fill_value: Any, dtype: Any = None, chunk_size: Any = None, **extra: Any
 ) -> Any:
@@ -149,18 +154,21 @@ def full(
     return made(filled, shape, dtype, chunk_size, extra, "full", fill_value=fill.astype(dtype)[()])
 
 
+@shows(*_EXTRAS)
 def ones(shape: Any, dtype: Any = None, chunk_size: Any = None, **extra: Any) -> Any:
     """Return a tensor of ones. See numpy.ones."""
     dtype = np.dtype(np.float64 if dtype is None else dtype)
     return made(filled, shape, dtype, chunk_size, extra, "ones", fill_value=1)
 
 
+@shows(*_EXTRAS)
 def zeros(shape: Any, dtype: Any = None, chunk_size: Any = None, **extra: Any) -> Any:
     """Return a tensor of zeros. See numpy.zeros."""
     dtype = np.dtype(np.float64 if dtype is None else dtype)
     return made(zeroed, shape, dtype, chunk_size, extra, "zeros")
 
 
+@shows(*_EXTRAS)
 def empty_(shape: Any, dtype: Any = None, chunk_size: Any = None, **extra: Any) -> Any:
     """Return a tensor of zeros: equal expressions have equal values here. See numpy.empty."""
     dtype = np.dtype(np.float64 if dtype is None else dtype)
@@ -182,6 +190,7 @@ def _like(a: Any, dtype: Any, shape: Any, chunk_size: Any, extra: dict[str, Any]
 
 
 @waits_for_lengths
+@shows("chunks", "order", "device")
 def ones_like(
     a: Any, dtype: Any = None, shape: Any = None, chunk_size: Any = None, **extra: Any
 ) -> Any:
@@ -190,6 +199,7 @@ def ones_like(
 
 
 @waits_for_lengths
+@shows("chunks", "order", "device")
 def zeros_like(
     a: Any, dtype: Any = None, shape: Any = None, chunk_size: Any = None, **extra: Any
 ) -> Any:
@@ -198,6 +208,7 @@ def zeros_like(
 
 
 @waits_for_lengths
+@shows("chunks", "order", "device")
 def empty_like(
     a: Any, dtype: Any = None, shape: Any = None, chunk_size: Any = None, **extra: Any
 ) -> Any:
@@ -206,6 +217,7 @@ def empty_like(
 
 
 @waits_for_lengths
+@shows("chunks", "order", "device")
 def full_like(
     a: Any,
     fill_value: Any,
@@ -274,6 +286,10 @@ def arange(*args: Any, dtype: Any = None, chunk_size: Any = None, **extra: Any) 
     return made(stepped, (length,), dtype, chunk_size, extra, "arange", first=first, second=second)
 
 
+_RANGE = optional(("start", "stop", "step", "dtype", "chunk_size"))
+signed(arange, [*_RANGE, *optional(_EXTRAS, named=True)])
+
+
 def _range(args: tuple[Any, ...], named: list[Any]) -> tuple[Any, Any, Any]:
     """Return start (``None`` if not given), stop and step."""
     if len(args) > 3:
@@ -316,6 +332,7 @@ def spaced(shape: Shape, starts: Shape, dtype: Any, ends: tuple[Any, Any, int], 
     return block.astype(dtype, copy=False)
 
 
+@shows(*_EXTRAS)
 def linspace(
     start: Any,
     stop: Any,
@@ -365,6 +382,7 @@ def diagonal_ones(shape: Shape, starts: Shape, dtype: Any, k: int) -> Any:
     return np.eye(rows, columns, k=k + starts[0] - starts[1], dtype=dtype)
 
 
+@shows(*_EXTRAS)
 def eye(
     N: int,
     M: int | None = None,
@@ -379,6 +397,7 @@ def eye(
     return made(diagonal_ones, shape, dtype, chunk_size, extra, "eye", k=operator.index(k))
 
 
+@shows(*_EXTRAS)
 def identity(n: int, dtype: Any = None, chunk_size: Any = None, **extra: Any) -> Any:
     """Return the identity matrix. See numpy.identity."""
     return eye(n, dtype=dtype, chunk_size=chunk_size, **extra)
@@ -390,6 +409,7 @@ def lower_ones(shape: Shape, starts: Shape, dtype: Any, k: int) -> Any:
     return np.tri(rows, columns, k=k + starts[0] - starts[1], dtype=dtype)
 
 
+@shows(*_EXTRAS)
 def tri(
     N: int,
     M: int | None = None,

@@ -24,11 +24,13 @@ from .compressed import is_sparse
 from .create import chunks_from
 from .device import to_gpu, wants_gpu
 from .elementwise import astype
+from .keywords import shows
 from .protocols import is_tensor, module
 from .shape import expand_dims
 from .sparse import tosparse
 
 
+@shows("chunks", "device", "copy")
 def tensor(
     data: Any = None,
     dtype: Any = None,
@@ -81,6 +83,7 @@ def array(
     return expand_dims(made, tuple(missing)) if missing else made
 
 
+@shows("chunks", "gpu", "sparse", "device", "copy")
 def asarray(
     a: Any, dtype: Any = None, order: str = "K", chunk_size: Any = None, **extra: Any
 ) -> Any:

@@ -16,6 +16,7 @@ import sys
 import warnings
 from collections.abc import Callable
 from functools import wraps
+from inspect import Parameter
 from typing import Any
 
 import numpy as np
@@ -39,6 +40,7 @@ from .elementwise import (
     multiply,
     not_equal,
 )
+from .keywords import optional, signed
 from .pointwise import assign, masks_among, operand
 from .reducing import Axis, Recipe
 from .reduction import Reduction, Wanted
@@ -117,7 +119,8 @@ def reduction(
 
     lazy.__name__ = lazy.__qualname__ = title
     lazy.__doc__ = f"Reduce along axes by ``{title}``. See numpy.{title}."
-    return lazy
+    first = Parameter("a", Parameter.POSITIONAL_OR_KEYWORD)
+    return signed(lazy, [first, *optional(("axis", *takes)), *optional(_TUNING, named=True)])
 
 
 def as_axes(axis: Any, ndim: int) -> Axis:

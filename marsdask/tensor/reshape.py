@@ -29,6 +29,7 @@ from marsdask.core.types import (
 
 from .base import as_node, empty
 from .chunks import whole_number
+from .keywords import shows
 from .rechunk import recut, resolved
 from .shape import view
 
@@ -248,6 +249,7 @@ def settle(old: tuple[Size, ...], new: Shape) -> Shape:
     return tuple(count // rest if size == -1 else size for size in new)
 
 
+@shows("newshape", "copy", "merge_chunks", "limit")
 def reshape(a: Any, shape: Any = None, *more: Any, order: str = "C", **kwargs: Any) -> Any:
     """Give the elements another shape; one length may be -1. See numpy.reshape.
 

@@ -1,0 +1,39 @@
+"""What signatures show: the keywords that a function takes one by one, not ``**kwargs``.
+
+``help()``, editors and the array API's tests of signatures read them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from inspect import Parameter, Signature, signature
+from typing import Any, TypeVar
+
+__all__ = ["optional", "shows", "signed"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_DEFAULTS = {"keepdims": False, "where": True, "ddof": 0}
+
+
+def optional(names: Iterable[str], *, named: bool = False) -> list[Parameter]:
+    """Return parameters that may be left out; ``named`` ones are given by name only."""
+    kind = Parameter.KEYWORD_ONLY if named else Parameter.POSITIONAL_OR_KEYWORD
+    return [Parameter(name, kind, default=_DEFAULTS.get(name)) for name in names]
+
+
+def signed(func: F, parameters: Iterable[Parameter]) -> F:
+    """Return the function, which shows these parameters."""
+    func.__signature__ = Signature(list(parameters))  # type: ignore[attr-defined]
+    return func
+
+
+def shows(*names: str) -> Callable[[F], F]:
+    """Return a decorator: show keywords in the place of ``**extra``."""
+
+    def decorate(func: F) -> F:
+        own = signature(func).parameters.values()
+        plain = [parameter for parameter in own if parameter.kind is not Parameter.VAR_KEYWORD]
+        return signed(func, [*plain, *optional(names, named=True)])
+
+    return decorate

@@ -1,0 +1,66 @@
+"""Signatures show what functions take, by the names of NumPy and of the array API."""
+
+from __future__ import annotations
+
+import inspect
+
+import numpy as np
+import pytest
+
+import marsdask.tensor as mt
+from tests.strategies import assert_same
+
+REDUCTIONS = (
+    *("all", "any", "count_nonzero", "max", "mean", "min", "nanmax", "nanmean", "nanmin"),
+    *("nanprod", "nanstd", "nansum", "nanvar", "prod", "ptp", "std", "sum", "var"),
+)
+CREATION = {
+    **dict.fromkeys(("empty", "identity", "ones", "zeros"), (2,)),
+    **dict.fromkeys(("empty_like", "ones_like", "zeros_like", "asarray"), ([1.0, 2.0],)),
+    **dict.fromkeys(("arange", "eye", "tri"), (2,)),
+    "full": (2, 3.0),
+    "full_like": ([1.0, 2.0], 3.0),
+    "linspace": (0, 1),
+}
+X = np.array([[1.0, 2.0], [4.0, 3.0]])
+
+
+def left_out(name: str) -> dict[str, object]:
+    """Return what the signature shows for each parameter that may be left out."""
+    shown = inspect.signature(getattr(mt, name)).parameters.values()
+    assert inspect.Parameter.VAR_KEYWORD not in [parameter.kind for parameter in shown]
+    return {p.name: p.default for p in shown if p.default is not inspect.Parameter.empty}
+
+
+@pytest.mark.parametrize("name", REDUCTIONS)
+def test_reductions(name: str) -> None:
+    """Every keyword shown is taken, at its default; NumPy's are among them, others are refused."""
+    given = left_out(name)
+    theirs = set(inspect.signature(getattr(np, name)).parameters) - {"a", "mean"}
+    if name.startswith("nan"):
+        theirs -= {"initial", "where", "correction"}
+    if name == "ptp":
+        theirs -= {"initial", "where"}
+    assert theirs <= set(given)
+    assert_same(getattr(mt, name)(mt.asarray(X), **given), getattr(np, name)(X))
+    with pytest.raises(TypeError, match="nonsense"):
+        getattr(mt, name)(X, nonsense=1)
+
+
+@pytest.mark.parametrize("name", CREATION)
+def test_creation(name: str) -> None:
+    """Every keyword shown is taken, at its default, ``device`` and Dask's ``chunks`` among them."""
+    given = left_out(name)
+    assert {"dtype", "device", "chunks"} <= set(given)
+    begun = len(CREATION[name]) if name == "arange" else 0
+    found = getattr(mt, name)(*CREATION[name], **dict(list(given.items())[begun:]))
+    expected = getattr(np, name)(*CREATION[name])
+    assert (found.shape, found.dtype) == (expected.shape, expected.dtype)
+    with pytest.raises(TypeError, match="nonsense"):
+        getattr(mt, name)(*CREATION[name], nonsense=1)
+
+
+def test_reshape() -> None:
+    """The array API's ``copy`` is shown."""
+    assert "copy" in left_out("reshape")
+    assert_same(mt.reshape(X, (4,), copy=True), X.ravel())
