@@ -86,7 +86,7 @@ factorialk = _factorial("factorialk")
 
 
 def scaled_exponentials(
-    block: Any, axis: tuple[int, ...], where: Any = 1, keepdims: bool = True
+    block: Any, axis: tuple[int, ...], where: Any = 1, keepdims: Any = True
 ) -> Partial:
     """Return the largest real part, the weights there, and the others' sum relative to it."""
     with np.errstate(all="ignore"):

@@ -47,7 +47,11 @@ def make(folder):
     made = Certificates(*(str(folder / name) for name in ("ca.pem", "cert.pem", "key.pem")))
     new = ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
     authority_key = str(folder / "ca-key.pem")
-    _openssl(*new, "-subj", "/CN=tests", "-keyout", authority_key, "-out", made.authority)
+    _openssl(
+        *new,
+        *("-subj", "/CN=tests", "-keyout", authority_key, "-out", made.authority),
+        *("-addext", "keyUsage=critical,keyCertSign"),  # asked for by Python 3.13 and later
+    )
     _openssl(
         *new,
         *("-subj", "/CN=localhost", "-keyout", made.key, "-out", made.certificate),

@@ -87,6 +87,7 @@ def test_readers_get_the_values(chunks: Any, axis: int, coalesce: bool) -> None:
         for lazy, array in cases:
             assert_same(lazy * 2 + 1, array * 2 + 1, rtol=1e-9)
             assert_same(lazy.T.copy(), array.T, rtol=1e-9)
+            reduced: Any
             for reduced in (0, 1, None):
                 assert_same(lazy.mean(axis=reduced), array.mean(axis=reduced), rtol=1e-9)
                 assert_same((lazy + 1).max(axis=reduced), (array + 1).max(axis=reduced), rtol=1e-9)

@@ -57,6 +57,7 @@ def test_partial_results_in_lists() -> None:
         return x.max(axis, keepdims=keepdims)
 
     lazy = mt.tensor(X, chunk_size=1)
+    keepdims: Any
     for keepdims in (False, True):
         found = mt.reduction(lazy, of_chunk, largest, concatenate=False, dtype=float,
                              keepdims=keepdims)  # fmt: skip

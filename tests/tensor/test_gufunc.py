@@ -42,7 +42,7 @@ def test_loop_axes_broadcast(cut: Any, other: Any, masked: bool) -> None:
 
 @pytest.mark.parametrize("options", [{"axis": 1}, {"axes": [(1,), ()]}, {"axes": [1]}])
 @pytest.mark.parametrize("keepdims", [False, True])
-def test_core_axes_anywhere(options: Any, keepdims: bool) -> None:
+def test_core_axes_anywhere(options: Any, keepdims: Any) -> None:
     """``axis``, ``axes`` and ``keepdims``."""
     if keepdims and options.get("axes") == [(1,), ()]:
         options = {"axes": [(1,)]}

@@ -267,13 +267,14 @@ def test_chunks_are_masked_arrays() -> None:
 def test_what_does_not_know_masks_says_so() -> None:
     """Nothing drops a mask in silence."""
     lazy = mt.tensor(np.ma.masked_array([1.0, 2.0], mask=np.array([0, 1], bool)))
+    add: Any = np.add  # whose stub knows of no tensors
     for call in (
         lambda: mt.sort(lazy),
         lambda: mt.median(lazy),
         lambda: mt.nanargmax(lazy),
         lambda: lazy.sum(where=lazy.mask),
         lambda: mt.add(lazy, 1, where=lazy.mask),
-        lambda: np.add.reduce(lazy),
+        lambda: add.reduce(lazy),
         lambda: mt.modf(lazy),
         lambda: lazy @ lazy,
     ):
