@@ -7,11 +7,13 @@ import importlib
 import inspect
 import sys
 from collections.abc import Callable
-from importlib.metadata import entry_points
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .base import Scheduler
 from .errors import UnknownScheduler
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoints
 
 ENTRY_POINTS = "marsdask.schedulers"
 
@@ -46,8 +48,14 @@ def register(name: str, factory: Factory) -> None:
 
 def names() -> tuple[str, ...]:
     """Return every known name: built in, registered here, or installed as an entry point."""
-    installed = (entry.name for entry in entry_points(group=ENTRY_POINTS))
+    installed = (entry.name for entry in _installed())
     return tuple(sorted({*_BUILTIN, *_registered, *installed}))
+
+
+def _installed() -> EntryPoints:
+    from importlib import metadata
+
+    return metadata.entry_points(group=ENTRY_POINTS)
 
 
 def _factory(name: str) -> Factory:
@@ -57,7 +65,7 @@ def _factory(name: str) -> Factory:
         module, attribute = _BUILTIN[name]
         loaded = importlib.import_module(f".{module}", __package__)
         return getattr(loaded, attribute)  # type: ignore[no-any-return]
-    for entry in entry_points(group=ENTRY_POINTS, name=name):
+    for entry in _installed().select(name=name):
         return entry.load()  # type: ignore[no-any-return]
     raise UnknownScheduler(name, names())
 

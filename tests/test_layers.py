@@ -74,6 +74,7 @@ DASK_DROP_IN = {
 LAZY_PACKAGES = {
     "IPython": "optional: notebooks",
     "PIL": "optional: images",
+    "asyncio": "heavy: only where an execution is awaited",
     "bokeh": "heavy: only for plots",
     "cupy": "optional: extra gpu",
     "distributed": "heavy: half a second that in-process users need not pay",
@@ -102,6 +103,7 @@ LAZY_IMPORTS = {
     "marsdask/tensor/blocks.py": {"dask.array.svg": "heavy: only notebooks draw chunks"},
     "marsdask/tensor/exchange.py": {"dask.array": "heavy: only programs that mix need it"},
     "scheduler/child.py": {"multiprocessing.connection": "PipeConnection exists on Windows only"},
+    "scheduler/registry.py": {"importlib": "heavy: only where plug-ins are looked for"},
     "scheduler/worker/binding.py": {"fcntl": "exists on Unix only"},
     "scheduler/worker/server.py": {"resource": "exists on Unix only"},
 }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextvars
 import threading
 from collections.abc import Callable, Generator
@@ -154,4 +153,6 @@ class Execution:
         self._future.add_done_callback(lambda _: callback(self))
 
     def __await__(self) -> Generator[Any, None, Any]:
+        import asyncio
+
         return asyncio.wrap_future(self._future).__await__()

@@ -1,6 +1,6 @@
 """Schedulers by name."""
 
-from importlib.metadata import EntryPoint
+from importlib import metadata
 
 import dask
 import pytest
@@ -49,16 +49,13 @@ def test_register():
 
 def test_entry_point(monkeypatch):
     """An installed entry point is known by name, and imported only when it is wanted."""
-    entries = [
-        EntryPoint("theirs", f"{__name__}:Mine", registry.ENTRY_POINTS),
-        EntryPoint("broken", "no.such.module:Thing", registry.ENTRY_POINTS),
-    ]
-
-    def entry_points(*, group, name=None):
-        assert group == registry.ENTRY_POINTS
-        return [entry for entry in entries if name in (None, entry.name)]
-
-    monkeypatch.setattr(registry, "entry_points", entry_points)
+    entries = metadata.EntryPoints(
+        [
+            metadata.EntryPoint("theirs", f"{__name__}:Mine", registry.ENTRY_POINTS),
+            metadata.EntryPoint("broken", "no.such.module:Thing", registry.ENTRY_POINTS),
+        ]
+    )
+    monkeypatch.setattr(metadata, "entry_points", entries.select)
     assert set(registry.names()) > {"theirs", "broken"}
     assert registry.create("theirs").name == "mine"
     with pytest.raises(ModuleNotFoundError):
