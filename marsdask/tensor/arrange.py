@@ -19,6 +19,7 @@ from marsdask.core.types import Chunks, Size, Unknown
 from . import reduce
 from .base import as_node, empty
 from .create import PlaceAt, zeros
+from .device import placed_on
 from .index import getitem
 from .join import concatenate, length
 from .rechunk import aligned_axes, recut, resolved
@@ -116,15 +117,15 @@ def triangle(block: Any, shape: Any, starts: tuple[int, ...], k: int, lower: boo
 
 
 @waits_for_lengths
-def tril(m: Any, k: int = 0) -> Any:
+def tril(m: Any, k: int = 0, gpu: Any = None) -> Any:
     """Return the lower triangle of matrices. See numpy.tril."""
-    return wrap(Triangle(_matrix(m), operator.index(k), True))
+    return placed_on(wrap(Triangle(_matrix(m), operator.index(k), True)), gpu)
 
 
 @waits_for_lengths
-def triu(m: Any, k: int = 0) -> Any:
+def triu(m: Any, k: int = 0, gpu: Any = None) -> Any:
     """Return the upper triangle of matrices. See numpy.triu."""
-    return wrap(Triangle(_matrix(m), operator.index(k), False))
+    return placed_on(wrap(Triangle(_matrix(m), operator.index(k), False)), gpu)
 
 
 def _matrix(m: Any) -> Node:
@@ -175,11 +176,14 @@ def diagonal_block(values: Any, shape: tuple[int, int], starts: tuple[int, int])
 
 
 @waits_for_lengths
-def diag(v: Any, k: int = 0, sparse: bool | None = None) -> Any:
+def diag(
+    v: Any, k: int = 0, sparse: bool | None = None, gpu: Any = None, chunk_size: Any = None
+) -> Any:
     """Return a matrix with a diagonal, or the diagonal of a matrix. See numpy.diag."""
-    if sparse:
-        return tosparse(diag(v, k))
-    node = as_node(v)
+    if sparse or gpu:
+        found = placed_on(diag(v, k, chunk_size=chunk_size), gpu)
+        return tosparse(found) if sparse else found
+    node = as_node(v, chunk_size)
     if len(node.chunks) == 2:
         return diagonal(node, k)
     if len(node.chunks) != 1:
@@ -198,9 +202,11 @@ def diag(v: Any, k: int = 0, sparse: bool | None = None) -> Any:
 
 
 @waits_for_lengths
-def diagflat(v: Any, k: int = 0, sparse: bool | None = None) -> Any:
+def diagflat(
+    v: Any, k: int = 0, sparse: bool | None = None, gpu: Any = None, chunk_size: Any = None
+) -> Any:
     """Return a matrix with the elements on a diagonal. See numpy.diagflat."""
-    return diag(ravel(v), k, sparse)
+    return diag(ravel(v), k, sparse, gpu, chunk_size)
 
 
 @waits_for_lengths
@@ -219,9 +225,11 @@ def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
 
 
 @waits_for_lengths
-def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None) -> Any:
+def trace(
+    a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: Any = None
+) -> Any:
     """Return the sum along diagonals. See numpy.trace."""
-    return reduce.sum(diagonal(a, offset, axis1, axis2), axis=-1, dtype=dtype)
+    return reduce.sum(diagonal(a, offset, axis1, axis2), axis=-1, dtype=dtype, out=out)
 
 
 @dataclass(frozen=True, eq=False)

@@ -223,3 +223,9 @@ def check_device(device: Any) -> None:
     """Refuse devices that no tensor lives on."""
     if device is not None and device != "cpu":
         raise ValueError(f"Unsupported device {device!r}: tensors are on 'cpu'")
+
+
+def check_order(order: Any) -> None:
+    """Refuse what is no order of memory; which one blocks have is for kernels to choose."""
+    if order not in ("C", "K", "A", "F", None):
+        raise ValueError("order must be one of 'C', 'F', 'A', or 'K'")

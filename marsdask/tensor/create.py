@@ -19,13 +19,13 @@ from marsdask.core.shapes import blockwise, kernel
 from marsdask.core.types import Chunks, Index, Sizes, UnknownShapeError, known_chunks, numbers
 
 from .base import as_node, empty
-from .chunks import as_shape, check_device, normalize_chunks
+from .chunks import as_shape, check_device, check_order, normalize_chunks
 from .device import placed_on
 from .elementwise import astype, power
 from .keywords import optional, shows, signed
 from .pointwise import Elementwise
 from .reshape import reshape
-from .shape import view
+from .shape import normalize_axis, view
 from .sparse import tosparse
 from .waiting import waits_for_lengths
 
@@ -115,8 +115,7 @@ def chunks_from(chunk_size: Any, settings: dict[str, Any]) -> Any:
         if settings.pop(name, None):
             raise NotImplementedError(f"{name}=True is not taken here: call {instead}() after")
     order = settings.pop("order", "C")
-    if order not in ("C", "K", "A", "F", None):
-        raise ValueError("order must be one of 'C', 'F', 'A', or 'K'")
+    check_order(order)
     chunks = settings.pop("chunks", None)
     check_device(settings.pop("device", None))
     for name in ("like", "name", "meta", "copy", "subok"):
@@ -341,12 +340,15 @@ def linspace(
     retstep: bool = False,
     dtype: Any = None,
     chunk_size: Any = None,
+    *,
+    axis: int = 0,
     **extra: Any,
 ) -> Any:
     """Return evenly spaced values between two numbers. See numpy.linspace.
 
     Differs from NumPy: the ends are scalars.
     """
+    normalize_axis(axis, 1)
     num = operator.index(num)
     if num < 0:
         raise ValueError(f"Number of samples, {num}, must be non-negative.")
@@ -370,9 +372,11 @@ def logspace(
     base: Any = 10.0,
     dtype: Any = None,
     chunk_size: Any = None,
+    *,
+    axis: int = 0,
 ) -> Any:
     """Return values evenly spaced on a logarithmic scale. See numpy.logspace."""
-    result = power(base, linspace(start, stop, num, endpoint, chunk_size=chunk_size))
+    result = power(base, linspace(start, stop, num, endpoint, chunk_size=chunk_size, axis=axis))
     return result if dtype is None else astype(result, dtype)
 
 

@@ -12,6 +12,7 @@ from marsdask.core.node import Node
 from marsdask.core.types import numbers
 
 from .base import as_node
+from .chunks import check_order
 from .data import array
 from .elementwise import (
     clip,
@@ -20,6 +21,7 @@ from .elementwise import (
     isfinite,
     isnan,
     logical_not,
+    maximum,
     multiply,
     not_equal,
     sqrt,
@@ -29,7 +31,7 @@ from .join import concatenate, length, part
 from .linalg import dot
 from .pointwise import assign
 from .reduce import all as all_true
-from .reduce import mean
+from .reduce import average, mean
 from .reduce import sum as total
 from .shape import broadcast_to, expand_dims, normalize_axis, transpose
 from .waiting import waits_for_lengths
@@ -48,8 +50,13 @@ def from_array(x: Any, chunks: Any = "auto", name: Any = None, **hints: Any) -> 
     return array(x if isinstance(x, Collection) else np.asanyarray(x), chunk_size=chunks)
 
 
-def copy(a: Any) -> Any:
-    """Return a tensor of the same values that in-place changes of ``a`` do not reach."""
+def copy(a: Any, order: str = "K", subok: bool = False) -> Any:
+    """Return a tensor of the same values that in-place changes of ``a`` do not reach.
+
+    See numpy.copy. How blocks lie in memory is for kernels to choose.
+    """
+    del subok
+    check_order(order)
     return wrap(as_node(a, sparse=True))
 
 
@@ -144,22 +151,56 @@ def cov(
     rowvar: bool = True,
     bias: bool = False,
     ddof: int | None = None,
+    fweights: Any = None,
+    aweights: Any = None,
     *,
     dtype: Any = None,
 ) -> Any:
     """Estimate a covariance matrix. See numpy.cov.
 
-    Differs from NumPy: no weights.
+    Differs from NumPy: the signs of weights that are tensors are not looked at.
     """
     if ddof is not None and ddof != int(ddof):
         raise ValueError("ddof must be integer")
+    ddof = ddof if ddof is not None else 0 if bias else 1
     sets = [_observations(x, rowvar) for x in (m, y) if x is not None]
     kind = np.result_type(*(x.dtype for x in sets), np.float64) if dtype is None else dtype
     values = (concatenate(sets, 0) if len(sets) > 1 else sets[0]).astype(kind)
-    free = length(values.node, 1) - (ddof if ddof is not None else 0 if bias else 1)
-    centred = subtract(values, mean(values, axis=1, keepdims=True))
-    product = divide(dot(centred, conj(transpose(centred))), np.float64(max(free, 0)))
-    return product.squeeze().astype(kind)
+    count = length(values.node, 1)
+    if fweights is None and aweights is None:
+        centred = subtract(values, mean(values, axis=1, keepdims=True))
+        product = dot(centred, conj(transpose(centred)))
+        return divide(product, np.float64(max(count - ddof, 0))).squeeze().astype(kind)
+    weights, free = _weights(fweights, aweights, ddof, count)
+    centre, _ = average(values, 1, weights, returned=True)
+    centred = subtract(values, expand_dims(centre, 1))
+    product = dot(centred, conj(transpose(multiply(centred, weights))))
+    return divide(product, free).squeeze().astype(kind)
+
+
+def _weights(fweights: Any, aweights: Any, ddof: int, count: int) -> tuple[Any, Any]:
+    """Return the weight of each observation and what to divide by, as NumPy's cov defines it."""
+    often = 1 if fweights is None else _checked_weights("fweights", fweights, count)
+    much = 1.0 if aweights is None else _checked_weights("aweights", aweights, count)
+    both = multiply(often, much)
+    whole = total(both)
+    lost = ddof if aweights is None else divide(ddof * total(multiply(both, much)), whole)
+    return both, maximum(subtract(whole, lost), 0.0)
+
+
+def _checked_weights(name: str, weights: Any, count: int) -> Any:
+    lazy = isinstance(weights, Collection)
+    weights = weights if lazy else np.asarray(weights)
+    if weights.ndim > 1:
+        raise RuntimeError(f"cannot handle multidimensional {name}")
+    if weights.shape != (count,):
+        raise RuntimeError(f"incompatible numbers of samples and {name}")
+    broken = name == "fweights" and weights.dtype.kind not in "biu"
+    if broken and (lazy or (weights != np.around(weights)).any()):
+        raise TypeError("fweights must be integer")
+    if not lazy and (weights < 0).any():
+        raise ValueError(f"{name} cannot be negative")
+    return weights
 
 
 def _observations(x: Any, rowvar: bool) -> Any:

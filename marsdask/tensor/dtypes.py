@@ -159,18 +159,18 @@ def min_scalar_type(a: Any) -> np.dtype[Any]:
     return np.min_scalar_type(_like(a) if a.node.chunks else a.compute())
 
 
-def ascontiguousarray(a: Any, dtype: Any = None) -> Any:
+def ascontiguousarray(a: Any, dtype: Any = None, chunk_size: Any = None) -> Any:
     """Return a tensor of at least one axis. See numpy.ascontiguousarray.
 
     How blocks lie in memory is for kernels to choose.
     """
-    tensor = asarray(a, dtype=dtype)
+    tensor = asarray(a, dtype=dtype, chunk_size=chunk_size)
     return tensor if tensor.ndim else tensor.reshape(1)
 
 
-def asfortranarray(a: Any, dtype: Any = None) -> Any:
+def asfortranarray(a: Any, dtype: Any = None, chunk_size: Any = None) -> Any:
     """Return a tensor. See numpy.asfortranarray.
 
     How blocks lie in memory is for kernels to choose.
     """
-    return asarray(a, dtype=dtype)
+    return asarray(a, dtype=dtype, chunk_size=chunk_size)

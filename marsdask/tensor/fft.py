@@ -19,6 +19,7 @@ from marsdask.core.types import Chunks, Size, numbers
 from .base import as_node
 from .device import placed_on
 from .join import roll
+from .pointwise import assign
 from .rechunk import recut, resolved
 from .sort import whole_lanes
 from .waiting import waits_for_lengths
@@ -134,8 +135,11 @@ def _transformed(
 def one_axis(name: str) -> Callable[..., Any]:
     """Return the lazy form of a transform along one axis."""
 
-    def lazy(a: Any, n: Any = None, axis: int = -1, norm: str | None = None) -> Any:
-        return _transformed(name, a, None if n is None else [n], [axis], norm)
+    def lazy(
+        a: Any, n: Any = None, axis: int = -1, norm: str | None = None, out: Any = None
+    ) -> Any:
+        found = _transformed(name, a, None if n is None else [n], [axis], norm)
+        return found if out is None else assign(out, found.node)
 
     lazy.__name__ = lazy.__qualname__ = name
     lazy.__doc__ = f"Transform along one axis. See numpy.fft.{name}."
@@ -145,7 +149,9 @@ def one_axis(name: str) -> Callable[..., Any]:
 def many_axes(name: str, kernel_name: str, default: tuple[int, ...] | None) -> Callable[..., Any]:
     """Return the lazy form of a transform along several axes."""
 
-    def lazy(a: Any, s: Any = None, axes: Any = default, norm: str | None = None) -> Any:
+    def lazy(
+        a: Any, s: Any = None, axes: Any = default, norm: str | None = None, out: Any = None
+    ) -> Any:
         if axes is None:
             ndim = as_node(a).meta.ndim
             axes = range(-(ndim if s is None else len(s)), 0)
@@ -153,7 +159,8 @@ def many_axes(name: str, kernel_name: str, default: tuple[int, ...] | None) -> C
             raise ValueError("Shape and axes have different lengths.")
         if not axes:
             raise ValueError("at least 1 axis must be transformed")
-        return _transformed(kernel_name, a, s, axes, norm)
+        found = _transformed(kernel_name, a, s, axes, norm)
+        return found if out is None else assign(out, found.node)
 
     lazy.__name__ = lazy.__qualname__ = name
     lazy.__doc__ = f"Transform along several axes. See numpy.fft.{name}."

@@ -161,26 +161,26 @@ def _each(arrays: tuple[Any, ...], axes: Any) -> Any:
     return found[0] if len(found) == 1 else found
 
 
-def vstack(arrays: Any, *, dtype: Any = None, casting: Any = "same_kind") -> Any:
+def vstack(tup: Any, *, dtype: Any = None, casting: Any = "same_kind") -> Any:
     """Join tensors row by row. See numpy.vstack."""
-    nodes = [atleast_2d(node) for node in _nodes(arrays)]
+    nodes = [atleast_2d(node) for node in _nodes(tup)]
     return concatenate(nodes, 0, dtype=dtype, casting=casting)
 
 
-def hstack(arrays: Any, *, dtype: Any = None, casting: Any = "same_kind") -> Any:
+def hstack(tup: Any, *, dtype: Any = None, casting: Any = "same_kind") -> Any:
     """Join tensors column by column. See numpy.hstack."""
-    nodes = [atleast_1d(node) for node in _nodes(arrays)]
+    nodes = [atleast_1d(node) for node in _nodes(tup)]
     return concatenate(nodes, 0 if nodes[0].ndim == 1 else 1, dtype=dtype, casting=casting)
 
 
-def dstack(arrays: Any) -> Any:
+def dstack(tup: Any) -> Any:
     """Join tensors along the third axis. See numpy.dstack."""
-    return concatenate([atleast_3d(node) for node in _nodes(arrays)], 2)
+    return concatenate([atleast_3d(node) for node in _nodes(tup)], 2)
 
 
-def column_stack(arrays: Any) -> Any:
+def column_stack(tup: Any) -> Any:
     """Join vectors and matrices as columns. See numpy.column_stack."""
-    nodes = _nodes(arrays)
+    nodes = _nodes(tup)
     return concatenate(
         [transpose(atleast_2d(node)) if len(node.chunks) < 2 else node for node in nodes], 1
     )
@@ -202,9 +202,9 @@ def length(node: Node, axis: int) -> int:
 
 
 @waits_for_lengths
-def array_split(a: Any, indices_or_sections: Any, axis: int = 0) -> Any:
+def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> Any:
     """Split into parts that need not be equal. See numpy.array_split."""
-    node = as_node(a)
+    node = as_node(ary)
     axis = normalize_axis(axis, len(node.chunks))
     whole = length(node, axis)
     if np.ndim(indices_or_sections) == 0:
@@ -222,9 +222,9 @@ def array_split(a: Any, indices_or_sections: Any, axis: int = 0) -> Any:
 
 
 @waits_for_lengths
-def split(a: Any, indices_or_sections: Any, axis: int = 0) -> Any:
+def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> Any:
     """Split into equal parts, or at given indices. See numpy.split."""
-    node = as_node(a)
+    node = as_node(ary)
     if np.ndim(indices_or_sections) == 0:
         sections = operator.index(indices_or_sections)
         if sections > 0 and length(node, normalize_axis(axis, len(node.chunks))) % sections:
@@ -232,26 +232,26 @@ def split(a: Any, indices_or_sections: Any, axis: int = 0) -> Any:
     return array_split(node, indices_or_sections, axis)
 
 
-def hsplit(a: Any, indices_or_sections: Any) -> Any:
+def hsplit(ary: Any, indices_or_sections: Any) -> Any:
     """Split by columns. See numpy.hsplit."""
-    node = as_node(a)
+    node = as_node(ary)
     if not node.chunks:
         raise ValueError("hsplit only works on arrays of 1 or more dimensions")
     return split(node, indices_or_sections, 1 if len(node.chunks) > 1 else 0)
 
 
-def vsplit(a: Any, indices_or_sections: Any) -> Any:
+def vsplit(ary: Any, indices_or_sections: Any) -> Any:
     """Split by rows. See numpy.vsplit."""
-    if len(as_node(a).chunks) < 2:
+    if len(as_node(ary).chunks) < 2:
         raise ValueError("vsplit only works on arrays of 2 or more dimensions")
-    return split(a, indices_or_sections, 0)
+    return split(ary, indices_or_sections, 0)
 
 
-def dsplit(a: Any, indices_or_sections: Any) -> Any:
+def dsplit(ary: Any, indices_or_sections: Any) -> Any:
     """Split along the third axis. See numpy.dsplit."""
-    if len(as_node(a).chunks) < 3:
+    if len(as_node(ary).chunks) < 3:
         raise ValueError("dsplit only works on arrays of 3 or more dimensions")
-    return split(a, indices_or_sections, 2)
+    return split(ary, indices_or_sections, 2)
 
 
 def flip(m: Any, axis: Any = None) -> Any:

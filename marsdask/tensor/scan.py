@@ -271,13 +271,20 @@ def cumulative(name: str, func: Callable[..., Any], initial: int) -> Callable[..
     """Return the array API's form of a scan, which wants an axis unless there is only one."""
 
     def lazy(
-        x: Any, /, *, axis: Any = None, dtype: Any = None, include_initial: Any = False
+        x: Any,
+        /,
+        *,
+        axis: Any = None,
+        dtype: Any = None,
+        out: Any = None,
+        include_initial: Any = False,
     ) -> Any:
         node = as_node(x)
         if axis is None and node.meta.ndim != 1:
             raise ValueError(f"{name} needs an axis for arrays that are not 1-d")
         result = func(x, axis=axis, dtype=dtype)
-        return with_initial(result, axis, initial) if include_initial else result
+        result = with_initial(result, axis, initial) if include_initial else result
+        return result if out is None else assign(out, result.node)
 
     lazy.__name__ = lazy.__qualname__ = name
     lazy.__doc__ = f"Accumulate along an axis. See numpy.{name}."

@@ -247,10 +247,10 @@ def spread(block: Any, shape: tuple[int | None, ...]) -> Any:
     return np.broadcast_to(block, lengths)
 
 
-def broadcast_to(a: Any, shape: Any, subok: bool = False, chunks: Any = None) -> Any:
+def broadcast_to(array: Any, shape: Any, subok: bool = False, chunks: Any = None) -> Any:
     """Repeat along new axes and those of length one. See numpy.broadcast_to."""
     del subok
-    node = as_node(a)
+    node = as_node(array)
     shape = as_shape(shape)
     if not known(node.shape) and len(shape) >= len(node.chunks):
         splits = normalize_chunks(chunks, shape, node.meta.dtype)
@@ -272,7 +272,7 @@ def broadcast_to(a: Any, shape: Any, subok: bool = False, chunks: Any = None) ->
     )
     cut = normalize_chunks(wanted, shape, node.meta.dtype)
     splits = tuple(sizes if axis in fresh else () for axis, sizes in enumerate(cut))
-    return a if not fresh and isinstance(a, Collection) else wrap(Broadcast(node, splits))
+    return array if not fresh and isinstance(array, Collection) else wrap(Broadcast(node, splits))
 
 
 @waits_for_lengths

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from marsdask.core.chunk import Grid, Held, Look
-from marsdask.core.collection import wrap
+from marsdask.core.collection import ExecutableTuple, wrap
 from marsdask.core.node import Node
 from marsdask.core.plan import current_plan
 from marsdask.core.shapes import Blockwise, all_to_all, gather, kernel, map_blocks
@@ -358,8 +358,9 @@ def sort(
     *,
     stable: Any = None,
     descending: bool = False,
+    return_index: bool = False,
 ) -> Any:
-    """Return a sorted copy. See numpy.sort.
+    """Return a sorted copy, with Mars's ``return_index`` also the positions. See numpy.sort.
 
     ``parallel_kind`` and ``psrs_kinds`` are Mars's hints; the data choose here. ``descending`` is
     the array API's: NaN comes first.
@@ -369,7 +370,11 @@ def sort(
         found = take_along_axis(node, _arg_sorted_records(node, axis, order), axis)
     else:
         found = wrap(Sort(node, axis, _kind(kind, stable), indices=False))
-    return flip(found, axis) if descending else found
+    found = flip(found, axis) if descending else found
+    if not return_index:
+        return found
+    how = {"order": order, "stable": stable, "descending": descending}
+    return ExecutableTuple((found, argsort(node, axis, kind, **how)))
 
 
 def argsort(
@@ -412,23 +417,27 @@ def _arg_sorted_records(a: Node, axis: int, order: Any) -> Any:
 
 
 @waits_for_lengths
-def partition(a: Any, kth: Any, axis: Any = -1, kind: str = "introselect") -> Any:
+def partition(
+    a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", order: Any = None
+) -> Any:
     """Return a copy in which ``kth`` elements stand where sorting puts them. See numpy.partition.
 
     Differs from NumPy: the rest may come sorted.
     """
     _check_kth(a, kth, axis)
-    return sort(a, axis)
+    return sort(a, axis, order=order)
 
 
 @waits_for_lengths
-def argpartition(a: Any, kth: Any, axis: Any = -1, kind: str = "introselect") -> Any:
+def argpartition(
+    a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", order: Any = None
+) -> Any:
     """Return positions that put ``kth`` elements where sorting does. See numpy.argpartition.
 
     Differs from NumPy: the rest may come sorted.
     """
     _check_kth(a, kth, axis)
-    return argsort(a, axis)
+    return argsort(a, axis, order=order)
 
 
 def _check_kth(a: Any, kth: Any, axis: Any) -> None:

@@ -294,9 +294,19 @@ def flat_unique(blocks: list[Any]) -> Any:
 
 
 def isin(
-    element: Any, test_elements: Any, assume_unique: bool = False, invert: bool = False
+    element: Any,
+    test_elements: Any,
+    assume_unique: bool = False,
+    invert: bool = False,
+    *,
+    kind: str | None = None,
 ) -> Any:
-    """Tell which elements are among others, whose distinct ones fit in memory. See numpy.isin."""
+    """Tell which elements are among others, whose distinct ones fit in memory. See numpy.isin.
+
+    ``assume_unique`` and ``kind`` are NumPy's hints; what is fastest is chosen here.
+    """
+    if kind not in (None, "sort", "table"):
+        raise ValueError(f"Invalid kind: '{kind}'. Please use None, 'sort' or 'table'.")
     found = wrap(IsIn(as_node(element), as_node(test_elements)))
     return logical_not(found) if invert else found
 
@@ -306,11 +316,19 @@ def union1d(ar1: Any, ar2: Any) -> Any:
     return unique(concatenate([ravel(ar1), ravel(ar2)]))
 
 
-def intersect1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
-    """Return what is in both, in order. See numpy.intersect1d."""
-    mine, other = unique(ar1), as_node(ar2)
-    found = mine[isin(mine, other)]
-    return astype(found, np.result_type(mine.dtype, other.meta.dtype), copy=False)
+def intersect1d(
+    ar1: Any, ar2: Any, assume_unique: bool = False, return_indices: bool = False
+) -> Any:
+    """Return what is in both, in order, and where it is first in each. See numpy.intersect1d."""
+    dtype = np.result_type(as_node(ar1).meta.dtype, as_node(ar2).meta.dtype)
+    if not return_indices:
+        mine = unique(ar1)
+        return astype(mine[isin(mine, ar2)], dtype, copy=False)
+    mine, place = unique(ar1, return_index=True)
+    other, other_place = unique(ar2, return_index=True)
+    shared = isin(mine, other)
+    found = astype(mine[shared], dtype, copy=False)
+    return ExecutableTuple((found, place[shared], other_place[isin(other, mine)]))
 
 
 def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:

@@ -14,12 +14,12 @@ from .elementwise import cos, divide, i0, sqrt, subtract, where
 def _window(name: str, shape: Callable[..., Any]) -> Callable[..., Any]:
     """Return a function of the number of points; ``shape`` is one of places from -1 to 1."""
 
-    def window(M: Any, *settings: Any) -> Any:
+    def window(M: Any, **settings: Any) -> Any:
         if M < 1:
             return ones(0, dtype=np.result_type(M, 0.0))
         if M == 1:
             return ones(1, dtype=np.result_type(M, 0.0))
-        return shape(divide(arange(1 - M, M, 2), M - 1), *settings)
+        return shape(divide(arange(1 - M, M, 2), M - 1), **settings)
 
     window.__name__ = window.__qualname__ = name
     window.__doc__ = f"Return the {name} window. See numpy.{name}."
@@ -50,4 +50,8 @@ hamming = _window("hamming", _hamming)
 hanning = _window("hanning", _hanning)
 blackman = _window("blackman", _blackman)
 bartlett = _window("bartlett", _bartlett)
-kaiser = _window("kaiser", _kaiser)
+
+
+def kaiser(M: Any, beta: float) -> Any:
+    """Return the Kaiser window. See numpy.kaiser."""
+    return _window("kaiser", _kaiser)(M, beta=beta)

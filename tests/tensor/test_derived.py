@@ -83,6 +83,21 @@ def test_degrees_of_freedom(settings):
     assert_same(found, np.cov(array, **settings), rtol=1e-5)
 
 
+@pytest.mark.parametrize("settings", [{}, {"bias": True}, {"ddof": 0}, {"ddof": 3}])
+@pytest.mark.parametrize("names", [("fweights",), ("aweights",), ("fweights", "aweights")])
+def test_weights_of_observations(settings, names):
+    """Counts and weights, of arrays and of tensors, as numpy.cov takes them."""
+    rng = np.random.default_rng(0)
+    array = rng.random((3, 20))
+    given = {"fweights": rng.integers(0, 4, 20), "aweights": rng.random(20)}
+    weights: Any = {name: given[name] for name in names}
+    expected = np.cov(array, **weights, **settings)
+    lazy = mt.tensor(array, chunk_size=(2, 7))
+    assert_same(mt.cov(lazy, **weights, **settings), expected, rtol=1e-9)
+    tensors = {name: mt.tensor(each, chunk_size=9) for name, each in weights.items()}
+    assert_same(mt.cov(lazy, **tensors, **settings), expected, rtol=1e-9)
+
+
 @pytest.mark.parametrize(
     ("call", "error"),
     [
@@ -92,8 +107,16 @@ def test_degrees_of_freedom(settings):
         (lambda xp, a: xp.ediff1d(a.astype(int), to_end=a), TypeError),
         (lambda xp, a: xp.cov(a[None]), ValueError),
         (lambda xp, a: xp.cov(a, ddof=1.5), ValueError),
+        (lambda xp, a: xp.cov(a, fweights=[1.5, 1, 1, 1]), TypeError),
+        (lambda xp, a: xp.cov(a, fweights=[1, 1]), RuntimeError),
+        (lambda xp, a: xp.cov(a, aweights=[[1, 1, 1, 1]]), RuntimeError),
+        (lambda xp, a: xp.cov(a, aweights=[-1, 1, 1, 1]), ValueError),
+        (lambda xp, a: xp.copy(a, "X"), ValueError),
     ],
-    ids=["order", "no axis", "axis", "end", "axes", "ddof"],
+    ids=[
+        *("order", "no axis", "axis", "end", "axes", "ddof"),
+        *("frequencies", "few", "weights", "negative", "memory"),
+    ],
 )
 def test_bad_arguments(call, error):
     """The errors are NumPy's."""

@@ -74,6 +74,11 @@ def test_shifts_and_frequencies(chunks):
     for axes in (None, 0, (1,)):
         check(fft.fftshift(lazy, axes), np.fft.fftshift(x, axes))
         check(fft.ifftshift(lazy, axes), np.fft.ifftshift(x, axes))
+    target = tensor(np.zeros((5, 6), complex), chunks)
+    assert fft.fft2(lazy, out=target) is target
+    np.testing.assert_allclose(target.compute(), np.fft.fft2(x))
+    assert fft.ifft(lazy, out=target) is target
+    np.testing.assert_allclose(target.compute(), np.fft.ifft(x))
     check(fft.fftfreq(5, 0.1), np.fft.fftfreq(5, 0.1))
     check(fft.rfftfreq(6, chunk_size=2), np.fft.rfftfreq(6))
 

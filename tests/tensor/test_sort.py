@@ -132,6 +132,14 @@ def test_records_are_sorted_by_fields(order, data):
     np.testing.assert_array_equal(mt.argsort(lazy, axis, order=order).compute(), want)
 
 
+def test_mars_asks_for_positions_too():
+    """Values and positions in one call."""
+    x = np.array([3, 1, 2, 1])
+    values, order = mt.sort(tensor(x), return_index=True).execute().fetch()
+    np.testing.assert_array_equal(values, np.sort(x))
+    np.testing.assert_array_equal(order, np.argsort(x, kind="stable"))
+
+
 def test_sorting_an_unknown_length():
     """A vector whose length only running tells is sorted too."""
     x = VECTORS["normal"]

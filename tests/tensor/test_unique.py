@@ -95,8 +95,13 @@ def test_sets(data):
     for name in ("union1d", "intersect1d", "setdiff1d", "setxor1d", "isin"):
         result = getattr(mt, name)(lazy_x, lazy_y).compute()
         np.testing.assert_array_equal(result, getattr(np, name)(x, y))
+    found = mt.intersect1d(lazy_x, lazy_y, return_indices=True).execute().fetch()
+    for got, want in zip(found, np.intersect1d(x, y, return_indices=True), strict=True):
+        np.testing.assert_array_equal(got, want)
     mixed = mt.intersect1d(lazy_x, mt.tensor(y.astype("f4")))
     assert mixed.dtype == np.intersect1d(x, y.astype("f4")).dtype
+    with pytest.raises(ValueError, match="kind"):
+        mt.isin(lazy_x, y, kind="hash")
     inverted = mt.isin(lazy_x, [25, 26], invert=True)
     np.testing.assert_array_equal(inverted.compute(), np.isin(x, [25, 26], invert=True))
 

@@ -377,6 +377,7 @@ def svd(
     compute_uv: bool = True,
     method: str = "tsqr",
     *,
+    hermitian: bool = False,
     coerce_signs: bool = False,
 ) -> Any:
     """Return U, s and V, the last with vectors as rows. See numpy.linalg.svd.
@@ -384,8 +385,10 @@ def svd(
     Differs from NumPy: ``full_matrices`` is False unless given (the full U of a tall matrix is the
     square of its rows, gathered in one block), as in Mars and Dask. The signs of vectors (of a pair
     in U and V together) are LAPACK's for the triangle R, so they may differ from NumPy's;
-    ``coerce_signs``, Dask's word, makes the sum of each row of V positive or zero.
+    ``coerce_signs``, Dask's word, makes the sum of each row of V positive or zero. ``hermitian`` is
+    a hint that is not needed.
     """
+    del hermitian
     if isinstance(full_matrices, str):  # Mars's second parameter is the method
         method, full_matrices = full_matrices, False
     _check_method(method)

@@ -12,7 +12,10 @@ from marsdask.core.collection import ExecutableTuple, wrap
 from marsdask.core.types import numbers
 from marsdask.tensor import elementwise, reduce
 from marsdask.tensor.base import as_node
+from marsdask.tensor.elementwise import where
 from marsdask.tensor.random import RandomState
+from marsdask.tensor.reduce import max as greatest
+from marsdask.tensor.reduce import min as least
 from marsdask.tensor.shape import expand_dims, moveaxis
 from marsdask.tensor.waiting import waits_for_lengths
 
@@ -88,18 +91,24 @@ def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
 
 
 def randomized_svd(
-    a: Any,
+    M: Any,
     n_components: int,
     n_oversamples: int = 10,
     n_iter: int | str = "auto",
+    power_iteration_normalizer: str = "auto",
+    transpose: bool | str = "auto",
+    flip_sign: bool = True,
     random_state: Any = None,
 ) -> Any:
     """Return the ``n_components`` largest singular values and their vectors, approximately.
 
     Two passes over the matrix and two more for each of ``n_iter`` power iterations ("auto" means 7
-    for a tenth of the rank or less, else 4), each made orthogonal, however large the matrix is.
+    for a tenth of the rank or less, else 4), each made orthogonal by QR whatever
+    ``power_iteration_normalizer`` and ``transpose`` say, however large the matrix is. With
+    ``flip_sign`` the largest element of each vector in U is positive, as scikit-learn has it.
     """
-    tensor = wrap(as_node(a))
+    del power_iteration_normalizer, transpose
+    tensor = wrap(as_node(M))
     count = operator.index(n_components)
     rank = min(numbers(tensor.node.shape))
     if not 0 < count <= rank:
@@ -114,11 +123,15 @@ def randomized_svd(
         found = qr(matmul(tensor, qr(matmul(adjoint, found))[0]))[0]
     basis = wrap(conjugated(transposed(found.node)))
     u, s, v = svd(matmul(basis, tensor))
-    return ExecutableTuple((matmul(found, u)[:, :count], s[:count], v[:count]))
+    u, v = matmul(found, u)[:, :count], v[:count]
+    if flip_sign:
+        signs = where(greatest(u.real, axis=0) < -least(u.real, axis=0), -1, 1).astype(s.dtype)
+        u, v = u * signs, v * signs[:, None]
+    return ExecutableTuple((u, s[:count], v))
 
 
 def svd_compressed(
     a: Any, k: int, n_power_iter: int = 0, n_oversamples: int = 10, seed: Any = None
 ) -> Any:
     """Return the ``k`` largest singular values and their vectors; Dask's name and order."""
-    return randomized_svd(a, k, n_oversamples, n_power_iter, seed)
+    return randomized_svd(a, k, n_oversamples, n_power_iter, flip_sign=False, random_state=seed)

@@ -14,8 +14,13 @@ from marsdask.core.node import Node
 from marsdask.core.types import Size, Unknown, numbers
 from marsdask.tensor.arrange import diagonal, trace
 from marsdask.tensor.base import as_node
+from marsdask.tensor.chunks import check_order
+from marsdask.tensor.compressed import is_sparse
+from marsdask.tensor.elementwise import astype
+from marsdask.tensor.pointwise import assign
 from marsdask.tensor.reshape import ravel
 from marsdask.tensor.shape import expand_dims, moveaxis, squeeze
+from marsdask.tensor.sparse import todense, tosparse
 
 from .contract import Labels, conjugated, contract
 from .subscripts import parse
@@ -26,7 +31,7 @@ def _require_equal(name: str, a: Size, b: Size) -> None:
         raise ValueError(f"{name}: the axes to sum over have lengths {a} and {b}")
 
 
-def matmul(a: Any, b: Any, sparse: bool | None = None) -> Any:
+def matmul(a: Any, b: Any, sparse: bool | None = None, *, out: Any = None) -> Any:
     """Multiply matrices, stacks of them broadcast. See numpy.matmul."""
     left, right = as_node(a, sparse=True), as_node(b, sparse=True)
     if not left.meta.ndim or not right.meta.ndim:
@@ -36,32 +41,42 @@ def matmul(a: Any, b: Any, sparse: bool | None = None) -> Any:
     lb = _stack(right.meta.ndim) + (1, 2)[: right.meta.ndim]
     _require_equal("matmul", left.shape[-1], right.shape[lb.index(1)])
     stack = max(_stack(left.meta.ndim), _stack(right.meta.ndim), key=len)
-    out = stack + tuple(label for label in (0, 2) if label in (*la, *lb))
-    return wrap(contract([left, right], [la, lb], out))
+    kept = stack + tuple(label for label in (0, 2) if label in (*la, *lb))
+    return _given(wrap(contract([left, right], [la, lb], kept)), sparse, out)
 
 
 def _stack(ndim: int) -> Labels:
     return tuple(range(ndim, 2, -1))
 
 
-def dot(a: Any, b: Any, sparse: bool | None = None) -> Any:
+def dot(a: Any, b: Any, out: Any = None, sparse: bool | None = None) -> Any:
     """Sum over the last axis of ``a`` and the second last of ``b``. See numpy.dot."""
     left, right = as_node(a, sparse=True), as_node(b, sparse=True)
     if not left.meta.ndim or not right.meta.ndim:
-        return _tensordot("dot", left, right, (), ())
-    return _tensordot("dot", left, right, (-1,), (max(-2, -right.meta.ndim),))
+        found = _tensordot("dot", left, right, (), ())
+    else:
+        found = _tensordot("dot", left, right, (-1,), (max(-2, -right.meta.ndim),))
+    return _given(found, sparse, out)
 
 
-def inner(a: Any, b: Any) -> Any:
+def _given(found: Any, sparse: bool | None, out: Any) -> Any:
+    """Return a product in the kind of blocks that is asked for, or put it where it should go."""
+    if sparse is not None and sparse != is_sparse(found.node.meta):
+        found = tosparse(found) if sparse else todense(found)
+    return found if out is None else assign(out, found.node)
+
+
+def inner(a: Any, b: Any, sparse: bool | None = None) -> Any:
     """Sum over the last axes of both. See numpy.inner."""
     left, right = as_node(a, sparse=True), as_node(b, sparse=True)
     axes = (-1,) if left.meta.ndim and right.meta.ndim else ()
-    return _tensordot("inner", left, right, axes, axes)
+    return _given(_tensordot("inner", left, right, axes, axes), sparse, None)
 
 
-def outer(a: Any, b: Any) -> Any:
+def outer(a: Any, b: Any, out: Any = None) -> Any:
     """Multiply each element of ``a`` with each of ``b``; both flattened. See numpy.outer."""
-    return _tensordot("outer", _flat(as_node(a)), _flat(as_node(b)), (), ())
+    found = _tensordot("outer", _flat(as_node(a)), _flat(as_node(b)), (), ())
+    return _given(found, None, out)
 
 
 def vdot(a: Any, b: Any) -> Any:
@@ -133,7 +148,7 @@ def _flat(node: Node) -> Node:
     return flat
 
 
-def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
+def tensordot(a: Any, b: Any, axes: Any = 2, sparse: bool | None = None) -> Any:
     """Sum over pairs of axes. See numpy.tensordot."""
     left, right = as_node(a, sparse=True), as_node(b, sparse=True)
     if isinstance(axes, Sequence | np.ndarray):
@@ -143,7 +158,7 @@ def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
         first, second = tuple(range(-count, 0)), tuple(range(count))
     if len(first) != len(second):
         raise ValueError(f"tensordot: {len(first)} axes do not pair with {len(second)}")
-    return _tensordot("tensordot", left, right, first, second)
+    return _given(_tensordot("tensordot", left, right, first, second), sparse, None)
 
 
 def _tensordot(
@@ -162,15 +177,39 @@ def _tensordot(
     return wrap(contract([left, right], [tuple(la), tuple(lb)], out))
 
 
-def einsum(*operands: Any, optimize: Any = True) -> Any:
+def einsum(
+    *operands: Any,
+    out: Any = None,
+    dtype: Any = None,
+    order: str = "K",
+    casting: Any = "safe",
+    optimize: Any = True,
+) -> Any:
     """Sum products as subscripts say, two operands at a time. See numpy.einsum.
 
-    Differs from NumPy: the order of contraction is optimised unless ``optimize=False``, and there
-    is no ``out=``, ``order=`` or ``casting=``.
+    Differs from NumPy: the order of contraction is optimised unless ``optimize=False``.
     """
+    check_order(order)
     given, items = parse(operands)
-    nodes = [as_node(item) for item in items]
-    labels, out = given.expanded([node.meta.ndim for node in nodes])
+    nodes = [_cast(as_node(item), dtype, casting) for item in items]
+    found = _contracted(nodes, *given.expanded([node.meta.ndim for node in nodes]), optimize)
+    return found if out is None else assign(out, found.node, casting)
+
+
+def _cast(node: Node, dtype: Any, casting: Any) -> Node:
+    """Return an operand in the type that is asked for."""
+    if dtype is None:
+        return node
+    if not np.can_cast(node.meta.dtype, dtype, casting):
+        raise TypeError(
+            f"Iterator operand could not be cast from {node.meta.dtype!r} to {np.dtype(dtype)!r} "
+            f"according to the rule {casting!r}"
+        )
+    return as_node(astype(wrap(node), dtype))
+
+
+def _contracted(nodes: list[Node], labels: list[Labels], out: Labels, optimize: Any) -> Any:
+    """Return the sum of products, operands being used up on the way."""
     for step in _path(nodes, labels, out, optimize):
         chosen = [(nodes[i], labels[i]) for i in step]
         for i in sorted(step, reverse=True):

@@ -24,6 +24,7 @@ from marsdask.tensor.elementwise import conj
 from marsdask.tensor.rechunk import recut, resolved
 from marsdask.tensor.results import SlogdetResult
 from marsdask.tensor.shape import broadcast_to, expand_dims, matrix_transpose, squeeze
+from marsdask.tensor.sparse import tosparse
 
 from . import stacks
 from .contract import conjugated
@@ -180,11 +181,14 @@ def solve_triangular(
     return squeeze(found, -1) if is_vector else found
 
 
-def inv(a: Any) -> Any:
+def inv(a: Any, sparse: bool | None = None) -> Any:
     """Invert matrices. See numpy.linalg.inv.
 
-    A large one is solved for the columns of the identity, all panels of them at once.
+    A large one is solved for the columns of the identity, all panels of them at once. With
+    ``sparse`` the blocks of the result are sparse.
     """
+    if sparse:
+        return tosparse(inv(a))
     node = square(as_node(a))
     if not is_large(node):
         return stacks.apply(np.linalg.inv, "nn", node)

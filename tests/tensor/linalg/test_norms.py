@@ -55,6 +55,8 @@ def test_few_singular_vectors_of_a_matrix_of_low_rank():
         product = u.compute() * s.compute() @ v.compute()
         np.testing.assert_allclose(product, x if len(product) == 60 else x.T, atol=1e-9)
         assert s.shape == (5,)
+    u = linalg.randomized_svd(tensor(x, 13), 5, flip_sign=True, random_state=0)[0].compute()
+    assert (u.max(axis=0) > -u.min(axis=0)).all()
 
 
 def test_wrong_arguments_are_refused_at_the_call():

@@ -8,6 +8,7 @@ import math
 
 import numpy as np
 import pytest
+import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -145,6 +146,28 @@ def test_inner_outer_and_vdot():
     same(lazy @ x.T, x @ x.T)
     same(x.T @ lazy, x.T @ x)
     same(lazy.dot(x[0]), x.dot(x[0]))
+
+
+def test_where_products_go():
+    """Into a tensor that is given, or into sparse blocks."""
+    x = filled((4, 4))
+    lazy = tensor(x, chunk_size=3)
+    for call, want in (
+        (lambda out: mt.dot(lazy, lazy, out), x @ x),
+        (lambda out: mt.matmul(lazy, lazy, out=out), x @ x),
+        (lambda out: mt.outer(lazy[0], lazy[1], out), np.outer(x[0], x[1])),
+        (lambda out: mt.einsum("ij,kj", lazy, lazy, out=out, dtype="f8"), x @ x.T),
+        (lambda out: mt.cumulative_sum(lazy, axis=0, out=out), np.cumsum(x, axis=0)),
+    ):
+        target = mt.zeros((4, 4))
+        assert call(target) is target
+        np.testing.assert_allclose(target.compute(), want)
+    for lazily in (mt.dot, mt.matmul, mt.inner):
+        found = lazily(lazy, lazy, sparse=True).compute()
+        assert scipy.sparse.issparse(found)
+        np.testing.assert_allclose(found.toarray(), x @ (x.T if lazily is mt.inner else x))
+    with pytest.raises(TypeError, match="safe"):
+        mt.einsum("ij,jk", lazy, lazy, dtype="f4")
 
 
 def test_lengths_that_do_not_fit_are_refused_at_the_call():
