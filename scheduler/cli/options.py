@@ -11,7 +11,7 @@ import argparse
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any
+from typing import Any, NoReturn
 
 
 @dataclass(frozen=True)
@@ -224,9 +224,16 @@ DESCRIPTIONS = {
 }
 
 
+class _Parser(argparse.ArgumentParser):
+    """Says in one line what is wrong; a dozen lines of usage would hide it."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: error: {message} (see {self.prog} --help)\n")
+
+
 def build_parser(command: str, prog: str) -> argparse.ArgumentParser:
     """Return the parser of a command."""
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog=prog,
         description=DESCRIPTIONS[command],
         epilog="Options in capitals can be given as environment variables instead.",

@@ -128,7 +128,12 @@ def _common(given: argparse.Namespace, environ: Mapping[str, str]) -> Settings:
 
 
 def _supervisors(given: str | None, environ: Mapping[str, str]) -> list[str]:
-    return sizes.parse_list(given) if given else discovery.from_environment(environ)
+    found = sizes.parse_list(given) if given else discovery.from_environment(environ)
+    for endpoint in found:
+        host, _, port = endpoint.rpartition(":")
+        if not host or not port.isdecimal():
+            raise ConfigError(f"supervisors are IP:PORT, with commas between them, not {endpoint}")
+    return found
 
 
 def _security(given: argparse.Namespace) -> Security:

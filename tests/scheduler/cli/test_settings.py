@@ -62,6 +62,9 @@ def test_operators_speak_through_the_environment():
         ("-e 127.0.0.2:7004 -H 127.0.0.2", "-H"),
         ("-e 7004", "IP:PORT"),
         ("-p x", "port"),
+        ("-s 127.0.0.1", "IP:PORT"),
+        ("-s 127.0.0.1:7001,tcp://host", "tcp://host"),
+        ("--no-such-option", "--no-such-option"),
         ("-f /gone.yml", "/gone.yml"),
         ("-c {", "JSON"),
         ("--log-level loud", "debug"),
@@ -73,11 +76,13 @@ def test_operators_speak_through_the_environment():
     ],
 )
 def test_what_is_wrong_ends_with_status_2(line, message, capsys):
-    """The command says what and how, as argparse does."""
+    """The command says in one line what, and where to read on."""
     with pytest.raises(SystemExit) as caught:
         of(line)
     assert caught.value.code == 2
-    assert message in capsys.readouterr().err
+    *_, said = capsys.readouterr().err.splitlines()
+    assert message in said
+    assert said.endswith("--help)")
 
 
 def test_tls_takes_three_files(tmp_path, capsys):
