@@ -229,7 +229,7 @@ nanmean = reduction(
     reducers.add_pairs,
     reducers.divided,
     whole=np.nanmean,
-    takes=_MEAN[:3],
+    takes=_MEAN,
     tiled=True,
     within=reducers.nan_moments,
 )
@@ -238,7 +238,7 @@ _nanvar = reduction(
     reducers.merge_moments,
     reducers.nan_variance,
     whole=np.nanvar,
-    takes=_VAR[:4],
+    takes=_VAR,
     tiled=True,
 )
 _nanstd = reduction(
@@ -246,7 +246,7 @@ _nanstd = reduction(
     reducers.merge_moments,
     reducers.nan_deviation,
     whole=np.nanstd,
-    takes=_VAR[:4],
+    takes=_VAR,
     tiled=True,
 )
 

@@ -96,10 +96,19 @@ def _quotient(value: Any, count: Any) -> Any:
     return value / np.maximum(count, 1).astype(value.real.dtype)
 
 
-def nan_moments(block: Any, axis: Axis, dtype: Any = None, **keep: Any) -> Moments:
+def _there(block: Any, where: Any) -> Any:
+    """Return where something is, of what was asked for."""
+    if block.dtype.kind not in "fc":
+        return where
+    there = ~np.isnan(block)
+    return there if where is True else there & where
+
+
+def nan_moments(
+    block: Any, axis: Axis, dtype: Any = None, where: Any = True, **keep: Any
+) -> Moments:
     """Return the moments of what is not nan."""
-    there = ~np.isnan(block) if block.dtype.kind in "fc" else True
-    return moments(block, axis, dtype, there, **keep)
+    return moments(block, axis, dtype, _there(block, where), **keep)
 
 
 def merge_moments(a: Moments, b: Moments) -> Moments:
@@ -145,13 +154,9 @@ def nan_deviation(partial: Moments, ddof: float = 0) -> Any:
     return np.sqrt(nan_variance(partial, ddof))
 
 
-def nan_total(block: Any, axis: Axis, dtype: Any = None, **kwargs: Any) -> Any:
+def nan_total(block: Any, axis: Axis, dtype: Any = None, where: Any = True, **keep: Any) -> Any:
     """Return the sum and the count of what is not nan."""
-    if block.dtype.kind not in "fc":
-        value, count = total(block, axis, dtype, **kwargs)
-        return value, count
-    there = ~np.isnan(block)
-    return total(block, axis, dtype, where=there, **kwargs)
+    return total(block, axis, dtype, _there(block, where), **keep)
 
 
 def nan_least(block: Any, axis: Axis, **kwargs: Any) -> Any:
