@@ -15,6 +15,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from distributed import Client
+from distributed.comm.ws import WS
 from tornado.ioloop import PeriodicCallback
 
 from ..errors import ResultLost
@@ -61,6 +62,16 @@ class ResumingClient(Client):
             self._periodic_callbacks["mars-watch"] = watch
             watch.start()
         return started
+
+    async def _close(self, fast: bool = False) -> None:
+        """Close; a websocket's own farewell would take longer than the event loop may live."""
+        comms = [getattr(self.scheduler_comm, "comm", None)]
+        for pooled in (*self.rpc.available.values(), *self.rpc.occupied.values()):
+            comms.extend(pooled)
+        streams = [comm.sock.stream for comm in comms if isinstance(comm, WS)]
+        await super()._close(fast=fast)
+        for stream in streams:
+            stream.close()
 
     async def _find_active(self) -> None:
         deadline = time.monotonic() + self._timeout

@@ -18,6 +18,7 @@ PRIVATE = {
     ("distributed.recreate_tasks", "ReplayTaskScheduler.get_error_cause"): "which task failed",
     # Overridden or read on the cluster's servers, which refuse to start without them.
     ("distributed.batched", "BatchedSend.abort"): "leaving a supervisor that does not answer",
+    ("distributed.client", "Client._close"): "websockets end before the event loop does",
     ("distributed.client", "Client._start"): "the active one of several supervisors",
     ("distributed.client", "Client._reconnect"): "futures that outlive a supervisor",
     ("distributed.client", "Client._ensure_connected"): "and are claimed from the next one",
