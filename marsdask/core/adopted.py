@@ -108,10 +108,6 @@ class AdoptedRule(Rule):
     def token_name(self) -> str:
         return self.name
 
-    @property
-    def inputs(self) -> tuple[Grid, ...]:
-        return ()
-
 
 @dataclass(frozen=True, eq=False)
 class AdoptedGrid(Grid):

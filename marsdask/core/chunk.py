@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from .node import Node
+from .node import Node, among_fields
 from .tokens import token
 from .types import Chunks, Index, upper
 
@@ -35,16 +35,19 @@ class Call(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Rule:
-    """How each chunk of a grid is made; fields are parameters, and part of the grid's name."""
+    """How each chunk of a grid is made; fields are parameters, and part of the grid's name.
+
+    Those that are grids, or tuples of them, are its inputs.
+    """
 
     def cell(self, index: Index) -> Call:
         """Return the work behind one chunk."""
         raise NotImplementedError(f"{type(self).__name__} declares no cell")
 
-    @property
+    @cached_property
     def inputs(self) -> tuple[Grid, ...]:
-        """The grids that cells refer to."""
-        raise NotImplementedError(f"{type(self).__name__} declares no inputs")
+        """The grids among the fields, in order: cells refer to no others."""
+        return among_fields(self, Grid)
 
     @property
     def label(self) -> str:
@@ -186,10 +189,6 @@ class Held(Rule):
     @property
     def token_name(self) -> str:
         return self.name
-
-    @property
-    def inputs(self) -> tuple[Grid, ...]:
-        return ()
 
 
 @dataclass(frozen=True, eq=False)

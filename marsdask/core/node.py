@@ -6,7 +6,7 @@ import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, TypeVar
 from weakref import WeakValueDictionary
 
 from .origin import Origin, caller
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     Tiled: TypeAlias = Grid | tuple[Grid, ...]
     Tiling: TypeAlias = Tiled | Generator[Look | Grid, Any, Tiled]
+
+T = TypeVar("T")
 
 _NODES: WeakValueDictionary[str, Node] = WeakValueDictionary()
 
@@ -41,6 +43,18 @@ def _intern(node: Node) -> Node:
     """Return the node that has the name already, if it can stand for this one."""
     twin = _NODES.setdefault(node.name, node)
     return twin if twin is node or twin.stands_for(node) else node
+
+
+def among_fields(owner: Any, kind: type[T]) -> tuple[T, ...]:
+    """Return what is of a kind among a dataclass's fields and the tuples in them, in order."""
+    found: list[T] = []
+    for field in fields(owner):
+        value = getattr(owner, field.name)
+        if isinstance(value, kind):
+            found.append(value)
+        elif type(value) is tuple:
+            found.extend(item for item in value if isinstance(item, kind))
+    return tuple(found)
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,14 +94,7 @@ class Node(metaclass=_Interned):
     @cached_property
     def inputs(self) -> tuple[Node, ...]:
         """The nodes among the fields, in order, with repetitions."""
-        found: list[Node] = []
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if isinstance(value, Node):
-                found.append(value)
-            elif type(value) is tuple:
-                found.extend(item for item in value if isinstance(item, Node))
-        return tuple(found)
+        return among_fields(self, Node)
 
     def stands_for(self, other: Node) -> bool:
         """Tell whether it may be used in place of another of the same name.

@@ -26,10 +26,6 @@ class Parts(Rule):
     source: Grid
     pieces: tuple[tuple[Piece, ...], ...]
 
-    @property
-    def inputs(self) -> tuple[Grid, ...]:
-        return (self.source,)
-
     def cell(self, index: Index) -> Call:
         chosen = [axis[i] for axis, i in zip(self.pieces, index, strict=True)]
         ref = Ref(self.source, tuple(position for position, _, _ in chosen))

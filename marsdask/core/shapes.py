@@ -103,7 +103,18 @@ def cost_of(func: Callable[..., Any]) -> Cost:
 
 
 @dataclass(frozen=True, eq=False)
-class Blockwise(Rule):
+class ByKernel(Rule):
+    """Chunks that one kernel makes, and whose keys are called after it."""
+
+    func: Callable[..., Any]
+
+    @property
+    def label(self) -> str:
+        return getattr(self.func, "__name__", type(self.func).__name__).strip("_")
+
+
+@dataclass(frozen=True, eq=False)
+class Blockwise(ByKernel):
     """Chunk ``i`` from one chunk of each input.
 
     Input ``k`` contributes its chunk at ``[i[a] for a in axes[k]]`` (0 where ``a`` is ``None``,
@@ -111,21 +122,12 @@ class Blockwise(Rule):
     ``varying(i)`` gives further arguments that are constants of the chunk.
     """
 
-    func: Callable[..., Any]
     sources: tuple[Grid, ...] = ()
     axes: tuple[Axes, ...] = ()
     kwargs: Mapping[str, Any] | None = None
     varying: Callable[[Index], tuple[Any, ...]] | None = None
     cheap: bool = False
     """Whether doing it again costs less than keeping it: a view, a constant."""
-
-    @property
-    def label(self) -> str:
-        return getattr(self.func, "__name__", type(self.func).__name__).strip("_")
-
-    @property
-    def inputs(self) -> tuple[Grid, ...]:
-        return self.sources
 
     def cell(self, index: Index) -> Call:
         args: tuple[Any, ...] = tuple(
@@ -204,26 +206,17 @@ def map_blocks(
 
 
 @dataclass(frozen=True, eq=False)
-class Grouped(Rule):
+class Grouped(ByKernel):
     """Chunk ``i`` from a run of neighbouring chunks along some axes."""
 
-    func: Callable[..., Any]
     source: Grid
     widths: Index
     kwargs: Mapping[str, Any] | None = None
 
     @property
-    def label(self) -> str:
-        return getattr(self.func, "__name__", type(self.func).__name__).strip("_")
-
-    @property
     def scratch(self) -> float:
         combine = (self.kwargs or {}).get("combine")
         return cost_of(self.func).scratch + (0.0 if combine is None else cost_of(combine).scratch)
-
-    @property
-    def inputs(self) -> tuple[Grid, ...]:
-        return (self.source,)
 
     def cell(self, index: Index) -> Call:
         ranges = [
@@ -307,20 +300,11 @@ def same(block: Any) -> Any:
 
 
 @dataclass(frozen=True, eq=False)
-class Gathered(Rule):
+class Gathered(ByKernel):
     """One chunk from all chunks of each source, each source a list in order."""
 
-    func: Callable[..., Any]
     sources: tuple[Grid, ...]
     kwargs: Mapping[str, Any] | None = None
-
-    @property
-    def label(self) -> str:
-        return getattr(self.func, "__name__", type(self.func).__name__).strip("_")
-
-    @property
-    def inputs(self) -> tuple[Grid, ...]:
-        return self.sources
 
     def cell(self, index: Index) -> Call:
         del index
@@ -350,22 +334,13 @@ class PartAt:
 
 
 @dataclass(frozen=True, eq=False)
-class Merged(Rule):
+class Merged(ByKernel):
     """Chunk ``j`` along ``axis`` from part ``j`` of every split chunk along that axis."""
 
-    func: Callable[..., Any]
     parts: Grid
     axis: int
     sources: tuple[Grid, ...] = ()
     kwargs: Mapping[str, Any] | None = None
-
-    @property
-    def label(self) -> str:
-        return getattr(self.func, "__name__", type(self.func).__name__).strip("_")
-
-    @property
-    def inputs(self) -> tuple[Grid, ...]:
-        return (self.parts, *self.sources)
 
     def cell(self, index: Index) -> Call:
         count = self.parts.numblocks[self.axis]

@@ -28,10 +28,6 @@ class Below(Rule):
     like: Any
 
     @property
-    def inputs(self) -> tuple[Grid, ...]:
-        return self.sources
-
-    @property
     def label(self) -> str:
         return "concat"
 

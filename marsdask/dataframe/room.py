@@ -168,10 +168,6 @@ class Runs(Rule):
     starts: tuple[int, ...]
 
     @property
-    def inputs(self) -> tuple[Grid, ...]:
-        return (self.source,)
-
-    @property
     def scratch(self) -> float:
         return 0.0
 

@@ -97,10 +97,6 @@ class Labelled(Rule):
     def label(self) -> str:
         return self.func.__name__.strip("<>_")
 
-    @property
-    def inputs(self) -> tuple[Grid, ...]:
-        return self.sources
-
     def cell(self, index: Index) -> Call:
         place = dict(zip(self.out, index, strict=True))
         args: list[Any] = []

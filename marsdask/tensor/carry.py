@@ -32,10 +32,6 @@ class Before(Rule):
     combine: Callable[[Any, Any], Any]
     start: Any
 
-    @property
-    def inputs(self) -> tuple[Grid, ...]:
-        return (self.lasts,)
-
     def cell(self, index: Index) -> Call:
         head, tail = index[: self.axis], index[self.axis + 1 :]
         refs = [Ref(self.lasts, (*head, i, *tail)) for i in range(index[self.axis])]

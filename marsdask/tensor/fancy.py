@@ -163,10 +163,6 @@ class MergedPoints(Rule):
     def scratch(self) -> float:
         return 0.0
 
-    @property
-    def inputs(self) -> tuple[Grid, ...]:
-        return (self.shares,)
-
     @cached_property
     def _plans(self) -> list[tuple[list[int], tuple[tuple[slice, Any], ...]]]:
         """For each chunk the shares it needs, which part of them, and where it goes."""
@@ -364,10 +360,6 @@ class Picked(Rule):
     @property
     def label(self) -> str:
         return "take"
-
-    @property
-    def inputs(self) -> tuple[Grid, ...]:
-        return (self.a, *self.points)
 
     def cell(self, index: Index) -> Call:
         rest = [*index[: self.place], *index[self.place + 1 :]]

@@ -358,10 +358,6 @@ class Picked(Rule):
     positions: tuple[tuple[int, ...], ...]
 
     @property
-    def inputs(self) -> tuple[Grid, ...]:
-        return (self.source,)
-
-    @property
     def label(self) -> str:
         return "blocks"
 

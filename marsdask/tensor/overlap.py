@@ -131,10 +131,6 @@ class Halo(Rule):
     edges: tuple[Edge, ...]
 
     @property
-    def inputs(self) -> tuple[Grid, ...]:
-        return (self.source,)
-
-    @property
     def label(self) -> str:
         return "overlap"
 

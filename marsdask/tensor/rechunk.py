@@ -109,10 +109,6 @@ class Recut(Rule):
     """``join(blocks, parts)`` joins parts of blocks, last axis fastest."""
 
     @property
-    def inputs(self) -> tuple[Grid, ...]:
-        return (self.source,)
-
-    @property
     def label(self) -> str:
         return "rechunk"
 
@@ -237,10 +233,6 @@ class Joined(Rule):
 
     sources: tuple[Grid, ...]
     axis: int
-
-    @property
-    def inputs(self) -> tuple[Grid, ...]:
-        return self.sources
 
     @property
     def label(self) -> str:

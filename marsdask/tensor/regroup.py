@@ -118,10 +118,6 @@ class Reformed(Rule):
     target: Chunks
 
     @property
-    def inputs(self) -> tuple[Grid, ...]:
-        return (self.source,)
-
-    @property
     def label(self) -> str:
         return "reshape"
 

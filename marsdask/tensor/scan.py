@@ -43,10 +43,6 @@ class Starts(Rule):
     axis: int
     ufunc: np.ufunc
 
-    @property
-    def inputs(self) -> tuple[Grid, ...]:
-        return (self.totals,)
-
     def cell(self, index: Index) -> Call:
         head, tail = index[: self.axis], index[self.axis + 1 :]
         count = self.totals.numblocks[self.axis]

@@ -239,10 +239,6 @@ class Panels(Rule):
     width: int
 
     @property
-    def inputs(self) -> tuple[Grid, ...]:
-        return self.sources
-
-    @property
     def label(self) -> str:
         return "contract_panels"
 
@@ -272,10 +268,6 @@ class Mirrored(Rule):
 
     source: Grid
     axes: tuple[int, ...]
-
-    @property
-    def inputs(self) -> tuple[Grid, ...]:
-        return (self.source,)
 
     def cell(self, index: Index) -> Call:
         first, second = self.axes

@@ -182,10 +182,6 @@ class PairRows(Rule):
     kwargs: Mapping[str, Any]
 
     @property
-    def inputs(self) -> tuple[Grid, ...]:
-        return (self.a, *self.extras)
-
-    @property
     def label(self) -> str:
         return "pdist"
 
@@ -316,10 +312,6 @@ class Halves(Rule):
     a: Grid
     side: int
     bands: tuple[int, ...]
-
-    @property
-    def inputs(self) -> tuple[Grid, ...]:
-        return (self.a,)
 
     @property
     def label(self) -> str:
