@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 from dask.task_spec import DataNode, GraphNode
 
@@ -13,6 +13,7 @@ from marsdask.scheduler.base import Scheduler
 from marsdask.scheduler.dask_graph import materialize, to_tasks
 
 from .chunk import Grid, Rule
+from .given import Given
 from .node import Node
 from .types import Chunks, Index
 
@@ -124,40 +125,19 @@ class AdoptedGrid(Grid):
 
 
 @dataclass(frozen=True, eq=False)
-class Adopted(Node):
+class Adopted(Given):
     """An array or frame that a Dask graph makes; its keys stay what they are."""
 
-    interned: ClassVar[bool] = False
-
-    adopted_name: str
-    adopted_meta: Any = field(repr=False)
-    splits: Chunks = field(repr=False)
     graph: DaskGraph = field(repr=False)
     keys: Any = field(repr=False)
     """The key of each chunk, by index."""
     block_chunks: Chunks | None = field(default=None, repr=False)
     """How the chunks are cut where that is not what users see."""
 
-    @property
-    def name(self) -> str:
-        return self.adopted_name
-
-    @property
-    def label(self) -> str:
-        return self.adopted_name.rpartition("-")[0] or self.adopted_name
-
-    @property
-    def meta(self) -> Any:
-        return self.adopted_meta
-
-    @property
-    def chunks(self) -> Chunks:
-        return self.splits
-
     def tile(self, *inputs: Any) -> Grid:
         del inputs
         rule = AdoptedRule(self.name, self.graph, self.keys)
-        return AdoptedGrid(rule, self.block_chunks or self.splits, self.meta)
+        return AdoptedGrid(rule, self.block_chunks or self.chunks, self.meta)
 
     def within_reach(self, scheduler: Scheduler) -> Node:
         """Return the same for a scheduler that may not see the cluster behind the graph."""

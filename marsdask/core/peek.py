@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from .chunk import Call, Grid, Ref, Rule
 from .lowering import lower
 from .stored import Stored
-from .types import Index, Sizes, numbers
+from .types import Index, Sizes, borders
 
 if TYPE_CHECKING:
     from .collection import Collection
@@ -40,7 +40,7 @@ def part(block: Any, place: tuple[slice, ...]) -> Any:
 
 def edges_of(sizes: Sizes, head: int, tail: int) -> tuple[Piece, ...]:
     """Return the parts of an axis's chunks that hold its first and its last items."""
-    starts = [0, *itertools.accumulate(numbers(sizes))]
+    starts = borders(sizes)
     length = starts[-1]
     head, tail = min(head, length), min(tail, max(0, length - head))
     wanted = [(0, head), (length - tail, length)] if head + tail < length else [(0, length)]

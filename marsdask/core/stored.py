@@ -5,10 +5,11 @@ from __future__ import annotations
 import weakref
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from .adopted import Adopted, DaskGraph
 from .chunk import Grid, Held, HeldGrid
+from .given import Given
 from .node import Node
 from .shapes import Blockwise, same
 from .tiling import Layout
@@ -30,34 +31,7 @@ class Result:
 
 
 @dataclass(frozen=True, eq=False)
-class Computed(Node):
-    """A computed node: same name, meta and logical chunks, but no ancestors."""
-
-    interned: ClassVar[bool] = False
-
-    stored_name: str
-    stored_meta: Any = field(repr=False)
-    stored_chunks: Chunks = field(repr=False)
-
-    @property
-    def name(self) -> str:
-        return self.stored_name
-
-    @property
-    def label(self) -> str:
-        return self.stored_name.rpartition("-")[0]
-
-    @property
-    def meta(self) -> Any:
-        return self.stored_meta
-
-    @property
-    def chunks(self) -> Chunks:
-        return self.stored_chunks
-
-
-@dataclass(frozen=True, eq=False)
-class Resident(Computed):
+class Resident(Given):
     """A computed node as the scheduler sees it that holds the chunks."""
 
     layout: Layout = field(repr=False)
@@ -69,7 +43,7 @@ class Resident(Computed):
 
 
 @dataclass(frozen=True, eq=False)
-class Stored(Computed):
+class Stored(Given):
     """A computed node whose chunks a session keeps."""
 
     result: Result = field(repr=False)
@@ -137,7 +111,7 @@ class BlockAt:
 
 
 @dataclass(frozen=True, eq=False)
-class Embedded(Computed):
+class Embedded(Given):
     """Blocks in memory that travel inside the graph."""
 
     block_chunks: Chunks = field(repr=False)

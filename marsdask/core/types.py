@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -53,6 +54,11 @@ def numbers(sizes: Iterable[Size]) -> tuple[int, ...]:
     if not known(sizes):
         raise UnknownShapeError("a length is not known before execute(); execute() first")
     return sizes  # type: ignore[return-value]
+
+
+def borders(sizes: Iterable[Size]) -> list[int]:
+    """Return where each chunk begins and, last, where the axis ends; the sizes must be known."""
+    return [0, *itertools.accumulate(numbers(sizes))]
 
 
 def upper(size: Size) -> int | None:

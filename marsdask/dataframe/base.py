@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -16,7 +15,7 @@ from marsdask.core.collection import Collection
 from marsdask.core.node import Node
 from marsdask.core.shapes import Blockwise, map_blocks, same
 from marsdask.core.tokens import register_token
-from marsdask.core.types import Chunks, Index, Sizes, numbers
+from marsdask.core.types import Chunks, Index, Sizes, borders
 
 #: Labels of columns of which something is needed; ``None`` is all of them.
 Columns: TypeAlias = frozenset[Any] | None
@@ -98,7 +97,7 @@ class RowsAt:
 
     @cached_property
     def _starts(self) -> list[int]:
-        return [0, *itertools.accumulate(numbers(self.sizes))]
+        return borders(self.sizes)
 
     def __call__(self, index: Index) -> tuple[Any]:
         (i,) = index
@@ -112,20 +111,6 @@ def axis_number(meta: Any, axis: Any) -> int:
     if number is None or number >= meta.ndim:
         raise ValueError(f"No axis named {axis} for object type {type(meta).__name__}")
     return number
-
-
-@dataclass(frozen=True)
-class FirstRowAt:
-    """Gives each chunk the number of its first row."""
-
-    sizes: Sizes
-
-    @cached_property
-    def _starts(self) -> list[int]:
-        return [0, *itertools.accumulate(numbers(self.sizes))]
-
-    def __call__(self, index: Index) -> tuple[int]:
-        return (self._starts[index[0]],)
 
 
 @dataclass(frozen=True, eq=False)

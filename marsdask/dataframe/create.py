@@ -17,9 +17,10 @@ from marsdask.core.node import Node
 from marsdask.core.shapes import Axes, Blockwise
 from marsdask.core.types import Chunks, Sizes, known, numbers, total
 from marsdask.tensor.chunks import bytes_of, normalize_chunks
+from marsdask.tensor.places import StartAt
 from marsdask.tensor.rechunk import recut, resolved
 
-from .base import FirstRowAt, FrameNode, FromPandas, row_bytes
+from .base import FrameNode, FromPandas, row_bytes
 from .numbering import ChunkAt, counted
 
 
@@ -90,7 +91,7 @@ class FromTensor(FrameNode):
     def tile(self, a: Grid) -> Any:
         (a,) = yield from resolved(a)
         a, axes = self._whole_rows(a)
-        rule = Blockwise(to_pandas_rows, (a,), axes, self._kwargs, FirstRowAt(a.chunks[0]))
+        rule = Blockwise(to_pandas_rows, (a,), axes, self._kwargs, StartAt(a.chunks[0]))
         return self.grid(rule, a.chunks[0])
 
     def tile_blind(self, a: Grid) -> Any:

@@ -13,9 +13,10 @@ from marsdask.core.collection import wrap
 from marsdask.core.node import Node
 from marsdask.core.shapes import Blockwise, blockwise, gather, kernel
 from marsdask.core.types import Chunks, Index, known, total
+from marsdask.tensor.places import StartAt
 from marsdask.tensor.rechunk import resolved
 
-from .base import Columns, FirstRowAt, FrameNode
+from .base import Columns, FrameNode
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +60,7 @@ class Numbered(FrameNode):
     def tile(self, a: Grid) -> Any:
         if len(a) > 1:
             (a,) = yield from resolved(a)
-        starts = FirstRowAt(a.chunks[0] if len(a) > 1 else (0,))
+        starts = StartAt(a.chunks[0] if len(a) > 1 else (0,))
         return self.grid(Blockwise(numbered, (a,), ((0,),), self._kwargs, starts), a.chunks[0])
 
     def tile_blind(self, a: Grid) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,25 +17,12 @@ from marsdask.core.types import Chunks, Index, numbers
 
 from .base import as_node, empty
 from .foreign import as_array
+from .places import CornerAt
 from .pointwise import assign
 from .rechunk import resolved
 
 #: The value, its flat position along the reduced axes, and whether it is not nan.
 Found = tuple[Any, Any, Any]
-
-
-@dataclass(frozen=True)
-class StartAt:
-    """Gives each chunk the position of its first element."""
-
-    chunks: Chunks
-
-    @cached_property
-    def _starts(self) -> list[list[int]]:
-        return [[0, *itertools.accumulate(numbers(sizes))] for sizes in self.chunks]
-
-    def __call__(self, index: Index) -> tuple[Index]:
-        return (tuple(starts[i] for starts, i in zip(self._starts, index, strict=True)),)
 
 
 @dataclass(frozen=True)
@@ -104,7 +90,7 @@ class ArgReduction(Node):
             a,
             chunks=several,
             itemsize=(a.width or 0) + self.meta.dtype.itemsize + 1,
-            varying=StartAt(a.chunks),
+            varying=CornerAt(a.chunks),
             kwargs={"pick": self.pick, "axis": self.axis, "shape": shape},
         )
         grid = tree(found, self.pick, self._axes)

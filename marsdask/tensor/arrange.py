@@ -18,10 +18,11 @@ from marsdask.core.types import Chunks, Size, Unknown
 
 from . import reduce
 from .base import as_node, empty
-from .create import PlaceAt, zeros
+from .create import zeros
 from .device import placed_on
 from .index import getitem
 from .join import concatenate, length
+from .places import PlaceAt
 from .rechunk import aligned_axes, recut, resolved
 from .reshape import ravel
 from .shape import broadcast_to, moveaxis, normalize_axes, normalize_axis, whole

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 import sys
 import uuid
@@ -20,7 +19,7 @@ from marsdask.core.families import class_of, register_collection
 from marsdask.core.node import Node
 from marsdask.core.shapes import Blockwise, map_blocks, same
 from marsdask.core.tokens import register_token, token
-from marsdask.core.types import Chunks, Index, Sizes, numbers
+from marsdask.core.types import Chunks, Index, Sizes, borders
 
 from .chunks import normalize_chunks, regular
 from .compressed import compressed, dense, is_sparse, no_elements
@@ -68,7 +67,7 @@ class SliceAt:
 
     @cached_property
     def _starts(self) -> list[list[int]]:
-        return [[0, *itertools.accumulate(numbers(sizes))] for sizes in self.chunks]
+        return list(map(borders, self.chunks))
 
     def __call__(self, index: Index) -> tuple[Any]:
         parts = tuple(

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 import operator
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -16,7 +13,6 @@ from dask.utils import parse_bytes
 from marsdask.core.config import options
 from marsdask.core.types import (
     Chunks,
-    Index,
     Sizes,
     Unknown,
     UnknownShapeError,
@@ -27,21 +23,6 @@ from marsdask.core.types import (
 )
 
 _WANTED = "a chunk size is an int, a tuple of ints, 'auto', '16MiB' or -1, not {!r}"
-
-
-@dataclass(frozen=True)
-class StartAt:
-    """Gives each chunk the position at which it begins along an axis."""
-
-    sizes: tuple[Any, ...]
-    axis: int = 0
-
-    @cached_property
-    def _starts(self) -> list[int]:
-        return [0, *itertools.accumulate(self.sizes)]
-
-    def __call__(self, index: Index) -> tuple[int]:
-        return (self._starts[index[self.axis]],)
 
 
 def whole_number(length: Any) -> int:

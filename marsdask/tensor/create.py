@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 import operator
 from collections.abc import Callable, Mapping
@@ -16,13 +15,14 @@ from marsdask.core.chunk import Grid
 from marsdask.core.collection import ExecutableTuple, wrap
 from marsdask.core.node import Node
 from marsdask.core.shapes import blockwise, kernel
-from marsdask.core.types import Chunks, Index, Sizes, UnknownShapeError, known_chunks, numbers
+from marsdask.core.types import Chunks, Sizes, UnknownShapeError, known_chunks, numbers
 
 from .base import as_node, empty
 from .chunks import as_shape, check_device, check_order, normalize_chunks
 from .device import placed_on
 from .elementwise import astype, power
 from .keywords import optional, shows, signed
+from .places import PlaceAt
 from .pointwise import Elementwise
 from .reshape import reshape
 from .shape import normalize_axis, view
@@ -36,22 +36,6 @@ _EXTRAS = ("chunks", "order", "device", "gpu", "sparse", "like")
 
 #: Whole numbers that are counted at a time.
 COUNTED = 2**16
-
-
-@dataclass(frozen=True)
-class PlaceAt:
-    """Gives each chunk its shape and where it starts."""
-
-    chunks: Chunks
-
-    @cached_property
-    def _starts(self) -> list[list[int]]:
-        return [[0, *itertools.accumulate(numbers(sizes))] for sizes in self.chunks]
-
-    def __call__(self, index: Index) -> tuple[Shape, Shape]:
-        shape = tuple(sizes[i] for sizes, i in zip(self.chunks, index, strict=True))
-        starts = tuple(begins[i] for begins, i in zip(self._starts, index, strict=True))
-        return shape, starts  # type: ignore[return-value]
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 import uuid
 from collections.abc import Mapping
@@ -16,7 +15,7 @@ from marsdask.core.chunk import Grid
 from marsdask.core.collection import Collection, wrap
 from marsdask.core.node import Node
 from marsdask.core.shapes import blockwise
-from marsdask.core.types import Chunks, Index, Sizes, numbers
+from marsdask.core.types import Chunks, Sizes, numbers
 
 from .base import as_node, empty, sparse_literal
 from .chunks import check_device, normalize_chunks
@@ -25,6 +24,7 @@ from .create import chunks_from
 from .device import to_gpu, wants_gpu
 from .elementwise import astype
 from .keywords import shows
+from .places import SlicesAt
 from .protocols import is_tensor, module
 from .shape import expand_dims
 from .sparse import tosparse
@@ -122,21 +122,6 @@ def _stacked(items: Any) -> Any:
     return wrap(as_node(items))
 
 
-@dataclass(frozen=True)
-class PartsAt:
-    """Gives each chunk the slices that it covers."""
-
-    chunks: Chunks
-
-    @cached_property
-    def _starts(self) -> list[list[int]]:
-        return [[0, *itertools.accumulate(numbers(sizes))] for sizes in self.chunks]
-
-    def __call__(self, index: Index) -> tuple[tuple[slice, ...]]:
-        starts = zip(self._starts, index, strict=True)
-        return (tuple(slice(begin[i], begin[i + 1]) for begin, i in starts),)
-
-
 @dataclass(frozen=True, eq=False)
 class Dataset(Node):
     """An array in a file, whose chunks are read when they are needed."""
@@ -167,7 +152,7 @@ class Dataset(Node):
             chunks=self.splits,
             meta=self.meta,
             kwargs={"reader": self.reader},
-            varying=PartsAt(self.splits),
+            varying=SlicesAt(self.splits),
         )
 
     def regrid(self, new: Mapping[Sizes, Sizes]) -> Node:

@@ -14,7 +14,7 @@ import numpy as np
 from marsdask.core.chunk import Call, Grid, Look, Ref, Rule
 from marsdask.core.node import Node
 from marsdask.core.shapes import Via, blockwise, kernel
-from marsdask.core.types import Chunks, Index, Sizes, known, numbers
+from marsdask.core.types import Chunks, Index, Sizes, borders, known, numbers
 
 from .base import empty
 from .chunks import regular
@@ -219,7 +219,7 @@ def _gathered(a: Grid, plan: Layout, axis: int, name: str) -> Grid:
     found = []
     (local,) = plan.where.local
     (count,) = plan.where.counts
-    for start, stop in itertools.pairwise([0, *itertools.accumulate(plan.sizes)]):
+    for start, stop in itertools.pairwise(borders(plan.sizes)):
         block = plan.where.block[start:stop]
         chosen = tuple(local[start:stop][block == i] for i in range(count))
         # Where each point comes to lie when they are taken block by block.

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 from collections.abc import Sequence
 from typing import Any
 
 from marsdask.core.collection import wrap
-from marsdask.core.types import numbers
+from marsdask.core.types import borders
 
 from .base import as_node
 from .join import length
@@ -28,8 +27,8 @@ def chunk_slices(a: Any, idx: Sequence[int]) -> tuple[slice, ...]:
         raise ValueError(f"a chunk's index has {len(chunks)} items here, not {len(idx)}")
     found = []
     for sizes, position in zip(chunks, idx, strict=True):
-        borders = [0, *itertools.accumulate(numbers(sizes))]
-        found.append(slice(borders[position], borders[position + 1]))
+        starts = borders(sizes)
+        found.append(slice(starts[position], starts[position + 1]))
     return tuple(found)
 
 

@@ -21,6 +21,7 @@ from marsdask.core.types import (
     Sizes,
     Unknown,
     UnknownShapeError,
+    borders,
     known,
     known_chunks,
     numbers,
@@ -30,7 +31,8 @@ from marsdask.core.types import (
 
 from . import elementwise
 from .base import Literal, as_node, empty
-from .chunks import StartAt, regular
+from .chunks import regular
+from .places import StartAt
 from .rechunk import recut, resolved
 from .reshape import ravel
 from .shape import normalize_axis, view
@@ -60,8 +62,8 @@ def lengths_by(mask: Node, cut: Chunks, own: Chunks) -> Sizes:
     Equal masks cut in equal ways choose equally many, whatever they are applied to.
     """
     if isinstance(mask, Literal) and known_chunks(cut):
-        borders = itertools.pairwise([0, *itertools.accumulate(numbers(cut[0]))])
-        return tuple(int(np.count_nonzero(mask.array[i:j])) for i, j in borders)
+        spans = itertools.pairwise(borders(cut[0]))
+        return tuple(int(np.count_nonzero(mask.array[i:j])) for i, j in spans)
     name = mask.name if cut == own else f"{mask.name}|{token(cut)}"
     inner = [upper(sizes[0]) for sizes in cut[1:]]
     bounds = [
@@ -221,7 +223,7 @@ class ArgWhere(Node):
             [(a, (0, *(None,) * (a.ndim - 1)))],
             chunks=(sizes, (a.ndim,)),
             meta=self.meta,
-            varying=StartAt(numbers(a.chunks[0])),
+            varying=StartAt(a.chunks[0]),
         )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 import pickle
 from dataclasses import dataclass
@@ -11,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from marsdask.core.collection import wrap
-from marsdask.core.types import Sizes, numbers
+from marsdask.core.types import Sizes, borders, numbers
 
 from .base import as_node
 from .chunks import normalize_chunks
@@ -137,7 +136,7 @@ class NpyStack:
 
     @property
     def _starts(self) -> list[int]:
-        return [0, *itertools.accumulate(numbers(self.sizes))]
+        return borders(self.sizes)
 
     def write(self, parts: tuple[slice, ...], block: Any) -> None:
         """Write a block, which is a whole file."""

@@ -17,7 +17,7 @@ from marsdask.core.chunk import Call, Grid, Ref, Rule
 from marsdask.core.collection import Collection, wrap
 from marsdask.core.node import Node
 from marsdask.core.shapes import blockwise, kernel
-from marsdask.core.types import Chunks, Index, Sizes, Unknown, known, numbers
+from marsdask.core.types import Chunks, Index, Sizes, Unknown, borders, known, numbers
 
 from .base import as_node
 from .chunks import broadcast_chunks, is_one
@@ -96,7 +96,7 @@ def _size(starts: Sequence[int], position: int) -> int:
 
 def windows(sizes: tuple[int, ...], depth: Depth, edge: Edge) -> list[list[Run]]:
     """For each chunk of an axis list the runs that make it and its halo."""
-    starts = [0, *itertools.accumulate(sizes)]
+    starts = borders(sizes)
     length = starts[-1]
     found = []
     for begin, end in itertools.pairwise(starts):
@@ -162,8 +162,8 @@ class Halo(Rule):
 
 
 def _placed(runs: Sequence[Run]) -> list[tuple[Run, slice]]:
-    borders = itertools.pairwise([0, *itertools.accumulate(run.length for run in runs)])
-    return [(run, slice(begin, end)) for run, (begin, end) in zip(runs, borders, strict=True)]
+    bounds = itertools.pairwise(borders(run.length for run in runs))
+    return [(run, slice(begin, end)) for run, (begin, end) in zip(runs, bounds, strict=True)]
 
 
 def with_halo(blocks: list[Any], taken: Sequence[Any], filled: Sequence[Any], shape: Any) -> Any:

@@ -25,6 +25,7 @@ from marsdask.core.types import (
     Sizes,
     Unknown,
     UnknownShapeError,
+    borders,
     known,
     known_chunks,
     numbers,
@@ -44,13 +45,8 @@ def pieces_of(old: Sizes, new: Sizes) -> list[list[Piece]]:
     """For each new chunk of an axis list the parts of old chunks that make it, in order."""
     if old == new:
         return [[(position, slice(None))] for position in range(len(old))]
-    return _pieces(numbers(old), numbers(new))
-
-
-def _pieces(old: tuple[int, ...], new: tuple[int, ...]) -> list[list[Piece]]:
-    starts = [0, *itertools.accumulate(old)]
-    spans = itertools.pairwise([0, *itertools.accumulate(new)])
-    return [cover(starts, begin, end) for begin, end in spans]
+    starts = borders(old)
+    return [cover(starts, begin, end) for begin, end in itertools.pairwise(borders(new))]
 
 
 def cover(starts: Sequence[int], begin: int, end: int) -> list[Piece]:
@@ -86,7 +82,7 @@ def assemble(blocks: list[Any], parts: tuple[tuple[slice, ...], ...]) -> Any:
         for axis, n in zip(parts, blocks[0].shape, strict=True)
     ]
     out = np.empty_like(blocks[0], shape=tuple(map(sum, lengths)))
-    offsets = [[0, *itertools.accumulate(axis)] for axis in lengths]
+    offsets = list(map(borders, lengths))
     for block, positions in zip(
         blocks, itertools.product(*(range(len(axis)) for axis in parts)), strict=True
     ):
@@ -244,8 +240,7 @@ class Joined(Rule):
 
     @cached_property
     def _starts(self) -> list[int]:
-        counts = (source.numblocks[self.axis] for source in self.sources)
-        return [0, *itertools.accumulate(counts)]
+        return borders(source.numblocks[self.axis] for source in self.sources)
 
     def cell(self, index: Index) -> Call:
         which = bisect.bisect_right(self._starts, index[self.axis]) - 1

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import bisect
-import itertools
 from collections.abc import Generator
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,10 +10,10 @@ from typing import Any
 
 from marsdask.core.chunk import Grid, Look
 from marsdask.core.node import Node
-from marsdask.core.shapes import Via, blockwise, kernel, same
-from marsdask.core.types import Chunks, Index, Size, Sizes, Unknown, known, numbers, upper
+from marsdask.core.shapes import Via, blockwise, same
+from marsdask.core.types import Chunks, Index, Size, Sizes, Unknown, borders, known, numbers, upper
 
-from .rechunk import joined, resolved
+from .rechunk import cut, joined, resolved
 
 #: What is taken of one axis: the elements of a range, a slice or element of an unknown length.
 Taken = range | slice | int
@@ -34,12 +33,12 @@ class AxisCut:
 def cut_axis(sizes: tuple[int, ...], taken: range) -> AxisCut:
     """Return which chunks of an axis the elements ``taken`` lie in; empty ones are left out."""
     ascending = taken if taken.step > 0 else taken[::-1]
-    borders = [0, *itertools.accumulate(sizes)]
+    starts = borders(sizes)
     positions: list[int] = []
     parts: list[slice] = []
-    first = bisect.bisect_right(borders, ascending[0]) - 1 if ascending else len(sizes)
+    first = bisect.bisect_right(starts, ascending[0]) - 1 if ascending else len(sizes)
     for position in range(first, len(sizes)):
-        begin, end = borders[position], borders[position + 1]
+        begin, end = starts[position], starts[position + 1]
         inside = ascending[
             bisect.bisect_left(ascending, begin) : bisect.bisect_left(ascending, end)
         ]
@@ -80,12 +79,6 @@ class PartsAt:
     def __call__(self, index: Index) -> tuple[tuple[slice, ...]]:
         pairs = zip(self.parts, index, strict=True)
         return (tuple(axis[i] if axis else EVERYTHING for axis, i in pairs),)
-
-
-@kernel(view=True)
-def cut(block: Any, parts: tuple[slice, ...]) -> Any:
-    """Return a part of a block, as a view."""
-    return block[parts]
 
 
 def sliced(grid: Grid, taken: tuple[range | None, ...]) -> Grid:

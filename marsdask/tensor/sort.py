@@ -22,12 +22,13 @@ from marsdask.core.collection import ExecutableTuple, wrap
 from marsdask.core.node import Node
 from marsdask.core.plan import current_plan
 from marsdask.core.shapes import Blockwise, all_to_all, gather, kernel, map_blocks
-from marsdask.core.types import Chunks, Index, numbers
+from marsdask.core.types import Chunks, numbers
 from marsdask.scheduler.base import SAMPLE_LIMIT
 
 from .arrange import take_along_axis
 from .base import as_node
 from .join import flip, length
+from .places import SpanAt
 from .pointwise import assign
 from .rechunk import recut, resolved
 from .waiting import waits_for_lengths
@@ -88,7 +89,7 @@ class Sort(Node):
         return map_blocks(func, a, meta=self.meta, kwargs=options)
 
     def _shuffled(self, a: Grid) -> Generator[Look, Any, Grid]:
-        where = SpanAt(numbers(a.chunks[0]))
+        where = SpanAt(a.chunks[0])
         width = (2 if self.indices else 1) * (a.width or 0)
         pivots = yield from find_pivots(a, where, width)
         count = len(pivots.values) + 1
@@ -120,21 +121,6 @@ class Pivots(NamedTuple):
     positions: tuple[int, ...]
 
 
-@dataclass(frozen=True)
-class SpanAt:
-    """Gives each chunk of a vector the positions it covers."""
-
-    sizes: tuple[int, ...]
-
-    @cached_property
-    def starts(self) -> list[int]:
-        """Where each chunk begins."""
-        return [0, *itertools.accumulate(self.sizes)]
-
-    def __call__(self, index: Index) -> tuple[int, int]:
-        return self.starts[index[0]], self.starts[index[0] + 1]
-
-
 def whole_lanes(grid: Grid, axes: tuple[int, ...]) -> Chunks:
     """Return chunks with ``axes`` whole and the others cut so that a block stays small."""
     lengths = [sum(numbers(sizes)) for sizes in grid.chunks]
@@ -159,7 +145,7 @@ def find_pivots(a: Grid, where: SpanAt, width: float | None = None) -> Generator
 
     ``width`` are the bytes that an element takes in its part, where these are not its own.
     """
-    count = part_count(where.sizes, width or a.width or 8)
+    count = part_count(numbers(where.sizes), width or a.width or 8)
     rate = sample_rate(a, max(SAMPLE, 32 * count))
     share = rate * (a.width or 0)
     samples = map_blocks(sample, a, itemsize=share, kwargs={"rate": rate})
@@ -168,7 +154,7 @@ def find_pivots(a: Grid, where: SpanAt, width: float | None = None) -> Generator
     positions = np.concatenate(
         [
             sampled(size, rate) + start
-            for size, start in zip(where.sizes, where.starts, strict=False)
+            for size, start in zip(numbers(where.sizes), where.starts, strict=False)
         ]
     )
     order = np.argsort(values, kind="stable")

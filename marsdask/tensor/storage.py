@@ -23,7 +23,8 @@ from marsdask.core.shapes import kernel, map_blocks
 from marsdask.core.types import Chunks, Index, Sizes, numbers
 
 from .base import as_node, empty
-from .data import Dataset, PartsAt, inside
+from .data import Dataset, inside
+from .places import SlicesAt
 from .rechunk import rechunk, resolved
 
 try:
@@ -54,7 +55,7 @@ class Target:
 class RegionAt:
     """Gives each chunk the slices of the target that it goes to."""
 
-    parts: PartsAt
+    parts: SlicesAt
     region: tuple[slice, ...]
 
     def __call__(self, index: Index) -> tuple[tuple[slice, ...]]:
@@ -109,7 +110,7 @@ class Write(Node):
             a,
             chunks=self._out_chunks(a.chunks),
             meta=self.meta,
-            varying=RegionAt(PartsAt(a.chunks), self.region),
+            varying=RegionAt(SlicesAt(a.chunks), self.region),
             kwargs={"target": self.target, "returns": self.returns},
         )
 

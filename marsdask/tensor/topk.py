@@ -16,7 +16,7 @@ from marsdask.core.shapes import Cost, blockwise, kernel, map_blocks, tree
 from marsdask.core.types import Chunks, Unknown, upper
 
 from .base import as_node
-from .chunks import StartAt
+from .places import StartAt
 from .rechunk import resolved
 
 #: Elements that are compared with the bound at a time: they stay in cache.

@@ -25,11 +25,12 @@ from .base import as_node, empty
 from .elementwise import astype, logical_not
 from .join import concatenate
 from .mapblocks import map_blocks as map_chunks
+from .places import SpanAt
 from .rechunk import rechunk, resolved
 from .reshape import ravel, reshape
 from .results import UniqueAllResult, UniqueCountsResult, UniqueInverseResult
 from .shape import moveaxis, normalize_axis
-from .sort import SpanAt, find_pivots, sort
+from .sort import find_pivots, sort
 from .waiting import waits_for_lengths
 
 #: Distinct elements of all chunks together, up to which they meet in one place.
@@ -74,7 +75,7 @@ class Unique(Node):
         few = sum(int(info.sample[0]) for info in infos) <= FEW
         if len(a) == 1 or few or self.a.meta.dtype.names:
             return self._met(a, own)
-        pivots = yield from find_pivots(a, SpanAt(numbers(a.chunks[0])))
+        pivots = yield from find_pivots(a, SpanAt(a.chunks[0]))
         values = np.unique(pivots.values)
         values = values[np.equal(values, values)]  # every nan, complex ones too, into one part
         parts = map_blocks(cut_at, own, itemsize=own.width, kwargs={"values": values})
@@ -100,7 +101,7 @@ class Unique(Node):
         return map_blocks(
             distinct,
             a,
-            varying=SpanAt(numbers(a.chunks[0])),
+            varying=SpanAt(a.chunks[0]),
             itemsize=3.0 * (a.width or 8),
             kwargs={"equal_nan": self.equal_nan},
         )

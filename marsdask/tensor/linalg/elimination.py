@@ -11,7 +11,6 @@ Stability of Numerical Algorithms, theorem 9.3).
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -22,7 +21,7 @@ import numpy as np
 from marsdask.core.chunk import Grid
 from marsdask.core.node import Node
 from marsdask.core.shapes import Axes, Via, blockwise, kernel, map_blocks
-from marsdask.core.types import Index, Sizes, known_chunks, numbers
+from marsdask.core.types import Index, Sizes, borders, known_chunks, numbers
 from marsdask.tensor.chunks import regular
 from marsdask.tensor.pointwise import cast
 from marsdask.tensor.rechunk import recut
@@ -63,8 +62,7 @@ class Panels(NamedTuple):
     @property
     def starts(self) -> list[int]:
         """The first column of each panel, and after the last one's end nothing."""
-        widths = (sum(numbers(grid.chunks[1])) for grid in self.factored)
-        return [0, *itertools.accumulate(widths)][:-1]
+        return borders(sum(numbers(grid.chunks[1])) for grid in self.factored)[:-1]
 
 
 def panel_sizes(length: int) -> Sizes:
@@ -119,7 +117,7 @@ def eliminate(
         if not others:
             return Panels(tuple(factored), None, rows)
         stop = start + sum(numbers((first,)))
-        places = tuple(itertools.accumulate(numbers(others[:-1]), initial=stop))
+        places = tuple(stop + begin for begin in borders(others))
         a = blockwise(
             update,
             [(a, (None, Via(1, range(1, len(others) + 1)))), (panel, WHOLE)],

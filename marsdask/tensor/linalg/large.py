@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Generator
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,7 +12,8 @@ import numpy as np
 from marsdask.core.chunk import Grid, Look
 from marsdask.core.node import Node
 from marsdask.core.shapes import Axes, Via, blockwise, gather, kernel, map_blocks
-from marsdask.core.types import Chunks, Sizes, numbers
+from marsdask.core.types import Chunks, borders, numbers
+from marsdask.tensor.places import SpanAt
 from marsdask.tensor.pointwise import cast
 from marsdask.tensor.rechunk import joined, recut, resolved
 
@@ -70,7 +70,7 @@ class LargeSolution(Node):
         each: list[tuple[Grid, Axes]] = [
             (a, (None, Via(None, (i,)))) for i in range(a.numblocks[1])
         ]
-        starts = _starts(a.chunks[1])
+        starts = borders(a.chunks[1])[:-1]
         if self.kind == "lower":
             return elimination.sweep(each, starts, b, elimination.lower_step, unit=self.unit)
         return elimination.sweep(
@@ -186,10 +186,6 @@ def _typed(grid: Grid, dtype: np.dtype[Any]) -> Grid:
     return map_blocks(cast, grid, chunks=grid.chunks, meta=meta, kwargs={"dtype": dtype})
 
 
-def _starts(sizes: Sizes) -> list[int]:
-    return list(itertools.accumulate(numbers(sizes)[:-1], initial=0)) if sizes else []
-
-
 def _factor_chunks(chunks: Chunks) -> tuple[Chunks, Chunks, Chunks]:
     rows, columns = chunks
     wide = sum(numbers(columns)) > sum(numbers(rows))
@@ -209,27 +205,14 @@ def _orders(factors: Panels) -> Grid:
 def _permutation(orders: Grid, factors: Panels, meta: Any) -> Grid:
     sizes = elimination.panel_sizes(factors.rows)
     line = gather(composed, orders, chunks=((factors.rows,),), meta=np.empty(0, np.intp))
-    starts = elimination.RowsAt(tuple(_starts(sizes)))
-    widths = elimination.RowsAt(numbers(sizes))
     return blockwise(
         permutation_block,
         [(line, (None,))],
         chunks=((factors.rows,), sizes),
         meta=meta,
-        varying=Both(starts, widths),
+        varying=SpanAt(sizes, axis=1),
         kwargs={"dtype": meta.dtype},
     )
-
-
-@dataclass(frozen=True)
-class Both:
-    """The arguments of one table after those of another."""
-
-    first: Any
-    second: Any
-
-    def __call__(self, index: tuple[int, ...]) -> tuple[Any, ...]:
-        return (*self.first(index), *self.second(index))
 
 
 def _lower(orders: Grid, factors: Panels, meta: Any) -> Grid:
@@ -305,10 +288,10 @@ def composed(orders: list[Any]) -> Any:
     return rows
 
 
-def permutation_block(rows: Any, start: int, width: int, dtype: np.dtype[Any]) -> Any:
+def permutation_block(rows: Any, start: int, stop: int, dtype: np.dtype[Any]) -> Any:
     """Return some columns of the matrix that puts the rows back."""
-    out = np.zeros((len(rows), width), dtype)
-    out[rows[start : start + width], np.arange(width)] = 1
+    out = np.zeros((len(rows), stop - start), dtype)
+    out[rows[start:stop], np.arange(stop - start)] = 1
     return out
 
 

@@ -19,9 +19,10 @@ import numpy as np
 from marsdask.core.chunk import Grid
 from marsdask.core.node import Node
 from marsdask.core.shapes import blockwise, kernel, map_blocks
-from marsdask.core.types import Chunks, Index, Sizes, numbers
+from marsdask.core.types import Chunks, Sizes, numbers
 from marsdask.tensor.chunks import regular
 from marsdask.tensor.deferred import Deferred, Tile
+from marsdask.tensor.places import Bounds, BoundsAt
 from marsdask.tensor.rechunk import recut, resolved
 from marsdask.tensor.scratch import scratch
 
@@ -36,8 +37,6 @@ TILE_BYTES = 2 * 2**20
 #: How many elements may be drawn for each one wanted before whole tiles are drawn and cut.
 WASTE = 1.3
 
-Bounds = tuple[tuple[int, int], ...]
-
 
 def tile_steps(extent: Sequence[int], events: int = 0) -> tuple[int, ...]:
     """Return the shape of a tile: as square as the array is, the last ``events`` axes whole."""
@@ -50,24 +49,6 @@ def tile_steps(extent: Sequence[int], events: int = 0) -> tuple[int, ...]:
             steps[axis] = 2 ** int(math.log2(side) + 1e-9)
         room /= max(1, steps[axis])
     return tuple(max(1, step) for step in steps)
-
-
-@dataclass(frozen=True)
-class BoundsAt:
-    """Gives each chunk its place in the array."""
-
-    chunks: Chunks
-
-    @cached_property
-    def _starts(self) -> list[list[int]]:
-        return [[0, *itertools.accumulate(numbers(sizes))] for sizes in self.chunks]
-
-    def __call__(self, index: Index) -> tuple[Bounds]:
-        return (
-            tuple(
-                (starts[i], starts[i + 1]) for starts, i in zip(self._starts, index, strict=True)
-            ),
-        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,13 +15,14 @@ from marsdask.core.collection import Collection, wrap
 from marsdask.core.config import options
 from marsdask.core.node import Node
 from marsdask.core.shapes import Axes, blockwise, kernel
-from marsdask.core.types import Chunks, Index, Size, Sizes, Unknown, known, numbers, upper
+from marsdask.core.types import Chunks, Index, Size, Sizes, Unknown, borders, known, numbers, upper
 from marsdask.tensor.base import as_node, empty
 from marsdask.tensor.chunks import regular
 from marsdask.tensor.derived import cov
 from marsdask.tensor.elementwise import astype
 from marsdask.tensor.join import concatenate
 from marsdask.tensor.linalg import inv
+from marsdask.tensor.places import StartAt
 from marsdask.tensor.rechunk import recut, resolved
 from marsdask.tensor.reduce import all as all_true
 from marsdask.tensor.reduce import var
@@ -319,7 +320,7 @@ class Halves(Rule):
 
     @cached_property
     def _starts(self) -> list[int]:
-        return [0, *np.cumsum(self.bands).tolist()]
+        return borders(self.bands)
 
     def cell(self, index: Index) -> Call:
         low, high = sorted(index)
@@ -373,22 +374,13 @@ class Folded(Node):
         return (_condensed(sum(self.bands), self.bands),)
 
     def tile(self, a: Grid, *checks: Grid) -> Grid:
-        starts = [0, *np.cumsum(self.bands).tolist()]
         return blockwise(
             folded,
             [(_rows(a, self.bands), (0, None)), *((grid, ()) for grid in checks)],
             chunks=self.chunks,
             meta=self.meta,
-            varying=_StartAt(tuple(starts)),
+            varying=StartAt(self.bands),
         )
-
-
-@dataclass(frozen=True)
-class _StartAt:
-    starts: tuple[int, ...]
-
-    def __call__(self, index: Index) -> tuple[int]:
-        return (self.starts[index[0]],)
 
 
 def folded(block: Any, *facts: Any) -> Any:

@@ -1,0 +1,36 @@
+"""The node that stands for data, whoever holds it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from .node import Node
+from .types import Chunks
+
+
+@dataclass(frozen=True, eq=False)
+class Given(Node):
+    """A node that is told its name, meta and logical chunks, and has no ancestors."""
+
+    interned: ClassVar[bool] = False
+
+    given_name: str
+    given_meta: Any = field(repr=False)
+    given_chunks: Chunks = field(repr=False)
+
+    @property
+    def name(self) -> str:
+        return self.given_name
+
+    @property
+    def label(self) -> str:
+        return self.given_name.rpartition("-")[0] or self.given_name
+
+    @property
+    def meta(self) -> Any:
+        return self.given_meta
+
+    @property
+    def chunks(self) -> Chunks:
+        return self.given_chunks
