@@ -121,27 +121,19 @@ class Compilation:
         return stage
 
     def _stage(self, refs: Sequence[Ref]) -> Stage:
+        how: dict[str, Any] = {
+            "held": self._infos.keys(),
+            "held_grids": self._held_grids,
+            "budget": self.plan.budget,
+            "limit": self.plan.task_limit,
+            "inline": self.plan.shared_memory,
+        }
         if self.plan.window is not None:
-            windows = Windows(
-                refs,
-                self.plan.window,
-                held=self._infos.keys(),
-                held_grids=self._held_grids,
-                budget=self.plan.budget,
-                limit=self.plan.task_limit,
-                inline=self.plan.shared_memory,
-            )
+            windows = Windows(refs, self.plan.window, **how)
             if windows.worthwhile:
                 self._windows = iter(windows)
                 return self._next_window()
-        tasks, hints, grids = lower(
-            refs,
-            held=self._infos.keys(),
-            held_grids=self._held_grids,
-            budget=self.plan.budget,
-            limit=self.plan.task_limit,
-            inline=self.plan.shared_memory,
-        )
+        tasks, hints, grids = lower(refs, **how)
         self.grids.update(grids)
         keys = tuple(dict.fromkeys(ref.grid.key(ref.index) for ref in refs))
         return Stage(tasks, keys, hints, samples=bool(self._paused))

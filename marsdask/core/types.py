@@ -56,6 +56,11 @@ def numbers(sizes: Iterable[Size]) -> tuple[int, ...]:
     return sizes  # type: ignore[return-value]
 
 
+def shape_of(chunks: Iterable[Sizes]) -> tuple[int, ...]:
+    """Return the length of each axis; the sizes must be known."""
+    return tuple(sum(numbers(sizes)) for sizes in chunks)
+
+
 def borders(sizes: Iterable[Size]) -> list[int]:
     """Return where each chunk begins and, last, where the axis ends; the sizes must be known."""
     return [0, *itertools.accumulate(numbers(sizes))]

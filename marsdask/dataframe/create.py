@@ -18,7 +18,8 @@ from marsdask.core.shapes import Axes, Blockwise
 from marsdask.core.types import Chunks, Sizes, known, numbers, total
 from marsdask.tensor.chunks import bytes_of, normalize_chunks
 from marsdask.tensor.places import StartAt
-from marsdask.tensor.rechunk import recut, resolved
+from marsdask.tensor.rechunk import resolved
+from marsdask.tensor.shape import whole
 
 from .base import FrameNode, FromPandas, row_bytes
 from .numbering import ChunkAt, counted
@@ -103,8 +104,7 @@ class FromTensor(FrameNode):
         return self.grid(rule, a.chunks[0])
 
     def _whole_rows(self, a: Grid) -> tuple[Grid, tuple[Axes, ...]]:
-        whole = a.chunks[:1] + tuple((sum(numbers(sizes)),) for sizes in a.chunks[1:])
-        return recut(a, whole), ((0, *(None,) * (a.ndim - 1)),)
+        return whole(a, range(1, a.ndim)), ((0, *(None,) * (a.ndim - 1)),)
 
     @property
     def _kwargs(self) -> dict[str, Any]:

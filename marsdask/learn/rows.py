@@ -14,7 +14,7 @@ from marsdask.core.chunk import Grid, Look
 from marsdask.core.collection import Collection, compute, wrap
 from marsdask.core.node import Node
 from marsdask.core.shapes import Axes, blockwise, tree
-from marsdask.core.types import Chunks, Index, numbers
+from marsdask.core.types import Chunks, Index, numbers, shape_of
 from marsdask.tensor.base import Literal, as_node, empty
 from marsdask.tensor.chunks import common_sizes, normalize_chunks
 from marsdask.tensor.elementwise import astype
@@ -110,8 +110,7 @@ def by_rows(grids: Sequence[Grid]) -> Generator[Look, Any, tuple[Grid, ...]]:
         grids = yield from resolved(*grids)
     rows = common_sizes([grid.chunks[0] for grid in grids])
     return tuple(
-        recut(grid, (rows, *((sum(numbers(sizes)),) for sizes in grid.chunks[1:])))
-        for grid in grids
+        recut(grid, (rows, *((length,) for length in shape_of(grid.chunks[1:])))) for grid in grids
     )
 
 

@@ -13,7 +13,7 @@ from marsdask.core.chunk import Grid, Look
 from marsdask.core.collection import wrap
 from marsdask.core.node import Node
 from marsdask.core.shapes import blockwise, kernel, map_blocks, tree
-from marsdask.core.types import Chunks, Index, numbers
+from marsdask.core.types import Chunks, Index, shape_of
 
 from .base import as_node, empty
 from .foreign import as_array
@@ -80,7 +80,7 @@ class ArgReduction(Node):
 
     def tile(self, a: Grid) -> Generator[Look, Any, Grid]:
         (a,) = yield from resolved(a)
-        shape = tuple(sum(numbers(sizes)) for sizes in a.chunks)
+        shape = shape_of(a.chunks)
         several = tuple(
             (1,) * len(sizes) if axis in self._axes else sizes
             for axis, sizes in enumerate(a.chunks)

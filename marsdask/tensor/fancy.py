@@ -14,7 +14,7 @@ import numpy as np
 from marsdask.core.chunk import Call, Grid, Look, Ref, Rule
 from marsdask.core.node import Node
 from marsdask.core.shapes import Via, blockwise, kernel
-from marsdask.core.types import Chunks, Index, Sizes, borders, known, numbers
+from marsdask.core.types import Chunks, Index, Sizes, borders, known, numbers, shape_of
 
 from .base import empty
 from .chunks import regular
@@ -301,7 +301,7 @@ class Take(Chosen):
         return self._cut(chunks, (len(self.points[0]),))
 
     def _settled(self, chunks: Chunks) -> Points:
-        lengths = tuple(sum(numbers(chunks[axis])) for axis in self.axes)
+        lengths = shape_of(chunks[axis] for axis in self.axes)
         return settle(self.points, self.axes, lengths)
 
     def tile(self, a: Grid) -> Any:
@@ -334,7 +334,7 @@ class TakeBy(Chosen):
             points = (points[0], *(recut(grid, points[0].chunks) for grid in points[1:]))
         if not all(known(a.chunks[axis]) for axis in self.axes):
             (a,) = yield from resolved(a)
-        lengths = tuple(sum(numbers(a.chunks[axis])) for axis in self.axes)
+        lengths = shape_of(a.chunks[axis] for axis in self.axes)
         infos = yield Look(points)
         if all(info.sample is not None for info in infos):
             count = len(points[0])

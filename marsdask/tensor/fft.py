@@ -14,7 +14,7 @@ from marsdask.core.chunk import Grid, Look
 from marsdask.core.collection import wrap
 from marsdask.core.node import Node
 from marsdask.core.shapes import kernel, map_blocks
-from marsdask.core.types import Chunks, Size, numbers
+from marsdask.core.types import Chunks, Size, numbers, shape_of
 
 from .base import as_node
 from .device import placed_on
@@ -64,7 +64,7 @@ class Transform(Node):
         """Return the lengths that the transform's real or complex side has."""
         if self.lengths is not None:
             return self.lengths
-        found = [sum(numbers(chunks[axis])) for axis in self.axes]
+        found = list(shape_of(chunks[axis] for axis in self.axes))
         if self.kind in ("irfft", "irfftn", "hfft"):
             found[-1] = 2 * (found[-1] - 1)
         return tuple(found)

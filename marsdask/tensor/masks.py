@@ -25,6 +25,7 @@ from marsdask.core.types import (
     known,
     known_chunks,
     numbers,
+    shape_of,
     unknown_sizes,
     upper,
 )
@@ -47,7 +48,7 @@ def bands(chunks: Chunks) -> Chunks:
     """
     if all(len(sizes) == 1 for sizes in chunks[1:]) or not known_chunks(chunks):
         return chunks
-    lengths = tuple(sum(numbers(sizes)) for sizes in chunks[1:])
+    lengths = shape_of(chunks[1:])
     block = math.prod(max(numbers(sizes)) for sizes in chunks)
     rows = max(1, block // max(1, math.prod(lengths)))
     cut: list[int] = []
@@ -142,8 +143,8 @@ class Filter(Node):
 
     def _look(self, a: Grid, mask: Grid) -> Generator[Look, Any, Grid]:
         a, mask = yield from resolved(a, mask)
-        shape = tuple(sum(numbers(sizes)) for sizes in a.chunks[self._axes])
-        check_fit(tuple(sum(numbers(sizes)) for sizes in mask.chunks), shape, self.axis)
+        shape = shape_of(a.chunks[self._axes])
+        check_fit(shape_of(mask.chunks), shape, self.axis)
         return self._chosen(a, mask)
 
     def _chosen(self, a: Grid, mask: Grid) -> Grid:

@@ -11,7 +11,7 @@ import numpy as np
 
 from marsdask.core.chunk import Grid
 from marsdask.core.collection import Collection, wrap
-from marsdask.core.node import Node, Part
+from marsdask.core.node import Node
 from marsdask.core.shapes import kernel, map_blocks
 from marsdask.core.types import Chunks
 
@@ -292,24 +292,6 @@ def operands(args: tuple[Any, ...]) -> tuple[Any, ...]:
         return found
     array = np.asarray(found[0])
     return (Literal(array, ()), *found[1:])
-
-
-def apply(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """Return the node of an elementwise function over tensors, arrays and scalars.
-
-    Functions with several outputs return a tuple of nodes.
-    """
-    nodes = operands(args)
-    options = tuple(sorted(kwargs.items())) if kwargs else ()
-    if outputs_of(func) == 1:
-        return Elementwise(func, nodes, options)
-    source = Several(func, nodes, options)
-    return tuple(Part(source, position) for position in range(outputs_of(func)))
-
-
-def outputs_of(func: Callable[..., Any]) -> int:
-    """Return how many results a function has."""
-    return func.nout if isinstance(func, np.ufunc) else 1
 
 
 def masked(

@@ -20,7 +20,7 @@ from marsdask.core.chunk import Grid, Look
 from marsdask.core.collection import Collection, wrap
 from marsdask.core.node import Node
 from marsdask.core.shapes import blockwise, gather, kernel, map_blocks
-from marsdask.core.types import Chunks, numbers
+from marsdask.core.types import Chunks, numbers, shape_of
 from marsdask.scheduler.base import ChunkInfo
 
 from .base import as_node
@@ -182,7 +182,7 @@ class Quantile(Node):
         return blockwise(quantile_of_block, inputs, chunks=chunks, meta=self.meta, kwargs=options)
 
     def _selected(self, a: Grid) -> Generator[Look, Any, Grid]:
-        total = math.prod(sum(numbers(sizes)) for sizes in a.chunks)
+        total = math.prod(shape_of(a.chunks))
         if not total:
             return self.tile_blind(a)
         rate = sample_rate(a, max(SAMPLE, 32 * self.qs.size))

@@ -15,7 +15,7 @@ import numpy as np
 from marsdask.core.chunk import Call, Grid, Ref, Rule
 from marsdask.core.collection import wrap
 from marsdask.core.node import Node
-from marsdask.core.types import Chunks, Index, Sizes, known_chunks, numbers
+from marsdask.core.types import Chunks, Index, Sizes, known_chunks, numbers, shape_of
 
 from .base import as_node, empty
 from .chunks import as_shape
@@ -171,7 +171,7 @@ def reshape_blockwise(x: Any, shape: Any, chunks: Any = None) -> Any:
         raise ValueError(f"cannot reshape array of size {math.prod(old)} into shape {new}")
     if chunks is not None:
         splits: Chunks = tuple(tuple(sizes) for sizes in chunks)
-        if tuple(sum(numbers(sizes)) for sizes in splits) != new:
+        if shape_of(splits) != new:
             raise ValueError(f"chunks {chunks} do not add up to the shape {new}")
         return wrap(ReshapeBlocks(node, splits))
     if len(new) > len(old):

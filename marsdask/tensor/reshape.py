@@ -24,6 +24,7 @@ from marsdask.core.types import (
     known,
     known_chunks,
     numbers,
+    shape_of,
     upper,
 )
 
@@ -109,7 +110,7 @@ def plan(chunks: Chunks, shape: Shape) -> list[Step]:
     """Plan the whole reshape of an array of known sizes and at least one element."""
     steps = []
     axis = 0
-    old = tuple(sum(numbers(sizes)) for sizes in chunks)
+    old = shape_of(chunks)
     for group in groups(old, shape):
         steps.append(step_of(group, chunks[axis : axis + len(group.old)]))
         axis += len(group.old)
@@ -231,7 +232,7 @@ class Reshape(Node):
 
     def _look(self, a: Grid) -> Generator[Look, Any, Grid]:
         (a,) = yield from resolved(a)
-        lengths = tuple(sum(numbers(sizes)) for sizes in a.chunks)
+        lengths = shape_of(a.chunks)
         return reshaped(a, settle(lengths, self.form))
 
 

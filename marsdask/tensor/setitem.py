@@ -17,7 +17,7 @@ from marsdask.core.chunk import Grid, Look
 from marsdask.core.collection import wrap
 from marsdask.core.node import Node
 from marsdask.core.shapes import Axes, Via, blockwise, kernel
-from marsdask.core.types import Chunks, Index, Sizes, Unknown, known, numbers
+from marsdask.core.types import Chunks, Index, Sizes, Unknown, borders, known, numbers, shape_of
 
 from .base import as_node
 from .chunks import is_one
@@ -122,12 +122,17 @@ class KeyAt:
         return (tuple(key),)
 
 
+def writable(block: Any) -> Any:
+    """Return a copy of a block; one without axes may be a scalar, and becomes an array."""
+    return np.array(block)
+
+
 @kernel(scratch=0.0)
 def put(block: Any, value: Any, key: tuple[slice, ...] | None) -> Any:
     """Return a copy of a block with a part assigned to."""
     if key is None:
         return block
-    out = np.array(block)  # a copy; a block without axes may be a scalar
+    out = writable(block)
     out[key] = value
     return out
 
@@ -213,10 +218,6 @@ def _check_length(own: Sizes, wanted: Sizes, axis: int) -> None:
         )
 
 
-def _lengths(grid: Grid) -> tuple[int, ...]:
-    return tuple(sum(numbers(sizes)) for sizes in grid.chunks)
-
-
 def cuts_of(a: Grid, taken: Sequence[Taken]) -> list[AxisCut | None]:
     """Return how the part of each axis lies in its chunks, ``None`` where it is all of them."""
     return [
@@ -240,7 +241,7 @@ def _comparable(
 
 def put_where(block: Any, mask: Any, value: Any) -> Any:
     """Return a copy of a block with other values where a mask holds."""
-    out = np.array(block)  # a copy; a block without axes may be a scalar
+    out = writable(block)
     np.copyto(out, value, where=mask, casting="unsafe")
     return out
 
@@ -266,7 +267,7 @@ def _assign_mask(node: Node, item: Item, value: Node) -> Node:
 
 def put_chosen(block: Any, mask: Any, value: Any, axis: int) -> Any:
     """Return a copy of a block with one value for each place where a mask holds."""
-    out = np.array(block)  # a copy; a block without axes may be a scalar
+    out = writable(block)
     out[(slice(None),) * axis + (mask,)] = value
     return out
 
@@ -281,7 +282,7 @@ class SetChosen(Assigned):
     def tile(self, a: Grid, value: Grid, mask: Grid) -> Generator[Look, Any, Grid]:
         a, value, mask = yield from resolved(a, value, mask)
         axes = slice(self.axis, self.axis + mask.ndim)
-        check_fit(_lengths(mask), _lengths(a)[axes], self.axis)
+        check_fit(shape_of(mask.chunks), shape_of(a.chunks[axes]), self.axis)
         cut = bands(a.chunks[axes])
         before, after = a.chunks[: self.axis], a.chunks[axes.stop :]
         old = a.chunks
@@ -294,7 +295,7 @@ class SetChosen(Assigned):
                 f"NumPy boolean array indexing assignment cannot assign {length} input values to "
                 f"the {sum(counts)} output values where the mask is true"
             )
-        single = [i for i, n in enumerate(_lengths(value)) if n == 1]
+        single = [i for i, n in enumerate(shape_of(value.chunks)) if n == 1]
         value = whole(value, single)
         target = []
         for i, (own, wanted) in enumerate(
@@ -387,7 +388,7 @@ def put_points(
         ]
         chosen = np.flatnonzero(np.all(inside, axis=0))
         if chosen.size:
-            out = np.array(block) if out is None else out  # a block without axes may be a scalar
+            out = writable(block) if out is None else out
             one = value.shape[axes[0]] == 1
             share = value if one else np.take(value, chosen + begin, axis=axes[0])
             _put_share(out[key], share, [place[chosen] for place in local], axes)
@@ -434,7 +435,7 @@ class SetPoints(Assigned):
         others = [axis for axis in range(a.ndim) if axis not in self.axes]
         value, edges = _spread(a, value, cuts, [*others[:place], None, *others[place:]])
         sizes = [numbers(a.chunks[axis]) for axis in self.axes]
-        starts = tuple(tuple(np.cumsum([0, *x[:-1]]).tolist()) for x in sizes)
+        starts = tuple(tuple(borders(x)) for x in sizes)
         return blockwise(
             put_points,
             [(a, tuple(range(a.ndim))), (value, edges), *arrays],

@@ -22,7 +22,7 @@ from marsdask.core.collection import ExecutableTuple, wrap
 from marsdask.core.node import Node
 from marsdask.core.plan import current_plan
 from marsdask.core.shapes import Blockwise, all_to_all, gather, kernel, map_blocks
-from marsdask.core.types import Chunks, numbers
+from marsdask.core.types import Chunks, numbers, shape_of
 from marsdask.scheduler.base import SAMPLE_LIMIT
 
 from .arrange import take_along_axis
@@ -123,7 +123,7 @@ class Pivots(NamedTuple):
 
 def whole_lanes(grid: Grid, axes: tuple[int, ...]) -> Chunks:
     """Return chunks with ``axes`` whole and the others cut so that a block stays small."""
-    lengths = [sum(numbers(sizes)) for sizes in grid.chunks]
+    lengths = shape_of(grid.chunks)
     lane = math.prod(lengths[axis] for axis in axes) * (grid.width or 8)
     room = max(1.0, current_plan.get().block_limit(LANES) / max(1.0, lane))
     result = list(grid.chunks)
@@ -180,7 +180,7 @@ def part_count(sizes: Sequence[int], width: float) -> int:
 def sample_rate(a: Grid, wanted: int) -> float:
     """Return the share of elements to look at, so that no chunk's sample is too large to tell."""
     largest = max(1, math.prod(max(numbers(sizes)) for sizes in a.chunks))
-    total = max(1, math.prod(sum(numbers(sizes)) for sizes in a.chunks))
+    total = max(1, math.prod(shape_of(a.chunks)))
     width = 128 if a.meta.dtype.hasobject else a.meta.dtype.itemsize
     return min(1.0, wanted / total, 0.9 * SAMPLE_LIMIT / width / largest)
 

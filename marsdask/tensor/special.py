@@ -15,10 +15,9 @@ import numpy as np
 from marsdask.core.collection import wrap
 
 from .base import as_node
-from .elementwise import astype, elementwise, exp, isfinite, log, sinc, subtract
+from .elementwise import apply, astype, elementwise, exp, isfinite, log, sinc, subtract
 from .elementwise import result_type as promoted
 from .masks import where
-from .pointwise import apply
 from .reduce import max as largest
 from .reduce import reduction
 from .reduce import sum as total

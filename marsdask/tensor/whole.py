@@ -64,15 +64,12 @@ class Beside(Node):
         )
 
 
-@dataclass(frozen=True, eq=False)
-class Once(Node):
-    """One chunk that a function makes of whole arrays."""
+class Single(Node):
+    """What makes one chunk, of ``lengths``."""
 
     func: Callable[..., Any]
-    arrays: tuple[Node, ...]
     lengths: tuple[Size, ...]
     dtype: np.dtype[Any]
-    options: Options = ()
 
     @property
     def label(self) -> str:
@@ -86,6 +83,17 @@ class Once(Node):
     def chunks(self) -> Chunks:
         return tuple((length,) for length in self.lengths)
 
+
+@dataclass(frozen=True, eq=False)
+class Once(Single):
+    """One chunk that a function makes of whole arrays."""
+
+    func: Callable[..., Any]
+    arrays: tuple[Node, ...]
+    lengths: tuple[Size, ...]
+    dtype: np.dtype[Any]
+    options: Options = ()
+
     def tile(self, *arrays: Grid) -> Generator[Look, Any, Grid]:
         inputs = yield from in_one(*arrays)
         return blockwise(
@@ -94,7 +102,7 @@ class Once(Node):
 
 
 @dataclass(frozen=True, eq=False)
-class Summary(Node):
+class Summary(Single):
     """What ``func`` counts in each block of aligned arrays, combined over all of them.
 
     ``func(*blocks, *others, **options)`` returns an array of ``lengths``.
@@ -108,19 +116,7 @@ class Summary(Node):
     others: tuple[Node, ...]
     lengths: tuple[Size, ...]
     dtype: np.dtype[Any]
-    options: tuple[tuple[str, Any], ...] = ()
-
-    @property
-    def label(self) -> str:
-        return self.func.__name__
-
-    @cached_property
-    def meta(self) -> Any:
-        return empty(self.dtype, len(self.lengths))
-
-    @cached_property
-    def chunks(self) -> Chunks:
-        return tuple((length,) for length in self.lengths)
+    options: Options = ()
 
     def tile(self, *grids: Grid) -> Generator[Look, Any, Grid]:
         distinct = dict(zip(self.inputs, grids, strict=True))

@@ -11,9 +11,6 @@ from typing import Any
 
 from .rest import Api, Refused, Routes
 
-#: Seconds between looks at the progress of a task that is waited for.
-_LOOK = 0.2
-
 #: Mars's numbers for the states of jobs, and of the tasks in them.
 _TASKS = {"pending": 0, "running": 1}
 _TERMINATED = 2

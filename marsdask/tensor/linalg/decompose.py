@@ -18,13 +18,14 @@ from marsdask.core.chunk import Grid, Look
 from marsdask.core.collection import wrap
 from marsdask.core.node import Node, Part
 from marsdask.core.shapes import Axes, blockwise, gather, kernel, map_blocks, tree
-from marsdask.core.types import Chunks, numbers
+from marsdask.core.types import Chunks, numbers, shape_of
 from marsdask.core.types import total as total_size
 from marsdask.tensor.base import as_node
 from marsdask.tensor.elementwise import where
 from marsdask.tensor.rechunk import recut, resolved
 from marsdask.tensor.reduce import sum as total
 from marsdask.tensor.results import QRResult, SVDResult
+from marsdask.tensor.shape import whole
 from marsdask.tensor.sort import is_at_hand, whole_lanes
 from marsdask.tensor.waiting import waits_for_lengths
 
@@ -100,13 +101,13 @@ class Factors(Node):
 
     def _is_small(self, a: Grid) -> bool:
         """Tell whether LAPACK had better see the whole matrix."""
-        rows, columns = (sum(numbers(sizes)) for sizes in a.chunks)
+        rows, columns = shape_of(a.chunks)
         small = rows * columns * self.dtype.itemsize <= SMALL
         return small or (len(a) == 1 and rows < 4 * columns)
 
     def _small(self, a: Grid) -> tuple[Grid, ...]:
         """Factor one block."""
-        a = recut(a, tuple((sum(numbers(sizes)),) for sizes in a.chunks))
+        a = whole(a, range(a.ndim))
         chunks, meta = _output_chunks(a.chunks), self.meta
         qr = map_blocks(tall_qr, a)
         svd = map_blocks(svd_of_block, a)

@@ -21,7 +21,7 @@ import numpy as np
 from marsdask.core.chunk import Grid
 from marsdask.core.node import Node
 from marsdask.core.shapes import Axes, Via, blockwise, kernel, map_blocks
-from marsdask.core.types import Index, Sizes, borders, known_chunks, numbers
+from marsdask.core.types import Index, Sizes, borders, known_chunks, numbers, shape_of
 from marsdask.tensor.chunks import regular
 from marsdask.tensor.pointwise import cast
 from marsdask.tensor.rechunk import recut
@@ -72,7 +72,7 @@ def panel_sizes(length: int) -> Sizes:
 
 def in_panels(a: Grid, dtype: np.dtype[Any]) -> Grid:
     """Return the matrix in panels of columns; those that can be factored end at a border."""
-    rows, columns = (sum(numbers(sizes)) for sizes in a.chunks)
+    rows, columns = shape_of(a.chunks)
     sizes = panel_sizes(min(rows, columns))
     if columns > rows:
         sizes += panel_sizes(columns - rows)

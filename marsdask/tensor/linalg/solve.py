@@ -23,7 +23,7 @@ from marsdask.tensor.create import eye
 from marsdask.tensor.elementwise import conj
 from marsdask.tensor.rechunk import recut, resolved
 from marsdask.tensor.results import SlogdetResult
-from marsdask.tensor.shape import broadcast_to, expand_dims, matrix_transpose, squeeze
+from marsdask.tensor.shape import broadcast_to, expand_dims, matrix_transpose, squeeze, whole
 from marsdask.tensor.sparse import tosparse
 
 from . import stacks
@@ -62,7 +62,7 @@ class Solution(Node):
     def tile(self, a: Grid, b: Grid | None = None) -> Generator[Look, Any, Grid]:
         # Equal operands are one input.
         a, b = yield from resolved(a, a if b is None else b)
-        a = recut(a, (*a.chunks[:-2], *((sum(numbers(sizes)),) for sizes in a.chunks[-2:])))
+        a = whole(a, (a.ndim - 2, a.ndim - 1))
         b = recut(b, (*a.chunks[:-2], (sum(numbers(b.chunks[-2])),), b.chunks[-1]))
         stack = tuple(range(a.ndim - 2))
         return blockwise(
@@ -78,11 +78,6 @@ class Solution(Node):
 def call_solver(a: Any, b: Any, function: Callable[..., Any], options: dict[str, Any]) -> Any:
     """Solve the systems of one block."""
     return function(a, b, **options)
-
-
-def least_squares(a: Any, b: Any) -> Any:
-    """Return the solution of least squares alone."""
-    return np.linalg.lstsq(a, b, rcond=None)[0]
 
 
 def positive_solve(a: Any, b: Any) -> Any:

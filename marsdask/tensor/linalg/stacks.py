@@ -14,7 +14,8 @@ from marsdask.core.collection import wrap
 from marsdask.core.node import Node, Part
 from marsdask.core.shapes import blockwise, kernel
 from marsdask.core.types import Chunks, Size, Unknown, numbers
-from marsdask.tensor.rechunk import recut, resolved
+from marsdask.tensor.rechunk import resolved
+from marsdask.tensor.shape import whole
 
 Options = tuple[tuple[str, Any], ...]
 
@@ -55,8 +56,7 @@ class OfMatrices(Node):
 
     def tile(self, a: Grid) -> Generator[Look, Any, tuple[Grid, ...]]:
         (a,) = yield from resolved(a)
-        whole = tuple((sum(numbers(sizes)),) for sizes in a.chunks[-2:])
-        a = recut(a, (*a.chunks[:-2], *whole))
+        a = whole(a, (a.ndim - 2, a.ndim - 1))
         stack = tuple(range(a.ndim - 2))
         made = blockwise(
             call_linalg,

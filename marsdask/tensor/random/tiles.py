@@ -19,7 +19,7 @@ import numpy as np
 from marsdask.core.chunk import Grid
 from marsdask.core.node import Node
 from marsdask.core.shapes import blockwise, kernel, map_blocks
-from marsdask.core.types import Chunks, Sizes, numbers
+from marsdask.core.types import Chunks, Sizes, numbers, shape_of
 from marsdask.tensor.chunks import regular
 from marsdask.tensor.deferred import Deferred, Tile
 from marsdask.tensor.places import Bounds, BoundsAt
@@ -78,7 +78,7 @@ class Draw(Node):
     @cached_property
     def steps(self) -> tuple[int, ...]:
         """The shape of a tile."""
-        return tile_steps([sum(numbers(sizes)) for sizes in self.splits], self.events)
+        return tile_steps(shape_of(self.splits), self.events)
 
     def regrid(self, new: Mapping[Sizes, Sizes]) -> Node:
         return self.replaced(splits=tuple(new.get(sizes, sizes) for sizes in self.splits))
@@ -117,7 +117,7 @@ class Draw(Node):
             "params": template,
             "seed": (self.entropy, self.call),
             "dtype": self.dtype,
-            "extent": tuple(sum(numbers(sizes)) for sizes in self.splits),
+            "extent": shape_of(self.splits),
             "events": self.events,
         }
         where = BoundsAt(chunks)

@@ -15,7 +15,18 @@ from marsdask.core.collection import Collection, wrap
 from marsdask.core.config import options
 from marsdask.core.node import Node
 from marsdask.core.shapes import Axes, blockwise, kernel
-from marsdask.core.types import Chunks, Index, Size, Sizes, Unknown, borders, known, numbers, upper
+from marsdask.core.types import (
+    Chunks,
+    Index,
+    Size,
+    Sizes,
+    Unknown,
+    borders,
+    known,
+    numbers,
+    shape_of,
+    upper,
+)
 from marsdask.tensor.base import as_node, empty
 from marsdask.tensor.chunks import regular
 from marsdask.tensor.derived import cov
@@ -26,6 +37,7 @@ from marsdask.tensor.places import StartAt
 from marsdask.tensor.rechunk import recut, resolved
 from marsdask.tensor.reduce import all as all_true
 from marsdask.tensor.reduce import var
+from marsdask.tensor.shape import whole
 
 __all__ = ["cdist", "pdist", "squareform"]
 
@@ -80,8 +92,7 @@ class Distances(Node):
 
 def _alone(grids: list[Grid]) -> list[tuple[Grid, Axes]]:
     """Return grids of one chunk as inputs of every task."""
-    whole = [recut(grid, tuple((sum(numbers(sizes)),) for sizes in grid.chunks)) for grid in grids]
-    return [(grid, (None,) * grid.ndim) for grid in whole]
+    return [(whole(grid, range(grid.ndim)), (None,) * grid.ndim) for grid in grids]
 
 
 def _rows(grid: Grid, sizes: Sizes) -> Grid:
@@ -94,7 +105,7 @@ def _square(rows: tuple[Sizes, Sizes]) -> Chunks:
     room = max(1, int(options.chunk_store_limit) // 8)
     if max(numbers(rows[0])) * max(numbers(rows[1])) <= room:
         return rows
-    n, m = (sum(numbers(sizes)) for sizes in rows)
+    n, m = shape_of(rows)
     side = max(1, math.isqrt(room))
     first = min(n, max(side, room // max(1, m)))
     return regular(n, first), regular(m, max(1, min(m, room // first)))
