@@ -39,67 +39,18 @@ from numpy import (
 
 from marsdask.core.collection import ExecutableTuple
 
-from . import (
-    data,
-    dtypes,
-    elementwise,
-    images,
-    lib,
-    linalg,
-    ma,
-    overlap,
-    random,
-    reduce,
-)
-from .along import (
-    apply_along_axis,
-    apply_over_axes,
-    frompyfunc,
-    vectorize,
-)
+from . import data, dtypes, elementwise, images, lib, linalg, ma, overlap, random, reduce
+from .along import apply_along_axis, apply_over_axes, frompyfunc, vectorize
 from .argreduce import argmax, argmin, nanargmax, nanargmin
-from .arrange import (
-    diag,
-    diagflat,
-    diagonal,
-    repeat,
-    take_along_axis,
-    trace,
-    tril,
-    triu,
-)
-from .bins import (
-    bincount,
-    digitize,
-    searchsorted,
-)
-from .bits import (
-    packbits,
-    unpackbits,
-)
+from .arrange import diag, diagflat, diagonal, repeat, take_along_axis, trace, tril, triu
+from .bins import bincount, digitize, searchsorted
+from .bits import packbits, unpackbits
 from .blockwise import atop, blockwise, unify_chunks
-from .calculus import (
-    cross,
-    gradient,
-    interp,
-    unwrap,
-)
+from .calculus import cross, gradient, interp, unwrap
 from .carry import push
-from .choices import (
-    choose,
-    piecewise,
-    select,
-)
-from .combine import (
-    block,
-    kron,
-    tree_add,
-    tree_multiply,
-)
-from .convolution import (
-    convolve,
-    correlate,
-)
+from .choices import choose, piecewise, select
+from .combine import block, kron, tree_add, tree_multiply
+from .convolution import convolve, correlate
 from .create import (
     arange,
     empty_like,
@@ -118,16 +69,9 @@ from .create import (
     zeros,
     zeros_like,
 )
-from .create import (
-    empty_ as empty,
-)
+from .create import empty_ as empty
 from .data import array, asarray, from_dlpack, from_hdf5, from_zarr, fromhdf5, fromzarr
-from .dates import (
-    busday_count,
-    busday_offset,
-    datetime_as_string,
-    is_busday,
-)
+from .dates import busday_count, busday_offset, datetime_as_string, is_busday
 from .derived import (
     array_equiv,
     copy,
@@ -145,30 +89,14 @@ from .derived import (
     trapezoid,
 )
 from .dtypes import *  # noqa: F403 - likewise
-from .edits import (
-    copyto,
-    fill_diagonal,
-    insert,
-    place,
-    put,
-    put_along_axis,
-    putmask,
-    resize,
-)
+from .edits import copyto, fill_diagonal, insert, place, put, put_along_axis, putmask, resize
 from .elementwise import *  # noqa: F403 - a table with its own __all__
 from .exchange import from_dask, from_delayed, to_dask, to_delayed
 from .folded import reduction
 from .gufunc import apply_gufunc, as_gufunc, gufunc
-from .histogram import (
-    histogram,
-    histogram2d,
-    histogram_bin_edges,
-    histogramdd,
-)
+from .histogram import histogram, histogram2d, histogram_bin_edges, histogramdd
 from .images import imread
-from .index import (
-    take,
-)
+from .index import take
 from .interop import (
     Array,
     PerformanceWarning,
@@ -204,46 +132,17 @@ from .join import (
     vsplit,
     vstack,
 )
-from .linalg import (
-    dot,
-    einsum,
-    inner,
-    matmul,
-    tensordot,
-    vdot,
-    vecdot,
-)
+from .linalg import dot, einsum, inner, matmul, tensordot, vdot, vecdot
 from .linalg.products import matvec, outer, vecmat
-from .literals import (
-    frombuffer,
-    fromiter,
-    fromstring,
-    geomspace,
-    scalar,
-)
+from .literals import frombuffer, fromiter, fromstring, geomspace, scalar
 from .mapblocks import map_blocks, map_chunk
-from .masks import (
-    argwhere,
-    compress,
-    extract,
-    flatnonzero,
-    nonzero,
-    where,
-)
+from .masks import argwhere, compress, extract, flatnonzero, nonzero, where
 from .mutable import MutableTensor
 from .npyfiles import from_npy_stack, fromfile, load, save, to_npy_stack
-from .orders import (
-    lexsort,
-    sort_complex,
-    trim_zeros,
-)
+from .orders import lexsort, sort_complex, trim_zeros
 from .overlap import map_overlap, sliding_window_view
 from .padding import pad
-from .polynomials import (
-    polyfit,
-    polyval,
-    vander,
-)
+from .polynomials import polyfit, polyval, vander
 from .portions import fromregex, genfromtxt, loadtxt, savetxt, savez, savez_compressed
 from .positions import (
     c_,
@@ -261,21 +160,11 @@ from .positions import (
     triu_indices_from,
     unravel_index,
 )
-from .quantile import (
-    median,
-    nanmedian,
-    nanpercentile,
-    nanquantile,
-    percentile,
-    quantile,
-)
+from .quantile import median, nanmedian, nanpercentile, nanquantile, percentile, quantile
 from .rechunk import rechunk
 from .reduce import *  # noqa: F403 - likewise
 from .regroup import coarsen, reshape_blockwise, shuffle
-from .reshape import (
-    ravel,
-    reshape,
-)
+from .reshape import ravel, reshape
 from .scan import cumprod, cumsum, cumulative_prod, cumulative_sum, nancumprod, nancumsum
 from .shape import (
     broadcast_arrays,
@@ -288,12 +177,7 @@ from .shape import (
     swapaxes,
     transpose,
 )
-from .sort import (
-    argpartition,
-    argsort,
-    partition,
-    sort,
-)
+from .sort import argpartition, argsort, partition, sort
 from .sparse import fromdense, fromsparse, issparse, todense, tosparse
 from .storage import store, to_hdf5, to_zarr, tohdf5, tozarr
 from .tensor import Tensor
@@ -307,10 +191,7 @@ from .tiledb_arrays import (
     totiledb,
     tovineyard,
 )
-from .topk import (
-    argtopk,
-    topk,
-)
+from .topk import argtopk, topk
 from .unique import (
     intersect1d,
     isin,
@@ -323,13 +204,7 @@ from .unique import (
     unique_inverse,
     unique_values,
 )
-from .windows import (
-    bartlett,
-    blackman,
-    hamming,
-    hanning,
-    kaiser,
-)
+from .windows import bartlett, blackman, hamming, hanning, kaiser
 
 __all__ = [
     "Array",
