@@ -25,13 +25,13 @@ from .files import (
     Files,
     Storage,
     expanded,
-    filesystem,
     folder_of,
     is_remote,
     looked_at,
     make_folder,
     opened,
 )
+from .hive import NO_KEYS, Keys, keys_of
 from .numbering import reset_index
 
 #: Row groups of a file are read together up to this many bytes.
@@ -49,86 +49,6 @@ class Group(NamedTuple):
     first: int
     """The number of its first row among all files' rows."""
     rows: int
-
-
-@dataclass(frozen=True)
-class Keys:
-    """Columns whose values are in the names of folders, as ``key=value``."""
-
-    labels: tuple[str, ...]
-    values: tuple[tuple[Any, ...], ...]
-    """The values of each column that occur."""
-    codes: tuple[tuple[int | None, ...], ...] = field(repr=False)
-    """For each file which of the values its rows have, for each column."""
-
-    def added_to(self, table: Any, file: int, wanted: Container[str]) -> Any:
-        """Add the columns of a file that are wanted to a table of its rows."""
-        import pyarrow as pa
-
-        for place, (label, values) in enumerate(zip(self.labels, self.values, strict=True)):
-            if label in wanted:
-                code = self.codes[file][place]
-                codes = pa.array(np.full(table.num_rows, code or 0), pa.int32())
-                if code is None:
-                    codes = pa.nulls(table.num_rows, pa.int32())
-                column = pa.DictionaryArray.from_arrays(codes, _typed(values))
-                table = table.append_column(label, column)
-        return table
-
-    def value(self, label: str, file: int) -> Any:
-        """Return what all rows of a file have in a column."""
-        position = self.labels.index(label)
-        code = self.codes[file][position]
-        return None if code is None else self.values[position][code]
-
-
-def _typed(values: Sequence[Any]) -> Any:
-    """Return values in the type that Arrow gives to names of folders."""
-    import pyarrow as pa
-
-    whole = all(isinstance(one, int) for one in values)
-    return pa.array(values, pa.int32() if whole else pa.string())
-
-
-NO_KEYS = Keys((), (), ())
-
-
-def keys_of(files: Files, folder: str | None) -> Keys:
-    """Read the keys in the names of the folders that files lie in, below ``folder`` if any."""
-    named = any("=" in os.path.dirname(path[len(folder or "") :]) for path in files.paths)
-    if not named or (folder is None and len(files.paths) == 1):
-        return NO_KEYS  # a file that is named itself has only what is in it, as with pyarrow
-    import pyarrow.dataset as ds
-
-    fs, paths = None, list(files.paths)
-    if is_remote(paths[0]):
-        fs = filesystem(paths[0], files.storage)[0]
-        paths = [filesystem(path, files.storage)[1] for path in paths]
-        folder = None if folder is None else filesystem(folder, files.storage)[1]
-    data = ds.dataset(
-        paths,
-        filesystem=fs,
-        partitioning=ds.HivePartitioning.discover(infer_dictionary=True),
-        partition_base_dir=folder,
-    )
-    found = {
-        fragment.path: ds.get_partition_keys(fragment.partition_expression)
-        for fragment in data.get_fragments()
-    }
-    rows = [found[path] for path in paths]
-    labels = tuple(data.partitioning.schema.names)
-    values = [
-        [one for one in dictionary.to_pylist() if one is not None]
-        for dictionary in data.partitioning.dictionaries
-    ]
-    codes = tuple(
-        tuple(
-            None if row.get(label) is None else known.index(row[label])
-            for label, known in zip(labels, values, strict=True)
-        )
-        for row in rows
-    )
-    return Keys(labels, tuple(map(tuple, values)), codes)
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -24,72 +24,21 @@ from marsdask.core.types import Chunks, numbers, shape_of
 from marsdask.scheduler.base import ChunkInfo
 
 from .base import as_node
+from .brackets import Bracket, bracket, collect, counted, interpolated, sample
 from .foreign import as_array
 from .pointwise import assign
+from .ranks import METHODS, MIDDLE, wanted_ranks
 from .rechunk import recut, resolved
 from .reduce import along
 from .shape import broadcast_to
 from .sketch import Sketched
-from .sort import is_at_hand, sample_rate, sampled, whole_lanes
+from .sort import is_at_hand, sample_rate, whole_lanes
 
 #: Elements looked at to bracket the wanted ones.
 SAMPLE = 2**17
 
-#: Elements compared at a time: they stay in cache.
-STEP = 2**15
-
 #: Half-width of a bracket in standard deviations of the sample's rank.
 WIDTH = 5.0
-
-
-def _continuous(alpha: float, beta: float) -> Callable[[int, float], float]:
-    def place(count: int, q: float) -> float:
-        return count * q + (alpha + q * (1 - alpha - beta)) - 1
-
-    return place
-
-
-def _linear(count: int, q: float) -> float:
-    return (count - 1) * q
-
-
-def _midpoint(count: int, q: float) -> float:
-    place = _linear(count, q)
-    return place if place == math.floor(place) else math.floor(place) + 0.5
-
-
-def _closest(count: int, q: float) -> float:
-    place = count * q - 1.5
-    down = math.floor(place)
-    return down if place == down and down % 2 == 1 else down + 1
-
-
-def _averaged(count: int, q: float) -> float:
-    place = count * q
-    return place - 0.5 if place == math.floor(place) else math.ceil(place) - 1.0
-
-
-#: Where between the ordered elements a quantile lies: the whole part is an element's rank, the
-#: fraction says how far it is on the way to the next; an int is an element itself.
-METHODS: dict[str, Callable[[int, float], float]] = {
-    "linear": _linear,
-    "lower": lambda count, q: math.floor(_linear(count, q)),
-    "higher": lambda count, q: math.ceil(_linear(count, q)),
-    "nearest": lambda count, q: round(_linear(count, q)),
-    "midpoint": _midpoint,
-    "weibull": _continuous(0, 0),
-    "hazen": _continuous(0.5, 0.5),
-    "median_unbiased": _continuous(1 / 3, 1 / 3),
-    "normal_unbiased": _continuous(3 / 8, 3 / 8),
-    "interpolated_inverted_cdf": _continuous(0, 1),
-    "inverted_cdf": lambda count, q: math.ceil(count * q) - 1,
-    "averaged_inverted_cdf": _averaged,
-    "closest_observation": _closest,
-}
-
-#: A median is the mean of the elements in the middle. A quantile of a half goes from the one to the
-#: other instead: by a difference that small integers cannot hold, and that of infinities is NaN.
-_MIDDLE = "middle"
 
 
 def _median(block: Any, q: Any, axis: Any = None, keepdims: bool = False, **method: str) -> Any:
@@ -125,12 +74,12 @@ class Quantile(Node):
 
     @property
     def label(self) -> str:
-        name = "median" if self.method == _MIDDLE else "quantile"
+        name = "median" if self.method == MIDDLE else "quantile"
         return f"nan{name}" if self.skip_nan else name
 
     @property
     def _whole(self) -> Callable[..., Any]:
-        return _WHOLE[self.method == _MIDDLE, self.skip_nan]
+        return _WHOLE[self.method == MIDDLE, self.skip_nan]
 
     @cached_property
     def meta(self) -> Any:
@@ -228,169 +177,10 @@ def _share(a: Grid, infos: Sequence[ChunkInfo]) -> float:
     )
 
 
-class Bracket(NamedTuple):
-    """Wanted elements lie from ``low`` to ``high``, both included."""
-
-    low: Any
-    high: Any
-
-
-def wanted_ranks(qs: Any, method: str, count: int) -> tuple[int, ...]:
-    """Return the ranks of the elements that the quantiles lie between."""
-    ranks = set()
-    for q in np.ravel(qs).tolist():
-        ranks |= set(place_of(method, count, q)[:2])
-    return tuple(sorted(ranks))
-
-
-def bracket(ranks: Sequence[int], samples: Any, count: int, width: float) -> tuple[Bracket, ...]:
-    """Return value ranges that hold the ranks almost surely; overlapping ones are joined."""
-    size = len(samples)
-    found: list[tuple[int, int]] = []
-    for rank in ranks:
-        share = (rank + 0.5) / count
-        slack = width * math.sqrt(size * share * (1 - share)) + 2 * width
-        low, high = math.floor(share * size - slack), math.ceil(share * size + slack)
-        if found and low <= found[-1][1]:
-            low = found.pop()[0]
-        found.append((low, high))
-    return tuple(
-        Bracket(
-            samples[low] if low >= 0 else _bound(samples.dtype, -1),
-            samples[high] if high < size else _bound(samples.dtype, 1),
-        )
-        for low, high in found
-    )
-
-
-def _bound(dtype: np.dtype[Any], sign: int) -> Any:
-    """Return the least or the greatest value of a dtype."""
-    if dtype.kind == "f":
-        return dtype.type(sign * np.inf)
-    info = np.iinfo(dtype)
-    return dtype.type(info.max if sign > 0 else info.min)
-
-
-@kernel(scratch=0.1)
-def sample(block: Any, rate: float) -> tuple[int, Any]:
-    """Return the number of NaNs, and the elements at the sampled positions but NaN."""
-    flat = block.reshape(-1)
-    chosen = flat[sampled(len(flat), rate)]
-    if block.dtype.kind != "f":
-        return 0, chosen
-    parts = (flat[start : start + STEP] for start in range(0, len(flat), STEP))
-    nans = sum(int(np.count_nonzero(np.isnan(part))) for part in parts)
-    return nans, chosen[~np.isnan(chosen)]
-
-
-class Collected(NamedTuple):
-    """What one chunk knows of one bracket."""
-
-    below: int
-    at_low: int
-    inside: Any
-    at_high: int
-
-
-@kernel(scratch=0.1)
-def collect(block: Any, brackets: tuple[Bracket, ...]) -> list[Collected]:
-    """Count and collect what lies below, on and inside each bracket."""
-    flat = block.reshape(-1)
-    inside: list[list[Any]] = [[] for _ in brackets]
-    counts = np.zeros((len(brackets), 3), np.intp)
-    for start in range(0, len(flat), STEP):
-        part = flat[start : start + STEP]
-        for number, (low, high) in enumerate(brackets):
-            below = np.count_nonzero(part < low)
-            from_low = part >= low
-            near = part[np.logical_and(from_low, part <= high, out=from_low)]
-            strict = near[(near > low) & (near < high)]
-            at_low = np.count_nonzero(near == low)
-            at_high = np.count_nonzero(near == high) if low != high else 0
-            counts[number] += (below, at_low, at_high)
-            inside[number].append(strict)
-    return [
-        Collected(int(below), int(at_low), np.concatenate(pieces or [flat[:0]]), int(at_high))
-        for (below, at_low, at_high), pieces in zip(counts, inside, strict=True)
-    ]
-
-
-def counted(found: list[Collected]) -> Any:
-    """Return for each bracket how many elements precede it and how many do not follow it."""
-    rows = [
-        (item.below, item.below + item.at_low + len(item.inside) + item.at_high) for item in found
-    ]
-    return np.array(rows, np.intp)
-
-
 def all_nan(*, q: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
     """Return nothing but NaN."""
     del q
     return np.full(shape, np.nan, dtype)
-
-
-@kernel(scratch=2.0)
-def interpolated(
-    chunks: list[list[Collected]],
-    q: Any,
-    shape: tuple[int, ...],
-    dtype: np.dtype[Any],
-    method: str,
-    count: int,
-    ranks: Sequence[int],
-    brackets: Sequence[Bracket],
-) -> Any:
-    """Find the elements of the wanted ranks and interpolate between them."""
-    elements: dict[int, Any] = {}
-    for limits, parts in zip(brackets, zip(*chunks, strict=True), strict=True):
-        start = sum(part.below for part in parts)
-        lows = start + sum(part.at_low for part in parts)
-        inside = np.sort(np.concatenate([part.inside for part in parts]))
-        stop = lows + len(inside) + sum(part.at_high for part in parts)
-        for rank in ranks:
-            if start <= rank < lows:
-                elements[rank] = limits.low
-            elif lows <= rank < lows + len(inside):
-                elements[rank] = inside[rank - lows]
-            elif lows <= rank < stop:
-                elements[rank] = limits.high
-    with np.errstate(invalid="ignore", over="ignore"):
-        values = [_between(elements, dtype, method, count, item) for item in np.ravel(q).tolist()]
-    return np.array(values, dtype).reshape(shape)
-
-
-class Place(NamedTuple):
-    """Two ranks, and how far a quantile is on the way from the one to the other."""
-
-    low: int
-    high: int
-    share: float | None
-    """``None`` where the quantile is an element."""
-
-
-def place_of(method: str, count: int, q: float) -> Place:
-    """Return where one quantile of ``count`` elements lies."""
-    if method == _MIDDLE:
-        return Place((count - 1) // 2, count // 2, 0.5 if count % 2 == 0 else None)
-    place = METHODS[method](count, q)
-    low = min(max(math.floor(place), 0), count - 1)
-    high = low if place < 0 else min(low + 1, count - 1)
-    return Place(low, high, None if isinstance(place, int) else place - math.floor(place))
-
-
-def _between(
-    elements: dict[int, Any], dtype: np.dtype[Any], method: str, count: int, q: float
-) -> Any:
-    place = place_of(method, count, q)
-    low, high = elements[place.low], elements[place.high]
-    if place.share is None:
-        return low
-    if method == _MIDDLE:
-        return np.mean([low, high])
-    share = dtype.type(place.share)
-    # From the nearer side, so that the result is monotonic in q and exact at both ends.
-    step = high - low
-    return low + step * share if share < 0.5 else high - step * (1 - share)
 
 
 @kernel(scratch=2.0)
@@ -534,7 +324,7 @@ def _middle(a: Any, axis: Any, out: Any, keepdims: bool, *, skip_nan: bool) -> A
     """Return a median."""
     node = as_node(a)
     axes = _axes(axis, node.meta.ndim)
-    found = wrap(Quantile(node, np.asarray(0.5), axes, _MIDDLE, keepdims, skip_nan))
+    found = wrap(Quantile(node, np.asarray(0.5), axes, MIDDLE, keepdims, skip_nan))
     return found if out is None else assign(out, found.node)
 
 

@@ -15,7 +15,8 @@ import marsdask.tensor as mt
 from marsdask.core.collection import wrap
 from marsdask.core.config import option_context
 from marsdask.tensor.base import as_node
-from marsdask.tensor.quantile import METHODS, bracket
+from marsdask.tensor.brackets import bracket
+from marsdask.tensor.ranks import METHODS
 from tests.strategies import chunkings
 
 RNG = np.random.default_rng(0)
