@@ -11,6 +11,7 @@ import urllib.parse
 import urllib.request
 from collections.abc import Iterator
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from distributed import SpecCluster
@@ -118,5 +119,6 @@ def test_a_session(tunnel):
         x.execute(session=session)
         assert x.fetch(session=session).sum() == 90_000
         assert (x + 1).sum().execute(session=session).fetch(session=session) == 180_000
-        stream = session.scheduler.client.scheduler_comm.comm.sock.stream
+        scheduler: Any = session.scheduler
+        stream = scheduler.client.scheduler_comm.comm.sock.stream
     assert stream.closed(), "not when nobody sees to it any more"
