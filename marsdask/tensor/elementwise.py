@@ -157,7 +157,7 @@ __all__ = [
 _SETTINGS = ("casting", "order", "dtype", "subok", "signature")
 
 
-def elementwise(func: Callable[..., Any], name: str = "") -> Callable[..., Any]:
+def elementwise(func: Callable[..., Any], name: str = "") -> Any:
     """Return the lazy form of an elementwise function, under its own name unless another is given.
 
     Arguments are tensors, arrays and scalars. ``out=`` rebinds the tensor (or tuple of tensors) it
@@ -184,6 +184,7 @@ def elementwise(func: Callable[..., Any], name: str = "") -> Callable[..., Any]:
 
     lazy.__name__ = lazy.__qualname__ = name or func.__name__
     lazy.__doc__ = f"Apply ``{lazy.__name__}`` to each element. See numpy.{func.__name__}."
+    lazy.func = func  # type: ignore[attr-defined]
     return lazy
 
 

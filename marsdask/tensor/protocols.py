@@ -21,19 +21,9 @@ from .compressed import dense, is_sparse
 from .elementwise import apply, elementwise, sqrt, square
 from .exchange import is_dask_array
 from .pointwise import assign
+from .ufuncs import call_method
 
 _OURS = (np.ndarray, np.generic, numbers.Number, str, bytes, list, tuple)
-
-#: What ``ufunc.reduce`` is called on its own.
-_REDUCTIONS = {
-    np.add: reduce.sum,
-    np.multiply: reduce.prod,
-    np.maximum: reduce.max,
-    np.minimum: reduce.min,
-    np.logical_and: reduce.all,
-    np.logical_or: reduce.any,
-}
-_SCANS = {np.add: "cumsum", np.multiply: "cumprod"}
 
 
 def is_tensor(obj: Any) -> bool:
@@ -109,11 +99,11 @@ def module() -> Any:
 
 
 @cache
-def lazy_ufunc(ufunc: np.ufunc) -> Callable[..., Any]:
+def lazy_ufunc(ufunc: np.ufunc) -> Any:
     """Return the lazy form of any ufunc, SciPy's included."""
     if ufunc.signature is None:
         return elementwise(ufunc)
-    found: Callable[..., Any] | None = getattr(module(), ufunc.__name__, None)
+    found = getattr(module(), ufunc.__name__, None)
     if found is None:
         raise NotImplementedError(
             f"{ufunc.__name__} has no lazy form; apply it to compute(), or use map_blocks"
@@ -132,20 +122,7 @@ def array_ufunc(self: Any, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs:
         kwargs["out"] = outputs if len(outputs) > 1 else outputs[0]
     if method == "__call__":
         return lazy_ufunc(ufunc)(*inputs, **kwargs)
-    if method == "outer":
-        a, b = (wrap(apply(np.positive, item)) for item in inputs)
-        return lazy_ufunc(ufunc)(a[(..., *(None,) * b.ndim)], b, **kwargs)
-    if method == "reduce" and ufunc in _REDUCTIONS:
-        (a, *axis) = inputs
-        kwargs.setdefault("axis", axis[0] if axis else 0)
-        return _REDUCTIONS[ufunc](a, **kwargs)
-    if method == "accumulate" and ufunc in _SCANS:
-        (a, *axis) = inputs
-        kwargs.setdefault("axis", axis[0] if axis else 0)
-        return getattr(module(), _SCANS[ufunc])(a, **kwargs)
-    raise NotImplementedError(
-        f"{ufunc.__name__}.{method} has no lazy form; apply it to compute(), or use map_blocks"
-    )
+    return call_method(ufunc, method, *inputs, **kwargs)
 
 
 def _filled(

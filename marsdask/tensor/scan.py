@@ -112,13 +112,34 @@ def _real(block: Any, ufunc: np.ufunc) -> Any:
 
 def loop_type(dtype: Any) -> Any:
     """Return a type as ufuncs take it, to which no units can be told."""
-    return None if dtype.kind == "m" else dtype
+    return None if dtype.kind in "mM" else dtype
 
 
 @kernel(scratch=0.0)
 def total_block(block: Any, ufunc: np.ufunc, axis: int, dtype: Any) -> Any:
     """Return what a block adds to those after it."""
-    return ufunc.reduce(block, axis=axis, dtype=loop_type(dtype), keepdims=True)
+    start = {} if block.shape[axis] else {"initial": neutral(ufunc, dtype)}
+    return ufunc.reduce(block, axis=axis, dtype=loop_type(dtype), keepdims=True, **start)
+
+
+def neutral(ufunc: np.ufunc, dtype: Any) -> Any:
+    """Return the value that a ufunc leaves all others unchanged with."""
+    if ufunc.identity is not None:
+        return np.zeros((), dtype)[()] if ufunc.identity == 0 else dtype.type(ufunc.identity)
+    if dtype.kind in "fmM" and ufunc in (np.fmax, np.fmin):
+        return np.full((), "NaT" if dtype.kind in "mM" else np.nan, dtype)[()]
+    if ufunc is np.lcm:
+        return dtype.type(1)
+    least = ufunc in (np.maximum, np.fmax)
+    if dtype.kind == "f":
+        return dtype.type(-np.inf if least else np.inf)
+    if dtype.kind == "b":
+        return np.bool_(not least)
+    if dtype.kind in "mM":  # the least integer is NaT
+        limits = np.iinfo(np.int64)
+        return np.array(limits.min + 1 if least else limits.max).view(dtype)[()]
+    limits = np.iinfo(dtype)
+    return dtype.type(limits.min if least else limits.max)
 
 
 @kernel(scratch=1.2)
@@ -129,7 +150,7 @@ def total_real_block(block: Any, ufunc: np.ufunc, axis: int, dtype: Any) -> Any:
 
 def start_values(totals: list[Any], ufunc: np.ufunc, axis: int) -> Any:
     """Return what comes before each block, from the totals of all blocks but the last."""
-    first = np.zeros_like(totals[0]) if ufunc.identity == 0 else np.ones_like(totals[0])
+    first = np.full_like(totals[0], neutral(ufunc, totals[0].dtype))
     return ufunc.accumulate(np.concatenate([first, *totals], axis=axis), axis=axis)
 
 
