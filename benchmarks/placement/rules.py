@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Collection, Iterable
 from typing import Protocol
 
 from benchmarks.placement.machine import Worker
 from marsdask.scheduler.supervisor.placement import Placed, Policy, resident
-
-#: Of the workers without an input of a task, how many idle ones are looked at: as the supervisor.
-_STRANGERS = 8
 
 
 class Rule(Protocol):
@@ -25,9 +21,13 @@ class Rule(Protocol):
         ...
 
     def place(
-        self, task: Placed[Worker], idle: Collection[Worker], workers: Iterable[Worker]
+        self, task: Placed[Worker], idle: Collection[Worker], workers: Collection[Worker]
     ) -> Worker | None:
         """Choose for another; ``None`` if it has to wait until a task ends."""
+        ...
+
+    def transfer(self, task: Placed[Worker], worker: Worker) -> float:
+        """Return what it counts to bring a task's inputs to a worker that may steal it."""
         ...
 
     def promise(self, task: int, worker: Worker, nbytes: int) -> None:
@@ -40,7 +40,7 @@ class Rule(Protocol):
 
 
 class Ours:
-    """The supervisor's policy, with its candidates: who holds an input, and some who are idle."""
+    """The supervisor's policy, and its candidates."""
 
     name = "marsdask"
     colours = True
@@ -49,19 +49,22 @@ class Ours:
         self._policy = Policy(bandwidth=bandwidth)
         self.promise = self._policy.ledger.promise
         self.settle = self._policy.ledger.settle
+        self.transfer = self._policy.transfer
+        self._hosts: dict[str, list[Worker]] = {}
 
     def source(self, task: Placed[Worker], idle: Collection[Worker]) -> Worker | None:
         return self._policy.choose(task, idle)
 
     def place(
-        self, task: Placed[Worker], idle: Collection[Worker], workers: Iterable[Worker]
+        self, task: Placed[Worker], idle: Collection[Worker], workers: Collection[Worker]
     ) -> Worker | None:
-        # A dict, since the order of a set of objects is another in each process, and so are ties.
-        candidates = dict.fromkeys(holder for one in task.inputs for holder in one.holders)
-        candidates |= dict.fromkeys(itertools.islice(idle, _STRANGERS))
-        if not any(self._policy.fits(task, worker) for worker in candidates):
-            return self._policy.choose(task, workers)
-        return self._policy.choose(task, candidates)
+        def near(host: str) -> Iterable[Worker]:
+            return (worker for worker in self._hosts[host] if worker in idle)
+
+        if not self._hosts:
+            for worker in workers:
+                self._hosts.setdefault(worker.host, []).append(worker)
+        return self._policy.choose(task, self._policy.candidates(task, workers, idle, near))
 
 
 class Stock:
@@ -81,7 +84,7 @@ class Stock:
         return min(idle, key=_load)
 
     def place(
-        self, task: Placed[Worker], idle: Collection[Worker], workers: Iterable[Worker]
+        self, task: Placed[Worker], idle: Collection[Worker], workers: Collection[Worker]
     ) -> Worker | None:
         held = resident(task.inputs)
         total = sum(one.nbytes for one in task.inputs)
@@ -91,6 +94,10 @@ class Stock:
             return worker.occupancy / worker.nthreads + comm, worker.nbytes
 
         return min(held.by_worker, key=objective)
+
+    def transfer(self, task: Placed[Worker], worker: Worker) -> float:
+        missing = (one.nbytes for one in task.inputs if worker not in one.holders)
+        return sum(missing) / self._bandwidth
 
     def promise(self, task: int, worker: Worker, nbytes: int) -> None:
         """Keep no ledger."""

@@ -58,6 +58,7 @@ class Simulation:
         self._hardware = hardware
         self._rule = rule
         self._workers = hardware.make()
+        self._everyone = dict.fromkeys(self._workers).keys()
         self._random = random.Random(seed)
         self._now = 0.0
         self._events: list[tuple[float, int, int, int, Worker]] = []
@@ -147,7 +148,7 @@ class Simulation:
 
     def _place(self, task: int) -> bool:
         began = time.process_time()
-        chosen = self._rule.place(self._described(task), self._idle, self._workers)
+        chosen = self._rule.place(self._described(task), self._idle, self._everyone)
         self.figures.deciding += time.process_time() - began
         if chosen is None:
             return False
@@ -246,13 +247,9 @@ class Simulation:
                 continue
             task = victim.ready[-1]  # any leaf of the heap can go
             seconds = self._trace.seconds[task]
-            missing = sum(
-                self._trace.nbytes[one]
-                for one in self._trace.inputs[task]
-                if thief not in self._holders[one]
-            )
+            transfer = self._rule.transfer(self._described(task), thief)
             waits = victim.occupancy / victim.nthreads
-            if missing / self._hardware.bandwidth + seconds <= waits - seconds / 2:
+            if transfer + seconds <= waits - seconds / 2:
                 victim.ready.pop()
                 victim.occupancy = max(0.0, victim.occupancy - victim.processing.pop(task))
                 self._looked_at(victim)

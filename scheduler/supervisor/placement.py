@@ -6,8 +6,9 @@ start (work before it, and its inputs' way over the network), the fewest bytes.
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Collection, Hashable, Iterable, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -16,6 +17,13 @@ SOFT = 0.75
 
 #: What a byte costs that stays on its host, of one that crosses the network.
 SAME_HOST = 0.05
+
+
+#: What a second of transfer counts: links and memory at both ends serve others too.
+TOLL = 4.0
+
+#: Of the workers that hold no input of a task, how many that have little to do are looked at.
+STRANGERS = 8
 
 
 class WorkerView(Protocol):
@@ -124,6 +132,7 @@ class Policy:
     bandwidth: float = 100e6
     """Bytes a second between hosts."""
     same_host: float = SAME_HOST
+    toll: float = TOLL
     soft: float = SOFT
     ledger: Ledger = field(default_factory=Ledger)
 
@@ -154,19 +163,52 @@ class Policy:
         here = there.by_worker.get(worker, 0)
         return there.total - near + self.same_host * (near - here)
 
+    def transfer(self, task: Placed[W], worker: W, there: Resident[W] | None = None) -> float:
+        """Return what it counts to bring the inputs to a worker, in seconds of waiting."""
+        return self.toll * self.moved(task, worker, there) / self.bandwidth
+
     def cost(
         self, task: Placed[W], worker: W, there: Resident[W] | None = None
     ) -> tuple[bool, float, float, int]:
         """Return what is to be small: whether it spills, when it starts, how much is there.
 
-        Where a thread is free the task starts at once, however long the others will take.
+        Where a thread is free and all inputs are, the task starts at once, however long the other
+        threads will take.
         """
-        held = worker.nbytes + self.ledger.on(worker)
-        spills = bool(worker.memory_limit) and held + task.needs > worker.memory_limit
-        moved = self.moved(task, worker, there)
+        spills, held = self._spills(task, worker)
         work = worker.occupancy / worker.nthreads
-        waits = work if len(worker.processing) >= worker.nthreads else 0.0
-        return spills, waits + moved / self.bandwidth, work, held
+        starts = self.transfer(task, worker, there)
+        if starts or len(worker.processing) >= worker.nthreads:
+            starts += work
+        return spills, starts, work, held
+
+    def _spills(self, task: Placed[W], worker: W) -> tuple[bool, int]:
+        held = worker.nbytes + self.ledger.on(worker)
+        return bool(worker.memory_limit) and held + task.needs > worker.memory_limit, held
+
+    def candidates(
+        self,
+        task: Placed[W],
+        everyone: Collection[W],
+        idle: Iterable[W],
+        near: Callable[[str], Iterable[W]],
+    ) -> Collection[W]:
+        """Return the workers to choose from: holders, and who is idle ``near`` them on their hosts.
+
+        Another host could start the one task sooner, while the link is taken from others; where
+        holders have far too much to do, work stealing finds out. So others come in only where the
+        holders would have to spill, or have no room.
+        """
+        found = {
+            holder: None for one in task.inputs for holder in one.holders if holder in everyone
+        }
+        if len(found) < STRANGERS:
+            for host in dict.fromkeys(holder.host for holder in found):
+                found |= dict.fromkeys(itertools.islice(near(host), STRANGERS))
+        if any(self.fits(task, one) and not self._spills(task, one)[0] for one in found):
+            return found
+        found |= dict.fromkeys(itertools.islice(idle, STRANGERS))
+        return found if any(self.fits(task, one) for one in found) else everyone
 
     def choose(self, task: Placed[W], workers: Iterable[W]) -> W | None:
         """Return the best worker, ``None`` if the task had better wait since it fits nowhere."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import operator
+from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import dask.config
@@ -22,10 +23,8 @@ from distributed.scheduler import (
 )
 from distributed.stealing import WorkStealing
 
-from .placement import Input, Placed, Policy
-
-#: Of the workers that hold no input of a task, how many of the least busy are looked at.
-_STRANGERS = 8
+from .placement import STRANGERS, Input, Placed, Policy
+from .replicas import keep_shared
 
 #: How many tasks may be on workers beyond their threads for another source to be sent so.
 _AHEAD = 2
@@ -72,6 +71,8 @@ class PlacingScheduler(distributed.Scheduler):
         super().__init__(**options)
         if policy is not None:
             policy.bandwidth = self.bandwidth
+            if "amm" in self.extensions:
+                keep_shared(self.extensions["amm"])
 
     def _ours(self, ts: TaskState) -> Policy | None:
         """Return the policy if it is to place the task, and not somebody's restriction."""
@@ -84,7 +85,9 @@ class PlacingScheduler(distributed.Scheduler):
         home = self._home(ts)
         chosen: WorkerState | None
         if not self.is_rootish(ts):
-            chosen = policy.choose(task, self._candidates(task))
+            chosen = policy.choose(
+                task, policy.candidates(task, self.running, self.idle.values(), self._near)
+            )
         else:
             slots = self._slots(ts)
             if home is not None and home in slots and policy.fits(task, home):
@@ -130,17 +133,12 @@ class PlacingScheduler(distributed.Scheduler):
         found: WorkerState = workers.peekitem(hash(colour) % len(workers))[1]
         return found
 
-    def _candidates(self, task: Placed[WorkerState]) -> set[WorkerState]:
-        holders = {ws for one in task.inputs for ws in one.holders}
-        holders &= self.running
-        idle = self.idle.values()
-        for position, ws in enumerate(idle):
-            if position >= _STRANGERS:
-                break
-            holders.add(ws)
-        if not holders or not any(self.policy and self.policy.fits(task, ws) for ws in holders):
-            return self.running
-        return holders
+    def _near(self, host: str) -> Iterator[WorkerState]:
+        """Return the workers of a host that have little to do."""
+        for address in self.host_info[host]["addresses"]:
+            ws = self.idle.get(address)
+            if ws is not None:
+                yield ws
 
     def decide_worker_non_rootish(self, ts: TaskState) -> WorkerState | None:
         """Place a task whose turn it is, wherever that is decided from."""
@@ -228,7 +226,7 @@ class PlacingScheduler(distributed.Scheduler):
         if home is None or home in slots:
             return first
         workers: Any = self.workers
-        for ws in itertools.islice(slots, _STRANGERS):
+        for ws in itertools.islice(slots, STRANGERS):
             own = self._coloured.get(workers.index(ws.address))
             while own and own.peek().state != "queued":
                 own.pop()
@@ -250,7 +248,8 @@ class PlacingScheduler(distributed.Scheduler):
         """Return the seconds to bring a task's inputs to a worker, for stealing too."""
         if self.policy is None:
             return super().get_comm_cost(ts, ws)
-        return self.policy.moved(described(ts), ws) / self.bandwidth
+        self.policy.bandwidth = self.bandwidth
+        return self.policy.transfer(described(ts), ws)
 
 
 class MarsStealing(WorkStealing):

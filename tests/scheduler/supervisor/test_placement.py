@@ -45,11 +45,11 @@ def test_bytes_of_one_host_are_nearly_free():
 
 
 def test_work_that_waits_outweighs_small_transfers():
-    """A busy holder gives way once the way is shorter than the queue."""
+    """A busy holder gives way once the way, which counts four times, is shorter than the queue."""
     holder, idle = Worker("a", "1", occupancy=2.0, processing=BUSY), Worker("b", "2")
     policy = Policy(bandwidth=100.0)
-    assert policy.choose(Placed(0, (Input(100, [holder]),)), [holder, idle]) is idle
-    assert policy.choose(Placed(0, (Input(300, [holder]),)), [holder, idle]) is holder
+    assert policy.choose(Placed(0, (Input(40, [holder]),)), [holder, idle]) is idle
+    assert policy.choose(Placed(0, (Input(60, [holder]),)), [holder, idle]) is holder
 
 
 def test_a_free_thread_starts_a_task_at_once():
@@ -104,6 +104,27 @@ def test_a_worker_that_need_not_spill_is_better():
     task = Placed(100, (Input(10, [full]),))
     assert Policy().choose(task, [full, empty]) is empty
     assert Policy().choose(task, [full]) is full
+
+
+def test_other_hosts_come_in_where_holders_are_full():
+    """Holders and idle neighbours are looked at; strangers if those spill; all if none has room."""
+    holder, neighbour = Worker("a", "1", processing=BUSY), Worker("b", "1")
+    stranger, busy = Worker("c", "2"), Worker("d", "3", processing=BUSY)
+    everyone = [holder, neighbour, stranger, busy]
+    near = {"1": [neighbour]}
+    policy = Policy()
+
+    def candidates(needs, *holders):
+        task = Placed(needs, (Input(10, holders or [holder]),))
+        return list(policy.candidates(task, everyone, [neighbour, stranger], near.__getitem__))
+
+    assert candidates(10) == [holder, neighbour]
+    assert candidates(10, holder, Worker("gone", "4")) == [holder, neighbour]
+    holder.nbytes = neighbour.nbytes = 995
+    assert candidates(10) == [holder, neighbour, stranger]
+    for one in (holder, neighbour, stranger):
+        policy.ledger.promise(one.name, one, 745)
+    assert candidates(10) == everyone
 
 
 def test_nobody_to_ask():

@@ -1,0 +1,52 @@
+"""Copies of results that cost no memory, which the active memory manager need not drop."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from distributed.active_memory_manager import ReduceReplicas, Suggestion, SuggestionGenerator
+from distributed.scheduler import TaskState, WorkerState
+
+from ..dask import PLACE
+from ..storage.shared import SHARE_FROM
+
+#: Share of its memory above which a worker's replicas are dropped, shared or not: what a result is
+#: made of is not known here, and objects are not shared.
+_SHORT = 0.5
+
+
+class ReduceCopies(ReduceReplicas):
+    """Drops replicas that somebody's memory is freed by: workers of one place share theirs."""
+
+    def run(self) -> SuggestionGenerator:
+        """Suggest what distributed does, but for the workers whose replicas are to stay."""
+        for suggestion in super().run():
+            task = suggestion.ts
+            kept = self._kept(task)
+            if len(kept) < 2:
+                yield suggestion
+            elif others := (task.who_has or set()) - kept:
+                yield Suggestion("drop", task, others)
+
+    def _kept(self, task: TaskState) -> set[WorkerState]:
+        """Return the most holders of one place."""
+        places: dict[Any, set[WorkerState]] = {}
+        if task.get_nbytes() >= SHARE_FROM:
+            for ws in sorted(task.who_has or (), key=lambda ws: ws.address):
+                place = ws.extra.get(PLACE)
+                if place is not None and not self._short(ws):
+                    places.setdefault(repr(place), set()).add(ws)
+        return max(places.values(), key=len, default=set())
+
+    def _short(self, ws: WorkerState) -> bool:
+        return bool(ws.memory_limit) and (
+            self.manager.workers_memory[ws] > _SHORT * ws.memory_limit
+        )
+
+
+def keep_shared(manager: Any) -> None:
+    """Replace distributed's policy in a scheduler's active memory manager, where it has it."""
+    for policy in list(manager.policies):
+        if type(policy) is ReduceReplicas:
+            manager.policies.remove(policy)
+            manager.add_policy(ReduceCopies())

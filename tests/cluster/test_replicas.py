@@ -1,0 +1,55 @@
+"""Replicas that share memory are kept; others are dropped as distributed does."""
+
+from __future__ import annotations
+
+import distributed
+import pytest
+
+from marsdask.scheduler.dask import PLACE
+from marsdask.scheduler.storage.shared import SHARE_FROM
+from marsdask.scheduler.supervisor import Supervisor
+from tests.cluster.loop import cluster, run
+
+LIMIT = 1 << 30
+
+
+@pytest.mark.parametrize(
+    ("nbytes", "places", "limit", "left"),
+    [
+        (SHARE_FROM, "aab", LIMIT, [0, 1]),
+        (SHARE_FROM, "aaa", LIMIT, [0, 1, 2]),
+        (SHARE_FROM, "abb", LIMIT, [1, 2]),
+        (SHARE_FROM, "abc", LIMIT, None),
+        (SHARE_FROM, [None, None, None], LIMIT, None),
+        (SHARE_FROM // 2, "aaa", LIMIT, None),
+        (SHARE_FROM, "aaa", 1, None),
+    ],
+)
+def test_what_is_in_memory_once_stays(nbytes, places, limit, left):
+    """Of workers that share memory all keep a large result, while they have memory to spare."""
+
+    async def main():
+        workers = [{"nthreads": 1, "memory_limit": LIMIT}] * 3
+        async with cluster(Supervisor, distributed.Worker, workers=workers) as (server, client):
+            states = [server.workers[worker.address] for worker in server.test_workers]
+            for ws, place in zip(states, places, strict=True):
+                ws.extra[PLACE] = place
+                ws.memory_limit = limit
+            manager = server.extensions["amm"]
+            manager.stop()
+            data = await client.scatter(bytes(nbytes), broadcast=True)
+            task = server.tasks[data.key]
+            assert len(task.who_has) == 3
+            dropped: set[int] = set()
+
+            def enact():
+                dropped.update(map(states.index, manager.pending[task][1]))
+
+            manager._enact_suggestions = enact  # it would tell the workers
+            manager.run_once()
+            if left is None:
+                assert len(dropped) == 2
+            else:
+                assert dropped == {0, 1, 2} - set(left)
+
+    run(main)
