@@ -16,6 +16,7 @@ from marsdask.core.node import Node
 from marsdask.core.shapes import Blockwise, Via, blockwise, gather, kernel
 from marsdask.core.types import Chunks, Index, known, numbers, total, unknown_sizes, upper
 from marsdask.tensor.rechunk import resolved, with_sizes
+from marsdask.tensor.slicing import cut_axis
 
 from .base import Columns, FrameNode, row_bytes
 from .elementwise import column_of, rowwise
@@ -23,42 +24,11 @@ from .numbering import ChunkAt, Numbered, counted
 from .reduce import one_row
 from .rows import alignment, concat, take
 
-Piece = tuple[int, slice]
-
 
 def pieces_of(sizes: tuple[int, ...], rows: slice) -> list[tuple[int, slice, int]]:
     """List the chunks that hold some rows, in the order of the rows: which, what, how many."""
-    chosen = range(*rows.indices(sum(sizes)))
-    if chosen.step < 0:
-        mirrored = range(sum(sizes) - 1 - chosen.start, sum(sizes) - 1 - chosen.stop, -chosen.step)
-        pieces = _rising(sizes[::-1], mirrored)
-        last = len(sizes) - 1
-        return [
-            (last - i, _mirrored(part, sizes[last - i], count), count) for i, part, count in pieces
-        ]
-    return _rising(sizes, chosen)
-
-
-def _rising(sizes: tuple[int, ...], chosen: range) -> list[tuple[int, slice, int]]:
-    found = []
-    start = 0
-    for position, size in enumerate(sizes):
-        first = max(0, -(-(start - chosen.start) // chosen.step))
-        stop = max(0, -(-(start + size - chosen.start) // chosen.step))
-        part = chosen[first:stop]
-        if part:
-            here = slice(part.start - start, part.stop - start, part.step)
-            found.append((position, here, len(part)))
-        start += size
-    return found or [(0, slice(0, 0), 0)]
-
-
-def _mirrored(part: slice, size: int, count: int) -> slice:
-    if not count:
-        return slice(0, 0)
-    first = size - 1 - part.start
-    last = first - part.step * (count - 1)
-    return slice(first, last - 1 if last else None, -part.step)
+    cut = cut_axis(sizes, range(*rows.indices(sum(sizes))))
+    return list(zip(cut.positions, cut.parts, cut.sizes, strict=True))
 
 
 @dataclass(frozen=True)
