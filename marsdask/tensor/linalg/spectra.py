@@ -150,16 +150,19 @@ def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = np._
         rcond = _cutoff(node, rtol)
     elif rcond is None:
         rcond = 1e-15
-    if node.meta.ndim > 2 or hermitian or 0 in node.shape:
-        return stacks.apply(np.linalg.pinv, "nm", node, rcond=rcond, hermitian=hermitian)
+    stacked, own = node.meta.ndim > 2, bool(np.ndim(rcond))
+    if 0 in node.shape or ((stacked or hermitian) and not own):
+        limit = 0.0 if own else rcond  # a limit for each matrix of none at all
+        return stacks.apply(np.linalg.pinv, "nm", node, rcond=limit, hermitian=hermitian)
     u, s, v = svd(wrap(node))
-    v, u = (wrap(conjugated(transposed(item.node))) for item in (v, u))
-    return matmul(v * _inverted(s, rcond), u)
+    v, u = (item.mT.node if stacked else transposed(item.node) for item in (v, u))
+    scale = expand_dims(_inverted(s, _along_last(rcond)), -2)
+    return matmul(wrap(conjugated(v)) * scale, wrap(conjugated(u)))
 
 
 def _inverted(values: Any, rcond: Any) -> Any:
     """Return the inverses of singular values, zero for those almost zero."""
-    large = values > rcond * reduce.max(values)
+    large = values > rcond * reduce.max(values, axis=-1, keepdims=True)
     return elementwise.where(large, 1 / elementwise.where(large, values, 1), 0)
 
 

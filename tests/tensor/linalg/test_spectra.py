@@ -61,6 +61,23 @@ def test_ranks_conditions_and_pseudo_inverses(data):
         np.testing.assert_allclose(linalg.cond(t, p).compute(), np.linalg.cond(TALL, p))
 
 
+@given(data=st.data())
+def test_pseudo_inverses_of_stacks_have_a_limit_each(data):
+    """``rtol`` is one for each matrix, whatever the chunks; an array API program gives it so."""
+    x = RNG.normal(size=(4, 3, 2)) + 1j * RNG.normal(size=(4, 3, 2))
+    for stack in (x, x[:, :2], x.real, x[:0]):
+        limits = np.linspace(0.01, 0.9, len(stack))
+        t = mt.tensor(stack, chunks=data.draw(chunkings(stack.shape)))
+        expected = np.linalg.pinv(stack, rtol=limits)
+        for rtol in (limits, mt.tensor(limits, chunk_size=3)):
+            found = linalg.pinv(t, rtol=rtol)
+            assert found.dtype == expected.dtype
+            np.testing.assert_allclose(found.compute(), expected, atol=1e-10)
+    square = x[:, :2] + x[:, :2].conj().mT
+    found = linalg.pinv(mt.tensor(square), hermitian=True, rtol=np.full(4, 1e-9))
+    np.testing.assert_allclose(found.compute(), np.linalg.pinv(square), atol=1e-10)
+
+
 def test_wrong_arguments_are_refused_at_the_call():
     """Sides, pairs of limits and empty matrices."""
     t = mt.tensor(np.eye(3))
