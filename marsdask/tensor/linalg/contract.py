@@ -15,7 +15,7 @@ from marsdask.core.chunk import Call, Grid, Look, Ref, Rule
 from marsdask.core.node import Node
 from marsdask.core.plan import current_plan
 from marsdask.core.shapes import Axes, blockwise, kernel, same, tree
-from marsdask.core.types import Chunks, Index, Size, Sizes, Unknown, known, numbers, upper
+from marsdask.core.types import Chunks, Index, Size, Sizes, Unknown, known, numbers, total, upper
 from marsdask.tensor.base import as_node, sparse_empty
 from marsdask.tensor.chunks import common_sizes
 from marsdask.tensor.compressed import is_sparse, multiplied, multiplies
@@ -40,6 +40,8 @@ class Contraction(Node):
     operands: tuple[Node, ...]
     labels: tuple[Labels, ...]
     out: Labels
+    exact: Labels = ()
+    """Labels whose axes are of one length: those of length one do not broadcast."""
 
     @cached_property
     def meta(self) -> Any:
@@ -57,6 +59,12 @@ class Contraction(Node):
     def tile(self, *grids: Grid) -> Generator[Look, Any, Grid]:
         if not _agree(grids, self.labels):
             grids = yield from resolved(*grids)
+        for names, grid in zip(self.labels, grids, strict=True):
+            _check_alike(names, [total(sizes) for sizes in grid.chunks])
+        for label in self.exact:
+            pairs = zip(self.labels, grids, strict=True)
+            sides = [total(grid.chunks[names.index(label)]) for names, grid in pairs]
+            _check_alike([label] * len(sides), sides)
         sizes = label_sizes([grid.chunks for grid in grids], self.labels)
         if any(is_sparse(grid.meta) for grid in grids):
             # One product a task: panels of sparse blocks are small, and their sums are not free.
@@ -78,6 +86,15 @@ def label_sizes(chunks: Sequence[Chunks], labels: Sequence[Labels]) -> dict[int,
         for sizes, label in zip(grid, names, strict=True):
             found.setdefault(label, []).append(sizes)
     return {label: common_sizes(sizes) for label, sizes in found.items()}
+
+
+def _check_alike(labels: Sequence[int], lengths: Sequence[Size]) -> None:
+    """Raise ``ValueError`` where axes of one label are known to differ in length."""
+    found: dict[int, Size] = {}
+    for label, length in zip(labels, lengths, strict=True):
+        other = found.setdefault(label, length)
+        if length != other and known((length, other)):
+            raise ValueError(f"axes to sum over together have lengths {other} and {length}")
 
 
 def _agree(grids: Sequence[Grid], labels: Sequence[Labels]) -> bool:
@@ -346,28 +363,35 @@ def _spread(block: Any, labels: Labels, out: Labels) -> Any:
     ]
 
 
-def contract(operands: Sequence[Node], labels: Sequence[Labels], out: Labels) -> Node:
-    """Return the contraction; axes of length one broadcast against others of the same label."""
+def contract(
+    operands: Sequence[Node], labels: Sequence[Labels], out: Labels, exact: Labels = ()
+) -> Node:
+    """Return the contraction; axes of length one broadcast against others of the same label.
+
+    Not against others of the same operand, and not where the label is in ``exact``.
+    """
     fresh = itertools.count(max(itertools.chain(*labels), default=0) + 1)
     lengths: dict[int, set[Size]] = {}
+    narrow: list[set[int]] = []
     for node, names in zip(operands, labels, strict=True):
+        _check_alike(names, node.shape)
         for size, label in zip(node.shape, names, strict=True):
             lengths.setdefault(label, set()).add(size)
+        wide = {label for size, label in zip(node.shape, names, strict=True) if size != 1}
+        narrow.append(set(names) - wide - set(exact))
     for found in lengths.values():
-        wide = {size for size in found if size != 1}
-        if len({size for size in wide if not isinstance(size, Unknown)}) > 1:
-            raise ValueError(f"operands of lengths {sorted(map(str, wide))} do not fit together")
+        several = {size for size in found if size != 1 and not isinstance(size, Unknown)}
+        if len(several) > 1:
+            raise ValueError(f"operands of lengths {sorted(map(str, several))} do not fit together")
     relabeled = tuple(
-        tuple(
-            next(fresh) if size == 1 and lengths[label] != {1} else label
-            for size, label in zip(node.shape, names, strict=True)
-        )
-        for node, names in zip(operands, labels, strict=True)
+        tuple(next(fresh) if label in own and lengths[label] != {1} else label for label in names)
+        for own, names in zip(narrow, labels, strict=True)
     )
     if not multiplies(relabeled, out):
         operands = [as_node(node) for node in operands]
     pairs = [_unturned(*pair) for pair in zip(operands, relabeled, strict=True)]
-    return Contraction(tuple(node for node, _ in pairs), tuple(own for _, own in pairs), out)
+    nodes, turned = zip(*pairs, strict=True)
+    return Contraction(nodes, turned, out, exact)
 
 
 def _unturned(node: Node, labels: Labels) -> tuple[Node, Labels]:

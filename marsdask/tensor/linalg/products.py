@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import operator
 from collections.abc import Sequence
 from typing import Any
@@ -42,7 +41,7 @@ def matmul(a: Any, b: Any, sparse: bool | None = None, *, out: Any = None) -> An
     _require_equal("matmul", left.shape[-1], right.shape[lb.index(1)])
     stack = max(_stack(left.meta.ndim), _stack(right.meta.ndim), key=len)
     kept = stack + tuple(label for label in (0, 2) if label in (*la, *lb))
-    return _given(wrap(contract([left, right], [la, lb], kept)), sparse, out)
+    return _given(wrap(contract([left, right], [la, lb], kept, exact=(1,))), sparse, out)
 
 
 def _stack(ndim: int) -> Labels:
@@ -50,7 +49,11 @@ def _stack(ndim: int) -> Labels:
 
 
 def dot(a: Any, b: Any, out: Any = None, sparse: bool | None = None) -> Any:
-    """Sum over the last axis of ``a`` and the second last of ``b``. See numpy.dot."""
+    """Sum over the last axis of ``a`` and the second last of ``b``. See numpy.dot.
+
+    Differs from NumPy, as all products that sum do: durations raise ``TypeError``. NumPy drops
+    their unit; ``(a * b).sum()`` keeps it.
+    """
     left, right = as_node(a, sparse=True), as_node(b, sparse=True)
     if not left.meta.ndim or not right.meta.ndim:
         found = _tensordot("dot", left, right, (), ())
@@ -83,10 +86,10 @@ def vdot(a: Any, b: Any) -> Any:
     """Sum the products of all elements, ``a`` conjugated. See numpy.vdot."""
     left, right = as_node(a, sparse=True), as_node(b, sparse=True)
     if left.shape != right.shape:
-        _require_equal("vdot", math.prod(numbers(left.shape)), math.prod(numbers(right.shape)))
         left, right = _flat(left), _flat(right)
+        _require_equal("vdot", left.shape[0], right.shape[0])
     labels = tuple(range(left.meta.ndim))
-    return wrap(contract([conjugated(left), right], [labels, labels], ()))
+    return wrap(contract([conjugated(left), right], [labels, labels], (), exact=labels))
 
 
 def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
@@ -96,7 +99,7 @@ def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     # The summed axis is 0; stacks count from 1, the last axis first.
     la, lb = (tuple(range(node.meta.ndim - 1, -1, -1)) for node in (left, right))
     out = max(la, lb, key=len)[:-1]
-    return wrap(contract([conjugated(left), right], [la, lb], out))
+    return wrap(contract([conjugated(left), right], [la, lb], out, exact=(0,)))
 
 
 def matvec(x1: Any, x2: Any, /) -> Any:
@@ -172,9 +175,9 @@ def _tensordot(
     for mine, theirs in zip(first, second, strict=True):
         _require_equal(name, left.shape[mine], right.shape[theirs])
         lb[theirs] = la[mine]
-    summed = {la[axis] for axis in first}
+    summed = tuple(la[axis] for axis in first)
     out = tuple(label for label in (*la, *lb) if label not in summed)
-    return wrap(contract([left, right], [tuple(la), tuple(lb)], out))
+    return wrap(contract([left, right], [tuple(la), tuple(lb)], out, exact=summed))
 
 
 def einsum(

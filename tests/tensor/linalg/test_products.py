@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextvars
 import importlib
 import math
+from functools import partial
 
 import numpy as np
 import pytest
@@ -180,6 +181,50 @@ def test_lengths_that_do_not_fit_are_refused_at_the_call():
         mt.einsum("ij,jk", x, y)
     with pytest.raises(ValueError, match=r"length|scalar"):
         mt.matmul(x, 2)
+
+
+#: Products that sum over axes of one length, of vectors.
+STRICT = [mt.dot, mt.inner, mt.matmul, mt.vdot, mt.vecdot, partial(mt.tensordot, axes=1)]
+
+
+@pytest.mark.parametrize(
+    "product", STRICT, ids=["dot", "inner", "matmul", "vdot", "vecdot", "tensordot"]
+)
+@given(data=st.data())
+def test_an_axis_of_length_one_does_not_broadcast(product, data):
+    """Lengths that nobody knows at the call are compared before anything is multiplied."""
+    length, other = data.draw(st.tuples(st.integers(0, 4), st.sampled_from([1, 1, 3])))
+    x, y = filled((4,))[:length], filled((3,))[:other]
+    lazy = tensor(filled((4,)), chunk_size=data.draw(chunkings((4,))))
+    kept = lazy[mt.arange(4) < length]
+    pair = (kept, tensor(y)) if data.draw(st.booleans()) else (tensor(y), kept)
+    if length == other:
+        np.testing.assert_allclose(product(*pair).compute(), np.dot(x, y))
+    else:
+        with pytest.raises(ValueError, match="lengths"):
+            product(*pair).compute()
+
+
+@pytest.mark.parametrize("text", ["ii", "ii->i", "ii,j->j", "ii,i->i"])
+@pytest.mark.parametrize("shape", [(3, 1), (1, 3), (2, 3), (1, 1), (3, 3)])
+def test_subscripts_that_one_operand_repeats(text, shape):
+    """Axes of one operand do not broadcast against each other, of several they do."""
+    x, others = filled(shape), (filled((1,)),) * text.count(",")
+    for lazy in (tensor(x), tensor(x)[mt.ones(shape[0], bool)]):
+        if shape[0] == shape[1]:
+            found = mt.einsum(text, lazy, *others).compute()
+            np.testing.assert_allclose(found, np.einsum(text, x, *others))
+        else:
+            with pytest.raises(ValueError, match="length"):
+                mt.einsum(text, lazy, *others).compute()
+
+
+@pytest.mark.parametrize("product", [mt.dot, mt.inner, mt.vdot, mt.matmul])
+def test_products_of_durations_are_refused_at_the_call(product):
+    """NumPy's own lose the unit."""
+    spans = tensor(np.arange(4, dtype="m8[s]"))
+    with pytest.raises(TypeError):
+        product(spans, np.arange(4)).dtype  # noqa: B018 - reading it is enough
 
 
 def plan_of(*operands, labels, out, workers=2, budget=None):
