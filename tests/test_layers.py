@@ -173,11 +173,6 @@ def all_imports() -> Iterator[tuple[Path, Import]]:
     return ((path, found) for path in SOURCES for found in imports(path))
 
 
-def complain(broken: list[str]) -> None:
-    """Fail with one line for each broken rule."""
-    assert not broken, "\n" + "\n".join(broken)
-
-
 def test_imports_point_down() -> None:
     """A part of marsdask imports itself and the parts below it, nothing beside or above."""
     broken = []
@@ -187,7 +182,7 @@ def test_imports_point_down() -> None:
             continue
         if theirs not in BELOW[mine]:
             broken.append(f"{title(path)}:{found.line}: {mine} imports {found.module}")
-    complain(broken)
+    assert not broken, "\n".join(broken)
 
 
 def test_the_scheduler_stands_alone() -> None:
@@ -199,7 +194,7 @@ def test_the_scheduler_stands_alone() -> None:
         and is_ours(found.module)
         and (not found.relative or part(found.module) != "scheduler")
     ]
-    complain(broken)
+    assert not broken, "\n".join(broken)
 
 
 def test_core_sees_the_contract_of_schedulers_only() -> None:
@@ -212,7 +207,7 @@ def test_core_sees_the_contract_of_schedulers_only() -> None:
         name = ".".join(found.module.split(".")[2:3])
         if name not in CONTRACT | BEYOND_CONTRACT.get(title(path), {}).keys():
             broken.append(f"{title(path)}:{found.line}: {found.module}")
-    complain(broken)
+    assert not broken, "\n".join(broken)
 
 
 def test_dask_is_known_in_few_places() -> None:
@@ -225,7 +220,7 @@ def test_dask_is_known_in_few_places() -> None:
         and part(module_name(path)) != "scheduler"
         and title(path) not in known
     ]
-    complain(broken)
+    assert not broken, "\n".join(broken)
 
 
 def test_imports_stand_at_the_top() -> None:
@@ -237,7 +232,7 @@ def test_imports_stand_at_the_top() -> None:
         and found.module.split(".")[0] not in LAZY_PACKAGES
         and found.module not in LAZY_IMPORTS.get(title(path), {})
     ]
-    complain(broken)
+    assert not broken, "\n".join(broken)
 
 
 @pytest.mark.parametrize(

@@ -114,6 +114,8 @@ def _transformed(
     node = as_node(a)
     normalize = np.lib.array_utils.normalize_axis_index
     axes = tuple(normalize(operator.index(axis), node.meta.ndim) for axis in axes)
+    if node.meta.dtype.kind not in "biufc":
+        raise TypeError(f"{name} takes numbers, not elements of type {node.meta.dtype}")
     if norm not in _NORMS:
         raise ValueError(f"norm is one of {_NORMS[1:]}, not {norm!r}")
     if name in ("rfft", "rfftn", "ihfft") and node.meta.dtype.kind == "c":

@@ -167,7 +167,10 @@ def _result_dtype(
     sample = np.ones((1,) * node.meta.ndim, node.meta.dtype)
     where = {"where": np.ones(sample.shape, np.bool_)} if masked else {}
     if recipe.whole is not None:
-        return np.asarray(recipe.whole(sample, axis=axes, **settings, **where)).dtype
+        value = recipe.whole(sample, axis=axes, **settings, **where)
+        # One object, or one string, no longer says which type the others may have.
+        if node.meta.dtype.kind not in "OT":
+            return np.asarray(value).dtype
     value = recipe.map(sample, axis=axes, keepdims=True, **settings, **where)
     return np.asarray(value if recipe.finalize is None else recipe.finalize(value)).dtype
 

@@ -429,8 +429,9 @@ def argpartition(
 def _check_kth(a: Any, kth: Any, axis: Any) -> None:
     shape = as_node(a).shape
     length = math.prod(numbers(shape)) if axis is None else numbers(shape)[axis]
-    for item in np.atleast_1d(kth).tolist():
-        if not -length <= operator.index(item) < length:
+    for item in map(operator.index, np.atleast_1d(kth).tolist()):
+        # Where there are no elements at all NumPy takes any.
+        if 0 not in shape and not -length <= item < length:
             raise ValueError(f"kth(={item}) out of bounds ({length})")
 
 

@@ -96,3 +96,14 @@ def test_wrong_arguments_are_refused_at_the_call():
         fft.rfft(tensor(np.ones(3, complex)))
     with pytest.raises(ValueError, match="different lengths"):
         fft.fftn(lazy, (3,), (0, 1))
+
+
+@pytest.mark.parametrize("name", ["fft", "irfft", "rfft", "hfft", "ihfft", "fftn", "rfft2"])
+@pytest.mark.parametrize("dtype", ["M8[s]", "m8[s]", "U2", "O"])
+def test_only_numbers_are_transformed(name, dtype):
+    """NumPy promotes nothing else to complex numbers."""
+    x = np.zeros((2, 4), "i8").astype(dtype)
+    with pytest.raises(TypeError):
+        getattr(np.fft, name)(x)
+    with pytest.raises(TypeError, match="numbers"):
+        getattr(fft, name)(tensor(x))

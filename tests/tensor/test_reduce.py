@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -278,3 +279,26 @@ def test_a_declaration_is_one_line() -> None:
     assert_same(
         norm(tensor_of(array, ((2, 1), (4,))), axis=0), np.linalg.norm(array, axis=0), rtol=1e-12
     )
+
+
+OBJECTS = [
+    np.array([0.5, 1], object),
+    np.array([[1, 2.5], [Fraction(1, 3), 4]], object),
+    np.array(["b", "aaaa", "c"], object),
+    np.array(["b", "aaaa", "c"], np.dtypes.StringDType()),
+]
+
+
+@pytest.mark.parametrize("array", OBJECTS, ids=["numbers", "fractions", "texts", "strings"])
+@pytest.mark.parametrize("name", ["sum", "prod", "max", "min", "mean", "ptp", "nansum", "nanmax"])
+@pytest.mark.parametrize("keepdims", [False, True])
+def test_objects_stay_what_they_are(array: Any, name: str, keepdims: bool) -> None:
+    """What all elements together give has the type that the elements decide, no other."""
+    lazy = mt.tensor(array, chunk_size=1)
+    try:
+        expected = getattr(np, name)(array, keepdims=keepdims)
+    except TypeError:
+        with pytest.raises(TypeError):
+            getattr(mt, name)(lazy, keepdims=keepdims).compute()
+        return
+    np.testing.assert_array_equal(getattr(mt, name)(lazy, keepdims=keepdims).compute(), expected)

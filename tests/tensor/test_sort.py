@@ -96,6 +96,17 @@ def test_partitions_put_kth_in_place(kth):
     np.testing.assert_array_equal(x[mt.argpartition(lazy, kth).compute()][at], np.sort(x)[at])
 
 
+@pytest.mark.parametrize("name", ["partition", "argpartition"])
+@pytest.mark.parametrize("shape", [(0,), (0, 3), (3, 0)])
+@pytest.mark.parametrize("axis", [None, 0, -1])
+def test_of_nothing_any_rank_is_taken(name, shape, axis):
+    """NumPy compares ranks with the length only where there are elements."""
+    found = getattr(mt, name)(tensor(np.ones(shape), 2), (0, 7), axis)
+    expected = getattr(np, name)(np.ones(shape), (0, 7), axis)
+    assert found.dtype == expected.dtype
+    np.testing.assert_array_equal(found.compute(), expected, strict=True)
+
+
 def test_wrong_arguments_are_refused_at_the_call():
     """Axes, kinds, ranks and fields are checked where they are written."""
     lazy = tensor(np.ones((3, 4)))
