@@ -152,13 +152,17 @@ class PlacingScheduler(distributed.Scheduler):
         policy = self._ours(ts)
         if policy is None or not self.running or float("inf") == self.WORKER_SATURATION:
             return super()._transition_waiting_processing(key, stimulus_id)
-        home = self._home(ts)
-        if home is not None and self.is_rootish(ts) and home not in self._slots(ts):
-            # Tasks that are at home elsewhere come first; then whoever is idle takes this one.
-            if not self._looking:
-                self._looking = True
-                self.loop.add_callback(self._look, stimulus_id)
-            return {key: "queued"}, {}, {}
+        if self.is_rootish(ts):
+            slots = self._slots(ts)
+            if not slots:
+                return {key: "queued"}, {}, {}  # as most of a large graph, so nothing is compared
+            home = self._home(ts)
+            if home is not None and home not in slots:
+                # Tasks that are at home elsewhere come first; then whoever is idle takes this one.
+                if not self._looking:
+                    self._looking = True
+                    self.loop.add_callback(self._look, stimulus_id)
+                return {key: "queued"}, {}, {}
         chosen = self._choose(ts, policy)
         if chosen is None:
             return {key: "queued"}, {}, {}
