@@ -15,8 +15,10 @@ from dataclasses import replace
 from typing import Any
 
 from dask.highlevelgraph import HighLevelGraph, MaterializedLayer
-from distributed import Client, Future, Security, default_client
+from distributed import Client, Future, KilledWorker, Security, default_client
+from distributed.client import FutureCancelledError
 from distributed.comm import CommClosedError, connect
+from distributed.scheduler import NoWorkerError
 
 from .base import (
     Callback,
@@ -32,6 +34,7 @@ from .base import (
 from .dask_graph import cull
 from .errors import ResultLost, SchedulerClosed, Unreachable
 from .events import GraphSubmitted, TaskDone, TaskFailed
+from .failures import clear
 from .handle import Submission
 from .held import Held
 
@@ -125,7 +128,12 @@ class DaskScheduler:
         """Fetch held results."""
         if not keys:
             return []
-        values: list[Any] = self._client.gather(self._held.get(keys))
+        try:
+            values: list[Any] = self._client.gather(self._held.get(keys))
+        except FutureCancelledError as error:
+            raise ResultLost(error.key) from None
+        except (KilledWorker, NoWorkerError) as error:
+            raise clear(error) from None
         return values
 
     @property
@@ -267,10 +275,10 @@ class _ClusterSubmission(Submission):
     def _fail(self, future: Future[Any]) -> None:
         error: BaseException
         if future.status == "error":
-            error = future.exception().with_traceback(future.traceback())
+            error = clear(future.exception()).with_traceback(future.traceback())
             failed = self._blamed(future)
         else:
-            error, failed = ResultLost(f"the cluster lost or cancelled {future.key!r}"), future.key
+            error, failed = ResultLost(future.key), future.key
         if self._scheduler._end(self, hold=False):
             self.emit(TaskFailed(failed, error))
             self.finish("failed", error, failed)

@@ -37,7 +37,11 @@ class MemoryBudgetError(MarsdaskError, MemoryError):
         super().__init__(f"{text}; {suggestion}" if suggestion else text)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.op, self.chunk, self.nbytes, self.budget, self.suggestion)
+        return (
+            type(self),
+            (self.op, self.chunk, self.nbytes, self.budget, self.suggestion),
+            vars(self),
+        )
 
 
 def _mebibytes(nbytes: int) -> str:
@@ -63,11 +67,24 @@ class WorkerDied(MarsdaskError, RuntimeError):
         super().__init__(f"the worker process running task {key!r} died ({cause})")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.key, self.exitcode)
+        return type(self), (self.key, self.exitcode), vars(self)
 
 
 class ResultLost(MarsdaskError, RuntimeError):
     """A cluster lost a result that it cannot compute again, or somebody else cancelled it."""
+
+    def __init__(
+        self, key: Hashable, why: str = "the worker that held it died, or it was cancelled"
+    ) -> None:
+        self.key = key
+        self.why = why
+        super().__init__(
+            f"{key!r} is lost: {why}. The cluster has only the result of what was executed before, "
+            "so write the expression anew and execute it again"
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.key, self.why), vars(self)
 
 
 class HookChanged(MarsdaskError, ImportError):
@@ -83,7 +100,24 @@ class HookChanged(MarsdaskError, ImportError):
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.who, self.version, self.problems)
+        return type(self), (self.who, self.version, self.problems), vars(self)
+
+
+class VersionMismatch(MarsdaskError, ImportError):
+    """A client, a worker and a supervisor have versions that cannot work together."""
+
+    def __init__(self, who: str, packages: Iterable[str], table: str) -> None:
+        self.who = who
+        self.packages = tuple(packages)
+        self.table = table
+        super().__init__(
+            f"{who} have versions of {', '.join(self.packages)} that do not work together:\n\n"
+            f"{table}\n\nInstall the same ones everywhere "
+            '(with marsdask.versions set to "warn" they try)'
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.who, self.packages, self.table), vars(self)
 
 
 class NoSupervisor(MarsdaskError, OSError):
@@ -103,7 +137,7 @@ class Unreachable(MarsdaskError, ConnectionError):
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.address, self.seconds, self.cause)
+        return type(self), (self.address, self.seconds, self.cause), vars(self)
 
 
 class UnknownScheduler(MarsdaskError, ValueError):
@@ -117,4 +151,4 @@ class UnknownScheduler(MarsdaskError, ValueError):
         super().__init__(f"unknown scheduler {name!r}{hint} known: {', '.join(self.known)}")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.name, self.known)
+        return type(self), (self.name, self.known), vars(self)

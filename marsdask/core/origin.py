@@ -7,7 +7,10 @@ import sys
 from types import CodeType
 from typing import NamedTuple
 
-_LIBRARIES = ("marsdask", "numpy", "pandas", "sklearn", "dask", "distributed", "functools")
+_LIBRARIES = (
+    *("marsdask", "numpy", "pandas", "sklearn", "dask", "distributed", "functools"),
+    *("concurrent", "threading"),  # below a supervisor's threads there is no user
+)
 
 
 class Origin(NamedTuple):

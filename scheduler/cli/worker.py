@@ -14,8 +14,9 @@ from typing import Any
 import dask.config
 from distributed.core import rpc
 
-from ..errors import NoSupervisor
-from ..standing import with_scheme
+from ..errors import NoSupervisor, VersionMismatch
+from ..standing import identify, with_scheme
+from ..versions import check, versions
 from ..worker import MarsNanny, binding
 from ..worker.host import Host
 from . import discovery, reach
@@ -69,6 +70,7 @@ class WorkerService:
             endpoints, self.settings.security, self.death_timeout
         )
         self.address = address
+        await self._greet()
         known = [with_scheme(endpoint, self.settings.security) for endpoint in endpoints]
         self._nannies = [
             MarsNanny(address, supervisors=known, **options)
@@ -76,6 +78,16 @@ class WorkerService:
         ]
         await asyncio.gather(*self._nannies)
         print(f"Mars Worker started at {self.endpoint}", flush=True)  # noqa: T201
+
+    async def _greet(self) -> None:
+        """Refuse a supervisor of versions that are too far from this one's."""
+        arguments = self.settings.security.get_connection_args("worker")
+        told = await identify(self.address, arguments)
+        theirs = told.get("marsdask", {}).get("versions", {})
+        try:
+            check("this worker", versions(), "the supervisor", theirs)
+        except VersionMismatch as error:
+            raise ConfigError(str(error)) from error
 
     @property
     def endpoint(self) -> str:

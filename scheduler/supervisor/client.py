@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -12,7 +15,9 @@ from distributed import Client, Security
 from .. import limits
 from ..base import Callback, Capabilities, Handle, Hint, Key, TaskGraph
 from ..dask import PATIENCE, DaskScheduler, identity
-from ..errors import SchedulerClosed
+from ..errors import SchedulerClosed, VersionMismatch
+from ..failures import no_workers
+from ..versions import check, versions
 from ..web.guard import client_token
 from ..web.visit import admitted
 from .hints import coloured
@@ -21,6 +26,11 @@ from .packing import packed
 from .remote import RemoteJob
 from .resuming import ResumingClient
 from .server import installed_version
+
+logger = logging.getLogger(__name__)
+
+#: Seconds after which it is looked why a graph has not ended.
+_SOON = 2.0
 
 
 class SupervisorScheduler(DaskScheduler):
@@ -49,6 +59,10 @@ class SupervisorScheduler(DaskScheduler):
         token: str | None = None,
     ) -> None:
         self._local: LocalProcess | None = None
+        self._looking = False
+        """Whether it will be seen soon what has become of submissions."""
+        self._sessions: set[str] = set()
+        """Those that the supervisor has heard of."""
         if address is None:
             dirs = [spill_dirs] if isinstance(spill_dirs, str) else list(spill_dirs or ())
             self._local = _start(n_worker, n_cpu, memory_limit, dirs, web)
@@ -62,10 +76,20 @@ class SupervisorScheduler(DaskScheduler):
         except BaseException:
             self._end_local()
             raise
-        told = identity(self.client).get("marsdask", {})
+        told = self._greeted()
         # Another version may make other tasks of the same nodes.
         compiles = told.get("compiles", False) and told["version"] == installed_version()
         self.capabilities = replace(type(self).capabilities, compiles=compiles)
+
+    def _greeted(self) -> Mapping[str, Any]:
+        """Return what the supervisor says of itself, which must be of versions like ours."""
+        told: Mapping[str, Any] = identity(self.client).get("marsdask", {})
+        try:
+            check("this client", versions(), "the supervisor", told.get("versions", {}))
+        except VersionMismatch:
+            self.close()
+            raise
+        return told
 
     def submit(
         self,
@@ -78,7 +102,25 @@ class SupervisorScheduler(DaskScheduler):
         """Send the part of the graph that the cluster does not have yet, its sources coloured."""
         if hints:
             hints = coloured(graph, hints, len(self.client.nthreads()))
-        return super().submit(graph, keys, hints=hints, callbacks=callbacks)
+        handle = super().submit(graph, keys, hints=hints, callbacks=callbacks)
+        if not self._looking:
+            self._looking = True
+            loop: Any = self.client.loop
+            loop.add_callback(loop.call_later, _SOON, self._look)
+        return handle
+
+    def _look(self) -> None:
+        self._looking = False
+        if any(handle.state == "running" for handle in list(self._running)):
+            asyncio.ensure_future(self._warn())  # noqa: RUF006 - nobody waits for it
+
+    async def _warn(self) -> None:
+        """Say so if what was sent waits for workers."""
+        supervisor: Any = self.client.scheduler
+        with suppress(OSError):
+            if not await supervisor.ncores():
+                known = await supervisor.identity(n_workers=0)
+                logger.warning("the job waits, since there are %s", no_workers(known["address"]))
 
     def compile(
         self,
@@ -94,6 +136,7 @@ class SupervisorScheduler(DaskScheduler):
         gained one reference.
         """
         data = packed(compilation)
+        self._sessions.add(session)
         job = RemoteJob(self, callbacks)
         with self._held.exclusive():
             if self._closed:
@@ -120,7 +163,13 @@ class SupervisorScheduler(DaskScheduler):
 
     def close(self) -> None:
         """Cancel and release everything; end what was started here."""
+        client, sessions = self._client, list(self._sessions)
+        self._sessions.clear()
         super().close()
+        if sessions and client.status == "running":  # it is somebody else's, and stays
+            with suppress(OSError):
+                peer: Any = client.scheduler
+                client.sync(peer.mars_leave, client=client.id, sessions=sessions)
         self._end_local()
 
     def _end_local(self) -> None:

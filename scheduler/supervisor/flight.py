@@ -132,7 +132,7 @@ class Flight:
         tasks = scheduler.tasks
         lost = [key for key in prepared.outside if key not in tasks]
         if lost:
-            raise ResultLost(f"the cluster lost or cancelled {lost[0]!r}")
+            raise ResultLost(lost[0])
         fresh = [
             key for key in prepared.graph if key not in tasks or tasks[key].state == "released"
         ]
@@ -188,7 +188,7 @@ class Flight:
             blamed = task.exception_blame or task
             self._fail(Failed(blamed.key, blamed.exception))
         elif finish == "forgotten" and key in self._window_of:
-            self._fail(ResultLost(f"the cluster lost or cancelled {key!r}"))
+            self._fail(ResultLost(key))
 
     def _fail(self, error: BaseException) -> None:
         self._failure = self._failure or error

@@ -28,6 +28,7 @@ HOOKS = (
     Hook("distributed.scheduler", "Scheduler.client_releases_keys", ("keys", "client")),
     Hook("distributed.scheduler", "Scheduler.add_client", ("comm", "client", "versions")),
     Hook("distributed.scheduler", "Scheduler.add_worker", ("comm",)),
+    Hook("distributed.scheduler", "Scheduler.remove_worker", ("address", "expected")),
     Hook("distributed.scheduler", "Scheduler.add_keys", ("worker", "keys")),
     Hook("distributed.scheduler", "Scheduler.update_data", ("who_has", "nbytes", "client")),
     Hook("distributed.spans", "SpansSchedulerExtension.heartbeat", ("ws", "data")),

@@ -14,7 +14,7 @@ import sys
 import time
 import uuid
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -26,6 +26,7 @@ from distributed.diagnostics.plugin import SchedulerPlugin
 
 from ..base import ChunkInfo, Done, Key, Stage, describe
 from ..dask import pooled, together
+from ..failures import clear, no_workers
 from .flight import Failed, Flight, Watch, prepare
 from .packing import unpacked
 from .recording import told
@@ -61,6 +62,8 @@ class Job:
     state: str = "pending"
     start: float = field(default_factory=time.time)
     end: float | None = None
+    left: float | None = None
+    """When its session ended, or its client went."""
     total: int = 0
     done: int = 0
     error: str | None = None
@@ -123,11 +126,15 @@ class Jobs(SchedulerPlugin):
             "mars_job": self.job,
             "mars_cancel": self.cancel,
             "mars_jobs": self.list,
+            "mars_leave": self.leave,
         }
         scheduler.add_plugin(self)
 
     async def compile(self, *, client: str, session: str, name: str, compilation: bytes) -> str:
         """Start to drive a pickled compilation; return the number of the job."""
+        if client not in self.scheduler.clients:
+            # Nobody would free what it keeps in the name of a client that has gone.
+            raise ConnectionError(f"the client {client} is not connected")
         job = Job(uuid.uuid4().hex, session, name, client)
         self.jobs[job.id] = job
         self._order.append(job.id)
@@ -162,18 +169,26 @@ class Jobs(SchedulerPlugin):
     def told(self, job: Job) -> dict[str, Any]:
         """Return what there is to say of a job, and why it waits if it does."""
         idle = not job.ended and not self.scheduler.workers
-        reason = f"no workers: start some with mars-worker -s {_endpoint(self.scheduler.address)}"
-        return job.told() | {"reason": reason if idle else None}
+        return job.told() | {"reason": no_workers(self.scheduler.address) if idle else None}
 
     def transition(self, key: Key, start: str, finish: str, *args: Any, **options: Any) -> None:
         """Tell jobs of their tasks."""
         self._watch.transition(key, start, finish)
 
+    async def leave(self, *, client: str, sessions: Sequence[str]) -> None:
+        """Take note that sessions of a client have ended, though it stays."""
+        self._leave([job for job in self.jobs.values() if job.session in sessions], client)
+
     def remove_client(self, scheduler: Any, client: str) -> None:
         """Stop the jobs of a client that is gone."""
-        for job in self.jobs.values():
-            if job.client == client and job.task is not None:
-                job.task.cancel()
+        self._leave(self.jobs.values(), client)
+
+    def _leave(self, jobs: Iterable[Job], client: str) -> None:
+        for job in jobs:
+            if job.client == client and job.left is None:
+                job.left = time.time()
+                if job.task is not None:
+                    job.task.cancel()
 
     async def close(self) -> None:
         """Stop everything."""
@@ -201,7 +216,7 @@ class Jobs(SchedulerPlugin):
         except asyncio.CancelledError:
             state = "cancelled"
         except Failed as failed:
-            error, node = await self._apart(failed.error), None
+            error, node = clear(await self._apart(failed.error)), None
             if hasattr(compilation, "explain"):
                 error, node = compilation.explain(failed.key, error)
             outcome = _failure(error, failed.key, node)
@@ -314,10 +329,6 @@ def _politely(func: Any, *args: Any) -> Any:
         return func(*args)
     finally:
         sys.setswitchinterval(usual)
-
-
-def _endpoint(address: str) -> str:
-    return address.removeprefix("tcp://")
 
 
 async def _notify(job: Job) -> None:

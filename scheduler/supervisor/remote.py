@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from ..base import Callback, Done
+from ..errors import NoSupervisor
 from ..events import GraphSubmitted, TaskDone
 from ..handle import Submission
 
@@ -61,9 +62,11 @@ class RemoteJob(Submission):
                 await self._client.scheduler.mars_cancel(job=self.id)
                 return True
             await self._listen()
-        except (OSError, _Unknown):
-            if generation is None or not await self._client.resumed(generation):
+        except (OSError, _Unknown) as error:
+            if generation is None:
                 raise
+            if not await self._client.resumed(generation):
+                raise NoSupervisor(self._client.abandoned) from error
             return False
         return True
 

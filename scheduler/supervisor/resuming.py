@@ -42,6 +42,8 @@ class ResumingClient(Client):
         self.generation = 0
         """How often it has gone on with another supervisor, or with the same one anew."""
         self._standing: Standing | None = None
+        self._left = ""
+        """The address of the supervisor that went last."""
         self._candidates: list[str] = []
         self._graphs: list[dict[str, Any]] = []
         self._graphs_lock = threading.Lock()
@@ -93,6 +95,15 @@ class ResumingClient(Client):
         # The first may be a door that others cannot be reached by, and always leads to one.
         self._candidates = list(dict.fromkeys([*self._candidates[:1], address, *others]))
 
+    @property
+    def abandoned(self) -> str:
+        """What to say when no supervisor is found to go on with."""
+        known = ", ".join(self._candidates)
+        return (
+            f"the supervisor at {self._left} is gone, and in {keep():g} s (marsdask.failover.keep) "
+            f"none was active at {known}: start one, and a new session"
+        )
+
     async def resumed(self, generation: int) -> bool:
         """Wait until it has gone on since ``generation``; whether it has."""
         deadline = time.monotonic() + keep()
@@ -128,13 +139,14 @@ class ResumingClient(Client):
             return
         self.status = "connecting"
         self.scheduler_comm = None
+        self._left = self.scheduler.address
         self.rpc.remove(self.scheduler.address)
         logger.warning("the supervisor at %s is gone", self.scheduler.address)
         try:
             await self._go_on()
         except (OSError, ImportError) as error:
             logger.error("%s", error)  # noqa: TRY400 - its traceback says no more
-            self._give_up(list(self.futures), "no supervisor has taken over")
+            self._give_up(list(self.futures), self.abandoned)
             await self._close()
 
     async def _go_on(self) -> None:
@@ -171,7 +183,8 @@ class ResumingClient(Client):
             self._send_to_scheduler_safe({"op": "client-desires-keys", "keys": held})
         for message in [*graphs, *(one for one in waiting if one["op"] != "update-graph")]:
             self._send_to_scheduler_safe(message)
-        self._give_up(lost, "its workers are gone too")
+        why = f"the supervisor at {self._left} is gone, and no worker that is left has it"
+        self._give_up(lost, why)
         logger.warning(
             "going on with the supervisor at %s: %d results kept, %d lost, %d graphs sent again",
             self.scheduler.address,
@@ -188,7 +201,7 @@ class ResumingClient(Client):
         for key in keys:
             state = self.futures.get(key)
             if state is not None:
-                state.set_error(ResultLost(f"{key!r} is lost with its supervisor: {why}"), None)
+                state.set_error(ResultLost(key, why), None)
 
     async def _watch(self) -> None:
         """Leave a supervisor that does not answer, once another has taken its place."""

@@ -10,16 +10,20 @@ from typing import Any
 
 import dask.config
 from distributed.comm import get_address_host_port
+from distributed.core import Status
 from distributed.security import Security
 
 from .. import hooks
+from .. import versions as compatible
 from ..environment import installed
+from ..errors import VersionMismatch
 from ..web import nodes as web_nodes
 from ..web import older, rest
 from ..web import sessions as web_sessions
 from ..web.door import open_door
 from ..web.guard import Token, protect
 from ..web.tls import admitting, dashboard_tls
+from .blame import exonerate
 from .hooks import HOOKS
 from .jobs import Jobs
 from .orphans import Orphans, TolerantSpans
@@ -127,10 +131,29 @@ class Supervisor(PlacingScheduler):
             message = f"{self.address} stands by; join the active supervisor"
             await comm.write({"status": "error", "message": message, "time": time.time()})
             return
+        theirs = compatible.told(told["versions"], told.get("extra", {}).get("mars"))
+        try:
+            compatible.check("the supervisor", compatible.versions(), "the worker", theirs)
+        except VersionMismatch as error:
+            answer = {"status": "error", "message": str(error), "mismatch": True}
+            await comm.write(answer | {"time": time.time()})
+            return
         await super().add_worker(comm, **told)
+
+    async def remove_worker(self, address: str, *, expected: bool = False, **told: Any) -> Any:
+        """Remove a worker; tasks that were still waiting there are not suspected of its death."""
+        if not expected and self.status is Status.running:
+            await exonerate(self, self.coerce_address(address))
+        return await super().remove_worker(address, expected=expected, **told)
 
     async def add_client(self, comm: Any, client: str, versions: dict[str, Any]) -> None:
         """Let a client in, once the workers of an earlier supervisor have come over."""
+        mine, theirs = compatible.versions(), compatible.told(versions)
+        try:
+            compatible.check("the supervisor", mine, "the client", theirs)
+        except VersionMismatch as error:
+            await comm.write([{"op": "stream-start", "error": str(error)}])
+            return
         if self.succession.active:
             await self.succession.settled()
         await super().add_client(comm, client, versions)
@@ -169,6 +192,7 @@ class Supervisor(PlacingScheduler):
         found["type"] = "Scheduler"
         found["marsdask"] = {
             "version": installed_version(),
+            "versions": compatible.versions(),
             "compiles": True,
             "role": "standby" if self.standby else "active",
             "epoch": self.succession.epoch,

@@ -79,8 +79,8 @@ def pass_gate(address: tuple[str, int], value: Any, *_: Any) -> Any:
 class Gate:
     """Holds tasks up until it is opened; works over threads, processes and hosts' loopback."""
 
-    def __init__(self) -> None:
-        self._server = socket.create_server(("127.0.0.1", 0))
+    def __init__(self, host: str = "127.0.0.1") -> None:
+        self._server = socket.create_server((host, 0))
         self._server.settimeout(DEADLINE)
         self._waiting: list[socket.socket] = []
         self.address: tuple[str, int] = self._server.getsockname()

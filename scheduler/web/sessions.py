@@ -89,16 +89,20 @@ async def list_sessions(call: Api) -> Any:
     sessions = call.server.sessions
     if call.get_argument("action", "") == "get_last_idle_time":
         return str(sessions.idle_since(None) or "")
+    return {"sessions": [_session_told(call, *one) for one in sessions.all().items()]}
+
+
+def _session_told(call: Api, session: str, jobs: list[Any]) -> dict[str, Any]:
+    left: list[float | None] = [job.left for job in jobs]
+    # It ends with the last of its clients.
+    ended = None if None in left else max(filter(None, left), default=None)
     return {
-        "sessions": [
-            {
-                "session_id": session,
-                "tasks": len(jobs),
-                "running": sum(not job.ended for job in jobs),
-                "last_idle_time": sessions.idle_since(session),
-            }
-            for session, jobs in sessions.all().items()
-        ]
+        "session_id": session,
+        "state": "open" if ended is None else "ended",
+        "end_time": ended,
+        "tasks": len(jobs),
+        "running": sum(not job.ended for job in jobs),
+        "last_idle_time": call.server.sessions.idle_since(session),
     }
 
 
@@ -111,7 +115,7 @@ async def show_session(call: Api, session_id: str) -> Any:
     jobs = _jobs(call, session_id)
     if action == "get_last_idle_time":
         return str(call.server.sessions.idle_since(session_id) or "")
-    return {"session_id": session_id, "tasks": len(jobs)}
+    return _session_told(call, session_id, jobs)
 
 
 async def create_session(call: Api, session_id: str) -> str:

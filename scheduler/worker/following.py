@@ -118,6 +118,8 @@ class FollowingWorker(distributed.Worker):
         if response["status"] != "OK":
             logger.info("%s: %s", found.address, response.get("message"))
             await comm.close()
+            if response.get("mismatch"):
+                raise ImportError(response["message"])
             return False
         self.epoch, self._served = found.epoch, True
         self._silence.answered()

@@ -15,6 +15,7 @@ from .. import hooks
 from ..storage.shared import own_memory
 from .hooks import NANNY_HOOKS
 from .host import HARD, Share
+from .record import Record
 from .server import MarsWorker
 
 logger = logging.getLogger(__name__)
@@ -39,6 +40,13 @@ class MarsNanny(distributed.Nanny):
         options.setdefault("worker_class", MarsWorker)
         if ledger is not None:
             options["ledger"] = ledger
+        self._record = None
+        if isinstance(options["worker_class"], type) and issubclass(
+            options["worker_class"], MarsWorker
+        ):
+            self._record = Record.start()
+        if self._record is not None:
+            options["record"] = self._record.path
         super().__init__(*args, **options)
         # distributed derives the section of its configuration from the class's name.
         self.blocked_handlers = dask.config.get("distributed.nanny.blocked-handlers", [])
@@ -48,12 +56,17 @@ class MarsNanny(distributed.Nanny):
         )
         self.memory_manager.host = None if ledger is None else Share(ledger[0])
         self.handlers["mars_follow"] = self.follow
+        self.handlers["mars_ran"] = self.ran
 
     def follow(self, *, address: str) -> None:
         """Take note that the worker goes on with the supervisor at ``address``."""
         logger.warning("%s goes on with the supervisor at %s", self.worker_address, address)
         self.scheduler_addr = address
         self.scheduler = self.rpc(address)
+
+    def ran(self) -> list[Any] | None:
+        """Tell what the worker process runs, or ran when it died; ``None`` if that is unknown."""
+        return None if self._record is None else self._record.read()
 
     async def start_unsafe(self) -> Any:
         """Start the worker process and watch it."""
@@ -70,7 +83,11 @@ class MarsNanny(distributed.Nanny):
     async def close(self, *args: Any, **options: Any) -> Any:
         """Close, and take note of why unless that is known."""
         self.reason = self.reason or options.get("reason")
-        return await super().close(*args, **options)
+        closed = await super().close(*args, **options)
+        if self._record is not None:
+            self._record.close()
+            self._record = None
+        return closed
 
 
 class ProcessMemory(NannyMemoryManager):

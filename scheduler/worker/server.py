@@ -28,6 +28,7 @@ from .following import FollowingWorker
 from .hooks import WORKER_HOOKS
 from .host import Share
 from .peers import NAME, Peers, introduction
+from .record import Running
 from .sharing import Sharing, SharingComm
 from .spilling import Spilling
 from .state import MarsWorkerState, MemoryFreedEvent
@@ -50,7 +51,8 @@ class MarsWorker(FollowingWorker):
     process takes before any task (default: those it takes now). With ``io_threads`` that many
     threads write results to disk and into shared memory, each directory ``io_parallel`` at a time,
     and the event loop never does; else it writes what is beyond distributed's thresholds.
-    ``ledger`` is what the worker processes of the host take together, and this one's row there.
+    ``ledger`` is what the worker processes of the host take together, and this one's row there,
+    ``record`` where the nanny learns what runs.
     """
 
     def __init__(
@@ -63,6 +65,7 @@ class MarsWorker(FollowingWorker):
         io_threads: int | None = None,
         io_parallel: int = 1,
         ledger: tuple[str, int] | None = None,
+        record: str | None = None,
         **options: Any,
     ) -> None:
         hooks.check(type(self).__name__, WORKER_HOOKS)
@@ -88,7 +91,7 @@ class MarsWorker(FollowingWorker):
         self._directories: Directories | None = None
         self.spilling = Spilling(self.data, io_threads or 1)
         self.sharing = self.spilling.sharing = self._share()
-        self._admit(baseline)
+        self._admit(baseline, record)
         self._asking: asyncio.TimerHandle | None = None
         self.share = self._join(ledger)
         if isinstance(self.data, SpillBuffer):
@@ -148,7 +151,11 @@ class MarsWorker(FollowingWorker):
     def _placed(self, worker: distributed.Worker) -> dict[str, Any] | None:
         return None if self.sharing is None else introduction()
 
-    def _admit(self, baseline: int | None) -> None:
+    _running: Running | None = None
+
+    def _admit(self, baseline: int | None, record: str | None) -> None:
+        if record is not None and isinstance(self.state, MarsWorkerState):
+            self._running = self.state.record = Running(record)
         limit = self.memory_manager.memory_limit
         if not limit or not isinstance(self.state, MarsWorkerState):
             return
@@ -242,6 +249,9 @@ class MarsWorker(FollowingWorker):
             self._asking.cancel()
         if self.share is not None:
             self.share.close()
+        if self._running is not None:
+            self.state.record = None  # type: ignore[attr-defined]
+            self._running.close()
         await self.spilling.close()
         if self.sharing is not None:
             self.sharing.pool.close()

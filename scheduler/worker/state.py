@@ -18,6 +18,7 @@ from distributed.worker_state_machine import (
 )
 
 from .admission import Admission, Verdict
+from .record import Running
 from .sharing import Sharing
 
 
@@ -42,6 +43,8 @@ class MarsWorkerState(WorkerState):
     ask_again: Callable[[], None] | None = None
     """Sees to it that a :class:`MemoryFreedEvent` comes, in case other processes free memory."""
     sharing: Sharing | None = None
+    record: Running | None = None
+    """Where the nanny sees what runs."""
 
     def _next_ready_task(self) -> TaskState | None:
         ts = super()._next_ready_task()
@@ -75,11 +78,15 @@ class MarsWorkerState(WorkerState):
 
     def _acquire_resources(self, ts: TaskState) -> None:
         super()._acquire_resources(ts)
+        if self.record is not None:
+            self.record.begin(ts.key)
         if self.admission is not None:
             self.admission.start(ts.key, needs(ts))
 
     def _release_resources(self, ts: TaskState) -> None:
         super()._release_resources(ts)
+        if self.record is not None:
+            self.record.end(ts.key)
         if self.admission is not None:
             self.admission.end(ts.key)
 

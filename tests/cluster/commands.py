@@ -11,7 +11,7 @@ import subprocess
 import sys
 import threading
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import psutil
 
@@ -41,7 +41,7 @@ def free_port() -> int:
 class Command:
     """A command line as the documents have it, running."""
 
-    def __init__(self, line: str, **environment: str) -> None:
+    def __init__(self, line: str, *, within: Sequence[str] = (), **environment: str) -> None:
         name, *arguments = shlex.split(line.replace("\\\n", " "))
         self.line = line
         if name in scripts():
@@ -51,7 +51,7 @@ class Command:
             assert name == "python", line
             start = []
         self.process = subprocess.Popen(
-            [sys.executable, *start, *arguments],
+            [*within, sys.executable, *start, *arguments],
             cwd=ROOT,
             # Importing pytest's plugins or measuring coverage there helps nobody.
             env=os.environ | {"PYTHONPATH": str(ROOT)} | environment,

@@ -9,6 +9,7 @@ from typing import ClassVar
 import dask.config
 from dask.highlevelgraph import HighLevelGraph, MaterializedLayer
 from distributed import Client
+from distributed.diagnostics.plugin import SchedulerPlugin
 
 from tests.cluster.commands import DEADLINE
 
@@ -43,6 +44,40 @@ def run(main):
     memory = {f"distributed.worker.memory.{name}": False for name in ("spill", "pause")}
     with dask.config.set(memory):
         asyncio.run(limited())
+
+
+class News(SchedulerPlugin):
+    """Hears whenever something changes in a scheduler or in workers."""
+
+    name = "news"
+
+    def __init__(self):
+        self.there = asyncio.Event()
+
+    def transition(self, *args, **options):
+        self.there.set()
+
+    def add_worker(self, scheduler, worker):
+        self.there.set()
+
+    def remove_worker(self, scheduler, worker, **options):
+        self.there.set()
+
+
+async def until(condition, scheduler, *workers):
+    """Look at a condition whenever a server changes until it holds; the caller has a deadline."""
+    news = News()
+    scheduler.add_plugin(news)
+    for worker in workers:
+        worker.plugins[news.name] = news
+    try:
+        while not condition():
+            news.there.clear()
+            await news.there.wait()
+    finally:
+        scheduler.remove_plugin(name=news.name)
+        for worker in workers:
+            worker.plugins.pop(news.name, None)
 
 
 def annotated(tasks, **annotations):

@@ -5,7 +5,6 @@ Distributed's own suite says it all (``make compat``); this is the short form, f
 
 from __future__ import annotations
 
-import asyncio
 import operator
 from concurrent.futures import CancelledError
 
@@ -34,7 +33,7 @@ from distributed.diagnostics.plugin import SchedulerPlugin
 
 from marsdask.scheduler.supervisor import Supervisor
 from marsdask.scheduler.worker import MarsWorker
-from tests.cluster.loop import HOST, Gates, cluster, pass_gate, run
+from tests.cluster.loop import HOST, Gates, cluster, pass_gate, run, until
 
 
 def where(*_):
@@ -84,13 +83,22 @@ class Seen(SchedulerPlugin):
             self.finished.append(key)
 
 
-async def until(condition):
-    """Let the servers work until a condition holds; the test's deadline ends it."""
-    while not condition():  # noqa: ASYNC110 - servers set no events of ours
-        await asyncio.sleep(0.01)
+def on_a_cluster(habit):
+    """Make a test of a coroutine function, on a cluster that validates its states at every step."""
+
+    async def main():
+        async with cluster(Supervisor, MarsWorker, validate=True) as (server, client):
+            await habit(server, client)
+
+    def test():
+        run(main)
+
+    test.__name__, test.__doc__ = habit.__name__, habit.__doc__
+    return test
 
 
-async def futures(server, client):
+@on_a_cluster
+async def test_futures(server, client):
     """Results, errors of their own types, and completion in any order."""
     assert await client.gather(client.map(abs, [-1, -2])) == [1, 2]
     broken = client.submit(operator.truediv, 1, 0)
@@ -102,16 +110,19 @@ async def futures(server, client):
     assert found == {1, 2, 3, 4, 5}
 
 
-async def released(server, client):
+@on_a_cluster
+async def test_released(server, client):
     """Forget what nobody refers to any longer, here and there."""
     future = client.submit(abs, -1)
     await future
     del future
-    await until(lambda: not server.tasks)
-    await until(lambda: not any(worker.data for worker in server.test_workers))
+    await until(lambda: not server.tasks, server)
+    workers = server.test_workers
+    await until(lambda: not any(worker.data for worker in workers), server, *workers)
 
 
-async def scattered(server, client):
+@on_a_cluster
+async def test_scattered(server, client):
     """Send data to one worker, to all, or to the named one."""
     named = server.test_workers[1].address
     (future,) = await client.scatter([7], workers=[named])
@@ -122,7 +133,8 @@ async def scattered(server, client):
     assert await client.gather({"a": [everywhere]}) == {"a": ["x"]}
 
 
-async def cancelled(server, client):
+@on_a_cluster
+async def test_cancelled(server, client):
     """Cancel a task and what depends on it; others go on."""
     gate = Gates.new("cancelled")
     running = client.submit(pass_gate, "cancelled", pure=False)
@@ -135,16 +147,18 @@ async def cancelled(server, client):
     assert await client.submit(abs, -3) == 3
 
 
-async def resources(server, client):
+@on_a_cluster
+async def test_resources(server, client):
     """Run a task where its resource is; it waits while nobody has it."""
     future = client.submit(where, resources={"GPU": 1}, pure=False)
-    await until(lambda: server.unrunnable)
+    await until(lambda: server.unrunnable, server)
     device = MarsWorker(server.address, host=HOST, nthreads=1, resources={"GPU": 1})
     async with device:
         assert await future == device.address
 
 
-async def restrictions(server, client):
+@on_a_cluster
+async def test_restrictions(server, client):
     """Tasks stay where they were told to."""
     one, other = (worker.address for worker in server.test_workers)
     places = client.map(where, range(6), workers=[one], pure=False)
@@ -153,7 +167,8 @@ async def restrictions(server, client):
     assert await free in {one, other}
 
 
-async def priorities(server, client):
+@on_a_cluster
+async def test_priorities(server, client):
     """Of tasks that wait, the urgent ones start first."""
     worker = server.test_workers[0].address
     gate = Gates.new("priorities")
@@ -164,7 +179,7 @@ async def priorities(server, client):
         for level in (1, 3, 2)
     ]
     state = server.test_workers[0].state
-    await until(lambda: len(state.ready) == len(waiting))
+    await until(lambda: len(state.ready) == len(waiting), server, server.test_workers[0])
     gate.go.set()
     await client.gather([first, *waiting])
     levels = [ts.priority[0] for ts in (server.tasks[future.key] for future in waiting)]
@@ -178,14 +193,16 @@ async def priorities(server, client):
     assert by_start == [waiting[1], waiting[2], waiting[0]]
 
 
-async def actors(server, client):
+@on_a_cluster
+async def test_actors(server, client):
     """Keep the state of an actor on its worker."""
     counter = await client.submit(Counter, actor=True)
     assert await counter.add(2) == 2
     assert await counter.add(3) == 5
 
 
-async def coordination(server, client):
+@on_a_cluster
+async def test_coordination(server, client):
     """Locks, semaphores, queues, variables and events."""
     lock = Lock("lock")
     assert await lock.acquire()
@@ -206,7 +223,8 @@ async def coordination(server, client):
     assert await event.wait(timeout=5)
 
 
-async def published(server, client):
+@on_a_cluster
+async def test_published(server, client):
     """Publish a dataset for the next client."""
     future = client.submit(abs, -5)
     await client.publish_dataset(answer=future)
@@ -217,7 +235,8 @@ async def published(server, client):
     await client.unpublish_dataset("answer")
 
 
-async def plugins(server, client):
+@on_a_cluster
+async def test_plugins(server, client):
     """Plugins of workers and of the scheduler, and functions that run there."""
     await client.register_plugin(Remembers())
     found = await client.run(lambda dask_worker: dask_worker.remembered)
@@ -233,7 +252,8 @@ async def plugins(server, client):
     assert count == 2
 
 
-async def nested(server, client):
+@on_a_cluster
+async def test_nested(server, client):
     """Tasks use the cluster themselves; some are nobody's."""
     assert await client.submit(inner, [1, 2, 3]) == -6
     gate = Gates.new("nobody's")
@@ -242,18 +262,21 @@ async def nested(server, client):
     await gate.started.acquire()
 
 
-async def copies(server, client):
+@on_a_cluster
+async def test_copies(server, client):
     """Results are replicated, and the memory manager drops copies that nobody needs."""
     future = client.submit(abs, -6)
     await client.replicate([future], n=2)
     ts = server.tasks[future.key]
     assert len(ts.who_has) == 2
     server.extensions["amm"].run_once()
-    await until(lambda: len(ts.who_has) == 1)
+    workers = server.test_workers
+    await until(lambda: sum(ts.key in one.data for one in workers) == 1, server, *workers)
     assert await future == 6
 
 
-async def retired(server, client):
+@on_a_cluster
+async def test_retired(server, client):
     """Move what only a retired worker has to another."""
     leaving, staying = server.test_workers
     (future,) = await client.scatter(["only copy"], workers=[leaving.address])
@@ -263,7 +286,8 @@ async def retired(server, client):
     await leaving.finished()
 
 
-async def stolen(server, client):
+@on_a_cluster
+async def test_stolen(server, client):
     """Give a worker without work a part of what waits for another."""
     first, second = server.test_workers
     # Tasks of which nothing is known are not worth moving: these seem to take long.
@@ -274,15 +298,16 @@ async def stolen(server, client):
     options = {"workers": [first.address], "allow_other_workers": True, "pure": False}
     tasks = client.map(pass_gate, ["stolen"] * 8, range(8), **options)
     await gate.started.acquire()
-    await until(lambda: len(first.state.ready) == len(tasks) - 1)
+    await until(lambda: len(first.state.ready) == len(tasks) - 1, server, first)
     server.extensions["stealing"].balance()
-    await until(lambda: second.state.tasks)
+    await until(lambda: second.state.tasks, server, second)
     gate.go.set()
     await wait(tasks)
     assert second.data
 
 
-async def all_to_all(server, client):
+@on_a_cluster
+async def test_all_to_all(server, client):
     """Peer-to-peer shuffles of frames and arrays."""
     frame = pd.DataFrame({"key": np.arange(60) % 7, "value": np.arange(60)})
     with dask.config.set({"dataframe.shuffle.method": "p2p", "array.rechunk.method": "p2p"}):
@@ -292,23 +317,6 @@ async def all_to_all(server, client):
         array = await client.compute(turned)
     pd.testing.assert_frame_equal(found.sort_values("value"), frame, check_dtype=False)
     np.testing.assert_array_equal(array, np.arange(36).reshape(6, 6))
-
-
-HABITS = (
-    *(futures, released, scattered, cancelled, resources, restrictions, priorities, actors),
-    *(coordination, published, plugins, nested, copies, retired, stolen, all_to_all),
-)
-
-
-@pytest.mark.parametrize("habit", HABITS, ids=operator.attrgetter("__name__"))
-def test_a_habit(habit):
-    """Each of them, on a cluster of its own whose states are validated at every step."""
-
-    async def main():
-        async with cluster(Supervisor, MarsWorker, validate=True) as (server, client):
-            await habit(server, client)
-
-    run(main)
 
 
 def test_a_cluster_that_adapts():
@@ -325,6 +333,6 @@ def test_a_cluster_that_adapts():
         ):
             cluster.adapt(minimum=0, maximum=2, interval="20ms", wait_count=2)
             assert await client.submit(abs, -1) == 1
-            await until(lambda: not cluster.scheduler.workers)
+            await until(lambda: not cluster.scheduler.workers, cluster.scheduler)
 
     run(main)

@@ -86,6 +86,15 @@ def test_dismissed_workers_end(cluster):
     assert cluster.worker.wait() == 0
 
 
+def test_a_terminated_web_server(cluster):
+    """It and all that it started end with 0: nothing is lost with it."""
+    cluster.commands.append(web := Command(f"mars-web -p 0 -s 127.0.0.1:{cluster.port}"))
+    web.wait_for("started at")
+    processes = web.descendants()
+    assert web.end(signal.SIGTERM) == 0
+    assert gone(processes)
+
+
 def test_workers_wait_for_the_next_supervisor(supervised, cluster):
     """A supervisor ends with 0, as operators expect; its workers join the one that follows."""
     assert supervised.commands[0].end(signal.SIGTERM) == 0

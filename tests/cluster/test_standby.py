@@ -20,7 +20,7 @@ from marsdask.scheduler.testing.tools import pass_gate
 from marsdask.scheduler.worker import MarsWorker
 from tests.children import children
 from tests.cluster.commands import DEADLINE, Command, free_port, running
-from tests.cluster.loop import HOST, run
+from tests.cluster.loop import HOST, run, until
 
 #: One thread each, and supervisors that are taken for dead soon.
 FAST = {"MARS_CPU_TOTAL": "1", "DASK_MARSDASK__FAILOVER__TIMEOUT": "3s"}
@@ -31,13 +31,14 @@ LAST = {CHUNKS - 2, CHUNKS - 1}
 class Supervisors:
     """Two supervisors and two workers, of which tests may end supervisors as they like."""
 
-    def __init__(self, commands):
+    def __init__(self, commands, flags="", scheme="tcp"):
         self.ports = [free_port(), free_port()]
         self.commands = commands
+        self.flags = flags
         self.listed = f"127.0.0.10:{self.ports[0]},127.0.0.11:{self.ports[1]}"
-        self.addresses = [f"tcp://{one}" for one in self.listed.split(",")]
+        self.addresses = [f"{scheme}://{one}" for one in self.listed.split(",")]
         self.supervisors = [self.start(0), self.start(1)]
-        lines = [f"mars-worker -H 127.0.0.{host} -s {self.listed}" for host in (20, 21)]
+        lines = [f"mars-worker -H 127.0.0.{host} -s {self.listed} {flags}" for host in (20, 21)]
         self.workers = [Command(line, **FAST) for line in lines]
         commands.extend(self.workers)
         for command in commands:
@@ -46,6 +47,7 @@ class Supervisors:
     def start(self, number):
         """Start a supervisor."""
         line = f"mars-supervisor -H 127.0.0.{10 + number} -p {self.ports[number]} -s {self.listed}"
+        line += f" {self.flags}"
         self.commands.append(command := Command(line, **FAST))
         return command
 
@@ -169,12 +171,6 @@ def test_one_that_ends_in_order_leaves_everything_behind(cluster, gate, tmp_path
     cluster.supervisors[active].wait_for("Mars Web started at")
 
 
-async def until(condition):
-    """Let the loop run until something is so; the caller has a deadline."""
-    while not condition():  # noqa: ASYNC110 - nobody signals it
-        await asyncio.sleep(0)
-
-
 def test_a_standby_takes_no_worker():
     """A worker that names it is told so; none is lost to a supervisor that nobody uses."""
     port, other = free_port(), free_port()
@@ -225,11 +221,11 @@ def test_a_worker_waits_for_the_same_supervisor_with_its_results():
             key = future.key
             await first.close()
             async with Supervisor(**options) as second:
-                await until(lambda: worker.address in second.workers)
+                await until(lambda: worker.address in second.workers, second)
                 assert {ts.key for ts in second.tasks.values()} == {key}
                 await client.close()
                 second.orphans._drop()
-                await until(lambda: key not in worker.data)
+                await until(lambda: key not in worker.data, second, worker)
                 assert not second.tasks, "what nobody asks for is dropped"
 
     run(main)

@@ -42,6 +42,7 @@ PRIVATE = {
     ("distributed.scheduler", "Scheduler.client_desires_keys"): "results go to who asked for them",
     ("distributed.scheduler", "Scheduler.client_releases_keys"): "and are let go",
     ("distributed.scheduler", "Scheduler.identity"): "what a supervisor says of itself",
+    ("distributed.scheduler", "Scheduler.remove_worker"): "only what ran is blamed for a death",
     ("distributed.scheduler", "Scheduler.start_unsafe"): "the web's port as another address",
     ("distributed.scheduler", "Scheduler.stimulus_queue_slots_maybe_opened"): "waiting for memory",
     ("distributed.scheduler", "SchedulerState._TRANSITIONS_TABLE"): "where transitions are found",

@@ -145,6 +145,17 @@ def test_futures(scheduler, client):
         scheduler.futures([a])
 
 
+def test_lost_when_it_is_fetched(scheduler, client):
+    """What was sent there and is nowhere any longer is lost, with an error that says what to do."""
+    (future,) = client.scatter([41])
+    scheduler.submit({}, [future.key]).wait(DEADLINE)
+    client.cancel([future])
+    with pytest.raises(ResultLost, match="execute it again") as caught:
+        scheduler.gather([future.key])
+    assert caught.value.key == future.key
+    scheduler.release([future.key])
+
+
 def test_cancelled_by_others(scheduler, client, gate):
     """A result that somebody else cancels is lost, with an error that names it."""
     a = key()

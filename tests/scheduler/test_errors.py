@@ -13,12 +13,15 @@ EXAMPLES = [
     errors.UnknownScheduler("treads", ["threads", "inline"]),
     errors.SpillFull("no room"),
     errors.SchedulerClosed("closed"),
+    errors.ResultLost("key", "its worker died"),
+    errors.VersionMismatch("a and b", ["dask"], "a table"),
 ]
 
 
 @pytest.mark.parametrize("error", EXAMPLES, ids=str)
 def test_pickle(error):
-    """Errors travel between processes with their text and their fields."""
+    """Errors travel between processes with their text, fields and notes."""
+    error.add_note("what failed, and where")
     copy = pickle.loads(pickle.dumps(error))
     assert type(copy) is type(error)
     assert str(copy) == str(error)

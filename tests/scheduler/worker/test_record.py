@@ -1,0 +1,26 @@
+"""What a worker runs, as its nanny sees it."""
+
+import os
+
+import pytest
+
+from marsdask.scheduler.worker.record import Record, Running
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "memfd_create"), reason="needs memory files")
+
+
+def test_what_runs():
+    """It is there as long as it runs, whatever happens to the writer, and unknown before."""
+    record = Record.start()
+    assert record is not None
+    assert record.read() is None
+    running = Running(record.path)
+    assert record.read() == []
+    running.begin(("x" * 10_000, 1))
+    running.begin("y")
+    running.end(("x" * 10_000, 1))
+    running.close()
+    assert record.read() == ["y"]
+    Running(record.path).close()
+    assert record.read() == [], "the next process runs nothing yet"
+    record.close()
