@@ -15,6 +15,9 @@ from benchmarks.rows import Row
 from benchmarks.run_one import MODULES
 from benchmarks.systems import SYSTEMS
 
+#: What a shell says of a command that Ctrl-C ended.
+INTERRUPTED = 130
+
 
 def parse(argv: list[str]) -> argparse.Namespace:
     """Return the options."""
@@ -54,8 +57,12 @@ def main(argv: list[str]) -> int:
         sys.exit(f"unknown systems {sorted(unknown)}; there are {sorted(SYSTEMS)}")
     plan = Plan.of(args, interpreters=interpreters)
     outcomes: list[Outcome] = []
-    for row in choose(args.rows):
-        outcomes += measure_row(row, systems, plan)
+    try:
+        for row in choose(args.rows):
+            outcomes += measure_row(row, systems, plan)
+    except KeyboardInterrupt:  # what came before took minutes
+        print(report.document(outcomes, systems, plan, argv))
+        return INTERRUPTED
     print(report.document(outcomes, systems, plan, argv))
     if args.json:
         args.json.write_text(json.dumps([dataclasses.asdict(o) for o in outcomes], indent=1))

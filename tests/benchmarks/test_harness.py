@@ -8,11 +8,12 @@ from pathlib import Path
 import psutil
 import pytest
 
+from benchmarks import __main__ as command
 from benchmarks import report
 from benchmarks.data import ensure
 from benchmarks.harness import MIB, Outcome, Plan, check_equal, run_row
 from benchmarks.limits import LIMITS
-from benchmarks.rows import Size
+from benchmarks.rows import Row, Size
 from benchmarks.run_one import MODULES, find_row
 from benchmarks.systems import SYSTEMS, System
 
@@ -138,3 +139,20 @@ def test_numpy_is_the_reference_system(tmp_path: Path) -> None:
     wave = math.sin(12.9898 * 2 + 78.233 + 1) * 43758.5453
     assert x[2, 1] == pytest.approx(wave - math.floor(wave))
     assert set(SYSTEMS) == {"limit", "np", "dask", "dask21", "marsdask", "marsdask21", "pymars"}
+
+
+def test_an_interrupted_run_reports_the_rows_before(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Ctrl-C ends the run without a traceback, and what was measured is printed."""
+
+    def measured(row: Row, systems: list[str], plan: Plan) -> list[Outcome]:
+        if row.name.startswith("T03"):
+            raise KeyboardInterrupt
+        return [Outcome(row.name, "np", [0.25])]
+
+    monkeypatch.setattr(command, "measure_row", measured)
+    assert command.main(["--rows", "T02,T03", "--systems", "np"]) == command.INTERRUPTED
+    printed = capsys.readouterr().out
+    assert "| T02_elementwise | 0.25 |" in printed
+    assert "| T03" not in printed
