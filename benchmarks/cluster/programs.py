@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import resource
 import sys
 import threading
@@ -179,6 +180,37 @@ def chains(system: str) -> Figures:
         return {**cost, "note": f"at most {client.run_on_scheduler(most_held)} chunks held"}
 
 
+def spin(number: int) -> int:
+    """Keep a core busy, with nothing of NumPy's."""
+    for _ in range(400_000):
+        number = (number * 1_103_515_245 + 12_345) % 2_147_483_648
+    return number
+
+
+def bind_scheduler(cores: set[int]) -> None:
+    """Keep all threads of the scheduler's process on some cores."""
+    for thread in psutil.Process().threads():
+        os.sched_setaffinity(thread.id, cores)
+
+
+def cores(system: str) -> Figures:
+    """Spin in as many worker processes as there are cores, and with a scheduler that has fewer."""
+    found: dict[str, Figures] = {}
+    all_of_them = sorted(os.sched_getaffinity(0))
+    for count in range(1, len(all_of_them) + 1):
+        with cluster(system, processes=count) as client:
+
+            def run(client: Client = client) -> None:
+                client.gather(client.map(spin, range(16), pure=False))
+
+            client.gather(client.map(spin, range(count), pure=False))
+            found[f"16 busy tasks, {count} worker cores"] = timed(run)
+            if system == "ours" and count > 1:
+                client.run_on_scheduler(bind_scheduler, set(all_of_them[:1]))
+                found[f"{count} worker cores, supervisor on one"] = timed(run)
+    return {"rows": found}
+
+
 def scheduler_memory(dask_scheduler: Any) -> tuple[int, int, int]:
     """Return the scheduler's bytes, its tasks, and those of them that have not run."""
     states = [ts.state for ts in dask_scheduler.tasks.values()]
@@ -246,6 +278,7 @@ def milliseconds(seconds: list[float], share: float) -> str:
 
 PROGRAMS: dict[str, Callable[[str], Figures]] = {
     "10,000 no-op tasks": noop,
+    "cores": cores,
     "transfer": transfer,
     "1,000 chains": chains,
     "unmanaged peaks": peaks,
