@@ -10,7 +10,8 @@ from marsdask.scheduler.storage.shared import SHARE_FROM
 from marsdask.scheduler.supervisor import Supervisor
 from tests.cluster.loop import cluster, run
 
-LIMIT = 1 << 30
+#: Workers of one process all have its memory, which a run of many tests makes large.
+LIMIT = 1 << 40
 
 
 @pytest.mark.parametrize(
