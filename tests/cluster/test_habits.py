@@ -140,7 +140,8 @@ async def test_cancelled(server, client):
     running = client.submit(pass_gate, "cancelled", pure=False)
     after = client.submit(abs, running)
     await gate.started.acquire()
-    await client.cancel([running])
+    await client.cancel([running])  # which sends the wish and does not wait for it
+    await until(lambda: running.key not in server.tasks, server)
     gate.go.set()
     with pytest.raises(CancelledError):
         await after
