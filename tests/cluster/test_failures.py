@@ -79,13 +79,6 @@ def nothing_left_running():
     """Look at the end of the module only, for which the cluster lasts."""
 
 
-@pytest.fixture
-def gate():
-    gate = Gate()
-    yield gate
-    gate.close()
-
-
 class Sent(SchedulerPlugin):
     """Notices when the last of some tasks has been sent to a worker."""
 

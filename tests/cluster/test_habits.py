@@ -119,6 +119,8 @@ async def test_released(server, client):
     await until(lambda: not server.tasks, server)
     workers = server.test_workers
     await until(lambda: not any(worker.data for worker in workers), server, *workers)
+    assert not any(worker.data for worker in workers)
+    assert not server.tasks
 
 
 @on_a_cluster

@@ -23,7 +23,7 @@ from marsdask.core.shipping import Parcel, can_be_sent
 from marsdask.scheduler.supervisor import Supervisor, jobs, remote
 from marsdask.scheduler.supervisor.client import SupervisorScheduler
 from marsdask.scheduler.supervisor.flight import Flight
-from marsdask.scheduler.testing import Gate, SchedulerContract
+from marsdask.scheduler.testing import SchedulerContract
 from marsdask.scheduler.testing.tools import pass_gate
 from marsdask.scheduler.worker import MarsWorker
 from tests.cluster.loop import HOST
@@ -62,13 +62,6 @@ def session(cluster):
     with marsdask.new_session(scheduler, default=False) as session:
         yield session
     scheduler.close()
-
-
-@pytest.fixture
-def gate():
-    gate = Gate()
-    yield gate
-    gate.close()
 
 
 def fetch(session, *tensors):

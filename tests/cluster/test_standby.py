@@ -15,7 +15,6 @@ import marsdask
 import marsdask.tensor as mt
 from marsdask.scheduler.standing import ask
 from marsdask.scheduler.supervisor import Supervisor
-from marsdask.scheduler.testing import Gate
 from marsdask.scheduler.testing.tools import pass_gate
 from marsdask.scheduler.worker import MarsWorker
 from tests.children import children
@@ -75,13 +74,6 @@ def cluster():
 @pytest.fixture(autouse=True)
 def nothing_left_running():
     """Look at the end of the module only, for which the cluster lasts."""
-
-
-@pytest.fixture
-def gate():
-    gate = Gate()
-    yield gate
-    gate.close()
 
 
 def counted(block, folder, address):
