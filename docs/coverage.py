@@ -33,7 +33,7 @@ SPACES += ("spatial.distance", "images", "lib.index_tricks", "arithmetic", "data
 REASONS = {
     "*vineyard": "vineyard is a service of its own, which nobody runs any more",
     "Tensor.flatiter": "internal",
-    "Tensor.*dataframe": "`marsdask.dataframe.DataFrame(tensor)` and `frame.to_tensor()`",
+    "Tensor.from_dataframe": "`frame.to_tensor()`",
     "from_dataframe": "`frame.to_tensor()`",
     "datasource.from?*se": "`tosparse()` and `todense()`",
     "datasource.from_series": "`series.to_tensor()`",

@@ -1,7 +1,8 @@
-"""Tensors from Dask's arrays and delayed values, and to them: keys stay, nothing is copied."""
+"""Tensors from Dask's arrays and delayed values, and to them and frames: nothing is copied."""
 
 from __future__ import annotations
 
+import importlib
 import itertools
 import math
 import sys
@@ -66,6 +67,19 @@ def to_dask(tensor: Collection) -> Any:
     check_static(node)
     chunks = tuple(tuple(map(public, sizes)) for sizes in node.chunks)
     return da.Array(graph_of(node), node.name, chunks, meta=node.meta)
+
+
+def to_dataframe(tensor: Collection, *args: Any, **kwargs: Any) -> Any:
+    """Return a frame of a tensor's columns; arguments are those of marsdask.dataframe.DataFrame."""
+    frames = importlib.import_module("marsdask.dataframe")  # A layer above.
+    return frames.DataFrame(tensor, *args, **kwargs)
+
+
+def to_dask_dataframe(
+    tensor: Collection, columns: Any = None, index: Any = None, meta: Any = None
+) -> Any:
+    """Return a dask.dataframe of a tensor's columns. See dask.array.Array.to_dask_dataframe."""
+    return to_dask(tensor).to_dask_dataframe(columns=columns, index=index, meta=meta)
 
 
 def to_delayed(tensor: Collection) -> Any:

@@ -1,8 +1,10 @@
 """Quantiles: exact, by selection in two passes instead of a sort.
 
 A sample brackets the wanted elements between two values; one pass counts what lies below each
-bracket and collects the few elements inside; the wanted ones are among those. A bracket that
-misses is widened, so the result is exact whatever the sample said.
+bracket and collects the few elements inside; the wanted ones are among those: the selection of
+Floyd and Rivest (Comm. ACM 18, 1975). Brackets are five standard deviations of the sampled rank
+wide on each side, so of a million elements or more at most 1.4 % are collected for each quantile.
+A bracket that misses is widened, so the result is exact whatever the sample said.
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
 """Sorting along an axis: whole lanes where they fit, else a parallel sort by sampling.
 
-A long vector is sampled, cut at pivots into parts of about equal sizes, and each part is sorted.
-A pivot is a value and a position, so that equal values are cut too and no part grows too large.
+A long vector is sampled, cut at pivots into parts of about equal sizes, and each part is sorted:
+samplesort (Frazer and McKellar, J. ACM 17, 1970). A pivot is a value and a position, so that equal
+values are cut too and no part grows too large. Of ``s`` sampled elements a part, 32 at least, its
+size has a standard deviation of about ``s ** -0.5`` of its mean, whatever the values are.
 """
 
 from __future__ import annotations

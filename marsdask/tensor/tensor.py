@@ -103,6 +103,8 @@ class Tensor(Collection):
 
     to_numpy = Collection.to_object
     to_dask = method(exchange.to_dask)
+    to_dask_dataframe = method(exchange.to_dask_dataframe)
+    to_dataframe = method(exchange.to_dataframe)
     to_delayed = method(exchange.to_delayed)
     store = method(storage.store)
     to_zarr = method(storage.to_zarr)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dask
 import dask.array as da
 import numpy as np
+import pandas as pd
 import pytest
 from dask.delayed import delayed
 
@@ -103,3 +104,14 @@ def test_dask_arrays_are_operands():
     for y in (x + array, array + x, mt.add(array, x), mt.add(array, 1)):
         assert isinstance(y, mt.Tensor)
         np.testing.assert_array_equal(y.compute(), DATA + 1)
+
+
+@pytest.mark.parametrize("chunks", [(5, 6), (2, 6), ((1, 0, 4), (6,))])
+def test_columns_become_those_of_frames(chunks):
+    """Ours and Dask's."""
+    x = mt.from_dask(da.from_array(DATA, chunks=chunks))
+    names = list("abcdef")
+    wanted = pd.DataFrame(DATA, columns=names)
+    pd.testing.assert_frame_equal(x.to_dataframe(columns=names).compute(), wanted)
+    theirs = x.rechunk({1: -1}).to_dask_dataframe(columns=names).compute(scheduler="sync")
+    np.testing.assert_array_equal(theirs, wanted)

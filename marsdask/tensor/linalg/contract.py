@@ -1,4 +1,9 @@
-"""Contractions: sums of products over shared axes, the one operation behind every product."""
+"""Contractions: sums of products over shared axes, the one operation behind every product.
+
+A block of the result stays where it is while panels of the operands come to it and are multiplied
+and added, as in SUMMA (van de Geijn and Watts, Concurrency: Practice and Experience 9, 1997). Where
+there is a budget, a task's panels take a quarter of its share of it at most.
+"""
 
 from __future__ import annotations
 

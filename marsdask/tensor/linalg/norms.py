@@ -102,6 +102,9 @@ def randomized_svd(
 ) -> Any:
     """Return the ``n_components`` largest singular values and their vectors, approximately.
 
+    The algorithm is that of Halko, Martinsson and Tropp, SIAM Review 53, 2011. For ``k`` components
+    and ``p >= 2`` oversamples, even without iterations, the expected squared Frobenius norm of
+    what is missed is at most ``1 + k / (p - 1)`` times that of the best ``k`` (theorem 10.5).
     Two passes over the matrix and two more for each of ``n_iter`` power iterations ("auto" means 7
     for a tenth of the rank or less, else 4), each made orthogonal by QR whatever
     ``power_iteration_normalizer`` and ``transpose`` say, however large the matrix is. With
