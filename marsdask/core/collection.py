@@ -365,6 +365,8 @@ def compute(*collections: Collection, session: Session | None = None) -> tuple[A
     chosen = _session_of(collections, session)
     nodes = [item._node for item in collections]
     try:
+        if len(nodes) == 1 and (value := _at_hand(nodes[0], chosen)) is not None:
+            return (value,)
         stored = chosen.execute(nodes, lasting=False)
         return tuple(
             _value(type(item), result, owned=not _holds_data(node))
@@ -372,6 +374,11 @@ def compute(*collections: Collection, session: Session | None = None) -> tuple[A
         )
     except BaseException as error:  # noqa: BLE001 - it is raised again
         raise shortened(error) from error.__cause__
+
+
+def _at_hand(node: Node, session: Session) -> Any:
+    session.check_open()
+    return node.at_hand(session)
 
 
 def _holds_data(node: Node) -> bool:
@@ -387,8 +394,14 @@ def _value(kind: type[Collection], stored: Stored, *, owned: bool) -> Any:
 
 def fetch(*items: Any, session: Session | None = None) -> Any:
     """Return the values of executed collections: one value, or a list."""
-    values = [_value(type(item), _stored(item, session), owned=False) for item in flatten(items)]
+    values = [_fetched(item, session) for item in flatten(items)]
     return values[0] if len(items) == 1 and not isinstance(items[0], list | tuple) else values
+
+
+def _fetched(item: Collection, session: Session | None) -> Any:
+    chosen = session or item._session or get_default_session()
+    value = None if chosen is None or chosen.closed else item._node.at_hand(chosen)
+    return _value(type(item), _stored(item, session), owned=False) if value is None else value
 
 
 def _stored(item: Collection, session: Session | None) -> Stored:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Generator
 
     from .chunk import Grid, Look
+    from .session import Session
 
     Tiled: TypeAlias = Grid | tuple[Grid, ...]
     Tiling: TypeAlias = Tiled | Generator[Look | Grid, Any, Tiled]
@@ -173,6 +174,10 @@ class Node(metaclass=_Interned):
     def rechunked(self) -> Node | None:
         """The input, if all that this node does is to cut it otherwise."""
         return None
+
+    def at_hand(self, session: Session) -> Any:
+        """Return the value if it takes no graph to have it in a session, else ``None``."""
+        del session
 
     def absorb(self, alone: Callable[[Node], bool]) -> Node:
         """Return a node that does the work of some of its inputs too.

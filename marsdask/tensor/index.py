@@ -16,6 +16,7 @@ from marsdask.core.types import Size, known
 from . import base
 from .base import as_node
 from .create import spread
+from .elements import element
 from .elementwise import apply, astype
 from .fancy import Take, TakeBy, settle
 from .masks import ArgWhere, Filter, check_fit, column
@@ -163,6 +164,8 @@ def getitem(a: Any, key: Any) -> Any:
     node = as_node(a, sparse=True)
     if isinstance(key, str) or (isinstance(key, list) and key and isinstance(key[0], str)):
         return wrap(apply(named_fields, node, names=key if isinstance(key, str) else tuple(key)))
+    if (single := element(node, key)) is not None:
+        return wrap(single)
     return wrap(indexed(node, parse(key, node.shape)))
 
 

@@ -18,6 +18,7 @@ from marsdask.core.types import Unknown
 from . import reduce
 from .chunks import check_device
 from .compressed import dense, is_sparse
+from .elements import rows
 from .elementwise import apply, elementwise, sqrt, square
 from .exchange import is_dask_array
 from .pointwise import assign
@@ -277,10 +278,11 @@ def contains(self: Any, item: Any) -> bool:
 
 
 def iterate(self: Any) -> Iterator[Any]:
-    """Iterate over the first axis."""
+    """Iterate over the first axis; a loop that reads the rows reads many of them at a time."""
     if not self.ndim:
         raise TypeError("iteration over a 0-d array")
-    return (self[position] for position in range(length(self)))
+    length(self)  # executes if it has to
+    return rows(self)
 
 
 def item(self: Any, *args: Any) -> Any:
