@@ -10,6 +10,7 @@ import numpy as np
 from .compressed import stored_sum
 from .foreign import as_array, is_foreign
 from .scratch import scratch
+from .sums import added
 
 Axis = tuple[int, ...]
 #: The sum of the elements, how many, and the sum of the squared distances from their mean.
@@ -41,8 +42,7 @@ def total(block: Any, axis: Axis, dtype: Any = None, where: Any = True, **kwargs
     dtype = accurate(block.dtype, dtype) if block.dtype.kind not in "mO" else dtype
     if where is not True:
         kwargs["where"] = where
-    value = np.add.reduce(block, axis=axis, dtype=dtype, **kwargs)
-    return value, counted(block, axis, where)
+    return added(block, axis, dtype, **kwargs), counted(block, axis, where)
 
 
 def stored_total(block: Any, axis: Axis, dtype: Any = None, **kwargs: Any) -> Any:
@@ -75,7 +75,7 @@ def moments(block: Any, axis: Axis, dtype: Any = None, where: Any = True, **keep
     count = counted(block, axis, where)
     if where is not True:
         keep = {**keep, "where": where}
-    value = np.add.reduce(block, axis=axis, dtype=kind, **keep)
+    value = added(block, axis, kind, **keep)
     mean = _quotient(value, count)
     room = {} if is_foreign(block) else {"out": scratch("away", block.shape, kind)}
     away = np.subtract(block, mean, dtype=kind, **room)
@@ -83,10 +83,10 @@ def moments(block: Any, axis: Axis, dtype: Any = None, where: Any = True, **keep
         away = away.real**2 + away.imag**2
     elif where is True and axis == (away.ndim - 1,) and kind.itemsize > 2:
         # One pass by BLAS in place of two.
-        return value, count, np.expand_dims(np.vecdot(away, away), -1)
+        return value, count, np.vecdot(away, away)[..., np.newaxis]
     else:
         np.multiply(away, away, out=away)
-    return value, count, np.add.reduce(away, axis=axis, **keep)
+    return value, count, added(away, axis, away.dtype, **keep)
 
 
 def _quotient(value: Any, count: Any) -> Any:

@@ -1,0 +1,59 @@
+"""Sums of floats by BLAS, which takes half the time of NumPy's where the numbers are in cache.
+
+BLAS adds in as many lanes as its registers have. It is given rows short enough that a lane adds no
+more numbers one to the other than NumPy does before it halves.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+#: Numbers of a row that BLAS sums at once, a few dozen in each of its lanes.
+ROW = 1024
+
+#: The elements from which on the calls are worth it.
+WORTH = 4096
+
+Axis = tuple[int, ...]
+
+
+def added(block: Any, axis: Axis, dtype: Any, **keep: Any) -> Any:
+    """Return a sum as ``np.add.reduce`` does."""
+    plain = type(block) is np.ndarray and dtype == block.dtype == np.float64 and keep == _KEPT
+    if plain and block.size >= WORTH and block.ndim <= 2 and block.flags.aligned:
+        found = _by_blas(block, axis)
+        if found is not None:
+            return found
+    return np.add.reduce(block, axis=axis, dtype=dtype, **keep)
+
+
+_KEPT = {"keepdims": True}
+
+
+def _by_blas(block: Any, axis: Axis) -> Any:
+    """Return a sum with its axes kept, ``None`` where BLAS cannot read the block as it lies."""
+    if block.ndim == 2:
+        rows, columns = block.shape
+        if block.strides[1] != block.itemsize or block.strides[0] < columns * block.itemsize:
+            return None
+        if axis == (0,):
+            return (_ones(rows) @ block)[None]
+        if columns > 8 * ROW:
+            return None
+        sums = (block @ _ones(columns))[:, None]
+        return sums if axis == (1,) else np.add.reduce(sums, axis=0, keepdims=True)
+    if block.strides != (block.itemsize,):
+        return None
+    whole = len(block) // ROW * ROW
+    rest = np.add.reduce(block[whole:])
+    return np.add.reduce(block[:whole].reshape(-1, ROW) @ _ones(ROW), keepdims=True) + rest
+
+
+@lru_cache(maxsize=64)
+def _ones(length: int) -> Any:
+    ones = np.ones(length)
+    ones.flags.writeable = False
+    return ones
