@@ -1,8 +1,8 @@
 """Dask's and distributed's own tests with their classes and with ours: ``make compat``.
 
-Each file of a suite runs stock first; what passed runs again with ours in place, and what fails
-then a third time, alone: on a busy machine timing fails, too. What differs and may is in
-``differences.toml``, each with its reason; anything else fails the comparison.
+Each file of a suite runs with ours in place first; what does not pass runs again stock, and what
+passes then a third time with ours, alone: on a busy machine timing fails, too. What differs and may
+is in ``differences.toml``, each with its reason; anything else fails the comparison.
 """
 
 from __future__ import annotations
@@ -118,18 +118,35 @@ def passed(outcomes: dict[str, str]) -> set[str]:
     return {test for test, outcome in outcomes.items() if outcome == "passed"}
 
 
-def compare(suite: Suite, file: str, known: dict[str, str]) -> tuple[int, int, set[str], set[str]]:
-    """Return how many tests pass with stock and with ours, and which fail with ours only.
+@dataclass(frozen=True)
+class Compared:
+    """One file: the tests that pass with ours, fail with either, and fail with ours only.
 
-    The last two are those that may differ, and those that may not.
+    Of the last, there are those that may differ, and those that may not.
     """
-    stock = passed(run(suite, file, ours=False))
-    lost = stock - passed(run(suite, file, ours=True, only=stock)) if stock else set()
+
+    ours: frozenset[str]
+    neither: frozenset[str]
+    allowed: frozenset[str]
+    lost: frozenset[str]
+
+
+def compare(suite: Suite, file: str, known: Iterable[str]) -> Compared:
+    """Run a file with ours, and what does not pass with stock."""
+    outcomes = run(suite, file, ours=True)
+    good = passed(outcomes)
+    # What was collected and has no other outcome was not reached: a crash, or the limit.
+    doubtful = {test for test, outcome in outcomes.items() if outcome in {"failed", "collected"}}
+    lost = set()
+    if doubtful or not outcomes:
+        lost = passed(run(suite, file, ours=False, only=doubtful or None))
+    neither = doubtful - lost
     allowed = {test for test in lost if any(fnmatch.fnmatchcase(test, name) for name in known)}
     for test in sorted(lost - allowed)[:ALONE]:
         # A run of its own for each: some tests only fail after others.
-        lost -= passed(run(suite, file, ours=True, only=[test]))
-    return len(stock), len(stock) - len(lost), allowed, lost - allowed
+        good |= passed(run(suite, file, ours=True, only=[test]))
+    sets = good, neither, allowed, lost - allowed - good
+    return Compared(*map(frozenset, sets))
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -149,17 +166,18 @@ def main(arguments: list[str] | None = None) -> int:
         for file in suite.files(chosen.files)
     ]
     bad = 0
-    print(f"{'file':64} {'stock':>6} {'ours':>6}  differs")
+    print(f"{'file':64} {'pass':>6} {'fail with both':>14}  differ")
     # Its threads only wait for the processes that run the tests; map, unlike submit, cancels what
     # has not begun when this is interrupted.
     with ThreadPoolExecutor(chosen.jobs) as pool:
         results = pool.map(compare, *zip(*work, strict=True))
-        for (suite, file, _), (stock, ours, allowed, lost) in zip(work, results, strict=True):
-            note = f"{len(allowed)} known" if allowed else ""
-            print(f"{suite.name + ': ' + file:64} {stock:6} {ours:6}  {note}", flush=True)
-            for test in sorted(lost):
+        for (suite, file, _), found in zip(work, results, strict=True):
+            name, note = f"{suite.name}: {file}", f"{len(found.allowed)} known"
+            counts = f"{len(found.ours):6} {len(found.neither):14}"
+            print(f"{name:64} {counts}  {note if found.allowed else ''}", flush=True)
+            for test in sorted(found.lost):
                 print(f"  FAILS WITH OURS ONLY: {test}", flush=True)
-            bad += len(lost)
+            bad += len(found.lost)
     if not chosen.distributed:
         print("distributed's own suite is in no package: give a checkout, DISTRIBUTED=path")
     print(f"{bad} tests fail with ours that pass with stock")

@@ -57,8 +57,13 @@ def test_what_fails_with_ours_only(compare, tmp_path):
         limit=None,
     )
     found = compare.compare(suite, "test_them.py", {"*::test_stock_worker": "it may"})
-    allowed, lost = (f"test_them.py::test_stock_{name}" for name in ("worker", "scheduler"))
-    assert found == (4, 2, {allowed}, {lost})
+    allowed, lost, neither, *both = (
+        f"test_them.py::test_{name}"
+        for name in ("stock_worker", "stock_scheduler", "never", "get", "servers")
+    )
+    assert found == compare.Compared(
+        ours=set(both), neither={neither}, allowed={allowed}, lost={lost}
+    )
 
 
 def test_each_known_difference_has_a_reason(compare):

@@ -77,6 +77,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         out.update(item for item in items if item.nodeid not in wanted)
     config.hook.pytest_deselected(items=list(out))
     items[:] = [item for item in items if item not in out]
+    _note(config, "collected", *items)
+
+
+def _note(config: pytest.Config, outcome: str, *tests: pytest.Item) -> None:
+    with open(config.getoption("--outcomes"), "a", encoding="utf-8") as file:
+        file.writelines(f"{outcome}\t{test.nodeid}\n" for test in tests)
 
 
 def _spawns(item: Any) -> bool:
@@ -91,12 +97,10 @@ def _spawns(item: Any) -> bool:
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: Any) -> Any:
     report = yield
-    path = item.config.getoption("--outcomes")
     outcome = report.outcome
     if outcome == "passed" and report.when != "call":
         return report
     if hasattr(report, "wasxfail"):
         outcome = "xfailed" if report.outcome == "skipped" else "xpassed"
-    with open(path, "a", encoding="utf-8") as file:
-        file.write(f"{outcome}\t{report.nodeid}\n")
+    _note(item.config, outcome, item)
     return report
