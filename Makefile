@@ -42,9 +42,9 @@ conformance: $(VENV)/.conformance
 	  echo "array-api-tests was not run: give a checkout, ARRAY_API_TESTS=path"; \
 	fi
 
-# Dask's own tests, with its scheduler and with ours; with DISTRIBUTED=path, a checkout of
-# dask/distributed, its tests with its servers and with ours. COMPAT="--suite dask dask/array/*"
-# takes some of them.
+# Dask's own tests with our scheduler, and with its own where they fail; with DISTRIBUTED=path, a
+# checkout of dask/distributed, its tests with our servers. COMPAT="--suite dask dask/array/*" takes
+# some of them, COMPAT="--jobs 2" two files side by side.
 compat: $(VENV)/.compat
 	$(BIN)/python tests/compat/compare.py $(if $(DISTRIBUTED),--distributed "$(DISTRIBUTED)") $(COMPAT)
 
