@@ -46,6 +46,16 @@ class NoWorkers(MarsdaskError, NoWorkerError):
         )
 
 
+#: Under which name a worker tells why no disk takes its results, ``None`` if one does.
+FULL = "mars_full"
+
+#: What helps where memory and disks are full.
+HELP = (
+    "Free space there, name other directories with --spill-dirs, give workers more with "
+    "--mem-bytes, or start another one; results that are let go of make room too"
+)
+
+
 def no_workers(supervisor: str) -> str:
     """Say what a job waits for, and what would help it."""
     return f"no workers: start some with mars-worker -s {supervisor.removeprefix('tcp://')}"

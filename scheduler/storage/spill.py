@@ -12,6 +12,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any, Literal
 
+from dask.utils import format_bytes
+
 from ..errors import SpillFull
 from . import files
 
@@ -30,6 +32,20 @@ def check_writable(folder: str) -> None:
     os.makedirs(folder, exist_ok=True)
     with tempfile.TemporaryFile(prefix=_PREFIX, dir=folder):
         pass
+
+
+def refusal(folder: str, error: OSError) -> str:
+    """Say why a directory took no file, and what room there is."""
+    try:
+        room = f", {format_bytes(shutil.disk_usage(folder).free)} free"
+    except OSError:
+        room = ""
+    return f"{folder}: {error.strerror or error}{room}"
+
+
+def full(refusals: Sequence[str]) -> SpillFull:
+    """Return the error for when each directory has refused."""
+    return SpillFull(f"no spill directory takes any more ({'; '.join(refusals)})")
 
 
 class SpillFile:
@@ -100,10 +116,10 @@ class SpillStore:
                 path = os.path.join(self._directory(folder), str(number))
                 nbytes = files.write(path, value)
             except OSError as error:
-                problems.append(f"{folder}: {error.strerror or error}")
+                problems.append(refusal(folder, error))
                 continue
             return self._keep(SpillFile(self, path, nbytes, files.entries(value)))
-        raise SpillFull(f"no spill directory takes any more ({'; '.join(problems)})")
+        raise full(problems)
 
     def forget(self, file: SpillFile) -> None:
         """Delete a file and give its bytes back to the limit."""

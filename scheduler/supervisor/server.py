@@ -28,6 +28,7 @@ from .hooks import HOOKS
 from .jobs import Jobs
 from .orphans import Orphans, TolerantSpans
 from .placing import PlacingScheduler
+from .stalemate import Stalemate
 from .standby import Succession
 
 logger = logging.getLogger(__name__)
@@ -78,6 +79,7 @@ class Supervisor(PlacingScheduler):
         self.http_server.ssl_options = self._admitting
         self.orphans = self._succeed()
         self.jobs = Jobs(self)
+        self.stalemate = Stalemate(self)
         self.nodes = web_nodes.Nodes(self)
         self.sessions = web_sessions.Sessions(self)
         rest.serve(

@@ -3,7 +3,8 @@
 Bytes promised to running tasks, stored results and what the process takes besides stay below the
 soft limit. What is stored can leave for the disk, and does so for the first task in line; what is
 promised cannot, so the task waits. A task starts whatever it needs when nothing else runs and there
-is nothing left to move: somebody has to.
+is nothing left to move: somebody has to. Where there is, and no disk takes it, that ends at the
+hard limit, beyond which the process would be ended with all that it holds.
 
 Processes of one host that keep a ledger together may promise what their neighbours leave, up to the
 soft limit of the host; beyond its hard limit none promises anything, also of its own share. What is
@@ -27,6 +28,8 @@ class Verdict(Enum):
     """Results have to leave memory first; ask again when they have."""
     WAIT = "wait"
     """Ask again when a task ends or results are freed."""
+    REFUSE = "refuse"
+    """It would take the process, and with it the results that cannot leave, beyond its memory."""
 
 
 @dataclass
@@ -34,8 +37,12 @@ class Admission:
     """The promises of one worker; ``limit`` is what tasks and results may take together."""
 
     limit: int
+    margin: int = 0
+    """Bytes between that and the hard limit."""
     stuck: bool = False
     """Whether nothing can be moved to disk for now."""
+    full: bool = False
+    """Whether that is because there is no room on it."""
     held_back: int = 0
     """How often a task had to wait."""
     host: Share | None = None
@@ -59,12 +66,20 @@ class Admission:
             return Verdict.START
         if not within and stored > pinned and not self.stuck:
             verdict = Verdict.SPILL
-        elif not self._promised and self._alone():
-            return Verdict.START
-        else:
+        elif self._promised or not self._alone():
             verdict = Verdict.WAIT
+        elif self.full and stored > pinned and not self._bearable(needs, stored):
+            verdict = Verdict.REFUSE
+        else:
+            return Verdict.START
         self.held_back += 1
         return verdict
+
+    def _bearable(self, needs: int, stored: int) -> bool:
+        """Whether the process outlives a task that runs alone besides what is stored."""
+        if self.host is not None:
+            return self.host.promise(needs, HARD)
+        return self.excess(needs, stored) <= self.margin
 
     def _fits(self, needs: int, stored: int, share: float) -> bool:
         if self.host is None:

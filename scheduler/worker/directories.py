@@ -16,6 +16,8 @@ from typing import Any
 
 from distributed.diskutils import WorkSpace
 
+from ..storage.spill import full, refusal
+
 Data = bytes | bytearray | memoryview
 
 #: Smaller files are read: that is cheaper, and mappings are a limited resource.
@@ -52,6 +54,7 @@ class Directories(MutableMapping[Any, Any]):
     """
 
     def __init__(self, paths: Sequence[str], parallel: int = 1) -> None:
+        self._paths = list(paths)
         self._spaces = [WorkSpace(path).new_work_dir(prefix="spill-") for path in paths]
         self._free = [threading.BoundedSemaphore(parallel) for _ in paths]
         self._turns = itertools.count()
@@ -59,7 +62,7 @@ class Directories(MutableMapping[Any, Any]):
 
     def __setitem__(self, key: Any, value: Data | Sequence[Data]) -> None:
         turn = next(self._turns)
-        failure: OSError | None = None
+        refusals = []
         parts = value if isinstance(value, list | tuple) else (value,)
         padding = _padding(parts)
         for offset in range(len(self._spaces)):
@@ -69,14 +72,13 @@ class Directories(MutableMapping[Any, Any]):
                 with self._free[which], open(path, "wb") as file:
                     file.writelines((bytes(padding), *parts))
             except OSError as error:
-                failure = error
                 with contextlib.suppress(OSError):
                     os.unlink(path)
+                refusals.append(refusal(self._paths[which], error))
                 continue
             self._files[key] = path, padding
             return
-        assert failure is not None
-        raise failure
+        raise full(refusals)
 
     def __getitem__(self, key: Any) -> memoryview:
         return contents(*self._files[key])

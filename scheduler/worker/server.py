@@ -19,6 +19,7 @@ from distributed.spill import SpillBuffer
 from .. import hooks, limits
 from ..dask import PLACE
 from ..environment import environment, stacks
+from ..failures import FULL
 from ..storage.shared import Pool
 from ..usage import Usage, count
 from . import binding, host
@@ -145,6 +146,9 @@ class MarsWorker(FollowingWorker):
     def _taken(self, worker: distributed.Worker) -> dict[str, float]:
         return self._usage()._asdict()
 
+    def _full(self, worker: distributed.Worker) -> str | None:
+        return self.spilling.full
+
     def _described(self, worker: distributed.Worker) -> dict[str, Any]:
         return environment()
 
@@ -160,7 +164,8 @@ class MarsWorker(FollowingWorker):
         if not limit or not isinstance(self.state, MarsWorkerState):
             return
         taken = self.monitor.get_process_memory() if baseline is None else baseline
-        self.state.admission = Admission(max(0, int(SOFT * limit) - taken))
+        margin = int(host.HARD * limit) - int(SOFT * limit)
+        self.state.admission = Admission(max(0, int(SOFT * limit) - taken), margin)
         if isinstance(self.data, SpillBuffer):
             self.state.make_room = self._make_room
 
@@ -199,6 +204,7 @@ class MarsWorker(FollowingWorker):
             self.handle_stimulus(MemoryFreedEvent(stimulus_id="marsdask-host"))
 
     def _write_to(self, folders: Sequence[str], parallel: int, *, in_background: bool) -> None:
+        self.metrics[FULL] = self._full
         if in_background:
             self._directories = Directories(folders or [self.local_directory], parallel)
             self.spilling.take_over(self._directories, self.local_directory)
@@ -228,6 +234,8 @@ class MarsWorker(FollowingWorker):
             # Whether it is still too much is asked anew: results may have come back meanwhile.
             self._wanted = 0
             state.admission.stuck = freed == 0
+            state.full = self.spilling.full
+            state.admission.full = state.full is not None
             self.handle_stimulus(MemoryFreedEvent(stimulus_id="marsdask-spilled"))
             # What failed may succeed later, when other files are gone.
             state.admission.stuck = False

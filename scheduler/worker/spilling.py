@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -22,6 +23,8 @@ from distributed.utils import nbytes as size
 
 from .directories import Directories
 from .sharing import Sharing
+
+_MOST = "distributed.worker.memory.max-spill is reached"
 
 
 class Disk(Slow):
@@ -74,6 +77,10 @@ class Spilling:
         self._task: asyncio.Task[None] | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self.closed = False
+        self.full: str | None = None
+        """Why the last result could not be moved, if it was for want of room on the disk."""
+        self._refused: float = sys.maxsize
+        """Bytes of the smallest result that found no room in this round."""
 
     def run(self, function: Any, *args: Any) -> asyncio.Future[Any]:
         """Call a function in one of the threads."""
@@ -84,7 +91,10 @@ class Spilling:
         freed: int = await self.run(self._trim)
         if freed >= nbytes or not isinstance(self.data, SpillBuffer):
             return freed
+        self._refused = sys.maxsize
         moves = [self.run(self._evict, key) for key in self._victims(nbytes - freed)]
+        if not moves:
+            self.full = None
         freed += sum(await asyncio.gather(*moves))
         await self.run(self._trim)
         return freed
@@ -141,13 +151,24 @@ class Spilling:
     def _evict(self, key: Any) -> int:
         """Move a result; return how many bytes that frees, none if it cannot be moved."""
         data: SpillBuffer = self.data
-        if self.closed:
+        weight = data.fast.weights.get(key, 0)
+        if self.closed or weight >= self._refused:
             return 0
         try:
             with data._capture_metrics(), data._handle_errors(None):
-                return int(data.fast.evict(key)[2])
+                return self._move(key, weight)
         except (KeyError, HandledError):  # deleted meanwhile; or distributed has logged it
             return 0
+
+    def _move(self, key: Any, weight: float) -> int:
+        try:
+            freed = int(self.data.fast.evict(key)[2])
+        except (OSError, MaxSpillExceeded) as error:
+            self._refused = min(self._refused, weight)
+            self.full = str(error) if isinstance(error, OSError) else _MOST
+            raise
+        self.full = None
+        return freed
 
     def _trim(self) -> int:
         return 0 if self.sharing is None else self.sharing.pool.trim()

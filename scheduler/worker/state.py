@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
+from dask.task_spec import Task
+from dask.utils import format_bytes
 from distributed.worker_state_machine import (
     FreeKeysEvent,
     RemoveReplicasEvent,
@@ -17,6 +19,8 @@ from distributed.worker_state_machine import (
     WorkerState,
 )
 
+from ..errors import SpillFull
+from ..failures import HELP
 from .admission import Admission, Verdict
 from .record import Running
 from .sharing import Sharing
@@ -34,6 +38,14 @@ def needs(ts: TaskState) -> int:
     return int((ts.annotations or {}).get("mars_mem") or 0)
 
 
+def refuse(full: str, needs: int, stored: int, worker: str) -> NoReturn:
+    """Fail in place of a task for which a worker cannot make room."""
+    raise SpillFull(
+        f"the task needs {format_bytes(needs)} of memory at {worker}, which holds results of "
+        f"{format_bytes(stored)} that it cannot move: {full}. {HELP}"
+    )
+
+
 class MarsWorkerState(WorkerState):
     """A worker's state that starts tasks by memory; without ``admission`` it is distributed's."""
 
@@ -45,6 +57,8 @@ class MarsWorkerState(WorkerState):
     sharing: Sharing | None = None
     record: Running | None = None
     """Where the nanny sees what runs."""
+    full: str | None = None
+    """Why results cannot leave memory, as far as that is for want of room on the disk."""
 
     def _next_ready_task(self) -> TaskState | None:
         ts = super()._next_ready_task()
@@ -64,7 +78,9 @@ class MarsWorkerState(WorkerState):
         pinned = int(sum(weights.get(key, 0) for key in inputs))
         wants = needs(ts) + spilled
         verdict = self.admission.judge(wants, stored, pinned)
-        if verdict is Verdict.START:
+        if verdict is Verdict.REFUSE:
+            ts.run_spec = Task(ts.key, refuse, f"{self.full}", wants, stored, self.address)
+        if verdict in (Verdict.START, Verdict.REFUSE):
             return ts
         (self.constrained if ts.resource_restrictions else self.ready).add(ts)
         if verdict is Verdict.SPILL and self.make_room is not None:

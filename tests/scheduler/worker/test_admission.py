@@ -35,8 +35,18 @@ def test_waiting_needs_somebody_to_wait_for():
     assert admission.judge(500, stored=10) is Verdict.SPILL
     assert admission.judge(500, stored=10, pinned=10) is Verdict.START, "its inputs stay"
     admission.stuck = True
-    assert admission.judge(500, stored=10) is Verdict.START, "the disk is full"
+    assert admission.judge(500, stored=10) is Verdict.START, "what is stored has no pickle"
     assert admission.held_back == 2
+
+
+def test_full_disks_end_at_the_hard_limit():
+    """A task that would have the process ended, with what it holds, is refused once it is alone."""
+    admission = Admission(100, margin=20, stuck=True, full=True)
+    assert admission.judge(50, stored=60) is Verdict.START
+    assert admission.judge(61, stored=60) is Verdict.REFUSE
+    assert admission.judge(61, stored=60, pinned=60) is Verdict.START, "its inputs stay anyway"
+    admission.start("a", 10)
+    assert admission.judge(61, stored=60) is Verdict.WAIT
 
 
 @given(st.lists(st.tuples(st.integers(0, 60), st.booleans()), max_size=30), st.integers(0, 150))
