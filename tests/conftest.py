@@ -52,11 +52,10 @@ def threads() -> set[threading.Thread]:
 
 @pytest.fixture(autouse=True, scope="module")
 def same_scheduler() -> Iterator[None]:
-    """Undo what clients that lost their cluster leave of themselves: Dask's default scheduler."""
+    """Fail a module that leaves Dask another default scheduler, as unclosed clients do."""
     before = dask.config.get("scheduler", None)
     yield
-    if dask.config.get("scheduler", None) != before:
-        dask.config.set(scheduler=before)
+    assert dask.config.get("scheduler", None) == before
 
 
 @pytest.fixture(autouse=True)

@@ -77,7 +77,11 @@ class ReadCsv(FrameNode):
     like: Any
     """The empty frame that the head of the first file gives."""
     names: tuple[Any, ...]
-    """All columns of the files, in order."""
+    """All columns of the first file, in order."""
+    header: bytes
+    """The line that names them, if there is one."""
+    labelled: bool
+    """Whether columns of their own label the rows."""
     blocks: tuple[Block, ...] = field(repr=False)
     options: tuple[tuple[str, Any], ...]
     whole: bool
@@ -97,7 +101,7 @@ class ReadCsv(FrameNode):
 
     def narrowed(self, wanted: frozenset[Any]) -> Node:
         """Return a source of those columns only."""
-        if has_labels(dict(self.options)):
+        if self.labelled:
             return self
         columns = [one for one in self.like.columns if one in wanted] or [self.like.columns[0]]
         if len(columns) == len(self.like.columns):
@@ -110,7 +114,9 @@ class ReadCsv(FrameNode):
             "files": self.files,
             "like": self.like,
             "names": self.names,
-            "options": self.options,
+            "header": self.header,
+            "labelled": self.labelled,
+            "options": dict(self.options),
         }
         sources: tuple[Grid, ...] = ()
         read: Any = read_file if self.whole else read_block
@@ -128,9 +134,10 @@ class ReadCsv(FrameNode):
         return gather(list, counts, chunks=((len(ones),),), itemsize=32.0)
 
 
-def has_labels(options: dict[str, Any]) -> bool:
-    """Tell whether rows are labelled by columns of their own."""
-    return options.get("index_col") is not None and options["index_col"] is not False
+def headed(options: Mapping[str, Any]) -> bool:
+    """Tell whether the first line names the columns."""
+    header = options.get("header", "infer")
+    return options.get("names") is None if header == "infer" else header is not None
 
 
 def count_quotes(block: Block, before: slice, files: Files) -> int:
@@ -158,17 +165,10 @@ def line_after(data: Any, position: int, *, inside: bool) -> int:
             return position
 
 
-def read_file(
-    block: Block,
-    before: slice,
-    files: Files,
-    like: Any,
-    names: tuple[Any, ...],
-    options: tuple[tuple[str, Any], ...],
-) -> Any:
+def read_file(block: Block, before: slice, *, files: Files, like: Any, **how: Any) -> Any:
     """Read a whole file."""
-    del before, names
-    frame = _read_whole(files.paths[block.file], files.storage, **dict(options))
+    del before
+    frame = _read_whole(files.paths[block.file], files.storage, **how["options"])
     return frame[list(like.columns)]
 
 
@@ -188,57 +188,59 @@ def read_block_after(quotes: list[int], block: Block, before: slice, **how: Any)
 def read_block(
     block: Block,
     before: slice,
+    *,
     files: Files,
     like: Any,
-    names: tuple[Any, ...],
-    options: tuple[tuple[str, Any], ...],
+    options: dict[str, Any],
     ends: tuple[bool, bool] = (False, False),
+    **how: Any,
 ) -> Any:
     """Read the lines that begin in a run of bytes; ``ends``: whether it ends inside quotes."""
     del before
     path = files.paths[block.file]
-    given = dict(options)
     if block.stop == 0:
         return like
     with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-        first = 0
-        if block.start:
-            first = line_after(data, block.start, inside=ends[0])
-        elif given.get("header", "infer") in ("infer", 0) and "names" not in given:
-            first = line_after(data, 0, inside=False)
+        top = data[: line_after(data, 0, inside=False)] if headed(options) else b""
+        first = line_after(data, block.start, inside=ends[0]) if block.start else len(top)
         last = len(data)
         if block.stop < len(data):
             last = line_after(data, block.stop, inside=ends[1])
         lines = data[first:last]
     if not lines.strip():
         return like
-    return _parsed(lines, like, names, given, path)
+    try:
+        return _parsed(top, lines, like, options, **how)
+    except ValueError as error:
+        raise ValueError(
+            f"{path}: a later part does not fit the columns and types of the beginning ({error}); "
+            "to say another type: dtype={column: type}"
+        ) from error
 
 
 def _parsed(
-    lines: bytes, like: Any, names: tuple[Any, ...], options: dict[str, Any], path: str
+    top: bytes,
+    lines: bytes,
+    like: Any,
+    options: dict[str, Any],
+    *,
+    names: tuple[Any, ...],
+    header: bytes,
+    labelled: bool,
 ) -> Any:
-    if (
-        options.keys() <= PLAIN
-        and (frame := _parsed_by_arrow(lines, like, names, options)) is not None
-    ):
-        return frame
-    rest = {key: value for key, value in options.items() if key not in {"header", "names"}}
-    labelled = has_labels(options)
-    dtypes = {one: like[one].dtype for one in like.columns}
-    dates = {one for one, dtype in dtypes.items() if getattr(dtype, "kind", "O") == "M"}
-    rest["dtype"] = {one: dtype for one, dtype in dtypes.items() if one not in dates}
+    """Parse lines of a file of which ``top`` names the columns."""
+    plain = options.keys() <= PLAIN and top == header and not labelled
+    if plain and (parsed := _parsed_by_arrow(lines, like, names, options)) is not None:
+        return parsed
+    dates = [one for one in like.columns if getattr(like[one].dtype, "kind", "O") == "M"]
+    how: dict[str, Any] = options | {
+        "dtype": {one: like[one].dtype for one in like.columns if one not in dates}
+    }
     if not labelled:
-        rest["usecols"] = list(like.columns)
-    if dates and isinstance(rest.get("parse_dates"), list):
-        rest["parse_dates"] = [one for one in rest["parse_dates"] if one in dates]
-    try:
-        frame = pd.read_csv(io.BytesIO(lines), header=None, names=list(names), **rest)
-    except ValueError as error:
-        raise ValueError(
-            f"{path}: a later part does not fit the types of its beginning ({error}); say "
-            "dtype={column: type} for the column"
-        ) from error
+        how |= {"usecols": list(like.columns), "parse_dates": dates}
+    frame: Any = pd.read_csv(io.BytesIO(top + lines), **how)
+    if text := [one for one in dates if getattr(frame[one].dtype, "kind", "O") != "M"]:
+        raise ValueError(f"no dates in {text}")
     return frame[list(like.columns)]
 
 
@@ -297,27 +299,59 @@ def read_csv(
     storage = Storage(storage_options) if storage_options else LOCAL
     files = looked_at(expanded(path, storage), storage)
     given = options | ({"sep": sep} if sep != "," else {})
-    compressed = not all(name.endswith((".csv", ".txt", ".tsv", ".dat")) for name in files.paths)
-    remote = any(map(is_remote, files.paths))
-    whole = compressed or remote or not given.keys() <= SPLITTABLE
-    head = _head(files)
+    with opened(files.paths[0], files.storage) as file:
+        head: bytes = file.read(HEAD_BYTES)
+    whole = not _is_cut_at_lines(files, head, given)
     like, names = _schema(head, given, files, whole=whole)
-    whole = whole or head.lstrip(b" \t") != head or head.startswith((b"\n", b"\r"))
+    _check_categories(like, given, files, head)
+    header = head[: line_after(head, 0, inside=False)] if headed(given) else b""
+    labelled = _is_labelled(head[len(header) :], names, given, whole=whole)
     step = chunk_bytes or blocksize or BLOCK_BYTES
-    blocks = tuple(_blocks(files.stamps, len(head) if whole else step, whole=whole))
+    blocks = tuple(_blocks(files.stamps, step, whole=whole))
     pairs = tuple((key, _frozen(value)) for key, value in given.items())
-    lazy = wrap(ReadCsv(files, like, names, blocks, pairs, whole))
-    return lazy if has_labels(given) else reset_index(lazy, drop=True)
+    lazy = wrap(ReadCsv(files, like, names, header, labelled, blocks, pairs, whole))
+    return lazy if labelled else reset_index(lazy, drop=True)
+
+
+def _is_cut_at_lines(files: Files, head: bytes, options: dict[str, Any]) -> bool:
+    """Tell whether a part of a file can be read without the rest of it."""
+    return (
+        all(name.endswith((".csv", ".txt", ".tsv", ".dat")) for name in files.paths)
+        and not any(map(is_remote, files.paths))
+        and options.keys() <= SPLITTABLE
+        and options.get("header", "infer") in ("infer", 0, None)
+        and not head.startswith((b" ", b"\t", b"\n", b"\r"))
+        and (b"\n" in head or b"\r" not in head)
+    )
+
+
+def _is_labelled(
+    rows: bytes, names: Sequence[Any], options: dict[str, Any], *, whole: bool
+) -> bool:
+    """Tell whether columns label the rows: those asked for, or those that have no name."""
+    if (given := options.get("index_col")) is not None or whole or not rows.strip():
+        return given is not None and given is not False
+    plain = {key: options[key] for key in ("sep", "delimiter") if key in options}
+    first: Any = pd.read_csv(io.BytesIO(rows), header=None, nrows=1, **plain)
+    return len(first.columns) > len(names)
+
+
+def _check_categories(like: Any, options: dict[str, Any], files: Files, head: bytes) -> None:
+    """Refuse categories that only reading everything would tell."""
+    if len(files.paths) == 1 and files.stamps[0][1] <= len(head):
+        return
+    given = options.get("dtype")
+    for column, dtype in like.dtypes.items():
+        wish = given.get(column) if isinstance(given, Mapping) else given
+        if isinstance(dtype, pd.CategoricalDtype) and getattr(wish, "categories", None) is None:
+            raise NotImplementedError(
+                f"read_csv: the categories of {column!r} are not known before all is read: say "
+                "dtype=pandas.CategoricalDtype(categories), or astype('category') afterwards"
+            )
 
 
 def _frozen(value: Any) -> Any:
     return list(value) if isinstance(value, set) else value
-
-
-def _head(files: Files) -> bytes:
-    with opened(files.paths[0], files.storage) as file:
-        head: bytes = file.read(HEAD_BYTES)
-    return head
 
 
 def _schema(

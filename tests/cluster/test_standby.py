@@ -208,7 +208,9 @@ def test_a_worker_waits_for_the_same_supervisor_with_its_results():
         options: Any = {"host": HOST, "port": port, "dashboard_address": f"{HOST}:0"}
         first = await Supervisor(**options)
         worker = MarsWorker(first.address, host=HOST, nthreads=1, supervisors=[first.address])
-        async with worker, Client(first.address, asynchronous=True) as client:
+        # One that is closed in its own block would stay Dask's default.
+        client = Client(first.address, asynchronous=True, set_as_default=False)
+        async with worker, client:
             (future,) = await client.scatter([42])
             key = future.key
             await first.close()

@@ -36,7 +36,11 @@ def path(tmp_path):
         {},
         {"usecols": ["c", "b"]},
         {"parse_dates": ["d"]},
-        {"index_col": "a"},
+        {"index_col": "a", "parse_dates": ["d"]},
+        {"index_col": "d", "parse_dates": ["d"]},
+        {"parse_dates": [3]},
+        {"names": list("vwxyz"), "header": 0},
+        {"header": 1},
         {"header": None, "names": list("vwxyz"), "dtype": "str"},
         {"dtype": {"a": "float32"}},
         {"na_values": ["x"]},
@@ -77,13 +81,53 @@ def test_several_files(tmp_path):
     equal(md.read_csv(tmp_path / "*.csv", chunk_bytes=5), wanted)
 
 
-@pytest.mark.parametrize("text", ["a,b\n", "a,b\n1,2", "a,b\r\n1,2\r\n3,4\r\n", "a\tb\n1\t2\n"])
-def test_small_files(tmp_path, text):
-    """No rows, no last line end, other line ends, other separators."""
+@pytest.mark.parametrize(
+    ("text", "options"),
+    [
+        ("a,b\n", {}),
+        ("a,b\n1,2", {}),
+        ("a,b\r\n1,2\r\n3,4\r\n", {}),
+        ("a,b\r1,2\r3,4\r", {}),
+        ("a\tb\n1\t2\n", {"sep": "\t"}),
+        (",a\n0,1\n1,2\n", {"index_col": 0}),
+        ("a,b\n1,2,x\n3,4,y\n", {}),
+    ],
+)
+def test_small_files(tmp_path, text, options):
+    """No rows, no last line end, other line ends and separators, labels without a name."""
     path = tmp_path / "x.csv"
     path.write_bytes(text.encode())
-    sep = "\t" if "\t" in text else ","
-    equal(md.read_csv(path, sep=sep, chunk_bytes=4), pd.read_csv(path, sep=sep))
+    equal(md.read_csv(path, chunk_bytes=4, **options), pd.read_csv(path, **options))
+
+
+def test_each_file_names_its_columns(tmp_path):
+    """In another order they are found, and one that is missing is an error."""
+    for name, text in {"a": "x,y\n1,2\n", "b": "y,x\n4,3\n", "c": "x\n5\n"}.items():
+        (tmp_path / f"{name}.csv").write_text(text)
+    equal(md.read_csv(tmp_path / "[ab].csv"), pd.DataFrame({"x": [1, 3], "y": [2, 4]}))
+    with pytest.raises(ValueError, match=r"c\.csv.*not found: \['y'\]"):
+        md.read_csv(tmp_path / "*.csv").compute()
+
+
+def test_categories_behind_the_head(tmp_path, monkeypatch):
+    """Those that are told are read, others are refused: the head does not show them all."""
+    path = tmp_path / "x.csv"
+    path.write_text("a\n" + "x\n" * 9 + "y\n")
+    equal(md.read_csv(path, dtype="category"), pd.read_csv(path, dtype="category"))
+    monkeypatch.setattr("marsdask.dataframe.csv.HEAD_BYTES", 10)
+    told = pd.CategoricalDtype(["x", "y"])
+    equal(md.read_csv(path, dtype=told), pd.read_csv(path, dtype=told))
+    with pytest.raises(NotImplementedError, match="CategoricalDtype"):
+        md.read_csv(path, dtype={"a": "category"})
+
+
+def test_text_among_dates(tmp_path, monkeypatch):
+    """A later part whose dates are none is an error, not a column of text."""
+    path = tmp_path / "x.csv"
+    path.write_text("a\n" + "2020-01-01\n" * 9 + "soon\n")
+    monkeypatch.setattr("marsdask.dataframe.csv.HEAD_BYTES", 30)
+    with pytest.raises(ValueError, match=r"no dates in \['a'\]"):
+        md.read_csv(path, parse_dates=["a"]).compute()
 
 
 def test_a_later_part_of_another_type_is_named(tmp_path, monkeypatch):
