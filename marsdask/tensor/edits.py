@@ -5,6 +5,7 @@ Differs from NumPy in that alone: views do not change with the tensor they were 
 
 from __future__ import annotations
 
+import math
 import operator
 from typing import Any
 
@@ -14,14 +15,15 @@ from marsdask.core.collection import Collection, wrap
 from marsdask.core.types import UnknownShapeError, known, numbers
 
 from .base import as_node
-from .create import arange
-from .elementwise import apply, clip, remainder
+from .elementwise import apply, remainder
+from .fancy import settle
 from .index import getitem
 from .join import concatenate, length
 from .pointwise import assign, cast
 from .reshape import ravel, reshape
 from .scan import cumsum
-from .setitem import fit, put_where, setitem
+from .scatter import SetAlong
+from .setitem import fit, held, put_where, setitem
 from .shape import broadcast_to, moveaxis, normalize_axis
 from .waiting import waits_for_lengths
 
@@ -167,21 +169,47 @@ def place(arr: Any, mask: Any, vals: Any) -> None:
 def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
     """Assign to positions of the flat array. See numpy.put."""
     shape = _lengths(_tensor(a, "put"))
-    flat, where = ravel(a), ravel(ind)
-    count = length(flat.node, 0)
-    if mode == "wrap":
-        where = remainder(where, count)
-    elif mode == "clip":
-        where = clip(where, 0, max(count - 1, 0))
-    elif mode != "raise":
+    count = int(np.prod(shape, dtype=np.intp))
+    where, new = ravel(ind), ravel(v)
+    if mode not in ("raise", "wrap", "clip"):
         raise ValueError(f"mode is 'raise', 'wrap' or 'clip', not {mode!r}")
-    new = ravel(v)
     if length(where.node, 0) == 0 or length(new.node, 0) == 0:
         return
     if where.dtype.kind not in "iub":
         raise TypeError(f"Cannot cast array data from {where.dtype!r} to {np.dtype(int)!r}")
-    setitem(flat, where.astype(np.intp), resize(new, where.shape))
+    new = _repeated(v, length(where.node, 0))
+    if isinstance(ind, Collection):
+        where = wrap(apply(placed, where, length=count, mode=mode))
+    else:
+        where = placed(np.ravel(ind).astype(np.intp), count, mode)
+    _set_in_one_row(a, where, new)
+
+
+def _set_in_one_row(a: Any, where: Any, values: Any) -> None:
+    """Assign to positions in a row of all elements; those known go where they lie."""
+    shape = _lengths(a)
+    if shape and not isinstance(where, Collection):
+        (places,) = settle((where,), (0,), (math.prod(shape),))
+        setitem(a, np.unravel_index(places, shape), values)
+        return
+    flat = ravel(a)
+    setitem(flat, where.astype(np.intp), values)
     a._node = as_node(reshape(flat, shape))
+
+
+def placed(positions: Any, length: int, mode: str) -> Any:
+    """Return positions of an axis, those out of bounds brought back in as ``mode`` says."""
+    if mode == "wrap":
+        return positions % max(length, 1)
+    return positions.clip(0, max(length - 1, 0)) if mode == "clip" else positions
+
+
+def _repeated(values: Any, count: int) -> Any:
+    """Return values in one row, as many as are needed; one that stands for all stays alone."""
+    if isinstance(values, Collection):
+        flat = ravel(values)
+        return flat if flat.size in (1, count) else resize(flat, count)
+    return np.ravel(values) if np.size(values) == 1 else np.resize(values, count)
 
 
 def put_along_axis(arr: Any, indices: Any, values: Any, axis: int | None) -> None:
@@ -193,16 +221,27 @@ def put_along_axis(arr: Any, indices: Any, values: Any, axis: int | None) -> Non
     if axis is None:
         if where.ndim != 1:
             raise ValueError("when axis=None, `indices` must have a single dimension.")
-        put(arr, where, values)
+        _set_in_one_row(arr, where if isinstance(indices, Collection) else indices, values)
         return
     axis = normalize_axis(axis, arr.ndim)
     if where.ndim != arr.ndim:
         raise ValueError("`indices` and `arr` must have the same number of dimensions")
-    key = tuple(
-        where if i == axis else arange(size).reshape((-1,) + (1,) * (arr.ndim - 1 - i))
-        for i, size in enumerate(_lengths(arr))
+    lengths = _lengths(arr)
+    if not isinstance(indices, Collection):
+        settle((np.asarray(indices),), (axis,), (lengths[axis],))
+    fits = all(
+        i == axis or own in (1, size)
+        for i, (own, size) in enumerate(zip(where.node.shape, lengths, strict=True))
     )
-    setitem(arr, key, values)
+    if fits and (isinstance(indices, Collection) or arr.numblocks[axis] == 1):
+        wide = (*lengths[:axis], where.node.shape[axis], *lengths[axis + 1 :])
+        value = fit(as_node(held(values, arr.dtype)), wide)
+        assign(arr, SetAlong(arr.node, value, where.node, axis))
+        return
+    own = (
+        np.arange(size).reshape((-1,) + (1,) * (arr.ndim - 1 - i)) for i, size in enumerate(lengths)
+    )
+    setitem(arr, tuple(indices if i == axis else key for i, key in enumerate(own)), values)
 
 
 def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
@@ -215,10 +254,8 @@ def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
     steps = [int(np.prod(shape[axis + 1 :])) for axis in range(len(shape))]
     end = shape[1] * shape[1] if len(shape) == 2 and not wrap else int(np.prod(shape))
     flat = np.arange(0, min(end, int(np.prod(shape))), sum(steps))
-    if not len(flat):
-        return
-    values = np.ravel(val) if not isinstance(val, Collection) else ravel(val)
-    setitem(a, np.unravel_index(flat, shape), resize(values, flat.shape))
+    if len(flat):
+        setitem(a, np.unravel_index(flat, shape), _repeated(val, len(flat)))
 
 
 @waits_for_lengths

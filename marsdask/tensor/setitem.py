@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -16,19 +15,20 @@ import numpy as np
 from marsdask.core.chunk import Grid, Look
 from marsdask.core.collection import wrap
 from marsdask.core.node import Node
-from marsdask.core.shapes import Axes, Via, blockwise, kernel
-from marsdask.core.types import Chunks, Index, Sizes, Unknown, borders, known, numbers, shape_of
+from marsdask.core.shapes import blockwise, kernel
+from marsdask.core.tokens import token
+from marsdask.core.types import Unknown, known, numbers, shape_of
 
-from .base import as_node
-from .chunks import is_one
+from .assigned import Assigned, check_length, cuts_of, keys_of, spread_over, writable
+from .base import Literal, as_node
 from .elementwise import apply
-from .fancy import settle as settle_points
 from .index import Item, parse, points_of, together
 from .masks import Filter, bands, check_fit, count_true
 from .rechunk import recut, resolved
 from .reshape import reshape
-from .shape import broadcast_to, view, whole
-from .slicing import EVERYTHING, AxisCut, Taken, cut_axis, settle
+from .scatter import SetKnown, SetPoints
+from .shape import broadcast_to, reorder, view, whole
+from .slicing import EVERYTHING, Taken
 
 
 def setitem(a: Any, key: Any, value: Any) -> None:
@@ -40,7 +40,7 @@ def setitem(a: Any, key: Any, value: Any) -> None:
     node = as_node(a)
     items = parse(key, node.shape)
     arrays = [item for item in items if item.chooses]
-    new = as_node(_held(value, node.meta.dtype))
+    new = as_node(held(value, node.meta.dtype))
     if not arrays:
         result = _assign_slices(node, items, new)
     elif len(arrays) == 1 and arrays[0].kind == "mask" and _others_whole(items):
@@ -50,7 +50,7 @@ def setitem(a: Any, key: Any, value: Any) -> None:
     a._node = wrap(result).node
 
 
-def _held(value: Any, dtype: np.dtype[Any]) -> Any:
+def held(value: Any, dtype: np.dtype[Any]) -> Any:
     """Return what is assigned, safe from later changes; Python's scalars in the tensor's type."""
     if isinstance(value, np.ndarray):
         return value.copy()
@@ -72,14 +72,14 @@ def fit(value: Node, shape: tuple[Any, ...]) -> Node:
     own = value.shape
     while len(own) > len(shape) and own[0] == 1:
         own = own[1:]
-        value = view(value, range(1, len(own) + 1))
+        value = _seen(value, range(1, len(own) + 1))
     missing = len(shape) - len(own)
     pairs = zip(own, shape[max(0, missing) :], strict=False)
     if missing < 0 or any(known((x, n)) and x not in (1, n) for x, n in pairs):
         raise ValueError(
             f"could not broadcast input array from shape {value.shape} into shape {shape}"
         )
-    return view(value, [*[None] * missing, *range(len(own))])
+    return _seen(value, [*[None] * missing, *range(len(own))])
 
 
 def _assign_slices(node: Node, items: Sequence[Item], value: Node) -> Node:
@@ -106,27 +106,6 @@ def _length(node: Node, item: Item) -> Any:
     return Unknown("selected")
 
 
-@dataclass(frozen=True)
-class KeyAt:
-    """Gives each chunk the part of it that is assigned to, ``None`` if there is none."""
-
-    keys: tuple[dict[int, slice] | None, ...]
-    """For each axis the part of every chunk that has one; ``None`` is the whole axis."""
-
-    def __call__(self, index: Index) -> tuple[tuple[slice, ...] | None]:
-        key: list[slice] = []
-        for parts, i in zip(self.keys, index, strict=True):
-            if parts is not None and i not in parts:
-                return (None,)
-            key.append(EVERYTHING if parts is None else parts[i])
-        return (tuple(key),)
-
-
-def writable(block: Any) -> Any:
-    """Return a copy of a block; one without axes may be a scalar, and becomes an array."""
-    return np.array(block)
-
-
 @kernel(scratch=0.0)
 def put(block: Any, value: Any, key: tuple[slice, ...] | None) -> Any:
     """Return a copy of a block with a part assigned to."""
@@ -135,63 +114,6 @@ def put(block: Any, value: Any, key: tuple[slice, ...] | None) -> Any:
     out = writable(block)
     out[key] = value
     return out
-
-
-def _keys(cuts: Sequence[AxisCut | None]) -> KeyAt:
-    return KeyAt(
-        tuple(
-            None if cut is None else dict(zip(cut.positions, cut.parts, strict=True))
-            for cut in cuts
-        )
-    )
-
-
-def _spread(
-    a: Grid, value: Grid, cuts: Sequence[AxisCut | None], axes: Sequence[int | None]
-) -> tuple[Grid, Axes]:
-    """Cut a value like the parts it is assigned to; say which chunk of it each chunk needs.
-
-    ``axes`` names the array's axis for each of the value's; one without is left whole.
-    """
-    value = whole(value, [i for i, n in enumerate(value.chunks) if axes[i] is None or is_one(n)])
-    edges: list[int | Via | None] = []
-    target: list[Any] = []
-    for axis, sizes in zip(axes, value.chunks, strict=True):
-        if axis is None or sizes == (1,):
-            target.append(sizes)
-            edges.append(None)
-            continue
-        cut = cuts[axis]
-        wanted = a.chunks[axis] if cut is None else cut.sizes
-        _check_length(sizes, wanted, axis)
-        target.append(wanted)
-        if cut is None:
-            edges.append(axis)
-        else:
-            found = {position: i for i, position in enumerate(cut.positions)}
-            edges.append(Via(axis, tuple(found.get(i, 0) for i in range(a.numblocks[axis]))))
-    return recut(value, tuple(target)), tuple(edges)
-
-
-@dataclass(frozen=True, eq=False)
-class Assigned(Node):
-    """An array like the one assigned to."""
-
-    a: Node
-    value: Node
-
-    @property
-    def label(self) -> str:
-        return "setitem"
-
-    # Kept: a loop of assignments makes a chain too long to walk down at every step.
-    @cached_property
-    def meta(self) -> Any:
-        return self.a.meta
-
-    @cached_property
-    def chunks(self) -> Chunks:
-        return self.a.chunks
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,26 +126,9 @@ class SetSlice(Assigned):
         a, value = yield from _comparable(a, value, self.taken)
         cuts = cuts_of(a, self.taken)
         own = tuple(range(a.ndim))
-        value, edges = _spread(a, value, cuts, own)
+        value, edges = spread_over(a, value, cuts, own)
         inputs = [(a, own), (value, edges)]
-        return blockwise(put, inputs, chunks=a.chunks, meta=a.meta, varying=_keys(cuts))
-
-
-def _check_length(own: Sizes, wanted: Sizes, axis: int) -> None:
-    """Raise ``ValueError`` for a value whose length, unknown at the call, does not fit."""
-    if own != wanted and sum(numbers(own)) != sum(numbers(wanted)):
-        raise ValueError(
-            f"could not broadcast input array of length {sum(numbers(own))} into the "
-            f"{sum(numbers(wanted))} elements along axis {axis}"
-        )
-
-
-def cuts_of(a: Grid, taken: Sequence[Taken]) -> list[AxisCut | None]:
-    """Return how the part of each axis lies in its chunks, ``None`` where it is all of them."""
-    return [
-        None if part == EVERYTHING else cut_axis(numbers(sizes), settle(part, numbers(sizes), axis))
-        for axis, (sizes, part) in enumerate(zip(a.chunks, taken, strict=True))
-    ]
+        return blockwise(put, inputs, chunks=a.chunks, meta=a.meta, varying=keys_of(cuts))
 
 
 def _comparable(
@@ -302,7 +207,7 @@ class SetChosen(Assigned):
             zip(value.chunks, (*before, counts, *after), strict=True)
         ):
             if i not in single:
-                _check_length(own, wanted, i)
+                check_length(own, wanted, i)
             target.append(own if i in single and sum(numbers(wanted)) != 1 else wanted)
         value = recut(value, tuple(target))
         gone = mask.ndim - 1
@@ -335,112 +240,43 @@ def _assign_points(node: Node, items: Sequence[Item], value: Node) -> Node:
     ]
     value = fit(value, tuple(lengths))
     begin = labels.index("points") if form else len(labels)
-    if not form:
-        value = view(value, [*range(begin), None, *range(begin, len(value.shape))])
-    elif len(form) > 1:
-        shape = value.shape
-        before, after = numbers(shape[:begin]), numbers(shape[begin + len(form) :])
-        value = as_node(broadcast_to(value, (*before, *form, *after)))
-        value = as_node(reshape(value, (*before, math.prod(form), *after)))
+    value = _in_one(value, begin, form)
     places = {
         label.axis: i if i < begin else i + 1 - len(form)
         for i, label in enumerate(labels)
         if label != "points" and label.kind == "slice"
     }
     order = [places[axis] for axis in range(len(node.chunks)) if axis not in axes]
-    value = view(value, [*order[: axes[0]], begin, *order[axes[0] :]])
+    value = _seen(value, [*order[: axes[0]], begin, *order[axes[0] :]])
     taken = [EVERYTHING] * len(node.chunks)
     for item in items:
         if item.kind == "slice":
             taken[item.axis] = item.value
-    return SetPoints(node, value, tuple(map(as_node, points)), axes, tuple(taken))
+    if isinstance(points[0], Node):
+        return SetPoints(node, value, points, axes, tuple(taken))
+    return SetKnown(node, value, points, axes, tuple(taken))
 
 
-#: Points that are put into a block at a time.
-AT_ONCE = 2**16
+def _in_one(value: Node, begin: int, form: tuple[Any, ...]) -> Node:
+    """Make one of the axes of the positions, which are as ``form`` says, in a value."""
+    own = value.shape
+    after = begin + len(form)
+    if all(size == 1 for size in own[begin:after]):
+        return _seen(value, [*range(begin), None, *range(after, len(own))])
+    if len(form) == 1:
+        return value
+    outer = numbers(own[:begin]), numbers(own[after:])
+    wide = (*outer[0], *form, *outer[1])
+    flat = (*outer[0], math.prod(form), *outer[1])
+    if isinstance(value, Literal):
+        return as_node(np.broadcast_to(value.array, wide).reshape(flat))
+    return as_node(reshape(broadcast_to(value, wide), flat))
 
 
-@kernel(scratch=0.1, buffer=48 * AT_ONCE)
-def put_points(
-    block: Any,
-    value: Any,
-    *points: Any,
-    axes: tuple[int, ...],
-    lengths: tuple[int, ...],
-) -> Any:
-    """Return a copy of a block with values at the positions that lie in it.
-
-    The last argument by position is the part of the block that slices leave, and where it starts.
-    """
-    *arrays, (key, starts) = points
-    settled = settle_points(tuple(arrays), axes, lengths)
-    if key is None:
-        return block
-    out: Any = None
-    for begin in range(0, len(settled[0]), AT_ONCE):
-        local = [
-            positions[begin : begin + AT_ONCE] - start
-            for positions, start in zip(settled, starts, strict=True)
-        ]
-        inside = [
-            (place >= 0) & (place < block.shape[axis])
-            for axis, place in zip(axes, local, strict=True)
-        ]
-        chosen = np.flatnonzero(np.all(inside, axis=0))
-        if chosen.size:
-            out = writable(block) if out is None else out
-            one = value.shape[axes[0]] == 1
-            share = value if one else np.take(value, chosen + begin, axis=axes[0])
-            _put_share(out[key], share, [place[chosen] for place in local], axes)
-    return block if out is None else out
-
-
-def _put_share(part: Any, share: Any, places: list[Any], axes: tuple[int, ...]) -> None:
-    """Assign to points of a part, whose axis in the share is ``axes[0]``."""
-    where: list[Any] = [slice(None)] * part.ndim
-    for axis, positions in zip(axes, places, strict=True):
-        where[axis] = positions
-    contiguous = axes[-1] - axes[0] == len(axes) - 1
-    part[tuple(where)] = share if contiguous else np.moveaxis(share, axes[0], 0)
-
-
-@dataclass(frozen=True)
-class PointKeyAt:
-    """Gives each chunk the part of it that slices leave, and where it starts on some axes."""
-
-    keys: KeyAt
-    axes: tuple[int, ...]
-    starts: tuple[tuple[int, ...], ...]
-
-    def __call__(self, index: Index) -> tuple[Any]:
-        starts = tuple(s[index[axis]] for axis, s in zip(self.axes, self.starts, strict=True))
-        return ((*self.keys(index), starts),)
-
-
-@dataclass(frozen=True, eq=False)
-class SetPoints(Assigned):
-    """An array with values at positions; the value's axis of the positions is ``axes[0]``."""
-
-    points: tuple[Node, ...]
-    axes: tuple[int, ...]
-    taken: tuple[Taken, ...]
-
-    def tile(self, a: Grid, value: Grid, *points: Grid) -> Generator[Look, Any, Grid]:
-        a, value, *rest = yield from resolved(a, value, *points)
-        place = self.axes[0]
-        if not is_one(value.chunks[place]):
-            _check_length(value.chunks[place], rest[0].chunks[0], place)
-        arrays = [(whole(grid, (0,)), (None,)) for grid in rest]
-        cuts = cuts_of(a, self.taken)
-        others = [axis for axis in range(a.ndim) if axis not in self.axes]
-        value, edges = _spread(a, value, cuts, [*others[:place], None, *others[place:]])
-        sizes = [numbers(a.chunks[axis]) for axis in self.axes]
-        starts = tuple(tuple(borders(x)) for x in sizes)
-        return blockwise(
-            put_points,
-            [(a, tuple(range(a.ndim))), (value, edges), *arrays],
-            chunks=a.chunks,
-            meta=a.meta,
-            varying=PointKeyAt(_keys(cuts), self.axes, starts),
-            kwargs={"axes": self.axes, "lengths": tuple(map(sum, sizes))},
-        )
+def _seen(value: Node, axes: Sequence[int | None]) -> Node:
+    """Return a value with its axes as ``axes`` says; an array in memory stays one."""
+    if not isinstance(value, Literal) or list(axes) == list(range(len(value.chunks))):
+        return view(value, axes)
+    chunks = tuple((1,) if axis is None else value.chunks[axis] for axis in axes)
+    content = token(value.name, tuple(axes))
+    return Literal(reorder(value.array, tuple(axes)), chunks, content)

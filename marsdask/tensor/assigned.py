@@ -1,0 +1,124 @@
+"""What the nodes of assignment share: which part of each chunk is assigned to, and what to it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from marsdask.core.chunk import Grid
+from marsdask.core.node import Node
+from marsdask.core.shapes import Axes, Via
+from marsdask.core.types import Chunks, Index, Sizes, numbers
+
+from .chunks import is_one
+from .rechunk import recut
+from .shape import whole
+from .slicing import EVERYTHING, AxisCut, Taken, cut_axis, settle
+
+
+@dataclass(frozen=True)
+class KeyAt:
+    """Gives each chunk the part of it that is assigned to, ``None`` if there is none."""
+
+    keys: tuple[dict[int, slice] | None, ...]
+    """For each axis the part of every chunk that has one; ``None`` is the whole axis."""
+
+    def __call__(self, index: Index) -> tuple[tuple[slice, ...] | None]:
+        key: list[slice] = []
+        for parts, i in zip(self.keys, index, strict=True):
+            if parts is not None and i not in parts:
+                return (None,)
+            key.append(EVERYTHING if parts is None else parts[i])
+        return (tuple(key),)
+
+
+def writable(block: Any) -> Any:
+    """Return a copy of a block; one without axes may be a scalar, and becomes an array."""
+    return np.array(block)
+
+
+def keys_of(cuts: Sequence[AxisCut | None]) -> KeyAt:
+    """Return what gives each chunk the part of it that is assigned to."""
+    return KeyAt(
+        tuple(
+            None if cut is None else dict(zip(cut.positions, cut.parts, strict=True))
+            for cut in cuts
+        )
+    )
+
+
+def spread_over(
+    a: Grid, value: Grid, cuts: Sequence[AxisCut | None], axes: Sequence[int | None]
+) -> tuple[Grid, Axes]:
+    """Cut a value like the parts it is assigned to; say which chunk of it each chunk needs.
+
+    ``axes`` names the array's axis for each of the value's; one without stays as it is.
+    """
+    value = whole(value, [i for i, sizes in enumerate(value.chunks) if is_one(sizes)])
+    target, edges = parted(a, value.chunks, cuts, axes)
+    return recut(value, target), edges
+
+
+def parted(
+    a: Grid, chunks: Chunks, cuts: Sequence[AxisCut | None], axes: Sequence[int | None]
+) -> tuple[Chunks, Axes]:
+    """Return the chunks that :func:`spread_over` makes of a value in ``chunks``, and the edges."""
+    edges: list[int | Via | None] = []
+    target: list[Sizes] = []
+    for axis, sizes in zip(axes, chunks, strict=True):
+        if axis is None or sizes == (1,):
+            target.append(sizes)
+            edges.append(None)
+            continue
+        cut = cuts[axis]
+        wanted = a.chunks[axis] if cut is None else cut.sizes
+        check_length(sizes, wanted, axis)
+        target.append(wanted)
+        if cut is None:
+            edges.append(axis)
+        else:
+            found = {position: i for i, position in enumerate(cut.positions)}
+            edges.append(Via(axis, tuple(found.get(i, 0) for i in range(a.numblocks[axis]))))
+    return tuple(target), tuple(edges)
+
+
+@dataclass(frozen=True, eq=False)
+class Assigned(Node):
+    """An array like the one assigned to."""
+
+    a: Node
+    value: Node
+
+    @property
+    def label(self) -> str:
+        return "setitem"
+
+    # Kept: a loop of assignments makes a chain too long to walk down at every step.
+    @cached_property
+    def meta(self) -> Any:
+        return self.a.meta
+
+    @cached_property
+    def chunks(self) -> Chunks:
+        return self.a.chunks
+
+
+def check_length(own: Sizes, wanted: Sizes, axis: int) -> None:
+    """Raise ``ValueError`` for a value whose length, unknown at the call, does not fit."""
+    if own != wanted and sum(numbers(own)) != sum(numbers(wanted)):
+        raise ValueError(
+            f"could not broadcast input array of length {sum(numbers(own))} into the "
+            f"{sum(numbers(wanted))} elements along axis {axis}"
+        )
+
+
+def cuts_of(a: Grid, taken: Sequence[Taken]) -> list[AxisCut | None]:
+    """Return how the part of each axis lies in its chunks, ``None`` where it is all of them."""
+    return [
+        None if part == EVERYTHING else cut_axis(numbers(sizes), settle(part, numbers(sizes), axis))
+        for axis, (sizes, part) in enumerate(zip(a.chunks, taken, strict=True))
+    ]
