@@ -9,6 +9,7 @@ block.
 from __future__ import annotations
 
 import itertools
+import math
 import operator
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -22,6 +23,7 @@ from marsdask.core.shapes import kernel
 from .deferred import Deferred, Tile, as_block
 from .foreign import is_foreign
 from .mosaic import seams
+from .picking import picked
 from .scratch import in_tiles, scratch
 
 #: Bytes of one operand's tile at least: a handful of them fit into the cache of a core.
@@ -104,6 +106,11 @@ class Program:
         return chosen, dtypes
 
     @cached_property
+    def thins(self) -> bool:
+        """Whether the result has fewer elements than the operands, as many as a mask chooses."""
+        return any(step.func is picked for step in self.steps)
+
+    @cached_property
     def itemsize(self) -> int:
         """The bytes of the widest value on the way."""
         return max(step.dtype.itemsize for step in self.steps)
@@ -152,6 +159,8 @@ class Worker:
             func, pick, kwargs, register = call
             if register is None:
                 values.append(func(*pick(values), **kwargs))
+                if func is picked:
+                    registers = [_cut(room, values[-1].shape) for room in registers]
             elif out is not None and call is last:
                 values.append(func(*pick(values), out, **kwargs))
             else:
@@ -159,6 +168,11 @@ class Worker:
         if out is not None and values[-1] is not out:
             out[...] = values[-1]
         return values[-1]
+
+
+def _cut(room: Any, shape: Shape) -> Any:
+    """Return the beginning of a register as one of another shape."""
+    return room.reshape(-1)[: math.prod(shape)].reshape(shape)
 
 
 def _picker(places: Sequence[int]) -> Callable[[Any], Any]:

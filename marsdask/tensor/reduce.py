@@ -46,6 +46,7 @@ from .reducing import Axis, Recipe
 from .reduction import Reduction, Wanted
 from .shape import view
 from .waiting import waits_for_lengths
+from .weighing import weighed_sum, weighed_total
 
 __all__ = [
     "all",
@@ -96,10 +97,11 @@ def reduction(
     tiled: bool = False,
     idempotent: bool = False,
     within: Callable[..., Any] | None = None,
+    weighed: Callable[..., Any] | None = None,
     stored: Callable[..., Any] | None = None,
 ) -> Callable[..., Any]:
     """Return a lazy reduction; ``takes`` are its arguments after ``a`` and ``axis``, in order."""
-    recipe = Recipe(map, combine, finalize, whole, tiled, idempotent, within, stored)
+    recipe = Recipe(map, combine, finalize, whole, tiled, idempotent, within, weighed, stored)
     title = name or (whole or map).__name__
 
     def lazy(a: Any, axis: Any = None, *args: Any, **kwargs: Any) -> Any:
@@ -184,7 +186,7 @@ def _check_empty(whole: Callable[..., Any], node: Node, axes: Axis) -> None:
 
 
 # NumPy's `sum` of a block is pairwise, and reads it once: no tiles needed.
-sum = reduction(np.sum, np.add, whole=np.sum, takes=_SUM, stored=stored_sum)
+sum = reduction(np.sum, np.add, whole=np.sum, takes=_SUM, weighed=weighed_sum, stored=stored_sum)
 prod = reduction(np.prod, np.multiply, whole=np.prod, takes=_SUM)
 max = reduction(np.max, np.maximum, whole=np.max, takes=_MAX, name="max", idempotent=True)
 min = reduction(np.min, np.minimum, whole=np.min, takes=_MAX, name="min", idempotent=True)
@@ -201,6 +203,7 @@ mean = reduction(
     whole=np.mean,
     takes=_MEAN,
     within=reducers.moments,
+    weighed=weighed_total,
     stored=reducers.stored_total,
 )
 var = reduction(

@@ -6,6 +6,7 @@ import functools
 import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +20,7 @@ from .foreign import as_array, is_array, is_foreign
 from .fused import TILE_BYTES, Program, Shape, at, flattened, reader, steps, tile_shape
 from .mosaic import seams
 from .scratch import in_tiles
+from .weighing import weighed
 
 #: Width of the tiles of a reduction along other axes than the last, so that many rows fit.
 STRIPE = 1024
@@ -44,6 +46,8 @@ class Recipe:
     """Whether ``initial`` may be counted once a block: the map then takes it under a mask."""
     within: Callable[..., Any] | None = None
     """Another recipe's map whose partial results begin with what this one's are."""
+    weighed: Callable[..., Any] | None = None
+    """The map of a tile and a mask that chooses from it, all in one; ``nan`` where it fails."""
     stored: Callable[..., Any] | None = None
     """The map of a sparse block that reads what is stored only; else the block is made dense."""
 
@@ -75,7 +79,8 @@ class Way:
     def merge(self, parts: list[Any], axis: int) -> Any:
         """Return one partial result of those of neighbours along an axis."""
         if axis in self.axis:
-            return fold_pairs(parts, self.recipe.combine, axis)
+            parts = [part for part in parts if not isinstance(part, Nothing)] or parts[:1]
+            return parts[0] if len(parts) == 1 else fold_pairs(parts, self.recipe.combine, axis)
         return _joined(parts, axis)
 
 
@@ -130,6 +135,8 @@ def _reduced(
     once = once and not isinstance(blocks[0], Deferred)
     if once or math.prod(shape) * itemsize <= 2 * TILE_BYTES:
         return _whole(blocks, shape, ways, program, masked)
+    if program is not None and program.thins:
+        return ChosenTiles(ways, program).run(blocks, shape, itemsize)
     return Tiles(ways, program, masked).run(blocks, shape, itemsize)
 
 
@@ -166,6 +173,8 @@ def _whole(
 ) -> tuple[Any, ...]:
     blocks = tuple(map(as_array, blocks))
     value = blocks[0] if program is None else program(*blocks)
+    if program is not None and program.thins:
+        shape = value.shape
     return tuple(_of_whole(value, shape, way, blocks[-1] if masked else None) for way in ways)
 
 
@@ -207,12 +216,13 @@ class Tiles:
         self._ways = ways
         self._worker = None if program is None else program.worker()
         self._masked = masked
+        self._ndim = 0
         self._read: Callable[[tuple[slice, ...]], list[Any]]
         self._maps: list[Callable[..., Any]]
 
     def run(self, blocks: Sequence[Any], shape: tuple[int, ...], itemsize: int) -> tuple[Any, ...]:
         """Return the partial results of the block."""
-        ndim = len(shape)
+        self._ndim = ndim = len(shape)
         flat = None
         if all(len(way.axis) == ndim for way in self._ways):
             flat = flattened(blocks, shape)
@@ -257,6 +267,40 @@ class Tiles:
         if self._masked:
             return tuple([reduce_tile(value, where=views[-1]) for reduce_tile in self._maps])
         return tuple([reduce_tile(value) for reduce_tile in self._maps])
+
+
+class ChosenTiles(Tiles):
+    """Reduces what a mask chooses of a block."""
+
+    def __init__(self, ways: Ways, program: Program) -> None:
+        super().__init__(ways, program, masked=False)
+        self._weigh = ways[0].recipe.weighed if len(ways) == 1 and not ways[0].settings else None
+        allowed = None if self._weigh is None else weighed(program)
+        self._weigher = None if allowed is None else allowed.worker()
+
+    def _leaf(self, tile: tuple[slice, ...]) -> tuple[Any, ...]:
+        views, shape = self._read(tile), tuple([part.stop - part.start for part in tile])
+        if self._weigher is not None and self._weigh is not None:
+            with suppress(FloatingPointError), np.errstate(**_RAISE):
+                found = self._weigh(*self._weigher(views, shape))
+                if np.isfinite(found[0] if isinstance(found, tuple) else found).all():
+                    return (found,)
+        assert self._worker is not None
+        value = self._worker(views, shape)
+        if not value.size:
+            return (Nothing(np.empty((0,) * self._ndim, value.dtype)),) * len(self._maps)
+        return tuple([_counts_apart(reduce_tile(value)) for reduce_tile in self._maps])
+
+
+_RAISE: Any = {"divide": "raise", "over": "raise", "invalid": "raise"}
+
+
+def _counts_apart(partial: Any) -> Any:
+    """Make arrays of the numbers of a partial result, since tiles differ in them."""
+    if not isinstance(partial, tuple):
+        return partial
+    one = (1,) * partial[0].ndim
+    return tuple([np.full(one, item) if type(item) is int else item for item in partial])
 
 
 def fold_pairs(parts: list[Any], combine: Callable[[Any, Any], Any], axis: int) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -20,6 +20,7 @@ from marsdask.core.types import Chunks, upper
 
 from .base import empty
 from .chunks import broadcast_chunks
+from .filtered import without_filters
 from .fused import Program
 from .pointwise import absorbable, output
 from .rechunk import aligned
@@ -49,6 +50,12 @@ class Wanted:
         if self.keepdims:
             return tuple((1,) if a in self.axis else sizes for a, sizes in enumerate(chunks))
         return tuple(sizes for axis, sizes in enumerate(chunks) if axis not in self.axis)
+
+    def over(self, ndim: int) -> Wanted | None:
+        """Return the same along all of so many axes in place of the only one, if that is right."""
+        if self.axis != (0,) or (self.keepdims and ndim != 1):
+            return None
+        return replace(self, axis=tuple(range(ndim)))
 
     def finished(self, partials: Grid, way: Way) -> Grid:
         """Return the result, made of what is left of each block."""
@@ -88,11 +95,20 @@ class Reducing(Node):
         return broadcast_chunks(*(node.chunks for node in self.operands))
 
     def absorb(self, alone: Callable[[Node], bool]) -> Node:
-        if self.masked or self.program is not None:
+        if self.masked:
+            return self
+        chosen = without_filters(self.operands, self.program, alone)
+        if chosen is not None:
+            return self._over(*chosen) or self
+        if self.program is not None:
             return self
         (source,) = self.operands
         parts = absorbable((source,), source.shape, alone)
         return self.replaced(operands=parts[0].leaves, program=parts[0].program) if parts else self
+
+    def _over(self, operands: tuple[Node, ...], program: Program) -> Node | None:
+        """Return the reduction of what a program chooses from operands of any number of axes."""
+        raise NotImplementedError(f"{type(self).__name__} declares no _over")
 
     def tile(self, *grids: Grid) -> Any:
         distinct = dict(zip(self.inputs, grids, strict=True))
@@ -136,6 +152,10 @@ class Reduction(Reducing):
     def label(self) -> str:
         return self.wanted.title
 
+    def _over(self, operands: tuple[Node, ...], program: Program) -> Node | None:
+        wanted = self.wanted.over(max(len(node.chunks) for node in operands))
+        return wanted and self.replaced(operands=operands, program=program, wanted=wanted)
+
     @cached_property
     def meta(self) -> Any:
         return empty(self.wanted.dtype, len(self.chunks))
@@ -162,6 +182,13 @@ class Reductions(Reducing):
     @property
     def label(self) -> str:
         return "_".join(dict.fromkeys(wanted.title for wanted in self.several))
+
+    def _over(self, operands: tuple[Node, ...], program: Program) -> Node | None:
+        ndim = max(len(node.chunks) for node in operands)
+        several = tuple(wanted.over(ndim) for wanted in self.several)
+        if None in several:
+            return None
+        return self.replaced(operands=operands, program=program, several=several)
 
     @cached_property
     def meta(self) -> Any:
