@@ -154,7 +154,9 @@ class Reduction(Reducing):
 
     def _over(self, operands: tuple[Node, ...], program: Program) -> Node | None:
         wanted = self.wanted.over(max(len(node.chunks) for node in operands))
-        return wanted and self.replaced(operands=operands, program=program, wanted=wanted)
+        if wanted is None:
+            return None
+        return self.replaced(operands=operands, program=program, wanted=wanted)
 
     @cached_property
     def meta(self) -> Any:
