@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from marsdask.core.chunk import Grid
@@ -264,9 +263,10 @@ def common_type(a: Any, b: Any) -> Any:
     """Return the type to which keys are cast so that equal ones hash alike; ``None`` for as is."""
     if a == b and not isinstance(a, pd.CategoricalDtype):
         return None
-    if isinstance(a, np.dtype) and isinstance(b, np.dtype) and {a.kind, b.kind} <= set("biuf"):
-        return np.result_type(a, b) if a.kind == b.kind else np.dtype(float)
-    return object
+    types = [getattr(one, "categories", pd.Index([], one)).dtype for one in (a, b)]
+    numeric = [pd.api.types.is_numeric_dtype(one) and one.kind != "c" for one in types]
+    other = [one.kind != "O" for one, real in zip(types, numeric, strict=True) if not real]
+    return float if any(numeric) and not any(other) else object
 
 
 def merge(

@@ -209,10 +209,18 @@ def split_by_hash(
 
 
 def places_of(keys: pd.DataFrame, casts: Sequence[Any], count: int) -> Any:
-    """Return to which of ``count`` parts each row goes, by the hash of its keys."""
+    """Return to which of ``count`` parts each row goes, by the hash of its keys.
+
+    Cast to ``float``, numbers of all types are alike, and what is no number is a missing one.
+    """
     codes = np.zeros(len(keys), np.uint64)
     for label, cast in zip(keys.columns, casts or [None] * keys.shape[1], strict=True):
-        values: Any = (keys[label] if cast is None else keys[label].astype(cast)).values
+        values: Any = keys[label]
+        if cast is object or (cast and isinstance(values.dtype, pd.CategoricalDtype)):
+            values = values.astype(object)
+        if cast is float:
+            values = pd.to_numeric(values, errors="coerce").to_numpy(float, na_value=np.nan)
+        values = getattr(values, "values", values)
         if getattr(values.dtype, "kind", "O") == "f":
             values = values + 0.0  # equal zeros of either sign hash alike
         codes = codes * np.uint64(1_000_003) + pd.util.hash_array(values, categorize=False)

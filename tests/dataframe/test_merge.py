@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,6 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import marsdask.dataframe as md
+from marsdask.dataframe.merge import common_type
+from marsdask.dataframe.shuffle import places_of
 from tests.dataframe.tables import equal, filtered, planned, table, tables
 
 HOWS = ["left", "right", "inner", "outer"]
@@ -73,6 +77,20 @@ def test_keys_of_other_names_types_and_places(both):
         lazy.merge(other, on="k", how="outer", indicator=True),
         frame.merge(right, on="k", how="outer", indicator=True),
     )
+
+
+NUMBERS = [None, *range(1, 20)]
+TYPES = ["f8", "Int64", "Float64", "int64[pyarrow]", "double[pyarrow]", "category", "object"]
+
+
+@pytest.mark.parametrize(("one", "other"), list(itertools.combinations(TYPES, 2)))
+def test_equal_numbers_of_unlike_types_meet(one, other):
+    """However they are stored, they are sent to the same part of a shuffle."""
+    sides = [pd.Series(NUMBERS, dtype=kind).rename(0).to_frame() for kind in (one, other)]
+    cast = common_type(*(side[0].dtype for side in sides))
+    places = [places_of(side, [cast], 10) for side in sides]
+    assert np.array_equal(*places)
+    assert len(set(places[0])) > 3
 
 
 @given(both=tables())
