@@ -174,7 +174,8 @@ class DaskScheduler:
             self.release(handle.keys)
             # Until the client has let go of a failed key, a new submission of it would find the
             # old failure.
-            self._client.sync(_pass)
+            with suppress(OSError):  # the loop may be about to end
+                self._client.sync(_pass, callback_timeout=PATIENCE)
         return True
 
     def close(self) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 from dask.utils import parse_bytes
 from distributed import Client, Security
+from distributed.comm import CommClosedError
 
 from .. import limits
 from ..base import Callback, Capabilities, Handle, Hint, Key, TaskGraph
@@ -24,7 +25,7 @@ from .hints import coloured
 from .local import LocalProcess
 from .packing import packed
 from .remote import RemoteJob
-from .resuming import ResumingClient
+from .resuming import FAREWELL, ResumingClient
 from .server import installed_version
 
 logger = logging.getLogger(__name__)
@@ -151,10 +152,20 @@ class SupervisorScheduler(DaskScheduler):
         generation = getattr(client, "generation", None)
         try:
             return super().gather(keys)
-        except OSError:
-            if generation is None or not client.sync(client.resumed, generation):
+        except OSError as error:
+            if generation is None or not self._is_cut(keys, error, generation):
+                raise
+            if not client.sync(client.resumed, generation):
                 raise
             return super().gather(keys)
+
+    def _is_cut(self, keys: Sequence[Key], error: OSError, generation: int) -> bool:
+        """Whether an error is that of the connection, and not a task's own or a value's."""
+        client: Any = self.client
+        if any(future.status == "error" for future in self._held.get(keys)):
+            return False
+        gone = client.status != "running" or client.generation != generation
+        return gone or isinstance(error, CommClosedError)
 
     @property
     def web_address(self) -> str | None:
@@ -167,9 +178,12 @@ class SupervisorScheduler(DaskScheduler):
         self._sessions.clear()
         super().close()
         if sessions and client.status == "running":  # it is somebody else's, and stays
-            with suppress(OSError):
-                peer: Any = client.scheduler
-                client.sync(peer.mars_leave, client=client.id, sessions=sessions)
+            peer: Any = client.scheduler
+            told = {"client": client.id, "sessions": sessions}
+            try:
+                client.sync(peer.mars_leave, **told, callback_timeout=FAREWELL)
+            except OSError as error:
+                logger.warning("a session ends, and the supervisor was not told: %r", error)
         self._end_local()
 
     def _end_local(self) -> None:

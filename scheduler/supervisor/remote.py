@@ -6,6 +6,7 @@ import asyncio
 import logging
 import pickle
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from ..base import Callback, Done
@@ -118,5 +119,8 @@ class RemoteJob(Submission):
         if self._scheduler._end(self, hold=False):
             self.finish("cancelled")
             if self.id is not None:
-                client = self._client
-                client.loop.add_callback(lambda: client.scheduler.mars_cancel(job=self.id))
+                self._client.loop.add_callback(self._stop)
+
+    async def _stop(self) -> None:
+        with suppress(OSError):  # a job ends with its client anyway
+            await self._client.scheduler.mars_cancel(job=self.id)

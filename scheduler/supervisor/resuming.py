@@ -26,6 +26,9 @@ logger = logging.getLogger(__name__)
 #: Seconds between two looks for an active supervisor.
 _PAUSE = 0.2
 
+#: Seconds that a supervisor has to take note that a client leaves.
+FAREWELL = 5.0
+
 #: Graphs among which those that have ended are not looked for.
 _FEW = 8
 
@@ -71,9 +74,27 @@ class ResumingClient(Client):
         for pooled in (*self.rpc.available.values(), *self.rpc.occupied.values()):
             comms.extend(pooled)
         streams = [comm.sock.stream for comm in comms if isinstance(comm, WS)]
-        await super()._close(fast=fast)
+        try:
+            async with asyncio.timeout(FAREWELL):
+                await super()._close(fast=fast)
+        except TimeoutError:
+            logger.warning(
+                "%s did not take note in %g s that this client leaves: hanging up",
+                self._start_arg,
+                FAREWELL,
+            )
+            if self.scheduler_comm is not None:
+                self.scheduler_comm.abort()
+            await super()._close(fast=True)
         for stream in streams:
             stream.close()
+
+    def close(self, *args: Any, **options: Any) -> Any:
+        """Close, and end the event loop's thread also where the client has closed by itself."""
+        closed = super().close(*args, **options)
+        if not self.asynchronous and self.status == "closed" and not self._is_finalizing():
+            self._loop_runner.stop()
+        return closed
 
     async def _find_active(self) -> None:
         deadline = time.monotonic() + self._timeout

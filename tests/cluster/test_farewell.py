@@ -1,0 +1,102 @@
+"""Sessions that end when their supervisor has gone, or does not answer: soon, whatever is asked."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from types import SimpleNamespace
+
+import dask.config
+import numpy as np
+import pytest
+
+import marsdask
+import marsdask.tensor as mt
+from marsdask.scheduler.errors import NoSupervisor
+from marsdask.scheduler.supervisor import client, resuming
+from marsdask.scheduler.supervisor.resuming import ResumingClient
+from tests.cluster.commands import DEADLINE, Command, free_port, running
+from tests.source import ROOT
+
+
+@pytest.fixture
+def supervisor():
+    """Start a supervisor, whose jobs wait for workers."""
+    with running() as commands:
+        port = free_port()
+        commands.append(command := Command(f"mars-supervisor -H 127.0.0.1 -p {port}"))
+        command.wait_for("started at")
+        yield SimpleNamespace(process=command.process, address=f"tcp://127.0.0.1:{port}")
+
+
+def ends(function):
+    """Return whether a function returns before the deadline."""
+    thread = threading.Thread(target=function, daemon=True)
+    thread.start()
+    thread.join(DEADLINE)
+    return not thread.is_alive()
+
+
+def test_a_supervisor_that_never_comes_back(supervisor):
+    """Its clients give up with a reason; closing them then leaves no thread behind."""
+    session = marsdask.new_session(supervisor.address, default=False)
+    future = mt.arange(10).execute(session=session, wait=False)
+    with dask.config.set({"marsdask.failover.keep": "0.1s"}):
+        supervisor.process.kill()
+        with pytest.raises(NoSupervisor, match=r"failover\.keep"):
+            future.result(DEADLINE)
+        assert ends(session.close)
+
+
+@pytest.mark.parametrize("busy", [False, True])
+def test_a_frozen_supervisor(supervisor, busy, monkeypatch, caplog):
+    """It is waited for some seconds; ``busy``: with megabytes on their way to it."""
+    monkeypatch.setattr(client, "FAREWELL", 0.2)
+    monkeypatch.setattr(resuming, "FAREWELL", 0.2)
+    theirs = ResumingClient(supervisor.address, set_as_default=False)
+    session = marsdask.new_session(theirs, default=False)
+    mt.arange(10).execute(session=session, wait=False)
+    supervisor.process.send_signal(signal.SIGSTOP)
+    if busy:
+        with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 GiB"}):
+            future = theirs.submit(np.sum, np.ones(2**22))
+        assert not future.done()
+    assert ends(session.close)
+    assert "the supervisor was not told" in caplog.text
+    assert ends(theirs.close)
+    assert ("hanging up" in caplog.text) == busy
+
+
+#: A process that ends without closing anything.
+_FORGETFUL = """
+import sys
+import marsdask
+import marsdask.tensor as mt
+
+session = marsdask.new_session(sys.argv[1], default=False)
+future = mt.arange(10).execute(session=session, wait=False)
+print("waits", flush=True)
+future.result()
+"""
+
+
+def test_ctrl_c_while_the_supervisor_is_frozen(supervisor):
+    """A job that waits ends, and the process with it."""
+    with subprocess.Popen(
+        [sys.executable, "-c", _FORGETFUL, supervisor.address],
+        cwd=ROOT,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "waits\n"
+        supervisor.process.send_signal(signal.SIGSTOP)
+        process.send_signal(signal.SIGINT)
+        _, told = process.communicate(timeout=DEADLINE)
+    assert "KeyboardInterrupt" in told
+    assert process.returncode in (1, -signal.SIGINT)
