@@ -40,7 +40,7 @@ COMMON = (
     Option(
         "-p --port --ports",
         "PORT",
-        "port to listen on, or several with commas for several processes (default: a free one)",
+        "port to listen on, or several with commas, one for each process (default: a free one)",
         "MARS_BIND_PORT",
     ),
     Option("-e --endpoint", "IP:PORT", "both of the above in one", "MARS_BIND_ENDPOINT"),

@@ -43,6 +43,13 @@ class Settings:
         """The endpoint's own port."""
         return self.ports[0]
 
+    def tell_spare_ports(self, processes: int) -> None:
+        """Say so if more ports were named than there are processes to listen on them."""
+        spare = ", ".join(map(str, self.ports[processes:]))
+        if spare:
+            noun = "one process" if processes == 1 else f"{processes} processes"
+            logger.warning("nobody listens on %s: this command starts %s", spare, noun)
+
     @property
     def web_host(self) -> str:
         """Where a supervisor's web service listens."""

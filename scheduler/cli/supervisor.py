@@ -22,6 +22,7 @@ class SupervisorService:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
+        settings.tell_spare_ports(1)
         self._announced = ExitStack()
         self.supervisor = self._supervisor()
         if settings.given.n_process is not None:

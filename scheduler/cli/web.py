@@ -23,6 +23,7 @@ class WebService:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         given = settings.given
+        settings.tell_spare_ports(1)
         self.port = parse_ports(given.ui_port)[0] if given.ui_port else settings.port
         self.relay = Relay(
             self.find,

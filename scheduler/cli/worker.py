@@ -44,6 +44,7 @@ class WorkerService:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.resources = resolve(settings.given)
+        settings.tell_spare_ports(self.resources.processes)
         self._claims = contextlib.ExitStack()
         self._nannies: list[MarsNanny] = []
         timeout = settings.given.death_timeout

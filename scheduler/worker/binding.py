@@ -22,11 +22,6 @@ POOL_VARIABLES = (
 )
 
 
-def pool_environment(nthreads: int) -> dict[str, str]:
-    """Return variables that keep the native pools of a process to ``nthreads`` threads."""
-    return dict.fromkeys(POOL_VARIABLES, str(nthreads))
-
-
 def available() -> list[int]:
     """Return the cores that this process may run on."""
     if hasattr(os, "sched_getaffinity"):

@@ -156,6 +156,8 @@ class MarsWorker(FollowingWorker):
         return None if self.sharing is None else introduction()
 
     _running: Running | None = None
+    _cleared = False
+    """Whether what it had open is closed."""
 
     def _admit(self, baseline: int | None, record: str | None) -> None:
         if record is not None and isinstance(self.state, MarsWorkerState):
@@ -206,7 +208,9 @@ class MarsWorker(FollowingWorker):
     def _write_to(self, folders: Sequence[str], parallel: int, *, in_background: bool) -> None:
         self.metrics[FULL] = self._full
         if in_background:
-            self._directories = Directories(folders or [self.local_directory], parallel)
+            # Not in its own directory, which is removed, with all that is in it, before it closes.
+            beside = os.path.dirname(self.local_directory)
+            self._directories = Directories(folders or [beside], parallel)
             self.spilling.take_over(self._directories, self.local_directory)
             self.memory_manager._spill = self._relieve  # type: ignore[method-assign]
         elif folders:
@@ -253,6 +257,9 @@ class MarsWorker(FollowingWorker):
         result = await super().close(*args, **options)
         if self.status is not Status.closed:  # it goes on with another supervisor
             return result
+        if self._cleared:  # whoever loses the connection meanwhile closes it too
+            return result
+        self._cleared = True
         if self._asking is not None:
             self._asking.cancel()
         if self.share is not None:

@@ -100,6 +100,24 @@ def test_it_ends_with_its_parent(tmp_path):
         psutil.Process(pid).wait(DEADLINE)
 
 
+def test_it_ends_without_a_word():
+    """Everything is closed and removed once, by whom it belongs to."""
+    script = (
+        "import marsdask, marsdask.tensor as mt\n"
+        "with marsdask.new_session(n_worker=2, n_cpu=2) as session:\n"
+        "    mt.ones(8, chunk_size=2).execute(session=session)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=2 * DEADLINE,
+        check=False,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
 @pytest.mark.parametrize("settings", [{"n_worker": 0}, {"n_worker": 1, "n_cpu": -1}])
 def test_bad_numbers(settings):
     """They are refused before any process starts."""

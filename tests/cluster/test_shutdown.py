@@ -98,7 +98,14 @@ def test_a_terminated_web_server(cluster):
 def test_workers_wait_for_the_next_supervisor(supervised, cluster):
     """A supervisor ends with 0, as operators expect; its workers join the one that follows."""
     assert supervised.commands[0].end(signal.SIGTERM) == 0
-    cluster.commands.append(Command(f"mars-supervisor -H 127.0.0.1 -p {cluster.port}"))
+    spare = free_port()
+    line = f"mars-scheduler -H 127.0.0.1 -p {cluster.port},{spare}"
+    cluster.commands.append(older := Command(line))
+    older.wait_for(f"nobody listens on {spare}")
     cluster.worker.wait_for("goes on with the supervisor")
     with Client(cluster.address, set_as_default=False) as client:
         assert client.submit(sum, [1, 2]).result(DEADLINE) == 3
+    assert older.end(signal.SIGTERM) == 0, "the older name is the same command"
+    processes = cluster.worker.descendants()
+    assert cluster.worker.end(signal.SIGTERM) == 143, "there is nowhere to move results to"
+    assert gone(processes)

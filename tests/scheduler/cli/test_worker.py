@@ -47,6 +47,15 @@ def test_ports_devices_and_recovery():
     assert "resources" not in none
 
 
+def test_spare_ports(caplog):
+    """Ports beyond the processes are named, since nobody listens there."""
+    settings = Settings("h", [1, 2, 3], None, [], Security(), Namespace())
+    settings.tell_spare_ports(3)
+    assert not caplog.messages
+    settings.tell_spare_ports(1)
+    assert caplog.messages == ["nobody listens on 2, 3: this command starts one process"]
+
+
 def test_limits_are_mars_limits():
     """Pausing at 75 %, restarting at 90 %, spilling beyond the cache, which processes divide."""
     resources, _ = options()
