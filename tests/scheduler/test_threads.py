@@ -1,8 +1,11 @@
 """The default scheduler: its options, its budget under load, and what is left after errors."""
 
+import gc
 import subprocess
 import sys
 import threading
+import weakref
+from contextvars import ContextVar
 
 import dask
 import numpy as np
@@ -12,6 +15,7 @@ from dask.task_spec import Task, TaskRef
 from marsdask.scheduler import limits
 from marsdask.scheduler.base import Hint
 from marsdask.scheduler.errors import MemoryBudgetError, SchedulerClosed, SpillFull
+from marsdask.scheduler.inline import InlineScheduler
 from marsdask.scheduler.threads import ThreadsScheduler
 
 DEADLINE = 60
@@ -244,3 +248,33 @@ def test_peak_memory_stays_within_the_budget(tmp_path):
     )
     baseline, peak = map(int, done.stdout.split())
     assert peak <= baseline + 128
+
+
+class Setting:
+    """What a context variable holds."""
+
+
+SETTING: ContextVar[Setting | None] = ContextVar("SETTING", default=None)
+
+
+def set_and_divide():
+    found = SETTING.get()
+    SETTING.set(None)
+    return found is not None, np.ones(1) / np.zeros(1)
+
+
+@pytest.mark.parametrize("create", [ThreadsScheduler, InlineScheduler])
+def test_tasks_see_the_submitters_context(create):
+    """numpy.errstate and the like hold in each task; what a task sets is its own."""
+    tasks = {key: Task(key, set_and_divide) for key in range(4)}
+    with create() as scheduler, np.errstate(divide="ignore"):
+        token = SETTING.set(Setting())
+        kept = weakref.ref(SETTING.get())
+        handle = run(scheduler, tasks)
+        assert SETTING.get() is kept()
+        assert [seen for seen, _ in scheduler.gather(list(tasks))] == [True] * 4
+        SETTING.reset(token)
+        del token
+        gc.collect()
+        assert kept() is None  # though handle and results are there
+        del handle
