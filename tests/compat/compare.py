@@ -118,6 +118,11 @@ def passed(outcomes: dict[str, str]) -> set[str]:
     return {test for test, outcome in outcomes.items() if outcome == "passed"}
 
 
+def failed(outcomes: dict[str, str]) -> set[str]:
+    """Return the tests that failed or, in a crash or for want of time, were not reached."""
+    return {test for test, outcome in outcomes.items() if outcome in {"failed", "collected"}}
+
+
 @dataclass(frozen=True)
 class Compared:
     """One file: the tests that pass with ours, fail with either, and fail with ours only.
@@ -134,13 +139,12 @@ class Compared:
 def compare(suite: Suite, file: str, known: Iterable[str]) -> Compared:
     """Run a file with ours, and what does not pass with stock."""
     outcomes = run(suite, file, ours=True)
-    good = passed(outcomes)
-    # What was collected and has no other outcome was not reached: a crash, or the limit.
-    doubtful = {test for test, outcome in outcomes.items() if outcome in {"failed", "collected"}}
-    lost = set()
+    good, doubtful = passed(outcomes), failed(outcomes)
+    stock = {}
     if doubtful or not outcomes:
-        lost = passed(run(suite, file, ours=False, only=doubtful or None))
-    neither = doubtful - lost
+        whole = file in doubtful or not outcomes  # it was not imported
+        stock = run(suite, file, ours=False, only=None if whole else doubtful)
+    lost, neither = passed(stock), failed(stock)
     allowed = {test for test in lost if any(fnmatch.fnmatchcase(test, name) for name in known)}
     for test in sorted(lost - allowed)[:ALONE]:
         # A run of its own for each: some tests only fail after others.

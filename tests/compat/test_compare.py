@@ -66,6 +66,15 @@ def test_what_fails_with_ours_only(compare, tmp_path):
     )
 
 
+def test_what_cannot_be_imported(compare, tmp_path):
+    """The tests of a file that only stock can import are lost."""
+    text = "import sys\nassert 'colorsys' not in sys.modules\ndef test_a(): pass"
+    (tmp_path / "test_it.py").write_text(text)
+    suite = compare.Suite("it", tmp_path, (), ours=("colorsys",), limit=None)
+    found = compare.compare(suite, "test_it.py", {})
+    assert found == compare.Compared(set(), set(), set(), {"test_it.py::test_a"})
+
+
 def test_each_known_difference_has_a_reason(compare):
     """The list names suites that exist, and says why for each test."""
     known = tomllib.loads((HERE / "differences.toml").read_text())

@@ -80,7 +80,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     _note(config, "collected", *items)
 
 
-def _note(config: pytest.Config, outcome: str, *tests: pytest.Item) -> None:
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector: pytest.Collector) -> Any:
+    report = yield
+    if report.failed:  # a file that cannot be imported is not one without tests
+        _note(collector.config, "failed", collector)
+    return report
+
+
+def _note(config: pytest.Config, outcome: str, *tests: pytest.Item | pytest.Collector) -> None:
     with open(config.getoption("--outcomes"), "a", encoding="utf-8") as file:
         file.writelines(f"{outcome}\t{test.nodeid}\n" for test in tests)
 
