@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextvars
 from collections import deque
 from dataclasses import dataclass
 from typing import Any
@@ -100,6 +101,13 @@ class Job:
         self.error: BaseException | None = None
         self.failed: Key | None = None
         self.events: deque[Event] = deque()
+        self.context: contextvars.Context | None = contextvars.copy_context()
+        """What the submitter has set of numpy.errstate, decimal's precision and the like."""
+
+    def fresh_context(self) -> contextvars.Context:
+        """Return the submitter's context variables for one task, which may set them."""
+        context = self.context
+        return contextvars.copy_context() if context is None else context.copy()
 
     @property
     def bound(self) -> int:

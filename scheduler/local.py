@@ -7,7 +7,6 @@ and a finalizer that the garbage collector runs in the middle of it can never bl
 
 from __future__ import annotations
 
-import contextvars
 import math
 import os
 import threading
@@ -62,8 +61,6 @@ class LocalHandle(Submission):
         self._scheduler: LocalScheduler | None = scheduler
         self._engine = scheduler._engine
         self._emitting = threading.Lock()
-        # What the submitter has set of numpy.errstate, decimal's precision and the like.
-        self._context: contextvars.Context | None = contextvars.copy_context()
 
     def wait(self, timeout: float | None = None) -> None:
         """Block until it ends and raise what it ended by."""
@@ -92,17 +89,12 @@ class LocalHandle(Submission):
             finally:
                 self._emitting.release()
 
-    def context(self) -> contextvars.Context:
-        """Return the submitter's context variables, for one task: a context runs one at a time."""
-        context = self._context
-        return contextvars.copy_context() if context is None else context.copy()
-
     def end(self) -> None:
         """Let those who wait go on."""
         job = self.job
         assert job.state is not None
         self._scheduler = None
-        self._context = None  # the results stay, and may not keep what the variables hold
+        job.context = None  # the results stay, and may not keep what the variables hold
         self.finish(job.state, job.error, job.failed)
 
 
@@ -384,7 +376,7 @@ class Engine:
         cost: Charges = ()
         try:
             with allowed:
-                value = job.owner.context().run(self.evaluate, item)
+                value = job.fresh_context().run(self.evaluate, item)
             cost = charges(value, self.state.memory.ledger)
             if job.observed:
                 event = TaskDone(item.key, int(sizeof(value)), time.perf_counter() - start)
