@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Mapping, Sequence
+from numbers import Number
 from typing import Any, Self
 
 import dask.base
 import dask.threaded
+import numpy as np
 from dask.highlevelgraph import HighLevelGraph
 
 from marsdask.scheduler.get import get as dask_get
@@ -215,47 +217,59 @@ def _sortable(size: Any) -> int:
     return size if isinstance(size, int) else -1
 
 
+#: What needs no computing.
+_KNOWN = (Number, np.ndarray)
+
+
 class ExecutableTuple(tuple[Any, ...]):
-    """Several collections that execute together."""
+    """Several collections that execute together, and what needs no computing besides."""
 
     __slots__ = ()
 
     def execute(self, session: Session | None = None, **kwargs: Any) -> Any:
         """Compute all of them in one graph and return self (a future if ``wait=False``)."""
-        return execute(*self, session=session, _returns=self, **kwargs)
+        return execute(*self._lazy(), session=session, _returns=self, **kwargs)
 
     def fetch(self, session: Session | None = None) -> Any:
-        """Return the values: a list, or the namedtuple's own type."""
-        return self._shaped([fetch(item, session=session) for item in self])
+        """Return the values: a list, or the namedtuple's own type; a tuple of known ones."""
+        return self._with([fetch(item, session=session) for item in self._lazy()])
 
     def compute(self, session: Session | None = None) -> Any:
         """Compute all of them in one graph and return the values without keeping them."""
-        return self._shaped(list(compute(*self, session=session)))
+        return self._with(list(compute(*self._lazy(), session=session)))
 
     def to_object(self, session: Session | None = None, *, wait: bool = True) -> Any:
         """Execute unless that was done before, and return the values (a future if not ``wait``)."""
         if not wait:
-            return _submit(list(self), lambda: self.fetch(session), session)
+            return _submit(self._lazy(), lambda: self.fetch(session), session)
         self.execute(session=session)
         return self.fetch(session=session)
 
-    def _shaped(self, values: list[Any]) -> Any:
-        make = getattr(self, "_make", None)
-        return values if make is None else make(values)
+    def _lazy(self) -> list[Collection]:
+        return [item for item in self if not isinstance(item, _KNOWN)]
+
+    def _with(self, values: list[Any]) -> Any:
+        """Return what was computed in its place among what was known."""
+        rest = iter(values)
+        found = [item if isinstance(item, _KNOWN) else next(rest) for item in self]
+        return getattr(self, "_make", list if values else tuple)(found)
 
     # Dask's protocol: dask.compute(svd(x)) is one collection, and gives a tuple of arrays.
 
     def __dask_graph__(self) -> Any:
-        return HighLevelGraph.merge(*(item.__dask_graph__() for item in self))
+        lazy = self._lazy()
+        # What is known is no collection: Dask leaves it as it is.
+        return HighLevelGraph.merge(*(item.__dask_graph__() for item in lazy)) if lazy else None
 
     def __dask_keys__(self) -> list[Any]:
-        return [item.__dask_keys__() for item in self]
+        return [item.__dask_keys__() for item in self._lazy()]
 
     def __dask_layers__(self) -> tuple[str, ...]:
-        return tuple(name for item in self for name in item.__dask_layers__())
+        return tuple(name for item in self._lazy() for name in item.__dask_layers__())
 
     def __dask_tokenize__(self) -> tuple[Any, ...]:
-        return (type(self).__name__, *(item.node.name for item in self))
+        names = (item if isinstance(item, _KNOWN) else item.node.name for item in self)
+        return (type(self).__name__, *names)
 
     @property
     def __dask_optimize__(self) -> MergeLayers:
@@ -264,12 +278,15 @@ class ExecutableTuple(tuple[Any, ...]):
     __dask_scheduler__ = DefaultGet()
 
     def __dask_postcompute__(self) -> tuple[Any, tuple[Any, ...]]:
-        parts = [item.__dask_postcompute__()[1] for item in self]
-        return finalize_several, (parts, getattr(self, "_make", None))
+        parts = [item.__dask_postcompute__()[1] for item in self._lazy()]
+        return finalize_several, (parts, getattr(self, "_make", None), self._known())
 
     def __dask_postpersist__(self) -> tuple[Any, tuple[Any, ...]]:
-        parts = [item.__dask_postpersist__()[1] for item in self]
-        return rebuild_several, (parts, getattr(self, "_make", type(self)))
+        parts = [item.__dask_postpersist__()[1] for item in self._lazy()]
+        return rebuild_several, (parts, getattr(self, "_make", type(self)), self._known())
+
+    def _known(self) -> dict[int, Any]:
+        return {i: item for i, item in enumerate(self) if isinstance(item, _KNOWN)}
 
 
 def wrap(node: Node) -> Any:

@@ -327,21 +327,31 @@ def _feeds_itself(graph: HighLevelGraph, names: Sequence[str]) -> bool:
     return False
 
 
-def finalize_several(results: Any, parts: Sequence[tuple[Any, ...]], make: Any) -> Any:
-    """Put the computed chunks of a tuple of collections together."""
+def finalize_several(
+    results: Any, parts: Sequence[tuple[Any, ...]], make: Any, known: Mapping[int, Any]
+) -> Any:
+    """Put the computed chunks of a tuple of collections together, in their places."""
     values = [finalize(own, *part) for own, part in zip(results, parts, strict=True)]
-    return tuple(values) if make is None else make(values)
+    return (make or tuple)(_between(values, known))
 
 
 def rebuild_several(
     graph: Mapping[Any, Any],
     parts: Sequence[tuple[Any, ...]],
     make: Callable[[Any], Any],
+    known: Mapping[int, Any],
     *,
     rename: Mapping[str, str] | None = None,
 ) -> Any:
     """Return the tuple of collections over a graph that has their keys."""
-    return make([rebuild(graph, *part, rename=rename) for part in parts])
+    return make(_between([rebuild(graph, *part, rename=rename) for part in parts], known))
+
+
+def _between(values: list[Any], known: Mapping[int, Any]) -> list[Any]:
+    """Return the values with what is known at its positions among them."""
+    for position in sorted(known):
+        values.insert(position, known[position])
+    return values
 
 
 def finalize(results: Any, kind: Any, meta: Any, ndim: int) -> Any:

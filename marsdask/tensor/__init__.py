@@ -60,8 +60,6 @@ from .create import (
     full_like,
     identity,
     indices,
-    linspace,
-    logspace,
     meshgrid,
     ones,
     ones_like,
@@ -88,6 +86,7 @@ from .derived import (
     size,
     trapezoid,
 )
+from .deviations import nanstd, nanvar, std, var
 from .dtypes import *  # noqa: F403 - likewise
 from .edits import copyto, fill_diagonal, insert, place, put, put_along_axis, putmask, resize
 from .elementwise import *  # noqa: F403 - a table with its own __all__
@@ -134,7 +133,7 @@ from .join import (
 )
 from .linalg import dot, einsum, inner, matmul, tensordot, vdot, vecdot
 from .linalg.products import matvec, outer, vecmat
-from .literals import frombuffer, fromiter, fromstring, geomspace, scalar
+from .literals import frombuffer, fromiter, fromstring, scalar
 from .mapblocks import map_blocks, map_chunk
 from .masks import argwhere, compress, extract, flatnonzero, nonzero, where
 from .mutable import MutableTensor
@@ -178,6 +177,7 @@ from .shape import (
     transpose,
 )
 from .sort import argpartition, argsort, partition, sort
+from .spaced import geomspace, linspace, logspace
 from .sparse import fromdense, fromsparse, issparse, todense, tosparse
 from .storage import store, to_hdf5, to_zarr, tohdf5, tozarr
 from .tensor import Tensor
@@ -391,6 +391,8 @@ __all__ = [
     "nanmedian",
     "nanpercentile",
     "nanquantile",
+    "nanstd",
+    "nanvar",
     "ndim",
     "newaxis",
     "nonzero",
@@ -453,6 +455,7 @@ __all__ = [
     "squeeze",
     "stack",
     "stats",
+    "std",
     "store",
     "swapaxes",
     "take",
@@ -503,6 +506,7 @@ __all__ = [
     "unstack",
     "unwrap",
     "vander",
+    "var",
     "vdot",
     "vecdot",
     "vecmat",

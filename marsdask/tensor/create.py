@@ -20,19 +20,18 @@ from marsdask.core.types import Chunks, Sizes, UnknownShapeError, known_chunks, 
 from .base import as_node, empty
 from .chunks import as_shape, check_device, check_order, normalize_chunks
 from .device import placed_on
-from .elementwise import astype, power
 from .keywords import optional, shows, signed
 from .places import PlaceAt
 from .pointwise import Elementwise
 from .reshape import reshape
-from .shape import normalize_axis, view
+from .shape import view
 from .sparse import tosparse
 from .waiting import waits_for_lengths
 
 Shape = tuple[int, ...]
 
 #: Keywords of Mars, Dask and the array API that creation takes.
-_EXTRAS = ("chunks", "order", "device", "gpu", "sparse", "like")
+EXTRAS = ("chunks", "order", "device", "gpu", "sparse", "like")
 
 #: Whole numbers that are counted at a time.
 COUNTED = 2**16
@@ -123,7 +122,7 @@ def zeroed(shape: Shape, starts: Shape, dtype: Any) -> Any:
     return np.zeros(shape, dtype)
 
 
-@shows(*_EXTRAS)
+@shows(*EXTRAS)
 def full(
     shape: Any, fill_value: Any, dtype: Any = None, chunk_size: Any = None, **extra: Any
 ) -> Any:
@@ -137,21 +136,21 @@ def full(
     return made(filled, shape, dtype, chunk_size, extra, "full", fill_value=fill.astype(dtype)[()])
 
 
-@shows(*_EXTRAS)
+@shows(*EXTRAS)
 def ones(shape: Any, dtype: Any = None, chunk_size: Any = None, **extra: Any) -> Any:
     """Return a tensor of ones. See numpy.ones."""
     dtype = np.dtype(np.float64 if dtype is None else dtype)
     return made(filled, shape, dtype, chunk_size, extra, "ones", fill_value=1)
 
 
-@shows(*_EXTRAS)
+@shows(*EXTRAS)
 def zeros(shape: Any, dtype: Any = None, chunk_size: Any = None, **extra: Any) -> Any:
     """Return a tensor of zeros. See numpy.zeros."""
     dtype = np.dtype(np.float64 if dtype is None else dtype)
     return made(zeroed, shape, dtype, chunk_size, extra, "zeros")
 
 
-@shows(*_EXTRAS)
+@shows(*EXTRAS)
 def empty_(shape: Any, dtype: Any = None, chunk_size: Any = None, **extra: Any) -> Any:
     """Return a tensor of zeros: equal expressions have equal values here. See numpy.empty."""
     dtype = np.dtype(np.float64 if dtype is None else dtype)
@@ -270,7 +269,7 @@ def arange(*args: Any, dtype: Any = None, chunk_size: Any = None, **extra: Any) 
 
 
 _RANGE = optional(("start", "stop", "step", "dtype", "chunk_size"))
-signed(arange, [*_RANGE, *optional(_EXTRAS, named=True)])
+signed(arange, [*_RANGE, *optional(EXTRAS, named=True)])
 
 
 def _range(args: tuple[Any, ...], named: list[Any]) -> tuple[Any, Any, Any]:
@@ -315,62 +314,13 @@ def spaced(shape: Shape, starts: Shape, dtype: Any, ends: tuple[Any, Any, int], 
     return block.astype(dtype, copy=False)
 
 
-@shows(*_EXTRAS)
-def linspace(
-    start: Any,
-    stop: Any,
-    num: int = 50,
-    endpoint: bool = True,
-    retstep: bool = False,
-    dtype: Any = None,
-    chunk_size: Any = None,
-    *,
-    axis: int = 0,
-    **extra: Any,
-) -> Any:
-    """Return evenly spaced values between two numbers. See numpy.linspace.
-
-    Differs from NumPy: the ends are scalars.
-    """
-    normalize_axis(axis, 1)
-    num = operator.index(num)
-    if num < 0:
-        raise ValueError(f"Number of samples, {num}, must be non-negative.")
-    if np.ndim(start) or np.ndim(stop):
-        raise NotImplementedError("linspace() takes scalars; stack() several of them")
-    kind = np.linspace(start, stop, 1).dtype
-    dtype = kind if dtype is None else np.dtype(dtype)
-    ends = (kind.type(start), kind.type(stop), num)
-    result = made(
-        spaced, (num,), dtype, chunk_size, extra, "linspace", ends=ends, last=bool(endpoint)
-    )
-    div = num - 1 if endpoint else num
-    return (result, (ends[1] - ends[0]) / div if div > 0 else np.nan) if retstep else result
-
-
-def logspace(
-    start: Any,
-    stop: Any,
-    num: int = 50,
-    endpoint: bool = True,
-    base: Any = 10.0,
-    dtype: Any = None,
-    chunk_size: Any = None,
-    *,
-    axis: int = 0,
-) -> Any:
-    """Return values evenly spaced on a logarithmic scale. See numpy.logspace."""
-    result = power(base, linspace(start, stop, num, endpoint, chunk_size=chunk_size, axis=axis))
-    return result if dtype is None else astype(result, dtype)
-
-
 def diagonal_ones(shape: Shape, starts: Shape, dtype: Any, k: int) -> Any:
     """Make a block of a matrix with ones on one diagonal."""
     rows, columns = shape
     return np.eye(rows, columns, k=k + starts[0] - starts[1], dtype=dtype)
 
 
-@shows(*_EXTRAS)
+@shows(*EXTRAS)
 def eye(
     N: int,
     M: int | None = None,
@@ -385,7 +335,7 @@ def eye(
     return made(diagonal_ones, shape, dtype, chunk_size, extra, "eye", k=operator.index(k))
 
 
-@shows(*_EXTRAS)
+@shows(*EXTRAS)
 def identity(n: int, dtype: Any = None, chunk_size: Any = None, **extra: Any) -> Any:
     """Return the identity matrix. See numpy.identity."""
     return eye(n, dtype=dtype, chunk_size=chunk_size, **extra)
@@ -397,7 +347,7 @@ def lower_ones(shape: Shape, starts: Shape, dtype: Any, k: int) -> Any:
     return np.tri(rows, columns, k=k + starts[0] - starts[1], dtype=dtype)
 
 
-@shows(*_EXTRAS)
+@shows(*EXTRAS)
 def tri(
     N: int,
     M: int | None = None,

@@ -54,6 +54,8 @@ def tensor(
     if is_sparse(data):
         return wrap(sparse_literal(data, chunk_size, dtype))
     if isinstance(data, Collection):
+        if copy is False and dtype is not None and getattr(data, "dtype", None) != dtype:
+            raise ValueError("another type takes a copy: copy=False cannot be kept")
         return _as_given(wrap(data.node) if copy else data, dtype, chunk_size)
     if isinstance(data, list | tuple) and _holds_tensor(data):
         return _as_given(_stacked(data), dtype, chunk_size)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from marsdask.core.collection import Collection, wrap
+from marsdask.core.collection import Collection, ExecutableTuple, wrap
 from marsdask.core.node import Node
 from marsdask.core.types import numbers
 
@@ -72,8 +72,11 @@ def size(a: Any, axis: int | None = None) -> Any:
 
 
 def shape(a: Any) -> Any:
-    """Return the lengths of the axes. See numpy.shape."""
-    return wrap(_node(a)).shape
+    """Return the lengths of the axes, nan where only running can tell. See numpy.shape.
+
+    As in Mars the tuple has ``execute()`` and ``fetch()``, which find it as it is.
+    """
+    return ExecutableTuple(wrap(_node(a)).shape)
 
 
 def _node(a: Any) -> Node:
@@ -173,9 +176,9 @@ def cov(
         return divide(product, np.float64(max(count - ddof, 0))).squeeze().astype(kind)
     weights, free = _weights(fweights, aweights, ddof, count)
     centre, _ = average(values, 1, weights, returned=True)
-    centred = subtract(values, expand_dims(centre, 1))
+    centred = subtract(values, expand_dims(centre, 1)).astype(kind)
     product = dot(centred, conj(transpose(multiply(centred, weights))))
-    return divide(product, free).squeeze().astype(kind)
+    return divide(product, free).squeeze()
 
 
 def _weights(fweights: Any, aweights: Any, ddof: int, count: int) -> tuple[Any, Any]:

@@ -16,7 +16,7 @@ from marsdask.core.types import UnknownShapeError, known, numbers
 
 from .base import as_node
 from .elementwise import apply, remainder
-from .fancy import settle
+from .fancy import placed, settle
 from .index import getitem
 from .join import concatenate, length
 from .pointwise import assign, cast
@@ -195,13 +195,6 @@ def _set_in_one_row(a: Any, where: Any, values: Any) -> None:
     flat = ravel(a)
     setitem(flat, where.astype(np.intp), values)
     a._node = as_node(reshape(flat, shape))
-
-
-def placed(positions: Any, length: int, mode: str) -> Any:
-    """Return positions of an axis, those out of bounds brought back in as ``mode`` says."""
-    if mode == "wrap":
-        return positions % max(length, 1)
-    return positions.clip(0, max(length - 1, 0)) if mode == "clip" else positions
 
 
 def _repeated(values: Any, count: int) -> Any:

@@ -325,9 +325,9 @@ def _type_of(item: Any) -> Any:
     return item.node.meta.dtype if isinstance(item, Collection) else item
 
 
-def clipped(a: Any, low: Any, high: Any) -> Any:
+def clipped(a: Any, low: Any, high: Any, **how: Any) -> Any:
     """Limit a block to a range, either end of which may be missing."""
-    return np.clip(a, low, high)
+    return np.clip(a, low, high, **how)
 
 
 def clip(a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, **kwargs: Any) -> Any:

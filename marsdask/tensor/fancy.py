@@ -65,6 +65,13 @@ def settle(points: Points, axes: tuple[int, ...], lengths: tuple[int, ...]) -> P
     return tuple(found)
 
 
+def placed(positions: Any, length: int, mode: str) -> Any:
+    """Return positions of an axis, those out of bounds brought back in as ``mode`` says."""
+    if mode == "wrap":
+        return positions % max(length, 1)
+    return positions.clip(0, max(length - 1, 0)) if mode == "clip" else positions
+
+
 @dataclass(frozen=True)
 class Runs:
     """Points cut into runs, each within one block: such a chunk needs no merge."""

@@ -11,15 +11,16 @@ import numpy as np
 
 from marsdask.core.collection import Collection, wrap
 from marsdask.core.node import Node
-from marsdask.core.types import Size, known
+from marsdask.core.types import Size, Unknown, UnknownShapeError, known
 
 from . import base
 from .base import as_node
 from .create import spread
 from .elements import element
 from .elementwise import apply, astype
-from .fancy import Take, TakeBy, settle
+from .fancy import Take, TakeBy, placed, settle
 from .masks import ArgWhere, Filter, check_fit, column
+from .pointwise import assign
 from .reshape import ravel, reshape
 from .shape import broadcast_to, normalize_axis, view
 from .slicing import EVERYTHING, Slice, Taken
@@ -311,14 +312,26 @@ def take(
     a: Any, indices: Any, axis: int | None = None, out: Any = None, mode: str = "raise"
 ) -> Any:
     """Return the elements at positions along an axis. See numpy.take."""
-    if out is not None or mode != "raise":
-        raise NotImplementedError("take() knows mode='raise' without out=; wrap or clip indices")
+    if mode not in ("raise", "wrap", "clip"):
+        raise ValueError(f"mode is 'raise', 'wrap' or 'clip', not {mode!r}")
     node = as_node(ravel(a) if axis is None else a)
     axis = normalize_axis(0 if axis is None else axis, len(node.chunks))
     where = as_node(np.array(indices) if isinstance(indices, np.ndarray) else indices)
     if where.meta.dtype.kind == "b":
         where = as_node(astype(where, np.intp))
-    return getitem(node, (slice(None),) * axis + (where,))
+    if mode != "raise":
+        length = node.shape[axis]
+        if isinstance(length, Unknown):
+            raise UnknownShapeError(f"take(mode={mode!r}) of a length not known: execute() first")
+        where = _placed(where, length, mode)
+    found = getitem(node, (slice(None),) * axis + (where,))
+    return found if out is None else assign(out, found.node)
+
+
+def _placed(where: Node, length: int, mode: str) -> Node:
+    if isinstance(where, base.Literal):
+        return as_node(placed(where.array, length, mode))
+    return as_node(apply(placed, where, length=length, mode=mode))
 
 
 class PointView:

@@ -14,7 +14,7 @@ from marsdask.core.node import Node
 from . import reduce
 from .base import as_node
 from .create import full
-from .elementwise import around, astype
+from .elementwise import around, astype, multiply, subtract
 from .index import getitem
 from .join import concatenate, length
 from .mapblocks import map_blocks
@@ -37,7 +37,7 @@ _STATISTICS: dict[str, Callable[..., Any]] = {
 def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Any:
     """Put values around a tensor. See numpy.pad.
 
-    Differs from NumPy: no odd reflections; "empty" gives zeros.
+    Differs from NumPy: an odd reflection is no longer than the axis; "empty" gives zeros.
     """
     node = as_node(array)
     ndim = len(node.chunks)
@@ -50,8 +50,6 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> An
         raise ValueError("index can't contain negative values")
     if callable(mode):
         return _by_function(node, widths, mode, kwargs)
-    if kwargs.get("reflect_type", "even") != "even":
-        raise NotImplementedError("pad(reflect_type='odd'): only even reflections, the default")
     # NumPy names the arguments that do not fit.
     np.pad(np.zeros((1,) * ndim), 0, mode=mode, **kwargs)
     for axis, pair in enumerate(widths):
@@ -71,7 +69,8 @@ def _ends(node: Node, axis: int, pair: list[int], mode: str, how: Any) -> list[l
             f"can't extend empty axis {axis} using modes other than 'constant' or 'empty'"
         )
     if mode in _MIRRORS:
-        return _mirrored(node, axis, pair, mode)
+        ends = _mirrored(node, axis, pair, mode)
+        return _odd(node, axis, ends, mode) if how.get("reflect_type", "even") == "odd" else ends
     if mode == "linear_ramp":
         return _ramps(node, axis, pair, _own(how.get("end_values", 0), node, axis))
     return _summaries(node, axis, pair, mode, _own(how.get("stat_length"), node, axis))
@@ -96,6 +95,18 @@ def _mirrored(node: Node, axis: int, pair: list[int], mode: Any) -> list[list[An
     positions = np.pad(np.arange(length(node, axis)), pair, mode=mode)
     ends = positions[: pair[0]], positions[len(positions) - pair[1] :]
     return [[getitem(node, (slice(None),) * axis + (end,))] if len(end) else [] for end in ends]
+
+
+def _odd(node: Node, axis: int, ends: list[list[Any]], mode: str) -> list[list[Any]]:
+    """Turn reflections about the value at the edge."""
+    own = length(node, axis)
+    most = own - (mode == "reflect") if own > 1 else np.inf
+    for end, last in zip(ends, (False, True), strict=True):
+        if any(part.shape[axis] > most for part in end):
+            raise NotImplementedError("pad(reflect_type='odd') longer than the axis: pad twice")
+        edge = _edge(node, axis, 1, last=last)
+        end[:] = [subtract(multiply(edge, np.array(2, edge.dtype)), part) for part in end]
+    return ends
 
 
 def _edge(node: Node, axis: int, size: int, *, last: bool) -> Any:

@@ -12,11 +12,12 @@ from marsdask.core.collection import Collection, ExecutableTuple, wrap
 from marsdask.core.shapes import kernel
 
 from .base import as_node
-from .create import arange, linspace, ones, tri
+from .create import arange, ones, tri
 from .elementwise import apply, logical_not, not_equal
 from .join import concatenate, stack
 from .masks import nonzero
 from .shape import broadcast_arrays, transpose
+from .spaced import linspace
 
 
 @kernel(scratch=2.0)

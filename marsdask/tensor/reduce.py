@@ -64,14 +64,10 @@ __all__ = [
     "nanmean",
     "nanmin",
     "nanprod",
-    "nanstd",
     "nansum",
-    "nanvar",
     "prod",
     "ptp",
-    "std",
     "sum",
-    "var",
 ]
 
 _SUM = ("dtype", "out", "keepdims", "initial", "where")
@@ -141,7 +137,11 @@ def _node(recipe: Recipe, title: str, node: Node, axes: Axis, given: dict[str, A
         initial = None
     if masked and initial is not None and recipe.idempotent:
         settings["initial"] = initial
-    ddof = given.get("ddof", 0) or given.get("correction") or 0
+    ddof = given.get("ddof", 0) or 0
+    if given.get("correction") is not None:
+        if ddof:
+            raise ValueError("ddof and correction can't be provided simultaneously.")
+        ddof = given["correction"]
     operands: tuple[Node, ...] = (node,)
     if masked:
         mask = operand(where, node.chunks)

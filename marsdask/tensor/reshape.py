@@ -283,7 +283,9 @@ def _reversed(node: Node) -> Node:
 def ravel(a: Any, order: str = "C") -> Any:
     """Return the elements in one axis. See numpy.ravel."""
     node = as_node(a)
-    return wrap(node) if len(node.chunks) == 1 else reshape(node, (-1,), order=order)
+    if len(node.chunks) == 1:
+        return wrap(node)
+    return reshape(node, (-1,), order="C" if order == "K" else order)
 
 
 def flatten(a: Any, order: str = "C") -> Any:

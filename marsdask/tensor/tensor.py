@@ -19,6 +19,7 @@ from . import (
     blocks,
     choices,
     derived,
+    deviations,
     edits,
     elementwise,
     exchange,
@@ -78,6 +79,10 @@ class Tensor(Collection):
     def shape(self) -> tuple[int | float, ...]:
         """The length of each axis; nan where only running can tell."""
         return tuple(map(public, self._node.shape))
+
+    @shape.setter
+    def shape(self, value: Any) -> None:
+        self._node = reshape(self, value).node
 
     @property
     def chunks(self) -> tuple[tuple[int | float, ...], ...]:
@@ -259,8 +264,8 @@ class Tensor(Collection):
     min = method(reduce.min)
     max = method(reduce.max)
     mean = method(reduce.mean)
-    var = method(reduce.var)
-    std = method(reduce.std)
+    var = method(deviations.var)
+    std = method(deviations.std)
     any = method(reduce.any)
     all = method(reduce.all)
     ptp = method(reduce.ptp)

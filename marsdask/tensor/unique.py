@@ -206,9 +206,9 @@ def unique(
 
     The distinct parts along an ``axis`` meet in one place. Differs from NumPy: with
     ``equal_nan=False`` all NaNs have the first one's place in the inverse. ``aggregate_size`` is
-    Mars's hint.
+    Mars's hint, and ``sorted`` NumPy's: they are in order always.
     """
-    unknown = hints.keys() - {"aggregate_size"}
+    unknown = hints.keys() - {"aggregate_size", "sorted"}
     if unknown:
         raise TypeError(f"unexpected arguments: {', '.join(unknown)}")
     node = as_node(ar)
@@ -308,7 +308,10 @@ def isin(
     """
     if kind not in (None, "sort", "table"):
         raise ValueError(f"Invalid kind: '{kind}'. Please use None, 'sort' or 'table'.")
-    found = wrap(IsIn(as_node(element), as_node(test_elements)))
+    among = as_node(element), as_node(test_elements)
+    if kind == "table" and any(node.meta.dtype.kind not in "biu" for node in among):
+        raise ValueError("The 'table' method is only for booleans and integers; use kind='sort'.")
+    found = wrap(IsIn(*among))
     return logical_not(found) if invert else found
 
 

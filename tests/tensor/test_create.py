@@ -54,23 +54,6 @@ def test_arange_by_name_and_of_dates() -> None:
         mt.arange(0, 5, 0)
 
 
-@pytest.mark.parametrize("endpoint", [True, False])
-@pytest.mark.parametrize("ends", [(0, 1), (3, 3), (5, -2.5), (0, 1j), (np.float32(0), 1)])
-@pytest.mark.parametrize("num", [0, 1, 2, 7])
-def test_linspace(ends: tuple[Any, Any], num: int, endpoint: bool) -> None:
-    """Every value is NumPy's exactly."""
-    assert_same(mt.linspace(*ends, num, endpoint, chunk_size=3), np.linspace(*ends, num, endpoint))
-
-
-def test_linspace_step_and_type() -> None:
-    """``retstep`` returns the step, an integer type rounds down."""
-    assert mt.linspace(0, 1, 5, retstep=True)[1] == 0.25
-    assert_same(mt.linspace(0, 10, 4, dtype="i4"), np.linspace(0, 10, 4, dtype="i4"))
-    assert_same(mt.logspace(0, 2, 5, chunk_size=2), np.logspace(0, 2, 5))
-    with pytest.raises(NotImplementedError, match="stack"):
-        mt.linspace([0, 1], 2)
-
-
 @pytest.mark.parametrize("name", ["ones", "zeros"])
 @given(data=st.data())
 def test_constants(name: str, data: st.DataObject) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+import dask
 import dask.array as da
 import numpy as np
 import pytest
@@ -165,3 +166,12 @@ def test_moments_are_dasks(order):
         assert_same(mt.moment(ours, order, axis=axis, ddof=1), expected, rtol=1e-12)
     with pytest.raises(ValueError, match="Order"):
         mt.moment(ours, -1)
+
+
+def test_a_shape_is_executed_and_fetched():
+    """As Mars's documents do; it is a tuple of integers all the same."""
+    found = mt.shape(mt.ones((4, 3), chunk_size=2))
+    assert found == (4, 3)
+    assert found.execute() == found.fetch() == found.compute() == found.to_object() == (4, 3)
+    assert dask.compute(found) == ((4, 3),)
+    assert found.execute(wait=False).result() == (4, 3)

@@ -135,6 +135,18 @@ def test_arrays_in_memory_are_numpys() -> None:
         mt.putmask(np.ones(3), [True] * 3, 0)
 
 
+def test_a_shape_is_assigned_to() -> None:
+    """As in NumPy the elements stay in their order; what was made before keeps its shape."""
+    a = mt.arange(12, chunk_size=5)
+    before = a + 0
+    a.shape = (3, -1)
+    assert a.shape == (3, 4)
+    assert_same(a, np.arange(12).reshape(3, 4))
+    assert before.shape == (12,)
+    with pytest.raises(ValueError, match="reshape"):
+        a.shape = 5
+
+
 def test_nothing_to_place() -> None:
     """Is an error only if there is where to."""
     a = mt.arange(4, chunk_size=2)

@@ -11,13 +11,6 @@ import marsdask.tensor as mt
 from tests.strategies import assert_like_numpy, assert_same
 
 CASES: dict[str, Any] = {
-    "geomspace": lambda xp: xp.geomspace(1, 1000, 4),
-    "open": lambda xp: xp.geomspace(1, 1000, 5, endpoint=False),
-    "negative": lambda xp: xp.geomspace(-1, -1000.5, 4),
-    "integers": lambda xp: xp.geomspace(1, 256, 9, dtype=int),
-    "single": lambda xp: xp.geomspace(np.float32(1), np.float32(8), 4),
-    "none": lambda xp: xp.geomspace(1, 8, 0),
-    "zero": lambda xp: xp.geomspace(0, 8),
     "bytes": lambda xp: xp.frombuffer(b"1234567", "u1", offset=2),
     "iterable": lambda xp: xp.fromiter(range(5), float),
     "text": lambda xp: xp.fromstring("1 2 3", sep=" "),

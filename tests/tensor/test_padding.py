@@ -60,7 +60,8 @@ def test_empty() -> None:
     assert_same(x[2:-1], np.arange(5))
 
 
-def test_odd_reflections_are_refused() -> None:
-    """Rather than taken for even ones."""
-    with pytest.raises(NotImplementedError, match="only even reflections"):
-        mt.pad(mt.ones(3), 1, mode="reflect", reflect_type="odd")
+def test_long_odd_reflections_are_refused() -> None:
+    """Rather than reflected once; one element is repeated as often as wanted."""
+    with pytest.raises(NotImplementedError, match="pad twice"):
+        mt.pad(mt.ones(3), 3, mode="reflect", reflect_type="odd")
+    assert_same(mt.pad(mt.ones(1), 3, mode="reflect", reflect_type="odd"), np.ones(7))

@@ -30,9 +30,18 @@ def _require_equal(name: str, a: Size, b: Size) -> None:
         raise ValueError(f"{name}: the axes to sum over have lengths {a} and {b}")
 
 
-def matmul(a: Any, b: Any, sparse: bool | None = None, *, out: Any = None) -> Any:
+def matmul(
+    a: Any,
+    b: Any,
+    sparse: bool | None = None,
+    *,
+    out: Any = None,
+    dtype: Any = None,
+    casting: Any = "same_kind",
+) -> Any:
     """Multiply matrices, stacks of them broadcast. See numpy.matmul."""
     left, right = as_node(a, sparse=True), as_node(b, sparse=True)
+    left, right = (_cast(node, dtype, casting) for node in (left, right))
     if not left.meta.ndim or not right.meta.ndim:
         raise ValueError("matmul: a scalar has no axis to sum over; use * instead")
     # Rows are 0, the summed axis 1, columns 2; stacks count from 3, the last axis first.

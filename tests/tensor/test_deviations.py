@@ -1,0 +1,56 @@
+"""Variances about given means, and of objects, against NumPy."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import marsdask.tensor as mt
+from tests.strategies import arrays_and_chunks, assert_like_numpy, draws
+
+
+def about(
+    name: str, axis: Any, mean: str, skipped: bool, options: dict[str, Any], xp: Any, a: Any
+) -> Any:
+    """Return a deviation about another function's result."""
+    where = (a == a) if skipped else True
+    middle = getattr(xp, mean)(a, axis=axis, keepdims=True)
+    return getattr(xp, name)(a, axis=axis, mean=middle, where=where, **options)
+
+
+@pytest.mark.parametrize("name", ["var", "std", "nanvar", "nanstd"])
+@draws(6)
+@given(
+    case=arrays_and_chunks(("i2", "f4", "f8", "c16"), min_dims=1, min_side=1),
+    axis=st.sampled_from([None, 0, -1]),
+    skipped=st.booleans(),
+    options=st.sampled_from([{}, {"ddof": 1, "keepdims": True}, {"correction": 2}]),
+)
+def test_means_that_are_given(
+    name: str, case: Any, axis: Any, skipped: bool, options: dict[str, Any]
+) -> None:
+    """Are those that are subtracted."""
+    mean = "nanmean" if name.startswith("nan") else "mean"
+    call = partial(about, name, axis, mean, skipped, options)
+    assert_like_numpy(call, case, rtol=2e-3 if case[0].dtype == "f4" else 1e-9)
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+def test_objects(axis: int) -> None:
+    """Sum and multiply by their own operators."""
+    things = np.array([[1, 2.5, 4], [7, 8, 2**70]], object)
+    case = (things, ((1, 1), (2, 1)))
+    assert_like_numpy(lambda xp, a: xp.var(a, axis=axis, ddof=1), case)
+    assert np.isclose(mt.tensor(things[:, :2], chunk_size=1).std().compute(), np.std(things[:, :2]))
+
+
+def test_one_correction() -> None:
+    """By either of its names."""
+    for mean in ({}, {"mean": 0}):
+        with pytest.raises(ValueError, match="simultaneously"):
+            mt.var(mt.ones(3), ddof=1, correction=1, **mean)
