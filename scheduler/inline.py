@@ -6,7 +6,8 @@ import math
 from collections.abc import Collection, Hashable, Iterable, Mapping
 
 from .base import Callback, Hint, TaskGraph
-from .local import Engine, LocalHandle, LocalScheduler
+from .engine import Engine
+from .local import LocalHandle, LocalScheduler
 from .storage.spill import SpillStore
 
 

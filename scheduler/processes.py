@@ -20,8 +20,9 @@ from dask.task_spec import Alias, DataNode
 from . import limits
 from .base import Callback, Capabilities, ChunkInfo, Hint, Key, TaskGraph
 from .child import Blob, Child
+from .engine import Engine
 from .items import DROPPED, Item, Job
-from .local import Engine, LocalHandle, LocalScheduler
+from .local import LocalHandle, LocalScheduler
 from .storage.spill import SpillStore
 
 

@@ -1,6 +1,6 @@
 """What a scheduler within one process knows and decides: tasks, results, memory; no IO, no clock.
 
-The driver (``local.py``) calls it under one lock, does what it says outside the lock, and reports
+The driver (``engine.py``) calls it under one lock, does what it says outside the lock, and reports
 back. Submitting, finishing, failing, cancelling and releasing are events; :meth:`State.next` is the
 instruction what to do now: run an :class:`Item`, :class:`Spill` one, or (None) wait for an event.
 

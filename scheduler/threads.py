@@ -9,7 +9,8 @@ from dask.utils import parse_bytes
 
 from . import limits
 from .base import Callback, Capabilities, Hint, TaskGraph
-from .local import Engine, LocalHandle, LocalScheduler
+from .engine import Engine
+from .local import LocalHandle, LocalScheduler
 from .native import NativeShare
 from .storage.spill import SpillStore, check_writable
 

@@ -25,7 +25,7 @@ from marsdask.core.collection import ExecutableTuple, wrap
 from marsdask.core.node import Node
 from marsdask.core.types import known_chunks, numbers
 
-from . import reducers
+from . import partials
 from .base import as_node
 from .compressed import stored_sum
 from .create import full, ones_like
@@ -42,7 +42,7 @@ from .elementwise import (
 )
 from .keywords import optional, signed
 from .pointwise import assign, masks_among, operand
-from .reducing import Axis, Recipe
+from .recipes import Axis, Recipe
 from .reduction import Reduction, Wanted
 from .shape import view
 from .waiting import waits_for_lengths
@@ -195,29 +195,29 @@ amin = reduction(np.min, np.minimum, whole=np.min, takes=_MAX, name="amin", idem
 any = reduction(np.any, np.logical_or, whole=np.any, takes=_ANY)
 all = reduction(np.all, np.logical_and, whole=np.all, takes=_ANY)
 count_nonzero = reduction(np.count_nonzero, np.add, whole=np.count_nonzero, takes=_COUNT)
-ptp = reduction(reducers.extremes, reducers.wider, reducers.spread, whole=np.ptp, takes=_PTP)
+ptp = reduction(partials.extremes, partials.wider, partials.spread, whole=np.ptp, takes=_PTP)
 mean = reduction(
-    reducers.total,
-    reducers.add_pairs,
-    reducers.divided,
+    partials.total,
+    partials.add_pairs,
+    partials.divided,
     whole=np.mean,
     takes=_MEAN,
-    within=reducers.moments,
+    within=partials.moments,
     weighed=weighed_total,
-    stored=reducers.stored_total,
+    stored=partials.stored_total,
 )
 var = reduction(
-    reducers.moments,
-    reducers.merge_moments,
-    reducers.variance,
+    partials.moments,
+    partials.merge_moments,
+    partials.variance,
     whole=np.var,
     takes=_VAR,
     tiled=True,
 )
 std = reduction(
-    reducers.moments,
-    reducers.merge_moments,
-    reducers.deviation,
+    partials.moments,
+    partials.merge_moments,
+    partials.deviation,
     whole=np.std,
     takes=_VAR,
     tiled=True,
@@ -225,32 +225,32 @@ std = reduction(
 nansum = reduction(np.nansum, np.add, whole=np.nansum, takes=_SUM, tiled=True)
 nanprod = reduction(np.nanprod, np.multiply, whole=np.nanprod, takes=_SUM, tiled=True)
 nanmax = reduction(
-    reducers.nan_most, np.fmax, reducers.warn_all_nan, whole=np.nanmax, takes=_MAX, idempotent=True
+    partials.nan_most, np.fmax, partials.warn_all_nan, whole=np.nanmax, takes=_MAX, idempotent=True
 )
 nanmin = reduction(
-    reducers.nan_least, np.fmin, reducers.warn_all_nan, whole=np.nanmin, takes=_MAX, idempotent=True
+    partials.nan_least, np.fmin, partials.warn_all_nan, whole=np.nanmin, takes=_MAX, idempotent=True
 )
 nanmean = reduction(
-    reducers.nan_total,
-    reducers.add_pairs,
-    reducers.divided,
+    partials.nan_total,
+    partials.add_pairs,
+    partials.divided,
     whole=np.nanmean,
     takes=_MEAN,
     tiled=True,
-    within=reducers.nan_moments,
+    within=partials.nan_moments,
 )
 _nanvar = reduction(
-    reducers.nan_moments,
-    reducers.merge_moments,
-    reducers.nan_variance,
+    partials.nan_moments,
+    partials.merge_moments,
+    partials.nan_variance,
     whole=np.nanvar,
     takes=_VAR,
     tiled=True,
 )
 _nanstd = reduction(
-    reducers.nan_moments,
-    reducers.merge_moments,
-    reducers.nan_deviation,
+    partials.nan_moments,
+    partials.merge_moments,
+    partials.nan_deviation,
     whole=np.nanstd,
     takes=_VAR,
     tiled=True,

@@ -24,7 +24,7 @@ from .filtered import without_filters
 from .fused import Program
 from .pointwise import absorbable, output
 from .rechunk import aligned
-from .reducing import Axis, Combine, Recipe, Way, Ways, finish_block, reduce_block
+from .recipes import Axis, Combine, Recipe, Way, Ways, finish_block, reduce_block
 
 
 @dataclass(frozen=True)

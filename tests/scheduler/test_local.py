@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from dask.task_spec import DataNode, Task, TaskRef
 
-from marsdask.scheduler import local
+from marsdask.scheduler import engine
 from marsdask.scheduler.threads import ThreadsScheduler
 
 DEADLINE = 60
@@ -144,7 +144,7 @@ def waits(scheduler, started, gate):
 
 def test_a_wait_that_ends_early_is_woken_once(monkeypatch):
     """Its park is not left twice among those to wake: the second release would raise."""
-    monkeypatch.setattr(local, "threading", SimpleNamespace(**{**vars(threading), "Lock": Hasty}))
+    monkeypatch.setattr(engine, "threading", SimpleNamespace(**{**vars(threading), "Lock": Hasty}))
     started, gate = threading.Event(), threading.Event()
     with ThreadsScheduler(nthreads=2) as scheduler:
         run(scheduler, waits, scheduler, started, gate)

@@ -15,7 +15,7 @@ from hypothesis.extra import numpy as hnp
 
 import marsdask
 import marsdask.tensor as mt
-from marsdask.tensor import fused, reducing
+from marsdask.tensor import fused, recipes
 from tests.strategies import chunkings, draws
 
 
@@ -26,7 +26,7 @@ def small_tiles() -> Iterator[None]:
         warnings.simplefilter("ignore")
         patch.setattr(fused, "TILE_BYTES", 32)
         patch.setattr(fused, "TILES_BYTES", 32)
-        patch.setattr(reducing, "TILE_BYTES", 16)
+        patch.setattr(recipes, "TILE_BYTES", 16)
         yield
 
 

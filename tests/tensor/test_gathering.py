@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from marsdask.tensor.fused import Program, Step
 from marsdask.tensor.gathering import Gathering, gather_points, take_along, taking_along
-from marsdask.tensor.reducing import Recipe, Way, reduce_block
+from marsdask.tensor.recipes import Recipe, Way, reduce_block
 
 SUM = Recipe(np.sum, np.add, tiled=True)
 PRODUCT = Program(2, (Step(np.multiply, (0, 1), (), (), np.dtype(float)),))

@@ -1,4 +1,4 @@
-"""Kernels of the reductions: of a block, of two partial results, and of the last one."""
+"""What reductions make of a block, of two partial results, and of the last one."""
 
 from __future__ import annotations
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from marsdask.tensor import reducers
-from marsdask.tensor.reducing import (
+from marsdask.tensor import partials
+from marsdask.tensor.recipes import (
     Combine,
     Nothing,
     Recipe,
@@ -56,8 +56,8 @@ def test_pairs_are_folded(lengths: list[int]) -> None:
     """Partial results of any number are combined, also where they are of unequal numbers."""
     whole = np.random.default_rng(0).normal(size=(sum(lengths), 2))
     blocks = np.split(whole, np.cumsum(lengths)[:-1])
-    parts = [reducers.moments(block, (0,), keepdims=True) for block in blocks]
-    total, number, squares = fold_pairs(parts, reducers.merge_moments, 0)
+    parts = [partials.moments(block, (0,), keepdims=True) for block in blocks]
+    total, number, squares = fold_pairs(parts, partials.merge_moments, 0)
     assert number == len(whole)
     np.testing.assert_allclose(total, whole.sum(0, keepdims=True))
     np.testing.assert_allclose(squares, whole.var(0, keepdims=True) * number, atol=1e-12)

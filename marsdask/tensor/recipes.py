@@ -1,4 +1,4 @@
-"""Kernels around the recipes of reductions: a block tile by tile, and the end of the tree."""
+"""Recipes of reductions, and the kernels that follow them: a block tile by tile, the last step."""
 
 from __future__ import annotations
 
