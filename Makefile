@@ -28,6 +28,7 @@ test-long: lint
 
 # The array API standard. The community's own suite is on no package index: give a checkout of
 # data-apis/array-api-tests, with its submodule, as ARRAY_API_TESTS=path; EXAMPLES=100 draws more.
+# As a word of its own pytest takes the path of the xfails for one of tests, and our configuration.
 EXAMPLES := 20
 conformance: $(VENV)/.conformance
 	$(BIN)/python -m pytest -q tests/conformance/test_array_api.py
@@ -37,7 +38,7 @@ conformance: $(VENV)/.conformance
 	  ARRAY_API_TESTS_MODULE=marsdask.tensor PYTHONPATH="$$here/tests/conformance" \
 	    "$$here/$(BIN)/python" -m pytest -q -p eager_tensors array_api_tests \
 	    --max-examples $(EXAMPLES) --disable-deadline \
-	    --xfails-file "$$here/tests/conformance/xfails.txt"; \
+	    --xfails-file="$$here/tests/conformance/xfails.txt"; \
 	else \
 	  echo "array-api-tests was not run: give a checkout, ARRAY_API_TESTS=path"; \
 	fi
