@@ -45,18 +45,15 @@ def sum_of_products(lefts: Sequence[Any], rights: Sequence[Any]) -> Any:
 
 
 def _readable(block: Any) -> bool:
-    flags = getattr(block, "flags", None)
-    plain = type(block) is np.ndarray and block.dtype.char in "fd" and block.size > 0
-    return plain and (flags.c_contiguous or flags.f_contiguous)  # type: ignore[union-attr]
+    if type(block) is not np.ndarray or block.dtype.char not in "fd" or not block.size:
+        return False
+    return bool(block.flags.c_contiguous or block.flags.f_contiguous)
 
 
 def _is_transposed(left: Any, right: Any) -> bool:
     mirrored = right.T
-    return (
-        left.__array_interface__["data"] == mirrored.__array_interface__["data"]
-        and left.shape == mirrored.shape
-        and left.strides == mirrored.strides
-    )
+    alike = left.shape == mirrored.shape and left.strides == mirrored.strides
+    return alike and left.ctypes.data == mirrored.ctypes.data
 
 
 def _by_columns(matrix: Any) -> tuple[Any, int]:
