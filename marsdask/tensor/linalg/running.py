@@ -53,7 +53,7 @@ def _readable(block: Any) -> bool:
 def _is_transposed(left: Any, right: Any) -> bool:
     mirrored = right.T
     alike = left.shape == mirrored.shape and left.strides == mirrored.strides
-    return alike and left.ctypes.data == mirrored.ctypes.data
+    return bool(alike and left.ctypes.data == mirrored.ctypes.data)
 
 
 def _by_columns(matrix: Any) -> tuple[Any, int]:
