@@ -98,6 +98,6 @@ def _system(x: Any, y: Any, w: Any, deg: int) -> tuple[Any, Any]:
     weights = wrap(as_node(w)) + 0.0
     if weights.ndim != 1:
         raise TypeError("expected a 1-d array for weights")
-    if weights.shape[0] != y.shape[0]:
+    if length(weights.node, 0) != length(y.node, 0):
         raise TypeError("expected w and y to have the same length")
     return left * weights[:, None], right * weights[:, None]

@@ -13,7 +13,7 @@ import numpy as np
 
 from marsdask.core.collection import ExecutableTuple, wrap
 from marsdask.core.node import Node
-from marsdask.core.types import numbers
+from marsdask.core.types import known, numbers
 from marsdask.tensor import elementwise, reduce
 from marsdask.tensor.base import as_node
 from marsdask.tensor.results import EighResult, EigResult
@@ -176,7 +176,8 @@ def lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
     left, right = as_node(a), wrap(as_node(b))
     if left.meta.ndim != 2 or right.ndim not in (1, 2):
         raise np.linalg.LinAlgError("lstsq takes a matrix and one or several right sides")
-    if left.shape[0] != right.node.shape[0]:
+    lengths = left.shape[0], right.node.shape[0]
+    if known(lengths) and lengths[0] != lengths[1]:
         raise np.linalg.LinAlgError("Incompatible dimensions")
     rows, columns = numbers(left.shape)
     sides = right if right.ndim == 2 else expand_dims(right, 1)

@@ -103,3 +103,13 @@ def test_conditions_of_singular_matrices():
             expected = np.linalg.cond(x, p)
         np.testing.assert_allclose(linalg.cond(mt.tensor(x), p).compute() > 1e15, expected > 1e15)
     assert np.isinf(linalg.cond(mt.zeros((2, 2))).compute())
+
+
+def test_least_squares_of_which_one_side_is_known():
+    """Rows chosen by one mask fit together, whichever of the two has been executed."""
+    x, y = np.arange(24.0).reshape(8, 3) ** 1.5, np.arange(8.0)
+    chosen = mt.tensor(y, chunk_size=3) > 1
+    rows, sides = mt.tensor(x, chunk_size=3)[chosen], mt.tensor(y, chunk_size=3)[chosen]
+    assert len(rows) == 6
+    expected = np.linalg.lstsq(x[2:], y[2:])[0]
+    assert np.allclose(mt.linalg.lstsq(rows, sides)[0].compute(), expected)
