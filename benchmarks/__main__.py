@@ -22,18 +22,24 @@ INTERRUPTED = 130
 def parse(argv: list[str]) -> argparse.Namespace:
     """Return the options."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("--rows", default="", help="names or their beginnings: T01,T12c,D")
     parser.add_argument("--systems", default="limit,np,dask,dask21,marsdask")
-    parser.add_argument("--scale", type=float, default=1.0, help="0.1 for a quick look")
-    parser.add_argument("--repeat", type=int, default=5, help="timed runs after the warm-up")
-    parser.add_argument("--patience", type=float, default=30.0, help="seconds of runs a row")
-    parser.add_argument("--timeout", type=float, default=300.0, help="seconds a row may take")
-    parser.add_argument("--data", type=Path, default=Plan.data, help="where tables are kept")
+    add_row_options(parser)
     parser.add_argument("--pymars", metavar="PYTHON", help="an interpreter that has pymars")
     parser.add_argument("--python", action="append", default=[], metavar="SYSTEM=PYTHON")
     parser.add_argument("--json", type=Path, help="write every figure here")
     parser.add_argument("--record", action="store_true", help="write benchmarks/RESULTS.md")
     return parser.parse_args(argv)
+
+
+def add_row_options(parser: argparse.ArgumentParser, **defaults: float) -> None:
+    """Add which rows to run and how, as in :class:`Plan` or by other ``defaults``."""
+    parser.add_argument("--rows", default="", help="names or their beginnings: T01,T12c,D; or none")
+    parser.add_argument("--scale", type=float, default=Plan.scale, help="0.1 for a quick look")
+    parser.add_argument("--repeat", type=int, default=Plan.repeat, help="runs after the warm-up")
+    parser.add_argument("--patience", type=float, default=Plan.patience, help="seconds of runs")
+    parser.add_argument("--timeout", type=float, default=Plan.timeout, help="seconds for a row")
+    parser.add_argument("--data", type=Path, default=Plan.data, help="where tables are kept")
+    parser.set_defaults(**defaults)
 
 
 def choose(wanted: str) -> list[Row]:
@@ -73,8 +79,7 @@ def main(argv: list[str]) -> int:
 
 def measure_row(row: Row, systems: list[str], plan: Plan) -> list[Outcome]:
     """Run one row on each system that has it, and compare the answers."""
-    for table in data.TABLES_OF_ROW.get(row.name, ()):
-        data.ensure(table, plan.tables, plan.scale)
+    data.ensure_for(row.name, plan.tables, plan.scale)
     outcomes = []
     for system in systems:
         outcome = run_row(row.name, system, plan)

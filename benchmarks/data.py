@@ -90,6 +90,12 @@ TABLES: dict[str, Callable[[float], Iterator[pa.Table]]] = {
 }
 
 
+def ensure_for(row: str, root: Path, scale: float) -> None:
+    """Write the tables that a row reads."""
+    for table in TABLES_OF_ROW.get(row, ()):
+        ensure(table, root, scale)
+
+
 def ensure(table: str, root: Path, scale: float) -> None:
     """Write a table unless it is there; an interrupted run leaves none that looks complete."""
     target = root / table

@@ -158,7 +158,22 @@ def wanted(dask_scheduler: Any, client: str) -> int:
     return len(dask_scheduler.clients[client].wants_what)
 
 
-class Dask(System):
+class Chunked(System):
+    """What systems of lazy arrays in chunks have in common."""
+
+    kmeans_options: Mapping[str, Any] = NOTHING
+
+    def rechunk(self, x: Any, chunks: Shape) -> Any:
+        return x.rechunk(tuple(chunks))
+
+    def singular_values(self, x: Any) -> Any:
+        return self.xp.linalg.svd(x)[1]
+
+    def topk(self, x: Any, k: int) -> Any:
+        return self.xp.topk(x, k)
+
+
+class Dask(Chunked):
     """dask.array and dask.dataframe on the threaded scheduler; dask-ml where it is installed."""
 
     packages = ("dask", "distributed", "dask-ml", "numpy", "pandas")
@@ -166,7 +181,6 @@ class Dask(System):
     frames = "dask.dataframe"
     learn = "dask_ml"
     chunk_word = "chunks"
-    kmeans_options: Mapping[str, Any] = NOTHING
     pca_options: Mapping[str, Any] = MappingProxyType({"svd_solver": "full"})
 
     def __init__(self, scale: float, data: Path) -> None:
@@ -177,15 +191,6 @@ class Dask(System):
     def inner(self, a: Any, b: Any) -> Any:
         """Dask has no `inner`; for matrices it is this."""
         return self.xp.dot(a, b.T)
-
-    def rechunk(self, x: Any, chunks: Shape) -> Any:
-        return x.rechunk(tuple(chunks))
-
-    def singular_values(self, x: Any) -> Any:
-        return self.xp.linalg.svd(x)[1]
-
-    def topk(self, x: Any, k: int) -> Any:
-        return self.xp.topk(x, k)
 
     def hold(self, *lazy: Any) -> tuple[Any, ...]:
         return tuple(self.dask.persist(*lazy))
@@ -222,7 +227,7 @@ class DaskCluster(Dask):
         self.cluster.close()
 
 
-class MarsDask(System):
+class MarsDask(Chunked):
     """marsdask under its default scheduler."""
 
     packages: tuple[str, ...] = ("marsdask", "dask", "numpy", "pandas", "scikit-learn")
@@ -231,7 +236,6 @@ class MarsDask(System):
     frames = "marsdask.dataframe"
     learn = "marsdask.learn"
     chunk_word = "chunk_size"
-    kmeans_options: Mapping[str, Any] = NOTHING
 
     def __init__(self, scale: float, data: Path) -> None:
         """Import the module that executes beside its arrays."""
@@ -240,15 +244,6 @@ class MarsDask(System):
 
     def normal(self, n: int, chunk: int) -> Any:
         return self.xp.random.normal(size=n, chunk_size=chunk)
-
-    def rechunk(self, x: Any, chunks: Shape) -> Any:
-        return x.rechunk(tuple(chunks))
-
-    def singular_values(self, x: Any) -> Any:
-        return self.xp.linalg.svd(x)[1]
-
-    def topk(self, x: Any, k: int) -> Any:
-        return self.xp.topk(x, k)
 
     def wrap(self, x: Any) -> Any:
         """Mars has no `pad`."""

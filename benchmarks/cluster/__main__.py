@@ -12,11 +12,10 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from math import isnan
-from pathlib import Path
 from typing import Any
 
 from benchmarks import data, report
-from benchmarks.__main__ import choose
+from benchmarks.__main__ import add_row_options, choose
 from benchmarks.cluster.programs import PROGRAMS, SYSTEMS
 from benchmarks.harness import Outcome, Plan, check_equal, run_rows
 
@@ -57,8 +56,7 @@ def row_lines(wanted: str, plan: Plan) -> list[Line]:
     """Measure rows that both systems have."""
     rows = [row for row in choose(wanted) if wanted or not row.name.startswith(LEFT_OUT)]
     for row in rows:
-        for table in data.TABLES_OF_ROW.get(row.name, ()):
-            data.ensure(table, plan.tables, plan.scale)
+        data.ensure_for(row.name, plan.tables, plan.scale)
     names = [row.name for row in rows]
     found = {name: run_rows(names, system, plan) for name, system in OF_ROWS.items()}
     lines = []
@@ -126,13 +124,8 @@ def mean(lines: list[Line], family: str) -> Line:
 def main() -> int:
     """Measure and print; non-zero if an answer of ours was wrong."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.cluster", description=__doc__)
-    parser.add_argument("--rows", default="", help="names or their beginnings; `none` for none")
+    add_row_options(parser, scale=0.2, repeat=3, patience=2.0, timeout=100.0)
     parser.add_argument("--programs", default="", help="parts of names, with commas; or `none`")
-    parser.add_argument("--scale", type=float, default=0.2)
-    parser.add_argument("--repeat", type=int, default=3)
-    parser.add_argument("--patience", type=float, default=2.0, help="seconds of runs a row")
-    parser.add_argument("--timeout", type=float, default=100.0, help="seconds a line may take")
-    parser.add_argument("--data", type=Path, default=Plan.data, help="where tables are kept")
     args = parser.parse_args()
     plan = Plan.of(args)
     head = ["", "stock s", "ours s", "ratio", "stock CPU s", "ours CPU s", "CPU ratio", ""]
