@@ -54,10 +54,12 @@ class RowsEstimator:
         meta = X.node.meta
         columns = meta if isinstance(meta, pd.DataFrame) else np.empty((0, *numbers(X.shape[1:])))
         validate_data(self, columns, reset=reset, skip_check_array=True)
-        if rows.shape[0] == 0:
-            raise ValueError(
-                f"Found array with 0 sample(s) while {type(self).__name__} requires a minimum of 1"
-            )
+        for length, what in zip(rows.shape, ("sample", "feature"), strict=True):
+            if length == 0:
+                raise ValueError(
+                    f"Found array with 0 {what}(s) while a minimum of 1 is required by "
+                    f"{type(self).__name__}."
+                )
         return rows
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import uuid
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -229,10 +230,7 @@ def as_weights(weights: Any, rows: Node) -> Node | None:
     else:
         values = np.asarray(weights, np.float64)
         values = np.full(numbers(rows.shape[:1]), values) if values.ndim == 0 else values
-        if not np.isfinite(values).all():
-            raise ValueError("Input sample_weight contains NaN or infinity.")
-        if not values.any():
-            raise ValueError("Sample weights must contain at least one non-zero number.")
+        check_weights(float(np.abs(values).max(initial=0.0)))
         node = as_node(values)
     if len(node.shape) != 1:
         raise ValueError("Sample weights must be 1D array or scalar")
@@ -240,6 +238,14 @@ def as_weights(weights: Any, rows: Node) -> Node | None:
     if lengths[0] != lengths[1] and all(isinstance(length, int) for length in lengths):
         raise ValueError(f"sample_weight.shape == {node.shape}, expected {rows.shape[:1]}!")
     return node
+
+
+def check_weights(largest: float) -> None:
+    """Refuse the weights that scikit-learn refuses; lazy ones tell theirs when computed."""
+    if not math.isfinite(largest):
+        raise ValueError("Input sample_weight contains NaN or infinity.")
+    if largest == 0:
+        raise ValueError("Sample weights must contain at least one non-zero number.")
 
 
 def _float_of(dtypes: Any) -> np.dtype[Any]:

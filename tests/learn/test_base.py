@@ -14,6 +14,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 
 import marsdask.dataframe as md
+import marsdask.tensor as mt
 from marsdask.learn.base import is_lazy
 from marsdask.learn.cluster import KMeans
 from marsdask.learn.decomposition import PCA
@@ -43,10 +44,20 @@ def test_a_pipeline_of_ours_is_one_of_theirs(form):
 
 
 @each_model
-def test_no_samples_are_refused(model):
+def test_no_samples_or_features_are_refused(model):
     """As by scikit-learn, where it is known beforehand."""
     with pytest.raises(ValueError, match=r"0 sample|n_samples=0"):
         clone(model).fit(md.DataFrame(np.ones((0, 3))))
+    with pytest.raises(ValueError, match="0 feature"):
+        clone(model).fit(mt.ones((3, 0)))
+
+
+@pytest.mark.parametrize("model", [KMeans(2), StandardScaler()], ids=str)
+@pytest.mark.parametrize(("weight", "message"), [(np.nan, "NaN"), (0.0, "non-zero")])
+def test_lazy_weights_are_refused_when_they_are_seen(model, weight, message):
+    """As weights in memory are at once."""
+    with pytest.raises(ValueError, match=message):
+        clone(model).fit(blobs(), sample_weight=mt.full(60, weight, chunk_size=25))
 
 
 @each_model

@@ -19,7 +19,7 @@ from marsdask.core.node import Node
 from marsdask.core.types import numbers
 from marsdask.learn.base import RowsEstimator, is_lazy
 from marsdask.learn.moments import merge_squares, squares
-from marsdask.learn.rows import Fold, Value, add, as_weights, fold, rowwise
+from marsdask.learn.rows import Fold, Value, add, as_weights, check_weights, fold, rowwise
 from marsdask.tensor.base import Literal
 
 from . import lloyd, seeding
@@ -86,6 +86,8 @@ class KMeans(RowsEstimator, cluster.KMeans):
         rows = _held(self._samples(X, reset=True))
         weight = as_weights(sample_weight, rows)
         weight = None if weight is None else _held(weight)
+        if weight is not None and is_lazy(sample_weight):
+            check_weights(float(abs(wrap(weight)).max().compute()))
         start = self._start(rows.meta.dtype)
         nbytes = 24 * self.n_features_in_
         seen = fold(squares, merge_squares, rows, nbytes=nbytes, allow_nan=False)

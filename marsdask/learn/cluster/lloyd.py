@@ -118,7 +118,10 @@ def squared_distances(block: Any, points: Any) -> Any:
 @kernel(scratch=0.5)
 def distances(block: Any, *, centers: Any) -> Any:
     """Return each sample's distance from each centre."""
-    return np.sqrt(squared_distances(block, centers)).astype(block.dtype, copy=False)
+    found = squared_distances(block, centers)
+    if not np.isfinite(found).all():
+        refuse(block, allow_nan=False)
+    return np.sqrt(found, out=found).astype(block.dtype, copy=False)
 
 
 @kernel(scratch=0.1)

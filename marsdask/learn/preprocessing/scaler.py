@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from marsdask.core.collection import wrap
 from marsdask.learn.base import RowsEstimator, is_lazy
 from marsdask.learn.moments import Moments, merge_squares, squares
-from marsdask.learn.rows import as_rows, as_weights, fold
+from marsdask.learn.rows import as_rows, as_weights, check_weights, fold
 
 _LEARNT = ("scale_", "n_samples_seen_", "mean_", "var_")
 
@@ -40,6 +40,8 @@ class StandardScaler(RowsEstimator, preprocessing.StandardScaler):
         weights = as_weights(sample_weight, rows)
         nbytes = 24 * self.n_features_in_
         seen = fold(squares, merge_squares, rows, weights, nbytes=nbytes, allow_nan=True)
+        if is_lazy(sample_weight):
+            check_weights(float(np.abs(seen.count).max(initial=0.0)))
         if not first:
             seen = merge_squares(self._before(), seen)
         self._learn(seen, np.int64 if sample_weight is None else rows.meta.dtype)

@@ -142,11 +142,12 @@ def test_impossible_wishes_are_refused(options, message):
 
 
 def test_missing_values_are_refused():
-    """A nan raises scikit-learn's ValueError in fit and, when it runs, in predict."""
+    """A nan raises scikit-learn's ValueError in fit and, when they run, in what maps samples."""
     samples = blobs()
     model = KMeans(3, random_state=0).fit(samples)
     samples[50, 3] = np.nan
     with pytest.raises(ValueError, match=r"Input X contains NaN\."):
         KMeans(3).fit(in_form(samples, "tensor"))
-    with pytest.raises(ValueError, match=r"Input X contains NaN\."):
-        model.predict(in_form(samples, "tensor")).compute()
+    for method in (model.predict, model.transform):
+        with pytest.raises(ValueError, match=r"Input X contains NaN\."):
+            method(in_form(samples, "tensor")).compute()
