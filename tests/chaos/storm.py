@@ -9,6 +9,7 @@ import random
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError
@@ -25,6 +26,7 @@ import marsdask
 import marsdask.dataframe as md
 import marsdask.tensor as mt
 from marsdask.scheduler.errors import MarsdaskError
+from marsdask.scheduler.events import TaskDone
 from tests.cluster.commands import Command, free_port
 from tests.source import ROOT
 
@@ -38,6 +40,9 @@ CLEAR = (MarsdaskError, KilledWorker, CancelledError, OSError)
 SLACK = 8
 
 WORKERS = 2
+
+#: Any moment of a job may be the one when something dies: so many tasks are done by then at most.
+MOMENTS = 60
 
 
 def sorting(seed: int) -> tuple[Any, Any]:
@@ -76,6 +81,31 @@ while True:
     job.execute(session=session)
     job, _ = JOBS[int(sys.argv[2])](int(sys.argv[3]))
 """
+
+
+class Moment(threading.Event):
+    """Comes when so many tasks of a session's jobs are done."""
+
+    def __init__(self, session: Any, tasks: int) -> None:
+        super().__init__()
+        self._missing = tasks
+        self._compile = session.scheduler.compile
+        session.scheduler.compile = self._compiled
+        if not tasks:
+            self.set()
+
+    def _compiled(self, *args: Any, callbacks: Any = (), **options: Any) -> Any:
+        return self._compile(*args, callbacks=(*callbacks, self._heard), **options)
+
+    def _heard(self, event: Any) -> None:
+        if isinstance(event, TaskDone):
+            self._missing -= 1
+            if self._missing <= 0:
+                self.set()
+
+    def come(self, *job: Any) -> None:
+        """Come at once, since the job has ended."""
+        self.set()
 
 
 @dataclass
@@ -129,8 +159,10 @@ class Storm:
         self._await_workers()
         try:
             with marsdask.new_session(self.address, default=False) as session:
+                moment = Moment(session, self.draw.randrange(MOMENTS))
                 running = job.execute(session=session, wait=False)
-                time.sleep(self.draw.random())  # any moment of the job may be the one
+                running.add_done_callback(moment.come)
+                assert moment.wait(DEADLINE), "a job makes no progress"
                 strike()
                 running.result(DEADLINE)
                 found = np.asarray(job.fetch(session=session))
