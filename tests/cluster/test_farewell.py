@@ -15,7 +15,7 @@ import pytest
 
 import marsdask
 import marsdask.tensor as mt
-from marsdask.scheduler.errors import NoSupervisor
+from marsdask.scheduler.errors import NoSupervisor, ResultLost
 from marsdask.scheduler.supervisor import client, resuming
 from marsdask.scheduler.supervisor.resuming import ResumingClient
 from tests.cluster.commands import DEADLINE, Command, free_port, running
@@ -49,6 +49,25 @@ def test_a_supervisor_that_never_comes_back(supervisor):
         with pytest.raises(NoSupervisor, match=r"failover\.keep"):
             future.result(DEADLINE)
         assert ends(session.close)
+
+
+def test_a_supervisor_that_comes_back_without_workers():
+    """What they held is lost, and whoever asks for it is told so."""
+    with running() as commands:
+        port = free_port()
+        line = f"mars-supervisor -H 127.0.0.1 -p {port}"
+        commands.append(Command(line))
+        commands[0].wait_for("started at")
+        worker = f"mars-worker -H 127.0.0.1 -s 127.0.0.1:{port} --no-bind-cpu"
+        commands.append(Command(worker, MARS_CPU_TOTAL="1"))
+        commands[1].wait_for("started at")
+        with marsdask.new_session(f"tcp://127.0.0.1:{port}", default=False) as session:
+            x = mt.arange(10, chunk_size=5).execute(session=session)
+            for command in commands:
+                command.kill()
+            commands.append(Command(line))
+            with pytest.raises(ResultLost, match=r"is lost.*execute it again"):
+                x.fetch(session=session)
 
 
 @pytest.mark.parametrize("busy", [False, True])

@@ -79,6 +79,18 @@ def test_a_killed_worker_process_comes_back(cluster):
         assert client.submit(os.getpid, pure=False).result(DEADLINE) != pid
 
 
+def test_a_process_that_is_not_recovered(supervised):
+    """The command ends with it where that is asked for."""
+    with running() as commands, Client(supervised.address, set_as_default=False) as client:
+        line = f"{worker_line(supervised)} --disable-proc-recover"
+        commands.append(worker := Command(line, **ONE))
+        worker.wait_for("started at")
+        processes = worker.descendants()
+        os.kill(client.submit(os.getpid, pure=False).result(DEADLINE), signal.SIGKILL)
+        worker.wait()
+        assert gone(processes)
+
+
 def test_dismissed_workers_end(cluster):
     """A worker that the cluster retires does not come back: the command ends."""
     with Client(cluster.address, set_as_default=False) as client:
