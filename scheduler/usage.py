@@ -6,8 +6,10 @@ on the same host does not show in it.
 
 from __future__ import annotations
 
+import os
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from typing import NamedTuple
 
 import psutil
@@ -56,8 +58,9 @@ def count(children: bool = True, own: Callable[[], int] | None = None) -> list[C
     """
     this = psutil.Process()
     counted = [Counted(_seconds(this), own() if own else this.memory_info().rss)]
-    for process in this.children(recursive=True) if children else ():
+    for pid in _descendants(this) if children else ():
         try:
+            process = psutil.Process(pid)
             with process.oneshot():
                 memory = process.memory_info()
                 unshared = memory.rss - getattr(memory, "shared", 0)
@@ -65,6 +68,30 @@ def count(children: bool = True, own: Callable[[], int] | None = None) -> list[C
         except psutil.Error:  # it ended meanwhile
             continue
     return counted
+
+
+def _descendants(process: psutil.Process) -> list[int]:
+    """Return the processes that a process started, and those that these did.
+
+    Where the kernel tells a process's own it is asked; psutil reads those of the whole host.
+    """
+    if not os.path.exists(f"/proc/{process.pid}/task/{process.pid}/children"):
+        return [child.pid for child in process.children(recursive=True)]
+    found = list(_started_by(process.pid))
+    for pid in found:  # which grows
+        found += _started_by(pid)
+    return found
+
+
+def _started_by(pid: int) -> Iterator[int]:
+    """Yield the children of each thread; it, and its threads, may end meanwhile."""
+    with suppress(OSError):
+        for thread in os.listdir(f"/proc/{pid}/task"):
+            with (
+                suppress(OSError),
+                open(f"/proc/{pid}/task/{thread}/children", "rb", buffering=0) as file,
+            ):
+                yield from map(int, file.read().split())
 
 
 def _seconds(process: psutil.Process) -> float:

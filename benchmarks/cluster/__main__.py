@@ -16,6 +16,7 @@ from typing import Any
 
 from benchmarks import data, report
 from benchmarks.__main__ import add_row_options, choose
+from benchmarks.cluster import programs
 from benchmarks.cluster.programs import PROGRAMS, SYSTEMS
 from benchmarks.harness import Outcome, Plan, check_equal, run_rows
 
@@ -76,9 +77,9 @@ def row_line(name: str, outcomes: dict[str, Outcome]) -> Line:
     )
 
 
-def program_lines(name: str, timeout: float) -> list[Line]:
+def program_lines(name: str, timeout: float, *options: str) -> list[Line]:
     """Run a program on both systems."""
-    found = {system: run_program(name, system, timeout) for system in SYSTEMS}
+    found = {system: run_program(name, system, timeout, *options) for system in SYSTEMS}
     names = list(found["ours"].get("rows", {name: None}))
     lines = []
     for one in names:
@@ -96,9 +97,9 @@ def program_lines(name: str, timeout: float) -> list[Line]:
     return lines
 
 
-def run_program(name: str, system: str, timeout: float) -> dict[str, Any]:
+def run_program(name: str, system: str, timeout: float, *options: str) -> dict[str, Any]:
     """Run a program in an interpreter of its own."""
-    command = [sys.executable, "-m", "benchmarks.cluster.programs", name, system]
+    command = [sys.executable, "-m", "benchmarks.cluster.programs", name, system, *options]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=timeout, check=False)
     except subprocess.TimeoutExpired:
@@ -126,6 +127,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.cluster", description=__doc__)
     add_row_options(parser, scale=0.2, repeat=3, patience=2.0, timeout=100.0)
     parser.add_argument("--programs", default="", help="parts of names, with commas; or `none`")
+    parser.add_argument("--seconds", type=float, help="how long the huge job runs (default: 30)")
     args = parser.parse_args()
     plan = Plan.of(args)
     head = ["", "stock s", "ours s", "ratio", "stock CPU s", "ours CPU s", "CPU ratio", ""]
@@ -137,7 +139,9 @@ def main() -> int:
         print(line.text(), flush=True)
     for name in PROGRAMS:
         if not args.programs or any(part in name for part in args.programs.split(",")):
-            for line in program_lines(name, args.timeout):
+            huge = args.seconds is not None and PROGRAMS[name] is programs.huge
+            options = ["--seconds", str(args.seconds)] if huge else []
+            for line in program_lines(name, args.timeout, *options):
                 print(line.text(), flush=True)
     wrong = [line.name for line in lines if line.notes["ours"].startswith("wrong")]
     return int(bool(wrong))

@@ -5,11 +5,11 @@ Each runs as `python -m benchmarks.cluster.programs NAME SYSTEM` and prints its 
 
 from __future__ import annotations
 
+import argparse
 import json
 import logging
 import os
 import resource
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -37,6 +37,9 @@ SYSTEMS = ("stock", "ours")
 TASKS = 10_000
 CHAINS = 1_000
 GIB = 1 << 30
+
+#: States of tasks that are known and have not run.
+NOT_RUN = ("waiting", "no-worker", "queued", "processing")
 
 
 @contextmanager
@@ -213,13 +216,13 @@ def cores(system: str) -> Figures:
 
 def scheduler_memory(dask_scheduler: Any) -> tuple[int, int, int]:
     """Return the scheduler's bytes, its tasks, and those of them that have not run."""
-    states = [ts.state for ts in dask_scheduler.tasks.values()]
-    waiting = sum(state not in ("memory", "released") for state in states)
-    return resident(psutil.Process()), len(states), waiting
+    groups = dask_scheduler.task_groups.values()
+    waiting = sum(group.states[state] for group in groups for state in NOT_RUN)
+    return resident(psutil.Process()), len(dask_scheduler.tasks), waiting
 
 
-def huge(system: str, chunks: int = 1_000_000, seconds: float = 30.0) -> Figures:
-    """Start a job of a million chunks, and ask how the supervisor is meanwhile."""
+def huge(system: str, seconds: float = 30.0, chunks: int = 1_000_000) -> Figures:
+    """Run a job of a million chunks, so long at most, and ask how the supervisor is meanwhile."""
     if system == "stock":
         return {}
     shipped: list[int] = []
@@ -243,15 +246,17 @@ def huge(system: str, chunks: int = 1_000_000, seconds: float = 30.0) -> Figures
         )
         returned = time.perf_counter() - began
         pings, seen = watch(client, future, began + seconds)
+        took = time.perf_counter() - began
         (job,) = client.sync(client.scheduler.mars_jobs)
         future.cancel()
-    memory = [rss / MIB for rss, *_ in seen]
+    quarters = [seen[len(seen) * part // 4][0] for part in range(1, 4)]
+    memory = [rss / MIB for rss in (before, *quarters, seen[-1][0])]
     notes = [
         f"{shipped[0] / 1e3:.1f} kB shipped, back in {returned * 1e3:.0f} ms",
-        f"{job['tasks_done']} of {job['tasks']} tasks done in {seconds:g} s",
+        f"{job['state']}: {job['tasks_done']} of {job['tasks']} tasks done in {took:.0f} s",
         f"at most {max(waiting for *_, waiting in seen)} ahead",
         f"ping p50 {milliseconds(pings, 0.5)}, p99 {milliseconds(pings, 0.99)} ms",
-        f"supervisor's process {before / MIB:.0f} to {max(memory):.0f} MiB",
+        f"supervisor's process {', '.join(f'{size:.0f}' for size in memory)} MiB, a quarter each",
         f"{max(tasks for _, tasks, _ in seen)} tasks known",
     ]
     return {"note": ", ".join(notes)}
@@ -276,7 +281,7 @@ def milliseconds(seconds: list[float], share: float) -> str:
     return f"{np.quantile(seconds, share) * 1e3:.0f}"
 
 
-PROGRAMS: dict[str, Callable[[str], Figures]] = {
+PROGRAMS: dict[str, Callable[..., Figures]] = {
     "10,000 no-op tasks": noop,
     "cores": cores,
     "transfer": transfer,
@@ -288,11 +293,16 @@ PROGRAMS: dict[str, Callable[[str], Figures]] = {
 
 def main() -> None:
     """Run one program on one system."""
-    name, system = sys.argv[1:]
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.cluster.programs")
+    parser.add_argument("name")
+    parser.add_argument("system", choices=SYSTEMS)
+    parser.add_argument("--seconds", type=float, help="how long the huge job may take")
+    args = parser.parse_args()
+    options = {} if args.seconds is None else {"seconds": args.seconds}
     soft, hard = resource.getrlimit(resource.RLIMIT_CORE)
     del soft
     resource.setrlimit(resource.RLIMIT_CORE, (0, hard))  # workers are killed on purpose
-    print(json.dumps(PROGRAMS[name](system)))
+    print(json.dumps(PROGRAMS[args.name](args.system, **options)))
 
 
 if __name__ == "__main__":

@@ -13,7 +13,6 @@ import threading
 import weakref
 from collections import deque
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from dask.sizeof import sizeof
@@ -27,6 +26,9 @@ SHARE_FROM = 1 << 20
 
 #: A value is shared unless more than this part of it is no buffer, such as Python objects.
 _STREAM_SHARE = 1 / 4
+
+#: Bytes of a page.
+_PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 
 #: Idle memory is used for a value unless the value is smaller than this part of it.
 _SNUG = 1 / 2
@@ -181,12 +183,13 @@ def own_memory(pid: int) -> int:
     are segments, whoever made them.
     """
     try:
-        status = Path(f"/proc/{pid}/status").read_text()
-    except OSError:
+        # What is resident, and what of it is mapped of files or of segments. It is asked for ten
+        # times a second, and /proc/PID/status says the same, but takes five times as long.
+        with open(f"/proc/{pid}/statm", "rb", buffering=0) as file:
+            _, resident, shared, *_ = map(int, file.read().split())
+    except (OSError, ValueError):  # it has ended, or does while it is looked at
         return 0
-    return sum(
-        int(line.split()[1]) << 10 for line in status.splitlines() if line.startswith("RssAnon")
-    )
+    return (resident - shared) * _PAGE
 
 
 class Shared:

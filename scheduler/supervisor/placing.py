@@ -29,6 +29,14 @@ from .replicas import keep_shared
 #: How many tasks may be on workers beyond their threads for another source to be sent so.
 _AHEAD = 2
 
+#: Short tasks travel several in a message: a worker has this many for each thread at most, ...
+_BATCH = 32
+#: ... and as few as take it this many seconds, as far as is known.
+_SOON = 0.01
+
+#: Bytes of a result that may be there a batch sooner than it is needed.
+_LIGHT = 256
+
 
 def needs(ts: TaskState) -> int:
     """Return the bytes that a task was said to take while it runs, 0 if nobody said."""
@@ -40,6 +48,21 @@ def described(ts: TaskState) -> Placed[WorkerState]:
     """Return a task as the policy sees it."""
     inputs = tuple(Input(dts.get_nbytes(), dts.who_has or ()) for dts in ts.dependencies)
     return Placed(needs(ts), inputs)
+
+
+def light(ts: TaskState) -> bool:
+    """Whether a task's result was said to take next to nothing."""
+    annotations: Any = ts.annotations
+    return 0 < int((annotations and annotations.get("mars_out")) or 0) <= _LIGHT
+
+
+def soon_done(ws: WorkerState, occupancy: float) -> bool:
+    """Whether a worker of ours will have done what it was sent before the next message comes.
+
+    Its nanny knows what had begun, so the others of a batch are not blamed when it dies.
+    """
+    batch, seconds = _BATCH * ws.nthreads, _SOON * ws.nthreads
+    return len(ws.processing) < batch and occupancy < seconds and "mars" in ws.extra
 
 
 def _beyond(ws: WorkerState) -> int:
@@ -60,6 +83,8 @@ class PlacingScheduler(distributed.Scheduler):
         """Workers with fewer tasks than threads."""
         self._ahead: set[WorkerState] = set()
         """Workers with more tasks than threads."""
+        self._batching: set[WorkerState] = set()
+        """Workers that may be sent more only since what they have is short."""
         self._looking = False
         """Whether the queue will be looked at once the transitions are through."""
         if "extensions" not in options and policy is not None:
@@ -93,7 +118,7 @@ class PlacingScheduler(distributed.Scheduler):
             if home is not None and home in slots and policy.fits(task, home):
                 chosen = home
             else:
-                chosen = policy.choose(task, slots)
+                chosen = policy.choose(task, self._takers(home, slots))
         return chosen or policy.alone(task, self.running)
 
     def _slots(self, ts: TaskState) -> set[WorkerState]:
@@ -103,19 +128,33 @@ class PlacingScheduler(distributed.Scheduler):
         runs before what is made of the last source, and makes a chunk too many for each worker; so
         in all there are no more than two such tasks here.
         """
-        if not ts.dependents:
+        if not ts.dependents or light(ts):
             return self.idle_task_count
         self._open &= self.idle_task_count  # without those that left or were paused
         if self._open:
             return self._open
         self._ahead &= self.running
         if len(self._ahead) < _AHEAD and sum(map(_beyond, self._ahead)) < _AHEAD:
-            return self.idle_task_count - self._ahead
+            return self.idle_task_count - self._ahead - self._batching
         return set()
 
+    def _takers(self, home: WorkerState | None, slots: set[WorkerState]) -> set[WorkerState]:
+        """Return those of ``slots`` that may take a task of that home: no batch is of strangers."""
+        if home is None or home in slots:
+            return slots
+        self._batching &= self.idle_task_count
+        return slots - self._batching
+
     def check_idle_saturated(self, ws: WorkerState, occ: float = -1.0) -> None:
-        """Take note of how busy a worker is."""
+        """Take note of how busy a worker is; one whose tasks are short may have more of them."""
+        if occ < 0:
+            occ = ws.occupancy
         super().check_idle_saturated(ws, occ)
+        self._batching.discard(ws)
+        full = ws not in self.idle_task_count and ws in self.running
+        if full and self.policy is not None and soon_done(ws, occ):
+            self._batching.add(ws)
+            self.idle_task_count.add(ws)
         beyond = _beyond(ws)
         for there, belongs in ((self._open, beyond < 0), (self._ahead, beyond > 0)):
             if belongs:
@@ -178,7 +217,6 @@ class PlacingScheduler(distributed.Scheduler):
         self.queued.add(ts)
         colour = (ts.annotations or {}).get("mars_band")
         if colour is not None:
-            # Left here when the task leaves the queue, and dropped when it is met.
             by_priority = HeapSet[TaskState](key=operator.attrgetter("priority"))
             self._coloured.setdefault(hash(colour), by_priority).add(ts)
         return {}, {}, {}
@@ -192,7 +230,16 @@ class PlacingScheduler(distributed.Scheduler):
         if chosen is None:
             return {}, {}, {}
         self.queued.discard(ts)
+        self._uncolour(ts)
         return self._add_to_processing(ts, chosen, stimulus_id=stimulus_id)
+
+    def _uncolour(self, ts: TaskState) -> None:
+        """Forget the colour of a task that leaves the queue, which may never be empty."""
+        own = self._coloured.get(hash((ts.annotations or {}).get("mars_band")))
+        if own:
+            own.discard(ts)
+            if own:
+                own.peek()  # which drops the first places of those that were discarded
 
     # distributed looks its transitions up in this table, which holds functions, not names.
     _TRANSITIONS_TABLE: ClassVar[Any] = {
@@ -236,7 +283,7 @@ class PlacingScheduler(distributed.Scheduler):
                 own.pop()
             if own:
                 return own.peek()
-        return first
+        return first if self._takers(home, slots) or not self.is_rootish(first) else None
 
     def _add_to_processing(self, ts: TaskState, ws: WorkerState, stimulus_id: str) -> Any:
         if self.policy is not None:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import mmap
 import os
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -122,7 +121,8 @@ def _rows(descriptor: int) -> np.ndarray[Any, np.dtype[np.uint64]]:
 def _started(pid: int) -> int:
     """Return when a process started, which tells it from others of its number; 0 if it ended."""
     try:
-        status = Path(f"/proc/{pid}/stat").read_text()
+        with open(f"/proc/{pid}/stat", "rb", buffering=0) as file:
+            status = file.read()
     except OSError:
         return 0
-    return int(status.rpartition(")")[2].split()[19])
+    return int(status.rpartition(b")")[2].split()[19])

@@ -211,3 +211,71 @@ def test_losing_a_worker_settles_its_promises():
             assert await future == 0
 
     run(main)
+
+
+#: Tasks of this name are known to take next to no time.
+SHORT = {"distributed.scheduler.default-task-durations": {"short": "10us"}}
+
+
+@pytest.mark.parametrize(("worker", "most"), [(MarsWorker, 32), (distributed.Worker, 2)])
+def test_short_tasks_travel_together(worker, most):
+    """A worker whose nanny knows what began is sent several, and no more than do little harm."""
+
+    async def main():
+        gate = Gates.new("gate")
+        async with cluster(Supervisor, worker, workers=({},), validate=True) as (server, client):
+            graph = {("short", i): Task(("short", i), pass_gate, "gate", i) for i in range(100)}
+            futures = client.get(graph, list(graph), sync=False)
+            await gate.started.acquire()
+            (ws,) = server.workers.values()
+            assert len(ws.processing) == most
+            assert len(server.queued) == 100 - most
+            gate.go.set()
+            assert sum(await client.gather(futures)) == 100
+            assert not ws.processing
+
+    with dask.config.set(SHORT):
+        run(main)
+
+
+def test_what_waits_behind_a_long_task_is_taken_elsewhere():
+    """One of many short tasks takes long: those that were sent along with it do not wait for it."""
+
+    async def main():
+        gate = Gates.new("gate")
+        async with cluster(Supervisor, MarsWorker, validate=True) as (_, client):
+            tasks = [Task(("short", 0), pass_gate, "gate")]
+            tasks += [Task(("short", i), abs, -i) for i in range(1, 60)]
+            graph = {task.key: task for task in tasks}
+            long, *others = client.get(graph, list(graph), sync=False)
+            assert sum(await client.gather(others)) == sum(range(60))
+            gate.go.set()
+            assert await long == 0
+
+    with dask.config.set(SHORT):
+        run(main)
+
+
+def test_colours_of_what_has_left_the_queue_are_forgotten():
+    """Though the queue is never empty, as in a job of many windows."""
+
+    async def main():
+        gate = Gates.new("gate")
+        async with cluster(Supervisor, MarsWorker, workers=({},), validate=True) as (
+            server,
+            client,
+        ):
+            names = ["quick", "slow"]
+            keys = {name: [(name, i) for i in range(20)] for name in names}
+            tasks = [Task(key, abs, -1) for key in keys["quick"]]
+            tasks += [Task(key, pass_gate, "gate") for key in keys["slow"]]
+            bands = dict.fromkeys([task.key for task in tasks], 0)
+            graph = annotated(tasks, mars_band=bands)
+            futures = client.get(graph, list(bands), sync=False)
+            await client.gather(futures[:20])
+            (coloured_tasks,) = server._coloured.values()
+            assert set(coloured_tasks) == set(server.queued)
+            gate.go.set()
+            await client.gather(futures)
+
+    run(main)
