@@ -152,7 +152,8 @@ class PlacingScheduler(distributed.Scheduler):
         super().check_idle_saturated(ws, occ)
         self._batching.discard(ws)
         full = ws not in self.idle_task_count and ws in self.running
-        if full and self.policy is not None and soon_done(ws, occ):
+        ahead = self.policy is not None and self.WORKER_SATURATION > 1
+        if full and ahead and soon_done(ws, occ):
             self._batching.add(ws)
             self.idle_task_count.add(ws)
         beyond = _beyond(ws)
