@@ -56,13 +56,13 @@ def light(ts: TaskState) -> bool:
     return 0 < int((annotations and annotations.get("mars_out")) or 0) <= _LIGHT
 
 
-def soon_done(ws: WorkerState, occupancy: float) -> bool:
+def soon_done(ws: WorkerState) -> bool:
     """Whether a worker of ours will have done what it was sent before the next message comes.
 
     Its nanny knows what had begun, so the others of a batch are not blamed when it dies.
     """
-    batch, seconds = _BATCH * ws.nthreads, _SOON * ws.nthreads
-    return len(ws.processing) < batch and occupancy < seconds and "mars" in ws.extra
+    room = len(ws.processing) < _BATCH * ws.nthreads and "mars" in ws.extra
+    return room and ws.occupancy < _SOON * ws.nthreads
 
 
 def _beyond(ws: WorkerState) -> int:
@@ -147,13 +147,11 @@ class PlacingScheduler(distributed.Scheduler):
 
     def check_idle_saturated(self, ws: WorkerState, occ: float = -1.0) -> None:
         """Take note of how busy a worker is; one whose tasks are short may have more of them."""
-        if occ < 0:
-            occ = ws.occupancy
         super().check_idle_saturated(ws, occ)
         self._batching.discard(ws)
         full = ws not in self.idle_task_count and ws in self.running
         ahead = self.policy is not None and self.WORKER_SATURATION > 1
-        if full and ahead and soon_done(ws, occ):
+        if full and ahead and soon_done(ws):
             self._batching.add(ws)
             self.idle_task_count.add(ws)
         beyond = _beyond(ws)

@@ -59,10 +59,8 @@ class Running:
         self._write()
 
     def close(self) -> None:
-        """Let go of it. Idempotent: a worker may be told to close while it does."""
-        descriptor, self._descriptor = self._descriptor, -1
-        if descriptor >= 0:
-            os.close(descriptor)
+        """Let go of it."""
+        os.close(self._descriptor)
 
     def _write(self) -> None:
         data = pickle.dumps(list(self._keys))

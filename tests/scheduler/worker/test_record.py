@@ -20,7 +20,6 @@ def test_what_runs():
     running.begin("y")
     running.end(("x" * 10_000, 1))
     running.close()
-    running.close()  # a worker that ends hears of it from its nanny and from its supervisor
     assert record.read() == ["y"]
     Running(record.path).close()
     assert record.read() == [], "the next process runs nothing yet"
