@@ -82,7 +82,7 @@ def timed(work: Callable[[], object]) -> Figures:
     return {"seconds": time.perf_counter() - wall, "cpu": spent() - cpu}
 
 
-def noop(system: str) -> Figures:
+def noop(system: str, tasks: int = TASKS) -> Figures:
     """Run tasks that do nothing, as one graph of Dask's own."""
     with cluster(system) as client:
 
@@ -93,7 +93,7 @@ def noop(system: str) -> Figures:
             wait(client.get(graph, list(graph), sync=False))
 
         run(0, 100)
-        return timed(lambda: run(1, TASKS))
+        return timed(lambda: run(1, tasks))
 
 
 def made(turn: int) -> Any:
@@ -297,8 +297,10 @@ def main() -> None:
     parser.add_argument("name")
     parser.add_argument("system", choices=SYSTEMS)
     parser.add_argument("--seconds", type=float, help="how long the huge job may take")
+    parser.add_argument("--tasks", type=int, help="how many tasks do nothing")
     args = parser.parse_args()
-    options = {} if args.seconds is None else {"seconds": args.seconds}
+    given = {"seconds": args.seconds, "tasks": args.tasks}
+    options = {name: value for name, value in given.items() if value is not None}
     soft, hard = resource.getrlimit(resource.RLIMIT_CORE)
     del soft
     resource.setrlimit(resource.RLIMIT_CORE, (0, hard))  # workers are killed on purpose
