@@ -29,8 +29,6 @@ from marsdask.tensor.pointwise import Elementwise
 from marsdask.tensor.rechunk import recut, resolved
 from marsdask.tensor.shape import View
 
-from .running import sum_of_products
-
 Labels = tuple[int, ...]
 
 #: Blocks that one task multiplies and sums take at most about this many bytes.
@@ -312,28 +310,11 @@ def mirrored(block: Any, first: int, second: int) -> Any:
 @kernel(scratch=2.0, piecewise=True)
 def contract_panels(*panels: list[Any], labels: tuple[Labels, ...], out: Labels) -> Any:
     """Sum the products of blocks that stand at the same place of each list."""
-    total = _running(panels, labels, out)
-    if total is not None:
-        return total[..., np.newaxis]
+    total: Any = None
     for blocks in zip(*panels, strict=True):
         part = contract_blocks(*blocks, labels=labels, out=out)
         total = part if total is None else np.add(total, part, out=total)
     return total[..., np.newaxis]
-
-
-def _running(panels: Sequence[list[Any]], labels: tuple[Labels, ...], out: Labels) -> Any:
-    """Let BLAS sum products of matrices, ``None`` if they are none."""
-    if len(panels) != 2 or len(out) != 2 or [len(own) for own in labels] != [2, 2]:
-        return None
-    first = 0 if out[0] in labels[0] else 1
-    (lefts, rights), (la, lb) = (panels, labels) if not first else (panels[::-1], labels[::-1])
-    shared = set(la) & set(lb)
-    if len(shared) != 1 or shared & set(out) or {out[0], *shared} != set(la):
-        return None
-    return sum_of_products(
-        [block if la[0] == out[0] else block.T for block in lefts],
-        [block if lb[1] == out[1] else block.T for block in rights],
-    )
 
 
 @kernel(scratch=2.0)
