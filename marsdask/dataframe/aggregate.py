@@ -127,7 +127,8 @@ def _partial(grouped: Any, column: Any, how: str) -> Any:
     if how == "floatsum":
         return column.sum()
     if how == "squares":
-        return column.var(ddof=0).fillna(0.0) * column.count()
+        count = column.count()
+        return column.var(ddof=0).where(count > 0, 0.0) * count
     return getattr(column, how)()
 
 
@@ -160,14 +161,15 @@ def regrouped(frame: pd.DataFrame, plan: Plan) -> pd.DataFrame:
 
 def _moments(frame: pd.DataFrame, grouped: Any) -> dict[str, Any]:
     """Combine counts, means and sums of squared deviations (Chan, Golub and LeVeque 1979)."""
-    count, mean, squares = (frame[label].fillna(0).to_numpy(float) for label in frame)
+    some = frame.iloc[:, 0] > 0
+    count, mean, squares = (frame[label].where(some, 0).to_numpy(float) for label in frame)
     groups = grouped.ngroup().to_numpy()
     index = grouped.size().index
     total = np.bincount(groups, count)
     with np.errstate(invalid="ignore"):
         means = np.bincount(groups, count * mean) / total
-    shift = mean - np.nan_to_num(means)[groups]
-    spread = np.bincount(groups, squares + count * shift**2)
+        shift = mean - np.where(total > 0, means, 0.0)[groups]
+        spread = np.bincount(groups, squares + count * shift**2)
     columns = zip(frame, (total.astype(np.int64), means, spread), strict=True)
     return {str(label): pd.Series(values, index) for label, values in columns}
 

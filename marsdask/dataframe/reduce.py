@@ -155,7 +155,7 @@ def map_sum(frame: pd.DataFrame, *, skipna: bool = True, min_count: int = 0) -> 
 
 
 def finish_sum(partial: Any, *, skipna: bool = True, min_count: int = 0) -> Any:
-    """Return the sums that enough values support."""
+    """Return the sums (or products) that enough values support."""
     del skipna
     total, count = partial
     return total.where(count >= min_count) if min_count else total
@@ -177,7 +177,10 @@ def map_moments(frame: pd.DataFrame, *, skipna: bool = True, ddof: int = 1) -> A
     del ddof
     count = frame.count() if skipna else pd.Series(len(frame), frame.columns)
     mean = frame.mean(skipna=skipna)
-    return count, mean, ((frame - mean) ** 2).sum(skipna=skipna)
+    with np.errstate(invalid="ignore"):
+        squares = ((frame - mean) ** 2).sum(skipna=skipna)
+    # Around an infinite mean nothing has a distance; what is skipped is only what was missing.
+    return count, mean, squares.where(np.isfinite(mean.astype(float)) | (count == 0))
 
 
 def merge_moments(a: Any, b: Any) -> Any:
@@ -202,7 +205,23 @@ def finish_mean(partial: Any, *, skipna: bool = True) -> Any:
 def map_mean(frame: pd.DataFrame, *, skipna: bool = True) -> Any:
     """Return sums and counts, as floats."""
     count = frame.count() if skipna else pd.Series(len(frame), frame.columns)
-    return frame.sum(skipna=skipna), count
+    return float_sums(frame, skipna=skipna), count
+
+
+def float_sums(frame: pd.DataFrame, *, skipna: bool) -> pd.Series:
+    """Return sums, those of integers as floats: as integers they might not fit."""
+    whole = [
+        at
+        for at, dtype in enumerate(frame.dtypes)
+        if isinstance(dtype, np.dtype) and dtype.kind in "iu"
+    ]
+    sums = [frame.iloc[:, at].to_numpy().sum(dtype=float) for at in whole]
+    if len(sums) == frame.shape[1]:
+        return pd.Series(sums, frame.columns)
+    found = frame.sum(skipna=skipna)
+    found = found.astype(float) if found.dtype.kind in "iu" else found
+    found.iloc[whole] = sums
+    return found
 
 
 def finish_var(partial: Any, *, skipna: bool = True, ddof: int = 1) -> Any:
@@ -271,20 +290,20 @@ def finish_all(partial: Any, *, skipna: bool = True) -> Any:
     return partial[1]
 
 
-def map_prod(frame: pd.DataFrame, *, skipna: bool = True) -> Any:
-    """Return products."""
-    return (frame.prod(skipna=skipna),)
+def map_prod(frame: pd.DataFrame, *, skipna: bool = True, min_count: int = 0) -> Any:
+    """Return products and counts."""
+    return frame.prod(skipna=skipna), frame.count() if min_count else pd.Series(0, frame.columns)
 
 
 def multiply(a: Any, b: Any) -> Any:
-    """Multiply partials."""
-    return (a[0] * b[0],)
+    """Multiply products, add counts."""
+    return a[0] * b[0], a[1] + b[1]
 
 
 RECIPES = {
     "any": Recipe(map_logical, either, finish_any),
     "all": Recipe(map_logical, either, finish_all),
-    "prod": Recipe(map_prod, multiply, first_of),
+    "prod": Recipe(map_prod, multiply, finish_sum),
     "sum": Recipe(map_sum, add, finish_sum),
     "count": Recipe(map_count, add, first_of),
     "mean": Recipe(map_mean, add, finish_mean),

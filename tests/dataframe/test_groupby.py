@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -81,6 +83,19 @@ def test_groups_of_more_rows_than_memory_has_room_for(both, name):
     frame, lazy = both
     with planned("tight"):
         equal(CALLS[name](lazy), CALLS[name](frame))
+
+
+@MODES
+@pytest.mark.parametrize("step", [1, 2, 4])
+def test_infinite_values_have_no_variance(mode, step):
+    """Nor have those beside them in a group, in whichever chunk they are; means they have."""
+    inf, nan = np.inf, np.nan
+    values = [inf, 1.0, nan, 2.0, nan, 3.0, 4.0, nan]
+    frame = pd.DataFrame({"k": [0, 1, 2, 0, 2, 1, 0, 3], "x": values})
+    lazy = md.DataFrame(frame, chunk_size=step)
+    with planned(mode), np.errstate(invalid="ignore"):
+        for name in ("var", "std", "mean"):
+            equal(getattr(lazy.groupby("k").x, name)(), getattr(frame.groupby("k").x, name)())
 
 
 @pytest.mark.parametrize("how", ["sum", "size", "nunique"])

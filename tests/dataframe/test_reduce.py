@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 import marsdask.dataframe as md
 import marsdask.tensor as mt
@@ -42,6 +43,36 @@ def test_numeric_only(both):
         equal(getattr(lazy, name)(numeric_only=True), getattr(frame, name)(numeric_only=True))
     equal(lazy.t.max(), frame.t.max())
     equal(lazy.count(), frame.count())
+
+
+@pytest.mark.parametrize("step", [1, 2, 5])
+@pytest.mark.parametrize(
+    "values",
+    [
+        [2**62] * 5,
+        np.array([2**63] * 5, "u8"),
+        [np.inf, 1.0, np.nan, 2.0, 3.0],
+        [np.nan, np.nan, np.inf, -np.inf, 1.0],
+        [np.nan, np.nan, np.nan, 1.0, 2.0],
+    ],
+    ids=repr,
+)
+def test_what_does_not_fit_and_what_is_infinite(values, step):
+    """Means of large integers do not wrap round; infinite values have no variance."""
+    frame = pd.DataFrame({"x": values, "y": 1.0})
+    lazy = md.DataFrame(frame, chunk_size=step)
+    with np.errstate(invalid="ignore"):
+        for name in ("mean", "var", "std", "min", "max"):
+            equal(getattr(lazy.x, name)(), getattr(frame.x, name)())
+            equal(getattr(lazy, name)(), getattr(frame, name)())
+
+
+@given(both=tables(), count=st.integers(0, 9))
+def test_results_that_too_few_values_support(both, count):
+    """Sums and products of fewer than ``min_count`` values are missing."""
+    frame, lazy = both
+    for name in ("sum", "prod"):
+        equal(getattr(lazy.f, name)(min_count=count), getattr(frame.f, name)(min_count=count))
 
 
 @given(both=tables())

@@ -44,9 +44,9 @@ def _moment(values: Sample, order: int, center: Any) -> Any:
     return values.moment(order, center)
 
 
-def constant(block: Any, value: float) -> Any:
-    """Return a block of one value."""
-    return np.full_like(block, value)
+def constant(mean: Any, value: float) -> Any:
+    """Return one value for each mean that there is."""
+    return np.where(np.isnan(mean), mean, np.array(value, mean.dtype))
 
 
 def skew(

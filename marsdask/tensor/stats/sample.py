@@ -13,7 +13,7 @@ import numpy as np
 from marsdask.core.collection import ExecutableTuple, wrap
 from marsdask.tensor.base import as_node
 from marsdask.tensor.elementwise import apply, astype, isnan, logical_not, subtract
-from marsdask.tensor.reduce import as_axes, nansum
+from marsdask.tensor.reduce import as_axes
 from marsdask.tensor.reduce import mean as average
 from marsdask.tensor.reduce import sum as total
 from marsdask.tensor.shape import broadcast_arrays, squeeze
@@ -85,8 +85,10 @@ class Sample:
     omit: bool = False
 
     def sum(self, values: Any) -> Any:
-        """Sum values that have the sample's shape."""
-        return (nansum if self.omit else total)(values, axis=self.axes, keepdims=True)
+        """Sum values that have the sample's shape, but for those beside what is left out."""
+        if self.omit:
+            values = lazily(present, values, self.values)
+        return total(values, axis=self.axes, keepdims=True)
 
     @cached_property
     def count(self) -> Any:
@@ -146,6 +148,11 @@ def pair(a: Any, b: Any, axis: Any, nan_policy: str) -> tuple[Sample, Sample]:
 def beside(a: Any, b: Any) -> Any:
     """Return ``a``, nan where ``b`` is."""
     return np.where(np.isnan(b), np.array(np.nan, a.dtype), a)
+
+
+def present(values: Any, sample: Any) -> Any:
+    """Return values, zero where the sample has none: what is nan for other reasons stays."""
+    return np.where(np.isnan(sample), np.zeros((), values.dtype), values)
 
 
 def ones_of(block: Any) -> Any:

@@ -206,7 +206,7 @@ def pooled_error(v1: Any, n1: Any, v2: Any, n2: Any) -> Any:
         zero = np.zeros((), v1.dtype)
         first = np.where(np.equal(n1, 1), zero, v1) * (n1 - 1)
         second = np.where(np.equal(n2, 1), zero, v2) * (n2 - 1)
-        return np.sqrt((first + second) / (n1 + n2 - 2.0) * (1.0 / n1 + 1.0 / n2))
+        return np.sqrt((first + second) / (n1 + n2 - 2.0) * (ratio(1.0, n1) + ratio(1.0, n2)))
 
 
 def pooled_freedom(v1: Any, n1: Any, v2: Any, n2: Any) -> Any:
@@ -240,7 +240,7 @@ def f_oneway(
     groups = [sample(item, axis, nan_policy) for item in samples]
     counts = [group.count for group in groups]
     sizes = [count for count in counts if isinstance(count, int)]
-    if 0 in sizes or sizes == [1] * len(groups):
+    if any(0 in group.values.shape for group in groups) or sizes == [1] * len(groups):
         void = groups[0].mean * np.nan
         return groups[0].test(void, void, keepdims)
     ends = [

@@ -79,6 +79,32 @@ def test_functions_equal_scipy(name: str, count: int, data: st.DataObject) -> No
         assert_equal(getattr(stats, name)(*tensors, **options), expected)
 
 
+@pytest.mark.parametrize(
+    ("name", "arrays", "options"),
+    [
+        ("moment", [[2.0, np.nan, 1.0]], {"order": [0, 1, 2]}),
+        ("moment", [[]], {"order": [1, 2]}),
+        ("chisquare", [[np.nan, 0.0, 0.0]], {"nan_policy": "omit"}),
+        ("chisquare", [[2.0, np.inf, 1.5]], {"nan_policy": "omit"}),
+        ("power_divergence", [[9.0, -1.0]], {"lambda_": 0, "nan_policy": "omit"}),
+        ("entropy", [[0.0, 0.0], [4.0, 3.0]], {"nan_policy": "omit"}),
+        ("skew", [[np.inf, 1.0, np.nan, 2.0]], {"nan_policy": "omit"}),
+        ("ttest_ind", [[], []], {}),
+        ("ttest_ind", [[1.0, 2.0], []], {}),
+        ("f_oneway", [[np.nan, 2.0, 3.0], []], {"nan_policy": "omit"}),
+    ],
+)
+def test_what_is_undefined_is_nan(name: str, arrays: Any, options: dict[str, Any]) -> None:
+    """Only what was missing is left out: what is nan for other reasons makes the result nan."""
+    samples = [np.array(array) for array in arrays]
+    with warnings.catch_warnings(), np.errstate(all="ignore"), grids(merged=False):
+        warnings.simplefilter("ignore")
+        expected = getattr(scipy.stats, name)(*samples, **options)
+        for step in (1, 3):
+            tensors = [mt.tensor(one, chunk_size=step) for one in samples]
+            assert_equal(getattr(stats, name)(*tensors, **options), expected)
+
+
 @draws(15)
 @given(data=st.data())
 def test_ranks_equal_scipy(data: st.DataObject) -> None:
