@@ -220,7 +220,8 @@ def float_sums(frame: pd.DataFrame, *, skipna: bool) -> pd.Series:
         return pd.Series(sums, frame.columns)
     found = frame.sum(skipna=skipna)
     found = found.astype(float) if found.dtype.kind in "iu" else found
-    found.iloc[whole] = sums
+    for at, one in zip(whole, sums, strict=True):
+        found.iloc[at] = one
     return found
 
 
