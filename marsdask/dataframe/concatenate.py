@@ -37,7 +37,15 @@ class Below(Rule):
 
     def cell(self, index: Index) -> Call:
         source, position = self._places[index[0]]
-        return Call(conformed, (Ref(self.sources[source], (position,)), self.like))
+        own = self.sources[source].meta
+        block = Ref(self.sources[source], (position,))
+        if _types(own) == _types(self.like):
+            return Call(conformed, (block, self.like))
+        return Call(retyped, (block, self.like, own))
+
+
+def _types(like: Any) -> list[Any]:
+    return list(like.dtypes.items()) if isinstance(like, pd.DataFrame) else [like.dtype]
 
 
 @kernel(scratch=0.0)
@@ -46,6 +54,24 @@ def conformed(block: Any, like: Any) -> Any:
     if isinstance(like, pd.DataFrame) and not block.columns.equals(like.columns):
         return block.reindex(columns=like.columns)
     return block.rename(like.name) if isinstance(like, pd.Series) else block
+
+
+@kernel(scratch=2.0)
+def retyped(block: Any, like: Any, own: Any) -> Any:
+    """Give a chunk the columns of the whole, and the types that they have there.
+
+    A column that already is of another type than its object's keeps it: only running tells whether
+    there are missing values among the integers of a merge.
+    """
+    block = conformed(block, like)
+    if isinstance(like, pd.Series):
+        return block.astype(like.dtype) if block.dtype == own.dtype else block
+    types = {
+        label: dtype
+        for label, dtype in like.dtypes.items()
+        if label not in own.columns or block.dtypes[label] == own.dtypes[label]
+    }
+    return block.astype(types) if like.columns.is_unique else block
 
 
 @dataclass(frozen=True, eq=False)

@@ -177,7 +177,11 @@ def value_counts(
         counts = rowwise(unnamed_index, counts)
     if normalize:
         counts = counts / counts.sum()
-    counts = rowwise(renamed, counts, name="proportion" if normalize else "count")
+    # Of values that may be missing by a mask, so may the counts.
+    wanted = obj.node.meta.value_counts(normalize=normalize)
+    if counts.dtype != wanted.dtype:
+        counts = counts.astype(wanted.dtype)
+    counts = rowwise(renamed, counts, name=wanted.name)
     return sort_values(counts, ascending=ascending) if sort else counts
 
 

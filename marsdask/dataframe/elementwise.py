@@ -113,6 +113,28 @@ class Partial:
         return self.func(*[next(rest) if flag else item for flag, item in pairs], **kwargs)
 
 
+@dataclass(frozen=True)
+class Keywords:
+    """A function whose last arguments are keywords: only arguments can be chunks."""
+
+    func: Callable[..., Any]
+    names: tuple[str, ...]
+
+    @property
+    def __name__(self) -> str:
+        return self.func.__name__
+
+    @property
+    def cost(self) -> Cost:
+        return cost_of(self.func)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        first = len(args) - len(self.names)
+        return self.func(
+            *args[:first], **dict(zip(self.names, args[first:], strict=True)), **kwargs
+        )
+
+
 def beside(obj: Any, values: Any, complaint: str) -> Any:
     """Return values in memory as a lazy series of an object's rows, in their order.
 
@@ -129,6 +151,9 @@ def beside(obj: Any, values: Any, complaint: str) -> Any:
 
 def rowwise(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """Return ``func(*args, **kwargs)`` as a lazy operation on rows."""
+    lazy = tuple(name for name, arg in kwargs.items() if isinstance(arg, Collection))
+    if lazy:
+        func, args = Keywords(func, lazy), (*args, *map(kwargs.pop, lazy))
     nodes = tuple(arg.node if isinstance(arg, Collection) else arg for arg in args)
     rows = [node for node in nodes if isinstance(node, Node) and not is_row(node)]
     check_aligned(rows, func.__name__.strip("_"))
@@ -172,6 +197,39 @@ def method_of(name: str) -> Callable[..., Any]:
     return call
 
 
+def astype(obj: Any, dtype: Any, **options: Any) -> Any:
+    """Cast the values. See pandas.
+
+    Differs from pandas: a categorical type has to name its categories.
+    """
+    result = rowwise(Method("astype"), obj, dtype, **options)
+    meta = result.node.meta
+    for kind in meta.dtypes if isinstance(meta, pd.DataFrame) else [meta.dtype]:
+        if isinstance(kind, pd.CategoricalDtype) and not len(kind.categories):
+            raise NotImplementedError(
+                "astype('category'): name the categories, which are those of all rows, as in "
+                "astype(pd.CategoricalDtype(['a', 'b']))"
+            )
+    return result
+
+
+def fillna(obj: Any, value: Any = None, *, limit: int | None = None, **options: Any) -> Any:
+    """Put values in place of missing ones. See pandas."""
+    if limit is not None:
+        raise NotImplementedError("fillna(limit=): a limit is one of all rows, not of each chunk")
+    return rowwise(Method("fillna"), obj, value, **options)
+
+
+def isin(obj: Any, values: Any) -> Any:
+    """Tell which values are among others. See pandas."""
+    if isinstance(values, Collection):
+        raise NotImplementedError(
+            "isin() of lazy values, all of which each chunk would need: isin(values.compute()), or "
+            "merge(how='left', indicator=True)"
+        )
+    return rowwise(Method("isin"), obj, values)
+
+
 @dataclass(frozen=True)
 class Method:
     """Calls a method of a pandas object, or of one of its accessors."""
@@ -210,6 +268,10 @@ class Accessor:
         self._series = series
         self._kind = kind
         getattr(series.node.meta, kind)  # refuses other types here and now, as pandas does
+
+    def __getitem__(self, key: Any) -> Any:
+        """Return characters by position. See pandas.Series.str.get."""
+        return rowwise(Method("__getitem__", self._kind), self._series, key)
 
     def __getattr__(self, name: str) -> Any:
         if callable(getattr(getattr(self._series.node.meta, self._kind), name)):

@@ -7,7 +7,7 @@ from typing import Any
 
 from marsdask.tensor.tensor import method
 
-from . import distinct, groupby, numbering, order, position, reduce
+from . import distinct, elementwise, groupby, numbering, order, position, reduce
 from .collection import Rows
 from .elementwise import binary, index_of, method_of, rowwise
 
@@ -51,10 +51,10 @@ class Labelled(Rows):
     prod = reduce.reduction("prod")
 
     abs = __abs__ = method_of("abs")
-    astype = method_of("astype")
+    astype = method(elementwise.astype)
     clip = method_of("clip")
-    fillna = method_of("fillna")
-    isin = method_of("isin")
+    fillna = method(elementwise.fillna)
+    isin = method(elementwise.isin)
     isna = isnull = method_of("isna")
     mask = method_of("mask")
     notna = notnull = method_of("notna")

@@ -59,7 +59,10 @@ class Reduction(FrameNode):
     def meta(self) -> Any:
         if isinstance(self._whole, pd.Series):
             return self._whole.iloc[:0]
-        return np.empty((), np.asarray(self._whole).dtype)
+        meta = np.empty((), np.asarray(self._whole).dtype)
+        if meta.dtype == object:
+            meta[()] = self._whole  # a time, say: what is computed with it depends on its type
+        return meta
 
     @property
     def is_row(self) -> bool:
@@ -82,7 +85,7 @@ class Reduction(FrameNode):
             chunks=self.chunks,
             meta=self.meta,
             itemsize=row_bytes(self.meta) if self.chunks else None,
-            kwargs={**names, "like": self.a.meta},
+            kwargs={**names, "like": self.a.meta, "dtype": self.meta.dtype},
         )
 
 
@@ -91,10 +94,8 @@ def one_row(meta: Any) -> Any:
     frame = meta.to_frame() if isinstance(meta, pd.Series) else meta
     columns = {}
     for position, dtype in enumerate(frame.dtypes):
-        plain = isinstance(dtype, np.dtype) and dtype.kind in "biufc"
-        columns[position] = (
-            pd.Series(np.ones(1), dtype=dtype) if plain else pd.Series([None], dtype=dtype)
-        )
+        plain = getattr(dtype, "kind", "O") in "biufcmM"
+        columns[position] = pd.Series([1], dtype=dtype) if plain else pd.Series([None], dtype=dtype)
     row = pd.DataFrame(columns)
     row.columns = frame.columns
     return row.iloc[:, 0].rename(meta.name) if isinstance(meta, pd.Series) else row  # type: ignore[call-overload]
@@ -134,13 +135,17 @@ class Combine:
         return RECIPES[self.recipe].combine(a, b)
 
 
-def finish(partial: Any, recipe: str, kwargs: tuple[tuple[str, Any], ...], like: Any) -> Any:
+def finish(
+    partial: Any, recipe: str, kwargs: tuple[tuple[str, Any], ...], like: Any, dtype: Any
+) -> Any:
     """Make the result from the combined partial; over no rows it is what pandas says."""
     if partial is None:
         return reduced(like, recipe, kwargs)
     options = dict(kwargs)
     options.pop("numeric_only", None)
     result = RECIPES[recipe].finalize(partial, **options)
+    if dtype == np.float32:
+        result = result.astype(dtype)
     return result.iloc[0] if isinstance(like, pd.Series) else result
 
 
@@ -178,9 +183,11 @@ def map_moments(frame: pd.DataFrame, *, skipna: bool = True, ddof: int = 1) -> A
     count = frame.count() if skipna else pd.Series(len(frame), frame.columns)
     mean = frame.mean(skipna=skipna)
     with np.errstate(invalid="ignore"):
-        squares = ((frame - mean) ** 2).sum(skipna=skipna)
+        away = frame - mean
+        is_complex = any(getattr(dtype, "kind", "") == "c" for dtype in frame.dtypes)
+        squares = ((away.abs() if is_complex else away) ** 2).sum(skipna=skipna)
     # Around an infinite mean nothing has a distance; what is skipped is only what was missing.
-    return count, mean, squares.where(np.isfinite(mean.astype(float)) | (count == 0))
+    return count, mean, squares.where(mean.abs().astype(float).lt(np.inf) | (count == 0))
 
 
 def merge_moments(a: Any, b: Any) -> Any:
@@ -324,6 +331,7 @@ def reduction(name: str) -> Any:
         reduced(node.meta, name, (*where.items(), *kwargs.items()))  # refuses here and now
         if axis in {1, "columns"}:
             return rowwise(Across(name), self, **kwargs)
+        check_kinds(node.meta, name, numeric_only=bool(kwargs.get("numeric_only")))
         result = wrap(Reduction(name, node, tuple(sorted(kwargs.items()))))
         if axis is not None or not isinstance(node.meta, pd.DataFrame):
             return result
@@ -336,6 +344,18 @@ def reduction(name: str) -> Any:
     return reduce
 
 
+def check_kinds(meta: Any, name: str, *, numeric_only: bool) -> None:
+    """Refuse the means of dates and the deviations of times, which are not sums of squares."""
+    dtypes = [meta.dtype] if isinstance(meta, pd.Series) else list(meta.dtypes)
+    kinds = {getattr(dtype, "kind", "O") for dtype in dtypes}
+    if not numeric_only and kinds & UNFIT.get(name, set()):
+        raise NotImplementedError(
+            f"{name}() of dates and times: as numbers, (x - start).dt.total_seconds().{name}()"
+        )
+
+
+#: Kinds of values that pandas reduces and we do not.
+UNFIT = {"mean": {"M"}, "std": {"M", "m"}}
 #: What pandas calls the axis that reductions go down.
 ROWS = (0, "index", "rows")
 #: Reductions of which a result over all values is that over the results of the columns.

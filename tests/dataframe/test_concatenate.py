@@ -30,6 +30,36 @@ def test_other_columns():
     equal(md.concat([md.DataFrame(a, chunk_size=2), md.DataFrame(b)]), pd.concat([a, b]))
 
 
+COLUMNS = {
+    "i": pd.DataFrame({"a": [1, 2, 3]}),
+    "f": pd.DataFrame({"a": [0.5, None]}),
+    "b": pd.DataFrame({"a": [True, False]}),
+    "s": pd.DataFrame({"a": ["x", None]}),
+    "t": pd.DataFrame({"a": pd.DatetimeIndex(["2020-01-01", None])}),
+    "c": pd.DataFrame({"a": pd.Categorical(["q", "r"])}),
+    "m": pd.DataFrame({"a": pd.array([1, None], dtype="Int64")}),
+    "e": pd.DataFrame({"a": pd.Series([], dtype="f8")}),
+    "o": pd.DataFrame({"z": [1, 2]}),
+}
+
+
+@pytest.mark.parametrize("one", COLUMNS)
+def test_columns_of_other_types(one):
+    """Each chunk has the types that the whole has, so that what follows sees them."""
+    a = COLUMNS[one]
+    for b in COLUMNS.values():
+        lazy = md.concat([md.DataFrame(a, chunk_size=1), md.DataFrame(b, chunk_size=1)])
+        wanted = pd.concat([a, b])
+        pd.testing.assert_series_equal(lazy.dtypes, wanted.dtypes)
+        equal(lazy, wanted)
+        equal(lazy.head(1), wanted.head(1))
+    integers, floats = (md.DataFrame(COLUMNS[name]).a for name in "if")
+    equal(
+        md.concat([integers, floats]).head(2).astype(str),
+        pd.concat([COLUMNS["i"].a, COLUMNS["f"].a]).head(2).astype(str),
+    )
+
+
 def test_refused_at_the_call():
     """What is not supported names the way out."""
     lazy = md.DataFrame(table(5))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -34,6 +35,15 @@ def test_value_counts(column, dropna, both, mode):
     with planned(mode):
         equal(lazy.value_counts(dropna=dropna), frame.value_counts(dropna=dropna))
         equal(lazy.value_counts(normalize=True), frame.value_counts(normalize=True))
+
+
+@pytest.mark.parametrize("normalize", [False, True])
+def test_counts_of_values_under_a_mask(normalize):
+    """Their type has a mask too."""
+    series = pd.Series([3, None, 1, 3, 3, None], dtype="Int64")
+    found = md.Series(series, chunk_size=2).value_counts(normalize=normalize)
+    assert found.dtype == series.value_counts(normalize=normalize).dtype
+    equal(found, series.value_counts(normalize=normalize))
 
 
 def test_refused_at_the_call():

@@ -33,11 +33,14 @@ OPERATIONS = {
     "clip": lambda d: d[["k", "u"]].clip(0, 2),
     "round": lambda d: d.f.round(1),
     "str": lambda d: d.s.str.upper().str.len(),
+    "characters": lambda d: d.s.str[0] + d.s.str[1:],
     "dt": lambda d: d.t.dt.day,
     "where": lambda d: d.f.where(d.b, -1.0),
     "set_index": lambda d: d.set_index("u"),
     "index": lambda d: d.index,
     "to_frame": lambda d: d.u.to_frame("v"),
+    "since": lambda d: (d.t - d.t.min()).dt.days,
+    "by keyword": lambda d: d.f.clip(upper=d.f.mean()).where(cond=d.b, other=d.u),
     "minus mean": lambda d: d.f - d.f.mean(),
     "standardised": lambda d: (d[["f", "u"]] - d[["f", "u"]].mean()) / d[["f", "u"]].std(),
     "loc": lambda d: d.loc[:, ["u", "k"]],
@@ -138,6 +141,21 @@ def test_bad_columns_are_refused_at_the_call():
         lazy.nope  # noqa: B018
     with pytest.raises(AttributeError):
         lazy.k.str.upper()
+
+
+def test_what_needs_all_rows_is_refused_at_the_call():
+    """Chunk by chunk it would be done wrong without a word."""
+    lazy = md.DataFrame(table(5), chunk_size=2)
+    for call, text in [
+        (lambda: lazy.s.astype("category"), "CategoricalDtype"),
+        (lambda: lazy.astype({"s": pd.CategoricalDtype()}), "CategoricalDtype"),
+        (lambda: lazy.f.fillna(0, limit=1), "limit"),
+        (lambda: lazy.k.isin(lazy.u), "compute"),
+    ]:
+        with pytest.raises(NotImplementedError, match=text):
+            call()
+    kind = pd.CategoricalDtype(["a", "bb", "ä"])
+    equal(lazy.s.astype(kind).astype("category"), table(5).s.astype(kind))
 
 
 def test_no_truth_value():

@@ -54,6 +54,7 @@ def test_numeric_only(both):
         [np.inf, 1.0, np.nan, 2.0, 3.0],
         [np.nan, np.nan, np.inf, -np.inf, 1.0],
         [np.nan, np.nan, np.nan, 1.0, 2.0],
+        np.array([1.5, 2.5, np.nan, 0.1, 9.0], "f4"),
     ],
     ids=repr,
 )
@@ -65,6 +66,16 @@ def test_what_does_not_fit_and_what_is_infinite(values, step):
         for name in ("mean", "var", "std", "min", "max"):
             equal(getattr(lazy.x, name)(), getattr(frame.x, name)())
             equal(getattr(lazy, name)(), getattr(frame, name)())
+            found = getattr(lazy[["x"]], name)()
+            assert found.dtype == found.compute().dtype
+            equal(found, getattr(frame[["x"]], name)())
+
+
+@pytest.mark.parametrize("name", ["sum", "mean", "var", "std", "prod"])
+def test_complex_values(name):
+    """Variances are those of the distances."""
+    series = pd.Series([1 + 2j, 3, 4, 5j])
+    equal(getattr(md.Series(series, chunk_size=3), name)(), getattr(series, name)())
 
 
 @given(both=tables(), count=st.integers(0, 9))
@@ -96,6 +107,10 @@ def test_refused_at_the_call():
         lazy.f.sum(axis=1)
     with pytest.raises(NotImplementedError, match="to_tensor"):
         lazy[NUMBERS].mean(axis=None)
+    with pytest.raises(NotImplementedError, match="total_seconds"):
+        lazy.t.mean()
+    with pytest.raises(NotImplementedError, match="total_seconds"):
+        (lazy.t - lazy.t.min()).std()
 
 
 @given(both=tables())
