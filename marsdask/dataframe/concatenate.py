@@ -37,11 +37,14 @@ class Below(Rule):
 
     def cell(self, index: Index) -> Call:
         source, position = self._places[index[0]]
-        own = self.sources[source].meta
         block = Ref(self.sources[source], (position,))
-        if _types(own) == _types(self.like):
+        if self._alike[source]:
             return Call(conformed, (block, self.like))
-        return Call(retyped, (block, self.like, own))
+        return Call(retyped, (block, self.like, self.sources[source].meta))
+
+    @cached_property
+    def _alike(self) -> list[bool]:
+        return [_types(source.meta) == _types(self.like) for source in self.sources]
 
 
 def _types(like: Any) -> list[Any]:
@@ -66,12 +69,14 @@ def retyped(block: Any, like: Any, own: Any) -> Any:
     block = conformed(block, like)
     if isinstance(like, pd.Series):
         return block.astype(like.dtype) if block.dtype == own.dtype else block
+    if not like.columns.is_unique:
+        return block
     types = {
         label: dtype
         for label, dtype in like.dtypes.items()
         if label not in own.columns or block.dtypes[label] == own.dtypes[label]
     }
-    return block.astype(types) if like.columns.is_unique else block
+    return block.astype(types)
 
 
 @dataclass(frozen=True, eq=False)
