@@ -183,9 +183,7 @@ def map_moments(frame: pd.DataFrame, *, skipna: bool = True, ddof: int = 1) -> A
     count = frame.count() if skipna else pd.Series(len(frame), frame.columns)
     mean = frame.mean(skipna=skipna)
     with np.errstate(invalid="ignore"):
-        away = frame - mean
-        is_complex = any(getattr(dtype, "kind", "") == "c" for dtype in frame.dtypes)
-        squares = ((away.abs() if is_complex else away) ** 2).sum(skipna=skipna)
+        squares = ((frame - mean) ** 2).sum(skipna=skipna)
     # Around an infinite mean nothing has a distance; what is skipped is only what was missing.
     return count, mean, squares.where(mean.abs().astype(float).lt(np.inf) | (count == 0))
 
@@ -345,17 +343,18 @@ def reduction(name: str) -> Any:
 
 
 def check_kinds(meta: Any, name: str, *, numeric_only: bool) -> None:
-    """Refuse the means of dates and the deviations of times, which are not sums of squares."""
+    """Refuse means of dates, deviations of times and of complex numbers: no real sums make them."""
     dtypes = [meta.dtype] if isinstance(meta, pd.Series) else list(meta.dtypes)
     kinds = {getattr(dtype, "kind", "O") for dtype in dtypes}
     if not numeric_only and kinds & UNFIT.get(name, set()):
         raise NotImplementedError(
-            f"{name}() of dates and times: as numbers, (x - start).dt.total_seconds().{name}()"
+            f"{name}() of dates, times or complex numbers: as real numbers, such as "
+            f"(x - start).dt.total_seconds().{name}()"
         )
 
 
 #: Kinds of values that pandas reduces and we do not.
-UNFIT = {"mean": {"M"}, "std": {"M", "m"}}
+UNFIT = {"mean": {"M"}, "std": {"M", "m", "c"}, "var": {"c"}}
 #: What pandas calls the axis that reductions go down.
 ROWS = (0, "index", "rows")
 #: Reductions of which a result over all values is that over the results of the columns.
