@@ -87,6 +87,7 @@ def test_distinct_counts(both):
     assert lazy.s.nunique(dropna=False).compute() == frame.s.nunique(dropna=False)
 
 
+@pytest.mark.filterwarnings("ignore:Casting complex")
 def test_refused_at_the_call():
     """What pandas refuses is refused when it is written, not when it runs."""
     lazy = md.DataFrame(table(10), chunk_size=3)
