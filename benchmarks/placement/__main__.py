@@ -38,15 +38,19 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--per-host", type=int, default=Hardware.per_host)
     parser.add_argument("--threads", type=int, default=Hardware.nthreads, help="of each worker")
     parser.add_argument("--graphs", default="", help="beginnings of names: map,tree")
+    parser.add_argument("--rules", default="", help="beginnings of names: mars")
     args = parser.parse_args(argv)
     hardware = Hardware(workers=args.workers, per_host=args.per_host, nthreads=args.threads)
     began = time.process_time()
     print(f"| {' | '.join(_HEAD)} |\n|{'---|' * len(_HEAD)}")
+    graphs, rules = tuple(args.graphs.split(",")), tuple(args.rules.split(","))
     for make in TRACES:
-        if args.graphs and not make.__name__.startswith(tuple(args.graphs.split(","))):
+        if not make.__name__.startswith(graphs):
             continue
         trace = make(args.tasks)
         for rule in RULES:
+            if not rule.name.startswith(rules):
+                continue
             figures = Simulation(trace, hardware, rule(hardware.bandwidth)).run()
             threads = hardware.workers * hardware.nthreads
             print(row(trace.name, len(trace), rule.name, figures, threads), flush=True)

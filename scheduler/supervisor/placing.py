@@ -110,9 +110,7 @@ class PlacingScheduler(distributed.Scheduler):
         home = self._home(ts)
         chosen: WorkerState | None
         if not self.is_rootish(ts):
-            chosen = policy.choose(
-                task, policy.candidates(task, self.running, self.idle.values(), self._near)
-            )
+            chosen = policy.place(task, self.running, self.idle.values(), self._near)
         else:
             slots = self._slots(ts)
             if home is not None and home in slots and policy.fits(task, home):
@@ -171,11 +169,12 @@ class PlacingScheduler(distributed.Scheduler):
         found: WorkerState = workers.peekitem(hash(colour) % len(workers))[1]
         return found
 
-    def _near(self, host: str) -> Iterator[WorkerState]:
-        """Return the workers of a host that have little to do."""
+    def _near(self, host: str, busy: bool) -> Iterator[WorkerState]:
+        """Return the workers of a host that have little to do, or all that take tasks."""
+        known: Any = self.workers if busy else self.idle
         for address in self.host_info[host]["addresses"]:
-            ws = self.idle.get(address)
-            if ws is not None:
+            ws = known.get(address)
+            if ws is not None and ws in self.running:
                 yield ws
 
     def decide_worker_non_rootish(self, ts: TaskState) -> WorkerState | None:

@@ -40,7 +40,8 @@ def test_tasks_wait_where_they_do_not_fit():
             states = sorted(server.tasks[key].state for key in keys)
             assert states == ["processing", "processing", "queued", "queued"]
             assert len({server.tasks[k].processing_on for k in keys} - {None}) == 2
-            assert server.policy.ledger.on_host("127.0.0.1") == 120 * MIB
+            promised = map(server.policy.ledger.on, server.workers.values())
+            assert list(promised) == [60 * MIB, 60 * MIB]
             gate.go.set()
             assert await client.gather(futures) == [1, 1, 1, 1]
             assert len(server.policy.ledger) == 0

@@ -111,12 +111,18 @@ def test_other_hosts_come_in_where_holders_are_full():
     holder, neighbour = Worker("a", "1", processing=BUSY), Worker("b", "1")
     stranger, busy = Worker("c", "2"), Worker("d", "3", processing=BUSY)
     everyone = [holder, neighbour, stranger, busy]
-    near = {"1": [neighbour]}
+    beside = {(False, "1"): [neighbour], (True, "1"): [holder, neighbour]}
     policy = Policy()
 
     def candidates(needs, *holders):
         task = Placed(needs, (Input(10, holders or [holder]),))
-        return list(policy.candidates(task, everyone, [neighbour, stranger], near.__getitem__))
+        there = resident(task.inputs)
+        idle = [neighbour, stranger]
+
+        def near(host, busy):
+            return beside.get((busy, host), ())
+
+        return list(policy.candidates(task, there, everyone, idle, near))
 
     assert candidates(10) == [holder, neighbour]
     assert candidates(10, holder, Worker("gone", "4")) == [holder, neighbour]
@@ -125,6 +131,56 @@ def test_other_hosts_come_in_where_holders_are_full():
     for one in (holder, neighbour, stranger):
         policy.ledger.promise(one.name, one, 745)
     assert candidates(10) == everyone
+
+
+def asked(needs, *holders):
+    """Return the candidates among busy workers, two on a host, and what was asked of which host."""
+    several = [Worker(str(n), f"host-{n // 2}", nthreads=2, processing=BUSY * 2) for n in range(14)]
+    inputs = tuple(Input(nbytes, [several[n] for n in where]) for nbytes, where in holders)
+    told = []
+
+    def near(host, busy):
+        told.append((host, busy))
+        return [one for one in several if one.host == host and busy]
+
+    task = Placed(needs, inputs)
+    found = Policy().candidates(task, resident(inputs), several, several[-1:], near)
+    return [int(one.name) for one in found], told
+
+
+def test_a_task_that_has_to_fetch_looks_at_all_on_the_hosts_that_hold_most():
+    """They have as little to fetch as holders, and a busy holder of less is on another host."""
+    assert asked(1, (100, [0])) == ([0], [("host-0", False)])
+    assert asked(1, (100, [0]), (50, [2])) == ([0, 2, 1], [("host-0", True)])
+    assert asked(1, (100, [0]), (50, [2]), (50, [3])) == (
+        [0, 2, 3, 1],
+        [("host-0", True), ("host-1", True)],
+    )
+
+
+def test_of_many_hosts_that_hold_the_same_a_few_are_asked_in_turn():
+    """So a decision about a thousand holders asks four hosts, and the next one four others."""
+    policy, hosts = Policy(), [f"host-{n}" for n in range(10)]
+    inputs = tuple(Input(7, [Worker(host, host)]) for host in hosts)
+    told = []
+
+    def near(host, busy):
+        told.append(host)
+        return ()
+
+    for _ in range(5):
+        policy.place(Placed(0, inputs), (), (), near)
+    assert sorted(told) == sorted(hosts * 2)
+
+
+def test_what_can_start_beside_its_input_asks_nobody():
+    """A free thread of its holder is as good as any, so no others are looked at."""
+    holder = Worker("a", nthreads=2, processing=BUSY)
+
+    def near(host, busy):
+        pytest.fail("asked for others")
+
+    assert Policy().place(Placed(1, (Input(5, [holder]),)), [holder], (), near) is holder
 
 
 def test_nobody_to_ask():
@@ -152,7 +208,6 @@ def test_the_ledger_adds_up(steps):
             model[task] = where, nbytes
     for position, worker in enumerate(workers):
         assert ledger.on(worker) == sum(n for where, n in model.values() if where == position)
-    assert ledger.on_host("1") == ledger.on(workers[0]) + ledger.on(workers[1])
     assert len(ledger) == sum(1 for _, nbytes in model.values() if nbytes)
 
 
