@@ -131,11 +131,20 @@ def _item(part: Any, axis: int, shape: tuple[Size, ...]) -> Item:
         return Item("int", axis, _element(part, axis, shape[axis]))
     width = _width(part)
     if _is_mask(part):
-        check_fit(part.shape, shape[axis : axis + width], axis)
-        return Item("mask", axis, part, width)
+        return Item("mask", axis, _fitting(part, shape[axis : axis + width], axis), width)
     if isinstance(part, np.ndarray) and known(shape[axis : axis + 1]):
         (part,) = settle((part,), (axis,), (shape[axis],))  # type: ignore[arg-type]
     return Item("points", axis, part)
+
+
+def _fitting(mask: Any, shape: tuple[Size, ...], axis: int) -> Any:
+    """Return a mask of the axes' lengths; as in NumPy, one without elements chooses nothing."""
+    lengths = mask.shape
+    if 0 in lengths and known(shape):
+        check_fit(tuple(n or own for n, own in zip(lengths, shape, strict=True)), shape, axis)
+        return as_node(broadcast_to(np.False_, shape))
+    check_fit(lengths, shape, axis)
+    return mask
 
 
 def _slice(part: slice, length: Size) -> Taken:

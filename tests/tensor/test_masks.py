@@ -74,3 +74,17 @@ def test_large_blocks_are_filtered_in_parts():
     x = mt.array(array)
     assert_same(x[x > 0.5], array[array > 0.5])
     assert_same(x.T[x.T > 0.5], array.T[array.T > 0.5])
+
+
+@pytest.mark.parametrize("key", [(0,), (0, 3), (2, 0), (0, 0)])
+@pytest.mark.parametrize("lazy", [True, False])
+def test_masks_without_elements_choose_nothing(key, lazy):
+    """As in NumPy, where a length of zero fits every axis."""
+    array, mask = np.arange(6).reshape(2, 3), np.zeros(key, bool)
+    x = mt.tensor(array, chunk_size=2)
+    where = mt.tensor(mask) if lazy else mask
+    assert_same(x[where], array[mask])
+    x[where] = 7
+    assert_same(x, array)
+    with pytest.raises(IndexError, match="did not match"):
+        x[mt.zeros((0, 4), dtype=bool)]
