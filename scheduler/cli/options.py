@@ -172,7 +172,7 @@ MEMORY = (
     Option(
         "--io-parallel-num",
         "N",
-        "files written at the same time in each spill directory (default: 1; without end if "
+        "files written at the same time in each spill directory (default: 1; without limit if "
         "MARS_LOCK_FREE_FILEIO is 1)",
         "MARS_IO_PARALLEL_NUM",
     ),

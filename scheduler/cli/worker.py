@@ -100,13 +100,20 @@ class WorkerService:
         while True:
             await asyncio.gather(*(nanny.finished() for nanny in self._nannies))
             if not any(nanny.reason in _LOST for nanny in self._nannies):
-                return CLEAN
+                return self._code()
             logger.warning("the supervisor at %s is gone", self.address)
             try:
                 await self._join()
             except NoSupervisor as error:
                 logger.error("%s", error)  # noqa: TRY400 - its traceback says no more
                 return FAILED
+
+    def _code(self) -> int:
+        """Return what the first process that failed and was not to be recovered ended with."""
+        for nanny in self._nannies:
+            if nanny.exitcode and not nanny.restart_worker:
+                return nanny.exitcode if nanny.exitcode > 0 else 128 - nanny.exitcode
+        return CLEAN
 
     async def stop(self, signum: int) -> int:
         """Leave the cluster in order, and end every process."""

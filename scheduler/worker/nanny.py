@@ -36,6 +36,8 @@ class MarsNanny(distributed.Nanny):
     ) -> None:
         hooks.check(type(self).__name__, NANNY_HOOKS)
         self.reason: str | None = None
+        self.exitcode = 0
+        """What the last worker process ended with; below zero is the signal that ended it."""
         self.restart_worker = restart_worker
         options.setdefault("worker_class", MarsWorker)
         if ledger is not None:
@@ -74,6 +76,10 @@ class MarsNanny(distributed.Nanny):
         if not self.restart_worker:
             super().close_gracefully(reason="worker processes are not recovered")
         return self
+
+    async def _on_worker_exit(self, exitcode: int) -> None:
+        self.exitcode = exitcode
+        await super()._on_worker_exit(exitcode)
 
     def close_gracefully(self, reason: str = "nanny-close-gracefully") -> None:
         """Take note that the worker is going to end, and why."""

@@ -80,14 +80,14 @@ def test_a_killed_worker_process_comes_back(cluster):
 
 
 def test_a_process_that_is_not_recovered(supervised):
-    """The command ends with it where that is asked for."""
+    """The command ends with it, and as it did, where that is asked for."""
     with running() as commands, Client(supervised.address, set_as_default=False) as client:
         line = f"{worker_line(supervised)} --disable-proc-recover"
         commands.append(worker := Command(line, **ONE))
         worker.wait_for("started at")
         processes = worker.descendants()
         os.kill(client.submit(os.getpid, pure=False).result(DEADLINE), signal.SIGKILL)
-        worker.wait()
+        assert worker.wait() == 128 + signal.SIGKILL
         assert gone(processes)
 
 

@@ -29,6 +29,7 @@ PRIVATE = {
     ("distributed.core", "Server.listen"): "addresses that are advertised and not bound",
     ("distributed.diskutils", "WorkSpace.new_work_dir"): "directories swept after a kill",
     ("distributed.nanny", "Nanny.__init__"): "our worker in place of the stock one",
+    ("distributed.nanny", "Nanny._on_worker_exit"): "with what a worker process ended",
     ("distributed.nanny", "Nanny.close_gracefully"): "why a worker ends",
     ("distributed.scheduler", "DEFAULT_EXTENSIONS"): "our stealing in place of the stock one",
     (
