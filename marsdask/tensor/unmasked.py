@@ -59,7 +59,7 @@ def _most(a: Any, name: str, how: Any) -> Any:
 def _mean(a: Any, how: Any) -> Any:
     sizes = {name: how[name] for name in ("axis", "keepdims") if name in how}
     number = elementwise.maximum(count(a, **sizes), 1)
-    total = reduce.sum(filled(a, 0), **{"dtype": _mean_dtype(a, how), **how})
+    total = reduce.sum(filled(a, 0), **{**how, "dtype": _mean_dtype(a, how)})
     return elementwise.divide(total, number).astype(total.dtype)
 
 

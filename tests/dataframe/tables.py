@@ -93,4 +93,8 @@ def equal(lazy: Any, wanted: Any, **options: Any) -> None:
     elif pd.isna(wanted):
         assert pd.isna(found)
     else:
-        assert np.isclose(found, wanted) if isinstance(wanted, float) else found == wanted
+        assert (
+            np.isclose(found, wanted)
+            if isinstance(wanted, float | np.floating)
+            else found == wanted
+        )
