@@ -27,10 +27,10 @@ from .picking import picked
 from .scratch import in_tiles, scratch
 
 #: Bytes of one operand's tile at least: a handful of them fit into the cache of a core.
-TILE_BYTES = 256 * 2**10
+TILE_BYTES = 512 * 2**10
 
 #: Bytes of all operands' tiles and a register, where they are few: the larger, the fewer calls.
-TILES_BYTES = 2**20
+TILES_BYTES = 3 * 2**19
 
 #: The width of a tile whose operands lie in memory in different orders.
 MIXED_WIDTH = 64

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -52,12 +54,33 @@ def divided(block: Any, inverses: Sequence[Any], last: Any = None) -> Any:
 
 def times_triangle(panel: Any, triangle: Any, out: Any) -> Any:
     """Multiply by an upper triangle from the right, which takes half the work of a product."""
-    if type(out) is not np.ndarray or not triangle.flags.c_contiguous:
+    doubles = type(out) is np.ndarray and out.dtype == triangle.dtype == np.float64
+    if not (doubles and out.flags.c_contiguous and triangle.flags.c_contiguous and out.size):
         return np.matmul(panel, triangle, out=out)
-    from scipy.linalg import get_blas_funcs  # heavy, and only factorisations need it
-
     np.copyto(out, panel)
-    # BLAS counts by columns: the transposes are what it sees.
-    trmm = get_blas_funcs("trmm", (out,))
-    trmm(1.0, triangle.T, out.T, side=0, lower=1, overwrite_b=1)
+    rows, columns = map(ctypes.c_int, out.shape)
+    # BLAS counts by columns: the transposes are what it sees, a lower triangle on the left.
+    how = [ctypes.c_char(letter) for letter in (b"L", b"L", b"N", b"N")]
+    sizes: list[Any] = [*how, columns, rows, ctypes.c_double(1.0)]
+    width = ctypes.byref(columns)
+    multiply = native("dtrmm", 11)
+    multiply(
+        *[ctypes.byref(size) for size in sizes], triangle.ctypes.data, width, out.ctypes.data, width
+    )
     return out
+
+
+@lru_cache
+def native(name: str, arguments: int) -> Any:
+    """Return a function of BLAS as C calls it, during which other threads of Python run.
+
+    They do not while SciPy's own functions do. Every argument is a pointer.
+    """
+    from scipy.linalg import cython_blas  # heavy, and only factorisations need it
+
+    capsule = cython_blas.__pyx_capi__[name]
+    describe, point = ctypes.pythonapi.PyCapsule_GetName, ctypes.pythonapi.PyCapsule_GetPointer
+    describe.restype, describe.argtypes = ctypes.c_char_p, [ctypes.py_object]
+    point.restype, point.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    address = point(capsule, describe(capsule))
+    return ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * arguments)(address)
