@@ -77,7 +77,15 @@ def test_a_frozen_supervisor(supervisor, busy, monkeypatch, caplog):
     monkeypatch.setattr(resuming, "FAREWELL", 0.2)
     theirs = ResumingClient(supervisor.address, set_as_default=False)
     session = marsdask.new_session(theirs, default=False)
+    began, start = threading.Event(), client.RemoteJob.start
+
+    def started(job, *args):
+        start(job, *args)
+        began.set()
+
+    monkeypatch.setattr(client.RemoteJob, "start", started)
     mt.arange(10).execute(session=session, wait=False)
+    assert began.wait(DEADLINE)
     supervisor.process.send_signal(signal.SIGSTOP)
     if busy:
         with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 GiB"}):
