@@ -92,12 +92,10 @@ class Rowwise(FrameNode):
 
 
 @dataclass(frozen=True)
-class Partial:
-    """A function with constants at some of its places."""
+class Wrapped:
+    """A function called in another way, of its own name and cost."""
 
     func: Callable[..., Any]
-    template: tuple[Any, ...]
-    is_chunk: tuple[bool, ...]
 
     @property
     def __name__(self) -> str:
@@ -106,6 +104,14 @@ class Partial:
     @property
     def cost(self) -> Cost:
         return cost_of(self.func)
+
+
+@dataclass(frozen=True)
+class Partial(Wrapped):
+    """A function with constants at some of its places."""
+
+    template: tuple[Any, ...]
+    is_chunk: tuple[bool, ...]
 
     def __call__(self, *blocks: Any, **kwargs: Any) -> Any:
         rest = iter(blocks)
@@ -114,19 +120,10 @@ class Partial:
 
 
 @dataclass(frozen=True)
-class Keywords:
+class Keywords(Wrapped):
     """A function whose last arguments are keywords: only arguments can be chunks."""
 
-    func: Callable[..., Any]
     names: tuple[str, ...]
-
-    @property
-    def __name__(self) -> str:
-        return self.func.__name__
-
-    @property
-    def cost(self) -> Cost:
-        return cost_of(self.func)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         first = len(args) - len(self.names)
