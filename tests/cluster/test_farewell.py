@@ -16,7 +16,7 @@ import pytest
 import marsdask
 import marsdask.tensor as mt
 from marsdask.scheduler.errors import NoSupervisor, ResultLost
-from marsdask.scheduler.supervisor import client, resuming
+from marsdask.scheduler.supervisor import client, remote, resuming
 from marsdask.scheduler.supervisor.resuming import ResumingClient
 from tests.cluster.commands import DEADLINE, Command, free_port, running
 from tests.source import ROOT
@@ -77,13 +77,13 @@ def test_a_frozen_supervisor(supervisor, busy, monkeypatch, caplog):
     monkeypatch.setattr(resuming, "FAREWELL", 0.2)
     theirs = ResumingClient(supervisor.address, set_as_default=False)
     session = marsdask.new_session(theirs, default=False)
-    began, start = threading.Event(), client.RemoteJob.start
+    began, start = threading.Event(), remote.RemoteJob.start
 
     def started(job, *args):
         start(job, *args)
         began.set()
 
-    monkeypatch.setattr(client.RemoteJob, "start", started)
+    monkeypatch.setattr(remote.RemoteJob, "start", started)
     mt.arange(10).execute(session=session, wait=False)
     assert began.wait(DEADLINE)
     supervisor.process.send_signal(signal.SIGSTOP)
