@@ -13,8 +13,9 @@ from marsdask.core.shapes import kernel
 from .ranks import between
 from .sort import sampled
 
-#: Elements compared at a time: they stay in cache.
-STEP = 2**15
+#: Elements compared at a time: they stay in cache, and a comparison takes long enough for threads
+#: not to wait for each other's turns with the interpreter.
+STEP = 2**17
 
 
 class Bracket(NamedTuple):

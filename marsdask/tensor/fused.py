@@ -26,11 +26,13 @@ from .mosaic import seams
 from .picking import picked
 from .scratch import in_tiles, scratch
 
-#: Bytes of one operand's tile at least: a handful of them fit into the cache of a core.
-TILE_BYTES = 512 * 2**10
+#: Bytes of one operand's tile at least: a few of them fit into the second-level cache of a core.
+#: A call of less than some 30 us costs more than it computes where another thread waits for the
+#: interpreter's lock (benchmarks/README.md).
+TILE_BYTES = 2**20
 
 #: Bytes of all operands' tiles and a register, where they are few: the larger, the fewer calls.
-TILES_BYTES = 3 * 2**19
+TILES_BYTES = 3 * 2**20
 
 #: The width of a tile whose operands lie in memory in different orders.
 MIXED_WIDTH = 64
@@ -288,7 +290,7 @@ def fused(*blocks: Any, program: Program) -> Any:
         return program(*blocks)
     shape = np.broadcast_shapes(*(block.shape for block in blocks))
     itemsize = program.itemsize
-    if int(np.prod(shape)) * itemsize <= 2 * TILE_BYTES:
+    if int(np.prod(shape)) * itemsize <= TILE_BYTES:
         return program(*blocks)
     parts = seams(blocks, shape)
     if parts is not None:

@@ -133,7 +133,7 @@ def _reduced(
     itemsize = itemsize if program is None else max(itemsize, program.itemsize)
     once = program is None and len(ways) == 1 and not ways[0].recipe.tiled
     once = once and not isinstance(blocks[0], Deferred)
-    if once or math.prod(shape) * itemsize <= 2 * TILE_BYTES:
+    if once or math.prod(shape) * itemsize <= TILE_BYTES:
         return _whole(blocks, shape, ways, program, masked)
     if program is not None and program.thins:
         return ChosenTiles(ways, program).run(blocks, shape, itemsize)

@@ -30,6 +30,7 @@ from .pointwise import assign
 from .reshape import ravel
 from .scratch import lined_up
 from .shape import normalize_axis
+from .triangles import add_down, is_summable
 from .waiting import waits_for_lengths
 
 #: Rows at least this long are added one to the other; shorter ones are left to NumPy.
@@ -228,6 +229,9 @@ def scan_block(
 
 def accumulate(block: Any, before: Any, out: Any, ufunc: np.ufunc, axis: int) -> None:
     """Write what a block accumulates to, after what comes before it (``None`` is nothing)."""
+    summable = ufunc is np.add and axis == 0 and is_summable(block, out)
+    if summable and add_down(block, None if before is None else before[0], out):
+        return
     if axis == block.ndim - 1 or block[(slice(None),) * axis + (slice(0, 1),)].size < LONG_ROW:
         ufunc.accumulate(block, axis=axis, dtype=loop_type(out.dtype), out=out)
         if before is not None:

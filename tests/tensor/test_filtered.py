@@ -26,7 +26,7 @@ def small_tiles() -> Iterator[None]:
         warnings.simplefilter("ignore")
         patch.setattr(fused, "TILE_BYTES", 32)
         patch.setattr(fused, "TILES_BYTES", 32)
-        patch.setattr(recipes, "TILE_BYTES", 16)
+        patch.setattr(recipes, "TILE_BYTES", 32)
         yield
 
 
