@@ -21,6 +21,9 @@ from distributed.security import Security
 #: Seconds that one supervisor has to answer.
 PATIENCE = 5.0
 
+#: Seconds after which it is looked at whether anybody listens: one who does logs the visit.
+_PROMPT = 0.3
+
 #: Addresses that are ports of TCP.
 _TCP = ("tcp://", "tls://", "ws://", "wss://")
 
@@ -97,9 +100,16 @@ async def identify(
     """Return what the scheduler at ``address`` says of itself; ``OSError`` where none answers."""
     address = normalize_address(address)
     async with asyncio.timeout(patience):
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_PROMPT):
+                return await _identity(address, connection_args)
         await knock(address)
-        async with rpc(address, connection_args=connection_args) as peer:
-            found: dict[str, Any] = await peer.identity(n_workers=0)
+        return await _identity(address, connection_args)
+
+
+async def _identity(address: str, connection_args: dict[str, Any]) -> dict[str, Any]:
+    async with rpc(address, connection_args=connection_args) as peer:
+        found: dict[str, Any] = await peer.identity(n_workers=0)
     return found
 
 

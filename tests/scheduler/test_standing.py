@@ -1,0 +1,40 @@
+"""Asking a scheduler who it is: quietly, and with a quick answer where there is none."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+import pytest
+from distributed.core import Server
+
+from marsdask.scheduler import standing
+from tests.cluster.commands import DEADLINE, free_port
+
+
+@pytest.mark.parametrize("slow", [False, True])
+def test_who_answers_at_once_is_not_knocked(slow, monkeypatch):
+    """A connection that says nothing would be a line in the other's log, each second."""
+    knocked = []
+
+    async def knock(address):
+        knocked.append(address)
+
+    monkeypatch.setattr(standing, "knock", knock)
+    monkeypatch.setattr(standing, "_PROMPT", 0 if slow else DEADLINE)
+
+    async def asked():
+        async with Server({"identity": lambda n_workers: {"id": "me"}}) as server:
+            await server.listen("tcp://127.0.0.1:0")
+            return await standing.identify(server.address, {}, DEADLINE)
+
+    assert asyncio.run(asked()) == {"id": "me"}
+    assert bool(knocked) == slow
+
+
+def test_nobody_listens():
+    """It does not take as long as a connection is tried for."""
+    began = time.monotonic()
+    with pytest.raises(ConnectionRefusedError):
+        asyncio.run(standing.identify(f"127.0.0.1:{free_port()}", {}, DEADLINE))
+    assert time.monotonic() - began < DEADLINE
