@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import mmap
 import os
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -74,15 +75,15 @@ class Share:
 
     def used(self) -> int:
         """Return what all processes take, or will by what they have promised."""
-        return sum(
-            max(row[_RESIDENT], row[_FLOOR] + row[_PROMISED]) for row in self._living().values()
-        )
+        return _taken(row for row in self._rows[1:].tolist() if _lives(row))
 
     def promise(self, nbytes: int, share: float) -> bool:
         """Promise bytes if that leaves the host below a share of its memory."""
+        room = share * self.total - nbytes
         fcntl.flock(self._descriptor, fcntl.LOCK_EX)
         try:
-            fits = self.used() + nbytes <= share * self.total
+            # Who still lives need not be looked up where there is room beside the dead.
+            fits = _taken(self._rows[1:].tolist()) <= room or self.used() <= room
             if fits:
                 promised = int(self._rows[self._mine, _PROMISED])
                 self._rows[self._mine, _PROMISED] = promised + nbytes
@@ -93,7 +94,9 @@ class Share:
     def others(self, figure: str) -> bool:
         """Whether another process has such a figure: something ``promised``, or ``waits``."""
         column = _COLUMNS[figure]
-        return any(row[column] for place, row in self._living().items() if place != self._mine)
+        rows = self._rows.tolist()
+        others = (row for place, row in enumerate(rows) if place not in {0, self._mine})
+        return any(row[column] and _lives(row) for row in others)
 
     def close(self) -> None:
         """Take this process's row out. Idempotent: a worker may be told to close while it does."""
@@ -104,18 +107,18 @@ class Share:
             self._rows[self._mine] = 0
         os.close(descriptor)
 
-    def _living(self) -> dict[int, list[int]]:
-        rows: list[list[int]] = self._rows.tolist()
-        return {
-            place: row
-            for place, row in enumerate(rows)
-            if place and row[_PID] and _started(row[_PID]) == row[_STARTED]
-        }
-
 
 def _rows(descriptor: int) -> np.ndarray[Any, np.dtype[np.uint64]]:
     memory = mmap.mmap(descriptor, os.fstat(descriptor).st_size)
     return np.frombuffer(memory, np.uint64).reshape(-1, _WIDTH // 8)
+
+
+def _taken(rows: Iterable[list[int]]) -> int:
+    return sum(max(row[_RESIDENT], row[_FLOOR] + row[_PROMISED]) for row in rows)
+
+
+def _lives(row: list[int]) -> bool:
+    return row[_PID] != 0 and _started(row[_PID]) == row[_STARTED]
 
 
 def _started(pid: int) -> int:
