@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import chain
 
 from dask.task_spec import DataNode
 
 from ..base import Hint, Key, TaskGraph
-from .placement import colours
+from .placement import READERS, colours
 
 
 def coloured(graph: TaskGraph, hints: Mapping[Key, Hint], workers: int) -> dict[Key, Hint]:
-    """Return the hints with an affinity of each task that has no inputs."""
+    """Return the hints with an affinity of each task that has no inputs, and few readers.
+
+    What many tasks read is no better beside its neighbours: the readers of one are those of the
+    others, and all of them would wait for the few workers that hold them.
+    """
     if not workers:
         return dict(hints)
+    readers = Counter(chain.from_iterable(node.dependencies for node in graph.values()))
     sources = [
         key
         for key, node in graph.items()
-        if not node.dependencies and not isinstance(node, DataNode)
+        if not node.dependencies and not isinstance(node, DataNode) and readers[key] <= READERS
     ]
     chosen = dict(hints)
     for key, colour in zip(sources, colours(len(sources), workers), strict=True):

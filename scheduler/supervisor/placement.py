@@ -1,7 +1,7 @@
 """Where a task runs: one policy, free of any server, and the ledger that it reads.
 
-The order of what counts: a worker where the task fits, one that need not spill for it, the soonest
-start (work before it, and its inputs' way over the network), the fewest bytes.
+The order of what counts: a worker where the task fits, the soonest start (work before it, the way
+of its inputs over the network, what has to be spilled for it), the fewest bytes.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import itertools
 import math
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 #: Share of a worker's memory that running tasks may be promised.
 SOFT = 0.75
@@ -18,6 +18,9 @@ SOFT = 0.75
 #: What a byte costs that stays on its host, of one that crosses the network.
 SAME_HOST = 0.05
 
+
+#: What a byte costs that is written to a disk for a task, and read again some time.
+SPILLED = 2.0
 
 #: What a second of transfer counts: links and memory at both ends serve others too.
 TOLL = 4.0
@@ -44,28 +47,27 @@ class WorkerView(Protocol):
     def occupancy(self) -> float: ...
     @property
     def processing(self) -> Collection[Any]: ...
+    @property
+    def long_running(self) -> Collection[Any]: ...
 
 
+T = TypeVar("T")
 W = TypeVar("W", bound=WorkerView)
 
 
-@dataclass(frozen=True, slots=True)
-class Input(Generic[W]):
-    """One input: its bytes, and the workers that hold it."""
-
-    nbytes: int
-    holders: Collection[W]
+#: One input: its bytes, and the workers that hold it; a plain tuple, since a merge has a thousand.
+Input: TypeAlias = tuple[int, Collection[W]]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Placed(Generic[W]):
-    """One task: the bytes that it needs while it runs, 0 if unknown, and its inputs."""
+    """One task: the bytes that it needs besides its inputs, 0 if unknown, and the inputs."""
 
     needs: int
     inputs: tuple[Input[W], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Resident(Generic[W]):
     """Bytes of a task's inputs: all of them, and how many lie where."""
 
@@ -82,16 +84,47 @@ def resident(inputs: Iterable[Input[W]]) -> Resident[W]:
     total = 0
     by_worker: dict[W, int] = {}
     by_host: dict[str, int] = {}
-    for one in inputs:
-        nbytes = one.nbytes
+    here, around = by_worker.get, by_host.get
+    for nbytes, holders in inputs:
         total += nbytes
-        hosts: dict[str, None] = {}
-        for holder in one.holders:
-            by_worker[holder] = by_worker.get(holder, 0) + nbytes
-            hosts[holder.host] = None
-        for host in hosts:
-            by_host[host] = by_host.get(host, 0) + nbytes
+        if len(holders) == 1:
+            (holder,) = holders
+            by_worker[holder] = here(holder, 0) + nbytes
+            by_host[holder.host] = around(holder.host, 0) + nbytes
+            continue
+        if by_worker:
+            for holder in holders:
+                by_worker[holder] = here(holder, 0) + nbytes
+        else:
+            by_worker.update(dict.fromkeys(holders, nbytes))
+        for host in dict.fromkeys([holder.host for holder in holders]):
+            by_host[host] = around(host, 0) + nbytes
     return Resident(total, by_worker, by_host)
+
+
+def share(worker: WorkerView) -> float:
+    """Return the memory of a worker, which has no end if none is stated."""
+    return worker.memory_limit or math.inf
+
+
+def nothing(worker: WorkerView) -> int:
+    """Return 0 for any worker."""
+    return 0
+
+
+class Turns:
+    """Of long lists a few at a time, others each time."""
+
+    def __init__(self) -> None:
+        self._turn = 0
+
+    def some(self, those: list[T], count: int) -> list[T]:
+        """Return all of a short list, or the next few."""
+        if len(those) <= count:
+            return those
+        self._turn += count
+        first = self._turn % len(those)
+        return (those[first:] + those[:first])[:count]
 
 
 class Ledger:
@@ -136,10 +169,13 @@ class Policy:
     """Bytes a second between hosts."""
     same_host: float = SAME_HOST
     toll: float = TOLL
+    spilled: float = SPILLED
     soft: float = SOFT
+    coming: Callable[[Any], int] = nothing
+    """The bytes of inputs on their way to a worker, which it does not hold yet."""
     ledger: Ledger = field(default_factory=Ledger)
-    _turn: int = 0
-    """Where in a long list of hosts the next few are taken from."""
+    _hosts: Turns = field(default_factory=Turns)
+    _others: Turns = field(default_factory=Turns)
 
     def fits(self, task: Placed[W], worker: W) -> bool:
         """Say whether a worker can be promised what the task needs."""
@@ -150,12 +186,13 @@ class Policy:
     def alone(self, task: Placed[W], workers: Collection[W]) -> W | None:
         """Return where a task runs that is larger than the share of any worker.
 
-        That is the largest one, once it has nothing else to do.
+        That is the largest one, once it has nothing else to do: what only waits for other tasks
+        may wait for this one.
         """
-        largest = max(workers, key=lambda worker: worker.memory_limit, default=None)
-        if largest is None or largest.processing:
+        largest = max(workers, key=share, default=None)
+        if largest is None or len(largest.processing) > len(largest.long_running):
             return None
-        return largest if task.needs > self.soft * largest.memory_limit else None
+        return largest if task.needs > self.soft * share(largest) else None
 
     def moved(self, task: Placed[W], worker: W, there: Resident[W] | None = None) -> float:
         """Return the bytes to bring to a worker; those of its own host count little.
@@ -172,9 +209,10 @@ class Policy:
         """Return what it counts to bring the inputs to a worker, in seconds of waiting."""
         return self.toll * self.moved(task, worker, there) / self.bandwidth
 
-    def _full(self, task: Placed[W], worker: W) -> bool:
+    def _full(self, task: Placed[W], worker: W, there: Resident[W]) -> bool:
         """Say whether a worker would have to spill for a task, or has no room for it."""
-        held = worker.nbytes + self.ledger.on(worker)
+        held = worker.nbytes + self.coming(worker) + self.ledger.on(worker)
+        held += there.total - there.by_worker.get(worker, 0)
         return 0 < worker.memory_limit < held + task.needs or not self.fits(task, worker)
 
     def place(
@@ -182,7 +220,7 @@ class Policy:
         task: Placed[W],
         everyone: Collection[W],
         idle: Iterable[W],
-        near: Callable[[str, bool], Iterable[W]],
+        near: Callable[[str], Iterable[W]],
     ) -> W | None:
         """Return where a task with inputs had best run, ``None`` if it had better wait."""
         there = resident(task.inputs)
@@ -194,80 +232,82 @@ class Policy:
         there: Resident[W],
         everyone: Collection[W],
         idle: Iterable[W],
-        near: Callable[[str, bool], Iterable[W]],
+        near: Callable[[str], Iterable[W]],
     ) -> Collection[W]:
         """Return the workers to choose from: holders, and others of the hosts that hold the most.
 
-        ``near`` tells of a host who has little to do there, or of all. A task of one input that
-        can start beside it stays there, and goes to who is idle otherwise. One of several has to
-        fetch some wherever it runs: from one host to another if only holders are looked at, of
-        which one has less to do.
+        ``near`` tells of a host who is there, the idle first. A task of one input that can start
+        beside it stays there. Any other has to wait or to fetch something wherever it runs: from
+        another host if only holders are looked at, of which one has less to do.
 
         Another host could start the one task sooner, while the link is taken from others; where
         holders have far too much to do, work stealing finds out. So others come in only where the
-        holders would have to spill, or have no room.
+        holders would have to spill, or have no room: first who is idle, then some of all.
         """
         holders = [holder for holder in there.by_worker if holder in everyone]
-        busy = len(task.inputs) > 1
-        if not busy:
+        if len(task.inputs) <= 1:
             for one in holders:
-                if len(one.processing) < one.nthreads and not self._full(task, one):
+                free = len(one.processing) - len(one.long_running) < one.nthreads
+                if free and not self._full(task, one, there):
                     return holders
         most = max(there.by_host.values(), default=0)
         hosts = [host for host, nbytes in there.by_host.items() if nbytes == most]
-        found = dict.fromkeys(holders)
-        for host in self._some(hosts):
-            found.update(dict.fromkeys(itertools.islice(near(host, busy), STRANGERS)))
-        if any(not self._full(task, one) for one in found):
+        # The likeliest come first, so that most others are not looked at for long.
+        found: dict[W, None] = {}
+        for host in self._hosts.some(hosts, HOSTS):
+            found.update(dict.fromkeys(itertools.islice(near(host), STRANGERS)))
+        found.update(dict.fromkeys(holders))
+        if any(not self._full(task, one, there) for one in found):
             return found
         found.update(dict.fromkeys(itertools.islice(idle, STRANGERS)))
+        if all(self._full(task, one, there) for one in found):
+            found.update(dict.fromkeys(self._others.some(list(everyone), STRANGERS)))
         return found if any(self.fits(task, one) for one in found) else everyone
-
-    def _some(self, hosts: list[str]) -> list[str]:
-        """Return all hosts, or of many a few, others each time."""
-        if len(hosts) <= HOSTS:
-            return hosts
-        self._turn += HOSTS
-        first = self._turn % len(hosts)
-        return (hosts[first:] + hosts[:first])[:HOSTS]
 
     def choose(
         self, task: Placed[W], workers: Iterable[W], there: Resident[W] | None = None
     ) -> W | None:
         """Return the best worker, ``None`` if the task had better wait since it fits nowhere.
 
-        What is to be small is whether it spills, when it starts, how much it has to do and how
-        much is there. Where a thread is free and all inputs are, the task starts at once, however
-        long the other threads will take. Whoever would start later than the best one so far even
-        with nothing else to do is not looked at further.
+        What is to be small is when it starts, among equals how much there is to do and how much is
+        there. What would have to be spilled counts as if it were waited for. Where a thread is free
+        and all inputs are, the task starts at once, however long the other threads will take.
+        Whoever would start later than the best one so far even with nothing else to do is not
+        looked at further.
         """
         if there is None:
             there = resident(task.inputs)
-        best, least = None, (True, math.inf, 0.0, 0)
-        total, needs, soft = there.total, task.needs, self.soft
+        best, soonest, least = None, math.inf, (0.0, 0)
+        total, needs, soft, coming = there.total, task.needs, self.soft, self.coming
         here, around, promised = there.by_worker.get, there.by_host.get, self.ledger.promised.get
         rate = self.toll / self.bandwidth
-        within = rate * self.same_host
+        within, out = rate * self.same_host, rate * self.spilled
         for worker in workers:
-            starts = 0.0
+            starts, missing = 0.0, 0
             if total:
-                near = around(worker.host, 0)
-                starts = rate * (total - near) + within * (near - here(worker, 0))
-                if starts > least[1] and not least[0]:
+                near, own = around(worker.host, 0), here(worker, 0)
+                missing = total - own
+                starts = rate * (total - near) + within * (near - own)
+                if starts > soonest:
                     continue
             work = worker.occupancy / worker.nthreads
-            if starts or len(worker.processing) >= worker.nthreads:
+            if starts or len(worker.processing) - len(worker.long_running) >= worker.nthreads:
                 starts += work
-                if starts > least[1] and not least[0]:
+                if starts > soonest:
                     continue
             limit, held = worker.memory_limit, promised(worker, 0)
             if needs and limit and held + needs > soft * limit:
                 continue
-            held += worker.nbytes
-            cost = 0 < limit < held + needs, starts, work, held
-            if best is None or cost < least:
-                best, least = worker, cost
+            held += worker.nbytes + coming(worker) + missing
+            if 0 < limit < held + needs:
+                starts += out * min(held + needs - limit, needs + missing)
+            if best is None or starts < soonest or (starts == soonest and (work, held) < least):
+                best, soonest, least = worker, starts, (work, held)
         return best
+
+
+#: Tasks without inputs have a colour if no more read them: those of a block and of eight around it.
+READERS = 9
 
 
 def colours(count: int, workers: int) -> list[int]:

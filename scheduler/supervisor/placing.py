@@ -7,6 +7,7 @@ its kind, and is tried again whenever a task ends.
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import operator
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ from typing import Any, ClassVar
 import dask.config
 import distributed
 from distributed.collections import HeapSet
+from distributed.core import Status
 from distributed.scheduler import (
     DEFAULT_EXTENSIONS,
     SchedulerState,
@@ -23,8 +25,8 @@ from distributed.scheduler import (
 )
 from distributed.stealing import WorkStealing
 
-from .placement import STRANGERS, Input, Placed, Policy
-from .replicas import keep_shared
+from .placement import STRANGERS, Ledger, Placed, Policy, Resident, Turns, resident
+from .replicas import MarsMemoryManager, keep_shared
 
 #: How many tasks may be on workers beyond their threads for another source to be sent so.
 _AHEAD = 2
@@ -46,8 +48,9 @@ def needs(ts: TaskState) -> int:
 
 def described(ts: TaskState) -> Placed[WorkerState]:
     """Return a task as the policy sees it."""
-    inputs = tuple(Input(dts.get_nbytes(), dts.who_has or ()) for dts in ts.dependencies)
-    return Placed(needs(ts), inputs)
+    return Placed(
+        needs(ts), tuple([(dts.get_nbytes(), dts.who_has or ()) for dts in ts.dependencies])
+    )
 
 
 def light(ts: TaskState) -> bool:
@@ -87,15 +90,20 @@ class PlacingScheduler(distributed.Scheduler):
         """Workers that may be sent more only since what they have is short."""
         self._looking = False
         """Whether the queue will be looked at once the transitions are through."""
+        self._turns = Turns()
+        self._still = False
+        self._asked: tuple[TaskState, Placed[WorkerState], Resident[WorkerState]] | None = None
+        """The task that was asked about last, and where its inputs lie, while nothing moves."""
         if "extensions" not in options and policy is not None:
             options["extensions"] = dict(DEFAULT_EXTENSIONS)
             if dask.config.get("distributed.scheduler.work-stealing"):
                 options["extensions"]["stealing"] = MarsStealing
             else:
                 del options["extensions"]["stealing"]
+            options["extensions"]["amm"] = MarsMemoryManager
         super().__init__(**options)
         if policy is not None:
-            policy.bandwidth = self.bandwidth
+            policy.coming = operator.attrgetter("_network_occ")
             if "amm" in self.extensions:
                 keep_shared(self.extensions["amm"])
 
@@ -108,6 +116,7 @@ class PlacingScheduler(distributed.Scheduler):
     def _choose(self, ts: TaskState, policy: Policy) -> WorkerState | None:
         task = described(ts)
         home = self._home(ts)
+        policy.bandwidth = self.bandwidth
         chosen: WorkerState | None
         if not self.is_rootish(ts):
             chosen = policy.place(task, self.running, self.idle.values(), self._near)
@@ -169,12 +178,16 @@ class PlacingScheduler(distributed.Scheduler):
         found: WorkerState = workers.peekitem(hash(colour) % len(workers))[1]
         return found
 
-    def _near(self, host: str, busy: bool) -> Iterator[WorkerState]:
-        """Return the workers of a host that have little to do, or all that take tasks."""
-        known: Any = self.workers if busy else self.idle
-        for address in self.host_info[host]["addresses"]:
-            ws = known.get(address)
-            if ws is not None and ws in self.running:
+    def _near(self, host: str) -> Iterator[WorkerState]:
+        """Return who has little to do on a host, and then a few others, each time other ones."""
+        addresses = self.host_info[host]["addresses"]
+        idle: Any = self.idle
+        for address in addresses:
+            if address in idle:
+                yield idle[address]
+        for address in self._turns.some([*addresses], STRANGERS):
+            ws = self.workers.get(address)
+            if ws is not None and address not in idle and ws in self.running:
                 yield ws
 
     def decide_worker_non_rootish(self, ts: TaskState) -> WorkerState | None:
@@ -187,7 +200,8 @@ class PlacingScheduler(distributed.Scheduler):
     def _transition_waiting_processing(self, key: Any, stimulus_id: str) -> Any:
         ts = self.tasks[key]
         policy = self._ours(ts)
-        if policy is None or not self.running or float("inf") == self.WORKER_SATURATION:
+        unqueued = float("inf") == self.WORKER_SATURATION or not ts._queueable  # as P2P's are
+        if policy is None or not self.running or unqueued:
             return super()._transition_waiting_processing(key, stimulus_id)
         if self.is_rootish(ts):
             slots = self._slots(ts)
@@ -298,11 +312,54 @@ class PlacingScheduler(distributed.Scheduler):
         if self.policy is None:
             return super().get_comm_cost(ts, ws)
         self.policy.bandwidth = self.bandwidth
-        return self.policy.transfer(described(ts), ws)
+        found = self._asked
+        if found is None or found[0] is not ts:
+            task = described(ts)
+            found = ts, task, resident(task.inputs)
+            self._asked = found if self._still else None
+        return self.policy.transfer(found[1], ws, found[2])
+
+    @contextlib.contextmanager
+    def standing_still(self) -> Iterator[None]:
+        """Where a task's inputs lie is looked up once for all workers: no result comes or goes."""
+        self._still = True
+        try:
+            yield
+        finally:
+            self._still, self._asked = False, None
+
+    async def remove_worker(self, address: str, **told: Any) -> Any:
+        """Remove a worker; what waits for the largest may have been waiting for this one."""
+        result = await super().remove_worker(address, **told)
+        if self.policy is not None and self.status is Status.running:
+            self.stimulus_queue_slots_maybe_opened(stimulus_id=f"worker-left-{address}")
+        return result
+
+    def handle_worker_status_change(self, status: Any, worker: Any, stimulus_id: str) -> None:
+        """Take note that a worker was paused, which may have been the one that is waited for."""
+        super().handle_worker_status_change(status, worker, stimulus_id)
+        if self.policy is not None:
+            self.stimulus_queue_slots_maybe_opened(stimulus_id=stimulus_id)
+
+    def handle_long_running(
+        self, key: Any, worker: str, run_id: int, *args: Any, **told: Any
+    ) -> None:
+        """Take note that a task waits for others, which may have the memory promised to it."""
+        ts = self.tasks.get(key)
+        on = ts and ts.processing_on
+        if self.policy is not None and ts and on and (on.address, ts.run_id) == (worker, run_id):
+            self.policy.ledger.settle(key)
+        super().handle_long_running(key, worker, run_id, *args, **told)
 
 
 class MarsStealing(WorkStealing):
     """Work stealing that takes no task to where it does not fit, and keeps the ledger."""
+
+    def balance(self) -> None:
+        """Look for thefts."""
+        scheduler: Any = self.scheduler
+        with scheduler.standing_still():
+            super().balance()
 
     def _get_thief(
         self,
@@ -313,11 +370,26 @@ class MarsStealing(WorkStealing):
         occupancies: dict[WorkerState, float],
     ) -> WorkerState | None:
         policy: Policy = scheduler.policy
-        task = described(ts)
+        task: Placed[WorkerState] = Placed(needs(ts))
         able = {ws for ws in potential_thieves if policy.fits(task, ws)}
         if not able:
             return None
         return super()._get_thief(scheduler, ts, able, occupancies=occupancies)
+
+    def _add_to_in_flight(self, ts: TaskState, info: Any) -> None:
+        """Promise the thief's memory too, until the victim has answered."""
+        self._ledger.promise(ts, info["thief"], needs(ts))
+        super()._add_to_in_flight(ts, info)
+
+    def _remove_from_in_flight(self, ts: TaskState) -> Any:
+        self._ledger.settle(ts)
+        return super()._remove_from_in_flight(ts)
+
+    @property
+    def _ledger(self) -> Ledger:
+        scheduler: Any = self.scheduler
+        ledger: Ledger = scheduler.policy.ledger
+        return ledger
 
     def move_task_confirm(
         self, *, key: str, state: str, stimulus_id: str, worker: str | None = None
@@ -325,6 +397,6 @@ class MarsStealing(WorkStealing):
         """Finish a theft, and move the promise along."""
         super().move_task_confirm(key=key, state=state, stimulus_id=stimulus_id, worker=worker)
         ts = self.scheduler.tasks.get(key)
-        if ts is not None and ts.processing_on is not None:
-            policy: Policy = self.scheduler.policy  # type: ignore[attr-defined]
-            policy.ledger.promise(ts.key, ts.processing_on, needs(ts))
+        on = ts and ts.processing_on
+        if ts and on and ts not in on.long_running:
+            self._ledger.promise(ts.key, on, needs(ts))

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from distributed.active_memory_manager import ReduceReplicas, Suggestion, SuggestionGenerator
+from distributed.active_memory_manager import (
+    ActiveMemoryManagerExtension,
+    ReduceReplicas,
+    Suggestion,
+    SuggestionGenerator,
+)
 from distributed.scheduler import TaskState, WorkerState
 
 from ..dask import PLACE
@@ -42,6 +47,17 @@ class ReduceCopies(ReduceReplicas):
         return bool(ws.memory_limit) and (
             self.manager.workers_memory[ws] > _SHORT * ws.memory_limit
         )
+
+
+class MarsMemoryManager(ActiveMemoryManagerExtension):
+    """Counts what is promised to tasks as if it were stored: replicas go where there is room."""
+
+    def _run_policies(self) -> None:
+        scheduler: Any = self.scheduler
+        for ws, nbytes in scheduler.policy.ledger.promised.items():
+            if ws in self.workers_memory:
+                self.workers_memory[ws] += nbytes
+        super()._run_policies()
 
 
 def keep_shared(manager: Any) -> None:

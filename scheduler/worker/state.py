@@ -64,6 +64,8 @@ class MarsWorkerState(WorkerState):
         ts = super()._next_ready_task()
         if ts is None or self.admission is None or not needs(ts):
             return ts
+        for waiting in self.long_running:
+            self.admission.end(waiting.key)  # for tasks that may be the ones in line
         fast: Any = getattr(self.data, "fast", {})
         weights: Any = getattr(fast, "weights", {})
         inputs = [dep.key for dep in ts.dependencies]

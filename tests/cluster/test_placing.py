@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import dask.array as da
@@ -9,6 +10,7 @@ import dask.config
 import distributed
 import pytest
 from dask.task_spec import Task, TaskRef
+from distributed.active_memory_manager import ActiveMemoryManagerPolicy, Suggestion
 from distributed.diagnostics.plugin import SchedulerPlugin
 
 from marsdask.scheduler.base import Hint
@@ -16,7 +18,8 @@ from marsdask.scheduler.dask import annotated as hinted_graph
 from marsdask.scheduler.supervisor import Supervisor
 from marsdask.scheduler.supervisor.hints import coloured
 from marsdask.scheduler.worker import MarsWorker
-from tests.cluster.loop import Gates, annotated, cluster, pass_gate, run
+from tests.cluster.commands import DEADLINE
+from tests.cluster.loop import Gates, annotated, cluster, pass_gate, run, until
 
 MIB = 2**20
 
@@ -189,6 +192,41 @@ def test_programs_without_hints(policy, worker):
     run(main)
 
 
+DONE = threading.Event()
+
+
+def secede_until_done():
+    """Leave the thread to others, and wait."""
+    distributed.secede()
+    return DONE.wait(DEADLINE)
+
+
+def test_what_a_task_waits_for_may_have_its_memory():
+    """A task that left its thread holds no promise, so the one it waits for is not held up."""
+
+    async def main():
+        DONE.clear()
+        one = {"nthreads": 1, "memory_limit": 100 * MIB}
+        async with cluster(Supervisor, MarsWorker, workers=(one,), validate=True) as (
+            server,
+            client,
+        ):
+            (ws,) = server.workers.values()
+            sizes = {"outer": 60 * MIB, "inner": 60 * MIB, "huge": 500 * MIB}
+            outer = annotated([Task("outer", secede_until_done)], mars_mem=sizes)
+            (outer,) = client.get(outer, ["outer"], sync=False)
+            for key in ("inner", "huge"):
+                graph = annotated([Task(key, abs, -1)], mars_mem=sizes)
+                (future,) = client.get(graph, [key], sync=False)
+                assert await future == 1
+            assert ws.long_running == {server.tasks["outer"]}
+            DONE.set()
+            assert await outer
+            assert len(server.policy.ledger) == 0
+
+    run(main)
+
+
 def test_losing_a_worker_settles_its_promises():
     """What was promised on a worker that is gone is promised where it is tried again."""
 
@@ -277,5 +315,204 @@ def test_colours_of_what_has_left_the_queue_are_forgotten():
             assert set(of_one_colour) == set(server.queued)
             gates["next"].go.set()
             await client.gather(futures)
+
+    run(main)
+
+
+def test_a_theft_is_promised_at_once():
+    """The thief's memory is not given away twice while its victim is asked; a refusal frees it."""
+
+    async def main():
+        gate = Gates.new("gate")
+        one = {"nthreads": 1, "memory_limit": 100 * MIB}
+        async with cluster(Supervisor, MarsWorker, workers=(one, one), validate=True) as (
+            server,
+            client,
+        ):
+            victim, thief = server.workers.values()
+            stealing, ledger = server.extensions["stealing"], server.policy.ledger
+            await stealing.stop()
+            tasks = [Task(key, pass_gate, "gate") for key in ("runs", "waits")]
+            graph = annotated(tasks, mars_mem={"runs": 30 * MIB, "waits": 30 * MIB})
+            futures = client.get(graph, ["runs", "waits"], sync=False, workers=[victim.address])
+            await gate.started.acquire()
+            for ts in victim.processing:
+                stealing.move_task_request(ts, victim, thief)
+            assert (ledger.on(victim), ledger.on(thief)) == (60 * MIB, 60 * MIB)
+            await until(lambda: not stealing.in_flight, server, *server.test_workers)
+            await gate.started.acquire()
+            assert (ledger.on(victim), ledger.on(thief)) == (30 * MIB, 30 * MIB)
+            gate.go.set()
+            await client.gather(futures)
+            assert len(ledger) == 0
+
+    run(main)
+
+
+class Copies(ActiveMemoryManagerPolicy):
+    """Wants one more of each result, and notes who is to have it."""
+
+    def run(self):
+        self.chosen = []
+        for ts in self.manager.scheduler.tasks.values():
+            self.chosen.append((yield Suggestion("replicate", ts)))
+
+
+def test_replicas_go_where_memory_is_not_promised():
+    """The active memory manager counts promises as if they were stored."""
+
+    async def main():
+        async with cluster(Supervisor, MarsWorker, workers=({}, {}, {})) as (server, client):
+            holder, busy, free = server.workers.values()
+            server.policy.ledger.promise("busy", busy, 2**60)
+            future = client.submit(abs, -1, key="one", workers=[holder.address])
+            await future
+            manager = server.extensions["amm"]
+            manager.stop()
+            manager.policies.clear()
+            copies = Copies()
+            manager.add_policy(copies)
+            manager.run_once()
+            assert copies.chosen == [free]
+
+    run(main)
+
+
+def test_restrictions_come_before_memory():
+    """Who says where a task runs is obeyed, though it has no room there; the promise counts."""
+
+    async def main():
+        gate = Gates.new("gate")
+        one = {"nthreads": 4, "memory_limit": 100 * MIB}
+        workers = ({**one, "resources": {"GPU": 1}}, one)
+        async with cluster(Supervisor, distributed.Worker, workers=workers, validate=True) as (
+            server,
+            client,
+        ):
+            full, other = (server.workers[w.address] for w in server.test_workers)
+            ledger = server.policy.ledger
+            ledger.promise("somebody", full, 70 * MIB)
+            wishes: dict[str, dict[str, Any]] = {
+                "worker": {"workers": [full.address]},
+                "resource": {"resources": {"GPU": 1}},
+                "loose": {"workers": [full.address], "allow_other_workers": True},
+                "gone": {"workers": ["127.0.0.1:1"], "allow_other_workers": True},
+            }
+            futures = []
+            for key, wish in wishes.items():
+                graph = annotated([Task(key, pass_gate, "gate")], mars_mem={key: MIB})
+                futures += client.get(graph, [key], sync=False, **wish)
+                await gate.started.acquire()
+            on = {key: server.tasks[key].processing_on for key in wishes}
+            assert [on["worker"], on["resource"], on["loose"]] == [full] * 3
+            assert on["gone"] in (full, other)
+            assert ledger.on(full) + ledger.on(other) == (70 + len(wishes)) * MIB
+            gate.go.set()
+            await client.gather(futures)
+            actor = await client.submit(Gates, actor=True, workers=[other.address])
+            assert actor is not None
+
+    run(main)
+
+
+@pytest.mark.parametrize("leaves", [True, False])
+def test_who_comes_takes_what_waits_and_who_leaves_lets_it_go(leaves):
+    """Tasks that wait for memory are looked at again when workers come, leave or are paused."""
+
+    async def main():
+        blocking, gate = Gates.new("blocking"), Gates.new("gate")
+        one = {"nthreads": 2, "memory_limit": 100 * MIB}
+        async with cluster(Supervisor, MarsWorker, workers=(one,), validate=True) as (
+            server,
+            client,
+        ):
+            (first,) = server.test_workers
+            sizes = {"blocker": 60 * MIB, "waits": 60 * MIB, "huge": 500 * MIB}
+
+            def send(key, gate, **wish):
+                graph = annotated([Task(key, pass_gate, gate)], mars_mem=sizes)
+                return client.get(graph, [key], sync=False, **wish)[0]
+
+            blocker = send("blocker", "blocking", workers=[first.address])  # and nowhere else
+            await blocking.started.acquire()
+            waits = send("waits", "gate")
+            await until(lambda: "waits" in server.tasks and server.queued, server, first)
+            async with MarsWorker(
+                server.address, host="127.0.0.1", nthreads=1, memory_limit=90 * MIB
+            ) as second:
+                await gate.started.acquire()
+                assert server.tasks["waits"].processing_on.address == second.address
+                gate.go.set()
+                await waits
+                gate.go.clear()
+                huge = send("huge", "gate")
+                await until(lambda: "huge" in server.tasks and server.queued, server, first)
+                if leaves:
+                    await first.close()
+                else:
+                    server.handle_worker_status_change("paused", first.address, "test")
+                await gate.started.acquire()
+                assert server.tasks["huge"].processing_on.address == second.address
+                gate.go.set()
+                await huge
+                blocking.go.set()
+                if not leaves:
+                    await blocker
+
+    run(main)
+
+
+def test_nothing_goes_to_who_is_paused_or_retired():
+    """What is at home there, or has its input there, runs elsewhere."""
+
+    async def main():
+        one = {"nthreads": 2}
+        async with cluster(Supervisor, MarsWorker, workers=(one, one), validate=True) as (
+            server,
+            client,
+        ):
+            paused, other = server.workers.values()
+            await client.scatter({"data": -7}, workers=[paused.address])
+            server.handle_worker_status_change("paused", paused, "test")
+            sources = [Task(("source", i), abs, -i) for i in range(20)]
+            graph = annotated(
+                [*sources, Task("use", abs, TaskRef("data"))],
+                mars_band={task.key: 0 for task in sources},
+                mars_mem={task.key: 1 for task in sources},
+            )
+            keys = [*(task.key for task in sources), "use"]
+            futures = client.get(graph, keys, sync=False)
+            assert await client.gather(futures) == [*range(20), 7]
+            assert {ws for key in keys for ws in server.tasks[key].who_has} == {other}
+            server.handle_worker_status_change("running", paused, "test")
+            await client.retire_workers([other.address])
+            again = client.get(
+                annotated([Task("again", abs, TaskRef("use"))]), ["again"], sync=False
+            )
+            assert await client.gather(again) == [7]
+            assert server.tasks["again"].who_has == {paused}
+
+    run(main)
+
+
+def test_outputs_of_shuffles_are_sent_at_once():
+    """Distributed's P2P shuffles count on that: each only learns where it has to run."""
+
+    async def main():
+        gate, barrier = Gates.new("gate"), Gates.new("barrier")
+        async with cluster(Supervisor, MarsWorker, validate=True) as (server, client):
+            outputs = [Task(("out", i), pass_gate, "gate", TaskRef("all")) for i in range(20)]
+            graph = annotated([Task("all", pass_gate, "barrier"), *outputs])
+            futures = client.get(graph, [task.key for task in outputs], sync=False)
+            await barrier.started.acquire()
+            states = [server.tasks[task.key] for task in outputs]
+            assert all(map(server.is_rootish, states))
+            for ts in states:
+                ts._queueable = False
+            barrier.go.set()
+            await until(lambda: states[0].state == "processing", server, *server.test_workers)
+            assert {ts.state for ts in states} == {"processing"}
+            gate.go.set()
+            assert await client.gather(futures) == [1] * 20
 
     run(main)

@@ -1,12 +1,24 @@
 """The placement policy, without any server."""
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import pytest
+from dask.task_spec import DataNode, Task, TaskRef
 from hypothesis import given
 from hypothesis import strategies as st
 
-from marsdask.scheduler.supervisor.placement import Input, Ledger, Placed, Policy, colours, resident
+from marsdask.scheduler.base import Hint
+from marsdask.scheduler.supervisor.hints import coloured
+from marsdask.scheduler.supervisor.placement import (
+    READERS,
+    Ledger,
+    Placed,
+    Policy,
+    Turns,
+    colours,
+    resident,
+)
 
 
 @dataclass(eq=False)
@@ -20,6 +32,7 @@ class Worker:
     nbytes: int = 0
     occupancy: float = 0.0
     processing: list[str] = field(default_factory=list)
+    long_running: list[str] = field(default_factory=list)
 
 
 BUSY = ["something"]
@@ -28,7 +41,7 @@ BUSY = ["something"]
 def test_a_task_goes_to_its_inputs():
     """The worker with most of the bytes wins where nothing else differs."""
     a, b, c = Worker("a", "1"), Worker("b", "2"), Worker("c", "3")
-    task = Placed(10, (Input(100, [a]), Input(300, [b])))
+    task = Placed(10, ((100, [a]), (300, [b])))
     assert Policy().choose(task, [a, b, c]) is b
     assert Policy().moved(task, b) == 100
     assert Policy().moved(task, c) == 400
@@ -37,7 +50,7 @@ def test_a_task_goes_to_its_inputs():
 def test_bytes_of_one_host_are_nearly_free():
     """A neighbour of the data is better than a stranger, and worse than their holder."""
     holder, neighbour, stranger = Worker("a", "1"), Worker("b", "1"), Worker("c", "2")
-    task = Placed(0, (Input(1000, [holder]),))
+    task = Placed(0, ((1000, [holder]),))
     policy = Policy()
     assert [policy.moved(task, one) for one in (holder, neighbour, stranger)] == [0, 50, 1000]
     holder.occupancy, holder.processing = 1.0, BUSY
@@ -48,15 +61,15 @@ def test_work_that_waits_outweighs_small_transfers():
     """A busy holder gives way once the way, which counts four times, is shorter than the queue."""
     holder, idle = Worker("a", "1", occupancy=2.0, processing=BUSY), Worker("b", "2")
     policy = Policy(bandwidth=100.0)
-    assert policy.choose(Placed(0, (Input(40, [holder]),)), [holder, idle]) is idle
-    assert policy.choose(Placed(0, (Input(60, [holder]),)), [holder, idle]) is holder
+    assert policy.choose(Placed(0, ((40, [holder]),)), [holder, idle]) is idle
+    assert policy.choose(Placed(0, ((60, [holder]),)), [holder, idle]) is holder
 
 
 def test_a_free_thread_starts_a_task_at_once():
     """However long the other threads will be at work, it does not wait; among equals they count."""
     holder = Worker("a", "1", nthreads=2, occupancy=2.0, processing=BUSY)
     idle = Worker("b", "2", nthreads=2)
-    assert Policy().choose(Placed(0, (Input(100, [holder]),)), [holder, idle]) is holder
+    assert Policy().choose(Placed(0, ((100, [holder]),)), [holder, idle]) is holder
     assert Policy().choose(Placed(0), [holder, idle]) is idle
 
 
@@ -65,7 +78,7 @@ def test_what_does_not_fit_goes_elsewhere_or_waits():
     holder, other = Worker("a", processing=BUSY), Worker("b", "2", processing=BUSY)
     policy = Policy()
     policy.ledger.promise("t", holder, 500)
-    task = Placed(300, (Input(100, [holder]),))
+    task = Placed(300, ((100, [holder]),))
     assert policy.choose(task, [holder, other]) is other
     policy.ledger.promise("u", other, 500)
     assert policy.choose(task, [holder, other]) is None
@@ -88,6 +101,21 @@ def test_what_is_larger_than_any_share_runs_alone_on_the_largest():
     assert policy.alone(task, []) is None
 
 
+def test_what_waits_for_other_tasks_keeps_none_of_them_from_running():
+    """A task that left its thread to others takes neither the thread nor the worker from them."""
+    seceded = Worker("a", "1", occupancy=1.0, processing=BUSY, long_running=BUSY)
+    stranger, policy = Worker("b", "2", occupancy=0.5), Policy()
+    assert policy.choose(Placed(0, ((10, [seceded]),)), [seceded, stranger]) is seceded
+    assert policy.alone(Placed(1600), [seceded]) is seceded
+
+
+def test_a_worker_without_a_limit_has_a_share_without_end():
+    """Nothing is larger than its share, so nothing is forced on those with limits meanwhile."""
+    small, endless = Worker("a"), Worker("b", "2", memory_limit=0, processing=BUSY)
+    assert Policy().alone(Placed(10**9), [small, endless]) is None
+    assert Policy().choose(Placed(10**9), [small, endless]) is endless
+
+
 def test_unknown_sizes_and_limits_hold_nothing_back():
     """A task without a hint, or a worker without a limit, is placed as if there were room."""
     worker = Worker("a", processing=BUSY)
@@ -99,72 +127,91 @@ def test_unknown_sizes_and_limits_hold_nothing_back():
 
 
 def test_a_worker_that_need_not_spill_is_better():
-    """What is stored counts when there is a choice, and never keeps a task from running."""
-    full, empty = Worker("a", nbytes=990), Worker("b", "2", occupancy=0.5)
-    task = Placed(100, (Input(10, [full]),))
-    assert Policy().choose(task, [full, empty]) is empty
-    assert Policy().choose(task, [full]) is full
+    """What has to leave for the disk costs twice its way; it never keeps a task from running."""
+    full, empty = Worker("a", nbytes=990), Worker("b", "2")
+    policy = Policy(bandwidth=100.0)
+    assert policy.choose(Placed(100, ((100, [full]),)), [full, empty]) is empty
+    assert policy.choose(Placed(100, ((200, [full]),)), [full, empty]) is full
+    assert policy.choose(Placed(100, ((100, [full]),)), [full]) is full
+    policy.ledger.promise("t", empty, 700)
+    assert policy.choose(Placed(50, ((15, [full]),)), [full, empty]) is empty
+    empty.nbytes = 295
+    assert policy.choose(Placed(50, ((15, [full]),)), [full, empty]) is full
+
+
+def test_inputs_that_have_to_come_take_memory_too():
+    """So do those on their way already, of which a worker does not know yet."""
+    one, other = Worker("a", "1", nbytes=400), Worker("b", "2", nbytes=300)
+    policy, task = Policy(bandwidth=100.0), Placed(100, ((600, [Worker("c", "3")]),))
+    assert policy.choose(task, [one, other]) is other
+    policy.coming = {one: 0, other: 300}.__getitem__
+    assert policy.choose(task, [one, other]) is one
 
 
 def test_other_hosts_come_in_where_holders_are_full():
-    """Holders and idle neighbours are looked at; strangers if those spill; all if none has room."""
+    """Holders and neighbours are looked at; strangers if those spill; all if none has room."""
     holder, neighbour = Worker("a", "1", processing=BUSY), Worker("b", "1")
     stranger, busy = Worker("c", "2"), Worker("d", "3", processing=BUSY)
     everyone = [holder, neighbour, stranger, busy]
-    beside = {(False, "1"): [neighbour], (True, "1"): [holder, neighbour]}
     policy = Policy()
 
     def candidates(needs, *holders):
-        task = Placed(needs, (Input(10, holders or [holder]),))
+        task = Placed(needs, ((10, holders or [holder]),))
         there = resident(task.inputs)
         idle = [neighbour, stranger]
 
-        def near(host, busy):
-            return beside.get((busy, host), ())
+        def near(host):
+            return [neighbour, holder] if host == "1" else ()
 
-        return list(policy.candidates(task, there, everyone, idle, near))
+        return set(policy.candidates(task, there, everyone, idle, near))
 
-    assert candidates(10) == [holder, neighbour]
-    assert candidates(10, holder, Worker("gone", "4")) == [holder, neighbour]
+    assert candidates(10) == {holder, neighbour}
+    assert candidates(10, holder, Worker("gone", "4")) == {holder, neighbour}
     holder.nbytes = neighbour.nbytes = 995
-    assert candidates(10) == [holder, neighbour, stranger]
+    assert candidates(10) == {holder, neighbour, stranger}
+    stranger.nbytes = 995
+    assert candidates(10) == {holder, neighbour, stranger, busy}
     for one in (holder, neighbour, stranger):
         policy.ledger.promise(one.name, one, 745)
-    assert candidates(10) == everyone
+    everyone += [Worker(str(n), "5") for n in range(20)]
+    assert len(candidates(10)) == 3 + 8, "some of all"
+    for one in everyone:
+        policy.ledger.promise(one.name, one, 745)
+    assert candidates(10) == set(everyone)
 
 
 def asked(needs, *holders):
     """Return the candidates among busy workers, two on a host, and what was asked of which host."""
     several = [Worker(str(n), f"host-{n // 2}", nthreads=2, processing=BUSY * 2) for n in range(14)]
-    inputs = tuple(Input(nbytes, [several[n] for n in where]) for nbytes, where in holders)
+    inputs = tuple((nbytes, [several[n] for n in where]) for nbytes, where in holders)
     told = []
 
-    def near(host, busy):
-        told.append((host, busy))
-        return [one for one in several if one.host == host and busy]
+    def near(host):
+        told.append(host)
+        return [one for one in several if one.host == host]
 
     task = Placed(needs, inputs)
     found = Policy().candidates(task, resident(inputs), several, several[-1:], near)
-    return [int(one.name) for one in found], told
+    return sorted(int(one.name) for one in found), told
 
 
 def test_a_task_that_has_to_fetch_looks_at_all_on_the_hosts_that_hold_most():
     """They have as little to fetch as holders, and a busy holder of less is on another host."""
-    assert asked(1, (100, [0])) == ([0], [("host-0", False)])
-    assert asked(1, (100, [0]), (50, [2])) == ([0, 2, 1], [("host-0", True)])
+    assert asked(1, (100, [0])) == ([0, 1], ["host-0"])
+    assert asked(1, (100, [0]), (50, [2])) == ([0, 1, 2], ["host-0"])
     assert asked(1, (100, [0]), (50, [2]), (50, [3])) == (
-        [0, 2, 3, 1],
-        [("host-0", True), ("host-1", True)],
+        [0, 1, 2, 3],
+        ["host-0", "host-1"],
     )
 
 
 def test_of_many_hosts_that_hold_the_same_a_few_are_asked_in_turn():
     """So a decision about a thousand holders asks four hosts, and the next one four others."""
     policy, hosts = Policy(), [f"host-{n}" for n in range(10)]
-    inputs = tuple(Input(7, [Worker(host, host)]) for host in hosts)
+    inputs = tuple((7, [Worker(host, host)]) for host in hosts)
     told = []
 
-    def near(host, busy):
+    def near(host):
         told.append(host)
         return ()
 
@@ -177,10 +224,19 @@ def test_what_can_start_beside_its_input_asks_nobody():
     """A free thread of its holder is as good as any, so no others are looked at."""
     holder = Worker("a", nthreads=2, processing=BUSY)
 
-    def near(host, busy):
+    def near(host):
         pytest.fail("asked for others")
 
-    assert Policy().place(Placed(1, (Input(5, [holder]),)), [holder], (), near) is holder
+    assert Policy().place(Placed(1, ((5, [holder]),)), [holder], (), near) is holder
+
+
+@given(st.integers(0, 30), st.integers(1, 10))
+def test_everybody_has_a_turn(length, count):
+    """A few at a time, all of a list are met in as many turns as it takes."""
+    turns, those = Turns(), list(range(length))
+    found = [turns.some(those, count) for _ in range(-(-length // count))]
+    assert all(len(some) == min(length, count) for some in found)
+    assert {one for some in found for one in some} == set(those)
 
 
 def test_nobody_to_ask():
@@ -220,22 +276,34 @@ def test_colours_are_runs_of_neighbours(count, workers):
     assert max(counts) - min(counts) <= 1
 
 
+def test_what_many_read_has_no_colour():
+    """Operands of a product would be beside each other, and all their readers wait there."""
+    sources = [Task(("source", i), abs, i) for i in range(4)]
+    operand, scattered = Task("operand", abs, 1), DataNode("data", 1)
+    readers = [Task(("product", i), max, TaskRef("operand"), i) for i in range(READERS + 1)]
+    readers += [Task(("block", i), max, TaskRef(("source", 0)), i) for i in range(READERS)]
+    graph = {task.key: task for task in (*sources, operand, scattered, *readers)}
+    hints: dict[Any, Hint] = {("source", 3): Hint(affinity="mine"), "operand": Hint(peak=1)}
+    found = coloured(graph, hints, 2)
+    assert [found[task.key].affinity for task in sources] == [0, 0, 1, "mine"]
+    assert found["operand"] == Hint(peak=1)
+    assert set(found) == {"operand", *(task.key for task in sources)}
+    assert coloured(graph, hints, 0) == hints
+
+
 @given(st.data())
 def test_bytes_are_counted_once_for_all_workers(data):
     """What is resident tells of each worker what a look at each input would."""
     workers = [Worker(str(n), host=f"host-{n % 3}") for n in range(6)]
     some = st.lists(st.sampled_from(workers), unique=True, max_size=4)
-    inputs = tuple(
-        Input(nbytes, holders)
-        for nbytes, holders in data.draw(st.lists(st.tuples(st.integers(0, 1000), some)))
-    )
+    inputs = tuple(data.draw(st.lists(st.tuples(st.integers(0, 1000), some))))
     policy, task = Policy(), Placed(0, inputs)
     there = resident(inputs)
     for worker in workers:
         expected = 0.0
-        for one in inputs:
-            near = any(holder.host == worker.host for holder in one.holders)
-            if worker not in one.holders:
-                expected += one.nbytes * (policy.same_host if near else 1)
+        for nbytes, holders in inputs:
+            near = any(holder.host == worker.host for holder in holders)
+            if worker not in holders:
+                expected += nbytes * (policy.same_host if near else 1)
         assert policy.moved(task, worker) == pytest.approx(expected)
         assert policy.moved(task, worker, there) == pytest.approx(expected)
