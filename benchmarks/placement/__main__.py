@@ -6,12 +6,23 @@ import argparse
 import sys
 import time
 
-from benchmarks.placement.machine import Hardware
+from benchmarks.placement.machine import GIB, Hardware
 from benchmarks.placement.rules import RULES
 from benchmarks.placement.simulate import Figures, Simulation
 from benchmarks.placement.traces import TRACES
 
-_HEAD = ("graph", "tasks", "rule", "seconds", "idle", "GB moved", "GB in host", "fullest GB", "us")
+_HEAD = (
+    "graph",
+    "tasks",
+    "rule",
+    "seconds",
+    "idle",
+    "GB moved",
+    "GB in host",
+    "fullest GB",
+    "GB spilled",
+    "us",
+)
 
 
 def row(name: str, tasks: int, rule: str, figures: Figures, threads: int) -> str:
@@ -25,6 +36,7 @@ def row(name: str, tasks: int, rule: str, figures: Figures, threads: int) -> str
         f"{figures.between_hosts / 1e9:,.1f}",
         f"{figures.within_hosts / 1e9:,.1f}",
         f"{figures.fullest / 1e9:.2f}",
+        f"{figures.spilled / 1e9:,.1f}",
         f"{figures.deciding / tasks * 1e6:.1f}",
     )
     return f"| {' | '.join(cells)} |"
@@ -37,10 +49,13 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--workers", type=int, default=Hardware.workers)
     parser.add_argument("--per-host", type=int, default=Hardware.per_host)
     parser.add_argument("--threads", type=int, default=Hardware.nthreads, help="of each worker")
+    parser.add_argument("--memory", type=float, default=8, help="GiB of each worker")
     parser.add_argument("--graphs", default="", help="beginnings of names: map,tree")
     parser.add_argument("--rules", default="", help="beginnings of names: mars")
     args = parser.parse_args(argv)
-    hardware = Hardware(workers=args.workers, per_host=args.per_host, nthreads=args.threads)
+    hardware = Hardware(
+        args.workers, args.per_host, nthreads=args.threads, memory=int(args.memory * GIB)
+    )
     began = time.process_time()
     print(f"| {' | '.join(_HEAD)} |\n|{'---|' * len(_HEAD)}")
     graphs, rules = tuple(args.graphs.split(",")), tuple(args.rules.split(","))

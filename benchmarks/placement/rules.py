@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 
 from benchmarks.placement.machine import Worker
-from marsdask.scheduler.supervisor.placement import Placed, Policy, resident
+from marsdask.scheduler.supervisor.placement import STRANGERS, Placed, Policy, Turns, resident
 
 
 class Ours:
@@ -20,7 +20,9 @@ class Ours:
         self.promise = self._policy.ledger.promise
         self.settle = self._policy.ledger.settle
         self.transfer = self._policy.transfer
+        self.fits = self._policy.fits
         self._hosts: dict[str, list[Worker]] = {}
+        self._turns = Turns()
 
     def source(self, task: Placed[Worker], idle: Collection[Worker]) -> Worker | None:
         """Choose for a task without inputs, among the workers that have a free slot."""
@@ -31,8 +33,11 @@ class Ours:
     ) -> Worker | None:
         """Choose for another; ``None`` if it has to wait until a task ends."""
 
-        def near(host: str, busy: bool) -> Iterable[Worker]:
-            return (worker for worker in self._hosts[host] if busy or worker in idle)
+        def near(host: str) -> list[Worker]:
+            there = self._hosts[host]
+            if len(there) <= STRANGERS:
+                return there
+            return [one for one in there if one in idle] + self._turns.some(there, STRANGERS)
 
         if not self._hosts:
             for worker in workers:
@@ -71,8 +76,12 @@ class Stock:
 
     def transfer(self, task: Placed[Worker], worker: Worker) -> float:
         """Return the seconds to bring a task's inputs to a worker that may steal it."""
-        missing = (one.nbytes for one in task.inputs if worker not in one.holders)
+        missing = [nbytes for nbytes, holders in task.inputs if worker not in holders]
         return sum(missing) / self._bandwidth
+
+    def fits(self, task: Placed[Worker], worker: Worker) -> bool:
+        """Say yes: memory is nobody's business."""
+        return True
 
     def promise(self, task: int, worker: Worker, nbytes: int) -> None:
         """Keep no ledger."""

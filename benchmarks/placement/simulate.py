@@ -2,8 +2,10 @@
 
 What is the same for all rules, and as in distributed: tasks without inputs wait in one queue and
 are handed out while workers have free slots, others are placed when their inputs are there, a
-worker runs the earliest of its tasks whose inputs have come, and whoever has nothing to do takes a
-task from somebody who has too much, if that ends it sooner.
+worker runs the earliest of its tasks whose inputs have come, and whoever has too little to do takes
+a task from somebody who has too much, if that ends it sooner. What a worker has no memory for goes
+to its disk, the longest unused first, and is read from there when it is needed. Copies are dropped
+once there are more than tasks that need them.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ from typing import Any
 from benchmarks.placement.machine import Hardware, Worker
 from benchmarks.placement.rules import Rule
 from benchmarks.placement.traces import Trace
-from marsdask.scheduler.supervisor.placement import Input, Placed, colours
+from marsdask.scheduler.supervisor.placement import READERS, Placed, colours
 
 #: How many others are asked by whoever has nothing to do.
 _ASKED = 8
@@ -43,7 +45,9 @@ class Figures:
     between_hosts: int = 0
     within_hosts: int = 0
     fullest: int = 0
-    """The most bytes that any worker held."""
+    """The most bytes that any worker had in memory."""
+    spilled: int = 0
+    """All bytes that were written to disks."""
     stolen: int = 0
     done: int = 0
     deciding: float = 0.0
@@ -72,11 +76,13 @@ class Simulation:
         self._waits = [len(set(inputs)) for inputs in trace.inputs]
         self._users = [len(consumers) for consumers in self._consumers]
         self._holders: dict[int, dict[Worker, None]] = {}
-        self._slots = dict.fromkeys(self._workers)
-        self._idle = dict.fromkeys(self._workers)
+        # A scheduler keeps these in sets: neighbours of one host are not next to each other there.
+        self._slots = dict.fromkeys(self._random.sample(self._workers, len(self._workers)))
+        self._idle = dict.fromkeys(self._slots)
         self._busy: dict[Worker, None] = {}
         self._full = math.ceil(hardware.nthreads * hardware.saturation)
         self._held_back: list[int] = []
+        """A heap of those that fit nowhere; the first of them is not overtaken by the others."""
         self._queue_sources()
         self.figures = Figures()
 
@@ -87,9 +93,8 @@ class Simulation:
         self._home: dict[int, Worker] = {}
         self._own: dict[Worker, deque[int]] = {}
         if self._rule.colours:
-            for task, colour in zip(
-                sources, colours(len(sources), len(self._workers)), strict=True
-            ):
+            own = [task for task in sources if len(self._consumers[task]) <= READERS]
+            for task, colour in zip(own, colours(len(own), len(self._workers)), strict=True):
                 worker = self._workers[colour]
                 self._home[task] = worker
                 self._own.setdefault(worker, deque()).append(task)
@@ -108,6 +113,7 @@ class Simulation:
             raise RuntimeError(f"{len(self._trace) - self.figures.done} tasks never ran")
         self.figures.seconds = self._now
         self.figures.fullest = max(worker.most for worker in self._workers)
+        self.figures.spilled = sum(worker.spilled for worker in self._workers)
         return self.figures
 
     def _at(self, when: float, kind: int, task: int, worker: Worker) -> None:
@@ -115,18 +121,18 @@ class Simulation:
         heapq.heappush(self._events, (when, self._count, kind, task, worker))
 
     def _described(self, task: int) -> Placed[Worker]:
-        trace = self._trace
-        inputs = tuple(Input(trace.nbytes[one], self._holders[one]) for one in trace.inputs[task])
-        return Placed(trace.needs(task), inputs)
+        nbytes, holders = self._trace.nbytes, self._holders
+        inputs = tuple([(nbytes[one], holders[one]) for one in self._trace.inputs[task]])
+        return Placed(self._trace.needs(task), inputs)
 
     def _hand_out(self) -> None:
         """Give sources to free slots, at home if they can."""
         while self._slots and (task := self._next_source()) is not None:
             home = self._home.get(task)
-            if home is not None and home in self._slots:
+            described = self._described(task)
+            if home is not None and home in self._slots and self._rule.fits(described, home):
                 chosen: Worker | None = home
             else:
-                described = self._described(task)
                 chosen = self._decided(self._rule.source, described, self._slots)
             if chosen is None:
                 return
@@ -170,6 +176,7 @@ class Simulation:
 
     def _assign(self, task: int, worker: Worker) -> None:
         self._rule.promise(task, worker, self._trace.needs(task))
+        worker.want(self._trace.inputs[task])
         came = self._fetch(task, worker)
         cost = self._trace.seconds[task] + (came - self._now)
         worker.processing[task] = cost
@@ -183,23 +190,26 @@ class Simulation:
 
     def _fetch(self, task: int, worker: Worker) -> float:
         """Bring the inputs, one after the other, and return when the last one is there."""
-        last = self._now
+        last = now = self._now
         for one in self._trace.inputs[task]:
-            holders = self._holders[one]
+            holders, nbytes = self._holders[one], self._trace.nbytes[one]
             if worker in holders:
-                last = max(last, worker.coming.get(one, 0.0))
+                last = max(last, worker.coming.get(one, 0.0), worker.use(one, nbytes, now))
                 continue
-            nbytes = self._trace.nbytes[one]
-            if any(holder.host == worker.host for holder in holders):
+            beside = next((holder for holder in holders if holder.host == worker.host), None)
+            if beside is not None:
                 speed = self._hardware.local_bandwidth
                 self.figures.within_hosts += nbytes
             else:
                 speed = self._hardware.bandwidth
                 self.figures.between_hosts += nbytes
-            worker.link_free = max(self._now, worker.link_free) + nbytes / speed
-            worker.coming[one] = last = worker.link_free
+            if one in (beside or next(iter(holders))).on_disk:
+                speed = min(speed, self._hardware.disk)
+            worker.link_free = max(now, worker.link_free) + nbytes / speed
+            worker.coming[one] = worker.link_free
+            last = max(last, worker.link_free)
             holders[worker] = None
-            worker.hold(nbytes)
+            worker.hold(one, nbytes, now)
         return last
 
     def _looked_at(self, worker: Worker) -> None:
@@ -229,29 +239,48 @@ class Simulation:
         worker.occupancy = max(0.0, worker.occupancy - worker.processing.pop(task))
         self._rule.settle(task)
         self._holders[task] = {worker: None}
-        worker.hold(trace.nbytes[task])
-        for one in (*trace.inputs[task], *(() if self._consumers[task] else (task,))):
-            self._users[one] -= 1
-            if self._users[one] <= 0:
-                self._release(one)
+        worker.hold(task, trace.nbytes[task], self._now)
+        worker.leave(trace.inputs[task])
+        for one in trace.inputs[task]:
+            self._used(one, worker)
+        if not self._consumers[task]:
+            self._release(task)
         self._looked_at(worker)
         self._start(worker)
-        held_back, self._held_back = self._held_back, []
-        ready = [one for one in self._consumers[task] if self._is_ready(one)]
-        self._held_back = [one for one in heapq.merge(held_back, ready) if not self._place(one)]
+        for one in self._consumers[task]:
+            if self._is_ready(one) and not self._place(one):
+                heapq.heappush(self._held_back, one)
+        while self._held_back and self._place(self._held_back[0]):
+            heapq.heappop(self._held_back)
         if not self._held_back:
             self._hand_out()
-        if not worker.processing:
+        if worker in self._idle:
             self._steal(worker)
+        elif self._busy and self._idle:
+            idle = next(iter(self._idle))
+            self._idle[idle] = self._idle.pop(idle)  # others have a turn before it has another
+            self._steal(idle)
 
     def _is_ready(self, task: int) -> bool:
         self._waits[task] -= 1
         return not self._waits[task]
 
+    def _used(self, task: int, worker: Worker) -> None:
+        """Let go of a result that nobody else needs, or of a copy if more are there than readers.
+
+        Distributed's active memory manager drops those, though every two seconds only.
+        """
+        self._users[task] -= 1
+        holders = self._holders[task]
+        if not self._users[task]:
+            self._release(task)
+        elif len(holders) > self._users[task] and task not in worker.wanted:
+            del holders[worker]
+            worker.release(task, self._trace.nbytes[task])
+
     def _release(self, task: int) -> None:
         for holder in self._holders.pop(task):
-            holder.hold(-self._trace.nbytes[task])
-            holder.coming.pop(task, None)
+            holder.release(task, self._trace.nbytes[task])
 
     def _steal(self, thief: Worker) -> None:
         """Take a task that waits elsewhere, if it ends sooner here: distributed's condition.
@@ -264,13 +293,16 @@ class Simulation:
             if not victim.ready:
                 continue
             task = victim.ready[-1]  # any leaf of the heap can go
-            seconds = self._trace.seconds[task]
-            transfer = self._rule.transfer(self._described(task), thief)
-            waits = victim.occupancy / victim.nthreads
-            if transfer < least and transfer + seconds <= waits - seconds / 2:
+            spare = victim.occupancy / victim.nthreads - 1.5 * self._trace.seconds[task]
+            if spare < 0:
+                continue  # even if nothing had to be brought
+            described = self._described(task)
+            transfer = self._rule.transfer(described, thief)
+            if transfer < least and transfer <= spare and self._rule.fits(described, thief):
                 chosen, least = victim, transfer
         if chosen is not None:
             task = chosen.ready.pop()
+            chosen.leave(self._trace.inputs[task])
             chosen.occupancy = max(0.0, chosen.occupancy - chosen.processing.pop(task))
             self._looked_at(chosen)
             self.figures.stolen += 1

@@ -33,8 +33,11 @@ class Trace:
         return len(self.inputs)
 
     def needs(self, task: int) -> int:
-        """Return the bytes that a task was said to take: its inputs and its result."""
-        return self.nbytes[task] + sum(self.nbytes[one] for one in self.inputs[task])
+        """Return the bytes that a task was said to take: its result, and as much to work in.
+
+        As the compiler says it of most kernels. Inputs are not counted: tasks share them.
+        """
+        return 2 * self.nbytes[task]
 
     def consumers(self) -> list[list[int]]:
         """Return who needs each task."""

@@ -9,6 +9,7 @@ from benchmarks.placement.machine import Hardware
 from benchmarks.placement.rules import RULES, Ours, Stock
 from benchmarks.placement.simulate import Figures, Simulation
 from benchmarks.placement.traces import (
+    MIB,
     TRACES,
     Trace,
     all_to_all,
@@ -93,3 +94,32 @@ def test_the_table(capsys):
     assert len(lines) == 1 + 2 * len(RULES)
     assert main(["--tasks", "50", "--workers", "2", "--graphs", "map", "--rules", "mars"]) == 0
     assert "distributed" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("make", [tree_reduction, matmul])
+def test_what_does_not_fit_in_memory_goes_to_disk(make, rule):
+    """No worker has more in memory than it has memory for, and every task runs all the same."""
+    trace, small = make(500), Hardware(workers=4, per_host=2, memory=100 * MIB)
+    figures = simulate(trace, rule, small)
+    assert figures.done == len(trace)
+    assert figures.fullest <= small.memory
+    assert figures.spilled > 0
+    assert simulate(trace, rule).spilled == 0
+
+
+def test_no_worker_is_promised_more_than_its_share():
+    """Whether a task is placed, or stolen."""
+    hardware = Hardware(workers=8, per_host=2, memory=200 * MIB)
+    rule, most = Ours(hardware.bandwidth), 0
+    promise = rule.promise
+
+    def noted(task, worker, nbytes):
+        nonlocal most
+        promise(task, worker, nbytes)
+        most = max(most, rule._policy.ledger.on(worker))
+
+    rule.promise = noted
+    figures = Simulation(all_to_all(500), hardware, rule).run()
+    assert figures.stolen > 0
+    assert 0 < most <= rule._policy.soft * hardware.memory
