@@ -28,6 +28,9 @@ TOLL = 4.0
 #: Of the workers that hold no input of a task, how many that have little to do are looked at.
 STRANGERS = 8
 
+#: With how many tasks for each thread a worker has too many for another to stay beside its input.
+QUEUE = 2
+
 #: Of the hosts that hold most of a task's inputs, on how many everybody is looked at.
 HOSTS = 4
 
@@ -105,6 +108,11 @@ def resident(inputs: Iterable[Input[W]]) -> Resident[W]:
 def share(worker: WorkerView) -> float:
     """Return the memory of a worker, which has no end if none is stated."""
     return worker.memory_limit or math.inf
+
+
+def free(worker: WorkerView) -> bool:
+    """Say whether a worker has a thread for a task."""
+    return len(worker.processing) - len(worker.long_running) < worker.nthreads
 
 
 def nothing(worker: WorkerView) -> int:
@@ -237,7 +245,8 @@ class Policy:
         """Return the workers to choose from: holders, and others of the hosts that hold the most.
 
         ``near`` tells of a host who is there, the idle first. A task of one input that can start
-        beside it stays there. Any other has to wait or to fetch something wherever it runs: from
+        beside it stays there, or goes to who is idle unless many wait there: what a chain goes
+        on with is the next to run. One of several has to fetch some wherever it runs: from
         another host if only holders are looked at, of which one has less to do.
 
         Another host could start the one task sooner, while the link is taken from others; where
@@ -245,17 +254,20 @@ class Policy:
         holders would have to spill, or have no room: first who is idle, then some of all.
         """
         holders = [holder for holder in there.by_worker if holder in everyone]
-        if len(task.inputs) <= 1:
+        patient = len(task.inputs) <= 1
+        if patient:
             for one in holders:
-                free = len(one.processing) - len(one.long_running) < one.nthreads
-                if free and not self._full(task, one, there):
+                if free(one) and not self._full(task, one, there):
                     return holders
+            patient = any(len(one.processing) <= QUEUE * one.nthreads for one in holders)
         most = max(there.by_host.values(), default=0)
         hosts = [host for host, nbytes in there.by_host.items() if nbytes == most]
         # The likeliest come first, so that most others are not looked at for long.
         found: dict[W, None] = {}
         for host in self._hosts.some(hosts, HOSTS):
-            found.update(dict.fromkeys(itertools.islice(near(host), STRANGERS)))
+            for one in itertools.islice(near(host), STRANGERS):
+                if not patient or free(one):
+                    found[one] = None
         found.update(dict.fromkeys(holders))
         if any(not self._full(task, one, there) for one in found):
             return found

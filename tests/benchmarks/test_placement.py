@@ -123,3 +123,11 @@ def test_no_worker_is_promised_more_than_its_share():
     figures = Simulation(all_to_all(500), hardware, rule).run()
     assert figures.stolen > 0
     assert 0 < most <= rule._policy.soft * hardware.memory
+
+
+def test_chains_stay_where_they_began():
+    """The next task of a chain is the next to run there, though others wait already."""
+    trace = map_chains(500)
+    figures = simulate(trace, Ours)
+    moved = figures.within_hosts + figures.between_hosts
+    assert moved < sum(trace.nbytes) / 20, "the last ones may be stolen"

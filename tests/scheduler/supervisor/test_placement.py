@@ -180,9 +180,11 @@ def test_other_hosts_come_in_where_holders_are_full():
     assert candidates(10) == set(everyone)
 
 
-def asked(needs, *holders):
+def asked(needs, *holders, waits=4):
     """Return the candidates among busy workers, two on a host, and what was asked of which host."""
-    several = [Worker(str(n), f"host-{n // 2}", nthreads=2, processing=BUSY * 2) for n in range(14)]
+    several = [
+        Worker(str(n), f"host-{n // 2}", nthreads=2, processing=BUSY * waits) for n in range(14)
+    ]
     inputs = tuple((nbytes, [several[n] for n in where]) for nbytes, where in holders)
     told = []
 
@@ -197,7 +199,8 @@ def asked(needs, *holders):
 
 def test_a_task_that_has_to_fetch_looks_at_all_on_the_hosts_that_hold_most():
     """They have as little to fetch as holders, and a busy holder of less is on another host."""
-    assert asked(1, (100, [0])) == ([0, 1], ["host-0"])
+    assert asked(1, (100, [0])) == ([0], ["host-0"]), "who is idle, if anybody were"
+    assert asked(1, (100, [0]), waits=5) == ([0, 1], ["host-0"]), "it is its turn much later"
     assert asked(1, (100, [0]), (50, [2])) == ([0, 1, 2], ["host-0"])
     assert asked(1, (100, [0]), (50, [2]), (50, [3])) == (
         [0, 1, 2, 3],
