@@ -41,6 +41,9 @@ from .held import Held
 #: Seconds that an address is given to answer.
 PATIENCE = 10.0
 
+#: Seconds more for distributed to say itself why that is not so.
+_GRACE = 0.5
+
 #: Share of the workers' memory that plans count on.
 SHARE = 0.75
 
@@ -164,7 +167,7 @@ class DaskScheduler:
         """Drop one Future of each key."""
         self._held.release(keys)
 
-    def _end(self, handle: Submission, hold: bool) -> bool:
+    def forget(self, handle: Submission, hold: bool) -> bool:
         """Forget a submission that ends, and its results unless they stay held; False if it did."""
         with self._held.exclusive():
             if handle not in self._running:
@@ -224,13 +227,16 @@ def _reason(error: BaseException | None) -> str:
     words = ""
     while error is not None:
         words, error = str(error) or words, error.__cause__
-    return words
+    return words or "who listens there does not answer"
 
 
 async def _greet(address: str, seconds: float, security: Security) -> dict[str, Any]:
-    peer = await connect(address, seconds, **security.get_connection_args("client"))
-    await peer.write({"op": "identity", "n_workers": 0, "reply": True})
-    told: dict[str, Any] = await asyncio.wait_for(peer.read(), seconds)
+    # distributed waits for ever for the greeting of whoever accepts its connection; where nobody
+    # does it says why, in its time.
+    async with asyncio.timeout(seconds + _GRACE):
+        peer = await connect(address, seconds, **security.get_connection_args("client"))
+        await peer.write({"op": "identity", "n_workers": 0, "reply": True})
+        told: dict[str, Any] = await peer.read()
     await peer.close()
     with suppress(CommClosedError, asyncio.TimeoutError):
         # A websocket is closed once the other side has agreed.
@@ -252,7 +258,7 @@ class _ClusterSubmission(Submission):
         pending = [future for future in futures.values() if future.status != "finished"]
         self._missing = {future.key for future in pending}
         self.emit(GraphSubmitted(len(pending)))
-        if not pending and self._scheduler._end(self, hold=True):
+        if not pending and self._scheduler.forget(self, hold=True):
             self.finish("done")
         for future in pending:
             future.add_done_callback(self._arrived)
@@ -270,7 +276,7 @@ class _ClusterSubmission(Submission):
             last = not self._missing
         # A cluster tells neither size nor time of a task without being asked for each.
         self.emit(TaskDone(future.key, 0, 0.0))
-        if last and self._scheduler._end(self, hold=True):
+        if last and self._scheduler.forget(self, hold=True):
             self.finish("done")
 
     def _fail(self, future: Future[Any]) -> None:
@@ -280,21 +286,23 @@ class _ClusterSubmission(Submission):
             failed = self._blamed(future)
         else:
             error, failed = ResultLost(future.key), future.key
-        if self._scheduler._end(self, hold=False):
+        if self._scheduler.forget(self, hold=False):
             self.emit(TaskFailed(failed, error))
             self.finish("failed", error, failed)
 
     def _blamed(self, future: Future[Any]) -> Key:
         client = future.client
         try:
-            key = client.sync(client.scheduler.get_error_cause, keys=[future.key])
+            # Whoever waits for the handle must not wait for the cluster's answer, too.
+            ask = client.scheduler.get_error_cause
+            key = client.sync(ask, keys=[future.key], callback_timeout=PATIENCE)
         except OSError:
             return future.key
         return tuple(key) if isinstance(key, list) else key or future.key
 
     def cancel(self) -> None:
         """Release the futures: what nobody else wants the cluster drops."""
-        if self._scheduler._end(self, hold=False):
+        if self._scheduler.forget(self, hold=False):
             self.finish("cancelled")
 
 

@@ -52,7 +52,7 @@ def cull(
 ) -> tuple[dict[Key, GraphNode], set[Key]]:
     """Return the part of the graph that has to run for ``keys``, and the held keys that it needs.
 
-    Raises as :func:`~.state.plan` for keys that are neither defined nor held, and for cycles.
+    Raises as :func:`~.plan.plan` for keys that are neither defined nor held, and for cycles.
     """
     needed = {key: graph[key] for key in plan(graph, keys, held)}
     inputs = {key for key in keys if key not in needed}

@@ -203,7 +203,13 @@ class Engine:
         # Under the lock, though it takes a moment: closing joins what is in the list.
         name = f"marsdask-{len(self.threads)}"
         thread = threading.Thread(target=self.work, name=name, daemon=True)
-        thread.start()
+        try:
+            thread.start()
+        except RuntimeError:  # the system allows no more
+            if not self.threads:
+                raise
+            self.nthreads = len(self.threads)
+            return
         self.threads.append(thread)
 
     def _let_go(self) -> None:

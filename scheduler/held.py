@@ -29,10 +29,12 @@ class Held(Generic[T]):
     @contextlib.contextmanager
     def exclusive(self) -> Iterator[dict[Key, list[T]]]:
         """Give the table to one thread."""
-        with self._lock:
-            self._drop_released()
-            yield self._entries
-        self._settle()
+        try:
+            with self._lock:
+                self._drop_released()
+                yield self._entries
+        finally:
+            self._settle()
 
     def get(self, keys: Sequence[Key]) -> list[T]:
         """Return an entry of each key; ``KeyError`` names one without any."""

@@ -105,10 +105,11 @@ class LocalScheduler:
         handle = LocalHandle(self, keys, callbacks, self._engine.level + drive)
         try:
             self._engine.submit(graph, handle.keys, hints or _NO_HINTS, handle.job, drive=drive)
-        except KeyboardInterrupt:  # the caller gets no handle to let go of it by
-            handle.cancel()
-            if handle.state == "done":
-                self.release(handle.keys)
+        except BaseException:  # the caller gets no handle to let go of it by
+            if handle.job.wanted or handle.job.state is not None:
+                handle.cancel()
+                if handle.state == "done":
+                    self.release(handle.keys)
             raise
         return handle
 

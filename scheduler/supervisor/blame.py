@@ -43,7 +43,7 @@ async def _ran(nanny: str, connection_args: dict[str, Any]) -> set[Any] | None:
             rpc(nanny, connection_args=connection_args) as peer,
         ):
             found = await peer.mars_ran()
-    except (OSError, AttributeError) as error:  # gone too, or a stock one
+    except Exception as error:  # noqa: BLE001 - gone too, mostly; whatever it says, its worker goes
         logger.info("%s does not tell what its worker ran: %r", nanny, error)
         return None
     return None if found is None else set(found)

@@ -26,22 +26,30 @@ _SLICE = 5000
 
 
 class Failed(Exception):
-    """A task failed: its key, and its exception as the scheduler has it."""
+    """A task failed: its key, and its exception as the scheduler has it, with what that says."""
 
-    def __init__(self, key: Key, error: Any) -> None:
+    def __init__(self, key: Key, error: Any, text: str | None = None) -> None:
         super().__init__(key)
         self.key = key
         self._error = error
+        self._text = text
 
     def error(self) -> BaseException:
         """Return the exception; it is unpickled, so not in the event loop."""
+        try:
+            found = self._unpickled()
+        except Exception as error:  # noqa: BLE001 - unpickling may raise whatever it likes
+            substitute = RuntimeError(self._text or f"{self.key!r} failed")
+            substitute.add_note(f"The supervisor cannot load the exception: {error!r}")
+            return substitute
+        return found if isinstance(found, BaseException) else RuntimeError(str(found))
+
+    def _unpickled(self) -> Any:
         found = self._error
         if isinstance(found, Serialized):
             found = deserialize(found.header, found.frames)
         found = getattr(found, "data", found)  # one that has not left this process
-        if isinstance(found, bytes):
-            found = pickle.loads(found)
-        return found if isinstance(found, BaseException) else RuntimeError(str(found))
+        return pickle.loads(found) if isinstance(found, bytes) else found
 
 
 @dataclass
@@ -186,7 +194,7 @@ class Flight:
         elif finish == "erred":
             task = self._scheduler.tasks[key]
             blamed = task.exception_blame or task
-            self._fail(Failed(blamed.key, blamed.exception))
+            self._fail(Failed(blamed.key, blamed.exception, blamed.exception_text))
         elif finish == "forgotten" and key in self._window_of:
             self._fail(ResultLost(key))
 

@@ -13,7 +13,6 @@ import pickle
 import sys
 import time
 import uuid
-from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
@@ -59,6 +58,8 @@ class Job:
     session: str
     name: str
     client: str
+    packed: bytes = b""
+    """What the client sent, until it is unpacked: arrays of its own may be in it."""
     state: str = "pending"
     start: float = field(default_factory=time.time)
     end: float | None = None
@@ -68,7 +69,7 @@ class Job:
     done: int = 0
     error: str | None = None
     outcome: bytes = b""
-    """Pickled: what it came to, or how it failed."""
+    """Pickled: what it came to, or how it failed; until it is told."""
     outline: Mapping[str, tuple[str, tuple[str, ...]]] = field(default_factory=dict)
     """The nodes of its expression: {name: (what it is, names of its inputs)}."""
     counts: dict[str, list[int]] = field(default_factory=dict)
@@ -84,6 +85,11 @@ class Job:
         owner = self.owners.get(name_of(key))
         if owner is not None:
             self.counts.setdefault(owner, [0, 0])[part] += 1
+
+    def over(self, task: asyncio.Task[None]) -> None:
+        """Take note that nothing drives it any more, which may have been so from the beginning."""
+        if not self.ended:
+            self.end, self.state, self.task = time.time(), "cancelled", None
 
     @property
     def ended(self) -> bool:
@@ -115,7 +121,7 @@ class Jobs(SchedulerPlugin):
     def __init__(self, scheduler: Any) -> None:
         self.scheduler = scheduler
         self.jobs: dict[str, Job] = {}
-        self._order: deque[str] = deque()
+        """By number, the oldest first."""
         self._watch = Watch()
         self._threads = ThreadPoolExecutor(1, thread_name_prefix="marsdask-jobs")
         self._client: Client | None = None
@@ -135,12 +141,14 @@ class Jobs(SchedulerPlugin):
         if client not in self.scheduler.clients:
             # Nobody would free what it keeps in the name of a client that has gone.
             raise ConnectionError(f"the client {client} is not connected")
-        job = Job(uuid.uuid4().hex, session, name, client)
+        job = Job(uuid.uuid4().hex, session, name, client, compilation)
         self.jobs[job.id] = job
-        self._order.append(job.id)
-        while len(self._order) > _REMEMBERED and self.jobs[self._order[0]].ended:
-            del self.jobs[self._order.popleft()]
-        job.task = asyncio.ensure_future(self._drive(job, compilation))
+        if len(self.jobs) > _REMEMBERED:
+            ended = [number for number, one in self.jobs.items() if one.ended]
+            for number in ended[: len(self.jobs) - _REMEMBERED]:
+                del self.jobs[number]
+        job.task = asyncio.ensure_future(self._drive(job))
+        job.task.add_done_callback(job.over)
         return job.id
 
     async def job(self, *, job: str, seen: int = -1) -> dict[str, Any]:
@@ -153,7 +161,8 @@ class Jobs(SchedulerPlugin):
             raise ConnectionError("the supervisor ends")
         news = self.told(found)
         if found.ended:
-            news["outcome"] = found.outcome
+            # It names every chunk of the results, and jobs are remembered for long.
+            news["outcome"], found.outcome = found.outcome, b""
         return news
 
     async def cancel(self, *, job: str) -> None:
@@ -164,7 +173,7 @@ class Jobs(SchedulerPlugin):
 
     async def list(self) -> list[dict[str, Any]]:
         """Return all jobs, the oldest first."""
-        return [self.told(self.jobs[number]) for number in self._order]
+        return [self.told(job) for job in self.jobs.values()]
 
     def told(self, job: Job) -> dict[str, Any]:
         """Return what there is to say of a job, and why it waits if it does."""
@@ -186,7 +195,7 @@ class Jobs(SchedulerPlugin):
     def _leave(self, jobs: Iterable[Job], client: str) -> None:
         for job in jobs:
             if job.client == client and job.left is None:
-                job.left = time.time()
+                job.left, job.outcome = time.time(), b""
                 if job.task is not None:
                     job.task.cancel()
 
@@ -201,32 +210,37 @@ class Jobs(SchedulerPlugin):
         if self._client is not None:
             await self._client.close()
 
-    async def _drive(self, job: Job, data: bytes) -> None:
-        job.state = "running"
-        state, outcome = "failed", b""
+    async def _drive(self, job: Job) -> None:
+        state, job.state = "failed", "running"
         try:
-            compilation = await self._apart(unpacked, data)
-            workers = self.scheduler.workers.values()
-            limits = [(ws.nthreads, ws.memory_limit) for ws in workers]
-            shared = together(ws.extra for ws in workers)
-            compilation.fit(replace(pooled(limits, WINDOW), shared_memory=shared))
-            done = await self._run(job, compilation)
-            outcome = await self._apart(cloudpickle.dumps, (done, None, None, None))
-            state = "done"
+            job.outcome = await self._outcome(job)
+            state = "done" if job.error is None else "failed"
         except asyncio.CancelledError:
             state = "cancelled"
+        except BaseException as error:  # noqa: BLE001 - the client raises it
+            job.outcome = _failure(job, error, None, None)
+        finally:
+            job.end, job.state = time.time(), state
+            job.task = job.flight = None
+        await _notify(job)
+
+    async def _outcome(self, job: Job) -> bytes:
+        """Drive a compilation to its end; return what the client is told of that."""
+        data, job.packed = job.packed, b""
+        compilation = await self._apart(unpacked, data)
+        del data
+        workers = self.scheduler.workers.values()
+        limits = [(ws.nthreads, ws.memory_limit) for ws in workers]
+        shared = together(ws.extra for ws in workers)
+        compilation.fit(replace(pooled(limits, WINDOW), shared_memory=shared))
+        try:
+            done = await self._run(job, compilation)
         except Failed as failed:
             error, node = clear(await self._apart(failed.error)), None
             if hasattr(compilation, "explain"):
                 error, node = compilation.explain(failed.key, error)
-            outcome = _failure(error, failed.key, node)
-            job.error = f"{type(error).__name__}: {error}"
-        except BaseException as error:  # noqa: BLE001 - the client raises it
-            outcome = _failure(error, None, None)
-            job.error = f"{type(error).__name__}: {error}"
-        job.outcome, job.end, job.state = outcome, time.time(), state
-        job.task = job.flight = None
-        await _notify(job)
+            return _failure(job, error, failed.key, node)
+        return await self._apart(cloudpickle.dumps, (done, None, None, None))
 
     async def _run(self, job: Job, compilation: Any) -> Done:
         flight = job.flight = Flight(self.scheduler, self._watch, f"marsdask-job-{job.id}")
@@ -288,7 +302,7 @@ class Jobs(SchedulerPlugin):
 
     async def _connected(self) -> Client:
         async with self._starting:
-            if self._client is None:
+            if self._client is None or self._client.status == "closed":
                 self._client = await Client(
                     self.scheduler.address,
                     asynchronous=True,
@@ -336,13 +350,15 @@ async def _notify(job: Job) -> None:
         job.changed.notify_all()
 
 
-def _failure(error: BaseException, key: Key | None, node: str | None) -> bytes:
+def _failure(job: Job, error: BaseException, key: Key | None, node: str | None) -> bytes:
+    """Note how a job failed; return that pickled."""
+    job.error = f"{type(error).__name__}: {error}"
     error.__traceback__ = None
     try:
         data: bytes = cloudpickle.dumps((None, error, key, node))
         pickle.loads(data)  # an exception with a constructor of its own often cannot come back
     except Exception:  # noqa: BLE001 - pickling may raise whatever it likes
-        substitute = RuntimeError(f"{type(error).__name__}: {error}")
+        substitute = RuntimeError(job.error)
         substitute.__notes__ = list(getattr(error, "__notes__", ()))
         data = cloudpickle.dumps((None, substitute, key, node))
     return data

@@ -8,7 +8,6 @@ from collections.abc import Iterable
 from typing import Any
 
 from distributed.diagnostics.plugin import SchedulerPlugin
-from distributed.spans import SpansSchedulerExtension
 
 from ..base import Key
 from ..standing import keep
@@ -32,13 +31,17 @@ class Orphans(SchedulerPlugin):
 
     def __init__(self, scheduler: Any) -> None:
         self.scheduler = scheduler
+        self._followers: set[str] = set()
         self._dropping: asyncio.TimerHandle | None = None
         scheduler.add_plugin(self)
 
     def add_worker(self, scheduler: Any, worker: str) -> None:
         """Learn what a worker holds, before it is sent anything."""
         scheduler.succession.came(worker)
-        held: dict[Key, int] = dict(scheduler.workers[worker].extra.pop(HELD, ()))
+        told = scheduler.workers[worker].extra.pop(HELD, None)
+        if told is not None:
+            self._followers.add(worker)
+        held: dict[Key, int] = dict(told or ())
         if not held:
             return
         new = {key: nbytes for key, nbytes in held.items() if self._free(key)}
@@ -49,6 +52,14 @@ class Orphans(SchedulerPlugin):
         if self._dropping is not None:
             self._dropping.cancel()
         self._dropping = asyncio.get_running_loop().call_later(keep(), self._drop)
+
+    def remove_worker(self, scheduler: Any, worker: str, **options: Any) -> None:
+        """Forget a worker."""
+        self._followers.discard(worker)
+
+    def follows(self, worker: str) -> bool:
+        """Whether a worker goes from one supervisor to the next, and comes back to this one."""
+        return worker in self._followers
 
     def _free(self, key: Key) -> bool:
         return key not in self.scheduler.tasks
@@ -76,11 +87,3 @@ class Orphans(SchedulerPlugin):
         """Forget the time."""
         if self._dropping is not None:
             self._dropping.cancel()
-
-
-class TolerantSpans(SpansSchedulerExtension):
-    """Spans of this scheduler; workers that come from another tell of spans that it has not."""
-
-    def heartbeat(self, ws: Any, data: dict[tuple[Any, ...], float]) -> None:
-        """Add what tasks of known spans took."""
-        super().heartbeat(ws, {key: took for key, took in data.items() if key[1] in self.spans})

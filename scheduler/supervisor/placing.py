@@ -25,6 +25,7 @@ from distributed.scheduler import (
 )
 from distributed.stealing import WorkStealing
 
+from ..dask import PLACE
 from .placement import STRANGERS, Ledger, Placed, Policy, Resident, Turns, resident
 from .replicas import MarsMemoryManager, keep_shared
 
@@ -64,7 +65,7 @@ def soon_done(ws: WorkerState) -> bool:
 
     Its nanny knows what had begun, so the others of a batch are not blamed when it dies.
     """
-    room = len(ws.processing) < _BATCH * ws.nthreads and "mars" in ws.extra
+    room = len(ws.processing) < _BATCH * ws.nthreads and PLACE in ws.extra
     return room and ws.occupancy < _SOON * ws.nthreads
 
 

@@ -49,7 +49,7 @@ class RemoteJob(Submission):
             while not await self._run(data, session, name):
                 logger.warning("the job %r is sent again", name)
         except BaseException as error:  # noqa: BLE001 - whoever waits raises it
-            if self._scheduler._end(self, hold=False):
+            if self._scheduler.forget(self, hold=False):
                 self.finish("failed", error)
 
     async def _run(self, data: bytes, session: str, name: str) -> bool:
@@ -98,25 +98,26 @@ class RemoteJob(Submission):
 
     def _ended_there(self, news: dict[str, Any]) -> None:
         if news["state"] == "cancelled":
-            if self._scheduler._end(self, hold=False):
+            if self._scheduler.forget(self, hold=False):
                 self.finish("cancelled")
             return
         outcome, error, key, self.node = pickle.loads(news["outcome"])
         if error is not None:
-            if self._scheduler._end(self, hold=False):
+            if self._scheduler.forget(self, hold=False):
                 self.finish("failed", error, key)
             return
         self.outcome = outcome
-        self.keys = outcome.keys
         self._scheduler.hold(outcome.keys)
-        if self._scheduler._end(self, hold=True):
+        if self._scheduler.forget(self, hold=True):
+            # Not before: whoever cancels it meanwhile would release them, too.
+            self.keys = outcome.keys
             self.finish("done")
         else:
             self._scheduler.release(outcome.keys)
 
     def cancel(self) -> None:
         """Stop it there; nothing of it is kept."""
-        if self._scheduler._end(self, hold=False):
+        if self._scheduler.forget(self, hold=False):
             self.finish("cancelled")
             if self.id is not None:
                 self._client.loop.add_callback(self._stop)

@@ -26,6 +26,9 @@ logger = logging.getLogger(__name__)
 #: Seconds between two looks for an active supervisor.
 _PAUSE = 0.2
 
+#: Seconds that a supervisor has to let a client in, which waits for the workers of the one before.
+_WELCOME = 30.0
+
 #: Seconds that a supervisor has to take note that a client leaves.
 FAREWELL = 5.0
 
@@ -180,10 +183,14 @@ class ResumingClient(Client):
                 waiting, self._pending_msg_buffer[:] = list(self._pending_msg_buffer), []
                 try:
                     # It lets nobody in before its workers have come, and must not be asked twice.
-                    await self._ensure_connected(timeout=keep())
-                    await self._resume(waiting)
+                    async with asyncio.timeout(min(keep(), _WELCOME)):
+                        await self._ensure_connected(timeout=keep())
+                        await self._resume(waiting)
                 except OSError:
                     self._pending_msg_buffer[:0] = waiting
+                    if self.scheduler_comm is not None:  # it was let in, and then left alone
+                        self.scheduler_comm.abort()
+                        self.scheduler_comm, self.status = None, "connecting"
                 else:
                     return
             if time.monotonic() > deadline:

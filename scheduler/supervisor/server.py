@@ -26,8 +26,9 @@ from ..web.tls import admitting, dashboard_tls
 from .blame import exonerate
 from .hooks import HOOKS
 from .jobs import Jobs
-from .orphans import Orphans, TolerantSpans
+from .orphans import Orphans
 from .placing import PlacingScheduler
+from .spans import FewSpans
 from .stalemate import Stalemate
 from .standby import Succession
 
@@ -96,7 +97,7 @@ class Supervisor(PlacingScheduler):
     def _succeed(self) -> Orphans:
         """Be ready for the workers of another supervisor."""
         if "spans" in self.extensions:
-            self.extensions["spans"] = TolerantSpans(self)
+            self.extensions["spans"] = FewSpans(self)
         self.handlers["mars_standing"] = self.succession.standing
         return Orphans(self)
 
@@ -142,11 +143,27 @@ class Supervisor(PlacingScheduler):
             return
         await super().add_worker(comm, **told)
 
-    async def remove_worker(self, address: str, *, expected: bool = False, **told: Any) -> Any:
-        """Remove a worker; tasks that were still waiting there are not suspected of its death."""
+    async def remove_worker(
+        self, address: str, *, expected: bool = False, close: bool = True, **told: Any
+    ) -> Any:
+        """Remove a worker; tasks that were still waiting there are not suspected of its death.
+
+        One that is only silent, and follows supervisors, is not told to end: it finds the
+        connection cut when it goes on, and comes back with its results.
+        """
+        address = self.coerce_address(address)
+        worker, stream = self.workers.get(address), self.stream_comms.get(address)
         if not expected and self.status is Status.running:
-            await exonerate(self, self.coerce_address(address))
-        return await super().remove_worker(address, expected=expected, **told)
+            await exonerate(self, address)
+            if self.workers.get(address) is not worker:  # it has gone, and come back, meanwhile
+                return "already-removed"
+        cut = not expected and self.orphans.follows(address)
+        removed = await super().remove_worker(
+            address, expected=expected, close=close and not cut, **told
+        )
+        if cut and stream is not None:
+            stream.abort()
+        return removed
 
     async def add_client(self, comm: Any, client: str, versions: dict[str, Any]) -> None:
         """Let a client in, once the workers of an earlier supervisor have come over."""

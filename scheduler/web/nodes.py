@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from enum import IntEnum
 from functools import partial
 from typing import Any
@@ -59,15 +59,20 @@ class Nodes(SchedulerPlugin):
         self.version = 0
         self.usage = usage.Usage(partial(usage.count, children=False))
         self.environment = environment()
+        self.told: dict[str, dict[str, Any]] = {}
+        """What each worker of ours said of itself when it came."""
         self._changed = asyncio.Event()
         server.add_plugin(self)
 
     def add_worker(self, scheduler: Any, worker: str) -> None:
-        """Count."""
+        """Count, and keep what it says apart: its state travels with each error of its tasks."""
+        if (told := scheduler.workers[worker].extra.pop("mars", None)) is not None:
+            self.told[worker] = told
         self._change()
 
     def remove_worker(self, scheduler: Any, worker: str, **options: Any) -> None:
         """Count."""
+        self.told.pop(worker, None)
         self._change()
 
     def _change(self) -> None:
@@ -93,15 +98,15 @@ def worker_status(ws: Any, now: float) -> NodeStatus:
     return status
 
 
-def worker_resource(ws: Any) -> dict[str, Any]:
+def worker_resource(ws: Any, told: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a worker has and what is left of it."""
     metrics = ws.metrics
-    told = metrics.get("mars") or {}
-    cores = told.get("cores", metrics.get("cpu", 0.0) / 100)
-    memory = told.get("memory", metrics.get("memory", 0))
+    taken = metrics.get("mars") or {}
+    cores = taken.get("cores", metrics.get("cpu", 0.0) / 100)
+    memory = taken.get("memory", metrics.get("memory", 0))
     _, cpu_left = usage.share(cores, ws.nthreads)
     # Without a limit of its own a worker may take all that there is.
-    total = ws.memory_limit or max(memory, ws.extra.get("mars", {}).get("memory_total", memory))
+    total = ws.memory_limit or max(memory, told.get("memory_total", memory))
     _, memory_left = usage.share(memory, total)
     found = {
         BAND: {
@@ -117,9 +122,9 @@ def worker_resource(ws: Any) -> dict[str, Any]:
     return found
 
 
-def worker_environment(ws: Any) -> dict[str, Any]:
+def worker_environment(ws: Any, told: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a worker said of itself; a stock one says less."""
-    if told := ws.extra.get("mars"):
+    if told:
         return {**told, "bands": [BAND], "dask_name": ws.name}
     host, packages = ws.versions.get("host", {}), ws.versions.get("packages", {})
     return {
@@ -175,7 +180,9 @@ def worker_detail(ws: Any) -> dict[str, Any]:
     }
 
 
-def worker_node(ws: Any, now: float, wanted: Iterable[str]) -> dict[str, Any]:
+def worker_node(
+    ws: Any, told: Mapping[str, Any], now: float, wanted: Iterable[str]
+) -> dict[str, Any]:
     """Return all that is wanted of a worker."""
     node: dict[str, Any] = {
         "role": WORKER,
@@ -183,8 +190,8 @@ def worker_node(ws: Any, now: float, wanted: Iterable[str]) -> dict[str, Any]:
         "update_time": ws.last_seen,
     }
     makers = {
-        "env": worker_environment,
-        "resource": worker_resource,
+        "env": partial(worker_environment, told=told),
+        "resource": partial(worker_resource, told=told),
         "detail": worker_detail,
     }
     return node | {name: makers[name](ws) for name in wanted}
@@ -243,8 +250,9 @@ async def _described(server: Any, role: int | None, wanted: list[str]) -> dict[s
         found[own] = own_node(server, server.nodes, now, wanted)
         found |= dict(zip(others, asked, strict=True))
     if role != SUPERVISOR:
-        workers = server.workers.values()
-        found |= {endpoint_of(ws.address): worker_node(ws, now, wanted) for ws in workers}
+        for ws in server.workers.values():
+            told = server.nodes.told.get(ws.address, {})
+            found[endpoint_of(ws.address)] = worker_node(ws, told, now, wanted)
     return found
 
 
@@ -281,16 +289,15 @@ async def list_bands(call: Api) -> dict[str, Any]:
 
 async def list_versions(call: Api) -> list[str]:
     """Tell which versions of marsdask there are in the cluster."""
-    told = [ws.extra.get("mars", {}).get("mars_version") for ws in call.server.workers.values()]
-    own = call.server.nodes.environment["mars_version"]
-    return sorted({own, *(version for version in told if version)})
+    nodes = call.server.nodes
+    return sorted({one["mars_version"] for one in (nodes.environment, *nodes.told.values())})
 
 
 async def list_pools(call: Api) -> dict[str, Any]:
     """Tell the processes of a node: each of ours is one event loop."""
     found = []
     for ws in _addressed(call):
-        told = ws.extra.get("mars", {})
+        told = call.server.nodes.told.get(ws.address, {})
         found.append({"label": str(ws.name), "address": ws.address, "pid": told.get("pid")})
     return {"pools": found}
 
@@ -314,7 +321,7 @@ async def list_stacks(call: Api) -> dict[str, Any]:
         return {"generate_time": time.time(), "stacks": [stacks()]}
     found = []
     for ws in _addressed(call):
-        if "mars" not in ws.extra:
+        if ws.address not in server.nodes.told:
             raise Refused(501, f"{address} cannot tell: it is a worker of Dask's own")
         found.append(await server.rpc(ws.address).mars_stacks())
     return {"generate_time": time.time(), "stacks": found}

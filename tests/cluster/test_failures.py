@@ -11,10 +11,14 @@ import subprocess
 import sys
 import threading
 import urllib.request
+from contextlib import suppress
+from functools import partial
 from typing import Any
+from unittest.mock import patch
 
 import dask.array as da
 import dask.config
+import psutil
 import pytest
 from distributed import Client, KilledWorker, SpecCluster
 from distributed.diagnostics.plugin import SchedulerPlugin
@@ -153,25 +157,43 @@ def slow(block, address):
     return pass_gate(address, block) if len(block) > 1 else block
 
 
-async def silent(dask_scheduler, address):
-    """Let the time to live of a worker pass since it was last heard of."""
+async def silent(dask_scheduler, address, patience=30):
+    """Let the time to live of a worker pass since it was last heard of, and its nanny's to act."""
     worker = dask_scheduler.workers[address]
     worker.last_seen -= 1 + dask_scheduler.worker_ttl
-    await dask_scheduler.check_worker_ttl()
+    restart = partial(dask_scheduler.restart_workers, timeout=patience)
+    with patch.object(dask_scheduler, "restart_workers", restart), suppress(TimeoutError):
+        await dask_scheduler.check_worker_ttl()
 
 
-def test_a_frozen_worker(cluster, gate):
-    """After the time to live its tasks run elsewhere, and its nanny starts it anew."""
+def holders(dask_scheduler, key):
+    """Return the workers that have a result."""
+    return [worker.address for worker in dask_scheduler.tasks[key].who_has]
+
+
+def held_up(session, gate, first):
+    """Start a job with a task for each of two workers, both of which stand at the gate."""
+    x = mt.arange(first, first + 8, chunk_size=4)
+    x = x.map_chunk(slow, args=(gate.address,), dtype=int)
+    future = x.execute(session=session, wait=False)
+    for _ in range(2):
+        gate.wait_until_reached()
+    return future
+
+
+def test_frozen_workers(cluster, gate):
+    """After the time to live their tasks run elsewhere.
+
+    A nanny starts a frozen process anew. Where it is frozen too, both come back when they go on,
+    with their results.
+    """
     with running() as commands, cluster.session() as session:
         commands.append(Command(cluster.workers, **SOON))
         commands[0].wait_for("started at")
         with cluster.client(workers=2) as client:
             before = client.run(os.getpid)
             kept = (mt.arange(20, chunk_size=4) * 2).execute(session=session)
-            x = mt.arange(8, chunk_size=4).map_chunk(slow, args=(gate.address,), dtype=int)
-            future = x.execute(session=session, wait=False)
-            for _ in before:
-                gate.wait_until_reached()
+            future = held_up(session, gate, first=0)
             frozen = min(before)
             os.kill(before[frozen], signal.SIGSTOP)
             gate.open()
@@ -184,6 +206,24 @@ def test_a_frozen_worker(cluster, gate):
             after = set(client.run(os.getpid).values())
             assert before[frozen] not in after, "its nanny has ended it"
             assert len(after & set(before.values())) == 1
+
+            pids = client.run(os.getpid)
+            both = [psutil.Process(commands[0].process.pid), *commands[0].descendants()]
+            (frozen,) = (a for a, pid in pids.items() if pid in {one.pid for one in both})
+            (sent,) = client.scatter([b"sent"], workers=[frozen], hash=False)
+            future = held_up(session, gate, first=8)
+            for process in both:
+                process.suspend()
+            gate.open()
+            client.run_on_scheduler(silent, address=frozen, patience=0.5)
+            gate.wait_until_reached()
+            gate.open()
+            assert future.result(DEADLINE).fetch(session=session).tolist() == list(range(8, 16))
+            for process in both:
+                process.resume()
+            client.wait_for_workers(2, timeout=DEADLINE)
+            assert client.run(os.getpid) == pids
+            assert client.run_on_scheduler(holders, key=sent.key) == [frozen]
 
 
 class Gone(SchedulerPlugin):

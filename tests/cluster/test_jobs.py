@@ -22,7 +22,7 @@ from marsdask.core.plan import Plan
 from marsdask.core.shipping import Parcel, can_be_sent
 from marsdask.scheduler.supervisor import Supervisor, jobs, remote
 from marsdask.scheduler.supervisor.client import SupervisorScheduler
-from marsdask.scheduler.supervisor.flight import Flight
+from marsdask.scheduler.supervisor.flight import Failed, Flight
 from marsdask.scheduler.testing import SchedulerContract
 from marsdask.scheduler.testing.tools import pass_gate
 from marsdask.scheduler.worker import MarsWorker
@@ -70,6 +70,11 @@ def fetch(session, *tensors):
     return [tensor.fetch(session=session) for tensor in tensors]
 
 
+def last_job(cluster):
+    """Return what is known of the job that came last."""
+    return list(cluster.scheduler.jobs.jobs.values())[-1]
+
+
 def test_the_supervisor_compiles(session, cluster):
     """Several stages with looks in between, driven there; the job tells what it was."""
     assert session.scheduler.capabilities.compiles
@@ -77,8 +82,7 @@ def test_the_supervisor_compiles(session, cluster):
     (found,) = fetch(session, mt.sort(x[x > 0.5]))
     assert np.all(np.diff(found) >= 0)
     assert 400 < len(found) < 600
-    job = cluster.scheduler.jobs.jobs[cluster.scheduler.jobs._order[-1]]
-    told = job.told()
+    told = last_job(cluster).told()
     assert (told["state"], told["progress"], told["error"]) == ("done", 1.0, None)
     assert told["session_id"] == session.session_id
     assert told["tasks"] == told["tasks_done"] > 1
@@ -204,7 +208,7 @@ def test_large_jobs_go_in_windows(session, cluster, monkeypatch):
     assert found == 4000
     assert len(waiting) > 20
     assert max(waiting) <= 150 + 50
-    job = cluster.scheduler.jobs.jobs[cluster.scheduler.jobs._order[-1]]
+    job = last_job(cluster)
     assert job.total == job.done > 1000
     assert f"marsdask-job-{job.id}" not in cluster.scheduler.clients
 
@@ -222,10 +226,51 @@ def test_failures_come_home(session, cluster):
     notes = "\n".join(caught.value.__notes__)
     assert "map" in notes
     assert __file__ in notes
-    job = cluster.scheduler.jobs.jobs[cluster.scheduler.jobs._order[-1]]
+    job = last_job(cluster)
     assert job.state == "failed"
     assert "on purpose" in job.error
     assert fetch(session, mt.ones(3).sum()) == [3]
+
+
+def test_failures_that_the_supervisor_cannot_load(session, monkeypatch):
+    """As of classes that only workers know: the job fails all the same, with what was said."""
+
+    def unknown(self):
+        raise ModuleNotFoundError("No module named 'theirs'")
+
+    monkeypatch.setattr(Failed, "_unpickled", unknown)
+    x = mt.ones((4, 4), chunk_size=2).map_chunk(broken, dtype=float)
+    with pytest.raises(RuntimeError, match="on purpose") as caught:
+        x.execute(session=session, wait=False).result(60)
+    assert "No module named 'theirs'" in "\n".join(caught.value.__notes__)
+
+
+def test_failures_that_cannot_be_told(session, monkeypatch):
+    """Whatever goes wrong with an error ends the job, and nobody waits for ever."""
+
+    def unknown(self):
+        raise MemoryError("while it was loaded")
+
+    monkeypatch.setattr(Failed, "error", unknown)
+    x = mt.ones((4, 4), chunk_size=2).map_chunk(broken, dtype=float)
+    with pytest.raises(MemoryError, match="while it was loaded"):
+        x.execute(session=session, wait=False).result(60)
+
+
+def test_what_is_remembered(session, cluster, gate, monkeypatch):
+    """Of jobs that have ended so many, whichever began first; and no outcome twice."""
+    monkeypatch.setattr(jobs, "_REMEMBERED", 3)
+    x = mt.ones(2).map_chunk(_at_gate, args=(gate.address,), dtype=float)
+    future = x.execute(session=session, wait=False)
+    gate.wait_until_reached()
+    longest = last_job(cluster)
+    for _ in range(4):
+        assert fetch(session, mt.ones(3).sum()) == [3]
+    gate.open()
+    assert len(cluster.scheduler.jobs.jobs) == 3
+    assert cluster.scheduler.jobs.jobs[longest.id] is longest
+    assert not any(job.outcome for job in cluster.scheduler.jobs.jobs.values() if job.ended)
+    assert future.result(60).fetch(session=session).sum() == 2
 
 
 def test_cancelling(session, cluster, gate):

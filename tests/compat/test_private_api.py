@@ -58,6 +58,7 @@ PRIVATE = {
     ("distributed.scheduler", "TaskState._queueable"): "shuffles have their own way of queueing",
     ("distributed.scheduler", "WorkerState._network_occ"): "inputs on their way take memory too",
     ("distributed.spans", "SpansSchedulerExtension.heartbeat"): "spans of an earlier supervisor",
+    ("distributed.spans", "SpansSchedulerExtension.observe_tasks"): "spans of what has gone",
     ("distributed.spill", "Slow.__init__"): "several directories, written to by several threads",
     ("distributed.spill", "SpillBuffer._capture_metrics"): "spilling in threads",
     ("distributed.spill", "SpillBuffer._handle_errors"): "spilling in threads",

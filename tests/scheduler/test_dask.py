@@ -1,5 +1,6 @@
 """A cluster as a scheduler; what all schedulers must do is in test_contract.py."""
 
+import asyncio
 import pickle
 import socket
 import threading
@@ -12,6 +13,7 @@ from dask.task_spec import Task, TaskRef
 from distributed import Client, LocalCluster
 
 from marsdask.scheduler import Hint, resolve
+from marsdask.scheduler import dask as module
 from marsdask.scheduler.base import describe
 from marsdask.scheduler.dask import DaskScheduler
 from marsdask.scheduler.errors import ResultLost
@@ -182,3 +184,24 @@ def test_nobody_answers():
     assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
     with pytest.raises(ValueError, match="unknown address scheme 'bogus'"):
         DaskScheduler("bogus://x")
+
+
+def test_who_listens_does_not_answer():
+    """As a frozen scheduler, or none at all: that is no reason to wait for ever."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        address = f"tcp://127.0.0.1:{listener.getsockname()[1]}"
+        with pytest.raises(ConnectionError, match=r"within 0.1 s \(who listens there does not"):
+            DaskScheduler(address, connect_timeout=0.1)
+
+
+def test_a_cluster_that_does_not_say_whose_fault_it_is(scheduler, cluster, monkeypatch):
+    """The failure is told without it."""
+
+    async def forever(keys):
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(module, "PATIENCE", 0.1)
+    monkeypatch.setitem(cluster.scheduler.handlers, "get_error_cause", forever)
+    a = key()
+    with pytest.raises(TypeError):
+        scheduler.submit({a: Task(a, inc, "x")}, [a]).wait(DEADLINE)

@@ -1,5 +1,7 @@
 """Results with counted references."""
 
+from contextlib import suppress
+
 import pytest
 
 from marsdask.scheduler.held import Held
@@ -34,6 +36,17 @@ def test_release_inside_waits_for_the_end():
     assert dropped == ["A"]
     with pytest.raises(KeyError):
         held.get(["a"])
+
+
+def test_release_inside_what_fails():
+    """It is done then as well, though nobody may touch the table again."""
+    dropped: list[str] = []
+    held = Held(dropped.append)
+    fill(held, "a")
+    with suppress(KeyError), held.exclusive() as entries:
+        held.release(["a"])
+        entries["b"]
+    assert dropped == ["A"]
 
 
 def test_drop_may_release():

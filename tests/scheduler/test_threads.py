@@ -59,6 +59,33 @@ def test_memory_limit(monkeypatch, limit, expected):
         assert scheduler.memory_limit == expected
 
 
+@pytest.mark.parametrize("allowed", [0, 1])
+def test_a_system_that_allows_few_threads(monkeypatch, allowed):
+    """What it allows is used; with none at all the submission fails, and leaves nothing."""
+    start = threading.Thread.start
+    started = []
+
+    def limited(thread):
+        if len(started) == allowed:
+            raise RuntimeError("can't start new thread")
+        started.append(thread)
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", limited)
+    with ThreadsScheduler(nthreads=4) as scheduler:
+        tasks = blocks(20)
+        if allowed:
+            run(scheduler, tasks)
+            assert len(started) == 1
+            return
+        with pytest.raises(RuntimeError, match="new thread"):
+            scheduler.submit(tasks, list(tasks))
+        monkeypatch.undo()
+        run(scheduler, blocks(4, name="other"))
+        with pytest.raises(KeyError):
+            scheduler.gather([("block", 0)])
+
+
 @pytest.mark.parametrize("options", [{"memory_limit": 0}, {"memory_limit": -1}, {"nthreads": -1}])
 def test_senseless_options_are_refused(options):
     """Not at the first task, but at the call."""

@@ -1,7 +1,9 @@
 """``/api/cluster``: what Mars's scripts and pages read."""
 
 import asyncio
+import os
 from types import SimpleNamespace
+from typing import Any
 
 import distributed
 import pytest
@@ -13,6 +15,9 @@ from marsdask.scheduler.web.nodes import NodeStatus, worker_resource, worker_sta
 from tests.cluster.loop import run
 from tests.scheduler.web.pages import visited
 
+#: What a stock worker says of itself.
+NOTHING: dict[str, Any] = {}
+
 
 def worker(**changes):
     """Return a worker as a supervisor knows it."""
@@ -20,7 +25,6 @@ def worker(**changes):
         "nthreads": 2,
         "memory_limit": 1000,
         "metrics": {"mars": {"cores": 0.5, "memory": 400}, "cpu": 700.0, "memory": 900},
-        "extra": {},
         "resources": {},
         "used_resources": {},
         "status": Status.running,
@@ -31,7 +35,7 @@ def worker(**changes):
 
 def test_a_share_of_the_share():
     """What is available is what the worker was given, less what its own processes take."""
-    assert worker_resource(worker()) == {
+    assert worker_resource(worker(), NOTHING) == {
         "numa-0": {
             "cpu_avail": 1.5,
             "cpu_total": 2.0,
@@ -43,13 +47,14 @@ def test_a_share_of_the_share():
 
 def test_a_stock_worker_tells_its_process_only():
     """Its figure is in percent of a core."""
-    found = worker_resource(worker(metrics={"cpu": 50.0, "memory": 100}))["numa-0"]
+    stock = worker(metrics={"cpu": 50.0, "memory": 100})
+    found = worker_resource(stock, NOTHING)["numa-0"]
     assert (found["cpu_avail"], found["memory_avail"]) == (1.5, 900)
 
 
 def test_devices_are_a_band_of_their_own():
     """As many as there are resources of that name."""
-    found = worker_resource(worker(resources={"GPU": 2.0}, used_resources={"GPU": 1.0}))
+    found = worker_resource(worker(resources={"GPU": 2.0}, used_resources={"GPU": 1.0}), NOTHING)
     assert found["gpu-0"] == {"gpu_avail": 1.0, "gpu_total": 2.0}
 
 
@@ -61,8 +66,9 @@ def test_devices_are_a_band_of_their_own():
 )
 def test_figures_stay_within_the_share(cores, memory, threads, limit):
     """Never negative, never more than there is, whatever is measured."""
-    told = {"mars": {"cores": cores, "memory": memory}}
-    found = worker_resource(worker(metrics=told, nthreads=threads, memory_limit=limit))["numa-0"]
+    taken = {"mars": {"cores": cores, "memory": memory}}
+    one = worker(metrics=taken, nthreads=threads, memory_limit=limit)
+    found = worker_resource(one, NOTHING)["numa-0"]
     assert 0 <= found["cpu_avail"] <= found["cpu_total"] == threads
     assert 0 <= found["memory_avail"] <= found["memory_total"]
 
@@ -146,7 +152,7 @@ def test_the_rest_of_the_cluster():
             _, versions = await visit.json("/api/cluster/versions")
             assert len(versions) == 1
             _, pools = await visit.json(f"/api/cluster/pools?address={name}")
-            assert [pool["address"] for pool in pools["pools"]] == [ws]
+            assert [(one["address"], one["pid"]) for one in pools["pools"]] == [(ws, os.getpid())]
             for address in ("", name):
                 _, told = await visit.json(f"/api/cluster/stacks?address={address}")
                 assert "MainThread" in " ".join(told["stacks"][0])

@@ -1,0 +1,51 @@
+"""What distributed remembers of each submission: its span, until all of its tasks have gone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from distributed.spans import SpansSchedulerExtension
+
+#: The name of the spans that nobody has named.
+_NAMELESS = ("default",)
+
+#: How many of these are kept in any case.
+_KEPT = 100
+
+
+class FewSpans(SpansSchedulerExtension):
+    """Spans of this scheduler only, and not all of them for ever.
+
+    Distributed makes one for each job that follows others, with groups of tasks and dozens of
+    figures, and never lets go of it. Those that users name are theirs, and stay.
+    """
+
+    def __init__(self, scheduler: Any) -> None:
+        super().__init__(scheduler)
+        self._look_again = 2 * _KEPT
+
+    def heartbeat(self, ws: Any, data: dict[tuple[Any, ...], float]) -> None:
+        """Add what tasks of known spans took; workers tell of another supervisor's spans, too."""
+        super().heartbeat(ws, {key: took for key, took in data.items() if key[1] in self.spans})
+
+    def observe_tasks(self, *args: Any, **options: Any) -> Any:
+        """Take note of tasks, and forget some that have gone."""
+        observed = super().observe_tasks(*args, **options)
+        if len(self.spans_search_by_name[_NAMELESS]) >= self._look_again:
+            self._forget()
+        return observed
+
+    def _forget(self) -> None:
+        nameless = self.spans_search_by_name[_NAMELESS]
+        known = self.scheduler.task_groups
+        gone = {
+            span.id
+            for span in nameless[:-_KEPT]
+            # New tasks of a group look for its span.
+            if not any(known.get(group.name) is group for group in span.groups)
+        }
+        for table in (self.root_spans, nameless, self.spans_search_by_tag[_NAMELESS[0]]):
+            table[:] = [span for span in table if span.id not in gone]
+        for number in gone:
+            del self.spans[number]
+        self._look_again = len(nameless) + _KEPT

@@ -1,0 +1,40 @@
+"""What the supervisor keeps of jobs; what they do is in ``tests/cluster/test_jobs.py``."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+
+from marsdask.scheduler.supervisor import Supervisor
+from marsdask.scheduler.worker import MarsWorker
+from tests.cluster.loop import cluster, run
+
+
+def test_a_job_that_is_stopped_before_it_begins():
+    """As by a client that goes at once: it has ended, and whoever asks is told so."""
+
+    async def main():
+        async with cluster(Supervisor, MarsWorker, workers=()) as (supervisor, client):
+            jobs = supervisor.jobs
+            number = await jobs.compile(client=client.id, session="", name="", compilation=b"")
+            task = jobs.jobs[number].task
+            jobs.remove_client(supervisor, client.id)
+            with suppress(asyncio.CancelledError):
+                await task
+            assert (await jobs.job(job=number))["state"] == "cancelled"
+            assert jobs.jobs[number].ended
+
+    run(main)
+
+
+def test_a_client_of_its_own_that_was_cut_off():
+    """There is another one for the next job."""
+
+    async def main():
+        async with cluster(Supervisor, MarsWorker, workers=()) as (supervisor, _):
+            first = await supervisor.jobs._connected()
+            assert await supervisor.jobs._connected() is first
+            await first.close()
+            assert (await supervisor.jobs._connected()).status == "running"
+
+    run(main)

@@ -1,0 +1,103 @@
+"""A supervisor and its workers, in one event loop."""
+
+from __future__ import annotations
+
+import pickle
+
+import pytest
+
+from marsdask.scheduler.supervisor import Supervisor, blame, server
+from marsdask.scheduler.worker import MarsWorker
+from tests.cluster.commands import free_port
+from tests.cluster.loop import HOST, Gates, cluster, pass_gate, run, until
+
+
+def test_the_state_of_a_worker_is_small():
+    """It travels with each error of its tasks; what a worker tells of itself stays here."""
+
+    async def main():
+        async with cluster(Supervisor, MarsWorker, workers=({},)) as (supervisor, _):
+            (state,) = supervisor.workers.values()
+            assert len(pickle.dumps(state.clean())) < 1000
+            assert supervisor.nodes.told[state.address]["cpu_total"] > 0
+            await supervisor.test_workers[0].close()
+            await until(lambda: not supervisor.workers, supervisor)
+            assert not supervisor.nodes.told
+
+    run(main)
+
+
+def test_who_was_only_silent_comes_back():
+    """A worker that follows supervisors is not told to end, and brings its results again."""
+    port = free_port()
+    following = {"supervisors": [f"tcp://{HOST}:{port}"]}
+
+    async def main():
+        async with cluster(Supervisor, MarsWorker, workers=(following,), port=port) as (
+            supervisor,
+            client,
+        ):
+            (address,) = supervisor.workers
+            sent = await client.scatter({"x": 1})
+            await supervisor.remove_worker(address, stimulus_id="silent")
+            assert not supervisor.workers
+            await until(lambda: "x" in supervisor.tasks, supervisor)
+            assert [ws.address for ws in supervisor.tasks["x"].who_has] == [address]
+            await supervisor.remove_worker(address, stimulus_id="retired", expected=True)
+            await supervisor.test_workers[0].finished()
+            del sent
+
+    run(main)
+
+
+def test_who_came_back_meanwhile_is_not_removed(monkeypatch):
+    """While a nanny is asked what a dead worker ran, another one may have its address."""
+
+    async def main():
+        async with cluster(Supervisor, MarsWorker, workers=({},)) as (supervisor, _):
+            (address,) = supervisor.workers
+            before = supervisor.workers[address]
+            after = before.clean()
+
+            async def slowly(scheduler, address):
+                scheduler.workers[address] = after
+
+            with monkeypatch.context() as patched:
+                patched.setattr(server, "exonerate", slowly)
+                removed = await supervisor.remove_worker(address, stimulus_id="test")
+            assert removed == "already-removed"
+            assert supervisor.workers[address] is after
+            supervisor.workers[address] = before
+
+    run(main)
+
+
+@pytest.mark.parametrize("error", [ConnectionRefusedError(), ValueError("not allowed")])
+def test_a_nanny_that_tells_nothing(monkeypatch, error):
+    """Whatever it answers, its worker is removed, and all that was sent there is suspected."""
+
+    class Peer:
+        async def __aenter__(self):
+            return self
+
+        async def __aexit__(self, *exception):
+            pass
+
+        async def mars_ran(self):
+            raise error
+
+    async def main():
+        monkeypatch.setattr(blame, "rpc", lambda *args, **options: Peer())
+        async with cluster(Supervisor, MarsWorker, workers=({},)) as (supervisor, client):
+            (worker,) = supervisor.workers.values()
+            gate = Gates.new("told")
+            future = client.submit(pass_gate, "told", key="x", pure=False)
+            await gate.started.acquire()
+            worker.nanny = "tcp://127.0.0.1:1"
+            await supervisor.remove_worker(worker.address, stimulus_id="test")
+            assert supervisor.tasks["x"].suspicious == 1
+            assert not supervisor.workers
+            gate.go.set()
+            future.release()
+
+    run(main)
