@@ -240,7 +240,8 @@ class Jobs(SchedulerPlugin):
             if hasattr(compilation, "explain"):
                 error, node = compilation.explain(failed.key, error)
             return _failure(job, error, failed.key, node)
-        return await self._apart(cloudpickle.dumps, (done, None, None, None))
+        outcome: bytes = await self._apart(cloudpickle.dumps, (done, None, None, None))
+        return outcome
 
     async def _run(self, job: Job, compilation: Any) -> Done:
         flight = job.flight = Flight(self.scheduler, self._watch, f"marsdask-job-{job.id}")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from enum import IntEnum
 from functools import partial
 from typing import Any
@@ -189,12 +189,21 @@ def worker_node(
         "status": int(worker_status(ws, now)),
         "update_time": ws.last_seen,
     }
-    makers = {
+    makers: dict[str, Callable[[Any], dict[str, Any]]] = {
         "env": partial(worker_environment, told=told),
         "resource": partial(worker_resource, told=told),
         "detail": worker_detail,
     }
     return node | {name: makers[name](ws) for name in wanted}
+
+
+def worker_nodes(server: Any, now: float, wanted: Iterable[str]) -> dict[str, Any]:
+    """Return all that is wanted of each worker."""
+    told = server.nodes.told
+    return {
+        endpoint_of(ws.address): worker_node(ws, told.get(ws.address, {}), now, wanted)
+        for ws in server.workers.values()
+    }
 
 
 def own_node(server: Any, nodes: Nodes, now: float, wanted: Iterable[str]) -> dict[str, Any]:
@@ -250,9 +259,7 @@ async def _described(server: Any, role: int | None, wanted: list[str]) -> dict[s
         found[own] = own_node(server, server.nodes, now, wanted)
         found |= dict(zip(others, asked, strict=True))
     if role != SUPERVISOR:
-        for ws in server.workers.values():
-            told = server.nodes.told.get(ws.address, {})
-            found[endpoint_of(ws.address)] = worker_node(ws, told, now, wanted)
+        found |= worker_nodes(server, now, wanted)
     return found
 
 

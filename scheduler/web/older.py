@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from .nodes import endpoint_of, worker_node
+from .nodes import endpoint_of, worker_nodes
 from .rest import Api, Refused, Routes
 from .sessions import cancel_task, list_tasks, show_task
 
@@ -24,11 +24,9 @@ async def show_versions(call: Api) -> dict[str, Any]:
 
 async def show_workers(call: Api) -> Any:
     """Tell of the workers, or how many there are."""
-    workers = call.server.workers.values()
     if call.get_argument("action", "") == "count":
-        return len(workers)
-    now, wanted = time.time(), ("env", "resource", "detail")
-    return {endpoint_of(ws.address): worker_node(ws, now, wanted) for ws in workers}
+        return len(call.server.workers)
+    return worker_nodes(call.server, time.time(), ("env", "resource", "detail"))
 
 
 async def refuse_scaling(call: Api) -> None:

@@ -63,7 +63,7 @@ def test_memory_limit(monkeypatch, limit, expected):
 def test_a_system_that_allows_few_threads(monkeypatch, allowed):
     """What it allows is used; with none at all the submission fails, and leaves nothing."""
     start = threading.Thread.start
-    started = []
+    started: list[threading.Thread] = []
 
     def limited(thread):
         if len(started) == allowed:
