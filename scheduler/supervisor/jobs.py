@@ -235,13 +235,15 @@ class Jobs(SchedulerPlugin):
         compilation.fit(replace(pooled(limits, WINDOW), shared_memory=shared))
         try:
             done = await self._run(job, compilation)
-        except Failed as failed:
-            error, node = clear(await self._apart(failed.error)), None
-            if hasattr(compilation, "explain"):
-                error, node = compilation.explain(failed.key, error)
-            return _failure(job, error, failed.key, node)
-        outcome: bytes = await self._apart(cloudpickle.dumps, (done, None, None, None))
-        return outcome
+        except Failed as raised:
+            failed = raised  # what else goes wrong is not to have it as its context
+        else:
+            outcome: bytes = await self._apart(cloudpickle.dumps, (done, None, None, None))
+            return outcome
+        error, node = clear(await self._apart(failed.error)), None
+        if hasattr(compilation, "explain"):
+            error, node = compilation.explain(failed.key, error)
+        return _failure(job, error, failed.key, node)
 
     async def _run(self, job: Job, compilation: Any) -> Done:
         flight = job.flight = Flight(self.scheduler, self._watch, f"marsdask-job-{job.id}")
