@@ -89,7 +89,8 @@ class Job:
     def over(self, task: asyncio.Task[None]) -> None:
         """Take note that nothing drives it any more, which may have been so from the beginning."""
         if not self.ended:
-            self.end, self.state, self.task = time.time(), "cancelled", None
+            self.end, self.state = time.time(), "cancelled"
+            self.task, self.packed = None, b""
 
     @property
     def ended(self) -> bool:
@@ -236,7 +237,8 @@ class Jobs(SchedulerPlugin):
         try:
             done = await self._run(job, compilation)
         except Failed as raised:
-            failed = raised  # what else goes wrong is not to have it as its context
+            # What else goes wrong is not to have it as its context, nor to wait for the collector.
+            failed = raised.with_traceback(None)
         else:
             outcome: bytes = await self._apart(cloudpickle.dumps, (done, None, None, None))
             return outcome

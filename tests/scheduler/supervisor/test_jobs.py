@@ -16,13 +16,14 @@ def test_a_job_that_is_stopped_before_it_begins():
     async def main():
         async with cluster(Supervisor, MarsWorker, workers=()) as (supervisor, client):
             jobs = supervisor.jobs
-            number = await jobs.compile(client=client.id, session="", name="", compilation=b"")
+            number = await jobs.compile(client=client.id, session="", name="", compilation=b"x")
             task = jobs.jobs[number].task
             jobs.remove_client(supervisor, client.id)
             with suppress(asyncio.CancelledError):
                 await task
             assert (await jobs.job(job=number))["state"] == "cancelled"
             assert jobs.jobs[number].ended
+            assert not jobs.jobs[number].packed
 
     run(main)
 
