@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from marsdask.core.collection import wrap
-from marsdask.core.config import option_context
 from marsdask.tensor import fft
 from marsdask.tensor.base import as_node
+from tests import both_grids
 from tests.strategies import chunkings
 
 ONE = ["fft", "ifft", "rfft", "irfft", "hfft", "ihfft"]
@@ -19,10 +19,7 @@ REAL = {"rfft", "ihfft", "rfftn", "rfft2"}
 RNG = np.random.default_rng(0)
 
 
-@pytest.fixture(params=[True, False], ids=["merged", "as given"], autouse=True)
-def _coalesce(request):
-    with option_context({"coalesce": request.param, "verify": True}):
-        yield
+_coalesce = both_grids.coalesce
 
 
 def tensor(array, chunk_size=None):

@@ -17,6 +17,7 @@ from marsdask.core.config import option_context
 from marsdask.tensor.base import as_node
 from marsdask.tensor.brackets import bracket
 from marsdask.tensor.ranks import METHODS
+from tests import both_grids
 from tests.strategies import chunkings
 
 RNG = np.random.default_rng(0)
@@ -34,10 +35,7 @@ ARRAYS = {
 QS = [0.5, [0.0, 0.25, 0.5, 1.0], [[0.1, 0.9]], 0.37]
 
 
-@pytest.fixture(params=[True, False], ids=["merged", "as given"], autouse=True)
-def _coalesce(request):
-    with option_context({"coalesce": request.param, "verify": True}):
-        yield
+_coalesce = both_grids.coalesce
 
 
 def tensor(array, chunk_size=None):

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 import marsdask
 import marsdask.tensor as mt
 from marsdask.core.collection import wrap
-from marsdask.core.config import option_context
 from marsdask.core.plan import Plan, current_plan
 from marsdask.tensor.base import as_node
 from marsdask.tensor.sort import PART_BLOCKS, Pivots, part_count, parts
+from tests import both_grids
 from tests.strategies import chunkings, draws
 
 RNG = np.random.default_rng(0)
@@ -39,10 +39,7 @@ VECTORS = {
 }
 
 
-@pytest.fixture(params=[True, False], ids=["merged", "as given"], autouse=True)
-def _coalesce(request):
-    with option_context({"coalesce": request.param, "verify": True}):
-        yield
+_coalesce = both_grids.coalesce
 
 
 def tensor(array, chunk_size=None):

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 import marsdask.tensor as mt
 from marsdask.core.collection import wrap
-from marsdask.core.config import option_context
 from marsdask.tensor.base import as_node
 from marsdask.tensor.topk import STEP, candidates
+from tests import both_grids
 from tests.strategies import chunkings
 
 RNG = np.random.default_rng(0)
@@ -25,10 +25,7 @@ VECTORS = {
 }
 
 
-@pytest.fixture(params=[True, False], ids=["merged", "as given"], autouse=True)
-def _coalesce(request):
-    with option_context({"coalesce": request.param, "verify": True}):
-        yield
+_coalesce = both_grids.coalesce
 
 
 def tensor(array, chunk_size=None):
