@@ -28,11 +28,12 @@ from .elementwise import (
     multiply,
     square,
     subtract,
-    where,
 )
+from .elementwise import where as choose
 from .keywords import signed
 from .pointwise import assign, masks_among
 from .shape import broadcast_to, normalize_axes
+from .waiting import waits_for_lengths
 
 
 def _about(plain: Callable[..., Any], *, root: bool = False, skips: bool = False) -> Any:
@@ -47,9 +48,8 @@ def _about(plain: Callable[..., Any], *, root: bool = False, skips: bool = False
         if masks_among((a,)) or (about is None and own.kind != "O"):
             return plain(a, axis, dtype, out, *args, **how)
         given = {**dict(zip(("ddof", "keepdims"), args, strict=False)), **how}
-        found = _variance(
-            wrap(as_node(a)), axis, dtype, about, given, skips=skips and own.kind in "fc"
-        )
+        skipping = skips and own.kind in "fc"
+        found = _variance(wrap(as_node(a)), axis, dtype, about, skips=skipping, **given)
         found = wrap(apply(square_root, found)) if root else found
         return found if out is None else assign(out, found.node)
 
@@ -64,16 +64,25 @@ def square_root(block: Any) -> Any:
     return np.sqrt(block if np.ndim(block) else np.asarray(block)[()])
 
 
+@waits_for_lengths
 def _variance(
-    a: Any, axis: Any, dtype: Any, about: Any, given: dict[str, Any], *, skips: bool
+    a: Any,
+    axis: Any,
+    dtype: Any,
+    about: Any,
+    *,
+    skips: bool,
+    ddof: Any = 0,
+    keepdims: bool = False,
+    where: Any = True,
+    correction: Any = None,
 ) -> Any:
     """Follow NumPy's own steps: centre, square, sum, divide by the degrees of freedom."""
-    keepdims, mask = given.get("keepdims", False), given.get("where", True)
-    ddof = given.get("ddof", 0)
-    if given.get("correction") is not None:
+    if correction is not None:
         if ddof:
             raise ValueError("ddof and correction can't be provided simultaneously.")
-        ddof = given["correction"]
+        ddof = correction
+    mask = where
     if skips:
         mask = logical_and(logical_not(isnan(a)), mask)
     if about is None:
@@ -90,7 +99,7 @@ def _variance(
     if not skips:
         found = divide(total, maximum(degrees, 0))
         return found if total.dtype.kind not in "fc" else astype(found, total.dtype)
-    return astype(where(degrees <= 0, np.nan, divide(total, degrees)), total.dtype)
+    return astype(choose(degrees <= 0, np.nan, divide(total, degrees)), total.dtype)
 
 
 def _count(a: Any, axis: Any, mask: Any, *, keepdims: bool) -> Any:

@@ -113,13 +113,16 @@ def _real(block: Any, ufunc: np.ufunc) -> Any:
 
 
 def loop_type(dtype: Any) -> Any:
-    """Return a type as ufuncs take it, to which no units can be told."""
-    return None if dtype.kind in "mM" else dtype
+    """Return a type as ufuncs take it, to which neither units nor kinds of text can be told."""
+    return None if dtype.kind in "mMT" else dtype
 
 
 @kernel(scratch=0.0)
 def total_block(block: Any, ufunc: np.ufunc, axis: int, dtype: Any) -> Any:
     """Return what a block adds to those after it."""
+    if dtype.kind == "T":  # which NumPy accumulates but does not reduce
+        first = np.full_like(block, "", shape=(*block.shape[:axis], 1, *block.shape[axis + 1 :]))
+        return np.take(ufunc.accumulate(np.concatenate([first, block], axis), axis), [-1], axis)
     start = {} if block.shape[axis] else {"initial": neutral(ufunc, dtype)}
     return ufunc.reduce(block, axis=axis, dtype=loop_type(dtype), keepdims=True, **start)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from marsdask.core.collection import ExecutableTuple
+from marsdask.core.collection import Collection, ExecutableTuple
 
 from .create import EXTRAS, arange, made, spaced
 from .elementwise import add, astype, floor, multiply, power
@@ -32,18 +32,19 @@ def linspace(
 ) -> Any:
     """Return evenly spaced values between two ends. See numpy.linspace.
 
-    Ends that are tensors of several elements are computed at the call.
+    Ends that are tensors are computed at the call.
     """
     num = operator.index(num)
     if num < 0:
         raise ValueError(f"Number of samples, {num}, must be non-negative.")
     div = num - 1 if endpoint else num
+    start, stop = (x.compute() if isinstance(x, Collection) else x for x in (start, stop))
+    kind = np.linspace(start, stop, 1).dtype
     if np.ndim(start) or np.ndim(stop):
-        result, step = _between(start, stop, num, div, dtype, chunk_size)
+        result, step = _between(start, stop, num, div, kind, dtype, chunk_size)
         result = moveaxis(result, 0, normalize_axis(axis, result.ndim))
     else:
         normalize_axis(axis, 1)
-        kind = np.linspace(start, stop, 1).dtype
         ends = (kind.type(start), kind.type(stop), num)
         step = (ends[1] - ends[0]) / div if div > 0 else np.nan
         wanted = kind if dtype is None else np.dtype(dtype)
@@ -53,11 +54,10 @@ def linspace(
 
 
 def _between(
-    start: Any, stop: Any, num: int, div: int, dtype: Any, chunk_size: Any
+    start: Any, stop: Any, num: int, div: int, kind: np.dtype[Any], dtype: Any, chunk_size: Any
 ) -> tuple[Any, Any]:
     """Return values between the elements of arrays, the first axis along them, and the steps."""
-    first, last = np.asarray(start) * 1.0, np.asarray(stop) * 1.0
-    kind = np.result_type(first, last, float(num))
+    first, last = ((np.asarray(end) * 1.0).astype(kind, copy=False) for end in (start, stop))
     delta = np.subtract(last, first, dtype=kind)
     place = reshape(arange(num, dtype=kind, chunk_size=chunk_size), (-1,) + (1,) * delta.ndim)
     step = delta / div if div > 0 else np.nan

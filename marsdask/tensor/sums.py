@@ -6,13 +6,18 @@ more numbers one to the other than NumPy does before it halves.
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 #: Numbers of a row that BLAS sums at once, a few dozen in each of its lanes.
 ROW = 1024
+
+#: Rows of a block that BLAS adds one to the other at once.
+ROWS = 2**15
+
+_ONES = np.ones(ROWS)
+_ONES.flags.writeable = False
 
 #: The elements from which on the calls are worth it.
 WORTH = 4096
@@ -23,7 +28,7 @@ Axis = tuple[int, ...]
 def added(block: Any, axis: Axis, dtype: Any, **keep: Any) -> Any:
     """Return a sum as ``np.add.reduce`` does."""
     plain = type(block) is np.ndarray and dtype == block.dtype == np.float64 and keep == _KEPT
-    if plain and block.size >= WORTH and block.ndim <= 2 and block.flags.aligned:
+    if plain and axis and block.size >= WORTH and block.ndim <= 2 and block.flags.aligned:
         found = _by_blas(block, axis)
         if found is not None:
             return found
@@ -40,20 +45,14 @@ def _by_blas(block: Any, axis: Axis) -> Any:
         if block.strides[1] != block.itemsize or block.strides[0] < columns * block.itemsize:
             return None
         if axis == (0,):
-            return (_ones(rows) @ block)[None]
+            parts = (block[start : start + ROWS] for start in range(0, rows, ROWS))
+            return sum(_ONES[: len(part)] @ part for part in parts)[None]
         if columns > 8 * ROW:
             return None
-        sums = (block @ _ones(columns))[:, None]
+        sums = (block @ _ONES[:columns])[:, None]
         return sums if axis == (1,) else np.add.reduce(sums, axis=0, keepdims=True)
     if block.strides != (block.itemsize,):
         return None
     whole = len(block) // ROW * ROW
     rest = np.add.reduce(block[whole:])
-    return np.add.reduce(block[:whole].reshape(-1, ROW) @ _ones(ROW), keepdims=True) + rest
-
-
-@lru_cache(maxsize=64)
-def _ones(length: int) -> Any:
-    ones = np.ones(length)
-    ones.flags.writeable = False
-    return ones
+    return np.add.reduce(block[:whole].reshape(-1, ROW) @ _ONES[:ROW], keepdims=True) + rest

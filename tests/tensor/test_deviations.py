@@ -54,3 +54,12 @@ def test_one_correction() -> None:
     for mean in ({}, {"mean": 0}):
         with pytest.raises(ValueError, match="simultaneously"):
             mt.var(mt.ones(3), ddof=1, correction=1, **mean)
+
+
+def test_lengths_that_nobody_knows() -> None:
+    """Are waited for."""
+    x = np.arange(20.0)
+    lazy = mt.tensor(x, chunk_size=6)
+    found = mt.var(lazy[lazy > 4], mean=7, ddof=1).compute()
+    assert np.isclose(found, np.var(x[5:], mean=7, ddof=1))
+    assert np.isclose(mt.std(lazy.astype(object)[lazy > 4]).compute(), x[5:].std())

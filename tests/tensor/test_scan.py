@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -41,6 +43,19 @@ def test_times() -> None:
     for axis in (None, 0, 1):
         found = mt.cumsum(mt.tensor(array, chunk_size=2), axis)
         np.testing.assert_array_equal(found.compute(), np.cumsum(array, axis), strict=True)
+
+
+@pytest.mark.parametrize("chunks", [6, 2, (0, 1, 5, 0)])
+def test_texts(chunks: Any) -> None:
+    """Are put together, though NumPy cannot reduce them."""
+    x = np.array(["a", "", "bc", "d", "", "e"], np.dtypes.StringDType())
+    lazy = mt.tensor(x, chunks=(chunks,))
+    np.testing.assert_array_equal(mt.cumsum(lazy).compute(), np.cumsum(x))
+    rows = lazy.reshape(3, 2)
+    found = np.add.accumulate(rows, 0).compute()
+    np.testing.assert_array_equal(found, np.add.accumulate(x.reshape(3, 2), 0))
+    with pytest.raises(TypeError):
+        mt.cumprod(lazy)
 
 
 def test_bad_axes_are_refused_at_the_call() -> None:

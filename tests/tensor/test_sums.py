@@ -36,10 +36,11 @@ def test_sums_equal_numpys(data: st.DataObject) -> None:
     dtype = data.draw(st.sampled_from(["f8", "f8", "f4"]))
     block = data.draw(hnp.arrays(dtype, shape, elements=numbers))
     block = VIEWS[data.draw(st.sampled_from(sorted(VIEWS)))](block)
-    axis = data.draw(st.sampled_from([(0,), (1,), (0, 1)] if block.ndim == 2 else [(0,)]))
+    axis = data.draw(st.sampled_from([(), (0,), (1,), (0, 1)] if block.ndim == 2 else [(), (0,)]))
     with pytest.MonkeyPatch.context() as patch, np.errstate(invalid="ignore"):
         patch.setattr(sums, "WORTH", 1)
         patch.setattr(sums, "ROW", 4)
+        patch.setattr(sums, "ROWS", 3)
         found = sums.added(block, axis, np.dtype("f8"), keepdims=True)
         np.testing.assert_array_equal(found, block.sum(axis, np.dtype("f8"), keepdims=True))
 

@@ -193,5 +193,5 @@ def lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
         residuals = reduce.sum(size * size, axis=0)
     else:
         residuals = wrap(as_node(np.empty(0, s.dtype)))
-    rank = reduce.count_nonzero(s > cutoff * reduce.max(s))
+    rank = elementwise.astype(reduce.count_nonzero(s > cutoff * reduce.max(s)), np.int32)
     return ExecutableTuple((x if right.ndim == 2 else squeeze(x, 1), residuals, rank, s))

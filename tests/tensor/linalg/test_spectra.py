@@ -41,6 +41,7 @@ def test_least_squares(data):
         found, expected = linalg.lstsq(left, right), np.linalg.lstsq(a, b)
         for i in (0, 2, 3) if a is DEFICIENT else range(4):
             assert found[i].shape == np.shape(expected[i])
+            assert found[i].dtype == np.asarray(expected[i]).dtype
             np.testing.assert_allclose(found[i].compute(), expected[i], atol=1e-10)
 
 
