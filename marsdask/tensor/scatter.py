@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import operator
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,6 +27,14 @@ from .slicing import AxisCut, Taken
 #: Points that are put into a block at a time.
 AT_ONCE = 2**16
 
+Put = Callable[[Any, Any, Any], None]
+"""``put(part, where, share)`` changes a part of a block at positions in it."""
+
+
+def replaced(part: Any, where: Any, share: Any) -> None:
+    """Put values in the place of old ones."""
+    part[where] = share
+
 
 @kernel(scratch=0.1, buffer=48 * AT_ONCE)
 def put_points(
@@ -35,6 +43,7 @@ def put_points(
     *points: Any,
     axes: tuple[int, ...],
     lengths: tuple[int, ...],
+    put: Put,
 ) -> Any:
     """Return a copy of a block with values at the positions that lie in it.
 
@@ -59,26 +68,31 @@ def put_points(
             out = writable(block) if out is None else out
             one = value.shape[axes[0]] == 1
             share = value if one else np.take(value, chosen + begin, axis=axes[0])
-            _put_share(out[key], share, [place[chosen] for place in local], axes)
+            _put_share(out[key], share, [place[chosen] for place in local], axes, put)
     return block if out is None else out
 
 
-def _put_share(part: Any, share: Any, places: list[Any], axes: tuple[int, ...]) -> None:
-    """Assign to points of a part, whose axis in the share is ``axes[0]``."""
+def _put_share(part: Any, share: Any, places: list[Any], axes: tuple[int, ...], put: Put) -> None:
+    """Change points of a part, whose axis in the share is ``axes[0]``."""
     where: list[Any] = [slice(None)] * part.ndim
     for axis, positions in zip(axes, places, strict=True):
         where[axis] = positions
     contiguous = axes[-1] - axes[0] == len(axes) - 1
-    part[tuple(where)] = share if contiguous else np.moveaxis(share, axes[0], 0)
+    put(part, tuple(where), share if contiguous else np.moveaxis(share, axes[0], 0))
 
 
 @kernel(scratch=0.1)
 def put_share(
-    block: Any, share: Any, places: list[Any], key: tuple[slice, ...], axes: tuple[int, ...]
+    block: Any,
+    share: Any,
+    places: list[Any],
+    key: tuple[slice, ...],
+    axes: tuple[int, ...],
+    put: Put,
 ) -> Any:
     """Return a copy of a block with values at positions in it."""
     out = writable(block)
-    _put_share(out[key], share, places, axes)
+    _put_share(out[key], share, places, axes, put)
     return out
 
 
@@ -102,6 +116,7 @@ class SetPoints(Assigned):
     points: tuple[Node, ...]
     axes: tuple[int, ...]
     taken: tuple[Taken, ...]
+    put: Put = replaced
 
     def tile(self, a: Grid, value: Grid, *points: Grid) -> Generator[Look, Any, Grid]:
         a, value, *rest = yield from resolved(a, value, *points)
@@ -121,7 +136,7 @@ class SetPoints(Assigned):
             chunks=a.chunks,
             meta=a.meta,
             varying=PointKeyAt(keys_of(cuts), self.axes, starts),
-            kwargs={"axes": self.axes, "lengths": tuple(map(sum, sizes))},
+            kwargs={"axes": self.axes, "lengths": tuple(map(sum, sizes)), "put": self.put},
         )
 
 
@@ -138,6 +153,7 @@ class PutShares(Rule):
     """For each axis the positions within the chunks, those of one chunk after the other's."""
     shares: Mapping[int, tuple[int, slice]]
     """For each chunk along the axes, in C order, which share it has and where that lies."""
+    put: Put
     name: str
 
     @property
@@ -161,7 +177,7 @@ class PutShares(Rule):
             where[self.axes[0]] = number
         places = [positions[part] for positions in self.local]
         value = Ref(self.value, tuple(where))
-        return Call(put_share, (Ref(self.a, index), value, places, key, self.axes))
+        return Call(put_share, (Ref(self.a, index), value, places, key, self.axes, self.put))
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,6 +187,7 @@ class SetKnown(Assigned):
     points: Points
     axes: tuple[int, ...]
     taken: tuple[Taken, ...]
+    put: Put = replaced
 
     def tile(self, a: Grid, value: Grid) -> Generator[Look, Any, Grid]:
         a, value = yield from resolved(a, value)
@@ -200,6 +217,7 @@ class SetKnown(Assigned):
             keys_of(cuts),
             tuple(positions[order] for positions in where.local),
             dict(zip(blocks.tolist(), parts, strict=True)),
+            self.put,
             f"{self.name}-{a.name}-{value.name}",
         )
         return Grid(rule, a.chunks, a.meta, a.itemsize)

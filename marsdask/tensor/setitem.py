@@ -26,7 +26,7 @@ from .index import Item, parse, points_of, together
 from .masks import Filter, bands, check_fit, count_true
 from .rechunk import recut, resolved
 from .reshape import reshape
-from .scatter import SetKnown, SetPoints
+from .scatter import Put, SetKnown, SetPoints, replaced
 from .shape import broadcast_to, reorder, view, whole
 from .slicing import EVERYTHING, Taken
 
@@ -46,7 +46,7 @@ def setitem(a: Any, key: Any, value: Any) -> None:
     elif len(arrays) == 1 and arrays[0].kind == "mask" and _others_whole(items):
         result = _assign_mask(node, arrays[0], new)
     else:
-        result = _assign_points(node, items, new)
+        result = assign_points(node, items, new)
     a._node = wrap(result).node
 
 
@@ -223,7 +223,7 @@ class SetChosen(Assigned):
         return recut(grid, old)
 
 
-def _assign_points(node: Node, items: Sequence[Item], value: Node) -> Node:
+def assign_points(node: Node, items: Sequence[Item], value: Node, put: Put = replaced) -> Node:
     """Assign to positions: the value's axes of the positions become one, which every chunk sees."""
     chosen = [item for item in items if item.chooses or item.kind == "int"]
     axes, points, form = points_of(chosen)
@@ -253,8 +253,8 @@ def _assign_points(node: Node, items: Sequence[Item], value: Node) -> Node:
         if item.kind == "slice":
             taken[item.axis] = item.value
     if isinstance(points[0], Node):
-        return SetPoints(node, value, points, axes, tuple(taken))
-    return SetKnown(node, value, points, axes, tuple(taken))
+        return SetPoints(node, value, points, axes, tuple(taken), put)
+    return SetKnown(node, value, points, axes, tuple(taken), put)
 
 
 def _in_one(value: Node, begin: int, form: tuple[Any, ...]) -> Node:

@@ -1,4 +1,4 @@
-"""The methods of ufuncs: ``outer``, ``reduce`` and ``accumulate`` of those that are associative."""
+"""The methods of ufuncs; ``reduce`` and ``accumulate`` are of those that are associative."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ import numpy as np
 from marsdask.core.collection import wrap
 
 from . import elementwise as functions
-from . import reduce, scan
+from . import reduce, scan, segments
 from .base import as_node
 from .elementwise import elementwise
+from .pointwise import assign
+from .updates import at
 
 #: Reductions that have a name of their own, and do better than their ufunc alone.
 _NAMED = {
@@ -81,24 +83,33 @@ def accumulated(
     return _accumulation(ufunc)(array, axis, dtype, target)
 
 
-#: The methods that have a lazy form.
+def reduced_at(
+    ufunc: np.ufunc, array: Any, indices: Any, axis: Any = 0, dtype: Any = None, out: Any = None
+) -> Any:
+    """Reduce the runs that begin at indices. See numpy.ufunc.reduceat."""
+    target = out[0] if isinstance(out, tuple) else out
+    associative = ufunc in ASSOCIATIVE
+    found = segments.reduceat(ufunc, array, indices, axis, dtype, associative=associative)
+    return found if target is None else assign(target, found.node)
+
+
 METHODS: dict[str, Callable[..., Any]] = {
     "outer": outer,
     "reduce": reduced,
     "accumulate": accumulated,
+    "reduceat": reduced_at,
+    "at": at,
 }
 
 
 def call_method(ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
-    """Call a method of a ufunc; NotImplementedError if it has no lazy form."""
-    if method not in METHODS:
-        raise _refusal(ufunc, method)
+    """Call a method of a ufunc."""
     return METHODS[method](ufunc, *inputs, **kwargs)
 
 
 def with_methods(function: Any, ufunc: np.ufunc) -> None:
     """Give the lazy form of a ufunc the methods and the facts of NumPy's."""
-    for method in ("outer", "reduce", "accumulate", "reduceat", "at"):
+    for method in METHODS:
         setattr(function, method, partial(call_method, ufunc, method))
     for fact in _FACTS:
         setattr(function, fact, getattr(ufunc, fact))

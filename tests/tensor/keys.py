@@ -8,6 +8,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 import marsdask.tensor as mt
+from tests.strategies import arrays_and_chunks
 
 
 def slices(length: int) -> st.SearchStrategy[slice]:
@@ -49,6 +50,18 @@ def keys(draw: Any, shape: tuple[int, ...]) -> tuple[Any, ...]:
         key.append(Ellipsis)
 
     return tuple(key)
+
+
+@st.composite
+def assignments(draw: Any, dtypes: tuple[str, ...] = ("i8", "f8")) -> tuple[Any, ...]:
+    """Return an array, its chunks, a key and a value that fits."""
+    array, chunks = draw(arrays_and_chunks(dtypes=dtypes, min_side=1, nan=False))
+    key = draw(keys(array.shape))
+    shape = list(array[key].shape)
+    shape = [1 if draw(st.integers(0, 3)) == 0 else n for n in shape]
+    shape = shape[draw(st.integers(0, len(shape))) :]
+    value = np.arange(np.prod(shape, dtype=int)).reshape(shape) + 100
+    return array, chunks, key, value
 
 
 def lazy_key(key: tuple[Any, ...], step: int) -> tuple[Any, ...]:

@@ -11,23 +11,11 @@ from hypothesis import strategies as st
 
 import marsdask.tensor as mt
 from tests.strategies import arrays_and_chunks, chunkings, grids, tensor_of
-from tests.tensor.keys import keys, lazy_key
-
-
-@st.composite
-def cases(draw: Any) -> tuple[Any, ...]:
-    """Return an array, its chunks, a key and a value that fits."""
-    array, chunks = draw(arrays_and_chunks(dtypes=("i8", "f8"), min_side=1, nan=False))
-    key = draw(keys(array.shape))
-    shape = list(array[key].shape)
-    shape = [1 if draw(st.integers(0, 3)) == 0 else n for n in shape]
-    shape = shape[draw(st.integers(0, len(shape))) :]
-    value = np.arange(np.prod(shape, dtype=int)).reshape(shape) + 100
-    return array, chunks, key, value
+from tests.tensor.keys import assignments, lazy_key
 
 
 @pytest.mark.parametrize("merged", [True, False])
-@given(case=cases(), data=st.data())
+@given(case=assignments(), data=st.data())
 def test_assignment_is_numpys(merged, case, data):
     """Any key, any value that broadcasts, either of them in memory or computed."""
     array, chunks, key, value = case

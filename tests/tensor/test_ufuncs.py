@@ -59,8 +59,6 @@ def test_facts_and_refusals():
     for call in (
         lambda: mt.subtract.reduce(mt.ones(3)),
         lambda: mt.subtract.accumulate(mt.ones(3)),
-        lambda: mt.add.at(mt.ones(3), 0, 1),
-        lambda: mt.add.reduceat(mt.ones(3), [0, 1]),
     ):
         with pytest.raises(NotImplementedError, match="compute"):
             call()
