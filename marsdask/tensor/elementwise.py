@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from marsdask.core.collection import Collection, ExecutableTuple, wrap
-from marsdask.core.node import Node, Part
+from marsdask.core.node import Part
 
 from .chunks import check_device
 from .pointwise import (
@@ -26,7 +26,6 @@ from .pointwise import (
     cast,
     masked,
     masks_among,
-    operand,
     operands,
 )
 
@@ -153,39 +152,49 @@ __all__ = [
     "trunc",
 ]
 
-#: The rank that Mars gives arguments before keywords: everything after the operands is optional.
-_SETTINGS = ("casting", "order", "dtype", "subok", "signature")
+#: The keywords of ufuncs, besides ``out`` and ``where``.
+_SETTINGS = ("casting", "order", "dtype", "subok", "signature", "sig")
 
 
-def elementwise(func: Callable[..., Any], name: str = "") -> Any:
+def elementwise(func: Callable[..., Any], name: str = "", *, masks: bool = False) -> Any:
     """Return the lazy form of an elementwise function, under its own name unless another is given.
 
     Arguments are tensors, arrays and scalars. ``out=`` rebinds the tensor (or tuple of tensors) it
-    names. Where a ``where=`` mask is False the result is zero, or what ``out`` held before.
+    names. Where a ``where=`` mask is False the result is zero, or what ``out`` held before; ufuncs
+    take one, and functions made of them, which ``masks`` says of others.
     """
     ufunc = isinstance(func, np.ufunc)
+    masks = masks or ufunc
+    count = func.nin if isinstance(func, np.ufunc) else _before_out(func)
 
     def lazy(*args: Any, out: Any = None, where: Any = True, **kwargs: Any) -> Any:
         if masks_among(args):
             return sys.modules["marsdask.tensor.ma"].apply(func, args, out, where, kwargs)
-        if ufunc and len(args) != func.nin:  # type: ignore[attr-defined]
-            args, out = _split_outputs(func, args, out)
+        if count is not None and len(args) != count:
+            args, out = _split_outputs(lazy.__name__, args, out, count, getattr(func, "nout", 1))
         if kwargs:
             args, kwargs = _settled(func, args, kwargs, ufunc=ufunc)
         if where is not True and where is not None:
+            if not masks:
+                raise NotImplementedError(
+                    f"{lazy.__name__} takes no where=; use where(mask, {lazy.__name__}(...), other)"
+                )
             return _where(func, args, out, where, kwargs)
-        nodes = apply(func, *args, **kwargs)
-        if isinstance(nodes, tuple):
-            return _several(nodes, out, kwargs)
-        target = out[0] if isinstance(out, tuple) else out
-        if target is not None:
-            return assign(target, nodes, kwargs.get("casting", "same_kind"))
-        return wrap(nodes)
+        found = apply(func, *args, **kwargs)
+        if out is not None:
+            return _stored(func, args, out, found, kwargs, masks=masks)
+        return ExecutableTuple(map(wrap, found)) if isinstance(found, tuple) else wrap(found)
 
     lazy.__name__ = lazy.__qualname__ = name or func.__name__
-    lazy.__doc__ = f"Apply ``{lazy.__name__}`` to each element. See numpy.{func.__name__}."
+    lazy.__doc__ = f"Apply ``{lazy.__name__}`` to each element. See numpy.{lazy.__name__}."
     lazy.func = func  # type: ignore[attr-defined]
     return lazy
+
+
+def _before_out(func: Callable[..., Any]) -> int | None:
+    """Return how many arguments come before ``out``, ``None`` if a function has none."""
+    names = list(inspect.signature(func).parameters)
+    return names.index("out") if "out" in names else None
 
 
 #: How NumPy treats floating-point errors unless told otherwise.
@@ -229,14 +238,16 @@ def apply(func: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
     return tuple(Part(source, position) for position in range(count))
 
 
-def _split_outputs(func: Any, args: tuple[Any, ...], out: Any) -> tuple[tuple[Any, ...], Any]:
+def _split_outputs(
+    name: str, args: tuple[Any, ...], out: Any, count: int, outputs: int
+) -> tuple[tuple[Any, ...], Any]:
     """Take outputs that were given by position."""
-    if not func.nin < len(args) <= func.nin + func.nout or out is not None:
+    if not count < len(args) <= count + outputs or out is not None:
         raise TypeError(
-            f"{func.__name__}() takes {func.nin} positional arguments (and {func.nout} outputs) "
+            f"{name}() takes {count} positional arguments (and {outputs} outputs) "
             f"but {len(args)} were given"
         )
-    return args[: func.nin], args[func.nin :]
+    return args[:count], (*args[count:], *(None,) * (count + outputs - len(args)))
 
 
 def _settled(
@@ -258,33 +269,52 @@ def _settled(
     return bound.args, bound.kwargs
 
 
-def _where(func: Any, args: tuple[Any, ...], out: Any, where: Any, kwargs: dict[str, Any]) -> Any:
-    if not isinstance(func, np.ufunc) or func.nout != 1:
-        raise NotImplementedError(
-            f"{func.__name__} takes no where=; use where(mask, {func.__name__}(...), other)"
-        )
-    target = out[0] if isinstance(out, tuple) else out
-    casting = kwargs.pop("casting", "same_kind")
-    dtype = apply(func, *args, **kwargs).meta.dtype
-    if target is not None:
-        dtype = target.dtype if np.can_cast(dtype, target.dtype, casting) else dtype
-    rest = np.zeros((), dtype)[()] if target is None else target
-    mask = operand(where)
-    if (mask.meta if isinstance(mask, Node) else np.asarray(mask)).dtype != np.dtype(bool):
-        raise TypeError("where= takes a boolean mask")
-    options = {"func": func, "dtype": dtype, "options": {**kwargs, "casting": casting}}
-    node = apply(masked, *args, mask, rest, **options)
-    return wrap(node) if target is None else assign(target, node)
+def _targets(out: Any, count: int) -> tuple[Any, ...]:
+    """Return what each output goes to; ``None`` is a new tensor."""
+    if out is not None and not isinstance(out, tuple) and count > 1:
+        raise TypeError("'out' must be a tuple of tensors, one for each output")
+    targets = out if isinstance(out, tuple) else (out,) * count
+    if len(targets) != count:
+        raise ValueError("The 'out' tuple must have exactly one entry per output")
+    return targets
 
 
-def _several(nodes: tuple[Node, ...], out: Any, kwargs: dict[str, Any]) -> tuple[Any, ...]:
-    targets = out if isinstance(out, tuple) else (out,) * (out is not None)
-    targets += (None,) * (len(nodes) - len(targets))
+def _stored(
+    func: Any, args: tuple[Any, ...], out: Any, found: Any, kwargs: dict[str, Any], *, masks: bool
+) -> Any:
+    """Put results where they should go, which may have more elements than they."""
+    nodes = found if isinstance(found, tuple) else (found,)
+    targets = _targets(out, len(nodes))
+    pairs = list(zip(targets, nodes, strict=True))
+    if masks and any(isinstance(t, Collection) and t.node.shape != n.shape for t, n in pairs):
+        return _where(func, args, out, np.True_, kwargs)
     casting = kwargs.get("casting", "same_kind")
-    return ExecutableTuple(
-        wrap(node) if target is None else assign(target, node, casting)
+    results = [wrap(n) if t is None else assign(t, n, casting) for t, n in pairs]
+    return results[0] if len(results) == 1 else ExecutableTuple(results)
+
+
+def _where(func: Any, args: tuple[Any, ...], out: Any, where: Any, kwargs: dict[str, Any]) -> Any:
+    """Call a function where a mask holds; elsewhere is what ``out`` held, or zero."""
+    found = apply(func, *args, **kwargs)
+    nodes = found if isinstance(found, tuple) else (found,)
+    targets = _targets(out, len(nodes))
+    casting = kwargs.get("casting", "same_kind")
+    types = tuple(
+        target.dtype
+        if isinstance(target, Collection) and np.can_cast(node.meta.dtype, target.dtype, casting)
+        else node.meta.dtype
         for node, target in zip(nodes, targets, strict=True)
     )
+    mask = where if hasattr(where, "dtype") else np.asarray(where, bool)
+    if mask.dtype != np.dtype(bool):
+        raise TypeError("where= takes a boolean mask")
+    options = {"func": func, "types": types, "options": kwargs}
+    results = []
+    for position, (dtype, target) in enumerate(zip(types, targets, strict=True)):
+        rest = np.zeros((), dtype)[()] if target is None else target
+        node = apply(masked, *args, mask, rest, position=position, **options)
+        results.append(wrap(node) if target is None else assign(target, node, casting))
+    return results[0] if len(results) == 1 else ExecutableTuple(results)
 
 
 def astype(
@@ -330,11 +360,24 @@ def clipped(a: Any, low: Any, high: Any, **how: Any) -> Any:
     return np.clip(a, low, high, **how)
 
 
-def clip(a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, **kwargs: Any) -> Any:
+_clip = elementwise(clipped, "clip", masks=True)
+
+
+def clip(
+    a: Any,
+    a_min: Any = None,
+    a_max: Any = None,
+    out: Any = None,
+    *,
+    min: Any = None,
+    max: Any = None,
+    **kwargs: Any,
+) -> Any:
     """Limit the values to an interval. See numpy.clip."""
-    low, high = kwargs.pop("min", a_min), kwargs.pop("max", a_max)
-    node = apply(clipped, a, low, high, **kwargs)
-    return wrap(node) if out is None else assign(out, node)
+    if (a_min is not None and min is not None) or (a_max is not None and max is not None):
+        raise ValueError("clip() takes a_min or min, and a_max or max, not both of one end")
+    low, high = a_min if min is None else min, a_max if max is None else max
+    return _clip(a, low, high, out=out, **kwargs)
 
 
 def around(a: Any, decimals: int = 0, out: Any = None) -> Any:
@@ -344,6 +387,14 @@ def around(a: Any, decimals: int = 0, out: Any = None) -> Any:
 
 
 round = around
+
+
+def without_nan(
+    x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None
+) -> Any:
+    """Replace what is no number in a copy: blocks are not ours to change."""
+    del copy
+    return np.nan_to_num(x, nan=nan, posinf=posinf, neginf=neginf)
 
 
 def chosen(condition: Any, x: Any, y: Any) -> Any:
@@ -468,7 +519,7 @@ ceil = elementwise(np.ceil)
 trunc = elementwise(np.trunc)
 rint = elementwise(np.rint)
 fix = elementwise(np.trunc, "fix")
-nan_to_num = elementwise(np.nan_to_num)
+nan_to_num = elementwise(without_nan, "nan_to_num")
 i0 = elementwise(np.i0)
 sinc = elementwise(np.sinc)
 # Complex numbers.

@@ -295,13 +295,22 @@ def operands(args: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def masked(
-    *args: Any, func: Callable[..., Any], dtype: np.dtype[Any], options: Mapping[str, Any]
+    *args: Any,
+    func: Callable[..., Any],
+    types: tuple[np.dtype[Any], ...],
+    position: int,
+    options: Mapping[str, Any],
 ) -> Any:
-    """Call a ufunc where a mask (the last but one argument) holds; the last one is the rest."""
+    """Call a ufunc where a mask (the last but one argument) holds; the last one is the rest.
+
+    Of several outputs, whose types are given, one is returned.
+    """
     *values, where, rest = args
-    shape = np.broadcast_shapes(*(np.shape(value) for value in (*values, where)))
-    out = np.array(np.broadcast_to(rest, shape), dtype)
-    return func(*values, where=where, out=out, **options)
+    shape = np.broadcast_shapes(*map(np.shape, args))
+    outputs = tuple(np.empty(shape, dtype) for dtype in types)
+    outputs[position][...] = rest
+    func(*values, where=where, out=outputs, **options)
+    return outputs[position]
 
 
 @kernel(scratch=0.0)

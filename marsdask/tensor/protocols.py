@@ -137,9 +137,12 @@ def _filled(
     """Compute at once, since the results go into arrays in memory."""
     results = array_ufunc(self, ufunc, method, *inputs, **kwargs)
     several = results if isinstance(results, tuple) else (results,)
+    # A reduction's mask tells what is reduced; that of a call, where results go.
+    where = kwargs.get("where", True) if method == "__call__" else True
+    casting = kwargs.get("casting", "same_kind")
     for out, result in zip(outputs, several, strict=True):
         if isinstance(out, np.ndarray):
-            np.copyto(out, result.compute(), casting=kwargs.get("casting", "same_kind"))
+            np.copyto(out, result.compute(), casting, np.asarray(where, bool))
         elif out is not None:
             assign(out, result.node)
     return outputs if len(outputs) > 1 else outputs[0]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -112,6 +114,7 @@ def test_clip_round_where_and_astype(case: tuple[np.ndarray, tuple[tuple[int, ..
     lazy = tensor_of(array, chunks)
     assert_same(mt.clip(lazy, 0, 2), np.clip(array, 0, 2))
     assert_same(mt.clip(lazy, None, 2), np.clip(array, None, 2))
+    assert_same(lazy.clip(max=2), array.clip(max=2))
     assert_same(lazy.round(1), array.round(1))
     assert_same(mt.where(lazy > 0, lazy, -1), np.where(array > 0, array, -1))
     assert_same(lazy.astype("f4"), array.astype("f4"))
@@ -132,6 +135,8 @@ def test_out_of_a_lesser_kind_or_another_shape_is_refused() -> None:
     with pytest.raises(TypeError, match="same_kind"):
         mt.add(mt.ones(3), 0.5, out=mt.zeros(3, dtype="i4"))
     with pytest.raises(ValueError, match="output operand"):
+        mt.add(mt.ones(3), 0.5, out=mt.zeros(1))
+    with pytest.raises(ValueError, match="do not fit"):
         mt.add(mt.ones(3), 0.5, out=mt.zeros(4))
     with pytest.raises(TypeError, match="tensor"):
         mt.add(mt.ones(3), 0.5, out=np.zeros(3))
@@ -145,6 +150,107 @@ def test_where_keeps_what_out_held() -> None:
     assert_same(mt.sqrt(mt.full(4, 9.0), out=held, where=mask), np.array([3.0, 7, 3, 7]))
     with pytest.raises(TypeError, match="boolean"):
         mt.sqrt(held, where=mt.ones(4))
+
+
+MASK = np.array([True, False, True])
+
+#: Keywords of ufuncs, and the shape and type of what ``out=`` is given, if it is.
+KEYWORDS: dict[str, tuple[dict[str, Any], Any]] = {
+    "where and out": ({"where": MASK}, ((3,), "f8")),
+    "a list": ({"where": [1, 0, 1]}, ((3,), "f8")),
+    "no mask": ({"where": MASK.astype(int)}, ((3,), "f8")),
+    "a wider mask": ({"where": MASK[:, None]}, ((3, 3), "f8")),
+    "a mask too wide": ({"where": MASK[:, None]}, ((3,), "f8")),
+    "a mask that does not fit": ({"where": MASK[:2]}, ((3,), "f8")),
+    "a wider out": ({}, ((2, 3), "f8")),
+    "a wider out and a mask": ({"where": MASK}, ((2, 3), "c16")),
+    "a narrower out": ({}, ((1,), "f8")),
+    "a lesser out": ({}, ((3,), "i1")),
+    "a lesser out by force": ({"casting": "unsafe"}, ((3,), "i1")),
+    "a type": ({"dtype": "f4"}, None),
+    "a type by force": ({"dtype": "i2", "casting": "unsafe"}, None),
+    "a type by force and a mask": (
+        {"dtype": "f4", "casting": "unsafe", "where": MASK},
+        ((3,), "f4"),
+    ),
+    "objects": ({"dtype": object}, None),
+    "no cast": ({"dtype": "f8", "casting": "no"}, None),
+    "no casting": ({"casting": "nonsense"}, None),
+}
+
+
+@pytest.mark.filterwarnings("ignore::numpy.exceptions.ComplexWarning")
+@pytest.mark.parametrize("keywords", KEYWORDS)
+def test_keywords_of_ufuncs(keywords: str) -> None:
+    """Of each of them, and of ``clip``: NumPy's values and types, or its kind of error."""
+    options, target = KEYWORDS[keywords]
+    x = np.array([0.25, 0.5, 1.0])
+    for name in (*UFUNCS, "clip"):
+        func = getattr(np, name)
+        count, outputs = (func.nin, func.nout) if name != "clip" else (3, 1)
+        for operands in ((x, x, x + 1)[:count], (np.arange(1, 4), 2, np.int8(3))[:count]):
+            expected = _with_keywords(func, operands, options, np, target, outputs)
+            lazy = (mt.tensor(operands[0], chunk_size=2), *operands[1:])
+            found = _with_keywords(getattr(mt, name), lazy, options, mt, target, outputs)
+            if isinstance(expected, type):
+                assert isinstance(found, type), (name, operands)
+                assert issubclass(expected, found), (name, operands)
+                continue
+            for own, other in zip(found, expected, strict=True):
+                assert own.dtype == other.dtype, name
+                value = np.asarray(own.compute())
+                np.testing.assert_allclose(value.astype("c16"), other.astype("c16"), 1e-6)
+
+
+def _with_keywords(
+    func: Any, operands: Any, options: Any, xp: Any, target: Any, outputs: int
+) -> Any:
+    """Return the results, which are those that were given if any were; or the type of the error."""
+    given = {}
+    if target is not None:
+        given = {"out": tuple(xp.full(target[0], 9, dtype=target[1]) for _ in range(outputs))}
+    try:
+        with np.errstate(all="ignore"):
+            found = func(*operands, **options, **given)
+    except (TypeError, ValueError) as error:
+        return type(error)
+    results = found if isinstance(found, tuple) else (found,)
+    assert all(own is out for own, out in zip(results, given.get("out", results), strict=True))
+    return results
+
+
+def test_several_outputs() -> None:
+    """Go where each should; those without a place are new."""
+    x, kept = np.array([0.5, 1.25, -2.75]), mt.zeros(3)
+    for out in ((kept, None), (kept,)):
+        found = mt.modf(mt.tensor(x, chunk_size=2), *out)
+        assert found[0] is kept
+        assert_same(found[1], np.modf(x)[1])
+    assert_same(kept, np.modf(x)[0])
+    for wrong, error in ((kept, TypeError), ((kept,), ValueError), ((kept,) * 3, ValueError)):
+        with pytest.raises(error, match="out"):
+            mt.modf(mt.tensor(x), out=wrong)
+    for place in ({"out": kept}, {"out": (kept,)}):
+        assert np.positive(mt.tensor(x), **place) is kept
+
+
+def test_operands_are_not_written_to() -> None:
+    """Neither those in memory nor results that others hold."""
+    x, gone = np.array([1.0, np.nan]), mt.tensor(np.ones(2)).execute()
+    lazy = mt.tensor(x)
+    assert_same(mt.nan_to_num(lazy, copy=False, nan=5), np.array([1.0, 5]))
+    assert np.isnan(x[1])
+    before = gone + 0
+    assert mt.isposinf(lazy, gone) is gone
+    assert_same(before, np.ones(2))
+    assert_same(gone, np.zeros(2))
+
+
+def test_arrays_keep_what_no_mask_holds_for() -> None:
+    """Those that ufuncs of tensors are told to fill."""
+    kept = np.full(3, 9.0)
+    assert np.sqrt(mt.full(3, 4.0), out=kept, where=mt.tensor(MASK)) is kept
+    assert kept.tolist() == [2, 9, 2]
 
 
 def test_dtype_and_casting_go_to_the_ufunc() -> None:

@@ -16,6 +16,7 @@ from marsdask.tensor.base import as_node
 from marsdask.tensor.chunks import check_order
 from marsdask.tensor.compressed import is_sparse
 from marsdask.tensor.elementwise import astype
+from marsdask.tensor.keywords import shows
 from marsdask.tensor.pointwise import assign
 from marsdask.tensor.reshape import ravel
 from marsdask.tensor.shape import expand_dims, moveaxis, squeeze
@@ -101,25 +102,39 @@ def vdot(a: Any, b: Any) -> Any:
     return wrap(contract([conjugated(left), right], [labels, labels], (), exact=labels))
 
 
-def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
+def vecdot(
+    x1: Any,
+    x2: Any,
+    /,
+    out: Any = None,
+    *,
+    axis: int = -1,
+    keepdims: bool = False,
+    dtype: Any = None,
+    casting: Any = "same_kind",
+) -> Any:
     """Sum products along an axis, the first operand conjugated. See numpy.vecdot."""
-    left, right = (moveaxis(wrap(as_node(x)), axis, -1).node for x in (x1, x2))
+    moved = (moveaxis(wrap(as_node(x)), axis, -1).node for x in (x1, x2))
+    left, right = (_cast(node, dtype, casting) for node in moved)
     _require_equal("vecdot", left.shape[-1], right.shape[-1])
     # The summed axis is 0; stacks count from 1, the last axis first.
     la, lb = (tuple(range(node.meta.ndim - 1, -1, -1)) for node in (left, right))
-    out = max(la, lb, key=len)[:-1]
-    return wrap(contract([conjugated(left), right], [la, lb], out, exact=(0,)))
+    kept = max(la, lb, key=len)[:-1]
+    found = wrap(contract([conjugated(left), right], [la, lb], kept, exact=(0,)))
+    return _given(expand_dims(found, axis) if keepdims else found, None, out)
 
 
-def matvec(x1: Any, x2: Any, /) -> Any:
+@shows("dtype", "casting")
+def matvec(x1: Any, x2: Any, /, out: Any = None, **how: Any) -> Any:
     """Multiply matrices with vectors, stacks of both broadcast. See numpy.matvec."""
-    return squeeze(matmul(x1, expand_dims(x2, -1)), -1)
+    return _given(squeeze(matmul(x1, expand_dims(x2, -1), **how), -1), None, out)
 
 
-def vecmat(x1: Any, x2: Any, /) -> Any:
+@shows("dtype", "casting")
+def vecmat(x1: Any, x2: Any, /, out: Any = None, **how: Any) -> Any:
     """Multiply vectors, conjugated, with matrices. See numpy.vecmat."""
     row = expand_dims(wrap(conjugated(as_node(x1))), -2)
-    return squeeze(matmul(row, x2), -2)
+    return _given(squeeze(matmul(row, x2, **how), -2), None, out)
 
 
 def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:

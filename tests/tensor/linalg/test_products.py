@@ -18,6 +18,7 @@ from marsdask.core.collection import wrap
 from marsdask.core.config import option_context
 from marsdask.core.plan import Plan, current_plan
 from marsdask.tensor.base import as_node
+from tests import both_grids
 from tests.strategies import chunkings
 
 #: The module, not the function of that name.
@@ -55,10 +56,7 @@ SUBSCRIPTS = [
 ]
 
 
-@pytest.fixture(params=[True, False], ids=["merged", "as given"], autouse=True)
-def _coalesce(request):
-    with option_context({"coalesce": request.param, "verify": True}):
-        yield
+_coalesce = both_grids.coalesce
 
 
 def tensor(array, chunk_size=None):
@@ -324,3 +322,25 @@ def test_matrices_with_vectors(data):
         flipped = t.transpose(0, 2, 1)
         expected = np.vecmat(vector, x.transpose(0, 2, 1))
         np.testing.assert_allclose(mt.vecmat(lazy, flipped).compute(), expected)
+
+
+@pytest.mark.parametrize("name", ["vecdot", "matvec", "vecmat"])
+def test_keywords_of_products(name):
+    """Results go where they should, products are of the type asked for."""
+    x, v = np.arange(24.0).reshape(2, 4, 3) + 0.5, np.arange(3)
+    v = np.arange(4) if name == "vecmat" else v
+    operands = (v, x) if name == "vecmat" else (x, v)
+    func, expected = getattr(mt, name), getattr(np, name)(*operands, dtype="f4")
+    out = mt.zeros(expected.shape, chunk_size=2)
+    lazy = [mt.tensor(item, chunk_size=2) for item in operands]
+    assert getattr(np, name)(*lazy, out=out, dtype="f4") is out
+    np.testing.assert_array_equal(out.compute(), expected)
+    assert func(*lazy, dtype="f4").dtype == expected.dtype
+    with pytest.raises(TypeError, match="same_kind"):
+        func(*lazy, dtype="i4")
+    with pytest.raises(ValueError, match="output operand"):
+        func(*lazy, out=mt.zeros(1))
+    if name == "vecdot":
+        x, y = x[..., None], x[..., None] - 1
+        found = mt.vecdot(x, mt.tensor(y, chunk_size=2), axis=1, keepdims=True)
+        np.testing.assert_allclose(found.compute(), np.vecdot(x, y, axis=1, keepdims=True))
