@@ -308,7 +308,7 @@ def _where(func: Any, args: tuple[Any, ...], out: Any, where: Any, kwargs: dict[
     mask = where if hasattr(where, "dtype") else np.asarray(where, bool)
     if mask.dtype != np.dtype(bool):
         raise TypeError("where= takes a boolean mask")
-    options = {"func": func, "types": types, "options": kwargs}
+    options = {"func": func, "types": types, "options": tuple(sorted(kwargs.items()))}
     results = []
     for position, (dtype, target) in enumerate(zip(types, targets, strict=True)):
         rest = np.zeros((), dtype)[()] if target is None else target
@@ -389,7 +389,7 @@ def around(a: Any, decimals: int = 0, out: Any = None) -> Any:
 round = around
 
 
-def without_nan(
+def nan_replaced(
     x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None
 ) -> Any:
     """Replace what is no number in a copy: blocks are not ours to change."""
@@ -519,7 +519,7 @@ ceil = elementwise(np.ceil)
 trunc = elementwise(np.trunc)
 rint = elementwise(np.rint)
 fix = elementwise(np.trunc, "fix")
-nan_to_num = elementwise(without_nan, "nan_to_num")
+nan_to_num = elementwise(nan_replaced, "nan_to_num")
 i0 = elementwise(np.i0)
 sinc = elementwise(np.sinc)
 # Complex numbers.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -299,7 +299,7 @@ def masked(
     func: Callable[..., Any],
     types: tuple[np.dtype[Any], ...],
     position: int,
-    options: Mapping[str, Any],
+    options: tuple[tuple[str, Any], ...],
 ) -> Any:
     """Call a ufunc where a mask (the last but one argument) holds; the last one is the rest.
 
@@ -309,7 +309,7 @@ def masked(
     shape = np.broadcast_shapes(*map(np.shape, args))
     outputs = tuple(np.empty(shape, dtype) for dtype in types)
     outputs[position][...] = rest
-    func(*values, where=where, out=outputs, **options)
+    func(*values, where=where, out=outputs, **dict(options))
     return outputs[position]
 
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from marsdask.core.collection import wrap
+from marsdask.core.collection import Collection, wrap
 from marsdask.core.shapes import kernel
 
 from .base import as_node
-from .edits import resize
+from .edits import place, resize
 from .elementwise import apply
 from .join import length
 from .mapblocks import map_blocks
@@ -39,10 +39,13 @@ class Flat:
 
     def __setitem__(self, key: Any, value: Any) -> None:
         flat, new = ravel(self.base), ravel(value)
-        if length(new.node, 0) > 1:
-            place = flat[key]
-            new = resize(new, place.shape) if place.ndim else new[0]
-        setitem(flat, key, new)
+        if isinstance(key, Collection) and key.dtype == np.bool_:
+            place(flat, key, new.astype(flat.dtype))
+        else:
+            if length(new.node, 0) > 1:
+                part = flat[key]
+                new = resize(new, part.shape) if part.ndim else new[0]
+            setitem(flat, key, new)
         self.base._node = as_node(reshape(flat, self.base.shape))
 
 

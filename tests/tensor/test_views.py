@@ -22,6 +22,10 @@ def test_flat() -> None:
         lazy.flat[key] = value
         x.flat[key] = value
         assert_same(lazy, x)
+    for value in ([1.5, 2], 7):
+        lazy.flat[(lazy > 4).ravel()] = value
+        x.flat[(x > 4).ravel()] = value
+        assert_same(lazy, x)
     lazy.flat = [1, 2, 3]
     x.flat = [1, 2, 3]
     assert_same(lazy, x)
