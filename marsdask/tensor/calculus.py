@@ -44,7 +44,7 @@ def interp(
             raise ValueError("fp and xp are not of the same length.")
         if sizes[0] == 0:
             raise ValueError("array of sample points is empty")
-    dtype = np.result_type(points[1].meta.dtype, np.float64)
+    dtype = np.dtype(np.complex128 if points[1].meta.dtype.kind == "c" else np.float64)
     how = {"left": left, "right": right, "period": period}
     return beside(between, x, *points, dtype=dtype, **how)
 

@@ -263,8 +263,10 @@ def _advanced(node: Node, items: Sequence[Item], arrays: list[Item]) -> Node:
         return node
     if not form:
         return view(node, [axis for axis in range(len(order)) if axis != where])
-    shape = node.shape
-    return as_node(reshape(node, (*shape[:where], *form, *shape[where + 1 :])))
+    shape = (*node.shape[:where], *form, *node.shape[where + 1 :])
+    if len(shape) - sum(known((size,)) for size in shape) > 1:
+        raise UnknownShapeError("positions of several axes, of lengths not known: execute() first")
+    return as_node(reshape(node, tuple(n if known((n,)) else -1 for n in shape)))
 
 
 def points_of(arrays: Sequence[Item]) -> tuple[tuple[int, ...], tuple[Any, ...], tuple[Any, ...]]:

@@ -228,12 +228,14 @@ class Reshape(Node):
         return (Unknown(self.name, -1, None if None in bounds else math.prod(bounds) // others),)  # type: ignore[arg-type]
 
     def tile(self, a: Grid) -> Any:
-        return reshaped(a, self.form) if known_chunks(a.chunks) else self._look(a)
+        return self._settled(a) if known_chunks(a.chunks) else self._look(a)
 
     def _look(self, a: Grid) -> Generator[Look, Any, Grid]:
         (a,) = yield from resolved(a)
-        lengths = shape_of(a.chunks)
-        return reshaped(a, settle(lengths, self.form))
+        return self._settled(a)
+
+    def _settled(self, a: Grid) -> Grid:
+        return reshaped(a, settle(shape_of(a.chunks), self.form))
 
 
 def settle(old: tuple[Size, ...], new: Shape) -> Shape:

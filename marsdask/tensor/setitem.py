@@ -266,6 +266,8 @@ def _in_one(value: Node, begin: int, form: tuple[Any, ...]) -> Node:
     if len(form) == 1:
         return value
     outer = numbers(own[:begin]), numbers(own[after:])
+    if not known(form):  # what is put there has to be as long, which running tells
+        return as_node(reshape(value, (*outer[0], -1, *outer[1])))
     wide = (*outer[0], *form, *outer[1])
     flat = (*outer[0], math.prod(form), *outer[1])
     if isinstance(value, Literal):

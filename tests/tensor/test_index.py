@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import marsdask.tensor as mt
+from marsdask.core.types import UnknownShapeError
 from tests.strategies import arrays_and_chunks, assert_same, chunkings, grids, shapes, tensor_of
 from tests.tensor.keys import keys, lazy_key, positions
 
@@ -129,6 +130,26 @@ def test_an_ellipsis_keeps_arrays_apart():
     x = mt.array(array, chunk_size=2)
     for key in ((None, [0, 1], ..., [2, 3]), (None, 1, ..., [2, 3]), (..., [0, 1], [2, 3])):
         assert_same(x[key], array[key])
+
+
+@pytest.mark.parametrize("merged", [True, False])
+def test_positions_of_several_axes_and_unknown_length(merged):
+    """Rows of positions that a mask chose: they choose, and are assigned to."""
+    x, rows = np.arange(20).reshape(10, 2), np.array([[1, 2], [9, 9], [3, 4]])
+    chosen, lazy = rows != 9, mt.tensor(rows, chunk_size=2)
+    keep = lazy[:, 0] != 9
+    expected = x[rows[chosen[:, 0]]]
+    with grids(merged=merged):
+        found = mt.tensor(x, chunk_size=3)[lazy[keep]]
+        np.testing.assert_array_equal(found.compute(), expected)
+        for value in (-1, expected * 2, mt.tensor(expected * 2, chunk_size=1)):
+            t, want = mt.tensor(x, chunk_size=3) + 0, x.copy()
+            t[lazy[keep]] = value
+            want[rows[chosen[:, 0]]] = np.asarray(value)
+            np.testing.assert_array_equal(t.compute(), want)
+        few = t[t[:, 0] > 4]
+        with pytest.raises(UnknownShapeError, match="several axes"):
+            few[:, lazy[keep]]
 
 
 def test_keys_may_change_afterwards():
