@@ -23,6 +23,7 @@ from .pointwise import (
     Elementwise,
     Several,
     assign,
+    boolean,
     cast,
     masked,
     masks_among,
@@ -305,9 +306,7 @@ def _where(func: Any, args: tuple[Any, ...], out: Any, where: Any, kwargs: dict[
         else node.meta.dtype
         for node, target in zip(nodes, targets, strict=True)
     )
-    mask = where if hasattr(where, "dtype") else np.asarray(where, bool)
-    if mask.dtype != np.dtype(bool):
-        raise TypeError("where= takes a boolean mask")
+    mask = boolean(where)
     options = {"func": func, "types": types, "options": tuple(sorted(kwargs.items()))}
     results = []
     for position, (dtype, target) in enumerate(zip(types, targets, strict=True)):

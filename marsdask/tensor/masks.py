@@ -143,12 +143,12 @@ class Filter(Node):
 
     def _look(self, a: Grid, mask: Grid) -> Generator[Look, Any, Grid]:
         a, mask = yield from resolved(a, mask)
-        shape = shape_of(a.chunks[self._axes])
-        check_fit(shape_of(mask.chunks), shape, self.axis)
         return self._chosen(a, mask)
 
     def _chosen(self, a: Grid, mask: Grid) -> Grid:
         own = mask.chunks
+        if own != a.chunks[self._axes]:
+            check_fit(shape_of(own), shape_of(a.chunks[self._axes]), self.axis)
         cut = bands(a.chunks[self._axes])
         a = recut(a, (*a.chunks[: self.axis], *cut, *a.chunks[self._axes.stop :]))
         mask = recut(mask, cut)

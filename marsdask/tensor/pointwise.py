@@ -277,6 +277,15 @@ def fits(sizes: tuple[Any, ...], length: int) -> bool:
     return all(type(size) is int for size in sizes) and sum(sizes) == length
 
 
+def boolean(where: Any) -> Any:
+    """Return the mask that ``where=`` is: numbers are truth values, but arrays of them are not."""
+    if not hasattr(where, "dtype"):
+        return np.asarray(where, bool)
+    if where.dtype != np.bool_:
+        raise TypeError(f"where= takes a boolean mask, not one of {where.dtype!r}")
+    return where
+
+
 def masks_among(args: tuple[Any, ...]) -> bool:
     """Tell whether some argument is a masked array or tensor."""
     return any(

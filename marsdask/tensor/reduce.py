@@ -41,7 +41,7 @@ from .elementwise import (
     not_equal,
 )
 from .keywords import optional, signed
-from .pointwise import assign, masks_among, operand
+from .pointwise import assign, boolean, masks_among, operand
 from .recipes import Axis, Recipe
 from .reduction import Reduction, Wanted
 from .shape import view
@@ -144,8 +144,7 @@ def _node(recipe: Recipe, title: str, node: Node, axes: Axis, given: dict[str, A
         ddof = given["correction"]
     operands: tuple[Node, ...] = (node,)
     if masked:
-        mask = operand(where, node.chunks)
-        operands = (node, as_node(mask))
+        operands = (node, as_node(operand(boolean(where), node.chunks)))
     if recipe.whole is not None and initial is None and 0 in [node.shape[a] for a in axes]:
         _check_empty(recipe.whole, node, axes)
     result = _result_dtype(recipe, node, axes, settings, masked=masked)

@@ -112,6 +112,13 @@ def test_where(name: str, case: tuple[Any, Any], data: st.DataObject) -> None:
     assert_as_numpy(name, array, tensor_of(array, chunks), axis=axis, where=mask, **extra)
 
 
+def test_masks_are_of_booleans() -> None:
+    """A list of numbers is one, an array of them is refused at the call."""
+    assert_same(mt.sum(mt.arange(3), where=[1, 0, 1]), np.sum(np.arange(3), where=[1, 0, 1]))
+    with pytest.raises(TypeError, match="boolean"):
+        mt.sum(mt.arange(3), where=np.array([1, 0, 1]))
+
+
 def test_where_without_an_identity_is_refused_at_the_call() -> None:
     """``max(where=)`` needs ``initial=``, as in NumPy."""
     with pytest.raises(ValueError, match="initial"):

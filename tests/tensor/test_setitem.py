@@ -158,7 +158,11 @@ def test_values_of_unknown_length():
     y[:, mt.array([True, False]) | False] = twice[:, :1]
     with pytest.raises(ValueError, match="length 2 into the 5"):
         y.compute()
-    big[mt.array([True, False, True]) | False] = [1, 2]
+    big[[0]] = 1  # so that its length is known by the time that the mask is looked at
+    short = mt.array([True, False, True]) | False
+    with pytest.raises(IndexError, match="boolean index did not match"):
+        big[short].compute()
+    big[short] = [1, 2]
     with pytest.raises(IndexError, match="boolean index did not match"):
         big.compute()
 
