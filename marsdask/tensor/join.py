@@ -21,7 +21,7 @@ from .base import as_node, empty_like_kind
 from .chunks import common_sizes
 from .compressed import is_sparse
 from .index import getitem
-from .pointwise import cast
+from .pointwise import assign, cast
 from .rechunk import aligned_axes, joined
 from .reshape import ravel, reshape
 from .shape import expand_dims, normalize_axes, normalize_axis, transpose, view
@@ -84,8 +84,9 @@ def concatenate(
     casting: Any = "same_kind",
 ) -> Any:
     """Join tensors along an axis; ``None`` joins all elements. See numpy.concatenate."""
-    if out is not None:
-        raise NotImplementedError("concatenate() takes no out=; assign the result instead")
+    if out is not None and dtype is not None:
+        raise TypeError("concatenate() takes out= or dtype=, not both")
+    dtype = getattr(out, "dtype", dtype)
     nodes = _nodes(arrays)
     if axis is None:
         nodes, axis = [as_node(ravel(node)) for node in nodes], 0
@@ -98,11 +99,9 @@ def concatenate(
     kind = np.result_type(*(meta.dtype for meta in metas)) if dtype is None else np.dtype(dtype)
     # NumPy refuses what the casting rule forbids, and so names the types.
     np.concatenate([np.empty((0,), meta.dtype) for meta in metas], dtype=kind, casting=casting)
-    return wrap(
-        nodes[0]
-        if len(nodes) == 1 and metas[0].dtype == kind
-        else Concatenate(tuple(nodes), axis, kind)
-    )
+    alone = len(nodes) == 1 and metas[0].dtype == kind
+    found = nodes[0] if alone else Concatenate(tuple(nodes), axis, kind)
+    return wrap(found) if out is None else assign(out, found)
 
 
 def _check_alike(nodes: Sequence[Node], axis: int) -> None:

@@ -85,7 +85,21 @@ def test_unknown_lengths_are_joined_as_they_are():
         mt.concatenate([kept, x], axis=1).compute()
 
 
+def test_joined_into_what_is_given():
+    """In its type, if each may be cast to it."""
+    a, out = np.arange(6).reshape(2, 3), mt.zeros((4, 3), dtype="f4", chunk_size=3)
+    x, before = mt.tensor(a, chunk_size=2), out + 0
+    for found in (mt.concatenate([x, x], out=out), np.concatenate([x, a.astype("u8")], out=out)):
+        assert found is out
+        assert_same(out, np.concatenate([a, a]).astype("f4"))
+    assert mt.stack([x, x], out=mt.zeros((2, 2, 3), dtype=int)).shape == (2, 2, 3)
+    assert_same(before, np.zeros((4, 3), "f4"))
+
+
 BAD = {
+    "type and place": lambda x: mt.concatenate([x, x], out=mt.ones((6, 4)), dtype="f8"),
+    "lesser place": lambda x: mt.concatenate([x, x], out=mt.ones((6, 4), dtype="i8")),
+    "other place": lambda x: mt.concatenate([x, x], out=mt.ones((6, 5))),
     "nothing": lambda x: mt.concatenate([]),
     "no axes": lambda x: mt.concatenate([x.sum(), x.sum()]),
     "axis": lambda x: mt.concatenate([x, x], axis=2),

@@ -13,6 +13,7 @@ from marsdask.core.collection import wrap
 from marsdask.core.types import numbers
 from marsdask.tensor.base import as_node
 from marsdask.tensor.create import eye
+from marsdask.tensor.pointwise import assign
 from marsdask.tensor.reshape import reshape
 from marsdask.tensor.shape import broadcast_to, moveaxis
 from marsdask.tensor.waiting import waits_for_lengths
@@ -41,15 +42,18 @@ def matrix_power(a: Any, n: int) -> Any:
     return result
 
 
-@waits_for_lengths
 def multi_dot(arrays: Sequence[Any], *, out: Any = None) -> Any:
     """Multiply matrices in the order that takes the fewest operations. See numpy.linalg.multi_dot.
 
     The order is found by dynamic programming over the products' shapes (Cormen, Leiserson, Rivest
     and Stein, Introduction to Algorithms, 14.2).
     """
-    if out is not None:
-        raise NotImplementedError("multi_dot takes no out=: assign the result")
+    found = _chained(arrays)
+    return found if out is None else assign(out, found.node)
+
+
+@waits_for_lengths
+def _chained(arrays: Sequence[Any]) -> Any:
     if len(arrays) < 2:
         raise ValueError("Expecting at least two arrays.")
     tensors = [wrap(as_node(item)) for item in arrays]

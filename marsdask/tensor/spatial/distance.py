@@ -34,6 +34,7 @@ from marsdask.tensor.elementwise import astype
 from marsdask.tensor.join import concatenate
 from marsdask.tensor.linalg import inv
 from marsdask.tensor.places import StartAt
+from marsdask.tensor.pointwise import assign
 from marsdask.tensor.rechunk import recut, resolved
 from marsdask.tensor.reduce import all as all_true
 from marsdask.tensor.reduce import var
@@ -122,13 +123,14 @@ def between(
     return distances(a, b, metric, **options, **dict(zip(names, extras, strict=True)))
 
 
-def cdist(XA: Any, XB: Any, metric: Metric = "euclidean", **kwargs: Any) -> Any:
+def cdist(XA: Any, XB: Any, metric: Metric = "euclidean", *, out: Any = None, **kwargs: Any) -> Any:
     """Return the distances of each row from each row. See scipy.spatial.distance.cdist."""
     a, b = _matrix(XA, "XA"), _matrix(XB, "XB")
     if a.shape[1] != b.shape[1]:
         raise ValueError("XA and XB must have the same number of columns (i.e. feature dimension.)")
     extras, rest = _parameters((a, b), metric, kwargs)
-    return wrap(Distances(a, b, tuple(extras.values()), metric, tuple(extras), rest))
+    found = Distances(a, b, tuple(extras.values()), metric, tuple(extras), rest)
+    return wrap(found) if out is None else assign(out, found)
 
 
 def _matrix(points: Any, name: str) -> Node:
@@ -142,8 +144,6 @@ def _parameters(
     nodes: tuple[Node, ...], metric: Metric, kwargs: dict[str, Any]
 ) -> tuple[dict[str, Node], tuple[tuple[str, Any], ...]]:
     """Return parameters that are tensors, among them those that come from all rows, and others."""
-    if kwargs.pop("out", None) is not None:
-        raise NotImplementedError("distances take no out=; assign the result instead")
     title = metric if isinstance(metric, str) else getattr(metric, "__name__", "")
     extras = {key: as_node(item) for key, item in kwargs.items() if isinstance(item, Collection)}
     rest = {key: item for key, item in kwargs.items() if key not in extras}
@@ -285,11 +285,12 @@ def pairs(
     return out
 
 
-def pdist(X: Any, metric: Metric = "euclidean", **kwargs: Any) -> Any:
+def pdist(X: Any, metric: Metric = "euclidean", *, out: Any = None, **kwargs: Any) -> Any:
     """Return the distances between rows, condensed. See scipy.spatial.distance.pdist."""
     node = _matrix(X, "A")
     extras, rest = _parameters((node,), metric, kwargs)
-    return wrap(Pairs(node, tuple(extras.values()), metric, tuple(extras), rest))
+    found = Pairs(node, tuple(extras.values()), metric, tuple(extras), rest)
+    return wrap(found) if out is None else assign(out, found)
 
 
 @dataclass(frozen=True, eq=False)

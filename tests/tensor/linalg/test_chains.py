@@ -18,6 +18,9 @@ def test_chains_of_products():
     for chain in (arrays, arrays[:2], [arrays[0][:, 0], *arrays], [*arrays, RNG.normal(size=5)]):
         found = linalg.multi_dot([mt.tensor(x, chunk_size=4) for x in chain])
         np.testing.assert_allclose(found.compute(), np.linalg.multi_dot(chain))
+    out = mt.zeros((7, 5))
+    assert linalg.multi_dot([mt.tensor(x) for x in arrays], out=out) is out
+    np.testing.assert_allclose(out.compute(), np.linalg.multi_dot(arrays))
     with pytest.raises(ValueError, match="two arrays"):
         linalg.multi_dot(arrays[:1])
     with pytest.raises(np.linalg.LinAlgError, match="matrices"):

@@ -107,6 +107,19 @@ def test_tensors_are_parameters() -> None:
     np.testing.assert_allclose(found.compute(), reference.pdist(values, w=weights))
 
 
+def test_distances_go_where_they_should() -> None:
+    """And are what they are of type and shape."""
+    values = np.random.default_rng(0).normal(size=(5, 3))
+    x = mt.tensor(values, chunk_size=2)
+    square, condensed = mt.zeros((5, 5)), mt.zeros(10)
+    assert distance.cdist(x, x, out=square) is square
+    assert distance.pdist(x, out=condensed) is condensed
+    np.testing.assert_allclose(square.compute(), reference.cdist(values, values))
+    np.testing.assert_allclose(condensed.compute(), reference.pdist(values))
+    with pytest.raises(ValueError, match="output operand"):
+        distance.pdist(x, out=square)
+
+
 def test_bad_input_is_refused() -> None:
     """At the call what can be known, else when computed."""
     x = mt.ones((3, 2))
