@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,6 +15,7 @@ from marsdask.core.node import Part
 from marsdask.core.shapes import Cost
 
 from .base import as_node
+from .gufunc import apply_gufunc
 from .mapblocks import map_blocks
 from .pointwise import Elementwise, Several, operands
 from .rechunk import rechunk
@@ -154,7 +156,7 @@ class vectorize:  # noqa: N801 - NumPy's name
     """A function of numbers as one of tensors. See numpy.vectorize.
 
     Differs from NumPy: the result's type, if ``otypes`` does not say it, is found by a call with
-    ones; no ``signature``, which apply_gufunc takes. ``cache`` changes nothing.
+    ones; with a ``signature`` only keywords are excluded, all of them. ``cache`` changes nothing.
     """
 
     def __init__(
@@ -167,9 +169,8 @@ class vectorize:  # noqa: N801 - NumPy's name
         signature: str | None = None,
     ) -> None:
         del cache
-        if signature is not None:
-            raise NotImplementedError("vectorize(signature=): use apply_gufunc(vectorize=True)")
         self.pyfunc = pyfunc
+        self.signature = signature
         self.excluded = frozenset(excluded or ())
         self.__doc__ = doc or pyfunc.__doc__
         self._otypes = None if otypes is None else tuple(map(np.dtype, otypes))
@@ -179,6 +180,8 @@ class vectorize:  # noqa: N801 - NumPy's name
         fixed = tuple((key, given.pop(key)) for key in list(given) if key in self.excluded)
         if not given:
             raise ValueError("cannot call `vectorize` without arguments that are not excluded")
+        if self.signature is not None:
+            return self._of_vectors(self.signature, given, fixed)
         kernel = EachElement(self.pyfunc, len(given), 1, (), tuple(given), fixed)
         dtypes = self._otypes
         if dtypes is None:
@@ -188,3 +191,14 @@ class vectorize:  # noqa: N801 - NumPy's name
             dtypes = tuple(np.asarray(value).dtype for value in several)
         kernel = EachElement(self.pyfunc, len(given), len(dtypes), dtypes, tuple(given), fixed)
         return _mapped(kernel, given.values())
+
+    def _of_vectors(self, signature: str, given: dict[Any, Any], fixed: Any) -> Any:
+        """Call the function of all but the core axes."""
+        keywords = {key: value for key, value in fixed if isinstance(key, str)}
+        if len(keywords) < len(fixed) or any(isinstance(key, str) for key in given):
+            raise NotImplementedError(
+                "vectorize(signature=) maps over positions and excludes keywords: use a partial"
+            )
+        func = partial(self.pyfunc, **keywords) if keywords else self.pyfunc
+        how = {"vectorize": True, "allow_rechunk": True, "output_dtypes": self._otypes}
+        return apply_gufunc(func, signature, *given.values(), **how)

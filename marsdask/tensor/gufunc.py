@@ -221,10 +221,14 @@ def apply_gufunc(
             f"According to `signature`, `func` requires {len(form.inputs)} arguments, but "
             f"{len(nodes)} given"
         )
-    if vectorize:
-        func = np.vectorize(func, signature=re.sub(r"\s+", "", signature))
-    call = UserFunction(func, (None,) * len(nodes), tuple(range(len(nodes))))
+    places = (None,) * len(nodes), tuple(range(len(nodes)))
+    each = re.sub(r"\s+", "", signature) if vectorize else None
+    call = UserFunction(np.vectorize(func, signature=each) if each else func, *places)
     dtypes = _dtypes(form, call, nodes, kwargs, output_dtypes, meta)
+    if each and all(dtype.kind in "biufcO" for dtype in dtypes):
+        # Told the types, NumPy takes chunks without elements too.
+        types = "".join(dtype.char for dtype in dtypes)
+        call = UserFunction(np.vectorize(func, types, signature=each), *places)
     into, out = settle_axes(form, axes, axis, keepdims=keepdims)
     moved = tuple(
         as_node(moveaxis(node, own, range(-len(own), 0))) if own else node

@@ -22,6 +22,10 @@ def halves(a: Any, b: Any) -> Any:
     return a // b, a % b
 
 
+def scaled(v, k, scale):
+    return v * k + scale
+
+
 CASES: dict[str, Any] = {
     "along 0": lambda xp, a: xp.apply_along_axis(np.sort, 0, a),
     "along 1": lambda xp, a: xp.apply_along_axis(np.max, 1, a),
@@ -35,6 +39,10 @@ CASES: dict[str, Any] = {
     "vectorize excluded": lambda xp, a: xp.vectorize(larger, excluded=["scale"])(a, a, scale=2),
     "vectorize several": lambda xp, a: xp.vectorize(halves)(a, 3),
     "vectorize types": lambda xp, a: xp.vectorize(halves, otypes="fd")(a, 3),
+    "vectorize vectors": lambda xp, a: xp.vectorize(np.ptp, signature="(n)->()")(a),
+    "vectorize vectors, types": lambda xp, a: xp.vectorize(
+        scaled, otypes="f", signature="(n),()->(n)", excluded=["scale"]
+    )(a, a[:, 0], scale=3),
     "frompyfunc": lambda xp, a: xp.frompyfunc(larger, 2, 1)(a, 2),
     "frompyfunc several": lambda xp, a: xp.frompyfunc(halves, 2, 2)(a, 3),
     "frompyfunc arguments": lambda xp, a: xp.frompyfunc(halves, 2, 2)(a),
@@ -53,13 +61,13 @@ def test_equals_numpy(name: str, case: Any, merged: bool) -> None:
 
 
 def test_arguments_of_ours() -> None:
-    """Dask's ``dtype=`` and ``shape=`` spare the call with ones; there is no ``signature``."""
+    """Dask's ``dtype=`` and ``shape=`` spare the call with ones."""
     x = np.arange(12.0).reshape(3, 4)
     lazy = mt.tensor(x, chunk_size=2)
     first = mt.apply_along_axis(lambda v: v[:2], 0, lazy, dtype="f8", shape=(2,))
     assert_same(first, x[:2])
-    with pytest.raises(NotImplementedError, match="apply_gufunc"):
-        mt.vectorize(larger, signature="(n)->()")
+    with pytest.raises(NotImplementedError, match="partial"):
+        mt.vectorize(larger, signature="(n),()->(n)")(lazy, b=2)
     with pytest.raises(ValueError, match="excluded"):
         mt.vectorize(larger, excluded=[0])(1)
 
