@@ -231,8 +231,8 @@ class ArgWhere(Node):
 def argwhere(a: Any) -> Any:
     """Return the indices of elements that are not zero, one a row. See numpy.argwhere."""
     node = as_node(a)
-    if not node.chunks:
-        raise NotImplementedError("argwhere() of an array without axes: use reshape(a, (1,))")
+    if not node.chunks:  # one row of no indices, or none
+        return wrap(Slice(ArgWhere(view(node, [None])), (EVERYTHING, range(0))))
     return wrap(ArgWhere(node))
 
 

@@ -90,6 +90,13 @@ def assigned(key: Any, value: Any) -> Any:
     return x
 
 
+def changed(key: Any, value: Any) -> Any:
+    """Return a vector to whose elements something was added."""
+    x = vector()
+    np.add.at(x, key, value)
+    return x
+
+
 def frame() -> Any:
     """Return a frame in two chunks of 12 MiB."""
     return md.from_pandas(TABLE, chunk_size=ROWS // 2)
@@ -190,6 +197,9 @@ CASES: dict[str, Callable[[], Any]] = {
     "setitem of a mask": lambda: assigned(vector() > 0.5, 0),
     "setitem of positions": lambda: assigned(2 * PLACES[:1000], 0),
     "setitem of many positions": lambda: assigned(PLACES, vector()[:ROWS]),
+    "changed at points": lambda: changed(PLACES[:1000], 1.0),
+    "runs": lambda: np.add.reduceat(vector(), np.arange(0, 2 * ROWS, 1000)),
+    "masked": lambda: mt.sqrt(vector(), where=vector() > 0.5),
     "frame filter": lambda: frame()[frame()["x"] > 0.3],
     "frame arithmetic": lambda: frame()["x"] * 2 + frame()["few"],
     "frame of frames": lambda: frame() + frame(),

@@ -76,6 +76,12 @@ def test_large_blocks_are_filtered_in_parts():
     assert_same(x.T[x.T > 0.5], array.T[array.T > 0.5])
 
 
+@pytest.mark.parametrize("value", [0, 3])
+def test_where_a_number_is(value):
+    """A row without indices, if it is not zero."""
+    assert_same(mt.argwhere(mt.tensor(value)), np.argwhere(value))
+
+
 @pytest.mark.parametrize("key", [(0,), (0, 3), (2, 0), (0, 0)])
 @pytest.mark.parametrize("lazy", [True, False])
 def test_masks_without_elements_choose_nothing(key, lazy):
