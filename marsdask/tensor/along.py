@@ -200,5 +200,5 @@ class vectorize:  # noqa: N801 - NumPy's name
                 "vectorize(signature=) maps over positions and excludes keywords: use a partial"
             )
         func = partial(self.pyfunc, **keywords) if keywords else self.pyfunc
-        how = {"vectorize": True, "allow_rechunk": True, "output_dtypes": self._otypes}
+        how: Any = {"vectorize": True, "allow_rechunk": True, "output_dtypes": self._otypes}
         return apply_gufunc(func, signature, *given.values(), **how)

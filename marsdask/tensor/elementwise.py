@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from marsdask.core.collection import Collection, ExecutableTuple, wrap
-from marsdask.core.node import Part
+from marsdask.core.node import Node, Part
 
 from .chunks import check_device
 from .pointwise import (
@@ -300,12 +300,7 @@ def _where(func: Any, args: tuple[Any, ...], out: Any, where: Any, kwargs: dict[
     nodes = found if isinstance(found, tuple) else (found,)
     targets = _targets(out, len(nodes))
     casting = kwargs.get("casting", "same_kind")
-    types = tuple(
-        target.dtype
-        if isinstance(target, Collection) and np.can_cast(node.meta.dtype, target.dtype, casting)
-        else node.meta.dtype
-        for node, target in zip(nodes, targets, strict=True)
-    )
+    types = tuple(_kept(node, target, casting) for node, target in zip(nodes, targets, strict=True))
     mask = boolean(where)
     options = {"func": func, "types": types, "options": tuple(sorted(kwargs.items()))}
     results = []
@@ -314,6 +309,12 @@ def _where(func: Any, args: tuple[Any, ...], out: Any, where: Any, kwargs: dict[
         node = apply(masked, *args, mask, rest, position=position, **options)
         results.append(wrap(node) if target is None else assign(target, node, casting))
     return results[0] if len(results) == 1 else ExecutableTuple(results)
+
+
+def _kept(node: Node, target: Any, casting: Any) -> np.dtype[Any]:
+    """Return the type of what a mask leaves out: where that goes, if results may go there."""
+    kinds: list[np.dtype[Any]] = [item.meta.dtype for item in (node, getattr(target, "node", node))]
+    return kinds[np.can_cast(kinds[0], kinds[1], casting)]
 
 
 def astype(

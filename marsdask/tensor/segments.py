@@ -72,7 +72,7 @@ class Segments(Node):
         )
 
 
-def cut_runs(sizes: tuple[int, ...], starts: Any) -> tuple[Sizes, tuple[Any, ...]]:
+def cut_runs(sizes: tuple[int, ...], starts: Any) -> tuple[tuple[int, ...], tuple[Any, ...]]:
     """Cut an axis so that each run lies in one chunk; return where in it its runs begin.
 
     Cuts come as near before the old ones as they can. Runs that overlap need the whole axis.

@@ -39,7 +39,7 @@ class Flat:
 
     def __setitem__(self, key: Any, value: Any) -> None:
         flat, new = ravel(self.base), ravel(value)
-        if isinstance(key, Collection) and key.dtype == np.bool_:
+        if isinstance(key, Collection) and key.node.meta.dtype == np.bool_:
             place(flat, key, new.astype(flat.dtype))
         else:
             if length(new.node, 0) > 1:

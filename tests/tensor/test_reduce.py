@@ -114,7 +114,8 @@ def test_where(name: str, case: tuple[Any, Any], data: st.DataObject) -> None:
 
 def test_masks_are_of_booleans() -> None:
     """A list of numbers is one, an array of them is refused at the call."""
-    assert_same(mt.sum(mt.arange(3), where=[1, 0, 1]), np.sum(np.arange(3), where=[1, 0, 1]))
+    where: Any = [1, 0, 1]
+    assert_same(mt.sum(mt.arange(3), where=where), np.sum(np.arange(3), where=where))
     with pytest.raises(TypeError, match="boolean"):
         mt.sum(mt.arange(3), where=np.array([1, 0, 1]))
 

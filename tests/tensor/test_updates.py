@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -44,13 +46,14 @@ def test_at_is_numpys(name, case, data):
 
 def test_elements_that_come_twice():
     """Are changed twice, by what Python's numbers are as arrays, in the order given."""
+    part: Any = slice(1, None)
     for dtype in ("f4", "u1", "i8"):
         x = np.array([1, 2, 3], dtype)
         t = mt.tensor(x.copy(), chunk_size=2)
         for a in (x, t):
             np.add.at(a, [0, 2, 0], 300)
             np.subtract.at(a, ([2, 2, 0],), [1, 2, 3])
-            np.multiply.at(a, slice(1, None), 2)
+            np.multiply.at(a, part, 2)
             np.negative.at(a, [0, 0, 1])
         assert_same(t, x)
 

@@ -22,9 +22,9 @@ def test_flat() -> None:
         lazy.flat[key] = value
         x.flat[key] = value
         assert_same(lazy, x)
-    for value in ([1.5, 2], 7):
-        lazy.flat[(lazy > 4).ravel()] = value
-        x.flat[(x > 4).ravel()] = value
+    for several in ([1.5, 2], [7]):
+        lazy.flat[(lazy > 4).ravel()] = several
+        x.flat[(x > 4).ravel()] = several
         assert_same(lazy, x)
     lazy.flat = [1, 2, 3]
     x.flat = [1, 2, 3]
