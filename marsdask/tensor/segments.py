@@ -105,8 +105,9 @@ def reduceat(
     is associative.
     """
     node = as_node(array)
-    found = np.asarray(indices)
-    starts = found.astype(np.intp, casting="safe" if found.size else "unsafe")
+    # As NumPy: lists of numbers are cut to integers, arrays of floats are refused.
+    found = np.asarray(indices, None if hasattr(indices, "dtype") else np.intp)
+    starts = found.astype(np.intp, casting="safe")
     kind = None if dtype is None else np.dtype(dtype)
     # NumPy's own words for types, shapes and ufuncs that cannot be.
     sample = np.zeros((1,) * node.meta.ndim, node.meta.dtype)

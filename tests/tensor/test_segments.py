@@ -57,7 +57,7 @@ def test_what_cannot_be():
         lambda xp: xp.add.reduceat(xp.ones(3), [0, 3]),
         lambda xp: xp.add.reduceat(xp.ones(3), [-1]),
         lambda xp: xp.add.reduceat(xp.ones(3), [[0]]),
-        lambda xp: xp.add.reduceat(xp.ones(3), [0.5]),
+        lambda xp: xp.add.reduceat(xp.ones(3), np.array([0.5])),
         lambda xp: xp.add.reduceat(xp.ones(()), [0]),
         lambda xp: xp.add.reduceat(xp.ones((2, 3)), [0], axis=None),
         lambda xp: xp.add.reduceat(xp.ones((2, 3)), [0], axis=2),
