@@ -516,3 +516,27 @@ def test_outputs_of_shuffles_are_sent_at_once():
             assert await client.gather(futures) == [1] * 20
 
     run(main)
+
+
+def test_inputs_are_looked_up_once_for_all_thieves():
+    """While thefts are decided nothing moves, so the costs are those of looking each time."""
+
+    async def main():
+        gate = Gates.new("gate")
+        async with cluster(Supervisor, distributed.Worker, validate=True) as (server, client):
+            holder, other = server.workers.values()
+            await client.scatter({"data": bytes(1000)}, workers=[holder.address])
+            graph = annotated([Task("use", pass_gate, "gate", TaskRef("data"))])
+            futures = client.get(graph, ["use"], sync=False, workers=[holder.address])
+            await gate.started.acquire()
+            ts = server.tasks["use"]
+            costs = [server.get_comm_cost(ts, ws) for ws in (holder, other)]
+            assert costs[0] == 0 < costs[1]
+            with server.standing_still():
+                assert [server.get_comm_cost(ts, ws) for ws in (holder, other)] == costs
+                assert server._asked[0] is ts
+            assert server._asked is None
+            gate.go.set()
+            await client.gather(futures)
+
+    run(main)
