@@ -1,0 +1,96 @@
+"""Thefts and replicas keep to the supervisor's ledger, on workers in this event loop."""
+
+from __future__ import annotations
+
+import distributed
+from dask.task_spec import Task, TaskRef
+from distributed.active_memory_manager import ActiveMemoryManagerPolicy, Suggestion
+
+from marsdask.scheduler.supervisor import Supervisor
+from marsdask.scheduler.worker import MarsWorker
+from tests.cluster.loop import Gates, annotated, cluster, pass_gate, run, until
+
+MIB = 2**20
+
+
+def test_a_theft_is_promised_at_once():
+    """The thief's memory is not given away twice while its victim is asked; a refusal frees it."""
+
+    async def main():
+        gate = Gates.new("gate")
+        one = {"nthreads": 1, "memory_limit": 100 * MIB}
+        async with cluster(Supervisor, MarsWorker, workers=(one, one), validate=True) as (
+            server,
+            client,
+        ):
+            victim, thief = server.workers.values()
+            stealing, ledger = server.extensions["stealing"], server.policy.ledger
+            await stealing.stop()
+            tasks = [Task(key, pass_gate, "gate") for key in ("runs", "waits")]
+            graph = annotated(tasks, mars_mem={"runs": 30 * MIB, "waits": 30 * MIB})
+            futures = client.get(graph, ["runs", "waits"], sync=False, workers=[victim.address])
+            await gate.started.acquire()
+            for ts in victim.processing:
+                stealing.move_task_request(ts, victim, thief)
+            assert (ledger.on(victim), ledger.on(thief)) == (60 * MIB, 60 * MIB)
+            await until(lambda: not stealing.in_flight, server, *server.test_workers)
+            await gate.started.acquire()
+            assert (ledger.on(victim), ledger.on(thief)) == (30 * MIB, 30 * MIB)
+            gate.go.set()
+            await client.gather(futures)
+            assert len(ledger) == 0
+
+    run(main)
+
+
+def test_inputs_are_looked_up_once_for_all_thieves():
+    """While thefts are decided nothing moves, so the costs are those of looking each time."""
+
+    async def main():
+        gate = Gates.new("gate")
+        async with cluster(Supervisor, distributed.Worker, validate=True) as (server, client):
+            holder, other = server.workers.values()
+            await client.scatter({"data": bytes(1000)}, workers=[holder.address])
+            graph = annotated([Task("use", pass_gate, "gate", TaskRef("data"))])
+            futures = client.get(graph, ["use"], sync=False, workers=[holder.address])
+            await gate.started.acquire()
+            ts = server.tasks["use"]
+            costs = [server.get_comm_cost(ts, ws) for ws in (holder, other)]
+            assert costs[0] == 0 < costs[1]
+            with server.standing_still():
+                assert [server.get_comm_cost(ts, ws) for ws in (holder, other)] == costs
+                assert server._asked[0] is ts
+            assert server._asked is None
+            gate.go.set()
+            await client.gather(futures)
+
+    run(main)
+
+
+class Copies(ActiveMemoryManagerPolicy):
+    """Wants one more of each result, and notes who is to have it."""
+
+    def run(self):
+        self.chosen = []
+        for ts in self.manager.scheduler.tasks.values():
+            self.chosen.append((yield Suggestion("replicate", ts)))
+
+
+def test_replicas_go_where_memory_is_not_promised():
+    """The active memory manager counts promises as if they were stored."""
+
+    async def main():
+        async with cluster(Supervisor, MarsWorker, workers=({}, {}, {})) as (server, client):
+            holder, busy, free = server.workers.values()
+            server.policy.ledger.promise("busy", busy, 2**60)
+            future = client.submit(abs, -1, key="one", workers=[holder.address])
+            await future
+            manager = server.extensions["amm"]
+            manager.stop()
+            manager.policies.clear()
+            copies = Copies()
+            manager.add_policy(copies)
+            manager.run_once()
+            assert copies.chosen == [free]
+
+    run(main)
