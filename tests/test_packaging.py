@@ -83,7 +83,7 @@ def test_the_wheel_holds_every_module(wheel: list[str]) -> None:
     ours |= {f"marsdask/{path.relative_to(ROOT)}" for path in (ROOT / "scheduler").rglob("*.py")}
     assert {name for name in wheel if name.endswith(".py")} == ours
     assert "marsdask/scheduler/base.py" in wheel
-    assert "marsdask/py.typed" in wheel
+    assert {"marsdask/py.typed", "marsdask/scheduler/web/home.html"} <= set(wheel)
 
 
 def test_the_wheel_holds_nothing_else(wheel: list[str]) -> None:

@@ -237,7 +237,7 @@ async def _other(server: Any, endpoint: str, wanted: Iterable[str]) -> dict[str,
     node: dict[str, Any] = {"role": SUPERVISOR, "status": int(NodeStatus.STOPPED)}
     node |= {"update_time": None, "standby": True} | {name: {} for name in wanted}
     try:
-        told = await asyncio.wait_for(server.rpc(address).identity(), _PATIENCE)
+        told = await asyncio.wait_for(server.rpc(address).identity(n_workers=0), _PATIENCE)
     except (OSError, TimeoutError):
         return node
     standby = told.get("marsdask", {}).get("role") == "standby"
@@ -272,7 +272,7 @@ async def list_nodes(call: Api) -> dict[str, Any]:
     names = call.get_argument("nodes", "")
     answer: dict[str, Any] = {}
     if call.flag("watch"):
-        await call.server.nodes.later_than(int(call.seconds("version") or -1))
+        await call.attend(call.server.nodes.later_than(call.number("version", -1)))
         answer["version"] = call.server.nodes.version
     found = await _described(call.server, role, wanted)
     if names:
@@ -330,7 +330,11 @@ async def list_stacks(call: Api) -> dict[str, Any]:
     for ws in _addressed(call):
         if ws.address not in server.nodes.told:
             raise Refused(501, f"{address} cannot tell: it is a worker of Dask's own")
-        found.append(await server.rpc(ws.address).mars_stacks())
+        try:
+            told = await asyncio.wait_for(server.rpc(ws.address).mars_stacks(), _SILENT)
+        except (OSError, TimeoutError):
+            raise Refused(504, f"{address} does not answer") from None
+        found.append(told)
     return {"generate_time": time.time(), "stacks": found}
 
 

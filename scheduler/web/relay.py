@@ -8,18 +8,22 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+import time
+from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any
 
 from distributed.comm import get_address_host
 from tornado import httpclient, httpserver, httputil, netutil, web
+from tornado.simple_httpclient import HTTPTimeoutError
 from tornado.websocket import (
     WebSocketClientConnection,
     WebSocketClosedError,
+    WebSocketError,
     WebSocketHandler,
     websocket_connect,
 )
 
+from .door import is_page, limit, watch
 from .guard import Token, protect
 from .rest import Refused, tell_error
 
@@ -41,11 +45,14 @@ _HOP = {
 #: Messages of websockets are as large as distributed makes them.
 _UNLIMITED = 2**62
 
-#: Requests have no large bodies; as many pages are fetched at a time; seconds that each may take.
-_BODY, _FETCHES, _PATIENCE = 2**20, 100, 120.0
+#: As many pages are fetched at a time; seconds that each may take.
+_FETCHES, _PATIENCE = 100, 120.0
+
+#: Seconds for which the active supervisor is taken for that.
+_FRESH = 1.0
 
 #: Finds the active supervisor: its address and what it says of itself.
-Find = Callable[[], Awaitable[tuple[str, dict[str, Any]]]]
+Find = Callable[[], Coroutine[Any, Any, tuple[str, dict[str, Any]]]]
 
 
 class Relay:
@@ -64,9 +71,10 @@ class Relay:
         settings: dict[str, Any] = {"websocket_max_message_size": _UNLIMITED}
         application = web.Application([(r"/.*", _Passage, {"relay": self})], **settings)
         protect(application, token)
-        self._server = httpserver.HTTPServer(
-            application, ssl_options=ssl_options, max_body_size=_BODY
-        )
+        self._server = httpserver.HTTPServer(application, ssl_options=ssl_options)
+        limit(self._server)
+        self._asked: asyncio.Future[tuple[str, dict[str, Any]]] | None = None
+        self._until = 0.0
         self.client = httpclient.AsyncHTTPClient(force_instance=True, max_clients=_FETCHES)
         self.port = 0
 
@@ -78,12 +86,29 @@ class Relay:
 
     async def url(self, scheme: str) -> str:
         """Return where the supervisor's own web service is."""
-        address, identity = await self._find()
+        address, identity = await self._active()
         told = identity.get("marsdask", {}).get("web")
         encrypted = told == "https" if told else address.startswith(("tls://", "wss://"))
         secure = "s" if encrypted else ""
         host, port = get_address_host(address), identity["services"]["dashboard"]
         return f"{scheme}{secure}://{host}:{port}"
+
+    async def _active(self) -> tuple[str, dict[str, Any]]:
+        """Return the active supervisor, which a page's many requests ask for once."""
+        asked = self._asked
+        if asked is None or (asked.done() and time.monotonic() > self._until):
+            asked = self._asked = asyncio.ensure_future(self._find())
+            asked.add_done_callback(self._found)
+        return await asyncio.shield(asked)
+
+    def _found(self, asked: asyncio.Future[Any]) -> None:
+        self._until = time.monotonic() + _FRESH
+        if asked.cancelled() or asked.exception() is not None:
+            self.forget()
+
+    def forget(self) -> None:
+        """Ask for the active supervisor anew, since the one that was has not answered."""
+        self._asked = None
 
     async def close(self) -> None:
         """Hang up everywhere."""
@@ -112,6 +137,8 @@ class _Passage(WebSocketHandler):
         if self.request.headers.get("Upgrade", "").lower() != "websocket":
             await self._answered(self._fetch())
             return
+        if self.request.path == "/" and is_page(self.request.headers):
+            raise Refused(403, "this is no websocket for pages")
         await self._answered(self._join())
         try:
             await super().get(*args, **kwargs)
@@ -122,10 +149,13 @@ class _Passage(WebSocketHandler):
         """Wait for the supervisor, or say that it does not answer."""
         try:
             await asked
-        except (OSError, httpclient.HTTPError) as error:
+        except (OSError, httpclient.HTTPError, WebSocketError) as error:
             if isinstance(error, httpclient.HTTPError) and error.code == 401:
                 raise Refused(401, "the supervisor wants a token of its own") from None
+            self._relay.forget()
             logger.warning("no supervisor for %s: %s", self.request.remote_ip, error)
+            if isinstance(error, HTTPTimeoutError):
+                raise Refused(504, f"the supervisor has not answered: {error}") from None
             raise Refused(502, f"no supervisor: {error}") from None
 
     async def _join(self) -> None:
@@ -158,8 +188,6 @@ class _Passage(WebSocketHandler):
             ssl_options=self._relay.ssl_context,
         )
         answer = await self._relay.client.fetch(request, raise_error=False)
-        if answer.code == 599:  # tornado's own: nobody answered
-            raise ConnectionError(str(answer.error))
         self._show(answer)
 
     def _passed(self, besides: str = "\0") -> httputil.HTTPHeaders:
@@ -184,7 +212,11 @@ class _Passage(WebSocketHandler):
 
     def open(self, *args: str, **kwargs: str) -> None:
         """Begin to copy what comes back."""
+        assert self._other is not None
         self.set_nodelay(True)
+        # Either side may vanish without a word, and the other would be held open for ever.
+        for connection in (self.ws_connection, self._other.protocol):
+            watch(connection)
         self._pump = asyncio.ensure_future(self._copy_back())
 
     async def _copy_back(self) -> None:

@@ -5,7 +5,9 @@ What it takes is never unpickled, and nothing that it gives is a pickle.
 
 from __future__ import annotations
 
+import asyncio
 import json
+import math
 import traceback
 from collections.abc import Awaitable, Callable, Mapping
 from http import HTTPStatus
@@ -47,6 +49,7 @@ class Api(web.RequestHandler):
         """Take what the table says of the path."""
         self.server = server
         self._actions = actions
+        self._waiting: asyncio.Future[Any] | None = None
 
     def set_default_headers(self) -> None:
         """Forbid to keep answers, or to take them for anything but what they are."""
@@ -80,13 +83,37 @@ class Api(web.RequestHandler):
         except ValueError:
             raise Refused(400, f"{name} takes numbers, not {text!r}") from None
 
+    def number(self, name: str, default: int) -> int:
+        """Return the one number of an argument."""
+        found = self.numbers(name)
+        if found is not None and len(found) > 1:
+            raise Refused(400, f"{name} takes one number")
+        return default if found is None else found.pop()
+
     def seconds(self, name: str) -> float | None:
         """Return the time of an argument, ``None`` if there is none."""
         text = self.get_argument(name, "")
         try:
-            return float(text) if text else None
+            found = float(text) if text else None
         except ValueError:
-            raise Refused(400, f"{name} takes seconds, not {text!r}") from None
+            found = math.nan
+        # An event loop's clock can do without infinity, and is broken by what is no number.
+        if found is not None and not 0 <= found < math.inf:
+            raise Refused(400, f"{name} takes seconds, not {text!r}")
+        return found
+
+    async def attend(self, waiting: Awaitable[Any]) -> None:
+        """Wait for something, but no longer than somebody waits for the answer."""
+        self._waiting = asyncio.ensure_future(waiting)
+        await asyncio.wait([self._waiting])
+        if self._waiting.cancelled():
+            raise web.Finish
+        self._waiting.result()
+
+    def on_connection_close(self) -> None:
+        """Take note that nobody waits any more."""
+        if self._waiting is not None:
+            self._waiting.cancel()
 
     def write_error(self, status_code: int, **kwargs: Any) -> None:
         """Tell what went wrong."""

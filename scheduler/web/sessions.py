@@ -6,7 +6,10 @@ Mars's names: a tileable is a node of the expression, a subtask is a task of the
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
+from collections.abc import Iterable
+from itertools import chain
 from typing import Any
 
 from .rest import Api, Refused, Routes
@@ -15,6 +18,9 @@ from .rest import Api, Refused, Routes
 _TASKS = {"pending": 0, "running": 1}
 _TERMINATED = 2
 _PENDING, _RUNNING, _SUCCEEDED, _ERRORED, _CANCELLED = range(5)
+
+#: How many sessions are remembered by their names alone.
+_NAMED = 1000
 
 
 class Sessions:
@@ -25,8 +31,10 @@ class Sessions:
         self._named: dict[str, float] = {}
 
     def name(self, session: str) -> None:
-        """Remember a session."""
+        """Remember a session; of many that nobody has forgotten, the latest."""
         self._named.setdefault(session, time.time())
+        while len(self._named) > _NAMED:
+            self._named.pop(next(iter(self._named)))
 
     def forget(self, session: str) -> None:
         """Forget one; of its jobs only a line is left."""
@@ -39,13 +47,12 @@ class Sessions:
             found.setdefault(job.session, []).append(job)
         return found
 
-    def idle_since(self, session: str | None) -> float | None:
-        """Return when the last job ended, ``None`` while one runs or if there is none."""
-        sessions = self.all()
-        jobs = [job for name in ([session] if session else sessions) for job in sessions[name]]
+    def idle_since(self, jobs: Iterable[Any], session: str = "") -> float | None:
+        """Return when the last of some jobs ended, ``None`` while one runs or if there is none."""
+        jobs = list(jobs)
         if any(not job.ended for job in jobs):
             return None
-        return max((job.end for job in jobs), default=self._named.get(session or ""))
+        return max((job.end for job in jobs), default=self._named.get(session))
 
 
 def task_told(call: Api, job: Any) -> dict[str, Any]:
@@ -88,7 +95,7 @@ async def list_sessions(call: Api) -> Any:
     """List all sessions."""
     sessions = call.server.sessions
     if call.get_argument("action", "") == "get_last_idle_time":
-        return str(sessions.idle_since(None) or "")
+        return str(sessions.idle_since(chain.from_iterable(sessions.all().values())) or "")
     return {"sessions": [_session_told(call, *one) for one in sessions.all().items()]}
 
 
@@ -102,7 +109,7 @@ def _session_told(call: Api, session: str, jobs: list[Any]) -> dict[str, Any]:
         "end_time": ended,
         "tasks": len(jobs),
         "running": sum(not job.ended for job in jobs),
-        "last_idle_time": call.server.sessions.idle_since(session),
+        "last_idle_time": call.server.sessions.idle_since(jobs, session),
     }
 
 
@@ -114,7 +121,7 @@ async def show_session(call: Api, session_id: str) -> Any:
         return "1" if session_id in sessions else "0"
     jobs = _jobs(call, session_id)
     if action == "get_last_idle_time":
-        return str(call.server.sessions.idle_since(session_id) or "")
+        return str(call.server.sessions.idle_since(jobs, session_id) or "")
     return _session_told(call, session_id, jobs)
 
 
@@ -144,11 +151,12 @@ async def _end(call: Api, session: str, jobs: list[Any]) -> None:
 
 
 async def list_tasks(call: Api, session_id: str) -> Any:
-    """List the tasks of a session."""
+    """List the tasks of a session, or as many of the ``last`` ones as are asked for."""
     jobs = _jobs(call, session_id)
     if call.get_argument("action", "") == "last_idle_time":
-        return str(call.server.sessions.idle_since(session_id) or "")
-    return {"tasks": [task_told(call, job) for job in jobs]}
+        return str(call.server.sessions.idle_since(jobs, session_id) or "")
+    first = max(0, len(jobs) - call.number("last", len(jobs)))
+    return {"tasks": [task_told(call, job) for job in jobs[first:]]}
 
 
 async def refuse_task(call: Api, session_id: str) -> None:
@@ -167,12 +175,17 @@ async def show_task(call: Api, session_id: str, task_id: str) -> Any:
     if action == "fetch_tileables":
         raise Refused(501, "results are not sent over HTTP: fetch() them in a session")
     if action == "wait":
-        try:
-            async with asyncio.timeout(call.seconds("timeout")), job.changed:
-                await job.changed.wait_for(lambda: job.ended)
-        except TimeoutError:
+        await call.attend(_ended(job, call.seconds("timeout")))
+        if not job.ended:
             return {}
     return task_told(call, job)
+
+
+async def _ended(job: Any, seconds: float | None) -> None:
+    """Wait for the end of a job, for so many seconds at most."""
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(seconds), job.changed:
+            await job.changed.wait_for(lambda: job.ended)
 
 
 async def cancel_task(call: Api, session_id: str, task_id: str) -> dict[str, Any]:

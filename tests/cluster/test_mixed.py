@@ -11,6 +11,7 @@ from distributed import Client
 from marsdask.scheduler.supervisor import Supervisor
 from marsdask.scheduler.worker import MarsWorker
 from tests.cluster.loop import HOST, cluster, run
+from tests.scheduler.web.pages import Visitor
 
 
 @pytest.mark.parametrize("scheduler", [distributed.Scheduler, Supervisor])
@@ -55,8 +56,14 @@ def test_the_preload_opens_the_door_of_a_stock_scheduler():
             distributed.Worker,
             door,
             preload="marsdask.scheduler.preload",
-        ) as (_, client):
+        ) as (server, client):
             assert await client.submit(sum, [1, 2]) == 3
+            # Our first page has nothing to show there: a browser finds the way below any prefix.
+            visit = Visitor(f"http://{HOST}:{server.http_server.port}")
+            page, answer = await visit("/", Accept="text/html,*/*"), await visit("/")
+            visit.close()
+            assert b'location.pathname.replace(/\\/?$/, "/") + "status"' in page.body
+            assert (answer.code, answer.headers["Location"]) == (302, "status")
 
     run(main)
 

@@ -11,6 +11,7 @@ from distributed.core import Status
 from hypothesis import given
 from hypothesis import strategies as st
 
+from marsdask.scheduler.web import nodes
 from marsdask.scheduler.web.nodes import NodeStatus, worker_resource, worker_status
 from tests.cluster.loop import run
 from tests.scheduler.web.pages import visited
@@ -137,6 +138,38 @@ def test_who_watches_is_told_of_changes():
             await server.remove_worker(ws, stimulus_id="test")
             _, told = await watching
             assert told["version"] > version
+
+    run(main)
+
+
+def test_who_has_seen_nothing_yet_waits_too():
+    """The first version is 0, which is a number; what is none is refused."""
+
+    async def main():
+        async with visited(workers=()) as (server, _, visit):
+            path = "/api/cluster/nodes?watch=1&version="
+            for wrong in ("nan", "inf", "1,2", "x"):
+                assert (await visit.json(path + wrong))[0] == 400
+            watching = asyncio.ensure_future(visit.json(f"{path}0"))
+            assert (await visit.json("/api/cluster/versions"))[0] == 200
+            assert not watching.done()
+            server.nodes.remove_worker(server, "any")
+            assert (await watching)[1]["version"] == 1
+
+    run(main)
+
+
+def test_a_worker_that_does_not_answer(monkeypatch):
+    """Whoever asks for its stacks is told so, after a while."""
+    monkeypatch.setattr(nodes, "_SILENT", 0.1)
+
+    async def main():
+        async with visited(workers=({},)) as (server, _, visit):
+            (worker,) = server.test_workers
+            worker.handlers["mars_stacks"] = asyncio.Event().wait
+            code, told = await visit.json(f"/api/cluster/stacks?address={worker.address}")
+            assert (code, told["type"]) == (504, "GatewayTimeout")
+            assert worker.address in told["message"]
 
     run(main)
 

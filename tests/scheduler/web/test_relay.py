@@ -2,13 +2,18 @@
 
 import asyncio
 import json
+import socket
 from contextlib import asynccontextmanager
+from typing import Any
 
+import pytest
 from distributed import Client
 from distributed.security import Security
 from tornado.websocket import websocket_connect
 
 from marsdask.scheduler.errors import NoSupervisor
+from marsdask.scheduler.web import door
+from marsdask.scheduler.web import relay as relay_module
 from marsdask.scheduler.web.guard import Token
 from marsdask.scheduler.web.relay import Relay
 from tests.cluster.loop import HOST, run
@@ -111,8 +116,9 @@ def test_a_relay_without_the_token_passes_the_visitors():
     run(main)
 
 
-def test_nobody_behind_it():
-    """It says so, as JSON, to pages and websockets alike."""
+def test_nobody_behind_it(monkeypatch):
+    """It says so, as JSON, to pages and websockets alike; one who does not answer is no nobody."""
+    port = 0
 
     async def nobody():
         raise NoSupervisor("no active supervisor at 127.0.0.1:1")
@@ -120,7 +126,17 @@ def test_nobody_behind_it():
     async def gone():
         return "tcp://127.0.0.1:1", {"services": {"dashboard": 1}}
 
+    async def silent():
+        return f"tcp://{HOST}:{port}", {"services": {"dashboard": port}}
+
     async def main():
+        nonlocal port
+        monkeypatch.setattr(relay_module, "_PATIENCE", 0.1)
+        with socket.create_server((HOST, 0)) as server:
+            port = server.getsockname()[1]
+            async with relayed(silent) as visit:
+                code, told = await visit.json("/api/session")
+                assert (code, told["type"]) == (504, "GatewayTimeout")
         for find in (nobody, gone):
             async with relayed(find) as visit:
                 for method in ("GET", "DELETE"):
@@ -134,40 +150,114 @@ def test_nobody_behind_it():
     run(main)
 
 
-def test_other_sites_do_not_get_in():
-    """A page of another site that opens a websocket here is refused; one of this site is not."""
+@pytest.mark.parametrize("origin", ["http://elsewhere.example", "http://{host}"])
+@pytest.mark.parametrize("relay", [False, True], ids=["supervisor", "mars-web"])
+def test_pages_do_not_get_in(origin, relay):
+    """What a websocket carries runs code, and no page speaks it.
+
+    One whose name leads here since a moment ago would pass for a page of this site.
+    """
 
     async def main():
-        async with visited(workers=()) as (server, _, _), relayed(finder(server)) as visit:
+        async with (
+            visited(workers=()) as (server, _, straight),
+            relayed(finder(server)) as passed,
+        ):
+            visit = passed if relay else straight
             upgrade = {"Upgrade": "websocket", "Connection": "Upgrade"}
             key = {"Sec-WebSocket-Version": "13", "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ=="}
-            refused = await visit("/", Origin="http://elsewhere.example", **upgrade, **key)
+            shown = origin.format(host=visit.base.partition("//")[2])
+            refused = await visit("/", Origin=shown, **upgrade, **key)
             assert refused.code == 403
 
     run(main)
 
 
-def test_large_requests_are_refused():
-    """Nothing that the interface takes is large."""
+@pytest.mark.parametrize("relay", [False, True], ids=["supervisor", "mars-web"])
+def test_large_requests_are_refused(relay):
+    """Nothing that the interface takes is large, and nobody is listened to for ever."""
 
     async def main():
-        async with visited(workers=()) as (server, _, _), relayed(finder(server)) as visit:
-            answer = await visit("/api/cluster/nodes", "POST", body="x" * (2**20 + 1))
-            assert answer.code in (400, 413, 599)
+        async with (
+            visited(workers=(), token=WORD) as (server, _, straight),
+            relayed(finder(server), WORD) as passed,
+        ):
+            visit = passed if relay else straight
+            large = "x" * (2**20 + 1)
+            assert (await visit("/login", "POST", body=large)).code in (400, 413, 599)
+            assert server.http_server.conn_params.body_timeout
 
     run(main)
 
 
-def test_the_way_to_the_pages():
-    """A browser finds it below a prefix that has lost its slash; programs are redirected."""
+@pytest.mark.parametrize("relay", [False, True], ids=["supervisor", "mars-web"])
+def test_connections_are_looked_after(relay, monkeypatch):
+    """The system asks both ends of each websocket now and then whether they are still there."""
+    watched: list[Any] = []
+    monkeypatch.setattr(door, "set_tcp_timeout", watched.append)
+
+    async def main():
+        async with (
+            visited(workers=()) as (server, _, straight),
+            relayed(finder(server)) as passed,
+        ):
+            base = (passed if relay else straight).base
+            opened = await websocket_connect(base.replace("http", "ws"))
+            # The relay watches two, and the supervisor one.
+            assert len(watched) == (3 if relay else 1)
+            assert not any(stream.closed() for stream in watched)
+            opened.close()
+
+    run(main)
+
+
+def test_the_first_page():
+    """It comes through the relay as it is."""
+
+    async def main():
+        async with (
+            visited(workers=()) as (server, _, straight),
+            relayed(finder(server)) as passed,
+        ):
+            page, same = await straight("/"), await passed("/")
+            assert page.code == same.code == 200
+            assert page.body == same.body
+            name = "Content-Security-Policy"
+            assert page.headers[name] == same.headers[name]
+            assert json.loads((await passed("/json/counts.json")).body)["workers"] == 0
+
+    run(main)
+
+
+def test_what_is_no_websocket():
+    """Whoever opens one at a page is told that there is none, and no traceback."""
 
     async def main():
         async with visited(workers=()) as (server, _, _), relayed(finder(server)) as visit:
-            page = await visit("/", Accept="text/html,*/*")
-            assert page.code == 200
-            assert b'location.pathname.replace(/\\/?$/, "/") + "status"' in page.body
-            answer = await visit("/")
-            assert (answer.code, answer.headers["Location"]) == (302, "status")
-            assert json.loads((await visit("/json/counts.json")).body)["workers"] == 0
+            upgrade = {"Upgrade": "websocket", "Connection": "Upgrade"}
+            key = {"Sec-WebSocket-Version": "13", "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ=="}
+            code, told = await visit.json("/health", **upgrade, **key)
+            assert (code, told["traceback"]) == (502, None)
+
+    run(main)
+
+
+def test_the_supervisor_is_asked_for_once():
+    """By the many requests of a page; and anew when it has not answered."""
+    asked = []
+
+    async def main():
+        async with visited(workers=()) as (server, _, _):
+
+            async def find():
+                asked.append(True)
+                where = 1 if len(asked) == 1 else server.http_server.port
+                return server.address, server.identity(0) | {"services": {"dashboard": where}}
+
+            async with relayed(find) as visit:
+                assert (await visit("/health")).code == 502
+                answers = await asyncio.gather(*(visit("/health") for _ in range(5)))
+                assert [answer.code for answer in answers] == [200] * 5
+                assert len(asked) == 2
 
     run(main)

@@ -7,6 +7,7 @@ from typing import Any
 import marsdask
 import marsdask.tensor as mt
 from marsdask.scheduler.supervisor.client import SupervisorScheduler
+from marsdask.scheduler.web import sessions
 from tests.cluster.commands import DEADLINE
 from tests.cluster.loop import run
 from tests.scheduler.web.pages import visited
@@ -55,6 +56,8 @@ def test_a_session_and_its_tasks():
             (task,) = told["tasks"]
             assert (task["progress"], task["status"], task["error"]) == (1.0, 2, None)
             assert task["start_time"] < task["end_time"]
+            assert (await visit.json(f"{base}/task?last=1"))[1] == told
+            assert (await visit.json(f"{base}/task?last=0"))[1] == {"tasks": []}
             one = f"{base}/task/{task['task_id']}"
             assert await visit.json(one) == (200, task)
             assert (await visit.json(f"{one}?action=wait&timeout=5"))[1] == task
@@ -143,6 +146,9 @@ def test_a_task_that_waits_says_why_and_is_cancelled():
             assert "mars-worker" in task["reason"]
             one = f"/api/session/waits/task/{task['task_id']}"
             assert await visit.json(f"{one}?action=wait&timeout=0.01") == (200, {})
+            for wrong in ("nan", "inf", "-1", "x"):  # the loop's clock would not bear them
+                assert (await visit.json(f"{one}?action=wait&timeout={wrong}"))[0] == 400
+            await leave(visit, f"{one}?action=wait")
             assert (await visit("/api/session/waits?action=get_last_idle_time")).body == b""
             assert await visit.json("/api/session/waits", "DELETE") == (200, {})
             assert await executing
@@ -150,6 +156,20 @@ def test_a_task_that_waits_says_why_and_is_cancelled():
             assert task["state"] == "cancelled"
 
     run(main)
+
+
+async def leave(visit, path):
+    """Ask for something that is waited for, and hang up: nobody goes on waiting."""
+
+    def waiting():
+        return [one for one in asyncio.all_tasks() if "_ended" in repr(one.get_coro())]
+
+    _, writer = await asyncio.open_connection(*visit.base.removeprefix("http://").split(":"))
+    writer.write(f"GET {path} HTTP/1.1\r\nHost: here\r\n\r\n".encode())
+    while not (found := waiting()):
+        await visit("/health")
+    writer.close()
+    await asyncio.wait(found)
 
 
 def cancelled(address, expression):
@@ -166,8 +186,8 @@ def cancelled(address, expression):
     return False
 
 
-def test_sessions_are_named_ahead():
-    """As Mars's clients did; a task is cancelled by its own address too."""
+def test_sessions_are_named_ahead(monkeypatch):
+    """As Mars's clients did, and nobody fills the memory so."""
 
     async def main():
         async with visited(workers=()) as (server, _, visit):
@@ -176,6 +196,11 @@ def test_sessions_are_named_ahead():
             assert (await visit.json("/api/session/new/task"))[1] == {"tasks": []}
             assert (await visit.json("/api/session", "DELETE"))[0] == 200
             assert (await visit.json("/api/session"))[1] == {"sessions": []}
+            monkeypatch.setattr(sessions, "_NAMED", 2)
+            for name in ("a", "b", "a", "c"):
+                await visit(f"/api/session/{name}", "PUT")
+            _, told = await visit.json("/api/session")
+            assert [one["session_id"] for one in told["sessions"]] == ["b", "c"]
 
     run(main)
 

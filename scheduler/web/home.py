@@ -1,0 +1,69 @@
+"""The first page: nodes, sessions and how far their tasks are, as its script draws them.
+
+It is one file, loads nothing from elsewhere, and may do nothing but ask this server. That stands in
+its header, so what slips through the script's care for names would still not run.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from importlib import resources
+from typing import Any
+
+#: Dask's pages that do without bokeh, and those that it draws.
+_PLAIN = {"info/main/workers.html": "workers", "info/main/logs.html": "logs"}
+_DRAWN = {
+    "status": "status",
+    "tasks": "task stream",
+    "system": "system",
+    "profile": "profile",
+    "graph": "graph",
+}
+
+_NOTE = """<p class="quiet">Dask's live charts are drawn by bokeh, which is not installed where this
+supervisor runs: <code>pip install 'marsdask[web]'</code> there, and restart it.</p>"""
+
+_FILE = resources.files(__package__).joinpath("home.html")
+
+
+def page(*, drawn: bool) -> str:
+    """Return the page; ``drawn`` says whether there are Dask's charts to lead to."""
+    pages = (_DRAWN if drawn else {}) | _PLAIN | {"api/cluster/nodes?resource=1": "JSON"}
+    links = "".join(f'<a href="{path}">{name}</a>' for path, name in pages.items())
+    text = _FILE.read_text(encoding="utf-8")
+    return text.replace("$LINKS", links).replace("$NOTE", "" if drawn else _NOTE)
+
+
+def headers(text: str) -> dict[str, str]:
+    """Return what a browser is told of the page: its own script and style, and nobody else's."""
+    script, style = (_digest(text, tag) for tag in ("script", "style"))
+    allowed = {
+        "default-src": "'none'",
+        "script-src": script,
+        "style-src": style,
+        "connect-src": "'self'",
+        "img-src": "data:",
+        "base-uri": "'none'",
+        "form-action": "'none'",
+        "frame-ancestors": "'self'",
+    }
+    return {
+        "Content-Security-Policy": "; ".join(f"{name} {value}" for name, value in allowed.items()),
+        "X-Content-Type-Options": "nosniff",
+        "Referrer-Policy": "no-referrer",
+        "Cache-Control": "no-store",
+    }
+
+
+def _digest(text: str, tag: str) -> str:
+    found = re.search(f"<{tag}>(.*?)</{tag}>", text, re.DOTALL)
+    assert found is not None
+    digest = base64.b64encode(hashlib.sha256(found[1].encode()).digest()).decode()
+    return f"'sha256-{digest}'"
+
+
+def has_charts(application: Any) -> bool:
+    """Say whether bokeh draws Dask's pages for a server: then it has an application of its own."""
+    return bool(getattr(application, "applications", ()))
