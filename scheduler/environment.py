@@ -19,8 +19,10 @@ from . import limits
 #: Packages whose versions decide what results are.
 _PACKAGES = ("numpy", "pandas", "pyarrow", "scipy", "scikit-learn", "dask", "distributed")
 
-#: Options whose values are for nobody else's eyes; names of files are no secrets.
-_SECRET = re.compile(r"(token|password|passwd|secret|credential|api-?key)(?!.*file)", re.IGNORECASE)
+#: What is for nobody else's eyes; as values of options names of files are no secrets.
+_WORDS = "(token|password|passwd|secret|credential|api[-_]?key)"
+_SECRET = re.compile(f"{_WORDS}(?!.*file)", re.IGNORECASE)
+_WITHIN = re.compile(_WORDS, re.IGNORECASE)
 
 
 def installed(package: str) -> str:
@@ -39,6 +41,10 @@ def redacted(arguments: Sequence[str]) -> str:
         if hide and not argument.startswith("-"):
             shown.append("...")
             hide = False
+            continue
+        before, brace, content = argument.partition("{")
+        if brace and _WITHIN.search(content):  # a configuration as JSON
+            shown.append(f"{before}...")
             continue
         name, sign, _ = argument.partition("=")
         secret = _SECRET.search(name) is not None

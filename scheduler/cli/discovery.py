@@ -5,13 +5,21 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import stat
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import psutil
+
 from .sizes import ConfigError
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
 
 _PREFIX = "mars_service_process."
 
@@ -53,43 +61,56 @@ def _mine(folder: str | None) -> Iterator[tuple[Path, bool]]:
         with contextlib.suppress(OSError, ValueError):
             pid = int(path.name.removeprefix(_PREFIX))
             if _is_mine(path):
-                yield path, _is_alive(pid)
+                yield path, _is_alive(path, pid)
 
 
 @contextmanager
 def announced(endpoint: str, folder: str | None = None) -> Iterator[None]:
-    """Let the commands of this user on this host find the supervisor at ``endpoint``."""
+    """Let the commands of this user on this host find the supervisor at ``endpoint``.
+
+    The file is locked, which the kernel ends with this process: one that was left behind is known
+    by that, whoever has the number of its process by now.
+    """
     for path, alive in _mine(folder):
         if not alive:  # killed, so that it could not do so itself
-            with contextlib.suppress(OSError):
-                path.unlink()
+            _remove(path)
     path = Path(folder or tempfile.gettempdir()) / f"{_PREFIX}{os.getpid()}"
-    # A stale file of a process that had this number, or somebody else's link, is not written to.
+    # Nobody sees it before it is locked; and somebody else's link is replaced, not written to.
+    new = path.with_name(f".{path.name}")
+    with contextlib.ExitStack() as held:
+        _remove(new)
+        try:
+            descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            file = held.enter_context(os.fdopen(descriptor, "w"))
+            if fcntl is not None:
+                fcntl.flock(descriptor, fcntl.LOCK_EX)
+            file.write(endpoint)
+            file.flush()
+            os.replace(new, path)
+            held.callback(_remove, path)
+        except OSError:
+            _remove(new)
+        yield
+
+
+def _remove(path: Path) -> None:
     with contextlib.suppress(OSError):
         path.unlink()
-    try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except OSError:
-        yield
-        return
-    with os.fdopen(descriptor, "w") as file:
-        file.write(endpoint)
-    try:
-        yield
-    finally:
-        with contextlib.suppress(OSError):
-            path.unlink()
 
 
 def _is_mine(path: Path) -> bool:
-    return not hasattr(os, "getuid") or path.stat().st_uid == os.getuid()
+    status = path.lstat()
+    return stat.S_ISREG(status.st_mode) and (
+        not hasattr(os, "getuid") or status.st_uid == os.getuid()
+    )
 
 
-def _is_alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except PermissionError:
-        return True
-    except OSError:
-        return False
-    return True
+def _is_alive(path: Path, pid: int) -> bool:
+    if fcntl is None:
+        return psutil.pid_exists(pid)
+    with path.open() as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+    return False

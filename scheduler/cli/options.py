@@ -40,59 +40,90 @@ COMMON = (
     Option(
         "-p --port --ports",
         "PORT",
-        "port to listen on, or several with commas, one for each process (default: a free one)",
+        "port to listen on (default: a free one); mars-worker takes several with commas, one for "
+        "each of its processes",
         "MARS_BIND_PORT",
     ),
-    Option("-e --endpoint", "IP:PORT", "both of the above in one", "MARS_BIND_ENDPOINT"),
+    Option("-e --endpoint", "IP:PORT", "-H and -p in one", "MARS_BIND_ENDPOINT"),
     Option(
         "-a --advertise",
         "IP",
-        "address that others reach this process by, where it differs from the one bound "
-        "(default: the one bound, or that of the default route)",
+        "address that others reach this process by, if that is not the one it binds (default: the "
+        "one it binds; of all addresses, that of the default route)",
         "MARS_CONTAINER_IP",
     ),
+    Option("-f --config-file", "YAML", "file with the configuration of Mars's services"),
+    Option("-c --config", "JSON", "configuration that goes before that of the file"),
     Option(
-        "-s --supervisors --schedulers",
-        "IP:PORT,...",
-        "endpoints of the supervisors, the active one first",
+        "-D --define",
+        "NAME=JSON",
+        "one value of the configuration, which goes before both, such as web.host='\"127.0.0.1\"'; "
+        "may be given several times",
+        many="append",
     ),
-    Option("-f --config-file", "YAML", "service configuration file"),
-    Option("-c --config", "JSON", "service configuration, on top of that of -f"),
-    Option("-D --define", "NAME=JSON", "set one name of the configuration", many="append"),
-    Option("--load-modules", "MODULE", "modules to import first", "MARS_LOAD_MODULES", many="*"),
+    Option(
+        "--load-modules",
+        "MODULE",
+        "Python modules to import at the start",
+        "MARS_LOAD_MODULES",
+        many="*",
+    ),
+)
+
+
+def _supervisors(text: str) -> Option:
+    return Option("-s --supervisors --schedulers", "IP:PORT,...", text)
+
+
+_JOINED = _supervisors(
+    "endpoints of the cluster's supervisors (default: those that KubeDL or DASK_SCHEDULER_ADDRESS "
+    "names, else the one that you run on this host)"
 )
 
 LOGGING = (
-    Option("--log-level", "LEVEL", "debug, info, warning or error (default: info)", "", "--level"),
+    Option(
+        "--log-level",
+        "LEVEL",
+        "debug, info, warning, error or critical (default: info)",
+        "",
+        "--level",
+    ),
     Option(
         "--log-format",
         "FORMAT",
-        "format of log records, as Python's logging has it",
+        "format of log records, in the words of Python's logging",
         "",
         "--format",
     ),
     Option(
         "--log-conf",
         "FILE",
-        "Python logging configuration file (default: logging.conf, if there is one here)",
+        "configuration file of Python's logging, which goes before the level and the format "
+        "(default: logging.conf in the working directory, if there is one)",
         hidden="--log_conf",
     ),
     Option(
         "--use-uvloop",
         None,
-        "whether to run on uvloop (default: auto, where it is installed)",
+        "whether to run on uvloop (default: auto, which means where it is installed)",
         choices=("auto", "yes", "no"),
     ),
 )
 
 SECURITY = (
-    Option("--tls-ca-file", "PEM", "certificate of the authority that signed all others"),
+    Option(
+        "--tls-ca-file",
+        "PEM",
+        "certificate of the authority that signed those of all processes and clients; it takes all "
+        "three of these options to encrypt",
+    ),
     Option("--tls-cert", "PEM", "certificate of this process"),
     Option("--tls-key", "PEM", "private key of this process"),
     Option(
         "--require-secure",
         None,
-        "refuse to listen beyond this host without TLS, or a token for the web (default: warn)",
+        "refuse to listen where other hosts reach it without TLS, or, for the web service, a token "
+        "(default: warn)",
         "MARS_REQUIRE_SECURE",
         many="store_true",
     ),
@@ -108,94 +139,34 @@ TOKEN = Option(
 
 SUPERVISOR = (
     Option(
-        "-w --web-port", "PORT", "port of the web service, on all addresses (default: a free one)"
+        "-w --web-port",
+        "PORT",
+        "port of the web service, which has pages, the REST interface and the door for sessions, "
+        "and is bound on all addresses (default: a free one)",
     ),
     TOKEN,
-    Option("--n-process --nproc", "N", "accepted and not used: a supervisor is one process"),
+    _supervisors(
+        "endpoints of all supervisors of the cluster, this one's among them: one is active, the "
+        "others take over in this order (default: this one alone)"
+    ),
+    Option("--n-process --nproc", "N", "accepted, and without effect: a supervisor is one process"),
     Option(
         "--disable-failover",
         None,
-        "do not wait for the other supervisors of -s",
+        "be active at once, whatever other supervisors -s names",
         "MARS_DISABLE_FAILOVER",
         many="store_true",
     ),
 )
 
-WEB = (Option("--ui-port", "PORT", "older name of -p", "MARS_UI_PORT"), TOKEN)
+WEB = (_JOINED, Option("--ui-port", "PORT", "older name of -p", "MARS_UI_PORT"), TOKEN)
 
-CPU = (
+WORKER = (
+    _JOINED,
     Option(
-        "--n-cpu --cpu-procs",
-        "N",
-        "CPU cores to use, and never more (default: all that are available)",
-        "MARS_CPU_TOTAL",
-    ),
-    Option("--processes", "N", "worker processes to share them (default: one for each, up to 4)"),
-    Option("--no-bind-cpu", None, "do not pin the processes to cores", many="store_true"),
-    Option(
-        "--n-io-process --net-procs",
-        "N",
-        "threads of each process that write results to disk and to shared memory (default: 4)",
-        "",
-        "--io-procs",
-    ),
-    Option("--cuda-devices", "I,J", "CUDA devices to use, '' for none (default: all)"),
-    Option("--cuda-device", "I", "the CUDA device to use (default: none)"),
-)
-
-MEMORY = (
-    Option(
-        "--mem-bytes --phy-mem",
-        "SIZE",
-        "memory to use, as 4g or 80%% of the total (default: all that is available); from 75%% "
-        "of it on no task is started, at 90%% a process is restarted",
-        "MARS_MEMORY_TOTAL",
-    ),
-    Option(
-        "--cache-mem",
-        "SIZE",
-        "part of it for results kept in memory, beyond which they spill "
-        "(default: half of what is free)",
-        "MARS_CACHE_MEM_SIZE",
-    ),
-    Option("--min-mem", "SIZE", "do not start with less free memory (default: 128m)"),
-    Option(
-        "--min-cache-mem", "SIZE", "do not start with a smaller cache", "MARS_MIN_CACHE_MEM_SIZE"
-    ),
-    Option("--ignore-avail-mem", None, "start however little memory is free", many="store_true"),
-    Option(
-        "--spill-dir --spill-dirs",
-        "DIR:DIR",
-        "directories to spill to (default: the one for temporary files)",
-        "MARS_SPILL_DIRS",
-    ),
-    Option(
-        "--io-parallel-num",
-        "N",
-        "files written at the same time in each spill directory (default: 1; without limit if "
-        "MARS_LOCK_FREE_FILEIO is 1)",
-        "MARS_IO_PARALLEL_NUM",
-    ),
-    Option(
-        "--plasma-dir",
-        "DIR",
-        "directory of the files that shared memory consists of (default: none, no files)",
-        "MARS_PLASMA_DIRS",
-    ),
-    Option(
-        "--plasma-limit",
-        "SIZE",
-        "most that worker processes of a host may share (default: --cache-mem)",
-        "MARS_PLASMA_LIMIT",
-    ),
-    Option("--disk-compression", "NAME", "compression of spilled data (default: none)"),
-    Option("--transfer-compression", "NAME", "compression on the network (default: none)"),
-    Option(
-        "--write-shuffle-to-disk",
-        None,
-        "shuffle over the disk instead of in memory",
-        "MARS_WRITE_SHUFFLE_TO_DISK",
-        many="store_true",
+        "--death-timeout",
+        "SECONDS",
+        "end when no supervisor has been found for so long (default: never)",
     ),
     Option(
         "--disable-proc-recover",
@@ -204,23 +175,121 @@ MEMORY = (
         "MARS_DISABLE_PROC_RECOVER",
         many="store_true",
     ),
-    Option("--death-timeout", "SECONDS", "give up when no supervisor is found (default: never)"),
+)
+
+CPU = (
+    Option(
+        "--n-cpu --cpu-procs",
+        "N",
+        "number of cores to use, and never more (default: all that are available)",
+        "MARS_CPU_TOTAL",
+    ),
+    Option(
+        "--processes",
+        "N",
+        "number of worker processes that share the cores (default: one for each of up to 4, of "
+        "more at least their square root)",
+    ),
+    Option("--no-bind-cpu", None, "do not pin the processes to cores", many="store_true"),
+    Option(
+        "--n-io-process --net-procs",
+        "N",
+        "threads of each process that write results to disk and to shared memory (default: 4)",
+        "",
+        "--io-procs",
+    ),
+    Option("--cuda-devices", "I,J", "CUDA devices to use, '' is none (default: all)"),
+    Option("--cuda-device", "I", "older name of --cuda-devices"),
+)
+
+MEMORY = (
+    Option(
+        "--mem-bytes --phy-mem",
+        "SIZE",
+        "memory to use, such as 4g or 80%% of the total (default: the total); beyond 75%% of it no "
+        "task is started, beyond 90%% a worker process is restarted",
+        "MARS_MEMORY_TOTAL",
+    ),
+    Option(
+        "--cache-mem",
+        "SIZE",
+        "how much of it results may take until they spill to disk (default: half of what is free)",
+        "MARS_CACHE_MEM_SIZE",
+    ),
+    Option("--min-mem", "SIZE", "refuse to start with less memory free (default: 128m)"),
+    Option(
+        "--min-cache-mem",
+        "SIZE",
+        "refuse to start with less for results",
+        "MARS_MIN_CACHE_MEM_SIZE",
+    ),
+    Option("--ignore-avail-mem", None, "start however little memory is free", many="store_true"),
+    Option(
+        "--spill-dir --spill-dirs",
+        "DIR:DIR",
+        "directories to spill to, used in turn (default: that for temporary files)",
+        "MARS_SPILL_DIRS",
+    ),
+    Option(
+        "--io-parallel-num",
+        "N",
+        "number of files written at the same time in each spill directory (default: 1; any number "
+        "if MARS_LOCK_FREE_FILEIO is 1)",
+        "MARS_IO_PARALLEL_NUM",
+    ),
+    Option(
+        "--plasma-dir",
+        "DIR",
+        "directory for shared memory in files, which does not count as memory in use (default: "
+        "none; it is no file and counts)",
+        "MARS_PLASMA_DIRS",
+    ),
+    Option(
+        "--plasma-limit",
+        "SIZE",
+        "most memory that the worker processes may share (default: that of --cache-mem)",
+        "MARS_PLASMA_LIMIT",
+    ),
+    Option("--disk-compression", "NAME", "compression of what is spilled (default: none)"),
+    Option(
+        "--transfer-compression",
+        "NAME",
+        "compression of what hosts send each other (default: none)",
+    ),
+    Option(
+        "--write-shuffle-to-disk",
+        None,
+        "have Dask's peer-to-peer shuffles go over the disk (default: they do); others do where "
+        "memory is short",
+        "MARS_WRITE_SHUFFLE_TO_DISK",
+        many="store_true",
+    ),
 )
 
 #: Options of old that have no meaning here, and what to use instead.
 GONE = (Option("-k --kv-store", "URL", "", hidden=""),)
 
-_SHARED = {"options": COMMON, "security": SECURITY, "log": LOGGING}
+_LAST = {"security": SECURITY, "logging": LOGGING}
 COMMANDS: Mapping[str, Mapping[str, tuple[Option, ...]]] = {
-    "supervisor": {**_SHARED, "supervisor": SUPERVISOR},
-    "worker": {**_SHARED, "CPU": CPU, "memory": MEMORY},
-    "web": {**_SHARED, "web": WEB},
+    "supervisor": {"options": COMMON, "supervisor": SUPERVISOR, **_LAST},
+    "worker": {"options": COMMON, "worker": WORKER, "CPU": CPU, "memory": MEMORY, **_LAST},
+    "web": {"options": COMMON, "web": WEB, **_LAST},
 }
 
+#: What each command does, and a line that does it.
 DESCRIPTIONS = {
-    "supervisor": "Start a supervisor, which plans and places the work, and its web service.",
-    "worker": "Start the workers of this host, which do the work.",
-    "web": "Start a web service in front of supervisors.",
+    "supervisor": (
+        "Start a supervisor, which plans the work of a cluster, and its web service.",
+        "%(prog)s -H 192.168.1.10 -p 7001 -w 7005",
+    ),
+    "worker": (
+        "Start the worker processes of this host, which do the work of a cluster.",
+        "%(prog)s -H 192.168.1.20 -s 192.168.1.10:7001",
+    ),
+    "web": (
+        "Start a web service in front of supervisors, for their pages and for sessions.",
+        "%(prog)s -p 7005 -s 192.168.1.10:7001,192.168.1.11:7001",
+    ),
 }
 
 
@@ -233,10 +302,13 @@ class _Parser(argparse.ArgumentParser):
 
 def build_parser(command: str, prog: str) -> argparse.ArgumentParser:
     """Return the parser of a command."""
+    description, example = DESCRIPTIONS[command]
     parser = _Parser(
         prog=prog,
-        description=DESCRIPTIONS[command],
-        epilog="Options in capitals can be given as environment variables instead.",
+        description=f"{description}\n\n  $ {example}",
+        epilog="Where an option is not given, the environment variable in brackets is read,\n"
+        "and then the configuration.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
     parser.add_argument("--version", action="version", version=f"%(prog)s {_version()}")

@@ -1,4 +1,4 @@
-"""Find the supervisor that is active among those that were named."""
+"""Find the supervisor that is active among those that were named, or that this host runs."""
 
 from __future__ import annotations
 
@@ -10,12 +10,34 @@ from collections.abc import Sequence
 from distributed.security import Security
 
 from ..errors import NoSupervisor
-from ..standing import leader, with_scheme
+from ..standing import PATIENCE, ask, gathered, leader, with_scheme
+from . import discovery
+from .sizes import ConfigError
 
 logger = logging.getLogger(__name__)
 
 #: Seconds between two rounds at first, and at most.
 _PAUSES = 0.1, 2.0
+
+
+async def endpoints(named: Sequence[str], security: Security) -> list[str]:
+    """Return the supervisors that were named; where none were, that of this host.
+
+    Of clusters that have nothing to do with each other none is chosen by chance.
+    """
+    if named:
+        return list(named)
+    here = discovery.on_this_host()
+    if not here:
+        raise ConfigError("no supervisor runs on this host: name yours with -s IP:PORT")
+    if len(here) > 1:
+        arguments = security.get_connection_args("worker")
+        asked = [ask(with_scheme(one, security), arguments) for one in here]
+        active = [one for one in await gathered(asked, PATIENCE) if one is not None and one.active]
+        if len(active) > 1:
+            known = ", ".join(one.address for one in active)
+            raise ConfigError(f"several supervisors run on this host ({known}): name yours with -s")
+    return here
 
 
 async def active_supervisor(

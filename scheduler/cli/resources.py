@@ -14,7 +14,7 @@ from distributed.deploy.utils import nprocesses_nthreads
 from distributed.protocol.compression import compressions
 
 from .. import limits
-from .sizes import ConfigError, parse_dirs, parse_size, parse_switch
+from .sizes import ConfigError, parse_dirs, parse_number, parse_size, parse_switch
 
 logger = logging.getLogger(__name__)
 
@@ -106,8 +106,9 @@ def _cache(given: argparse.Namespace, memory: int, environ: Any) -> int:
     cache = _size("--cache-mem", given.cache_mem, memory)
     if cache is None:
         cache = min(memory, psutil.virtual_memory().available) // 2
-    scale = environ.get("MARS_CACHE_MEM_SCALE")
-    return min(memory, int(cache * float(scale)) if scale else cache)
+    if scale := environ.get("MARS_CACHE_MEM_SCALE"):
+        cache = int(cache * parse_number("MARS_CACHE_MEM_SCALE", scale))
+    return min(memory, cache)
 
 
 def _enough(given: argparse.Namespace, total: int, cache: int) -> None:

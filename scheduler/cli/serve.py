@@ -41,7 +41,7 @@ class Service(Protocol):
 
 def serve(prog: str, make: Callable[[], Service]) -> int:
     """Run a service to its end and return the exit code of the process."""
-    with _pid_file(prog), asyncio.Runner(loop_factory=get_loop_factory()) as runner:
+    with _pid_file(), asyncio.Runner(loop_factory=get_loop_factory()) as runner:
         try:
             return runner.run(_run(make))
         except ConfigError as error:
@@ -94,15 +94,25 @@ def _signals(caught: asyncio.Queue[int]) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _pid_file(prog: str) -> Iterator[None]:
+def _pid_file() -> Iterator[None]:
     """Write the number of this process where Mars's containers look for it, if that is allowed."""
     path = Path(tempfile.gettempdir()) / "mars-service.pid"
     mine = str(os.getpid())
+    written = False
     with contextlib.suppress(OSError):
-        path.write_text(mine)
+        # Everybody may write there: what is in the file's place, such as a link, is replaced, and
+        # neither followed nor waited for.
+        with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False) as file:
+            file.write(mine)
+        try:
+            os.chmod(file.name, 0o644)
+            os.replace(file.name, path)
+            written = True
+        except OSError:
+            os.unlink(file.name)
     try:
         yield
     finally:
         with contextlib.suppress(OSError):
-            if path.read_text() == mine:
+            if written and path.read_text() == mine:
                 path.unlink()

@@ -166,7 +166,7 @@ def _token(given: argparse.Namespace, environ: Mapping[str, str]) -> Token | Non
     try:
         return read_token(environ, path)
     except OSError as error:
-        raise ConfigError(f"cannot read the token in {path}: {error.strerror}") from None
+        raise ConfigError(f"cannot read the token in {error.filename}: {error.strerror}") from None
 
 
 def _is_wildcard(host: str) -> bool:
@@ -183,23 +183,29 @@ def is_loopback(host: str) -> bool:
 
 def _require_secure(command: str, settings: Settings) -> None:
     """Refuse, or warn of, ports that others reach and anybody may use."""
-    open_to_all = []
+    beyond: list[str] = []
+    alone: list[str] = []
     encrypted = settings.scheme == "tls"
     # What mars-web listens on is its web port only.
     if command != "web" and not encrypted and not is_loopback(settings.host):
-        open_to_all.append(f"{settings.host} without TLS (see --tls-ca-file)")
+        beyond.append(f"{settings.host} without TLS (see --tls-ca-file)")
+        alone.append("-H 127.0.0.1")
+    ways = "--tls-ca-file, --tls-cert and --tls-key"
     web_host = settings.host if command == "web" else settings.web_host
     if command != "worker" and not is_loopback(web_host) and not encrypted and not settings.token:
-        open_to_all.append(
+        # A token closes the web port, and none but that.
+        ways += "" if beyond else ", or --web-token-file"
+        beyond.append(
             f"{web_host}, for the web service, without TLS or a token (see --web-token-file)"
         )
-    if not open_to_all:
+        alone.append("-H 127.0.0.1" if command == "web" else "-D 'web.host=\"127.0.0.1\"'")
+    if not beyond:
         return
-    where = " and on ".join(open_to_all)
+    where = " and on ".join(beyond)
     if settings.given.require_secure:
         raise ConfigError(
             f"--require-secure refuses to listen on {where}: "
-            "give --tls-ca-file, --tls-cert and --tls-key, or bind a loopback address with -H"
+            f"give {ways}, or listen on this host only with {' and '.join(alone)}"
         )
     logger.warning(
         "listening on %s: whoever reaches the port can run code here; see --require-secure", where

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 
@@ -30,6 +31,17 @@ def parse_size(text: str, total: int) -> int:
     if match is None:
         raise ConfigError(f"{text!r} is no size; write bytes, 512m, 4g or 80%")
     return int(float(match["number"]) * _UNITS[match["unit"].lower()])
+
+
+def parse_number(name: str, text: str) -> float:
+    """Return what an option or variable called ``name`` says: a number, and not a negative one."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not 0 <= number < math.inf:
+        raise ConfigError(f"{name} takes a number of at least 0, not {text!r}")
+    return number
 
 
 def parse_ports(text: str) -> list[int]:

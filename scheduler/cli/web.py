@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import sys
 from collections.abc import Sequence
 from typing import Any
 
+from ..errors import NoSupervisor
 from ..standing import identify
 from ..web.relay import Relay
 from ..web.tls import server_context
-from . import discovery, reach
+from . import reach
 from .serve import CLEAN, serve
 from .settings import Settings, read
 from .sizes import ConfigError, parse_ports
+
+logger = logging.getLogger(__name__)
 
 
 class WebService:
@@ -35,19 +39,27 @@ class WebService:
     async def find(self) -> tuple[str, dict[str, Any]]:
         """Return the active supervisor."""
         security = self.settings.security
-        address = await reach.active_supervisor(self._endpoints(), security, patience=10)
+        try:
+            endpoints = await reach.endpoints(self.settings.supervisors, security)
+        except ConfigError as error:  # that of this host has ended
+            raise NoSupervisor(str(error)) from None
+        address = await reach.active_supervisor(endpoints, security, patience=10)
         return address, await identify(address, security.get_connection_args("worker"))
-
-    def _endpoints(self) -> list[str]:
-        endpoints = self.settings.supervisors or discovery.on_this_host()
-        if not endpoints:
-            raise ConfigError("no supervisor is known: name it with -s IP:PORT")
-        return endpoints
 
     async def start(self) -> None:
         """Wait for a supervisor, then listen."""
-        await reach.active_supervisor(self._endpoints(), self.settings.security)
-        self.relay.listen(self.settings.host, self.port)
+        settings = self.settings
+        endpoints = await reach.endpoints(settings.supervisors, settings.security)
+        address = await reach.active_supervisor(endpoints, settings.security)
+        if not settings.supervisors:
+            logger.info("showing the supervisor at %s, which runs on this host", address)
+        try:
+            self.relay.listen(settings.host, self.port)
+        except OSError as error:
+            where = f"{settings.host}:{self.port}"
+            raise ConfigError(
+                f"cannot listen at {where} ({error}); choose another with -H, -p or -e"
+            ) from error
         print(f"Mars Web started at {self.settings.host}:{self.relay.port}", flush=True)  # noqa: T201
 
     async def finished(self) -> int:

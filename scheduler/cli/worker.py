@@ -19,11 +19,11 @@ from ..standing import identify, with_scheme
 from ..versions import check, versions
 from ..worker import MarsNanny, binding
 from ..worker.host import Host
-from . import discovery, reach
+from . import reach
 from .resources import HARD, SOFT, Resources, resolve
 from .serve import CLEAN, FAILED, serve
 from .settings import Settings, read
-from .sizes import ConfigError
+from .sizes import ConfigError, parse_number
 
 logger = logging.getLogger(__name__)
 
@@ -48,7 +48,7 @@ class WorkerService:
         self._claims = contextlib.ExitStack()
         self._nannies: list[MarsNanny] = []
         timeout = settings.given.death_timeout
-        self.death_timeout = None if timeout is None else float(timeout)
+        self.death_timeout = None if timeout is None else parse_number("--death-timeout", timeout)
         dask.config.set(self.resources.config | memory_config(self.resources))
 
     async def start(self) -> None:
@@ -64,31 +64,31 @@ class WorkerService:
         await self._join()
 
     async def _join(self) -> None:
-        endpoints = self.settings.supervisors or discovery.on_this_host()
-        if not endpoints:
-            raise ConfigError("no supervisor is known: name it with -s IP:PORT")
-        address = await reach.active_supervisor(
-            endpoints, self.settings.security, self.death_timeout
-        )
+        named, security = self.settings.supervisors, self.settings.security
+        endpoints = await reach.endpoints(named, security)
+        address = await reach.active_supervisor(endpoints, security, self.death_timeout)
+        if not named:
+            logger.info("joining the supervisor at %s, which runs on this host", address)
         self.address = address
-        await self._greet()
-        known = [with_scheme(endpoint, self.settings.security) for endpoint in endpoints]
+        told = await self._greet()
+        # Others that this host happens to run are another cluster's.
+        known = named or told.get("supervisors") or [address]
         self._nannies = [
-            MarsNanny(address, supervisors=known, **options)
+            MarsNanny(address, supervisors=[with_scheme(one, security) for one in known], **options)
             for options in worker_options(self.settings, self.resources, self.cores, self.host)
         ]
         await asyncio.gather(*self._nannies)
         print(f"Mars Worker started at {self.endpoint}", flush=True)  # noqa: T201
 
-    async def _greet(self) -> None:
-        """Refuse a supervisor of versions that are too far from this one's."""
+    async def _greet(self) -> dict[str, Any]:
+        """Return what a supervisor says of itself; refuse one of versions too far from these."""
         arguments = self.settings.security.get_connection_args("worker")
-        told = await identify(self.address, arguments)
-        theirs = told.get("marsdask", {}).get("versions", {})
+        told: dict[str, Any] = (await identify(self.address, arguments)).get("marsdask", {})
         try:
-            check("this worker", versions(), "the supervisor", theirs)
+            check("this worker", versions(), "the supervisor", told.get("versions", {}))
         except VersionMismatch as error:
             raise ConfigError(str(error)) from error
+        return told
 
     @property
     def endpoint(self) -> str:
@@ -139,8 +139,9 @@ class WorkerService:
                     workers=addresses, close_workers=False, remove=True
                 )
                 await asyncio.wait_for(retiring, DRAIN)
-        except (TimeoutError, OSError):
-            logger.warning("leaving without having moved all results to other workers")
+        except Exception as error:  # noqa: BLE001 - nothing may keep the processes from ending
+            why = "there was no time" if isinstance(error, TimeoutError) else error
+            logger.warning("leaving without having moved all results to other workers: %s", why)
 
 
 def memory_config(resources: Resources) -> dict[str, Any]:

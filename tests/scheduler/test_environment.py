@@ -21,6 +21,9 @@ from marsdask.scheduler.environment import environment, installed, redacted, sta
         ("x --password 'a b' --flag", "x --password ... --flag"),
         ("x --api-key=k --secret -v", "x --api-key=... --secret -v"),
         ("x 'a b'", "x 'a b'"),
+        ("""x -c '{"s3": {"secret_key": "k", "file": 1}}' -p 1""", "x -c ... -p 1"),
+        ("""x --config='{"a": {"password": "k"}}'""", "x --config=..."),
+        ("""x -c '{"a": 1}'""", """x -c '{"a": 1}'"""),
     ],
 )
 def test_no_secrets_in_command_lines(line, shown):

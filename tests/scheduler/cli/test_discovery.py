@@ -6,9 +6,13 @@ import subprocess
 import sys
 
 import pytest
+from distributed import Security
 
+from marsdask.scheduler.cli import discovery, reach
 from marsdask.scheduler.cli.discovery import announced, from_environment, on_this_host
 from marsdask.scheduler.cli.sizes import ConfigError
+from tests.cluster.loop import run
+from tests.scheduler.web.pages import visited
 
 KUBEDL = {
     "cluster": {"scheduler": ["job-scheduler-0.default.svc:11111"], "webservice": ["w:11111"]},
@@ -58,3 +62,42 @@ def test_nobody_is_made_to_write_elsewhere(tmp_path):
     with announced("tcp://here:1", str(tmp_path)):
         assert on_this_host(str(tmp_path)) == ["tcp://here:1"]
     assert not target.exists()
+
+
+def test_what_a_killed_one_left_is_not_joined(tmp_path):
+    """Not even where another process has its number by now, nor what a link leads to."""
+    (tmp_path / f"mars_service_process.{os.getpid()}").write_text("gone:1")
+    assert on_this_host(str(tmp_path)) == []
+    with announced("tcp://here:1", str(tmp_path)):
+        (tmp_path / "mars_service_process.1").symlink_to(
+            tmp_path / f"mars_service_process.{os.getpid()}"
+        )
+        assert on_this_host(str(tmp_path)) == ["tcp://here:1"]
+
+
+def test_a_folder_that_takes_no_file(tmp_path):
+    """A supervisor runs there all the same, and is not found."""
+    with announced("tcp://here:1", str(tmp_path / "gone")):
+        assert on_this_host(str(tmp_path / "gone")) == []
+
+
+def test_none_of_several_clusters_is_joined_by_chance(monkeypatch):
+    """Whoever named none is asked to; a single one is found, beside what does not answer."""
+
+    async def main():
+        async with visited(workers=()) as (one, _, _), visited(workers=()) as (other, _, _):
+            here = [one.address]
+            monkeypatch.setattr(discovery, "on_this_host", lambda: here)
+            assert await reach.endpoints([], Security()) == here
+            here.append("tcp://127.0.0.1:1")
+            assert await reach.endpoints([], Security()) == here
+            assert await reach.active_supervisor(here, Security()) == one.address
+            here.append(other.address)
+            with pytest.raises(ConfigError, match=f"{one.address}, {other.address}.*-s"):
+                await reach.endpoints([], Security())
+            assert await reach.endpoints(["named:1"], Security()) == ["named:1"]
+            here.clear()
+            with pytest.raises(ConfigError, match="-s"):
+                await reach.endpoints([], Security())
+
+    run(main)

@@ -1,6 +1,7 @@
 """From options to checked settings: addresses, security, event loop, errors with status 2."""
 
 import logging
+import shlex
 
 import dask.config
 import pytest
@@ -28,7 +29,7 @@ def _unchanged(monkeypatch):
 
 def of(line, command="worker", **environ):
     """Return the settings of a command line."""
-    return read(command, "mars-x", line.split(), environ)
+    return read(command, "mars-x", shlex.split(line), environ)
 
 
 @pytest.mark.parametrize(
@@ -152,13 +153,40 @@ def test_open_ports_are_warned_of_and_refused(command, line, warned, tmp_path, c
         assert warned in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("command", "line", "ways", "token"),
+    [
+        ("worker", "", ["-H 127.0.0.1"], False),
+        ("web", "", ["-H 127.0.0.1"], True),
+        ("supervisor", "-H 127.0.0.1", ["-D 'web.host=\"127.0.0.1\"'"], True),
+        ("supervisor", "", ["-H 127.0.0.1", "-D 'web.host=\"127.0.0.1\"'"], False),
+    ],
+)
+def test_a_refusal_names_what_helps(command, line, ways, token, tmp_path, capsys):
+    """Each way that it names is enough, and it names a token only where that is."""
+    with pytest.raises(SystemExit):
+        of(f"{line} --require-secure", command)
+    told = capsys.readouterr().err
+    assert f"only with {' and '.join(ways)} (" in told
+    of(f"{line} {' '.join(ways)} --require-secure", command)
+    assert (", or --web-token-file," in told) is token
+    if token:
+        (tmp_path / "token").write_text("abc")
+        of(f"{line} --web-token-file {tmp_path}/token --require-secure", command)
+
+
 def test_a_token_that_cannot_be_read(tmp_path, capsys):
     """The command says which file, and that an empty one holds none."""
     (tmp_path / "empty").write_text("")
     for name, words in (("gone", "cannot read the token"), ("empty", "holds no token")):
         with pytest.raises(SystemExit):
             of(f"--web-token-file {tmp_path / name}", "web")
-        assert words in capsys.readouterr().err
+        told = capsys.readouterr().err
+        assert words in told
+        assert name in told
+    with pytest.raises(SystemExit):
+        of("", "worker", MARS_WEB_TOKEN_FILE=f"{tmp_path}/gone")
+    assert "gone" in capsys.readouterr().err
 
 
 def test_the_token_does_not_show():

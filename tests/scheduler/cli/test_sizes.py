@@ -6,6 +6,7 @@ from marsdask.scheduler.cli.sizes import (
     ConfigError,
     parse_dirs,
     parse_list,
+    parse_number,
     parse_ports,
     parse_size,
     parse_switch,
@@ -53,3 +54,11 @@ def test_what_is_no_port(text):
     """It is refused."""
     with pytest.raises(ConfigError, match="port"):
         parse_ports(text)
+
+
+def test_numbers():
+    """A fraction is one; what is no number, or not finite, is refused in the name of its option."""
+    assert parse_number("--x", "0.5") == 0.5
+    for text in ("x", "nan", "inf", "-1", ""):
+        with pytest.raises(ConfigError, match="--x takes"):
+            parse_number("--x", text)

@@ -1,9 +1,14 @@
 """What each worker process is started with."""
 
+import asyncio
 from argparse import Namespace
+from types import SimpleNamespace
+from typing import Any
 
+import pytest
 from distributed import Security
 
+from marsdask.scheduler.cli import worker
 from marsdask.scheduler.cli.resources import Resources
 from marsdask.scheduler.cli.settings import Settings
 from marsdask.scheduler.cli.worker import memory_config, worker_options
@@ -62,3 +67,26 @@ def test_limits_are_mars_limits():
     assert list(memory_config(resources).values()) == [0.5, 0.625, 0.75, 0.9, 750]
     resources.config["marsdask.shared.limit"] = 100
     assert memory_config(resources)["marsdask.shared.limit"] == 50
+
+
+@pytest.mark.parametrize("error", [ValueError("on purpose"), TimeoutError()])
+def test_what_keeps_a_worker_from_moving_results(error, monkeypatch, caplog):
+    """Whatever it is, it is said, and the processes end as they were told."""
+
+    class Supervisor:
+        async def __aenter__(self):
+            return self
+
+        async def __aexit__(self, *exc):
+            pass
+
+        async def retire_workers(self, **options):
+            raise error
+
+    nanny = SimpleNamespace(worker_address="tcp://127.0.0.1:1", scheduler_addr="tcp://127.0.0.1:2")
+    service: Any = object.__new__(worker.WorkerService)
+    service.settings = SimpleNamespace(security=Security())
+    service._nannies = [nanny]
+    monkeypatch.setattr(worker, "rpc", lambda *args, **options: Supervisor())
+    asyncio.run(service._drain())
+    assert ("on purpose" if error.args else "no time") in caplog.text

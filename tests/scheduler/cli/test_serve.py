@@ -1,0 +1,56 @@
+"""The life of a command's process, without the process."""
+
+import os
+import tempfile
+
+from marsdask.scheduler.cli.serve import serve
+
+
+class Brief:
+    """A service that has its say and ends."""
+
+    def __init__(self, seen):
+        self.seen = seen
+
+    async def start(self):
+        self.seen.append("started")
+
+    async def finished(self):
+        self.seen.append(self.content())
+        return 7
+
+    async def stop(self, signum):
+        raise AssertionError(signum)
+
+    @property
+    def path(self):
+        return os.path.join(tempfile.gettempdir(), "mars-service.pid")
+
+    def content(self):
+        with open(self.path) as file:
+            return file.read()
+
+
+def test_the_file_with_the_number(tmp_path, monkeypatch):
+    """It is there while the service is, and nobody's link makes another file of it."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    mine = tmp_path / "mine"
+    mine.write_text("precious")
+    (tmp_path / "mars-service.pid").symlink_to(mine)
+    seen: list[str] = []
+    assert serve("mars-x", lambda: Brief(seen)) == 7
+    assert seen == ["started", str(os.getpid())]
+    assert mine.read_text() == "precious"
+    assert [path.name for path in tmp_path.iterdir()] == ["mine"]
+
+
+def test_a_file_of_another_process_stays(tmp_path, monkeypatch):
+    """The last to start has it; the first to end leaves it alone."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+
+    class Late(Brief):
+        def content(self):
+            (tmp_path / "mars-service.pid").write_text("1")
+
+    assert serve("mars-x", lambda: Late([])) == 7
+    assert (tmp_path / "mars-service.pid").read_text() == "1"

@@ -1,0 +1,45 @@
+"""``mars-web`` and the supervisor that it finds."""
+
+import asyncio
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from distributed import Security
+
+from marsdask.scheduler.cli import discovery, reach
+from marsdask.scheduler.cli.sizes import ConfigError
+from marsdask.scheduler.cli.web import WebService
+from marsdask.scheduler.errors import NoSupervisor
+
+
+def service(**options):
+    """Return a service of which only what a test needs is there."""
+    made: Any = object.__new__(WebService)
+    made.settings = SimpleNamespace(supervisors=[], security=Security(), host="127.0.0.1")
+    vars(made).update(options)
+    return made
+
+
+def test_the_supervisor_of_this_host_has_ended(monkeypatch):
+    """Its visitors are told so as they are of any that does not answer, without a traceback."""
+    monkeypatch.setattr(discovery, "on_this_host", list)
+    with pytest.raises(NoSupervisor, match="-s"):
+        asyncio.run(service().find())
+
+
+def test_a_taken_port(monkeypatch, caplog):
+    """The command says which address it is and what to change, and which supervisor it shows."""
+
+    async def found(*args, **options):
+        return "tcp://here:1"
+
+    def taken(host, port):
+        raise OSError("in use")
+
+    monkeypatch.setattr(discovery, "on_this_host", lambda: ["here:1"])
+    monkeypatch.setattr(reach, "active_supervisor", found)
+    caplog.set_level("INFO")
+    with pytest.raises(ConfigError, match=r"127\.0\.0\.1:80 .*in use.*-p"):
+        asyncio.run(service(port=80, relay=SimpleNamespace(listen=taken)).start())
+    assert "tcp://here:1, which runs on this host" in caplog.text
