@@ -14,8 +14,10 @@ import mmap
 import os
 import pickle
 import struct
+import sys
 from collections import ChainMap
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -30,6 +32,11 @@ _ALIGNMENT = 64
 
 #: Smaller files are read rather than mapped: cheaper, and mappings are a limited resource.
 _MAP_FROM = 128 * 1024
+
+#: From Python 3.13 on a mapping needs no descriptor of its own.
+UNTRACKED: dict[str, Any] = (
+    {"trackfd": False} if sys.version_info >= (3, 13) and sys.platform != "win32" else {}
+)
 
 #: A list whose entries are of this many bytes on average is written entry by entry.
 _DIVIDE_FROM = 4096
@@ -215,7 +222,10 @@ def _contents(path: str | os.PathLike[str]) -> memoryview:
     with Path(path).open("rb") as file:
         size = os.fstat(file.fileno()).st_size
         if size >= _MAP_FROM:
-            return memoryview(mmap.mmap(file.fileno(), size, access=mmap.ACCESS_COPY))
+            with suppress(OSError):  # there are as many mappings as the system allows
+                return memoryview(
+                    mmap.mmap(file.fileno(), size, access=mmap.ACCESS_COPY, **UNTRACKED)
+                )
         data = bytearray(size)
         file.readinto(data)
         return memoryview(data)

@@ -12,7 +12,7 @@ import os
 import threading
 import weakref
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from dask.sizeof import sizeof
@@ -82,32 +82,35 @@ class Pool:
             parts.append(slice(begin, end))
         try:
             segment = self._fill(end, buffers, parts)
-        except OSError:  # no memory, no descriptors, or a full disk
+        except (OSError, MemoryError):  # no memory, no descriptors, or a full disk
             return None
         return None if segment is None else Shared(self, segment, stream, tuple(parts))
 
     def trim(self) -> int:
-        """Free the memory that nobody uses; return how many bytes that were."""
+        """Free what nobody uses; return how many bytes of memory that were."""
         with self._lock:
             self._collect()
-            freed = sum(segment.nbytes for segment in self._idle)
+            freed = self._memory(self._idle)
             while self._idle:
                 self._drop(self._idle.pop())
             return freed
 
     def unused(self) -> int:
-        """Return the bytes of the segments that no value of this process's is in."""
+        """Return the bytes of the memory in segments that no value of this process's is in."""
         with self._lock:
             self._collect()
-            return sum(segment.nbytes for segment in (*self._read, *self._idle))
+            return self._memory([*self._read, *self._idle])
 
     def resident(self) -> int:
         """Return the memory to charge to this process, its segments included.
 
         They are charged to it, who can free them, and not to those who read them, and whether
-        somebody has touched them or not. So figures of several processes add up.
+        somebody has touched them or not. So figures of several processes add up. Files of a folder
+        are charged to nobody, as Mars has it: the system frees their pages by writing them back.
         """
-        return self.nbytes + own_memory(os.getpid())
+        with self._lock:
+            shared = self._memory(self._segments)
+        return shared + own_memory(os.getpid())
 
     def close(self) -> None:
         """Let go of all segments; what others have opened stays theirs."""
@@ -122,6 +125,9 @@ class Pool:
 
     def _taken(self) -> int:
         return sum(segment.nbytes for segment in self._segments)
+
+    def _memory(self, segments: Iterable[Segment]) -> int:
+        return 0 if self.folder else sum(segment.nbytes for segment in segments)
 
     def _fill(
         self, size: int, buffers: Sequence[memoryview], parts: Sequence[slice]
@@ -166,7 +172,9 @@ class Pool:
 
     def _collect(self) -> None:
         while self._returned:
-            self._read.append(self._returned.popleft())
+            segment = self._returned.popleft()
+            if segment in self._segments:  # and is not closed: its number may be another file's
+                self._read.append(segment)
         for segment in [x for x in self._read if x.try_lock()]:
             self._read.remove(segment)
             self._idle.append(segment)

@@ -16,7 +16,6 @@ import mmap
 import os
 import secrets
 import stat
-import sys
 import weakref
 from collections.abc import Sequence
 from typing import Any
@@ -24,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import SharedGone
+from .files import UNTRACKED
 
 try:
     import fcntl
@@ -36,9 +36,6 @@ _TOKEN = 16
 
 #: What one call writes: the kernel takes no more than 2 GiB.
 _PIECE = 1 << 30
-
-#: From Python 3.13 on a mapping needs no descriptor of its own; its lease is the same.
-_UNTRACKED: dict[str, Any] = {"trackfd": False} if sys.version_info >= (3, 13) else {}
 
 
 class Segment:
@@ -91,7 +88,7 @@ class Segment:
 
     def _put(self, buffer: memoryview, position: int) -> None:
         if self._pages is None:
-            pages = mmap.mmap(self.descriptor, self.nbytes, **_UNTRACKED)
+            pages = mmap.mmap(self.descriptor, self.nbytes, **UNTRACKED)
             self._pages = np.frombuffer(pages, np.uint8)
         # NumPy copies without the interpreter's lock.
         np.copyto(self._pages[position : position + buffer.nbytes], buffer)
@@ -144,10 +141,13 @@ def _holds(descriptor: int, token: bytes) -> bool:
 
 
 def mapped(descriptor: int, size: int) -> mmap.mmap:
-    """Map a leased segment; what is modified there becomes a copy of this process's own."""
+    """Map a leased segment; what is modified there becomes a copy of this process's own.
+
+    The lease is the same whether the mapping has a descriptor of its own or not.
+    """
     # READ | WRITE of a private mapping: the descriptor itself can only read.
     protection = mmap.PROT_READ | mmap.PROT_WRITE
-    return mmap.mmap(descriptor, size, mmap.MAP_PRIVATE, protection, **_UNTRACKED)
+    return mmap.mmap(descriptor, size, mmap.MAP_PRIVATE, protection, **UNTRACKED)
 
 
 def problem(folder: str | None = None) -> str | None:

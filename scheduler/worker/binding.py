@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import logging
 import os
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
+
+logger = logging.getLogger(__name__)
 
 #: What the native thread pools read when they are loaded; Arrow reads the first.
 POOL_VARIABLES = (
@@ -34,24 +37,28 @@ def claimed(count: int, folder: str | None = None) -> Iterator[list[int]]:
     """Give the caller ``count`` cores, such as no other caller on this host has if there are any.
 
     A claim is a lock on a file, which the kernel drops with the process that holds it. Nobody is
-    refused: when all are taken, those with the lowest numbers are shared.
+    refused: when all are taken, those with the lowest numbers are shared, and so they are where no
+    such files can be made.
     """
     cores = available()
     with contextlib.ExitStack() as held:
         mine: list[int] = []
-        for core in cores:
-            if len(mine) < count and _lock(held, core, folder):
-                mine.append(core)
+        try:
+            where = _folder(folder)
+            for core in cores:
+                if len(mine) < count and _lock(held, os.path.join(where, f"core-{core}")):
+                    mine.append(core)
+        except OSError as error:
+            logger.warning("cannot see which cores others of this host have: %s", error)
         shared = [core for core in cores if core not in mine]
         yield sorted(mine + shared[: count - len(mine)])
 
 
-def _lock(held: contextlib.ExitStack, core: int, folder: str | None) -> bool:
+def _lock(held: contextlib.ExitStack, path: str) -> bool:
     if sys.platform == "win32":
         return True
     import fcntl  # Unix only
 
-    path = os.path.join(_folder(folder), f"core-{core}")
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -66,6 +73,9 @@ def _folder(folder: str | None) -> str:
     uid = os.getuid() if hasattr(os, "getuid") else 0
     path = folder or os.path.join(tempfile.gettempdir(), f"marsdask-{uid}")
     os.makedirs(path, mode=0o700, exist_ok=True)
+    # Everybody may have made it before us, and put links there that lead to files of ours.
+    if os.lstat(path).st_uid != uid and hasattr(os, "getuid"):
+        raise PermissionError(f"{path} is another user's")
     return path
 
 

@@ -16,6 +16,7 @@ from typing import Any
 
 from distributed.diskutils import WorkSpace
 
+from ..storage.files import UNTRACKED
 from ..storage.spill import full, refusal
 
 Data = bytes | bytearray | memoryview
@@ -33,7 +34,10 @@ def contents(path: str, start: int) -> memoryview:
     with open(path, "rb") as file:
         size = os.fstat(file.fileno()).st_size
         if size >= _MAP_FROM:
-            return memoryview(mmap.mmap(file.fileno(), size, access=mmap.ACCESS_COPY))[start:]
+            with contextlib.suppress(OSError):  # there are as many mappings as the system allows
+                return memoryview(
+                    mmap.mmap(file.fileno(), size, access=mmap.ACCESS_COPY, **UNTRACKED)
+                )[start:]
         data = bytearray(size)
         file.readinto(data)
         return memoryview(data)[start:]

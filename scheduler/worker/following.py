@@ -31,6 +31,9 @@ logger = logging.getLogger(__name__)
 #: Seconds between two looks for an active supervisor.
 _PAUSE = 0.2
 
+#: Seconds that a supervisor has to take a worker in.
+_PATIENCE = 30.0
+
 #: What the supervisor's end of a connection is told to be, and when its worker is not to end.
 _FORGOTTEN = ("worker-heartbeat-missing", "worker-heartbeat-error")
 _LOST = "worker-handle-scheduler-connection-broken"
@@ -93,7 +96,10 @@ class FollowingWorker(distributed.Worker):
         logger.warning("refusing %s: its epoch %d is over", found.address, found.epoch)
         # It either steps down, or, where all others are gone, takes a higher one.
         with contextlib.suppress(OSError):
-            async with rpc(found.address, connection_args=arguments) as peer:
+            async with (
+                asyncio.timeout(_PATIENCE),
+                rpc(found.address, connection_args=arguments) as peer,
+            ):
                 await peer.mars_standing(epoch=self.epoch)
         return None
 
@@ -110,10 +116,13 @@ class FollowingWorker(distributed.Worker):
         try:
             comm.name = "Worker->Scheduler"
             comm._server = weakref.ref(self)
-            await comm.write(await self._introduction(), serializers=["msgpack"])
-            response = await comm.read(deserializers=["msgpack"])
-        except OSError:
-            await comm.close()
+            introduction = await self._introduction()
+            # One that is stopped just now would keep us from the one that takes its place.
+            async with asyncio.timeout(_PATIENCE):
+                await comm.write(introduction, serializers=["msgpack"])
+                response = await comm.read(deserializers=["msgpack"])
+        except OSError:  # TimeoutError is one
+            comm.abort()
             return False
         if response["status"] != "OK":
             logger.info("%s: %s", found.address, response.get("message"))

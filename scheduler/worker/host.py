@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import mmap
 import os
+import time
 from collections.abc import Iterable
 from typing import Any
 
@@ -23,6 +24,9 @@ except ImportError:  # Windows
 #: Shares of the host's memory: up to the first a process may promise what others leave, beyond the
 #: second nothing starts.
 SOFT, HARD = 0.75, 0.90
+
+#: Seconds that the lock is waited for, which is kept for some microseconds.
+_LOCKED = 0.05
 
 #: Bytes of a row: one line of the processor's cache.
 _WIDTH = 64
@@ -78,9 +82,13 @@ class Share:
         return _taken(row for row in self._rows[1:].tolist() if _lives(row))
 
     def promise(self, nbytes: int, share: float) -> bool:
-        """Promise bytes if that leaves the host below a share of its memory."""
+        """Promise bytes if that leaves the host below a share of its memory.
+
+        It is a step of its own as long as the others do not stand still: one that was stopped with
+        the lock would stop all of them, so after a while it goes without.
+        """
         room = share * self.total - nbytes
-        fcntl.flock(self._descriptor, fcntl.LOCK_EX)
+        locked = self._lock()
         try:
             # Who still lives need not be looked up where there is room beside the dead.
             fits = _taken(self._rows[1:].tolist()) <= room or self.used() <= room
@@ -88,8 +96,21 @@ class Share:
                 promised = int(self._rows[self._mine, _PROMISED])
                 self._rows[self._mine, _PROMISED] = promised + nbytes
         finally:
-            fcntl.flock(self._descriptor, fcntl.LOCK_UN)
+            if locked:
+                fcntl.flock(self._descriptor, fcntl.LOCK_UN)
         return fits
+
+    def _lock(self) -> bool:
+        deadline = time.monotonic() + _LOCKED
+        while True:
+            try:
+                fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                if time.monotonic() > deadline:
+                    return False
+                time.sleep(_LOCKED / 100)
+            else:
+                return True
 
     def others(self, figure: str) -> bool:
         """Whether another process has such a figure: something ``promised``, or ``waits``."""

@@ -56,7 +56,7 @@ class MarsNanny(distributed.Nanny):
         self.memory_manager = ProcessMemory(
             self, memory_limit=self.memory_manager.memory_limit or 0
         )
-        self.memory_manager.host = None if ledger is None else Share(ledger[0])
+        self.memory_manager.host = self._ledger = None if ledger is None else Share(ledger[0])
         self.handlers["mars_follow"] = self.follow
         self.handlers["mars_ran"] = self.ran
 
@@ -89,11 +89,14 @@ class MarsNanny(distributed.Nanny):
     async def close(self, *args: Any, **options: Any) -> Any:
         """Close, and take note of why unless that is known."""
         self.reason = self.reason or options.get("reason")
-        closed = await super().close(*args, **options)
-        if self._record is not None:
-            self._record.close()
-            self._record = None
-        return closed
+        try:
+            return await super().close(*args, **options)
+        finally:
+            if self._record is not None:
+                self._record.close()
+                self._record = None
+            if self._ledger is not None:
+                self._ledger.close()
 
 
 class ProcessMemory(NannyMemoryManager):

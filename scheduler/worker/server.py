@@ -101,6 +101,7 @@ class MarsWorker(FollowingWorker):
             binding.bind(cores, self.state.nthreads)
 
     def _share(self) -> Sharing | None:
+        _allow_descriptors()  # for what was spilled as well, which is mapped too
         if not isinstance(self.state, MarsWorkerState):
             return None
         limit = dask.config.get("marsdask.shared.limit", None)
@@ -109,7 +110,6 @@ class MarsWorker(FollowingWorker):
         pool = Pool(parse_bytes(limit), dask.config.get("marsdask.shared.directory", None))
         if pool.problem is not None or pool.limit < pool.share_from:
             return None
-        _allow_descriptors()
         self._peers = Peers(self.rpc)
         sharing = Sharing(pool, self.data, self.spilling.run)
         self.state.sharing = sharing
@@ -133,7 +133,7 @@ class MarsWorker(FollowingWorker):
             and any(self._size(key) >= sharing.pool.share_from for key in keys)
             and await self._peers.near(comm, who)
         ):
-            comm = SharingComm(comm, who, self._peers, sharing)
+            comm = SharingComm(comm, self._peers, sharing)
         return await super().get_data(comm, keys, who=who, serializers=serializers)
 
     def _size(self, key: Any) -> int:

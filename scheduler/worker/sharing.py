@@ -57,7 +57,7 @@ class Sharing:
         """Return what others can open while it is kept; ``None`` if the value is to be sent."""
         if safe_sizeof(value) < self.pool.share_from:
             return None
-        handle = self._borrowed.get(key)
+        handle = None if key in self._published else self._borrowed.get(key)
         if handle is not None:
             with contextlib.suppress(OSError):  # its owner has ended, or there are no descriptors
                 return await self._run(handle.open)  # type: ignore[no-any-return]
@@ -66,11 +66,14 @@ class Sharing:
         return await asyncio.shield(self._published[key])
 
     async def _publish(self, key: Hashable, value: Any) -> Shared | None:
-        shared: Shared | None = await self._run(self.pool.publish, value)
-        if shared is None:
-            # There may be room the next time.
-            self._published.pop(key, None)
-        elif self._published.get(key) is asyncio.current_task():
+        shared: Shared | None = None
+        try:
+            shared = await self._run(self.pool.publish, value)
+        finally:
+            stored = self._published.get(key) is asyncio.current_task()
+            if stored and shared is None:  # there may be room the next time
+                del self._published[key]
+        if stored and shared is not None:
             await self._replace(key, value, shared)
         return shared
 
@@ -82,7 +85,10 @@ class Sharing:
             return
         fast = getattr(self.data, "fast", self.data)
         if fast.get(key) is value and type(copy) is type(value):
-            self._borrowed.pop(key, None)
+            if self.pool.folder is None:
+                self._borrowed.pop(key, None)
+            else:  # a file's, which takes no memory either
+                self._borrowed[key] = shared.handle
             getattr(fast, "set_noevict", fast.__setitem__)(key, copy)
 
     def _weigh(self, key: Hashable, value: Any) -> int:
@@ -98,9 +104,8 @@ class Sharing:
 class SharingComm:
     """A connection to a near worker, by which one answer goes with notes in place of values."""
 
-    def __init__(self, comm: Any, peer: str, peers: Peers, sharing: Sharing) -> None:
+    def __init__(self, comm: Any, peers: Peers, sharing: Sharing) -> None:
         self._comm = comm
-        self._peer = peer
         self._peers = peers
         self._sharing = sharing
         self._sent: list[Shared | Opened] = []
@@ -127,7 +132,7 @@ class SharingComm:
             return await self._comm.read(**options)
         except OSError:
             if self._sent:
-                self._peers.fail(self._peer)
+                self._peers.fail(self._comm)
             raise
         finally:
             self._close()

@@ -8,15 +8,17 @@ import signal
 from typing import Any
 
 import dask.array as da
+import dask.config
 import pytest
 from distributed import Client
 
 import marsdask
 import marsdask.tensor as mt
+from marsdask.scheduler.errors import NoSupervisor
 from marsdask.scheduler.standing import ask
 from marsdask.scheduler.supervisor import Supervisor
 from marsdask.scheduler.testing.tools import pass_gate
-from marsdask.scheduler.worker import MarsWorker
+from marsdask.scheduler.worker import MarsWorker, following
 from tests.children import children
 from tests.cluster.commands import DEADLINE, Command, free_port, running
 from tests.cluster.loop import HOST, run, until
@@ -25,6 +27,26 @@ from tests.cluster.loop import HOST, run, until
 FAST = {"MARS_CPU_TOTAL": "1", "DASK_MARSDASK__FAILOVER__TIMEOUT": "3s"}
 CHUNKS = 20
 LAST = {CHUNKS - 2, CHUNKS - 1}
+
+
+def test_a_supervisor_that_takes_nobody_in(monkeypatch):
+    """A worker does not wait for ever for its answer: another one may be there by then."""
+
+    async def silent(*args, **told):
+        await asyncio.Event().wait()
+
+    async def main():
+        async with Supervisor(host=HOST, dashboard_address=f"{HOST}:0") as server:
+            known = [server.address]
+            worker = MarsWorker(server.address, host=HOST, nthreads=1, supervisors=known)
+            with pytest.raises(RuntimeError) as caught:
+                await worker
+            assert isinstance(caught.value.__cause__, NoSupervisor)
+
+    monkeypatch.setattr(Supervisor, "add_worker", silent)
+    monkeypatch.setattr(following, "_PATIENCE", 0.1)
+    with dask.config.set({"marsdask.failover.keep": "0.2s"}):
+        run(main)
 
 
 class Supervisors:

@@ -50,6 +50,16 @@ def round_trip(folder, value):
     return result
 
 
+def test_what_cannot_be_mapped_is_read(tmp_path, monkeypatch):
+    """The system allows so many mappings."""
+
+    def refused(*args, **options):
+        raise OSError(12, "Cannot allocate memory")
+
+    monkeypatch.setattr("mmap.mmap", refused)
+    assert (round_trip(tmp_path, LARGE) == LARGE).all()
+
+
 DIVISIBLE: dict[str, tuple[Any, int]] = {
     "arrays": ([LARGE, LARGE[:0], LARGE[5:90_000]], 3),
     "tuples": ([(LARGE, LARGE.astype(int)), (LARGE[:4], LARGE[::2])], 2),

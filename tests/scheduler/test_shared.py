@@ -9,6 +9,7 @@ import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from itertools import chain
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -18,6 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from marsdask.scheduler.errors import SharedGone
+from marsdask.scheduler.storage import shared as storage
 from marsdask.scheduler.storage.shared import Pool
 from marsdask.scheduler.storage.shared_segment import problem
 from tests.scheduler import shared_actions as actions
@@ -313,6 +315,37 @@ assert str(os.getpid()) in place()
 pool.close()
 """
     subprocess.run([sys.executable, "-c", script], check=True, timeout=60)
+
+
+@pytest.mark.parametrize("folder", [False, True], ids=["memory", "folder"])
+def test_files_are_not_charged(folder, tmp_path, monkeypatch):
+    """As Mars documents ``--plasma-dir``: what lies there is no memory in use."""
+    monkeypatch.setattr(storage, "own_memory", lambda pid: 7)
+    pool = Pool(64 * MIB, str(tmp_path) if folder else None)
+    shared: Any = pool.publish(np.ones(MIB))
+    nbytes = pool.nbytes
+    assert nbytes > 8 * MIB
+    assert pool.resident() == 7 + (0 if folder else pool.nbytes)
+    shared.release()
+    assert pool.unused() == (0 if folder else pool.nbytes)
+    assert pool.trim() == (0 if folder else nbytes)
+    assert pool.nbytes == 0
+    pool.close()
+
+
+def test_what_outlives_its_pool(tmp_path):
+    """Its number may be another file's by then, which nobody locks or looks at."""
+    pool = Pool(64 * MIB)
+    shared: Any = pool.publish(np.ones(MIB))
+    pool.close()
+    number = shared.handle.descriptor
+    other = os.open(tmp_path / "other", os.O_WRONLY | os.O_CREAT)
+    if other != number:
+        os.dup2(other, number)
+        os.close(other)
+    shared.release()
+    assert pool.unused() == pool.trim() == 0
+    os.close(number)
 
 
 def test_a_folder_that_cannot_be_used_says_so(tmp_path):

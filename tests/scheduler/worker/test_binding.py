@@ -36,6 +36,15 @@ def test_claims_avoid_each_other(four, tmp_path):
         assert everything == [0, 1, 2, 3]
 
 
+def test_a_folder_of_another_user_is_not_used(four, tmp_path, monkeypatch, caplog):
+    """Links in it would lead to files of ours; cores are shared then, and it is said why."""
+    monkeypatch.setattr(os, "getuid", lambda: tmp_path.stat().st_uid + 1)
+    with binding.claimed(1, str(tmp_path)) as cores:
+        assert cores == [0]
+    assert not list(tmp_path.iterdir())
+    assert "another user's" in caplog.text
+
+
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="needs Linux")
 def test_a_bound_process_stays_on_its_cores():
     """So do threads that ran before, threads that start later, and children."""

@@ -40,6 +40,19 @@ def test_they_take_turns(paths):
     assert not any(files(path) for path in paths)
 
 
+def test_what_cannot_be_mapped_is_read(paths, monkeypatch):
+    """The system allows so many mappings; what is spilled comes back all the same."""
+
+    def refused(*args, **options):
+        raise OSError(12, "Cannot allocate memory")
+
+    store = Directories(paths)
+    store["key"] = [b"a" * 10, bytes(2**18)]
+    monkeypatch.setattr("mmap.mmap", refused)
+    assert bytes(store["key"]) == b"a" * 10 + bytes(2**18)
+    store.close()
+
+
 def test_a_directory_that_refuses_is_passed_over(paths, monkeypatch):
     """A full disk costs nothing while another has room; the last failure is the error."""
     store = Directories(paths)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 
 import pytest
 
@@ -10,7 +11,11 @@ from marsdask.scheduler.worker.admission import Admission, Verdict
 from marsdask.scheduler.worker.host import HARD, Host, Share
 from tests.scheduler.peer import eventually, peers
 
+fcntl = pytest.importorskip("fcntl")
+
 pytestmark = pytest.mark.skipif(not hasattr(os, "memfd_create"), reason="needs Linux")
+
+DEADLINE = 60
 
 held: dict[str, Share] = {}
 
@@ -93,6 +98,22 @@ def test_a_killed_process_takes_nothing(host):
     assert mine.used() == 200
     mine.close()
     assert Share(host.path).used() == 0
+
+
+def test_a_process_that_stands_still_with_the_lock(host):
+    """The others go on without it; the kernel gives it to whoever comes next only with its end."""
+    stopped, share = Share(host.path, 0), Share(host.path, 1)
+    fcntl.flock(stopped._descriptor, fcntl.LOCK_EX)
+    promised = []
+    asking = threading.Thread(
+        target=lambda: promised.append([share.promise(100, HARD), share.promise(1000, HARD)]),
+        daemon=True,
+    )
+    asking.start()
+    asking.join(DEADLINE)
+    assert promised == [[True, False]]
+    stopped.close()
+    share.close()
 
 
 def test_leaving_twice(host):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from typing import Any
 
 import numpy as np
 import pytest
@@ -139,6 +140,50 @@ def test_what_is_not_shared(sharing):
     asyncio.run(main())
 
 
+def test_a_failure_is_not_kept(sharing, monkeypatch):
+    """Who asks again is not told of what went wrong before."""
+    publish = sharing.pool.publish
+    broken = iter([True, False])
+
+    def first_time(value):
+        if next(broken):
+            raise ValueError("on purpose")
+        return publish(value)
+
+    monkeypatch.setattr(sharing.pool, "publish", first_time)
+
+    async def main():
+        value = sharing.data["x"] = ones()
+        with pytest.raises(ValueError, match="on purpose"):
+            await sharing.share("x", value)
+        assert await sharing.share("x", value) is not None
+
+    asyncio.run(main())
+
+
+def test_what_lies_in_files_weighs_nothing(tmp_path):
+    """Once it does: no memory is freed by moving it to disk, where it is."""
+    pool = Pool(64 * MIB, str(tmp_path))
+    sharing: Any = Sharing(pool, SpillBuffer(str(tmp_path), 100 * MIB), in_thread)
+
+    async def main():
+        value = sharing.data["x"] = ones()
+        shared = await sharing.share("x", value)
+        assert sharing.data.fast.total_weight < MIB
+        assert sharing.borrows("x")
+        assert await sharing.share("x", sharing.data["x"]) is shared
+        del value, shared
+        del sharing.data["x"]
+        sharing.forget("x")
+        assert not sharing.borrows("x")
+
+    asyncio.run(main())
+    assert pool.nbytes > 8 * MIB
+    pool.trim()
+    assert pool.nbytes == 0
+    pool.close()
+
+
 class Peer:
     """A worker as others call it."""
 
@@ -192,9 +237,10 @@ def test_who_cannot_open_is_told_no_more(sharing):
     """An answer that was not confirmed went with values in shared memory."""
 
     async def main():
-        peer = Peer({NAME: introduction()})
+        peer = Peer({NAME: introduction(), "id": "one"})
         peers = Peers(peer)
-        comm = SharingComm(peer, "tcp://there:1", peers, sharing)
+        assert await peers.near(peer, "tcp://there:1")
+        comm = SharingComm(peer, peers, sharing)
         sharing.data["x"] = ones()
         message = {"status": "OK", "data": {"x": Wrapped(sharing.data["x"]), "actor": 1}}
         await comm.write(message)
@@ -204,6 +250,9 @@ def test_who_cannot_open_is_told_no_more(sharing):
         with pytest.raises(OSError, match="could not"):
             await comm.read()
         assert not await peers.near(peer, "tcp://there:1")
+        assert not await peers.near(Peer(peer.answer), "tcp://there:1"), "by another connection"
+        peer.answer = peer.answer | {"id": "another"}
+        assert await peers.near(Peer(None), "tcp://there:1"), "its nanny has started another"
 
     asyncio.run(main())
 
