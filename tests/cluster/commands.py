@@ -6,6 +6,7 @@ import contextlib
 import os
 import queue
 import shlex
+import shutil
 import socket
 import subprocess
 import sys
@@ -20,6 +21,10 @@ from tests.source import ROOT
 
 #: Seconds for anything to happen; on an idle machine each takes one or two.
 DEADLINE = 60
+
+#: What starts a process that the kernel ends with the thread that started it, however that ends;
+#: elsewhere than on Linux a run that is killed leaves its commands behind.
+BOUND = ("setpriv", "--pdeathsig", "KILL") if shutil.which("setpriv") else ()
 
 _START = "import sys; sys.argv[0] = {name!r}; from {module} import {func}; sys.exit({func}())"
 
@@ -51,7 +56,7 @@ class Command:
             assert name == "python", line
             start = []
         self.process = subprocess.Popen(
-            [*within, sys.executable, *start, *arguments],
+            [*within, *BOUND, sys.executable, *start, *arguments],
             cwd=ROOT,
             # Importing pytest's plugins or measuring coverage there helps nobody.
             env=os.environ | {"PYTHONPATH": str(ROOT)} | environment,

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
+from contextlib import contextmanager
 from types import SimpleNamespace
 
 import dask.config
@@ -22,14 +23,28 @@ from tests.cluster.commands import DEADLINE, Command, free_port, running
 from tests.source import ROOT
 
 
-@pytest.fixture
-def supervisor():
+@contextmanager
+def started():
     """Start a supervisor, whose jobs wait for workers."""
     with running() as commands:
         port = free_port()
         commands.append(command := Command(f"mars-supervisor -H 127.0.0.1 -p {port}"))
         command.wait_for("started at")
         yield SimpleNamespace(process=command.process, address=f"tcp://127.0.0.1:{port}")
+
+
+@pytest.fixture(scope="module")
+def lasting():
+    """Start one that each test finds as it was."""
+    with started() as supervisor:
+        yield supervisor
+
+
+@pytest.fixture
+def supervisor(lasting):
+    """Give one that may be stopped, and goes on when the test has ended."""
+    yield lasting
+    lasting.process.send_signal(signal.SIGCONT)
 
 
 def ends(function):
@@ -40,11 +55,11 @@ def ends(function):
     return not thread.is_alive()
 
 
-def test_a_supervisor_that_never_comes_back(supervisor):
+def test_a_supervisor_that_never_comes_back():
     """Its clients give up with a reason; closing them then leaves no thread behind."""
-    session = marsdask.new_session(supervisor.address, default=False)
-    future = mt.arange(10).execute(session=session, wait=False)
-    with dask.config.set({"marsdask.failover.keep": "0.1s"}):
+    with started() as supervisor, dask.config.set({"marsdask.failover.keep": "0.1s"}):
+        session = marsdask.new_session(supervisor.address, default=False)
+        future = mt.arange(10).execute(session=session, wait=False)
         supervisor.process.kill()
         with pytest.raises(NoSupervisor, match=r"failover\.keep"):
             future.result(DEADLINE)
