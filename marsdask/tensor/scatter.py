@@ -233,7 +233,8 @@ class SetKnown(Assigned):
     ) -> Grid:
         """Return the values in the order of the chunks they belong to, cut into their shares."""
         place = self.axes[0]
-        chunks = (*value.chunks[:place], sizes, *value.chunks[place + 1 :])
+        cut = tuple((1,) if is_one(own) else own for own in value.chunks)  # however that is cut
+        chunks = (*cut[:place], sizes, *cut[place + 1 :])
         if not isinstance(self.value, Literal):
             found = taken(value, (order,), (place,), place, f"{self.name}-values")
             return recut(found, chunks)

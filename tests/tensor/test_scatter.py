@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import marsdask.tensor as mt
-from tests.strategies import assert_same, draws, shapes, tensor_of, values
+from tests.strategies import assert_same, draws, grids, shapes, tensor_of, values
 from tests.strategies import chunkings as cut
 from tests.tensor.stages import first_graph
 
@@ -46,6 +46,17 @@ def test_known_points_go_where_they_lie(name):
     assert len(graph) == 12
     assert sum(map(elements_in, graph.values())) == 3 * 100
     assert_same(lazy, x)
+
+
+def test_values_of_length_one_repeat_however_they_are_cut():
+    """Chunks without elements beside the one that has it change nothing."""
+    x, value = np.zeros((2, 3, 3)), np.arange(3).reshape(3, 1)
+    lazy = mt.tensor(x, chunk_size=2)
+    lazy[1, [0, 1, 2]] = mt.tensor(value, chunks=((1, 2), (0, 1)))
+    x = x.copy()
+    x[1, [0, 1, 2]] = value
+    with grids(merged=False):
+        assert_same(lazy, x)
 
 
 def test_a_diagonal_is_put_in_the_chunks_it_crosses():
