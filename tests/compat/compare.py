@@ -42,6 +42,8 @@ class Suite:
     options: tuple[str, ...] = ()
     environment: dict[str, str] = field(default_factory=dict)
     default: tuple[str, ...] = ()
+    #: What the runs with their classes need.
+    stock: tuple[str, ...] = ()
     #: Seconds for one test; needs the package pytest-timeout.
     limit: int | None = 60
 
@@ -68,7 +70,8 @@ def suites(checkout: str | None) -> Iterator[Suite]:
     yield Suite("dask", packages, dask, ("our_get",), (), threads, (array, frame))
     sample = ("dask/array/tests/test_overlap.py", "dask/dataframe/tests/test_shuffle.py")
     cluster = {"MARSDASK_GET": "cluster"}
-    yield Suite("cluster", packages, dask, ("our_servers", "our_get"), (), cluster, sample)
+    ours, stock = ("our_servers", "our_get"), ("our_get",)
+    yield Suite("cluster", packages, dask, ours, (), cluster, sample, stock)
     if checkout:
         utils = ("distributed.utils_test",)
         options = ("--in-process", f"--checkout={checkout}")
@@ -84,7 +87,7 @@ def run(
         outcomes, chosen = Path(folder, "outcomes"), Path(folder, "only")
         outcomes.touch()
         # Plugins are imported in this order: ours, before anything binds what they replace.
-        plugins = ("outcomes", *(suite.ours if ours else ()), *suite.plugins)
+        plugins = ("outcomes", *(suite.ours if ours else suite.stock), *suite.plugins)
         command = [sys.executable, "-m", "pytest", "-q", "--tb=no", "-p", "no:cacheprovider"]
         command += ["--config-file", os.devnull, "--rootdir", str(suite.folder), "--noconftest"]
         command += ["--import-mode=importlib", *suite.options]

@@ -1,7 +1,8 @@
 """A pytest plugin: what Dask's tests compute runs on the scheduler that ``MARSDASK_GET`` names.
 
-``threads`` and the like are our in-process schedulers; ``cluster`` is a cluster of ours, in this
-process. Tests that ask for a scheduler by themselves get the one they ask for.
+``threads`` and the like are our in-process schedulers; ``cluster`` is a cluster in this process, of
+ours where the plugin our_servers is there too. Tests that ask for a scheduler by themselves get the
+one they ask for.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ def our_scheduler() -> Iterator[None]:
     if name != "cluster":
         yield from _as_default(getattr(ours, f"get_{name}"))
         return
-    # The plugin our_servers has put our classes in place by now.
+    # The plugin our_servers, if it is there, has put our classes in place by now.
     from distributed import Client, LocalCluster
 
     with (
