@@ -34,7 +34,7 @@ def accurate(dtype: np.dtype[Any], wanted: Any) -> np.dtype[Any]:
         return kind
     if dtype.kind in "biu":
         return np.dtype(np.float64)
-    return np.dtype(np.float32) if dtype.char == "e" else dtype
+    return np.dtype(np.float32) if dtype.char == "e" else dtype.newbyteorder("=")
 
 
 def total(block: Any, axis: Axis, dtype: Any = None, where: Any = True, **kwargs: Any) -> Any:

@@ -236,7 +236,8 @@ def _outputs(a: Any, flags: tuple[bool, ...], *, equal_nan: bool) -> list[Any]:
 
 def _unique_along(node: Node, axis: int, flags: tuple[bool, ...]) -> Any:
     """Return the distinct parts along an axis: each becomes a record."""
-    dtype = node.meta.dtype
+    dtype = node.meta.dtype.newbyteorder("=")  # records are compared as this machine has them
+    node = as_node(astype(wrap(node), dtype))
     if dtype.hasobject:
         raise TypeError(f"The axis argument to unique is not supported for dtype {dtype}")
     rows = moveaxis(wrap(node), axis, 0)

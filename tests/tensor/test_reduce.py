@@ -112,6 +112,15 @@ def test_where(name: str, case: tuple[Any, Any], data: st.DataObject) -> None:
     assert_as_numpy(name, array, tensor_of(array, chunks), axis=axis, where=mask, **extra)
 
 
+@pytest.mark.parametrize("name", ["mean", "var", "std", "nanmean", "nanvar", "nanstd"])
+def test_bytes_in_another_order(name: str) -> None:
+    """As files of other machines have them."""
+    x = np.arange(12.0).reshape(4, 3).astype(">f8")
+    for axis in (None, 0):
+        found = getattr(mt, name)(mt.tensor(x, chunk_size=2), axis)
+        assert_same(found, getattr(np, name)(x, axis), rtol=1e-12)
+
+
 def test_masks_are_of_booleans() -> None:
     """A list of numbers is one, an array of them is refused at the call."""
     where: Any = [1, 0, 1]

@@ -122,3 +122,10 @@ def test_dask_finds_them_without_a_look():
     found = dask.compute(*mt.unique(tensor(x, 50), return_counts=True), scheduler="sync")
     for mine, theirs in zip(found, np.unique(x, return_counts=True), strict=True):
         np.testing.assert_array_equal(mine, theirs)
+
+
+def test_bytes_in_another_order():
+    """Parts along an axis are what they are as numbers."""
+    x = np.array([[2, 1], [0, 3], [2, 1]], ">f8")
+    found = mt.unique(mt.tensor(x, chunk_size=2), axis=0)
+    np.testing.assert_array_equal(found.compute(), np.unique(x, axis=0))
