@@ -171,7 +171,7 @@ def elementwise(func: Callable[..., Any], name: str = "", *, masks: bool = False
     def lazy(*args: Any, out: Any = None, where: Any = True, **kwargs: Any) -> Any:
         if masks_among(args):
             return sys.modules["marsdask.tensor.ma"].apply(func, args, out, where, kwargs)
-        if count is not None and len(args) != count:
+        if count is not None and (len(args) > count or (ufunc and len(args) < count)):
             args, out = _split_outputs(lazy.__name__, args, out, count, getattr(func, "nout", 1))
         if kwargs:
             args, kwargs = _settled(func, args, kwargs, ufunc=ufunc)

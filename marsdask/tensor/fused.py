@@ -282,7 +282,7 @@ def reader(blocks: Sequence[Any], shape: Shape) -> Callable[[Tile], list[Any]]:
     return lambda tile: [at(block, tile) for block in blocks]
 
 
-@kernel(scratch=0.1, tiled=True)
+@kernel(scratch=0.0, buffer=TILES_BYTES, tiled=True)
 def fused(*blocks: Any, program: Program) -> Any:
     """Evaluate a program over blocks that broadcast against each other."""
     blocks = tuple(map(as_block, blocks))

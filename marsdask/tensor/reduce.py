@@ -131,7 +131,8 @@ def as_axes(axis: Any, ndim: int) -> Axis:
 
 def _node(recipe: Recipe, title: str, node: Node, axes: Axis, given: dict[str, Any]) -> Node:
     dtype, where, initial = given.get("dtype"), given.get("where", True), given.get("initial")
-    masked = where is not True and where is not None
+    weights = given.get("weights")
+    masked = weights is not None or (where is not True and where is not None)
     settings = {} if dtype is None else {"dtype": np.dtype(dtype)}
     if initial is np._NoValue:
         initial = None
@@ -144,7 +145,8 @@ def _node(recipe: Recipe, title: str, node: Node, axes: Axis, given: dict[str, A
         ddof = given["correction"]
     operands: tuple[Node, ...] = (node,)
     if masked:
-        operands = (node, as_node(operand(boolean(where), node.chunks)))
+        mask = boolean(where) if weights is None else weights
+        operands = (node, as_node(operand(mask, node.chunks)))
     if recipe.whole is not None and initial is None and 0 in [node.shape[a] for a in axes]:
         _check_empty(recipe.whole, node, axes)
     result = _result_dtype(recipe, node, axes, settings, masked=masked)

@@ -213,7 +213,7 @@ def _start(starts: Any, position: int, axis: int) -> Any:
     return None if starts is None else np.take(starts, [position], axis=axis)
 
 
-@kernel(scratch=0.0, deferred=running)
+@kernel(scratch=0.05, deferred=running)
 def scan_block(
     block: Any,
     starts: Any = None,

@@ -157,7 +157,7 @@ def _exponentials(finalize: Callable[..., Any]) -> Callable[..., Any]:
         merge_exponentials,
         finalize,
         name="logsumexp",
-        takes=("keepdims", "where"),
+        takes=("keepdims", "weights"),
         tiled=True,
     )
 
@@ -177,7 +177,7 @@ def logsumexp(
     a = _floating(a, b)
     how = {"axis": axis, "keepdims": keepdims}
     if b is not None:
-        a, how["where"] = broadcast_arrays(a, b)
+        a, how["weights"] = broadcast_arrays(a, b)
     if return_sign:
         return _log_of_size(a, **how), _sign_of_sum(a, **how)
     return _log_of_sum(a, **how)

@@ -17,7 +17,7 @@ import numpy as np
 GROUP = 16
 
 #: Rows whose groups have their starts from one product.
-SLAB = 64 * GROUP
+SLAB = 16 * GROUP
 
 #: Shorter rows are no work for BLAS.
 SHORT = 32

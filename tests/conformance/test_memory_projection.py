@@ -199,6 +199,7 @@ CASES: dict[str, Callable[[], Any]] = {
     "setitem of many positions": lambda: assigned(PLACES, vector()[:ROWS]),
     "changed at points": lambda: changed(PLACES[:1000], 1.0),
     "runs": lambda: np.add.reduceat(vector(), np.arange(0, 2 * ROWS, 1000)),
+    "masked": lambda: mt.sqrt(vector(), where=vector() > 0.5),
     "frame filter": lambda: frame()[frame()["x"] > 0.3],
     "frame arithmetic": lambda: frame()["x"] * 2 + frame()["few"],
     "frame of frames": lambda: frame() + frame(),
