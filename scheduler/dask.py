@@ -7,7 +7,9 @@ and only wanted keys report back, so events count these.
 from __future__ import annotations
 
 import asyncio
+import atexit
 import threading
+import weakref
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -43,6 +45,9 @@ PATIENCE = 10.0
 
 #: Seconds more for distributed to say itself why that is not so.
 _GRACE = 0.5
+
+#: Seconds that a client which nobody has closed may take of the interpreter's end.
+_LAST = 2.0
 
 #: Share of the workers' memory that plans count on.
 SHARE = 0.75
@@ -87,6 +92,8 @@ class DaskScheduler:
         self._held: Held[Future[Any]] = Held(Future.release)
         self._running: set[Submission] = set()
         self._closed = False
+        if self._owns_client:
+            _open.add(self)
 
     def submit(
         self,
@@ -193,6 +200,21 @@ class DaskScheduler:
         self._held.clear()
         if self._owns_client:
             self._client.close()
+
+    def leave(self) -> None:
+        """Close the client that was opened here, for the interpreter ends."""
+        with suppress(Exception):
+            self._client.close(timeout=_LAST)
+
+
+#: Schedulers with clients of their own. What nobody has closed has a word for each of its sockets.
+_open: weakref.WeakSet[DaskScheduler] = weakref.WeakSet()
+
+
+@atexit.register
+def _leave() -> None:
+    for scheduler in list(_open):
+        scheduler.leave()
 
 
 def _connected(

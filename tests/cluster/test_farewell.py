@@ -27,10 +27,14 @@ from tests.source import ROOT
 def started():
     """Start a supervisor, whose jobs wait for workers."""
     with running() as commands:
-        port = free_port()
-        commands.append(command := Command(f"mars-supervisor -H 127.0.0.1 -p {port}"))
-        command.wait_for("started at")
-        yield SimpleNamespace(process=command.process, address=f"tcp://127.0.0.1:{port}")
+        port, web = free_port(), free_port()
+        commands.append(command := Command(f"mars-supervisor -H 127.0.0.1 -p {port} -w {web}"))
+        command.wait_for("Web started at")
+        yield SimpleNamespace(
+            process=command.process,
+            address=f"tcp://127.0.0.1:{port}",
+            web=f"http://127.0.0.1:{web}",
+        )
 
 
 @pytest.fixture(scope="module")
@@ -123,6 +127,23 @@ future = mt.arange(10).execute(session=session, wait=False)
 print("waits", flush=True)
 future.result()
 """
+
+
+@pytest.mark.parametrize("door", ["address", "web"])
+def test_a_program_that_closes_nothing(supervisor, door):
+    """It ends without a word, as the programs of Mars's documents do."""
+    program = "import sys, marsdask; print(marsdask.new_session(sys.argv[1]))"
+    ended = subprocess.run(
+        [sys.executable, "-c", program, getattr(supervisor, door)],
+        cwd=ROOT,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=DEADLINE,
+    )
+    assert ended.stdout.startswith("<Session")
+    assert ended.stderr == ""
 
 
 def test_ctrl_c_while_the_supervisor_is_frozen(supervisor):
