@@ -27,6 +27,9 @@ _PREFIX = "mars_service_process."
 _DETAILS = ("MARS_CLUSTER_DETAIL", "MARS_TASK_DETAIL")
 _ROLES = ("supervisor", "scheduler")
 
+#: Where Dask has the address that its workers and clients connect to.
+DASK_ADDRESS = "DASK_SCHEDULER_ADDRESS"
+
 
 def from_environment(environ: Mapping[str, str]) -> list[str]:
     """Return the endpoints that an operator, or Dask's own variable, names."""
@@ -41,7 +44,7 @@ def from_environment(environ: Mapping[str, str]) -> list[str]:
             raise ConfigError(f"cannot read the cluster's addresses in {name}: {error!r}") from None
         if found:
             return [str(one) for one in found]
-    address = environ.get("DASK_SCHEDULER_ADDRESS")
+    address = environ.get(DASK_ADDRESS)
     return [address] if address else []
 
 

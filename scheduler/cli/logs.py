@@ -16,6 +16,9 @@ LOGGERS = ("marsdask", "distributed")
 _FORMAT = "%(asctime)s - %(name)s - %(levelname)s - %(message)s"
 _LEVELS = ("debug", "info", "warning", "error", "critical")
 
+#: Tells distributed of the file when a worker process imports it: a key without underscores.
+_FILE_VARIABLE = "DASK_DISTRIBUTED__LOGGING-FILE-CONFIG"
+
 
 def configure(
     level: str | None,
@@ -33,11 +36,12 @@ def configure(
         raise ConfigError(f"--log-level is one of {', '.join(_LEVELS)}, not {level!r}")
     path = conf or ("logging.conf" if os.path.isfile("logging.conf") else None)
     if path is not None:
+        _forget_distributed()
         try:
             logging.config.fileConfig(path, disable_existing_loggers=False)
         except (OSError, KeyError, ValueError, RuntimeError) as error:
             raise ConfigError(f"cannot read the logging configuration {path}: {error}") from None
-        environ["DASK_DISTRIBUTED__LOGGING_FILE_CONFIG"] = os.path.abspath(path)
+        environ[_FILE_VARIABLE] = os.path.abspath(path)
         return
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(logging.Formatter(form or _FORMAT))
@@ -49,3 +53,11 @@ def configure(
     # Read by distributed when a worker process imports it.
     environ["DASK_LOGGING__DISTRIBUTED"] = environ["DASK_LOGGING__MARSDASK"] = chosen
     environ["DASK_DISTRIBUTED__ADMIN__LOG_FORMAT"] = form or _FORMAT
+
+
+def _forget_distributed() -> None:
+    """Undo what distributed set up when it was imported: its records are the file's to direct."""
+    for name, logger in list(logging.root.manager.loggerDict.items()):
+        if isinstance(logger, logging.Logger) and name.partition(".")[0] == "distributed":
+            logger.handlers, logger.propagate = [], True
+            logger.setLevel(logging.NOTSET)

@@ -352,12 +352,30 @@ def parse(
     given = parser.parse_args(argv)
     if given.kv_store is not None:
         parser.error("there is no key-value store: name the supervisors with -s instead of -k")
+    _bind(given, environ)
     for options in COMMANDS[command].values():
         for option in options:
             text = environ.get(option.env, "") if option.env else ""
-            if text and getattr(given, option.dest) is None:
+            if text and getattr(given, option.dest) is None and option.dest not in _BINDS:
                 setattr(given, option.dest, _from_environment(option, text))
     return parser, given
+
+
+#: What says where to listen: an endpoint is a host and a port in one.
+_BINDS = ("host", "port", "endpoint")
+
+
+def _bind(given: argparse.Namespace, environ: Mapping[str, str]) -> None:
+    """Read the variables of what the command line does not say, in whichever form it says it."""
+    host, port, endpoint = (environ.get(f"MARS_BIND_{name.upper()}") or None for name in _BINDS)
+    if given.endpoint is not None:
+        return
+    if endpoint is not None and given.host is None and given.port is None:
+        given.host, given.endpoint = host, endpoint
+        return
+    within = (endpoint or "").rpartition(":")
+    given.host = given.host or host or within[0] or None
+    given.port = given.port or port or within[2] or None
 
 
 def _from_environment(option: Option, text: str) -> Any:

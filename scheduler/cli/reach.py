@@ -20,10 +20,11 @@ logger = logging.getLogger(__name__)
 _PAUSES = 0.1, 2.0
 
 
-async def endpoints(named: Sequence[str], security: Security) -> list[str]:
+async def endpoints(named: Sequence[str], security: Security, role: str = "worker") -> list[str]:
     """Return the supervisors that were named; where none were, that of this host.
 
-    Of clusters that have nothing to do with each other none is chosen by chance.
+    Of clusters that have nothing to do with each other none is chosen by chance. ``role`` says
+    whose certificate they are shown.
     """
     if named:
         return list(named)
@@ -31,7 +32,7 @@ async def endpoints(named: Sequence[str], security: Security) -> list[str]:
     if not here:
         raise ConfigError("no supervisor runs on this host: name yours with -s IP:PORT")
     if len(here) > 1:
-        arguments = security.get_connection_args("worker")
+        arguments = security.get_connection_args(role)
         asked = [ask(with_scheme(one, security), arguments) for one in here]
         active = [one for one in await gathered(asked, PATIENCE) if one is not None and one.active]
         if len(active) > 1:
@@ -41,11 +42,14 @@ async def endpoints(named: Sequence[str], security: Security) -> list[str]:
 
 
 async def active_supervisor(
-    endpoints: Sequence[str], security: Security, patience: float | None = None
+    endpoints: Sequence[str],
+    security: Security,
+    patience: float | None = None,
+    role: str = "worker",
 ) -> str:
     """Return the address of the one that is reachable and active, waiting until one is."""
     deadline = None if patience is None else time.monotonic() + patience
-    arguments = security.get_connection_args("worker")
+    arguments = security.get_connection_args(role)
     pause, silent = _PAUSES[0], True
     while True:
         found = await leader([with_scheme(one, security) for one in endpoints], arguments)

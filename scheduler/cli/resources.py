@@ -14,6 +14,7 @@ from distributed.deploy.utils import nprocesses_nthreads
 from distributed.protocol.compression import compressions
 
 from .. import limits
+from ..storage.shared_segment import problem
 from .sizes import ConfigError, parse_dirs, parse_number, parse_size, parse_switch
 
 logger = logging.getLogger(__name__)
@@ -112,7 +113,7 @@ def _cache(given: argparse.Namespace, memory: int, environ: Any) -> int:
 
 
 def _enough(given: argparse.Namespace, total: int, cache: int) -> None:
-    free = psutil.virtual_memory().available
+    free = min(total, psutil.virtual_memory().available)  # which is the host's
     least = _size("--min-mem", given.min_mem or _MIN_MEM, total) or 0
     if free < least and not given.ignore_avail_mem:
         raise ConfigError(
@@ -125,15 +126,15 @@ def _enough(given: argparse.Namespace, total: int, cache: int) -> None:
         )
 
 
-def _dirs(given: str | list[str] | None) -> list[str]:
+def _dirs(given: str | list[str] | None, purpose: str = "spill to") -> list[str]:
     dirs = given if isinstance(given, list) else parse_dirs(given or "")
     for path in dirs:
         try:
             os.makedirs(path, exist_ok=True)
         except OSError as error:
-            raise ConfigError(f"cannot spill to {path}: {error.strerror}") from None
+            raise ConfigError(f"cannot {purpose} {path}: {error.strerror}") from None
         if not os.access(path, os.W_OK | os.X_OK):
-            raise ConfigError(f"cannot spill to {path}: it is not writable")
+            raise ConfigError(f"cannot {purpose} {path}: it is not writable")
     return [os.path.abspath(path) for path in dirs]
 
 
@@ -164,8 +165,10 @@ def _config(given: argparse.Namespace, total: int) -> dict[str, Any]:
         )
     if given.write_shuffle_to_disk is not None:
         config["distributed.p2p.storage.disk"] = given.write_shuffle_to_disk
-    if given.plasma_dir:
-        config["marsdask.shared.directory"] = parse_dirs(given.plasma_dir)[0]
+    if dirs := _dirs(given.plasma_dir, "share memory in"):
+        config["marsdask.shared.directory"] = dirs[0]
+        if (why := problem(dirs[0])) is not None:
+            logger.warning("--plasma-dir: processes share no memory, since %s", why)
     if given.plasma_limit:
         config["marsdask.shared.limit"] = _size("--plasma-limit", given.plasma_limit, total)
     return config

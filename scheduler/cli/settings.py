@@ -17,6 +17,7 @@ from distributed.security import Security
 
 from ..standing import scheme
 from ..web.guard import Token, read_token
+from ..web.tls import has_certificate
 from . import configfile, discovery, logs, sizes
 from .options import parse
 from .sizes import ConfigError
@@ -78,8 +79,9 @@ def read(
 
     try:
         logs.configure(given.log_level, given.log_format, given.log_conf)
-        _configure(given)
-        settings = _common(given, environ)
+        _configure(command, given)
+        settings = _common(command, given, environ)
+        _check_certificates(command, settings.security)
         _require_secure(command, settings)
         for name in given.load_modules or ():
             importlib.import_module(name)
@@ -87,12 +89,18 @@ def read(
         fail(error)
     if environ.get("MARS_ENABLE_FAULTHANDLER") == "1":
         faulthandler.enable()
+        os.environ["PYTHONFAULTHANDLER"] = "1"  # for worker processes
     return settings
 
 
-def _configure(given: argparse.Namespace) -> None:
+def _configure(command: str, given: argparse.Namespace) -> None:
     content = configfile.gather(given.config_file, given.config, given.define or ())
     options, settings = configfile.translate(content)
+    if command == "web" and given.endpoint is None:
+        # Its one port is the web's.
+        for name in ("host", "port"):
+            if f"web_{name}" in options:
+                options[name] = options[f"web_{name}"]
     for name, value in options.items():
         if getattr(given, name, None) is None:
             setattr(given, name, value)
@@ -112,7 +120,7 @@ def _event_loop(wish: str | None) -> str:
     return "uvloop"
 
 
-def _common(given: argparse.Namespace, environ: Mapping[str, str]) -> Settings:
+def _common(command: str, given: argparse.Namespace, environ: Mapping[str, str]) -> Settings:
     host, ports = given.host, given.port
     if given.endpoint is not None:
         if given.host is not None:
@@ -127,14 +135,16 @@ def _common(given: argparse.Namespace, environ: Mapping[str, str]) -> Settings:
         host=host or ANYWHERE,
         ports=sizes.parse_ports(ports or "0"),
         advertise=advertise,
-        supervisors=_supervisors(given.supervisors, environ),
+        supervisors=_supervisors(command, given.supervisors, environ),
         security=_security(given),
         token=_token(given, environ),
         given=given,
     )
 
 
-def _supervisors(given: str | None, environ: Mapping[str, str]) -> list[str]:
+def _supervisors(command: str, given: str | None, environ: Mapping[str, str]) -> list[str]:
+    if command == "supervisor":  # what Dask's variable names is joined, and is none beside this one
+        environ = {name: environ[name] for name in environ if name != discovery.DASK_ADDRESS}
     found = sizes.parse_list(given) if given else discovery.from_environment(environ)
     for endpoint in found:
         host, _, port = endpoint.rpartition(":")
@@ -159,6 +169,17 @@ def _security(given: argparse.Namespace) -> Security:
     if chosen and len([path for path in paths.values() if path]) < 3:
         raise ConfigError("TLS takes all of --tls-ca-file, --tls-cert and --tls-key")
     return Security(require_encryption=True, **chosen) if chosen else Security()
+
+
+def _check_certificates(command: str, security: Any) -> None:
+    """Refuse a part of what TLS takes, such as Dask's configuration may hold."""
+    # mars-web is a client of supervisors'; what encrypts its own port is another question.
+    role = {"supervisor": "scheduler", "web": "client"}.get(command, command)
+    if security.tls_ca_file and not getattr(security, f"tls_{role}_cert"):
+        raise ConfigError(
+            "TLS takes a certificate besides that of the authority: give --tls-cert and --tls-key, "
+            f"or distributed.comm.tls.{role}.cert and .key in Dask's configuration"
+        )
 
 
 def _token(given: argparse.Namespace, environ: Mapping[str, str]) -> Token | None:
@@ -192,7 +213,8 @@ def _require_secure(command: str, settings: Settings) -> None:
         alone.append("-H 127.0.0.1")
     ways = "--tls-ca-file, --tls-cert and --tls-key"
     web_host = settings.host if command == "web" else settings.web_host
-    if command != "worker" and not is_loopback(web_host) and not encrypted and not settings.token:
+    closed = settings.token or (encrypted and has_certificate(settings.security))
+    if command != "worker" and not is_loopback(web_host) and not closed:
         # A token closes the web port, and none but that.
         ways += "" if beyond else ", or --web-token-file"
         beyond.append(

@@ -20,6 +20,9 @@ from .sizes import ConfigError, parse_ports
 
 logger = logging.getLogger(__name__)
 
+#: Whose certificate it shows to supervisors.
+_ROLE = "client"
+
 
 class WebService:
     """A relay to whichever supervisor is active."""
@@ -31,7 +34,7 @@ class WebService:
         self.port = parse_ports(given.ui_port)[0] if given.ui_port else settings.port
         self.relay = Relay(
             self.find,
-            settings.security.get_connection_args("client"),
+            settings.security.get_connection_args(_ROLE),
             server_context(settings.security, settings.token),
             settings.token,
         )
@@ -40,17 +43,17 @@ class WebService:
         """Return the active supervisor."""
         security = self.settings.security
         try:
-            endpoints = await reach.endpoints(self.settings.supervisors, security)
+            endpoints = await reach.endpoints(self.settings.supervisors, security, _ROLE)
         except ConfigError as error:  # that of this host has ended
             raise NoSupervisor(str(error)) from None
-        address = await reach.active_supervisor(endpoints, security, patience=10)
-        return address, await identify(address, security.get_connection_args("worker"))
+        address = await reach.active_supervisor(endpoints, security, 10, _ROLE)
+        return address, await identify(address, security.get_connection_args(_ROLE))
 
     async def start(self) -> None:
         """Wait for a supervisor, then listen."""
         settings = self.settings
-        endpoints = await reach.endpoints(settings.supervisors, settings.security)
-        address = await reach.active_supervisor(endpoints, settings.security)
+        endpoints = await reach.endpoints(settings.supervisors, settings.security, _ROLE)
+        address = await reach.active_supervisor(endpoints, settings.security, role=_ROLE)
         if not settings.supervisors:
             logger.info("showing the supervisor at %s, which runs on this host", address)
         try:

@@ -50,6 +50,10 @@ class WorkerService:
         timeout = settings.given.death_timeout
         self.death_timeout = None if timeout is None else parse_number("--death-timeout", timeout)
         dask.config.set(self.resources.config | memory_config(self.resources))
+        modules = dask.config.get("distributed.worker.preload")
+        # They are imported here by now; tasks run elsewhere.
+        modules = [*modules, *(settings.given.load_modules or ())]
+        dask.config.set({"distributed.worker.preload": modules})
 
     async def start(self) -> None:
         """Find the supervisor and start the workers with it."""

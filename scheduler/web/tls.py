@@ -12,14 +12,20 @@ from .guard import Token
 _SECTION = "distributed.scheduler.dashboard.tls"
 
 
-def dashboard_tls(security: Any) -> dict[str, Any]:
-    """Return the configuration of the web port: its own, else the scheduler's certificates."""
-    if dask.config.get(f"{_SECTION}.cert") or not security.tls_scheduler_cert:
+def has_certificate(security: Any) -> bool:
+    """Say whether there is anything for a web port to encrypt with."""
+    return bool(dask.config.get(f"{_SECTION}.cert") or security.tls_scheduler_cert)
+
+
+def dashboard_tls(security: Any, role: str = "scheduler") -> dict[str, Any]:
+    """Return the configuration of the web port: its own, else the certificates of a ``role``."""
+    cert = getattr(security, f"tls_{role}_cert")
+    if dask.config.get(f"{_SECTION}.cert") or not cert:
         return {}
     return {
         f"{_SECTION}.ca-file": security.tls_ca_file,
-        f"{_SECTION}.cert": security.tls_scheduler_cert,
-        f"{_SECTION}.key": security.tls_scheduler_key,
+        f"{_SECTION}.cert": cert,
+        f"{_SECTION}.key": getattr(security, f"tls_{role}_key"),
     }
 
 
@@ -30,7 +36,7 @@ def admitting(
 
     Whoever may speak at the port can run code, as at the others, where TLS is mutual.
     """
-    if context is not None and security.tls_scheduler_cert:
+    if context is not None and security.tls_ca_file:
         context.minimum_version = security.tls_min_version
         if token is None:
             context.load_verify_locations(security.tls_ca_file)

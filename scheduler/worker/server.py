@@ -22,6 +22,7 @@ from ..environment import environment, stacks
 from ..failures import FULL
 from ..storage.shared import Pool
 from ..usage import Usage, count
+from ..web.tls import admitting, dashboard_tls
 from . import binding, host
 from .admission import Admission
 from .directories import Directories
@@ -243,6 +244,13 @@ class MarsWorker(FollowingWorker):
             self.handle_stimulus(MemoryFreedEvent(stimulus_id="marsdask-spilled"))
             # What failed may succeed later, when other files are gone.
             state.admission.stuck = False
+
+    def start_http_server(self, *args: Any, **options: Any) -> None:
+        """Serve figures; where the other ports are encrypted, to those who show a certificate."""
+        with dask.config.set(dashboard_tls(self.security, "worker")):
+            super().start_http_server(*args, **options)
+        server: Any = self.http_server
+        server.ssl_options = admitting(server.ssl_options, None, self.security)
 
     async def listen(self, port_or_addr: Any = None, **options: Any) -> None:  # type: ignore[override]
         """Listen, and tell the address that others are to use."""

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
+import subprocess
+import sys
+import time
+import urllib.request
 from types import SimpleNamespace
 from typing import Any
 
@@ -21,18 +26,19 @@ pytestmark = pytest.mark.skipif(CORES < 2, reason="needs two cores and Linux")
 
 
 @pytest.fixture(scope="module")
-def workers(tmp_path_factory):
-    """Start workers of one and of two cores; return what tasks see in them, by cores."""
-    port = free_port()
+def cluster(tmp_path_factory):
+    """Start workers of one and of two cores; give a client and the address of the web port."""
+    port, web = free_port(), free_port()
     spill = tmp_path_factory.mktemp("spill")
     with running() as commands:
         supervisor = f"-s 127.0.0.10:{port}"
         options = (
             f"--processes 1 --n-io-process 3 --io-parallel-num 2 --spill-dirs {spill} "
+            "--load-modules tabnanny "
             "--mem-bytes 1g --cache-mem 25% --plasma-limit 64m"
         )
         lines = (
-            f"mars-supervisor -H 127.0.0.10 -p {port}",
+            f"mars-supervisor -H 127.0.0.10 -p {port} -w {web}",
             f"mars-worker {supervisor} --n-cpu 1 {options}",
             f"mars-worker {supervisor} --n-cpu 2 {options}",
         )
@@ -41,11 +47,18 @@ def workers(tmp_path_factory):
             command.wait_for("started at")
         with Client(f"127.0.0.10:{port}", set_as_default=False, timeout=DEADLINE) as client:
             client.wait_for_workers(2, timeout=DEADLINE)
-            found = {
-                cores: client.submit(look, workers=[address], pure=False)
-                for address, cores in client.nthreads().items()
-            }
-            yield client.gather(found)
+            yield SimpleNamespace(client=client, url=f"http://127.0.0.10:{web}")
+
+
+@pytest.fixture(scope="module")
+def workers(cluster):
+    """Return what tasks see in the workers, by cores."""
+    client = cluster.client
+    found = {
+        cores: client.submit(look, workers=[address], pure=False)
+        for address, cores in client.nthreads().items()
+    }
+    return client.gather(found)
 
 
 def look():
@@ -61,6 +74,7 @@ def look():
         io=worker.spilling.threads,
         shared=worker.sharing.pool.limit,
         target=worker.data.n / worker.memory_manager.memory_limit,
+        loaded="tabnanny" in sys.modules,
     )
 
 
@@ -74,9 +88,61 @@ def test_cores_bind(cores, workers):
     assert found.omp == "1"
 
 
+def test_modules_are_loaded_where_tasks_run(workers):
+    """Not in the process that starts the others only."""
+    assert all(found.loaded for found in workers.values())
+
+
 def test_io_and_memory(workers):
     """Threads that write, shared memory, and where spilling begins are as they were asked for."""
     for found in workers.values():
         assert found.io == 3
         assert found.shared == 64 << 20
         assert found.target == pytest.approx(0.25, abs=1e-3)
+
+
+#: Seconds that somebody spins: workers look at what they take once a second.
+SPIN = 2.2
+
+
+def spin():
+    """Keep a core busy as far as there is one; return how much of one that was."""
+    begin, taken = time.monotonic(), time.thread_time()
+    while (now := time.monotonic()) < begin + SPIN:
+        pass
+    return (time.thread_time() - taken) / (now - begin)
+
+
+async def beat(dask_worker):
+    """Tell the supervisor how it goes, now."""
+    await dask_worker.heartbeat()
+
+
+def cores_in_use(cluster):
+    """Return what the interface tells: {cores: how many of them are in use}."""
+    cluster.client.run(beat)
+    path = f"{cluster.url}/api/cluster/nodes?role=1&resource=1"
+    with urllib.request.urlopen(path, timeout=DEADLINE) as answer:
+        bands = [node["resource"]["numa-0"] for node in json.load(answer)["nodes"].values()]
+    for band in bands:
+        assert 0 <= band["cpu_avail"] <= band["cpu_total"]
+        assert 0 <= band["memory_avail"] <= band["memory_total"]
+    return {band["cpu_total"]: band["cpu_total"] - band["cpu_avail"] for band in bands}
+
+
+def test_cores_in_use_are_the_workers_own(cluster):
+    """What others do on the host does not show, and what the tasks do does, in each worker."""
+    program = f"import time; end = time.monotonic() + {SPIN}\nwhile time.monotonic() < end: pass"
+    others = [subprocess.Popen([sys.executable, "-S", "-c", program]) for _ in range(CORES)]
+    assert [other.wait(DEADLINE) for other in others] == [0] * CORES
+    assert max(cores_in_use(cluster).values()) < 0.4
+    client, nthreads = cluster.client, cluster.client.nthreads()
+    spinning = {
+        cores: [client.submit(spin, workers=[address], pure=False) for _ in range(cores)]
+        for address, cores in nthreads.items()
+    }
+    busy = {cores: sum(shares) for cores, shares in client.gather(spinning).items()}
+    in_use = cores_in_use(cluster)
+    for cores, share in busy.items():
+        # The last look was at a second or two, of which the tasks spun for more than a half.
+        assert in_use[cores] > 0.4 * share

@@ -5,6 +5,7 @@ import psutil
 import pytest
 
 from marsdask.scheduler import limits
+from marsdask.scheduler.cli import resources
 from marsdask.scheduler.cli.options import parse
 from marsdask.scheduler.cli.resources import resolve
 from marsdask.scheduler.cli.sizes import ConfigError
@@ -92,7 +93,8 @@ def test_what_is_dasks_to_do():
         ("--phy-mem much", "--mem-bytes"),
         ("--min-mem 9g", "8192 MiB of memory are free, less than --min-mem 9g"),
         ("--cache-mem 1m --min-cache-mem 1g", "--min-cache-mem 1g"),
-        ("--spill-dir /proc/x", "/proc/x"),
+        ("--spill-dir /proc/x", "spill to /proc/x"),
+        ("--plasma-dir /proc/x", "share memory in /proc/x"),
         ("--disk-compression best", "none, "),
     ],
 )
@@ -100,6 +102,22 @@ def test_what_the_host_cannot_give(line, message):
     """It is refused, by name."""
     with pytest.raises(ConfigError, match=message):
         of(line)
+
+
+def test_what_is_free_is_at_most_the_containers(monkeypatch):
+    """However much memory the host has free."""
+    monkeypatch.setattr(limits, "memory", lambda: 64 * 2**20)
+    with pytest.raises(ConfigError, match="64 MiB of memory are free, less than --min-mem 128m"):
+        of("")
+
+
+def test_a_directory_that_memory_cannot_be_shared_in(tmp_path, caplog, monkeypatch):
+    """The workers start all the same, and it is said; so they do where none is named."""
+    monkeypatch.setattr(resources, "problem", lambda folder: f"no file in {folder}")
+    folder = tmp_path / "plasma"
+    assert of(f"--plasma-dir {folder}").config["marsdask.shared.directory"] == str(folder)
+    assert f"share no memory, since no file in {folder}" in caplog.text
+    assert "marsdask.shared.directory" not in of("", MARS_PLASMA_DIRS=":").config
 
 
 def test_less_free_memory_than_wished():

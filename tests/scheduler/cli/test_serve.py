@@ -3,6 +3,9 @@
 import os
 import tempfile
 
+from distributed import Security
+
+from marsdask.scheduler.cli import reach
 from marsdask.scheduler.cli.serve import serve
 
 
@@ -42,6 +45,18 @@ def test_the_file_with_the_number(tmp_path, monkeypatch):
     assert seen == ["started", str(os.getpid())]
     assert mine.read_text() == "precious"
     assert [path.name for path in tmp_path.iterdir()] == ["mine"]
+
+
+def test_a_supervisor_that_does_not_come(tmp_path, monkeypatch, capsys):
+    """With ``--death-timeout`` the command ends, with a code that is no misuse, and one line."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+
+    class Waiting(Brief):
+        async def start(self):
+            await reach.active_supervisor(["127.0.0.1:1"], Security(), patience=0.1)
+
+    assert serve("mars-x", lambda: Waiting([])) == 1
+    assert capsys.readouterr().err == "mars-x: error: no active supervisor at 127.0.0.1:1\n"
 
 
 def test_a_file_of_another_process_stays(tmp_path, monkeypatch):

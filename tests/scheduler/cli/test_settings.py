@@ -1,13 +1,18 @@
 """From options to checked settings: addresses, security, event loop, errors with status 2."""
 
+import faulthandler
 import logging
+import os
 import shlex
+import subprocess
+import sys
 
 import dask.config
 import pytest
 
 from marsdask.scheduler.cli import logs
 from marsdask.scheduler.cli.settings import is_loopback, read
+from tests.source import ROOT
 
 
 @pytest.fixture(autouse=True)
@@ -50,11 +55,48 @@ def test_addresses(line, expected):
     assert (found.host, found.port, found.advertise) == expected
 
 
+@pytest.mark.parametrize(
+    ("line", "environ", "expected"),
+    [
+        ("", {"ENDPOINT": "127.0.0.3:1"}, ("127.0.0.3", 1)),
+        ("", {"HOST": "127.0.0.3", "PORT": "1"}, ("127.0.0.3", 1)),
+        ("-p 7003", {"HOST": "127.0.0.3"}, ("127.0.0.3", 7003)),
+        ("-p 7003", {"ENDPOINT": "127.0.0.3:1"}, ("127.0.0.3", 7003)),
+        ("-H 127.0.0.2", {"ENDPOINT": "127.0.0.3:1"}, ("127.0.0.2", 1)),
+        ("-e 127.0.0.2:7004", {"HOST": "127.0.0.3", "PORT": "1"}, ("127.0.0.2", 7004)),
+        ("-e 127.0.0.2:7004", {"ENDPOINT": "127.0.0.3:1"}, ("127.0.0.2", 7004)),
+    ],
+)
+def test_the_command_line_says_where_to_listen(line, environ, expected):
+    """In either form it is above the variables, which say what it leaves open."""
+    found = of(line, **{f"MARS_BIND_{name}": value for name, value in environ.items()})
+    assert (found.host, found.port) == expected
+
+
 def test_operators_speak_through_the_environment():
     """What KubeDL injects is enough."""
     found = of("", MARS_BIND_PORT="11111", MARS_CONTAINER_IP="10.0.0.7", MARS_CPU_TOTAL="2")
     assert (found.host, found.port, found.advertise) == ("0.0.0.0", 11111, "10.0.0.7")
     assert found.given.n_cpu == "2"
+
+
+def test_a_supervisor_stands_beside_none_that_dask_names():
+    """Workers and ``mars-web`` join the one of Dask's variable."""
+    environ = {"DASK_SCHEDULER_ADDRESS": "tcp://a:8786"}
+    found = {name: of("", name, **environ).supervisors for name in ("supervisor", "worker", "web")}
+    assert found == {"supervisor": [], "worker": ["tcp://a:8786"], "web": ["tcp://a:8786"]}
+
+
+def test_crashes_tell_where(monkeypatch):
+    """Those of worker processes too, which inherit the variable."""
+    enabled: list[bool] = []
+    monkeypatch.setattr(faulthandler, "enable", lambda: enabled.append(True))
+    monkeypatch.setenv("PYTHONFAULTHANDLER", "")
+    of("", MARS_ENABLE_FAULTHANDLER="0")
+    assert not enabled
+    of("", MARS_ENABLE_FAULTHANDLER="1")
+    assert enabled
+    assert os.environ["PYTHONFAULTHANDLER"] == "1"
 
 
 @pytest.mark.parametrize(
@@ -100,6 +142,31 @@ def test_tls_takes_three_files(tmp_path, capsys):
     assert of("-H 127.0.0.1").scheme == "tcp"
 
 
+@pytest.mark.parametrize(
+    ("command", "role"), [("supervisor", "scheduler"), ("worker", "worker"), ("web", "client")]
+)
+def test_a_part_of_tls_in_dasks_configuration(command, role, capsys):
+    """An authority alone encrypts nothing: the command says which certificate it misses."""
+    with dask.config.set({"distributed.comm.tls.ca-file": "ca.pem"}):
+        with pytest.raises(SystemExit):
+            of("", command)
+        assert f"distributed.comm.tls.{role}.cert" in capsys.readouterr().err
+        with dask.config.set({f"distributed.comm.tls.{role}.cert": "cert.pem"}):
+            assert of("", command).scheme == "tls"
+
+
+def test_a_web_port_without_a_certificate_of_its_own(capsys):
+    """A client's is not one to listen with: the port is open, and is warned of or refused."""
+    tls = {"distributed.comm.tls.ca-file": "ca", "distributed.comm.tls.client.cert": "cert"}
+    with dask.config.set(tls):
+        of("", "web")
+        assert "web service, without TLS or a token" in capsys.readouterr().err
+        with pytest.raises(SystemExit):
+            of("--require-secure", "web")
+        with dask.config.set({"distributed.comm.tls.scheduler.cert": "cert"}):
+            of("--require-secure", "web")
+
+
 def test_listening_to_everybody_warns(capsys):
     """It is Mars's default, so it works, and is not silent; the loopback is nobody's business."""
     of("")
@@ -114,6 +181,29 @@ def test_listening_to_everybody_warns(capsys):
     ]
 
 
+def test_a_file_for_logging_is_everybodys(tmp_path):
+    """Records of ours and of distributed's go where it says, in worker processes too."""
+    (tmp_path / "logging.conf").write_text(
+        "[loggers]\nkeys=root\n[handlers]\nkeys=file\n[formatters]\nkeys=\n"
+        "[logger_root]\nlevel=INFO\nhandlers=file\n"
+        "[handler_file]\nclass=FileHandler\nargs=('said.log',)\n"
+    )
+    worker = "import logging, distributed\nlogging.getLogger('distributed.worker').info('three')\n"
+    command = (
+        "import logging, subprocess, sys\n"
+        "from marsdask.scheduler.cli import logs\n"
+        "logs.configure(None, None, None)\n"
+        "logging.getLogger('marsdask.scheduler').info('one')\n"
+        "logging.getLogger('distributed.core').info('two')\n"
+        f"subprocess.run([sys.executable, '-c', {worker!r}], check=True)\n"
+    )
+    environ = os.environ | {"PYTHONPATH": str(ROOT)}
+    run = [sys.executable, "-c", command]
+    done = subprocess.run(run, cwd=tmp_path, env=environ, capture_output=True, check=True)
+    assert (tmp_path / "said.log").read_text().split() == ["one", "two", "three"]
+    assert done.stderr == b""
+
+
 def test_the_file_gives_options(tmp_path):
     """A key of the file counts where the command line is silent."""
     path = tmp_path / "conf.yml"
@@ -121,6 +211,15 @@ def test_the_file_gives_options(tmp_path):
     assert of(f"-f {path}", "supervisor").given.web_port == "7005"
     assert of(f"-f {path} -w 1", "supervisor").given.web_port == "1"
     assert of(f"-f {path}").given.spill_dir == ["/a"]
+    define = "-D 'web.host=\"127.0.0.4\"'"
+    for line, host, port in (
+        ("", "127.0.0.4", 7005),
+        ("-p 1", "127.0.0.4", 1),
+        ("-e 127.0.0.5:2", "127.0.0.5", 2),
+    ):
+        found = of(f"-f {path} {define} {line}", "web")
+        assert (found.host, found.port) == (host, port)
+    assert of(f"-f {path} {define}", "supervisor").host == "0.0.0.0"
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from distributed import Security
 from marsdask.scheduler.web.guard import Token
 from marsdask.scheduler.web.tls import admitting, dashboard_tls, server_context
 from tests.cluster.certificates import make, needs_openssl
-from tests.cluster.loop import run
+from tests.cluster.loop import HOST, run
 from tests.scheduler.web.pages import Visitor, visited
 
 
@@ -49,21 +49,25 @@ def test_who_bears_no_token_shows_a_certificate(certificates, token, mode):
 
 @needs_openssl
 def test_certificates_both_ways(certificates):
-    """Without a token the web port takes those who have a certificate, as all other ports do."""
+    """Without a token web ports take those who have a certificate, as all other ports do."""
+    shown = {"client_cert": certificates.certificate, "client_key": certificates.key}
+
+    async def check(base, path, answer):
+        known = Visitor(base, ca_certs=certificates.authority, **shown)
+        stranger = Visitor(base, ca_certs=certificates.authority)
+        try:
+            assert (await known(path)).body == answer
+            with pytest.raises((ssl.SSLError, OSError)):  # hung up, sooner or later
+                (await stranger(path)).rethrow()
+        finally:
+            known.close()
+            stranger.close()
 
     async def main():
         security = certificates.security
         async with visited(workers=({"security": security},), security=security) as (server, _, _):
-            base = f"https://{server.web_address}"
-            shown = {"client_cert": certificates.certificate, "client_key": certificates.key}
-            known = Visitor(base, ca_certs=certificates.authority, **shown)
-            stranger = Visitor(base, ca_certs=certificates.authority)
-            try:
-                assert await known.json("/api/worker?action=count") == (200, 1)
-                with pytest.raises((ssl.SSLError, OSError)):  # hung up, sooner or later
-                    (await stranger("/api/worker?action=count")).rethrow()
-            finally:
-                known.close()
-                stranger.close()
+            await check(f"https://{server.web_address}", "/api/worker?action=count", b"1")
+            (worker,) = server.test_workers
+            await check(f"https://{HOST}:{worker.http_server.port}", "/health", b"ok")
 
     run(main)
