@@ -23,7 +23,12 @@ OPEN = ("/health",)
 
 _COOKIE = "marsdask-web"
 
-_FORM = """<!doctype html><meta charset="utf-8"><title>marsdask</title>
+#: A proxy that shows us at ``/prefix`` without a last slash says ``/`` to us, and the form would
+#: take the token to the ``/login`` of the proxy itself.
+_SLASH = """
+<script>if (!location.pathname.endsWith("/")) location.replace(location.pathname + "/")</script>"""
+
+_FORM = """<!doctype html><meta charset="utf-8"><title>marsdask</title>{script}
 <body style="font: 16px sans-serif; margin: 4em"><p>{message}</p>
 <form method="post" action="{action}"><label>Token
 <input name="token" type="password" autofocus autocomplete="current-password"></label>
@@ -67,7 +72,8 @@ def _same(shown: str, right: str) -> bool:
 def read_token(environ: Mapping[str, str], path: str | None = None) -> Token | None:
     """Return the token of a file, else of the environment, from which it is removed, if any.
 
-    Nobody who looks at the environment of this process later, or inherits it, sees the token.
+    No process that this one starts is told it. Linux goes on to show its owner, in ``/proc``, what
+    it was started with.
     """
     token = _read(environ, path)
     if environ is os.environ:
@@ -147,8 +153,9 @@ class _Login(web.RequestHandler):
 
 def _form(path: str, message: str) -> str:
     """Return a page whose form leads to the login, relative to where it is shown."""
-    up = "../" * (path.count("/") - 1)
-    return _FORM.format(message=html.escape(message), action=f"{up}login")
+    action = "../" * (path.count("/") - 1) + "login"
+    script = _SLASH if path.endswith("/") else ""
+    return _FORM.format(message=html.escape(message), action=action, script=script)
 
 
 def protect(application: web.Application, token: Token | None) -> None:

@@ -18,9 +18,11 @@ from distributed.diagnostics.plugin import SchedulerPlugin
 
 from .. import limits, usage
 from ..environment import environment, stacks
+from ..standing import identify, with_scheme
 from .rest import Api, Refused, Routes
 
-SUPERVISOR, WORKER = 0, 1
+#: Mars's numbers for roles, and ours for any of them.
+SUPERVISOR, WORKER, ANY = 0, 1, -1
 
 #: Seconds without a word after which a worker is said to be lost, and for a supervisor to answer.
 _SILENT, _PATIENCE = 10.0, 2.0
@@ -230,16 +232,18 @@ def own_node(server: Any, nodes: Nodes, now: float, wanted: Iterable[str]) -> di
     return node | {name: found[name] for name in wanted}
 
 
-async def _other(server: Any, endpoint: str, wanted: Iterable[str]) -> dict[str, Any]:
-    """Ask another supervisor how it is."""
-    scheme = server.address.partition("://")[0]
-    address = endpoint if "://" in endpoint else f"{scheme}://{endpoint}"
+async def _other(server: Any, endpoint: str, wanted: Iterable[str]) -> dict[str, Any] | None:
+    """Ask another supervisor how it is; return ``None`` if this one is known by that name too."""
+    address = with_scheme(endpoint, server.security)
+    arguments = server.security.get_connection_args("scheduler")
     node: dict[str, Any] = {"role": SUPERVISOR, "status": int(NodeStatus.STOPPED)}
     node |= {"update_time": None, "standby": True} | {name: {} for name in wanted}
     try:
-        told = await asyncio.wait_for(server.rpc(address).identity(n_workers=0), _PATIENCE)
-    except (OSError, TimeoutError):
+        told = await identify(address, arguments, _PATIENCE)
+    except OSError:
         return node
+    if told["id"] == server.id:
+        return None
     standby = told.get("marsdask", {}).get("role") == "standby"
     ready = int(NodeStatus.READY)
     return node | {"status": ready, "update_time": time.time(), "standby": standby}
@@ -250,14 +254,14 @@ def endpoint_of(address: str) -> str:
     return address.removeprefix("tcp://")
 
 
-async def _described(server: Any, role: int | None, wanted: list[str]) -> dict[str, Any]:
+async def _described(server: Any, role: int, wanted: list[str]) -> dict[str, Any]:
     now, found = time.time(), {}
     own = endpoint_of(server.address)
     if role != WORKER:
         others = [one for one in server.supervisors if endpoint_of(one) != own]
         asked = await asyncio.gather(*(_other(server, one, wanted) for one in others))
         found[own] = own_node(server, server.nodes, now, wanted)
-        found |= dict(zip(others, asked, strict=True))
+        found |= {endpoint_of(one): node for one, node in zip(others, asked, strict=True) if node}
     if role != SUPERVISOR:
         found |= worker_nodes(server, now, wanted)
     return found
@@ -266,8 +270,7 @@ async def _described(server: Any, role: int | None, wanted: list[str]) -> dict[s
 async def list_nodes(call: Api) -> dict[str, Any]:
     """Describe the nodes that are asked for."""
     wanted = [name for name in ("env", "resource", "detail") if call.flag(name)]
-    roles = call.numbers("role")
-    role = min(roles) if roles else None
+    role = call.number("role", ANY)
     statuses, excluded = call.numbers("statuses"), call.numbers("exclude_statuses") or ()
     names = call.get_argument("nodes", "")
     answer: dict[str, Any] = {}
@@ -332,7 +335,7 @@ async def list_stacks(call: Api) -> dict[str, Any]:
             raise Refused(501, f"{address} cannot tell: it is a worker of Dask's own")
         try:
             told = await asyncio.wait_for(server.rpc(ws.address).mars_stacks(), _SILENT)
-        except (OSError, TimeoutError):
+        except OSError:
             raise Refused(504, f"{address} does not answer") from None
         found.append(told)
     return {"generate_time": time.time(), "stacks": found}

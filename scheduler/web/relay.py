@@ -12,7 +12,7 @@ import time
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any
 
-from distributed.comm import get_address_host
+from distributed.comm import get_address_host, unparse_host_port
 from tornado import httpclient, httpserver, httputil, netutil, web
 from tornado.simple_httpclient import HTTPTimeoutError
 from tornado.websocket import (
@@ -45,8 +45,8 @@ _HOP = {
 #: Messages of websockets are as large as distributed makes them.
 _UNLIMITED = 2**62
 
-#: As many pages are fetched at a time; seconds that each may take.
-_FETCHES, _PATIENCE = 100, 120.0
+#: As many pages are fetched at a time, also for visitors who have left; seconds that each may take.
+_FETCHES, _PATIENCE = 1000, 120.0
 
 #: Seconds for which the active supervisor is taken for that.
 _FRESH = 1.0
@@ -90,8 +90,8 @@ class Relay:
         told = identity.get("marsdask", {}).get("web")
         encrypted = told == "https" if told else address.startswith(("tls://", "wss://"))
         secure = "s" if encrypted else ""
-        host, port = get_address_host(address), identity["services"]["dashboard"]
-        return f"{scheme}{secure}://{host}:{port}"
+        host = unparse_host_port(get_address_host(address), identity["services"]["dashboard"])
+        return f"{scheme}{secure}://{host}"
 
     async def _active(self) -> tuple[str, dict[str, Any]]:
         """Return the active supervisor, which a page's many requests ask for once."""
@@ -208,7 +208,7 @@ class _Passage(WebSocketHandler):
         for name, value in answer.headers.get_all():
             if name.lower() not in _HOP:
                 self.add_header(name, value)
-        self.finish(answer.body or b"")
+        self.finish(answer.body or None)  # not b"": a 304 bears no body, not even an empty one
 
     def open(self, *args: str, **kwargs: str) -> None:
         """Begin to copy what comes back."""

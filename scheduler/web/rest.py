@@ -26,7 +26,7 @@ class Refused(web.HTTPError):
     """Nothing to answer, or not to this one: a status and the reason."""
 
     def __init__(self, status: int, message: str) -> None:
-        super().__init__(status, "%s", message)
+        super().__init__(status, "%r", message)  # one line of the log, whatever names are in it
         self.message = message
 
 
@@ -59,7 +59,6 @@ class Api(web.RequestHandler):
     async def _answer(self, **path: str) -> None:
         action = self._actions.get(self.request.method or "")
         if action is None:
-            self.set_header("Allow", ", ".join(self._actions))
             raise Refused(405, f"{self.request.path} takes {', '.join(self._actions)}")
         answer = await action(self, **path)
         if isinstance(answer, str):
@@ -117,6 +116,8 @@ class Api(web.RequestHandler):
 
     def write_error(self, status_code: int, **kwargs: Any) -> None:
         """Tell what went wrong."""
+        if status_code == HTTPStatus.METHOD_NOT_ALLOWED:
+            self.set_header("Allow", ", ".join(self._actions))
         tell_error(self, status_code, **kwargs)
 
 

@@ -145,8 +145,9 @@ def test_people_are_shown_a_form_and_get_a_cookie():
     wrong = {"method": "POST", "body": "token=no"}
     right = {"method": "POST", "body": f"token={SHOWN}"}
     cookie = {"headers": {"Cookie": f"marsdask-web={Token(SHOWN).cookie}"}}
-    page, deep, api, form, refused, entered, inside = asyncio.run(
+    root, page, deep, api, form, refused, entered, inside = asyncio.run(
         visits(
+            ("/", html),
             ("/status", html),
             ("/info/main/workers.html", html),
             ("/api/session", html),
@@ -158,6 +159,9 @@ def test_people_are_shown_a_form_and_get_a_cookie():
     )
     assert page[0] == 401
     assert 'action="login"' in page[2]
+    # Below a prefix without its last slash that would lead to somebody else's, with the token.
+    assert "location.replace" in root[2]
+    assert "location.replace" not in page[2] + deep[2]
     assert 'action="../../login"' in deep[2]
     assert json.loads(api[2])["traceback"] is None
     assert form[0] == 200

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from marsdask.scheduler.web import nodes
 from marsdask.scheduler.web.nodes import NodeStatus, worker_resource, worker_status
-from tests.cluster.loop import run
+from tests.cluster.loop import HOST, run
 from tests.scheduler.web.pages import visited
 
 #: What a stock worker says of itself.
@@ -116,7 +116,8 @@ def test_nodes():
                 _, told = await visit.json(f"/api/cluster/nodes?{wrong}")
                 assert told == {"nodes": {}}
             assert (await visit.json("/api/cluster/nodes?nodes=1.2.3.4:5"))[0] == 404
-            assert (await visit.json("/api/cluster/nodes?role=x"))[0] == 400
+            for wrong in ("x", "0,1"):
+                assert (await visit.json(f"/api/cluster/nodes?role={wrong}"))[0] == 400
 
     run(main)
 
@@ -213,12 +214,13 @@ def test_a_stock_worker_is_shown():
 
 
 def test_other_supervisors_are_listed():
-    """One that does not answer is stopped; one that does says which part it has."""
+    """One that does not answer is stopped, one that does is ready, and another name adds nobody."""
 
     async def main():
         async with visited(workers=()) as (other, _, _):
             named = ("127.0.0.1:1", other.address.removeprefix("tcp://"))
             async with visited(workers=(), supervisors=named) as (server, _, visit):
+                server.supervisors += (server.address.replace(HOST, "localhost"),)
                 _, told = await visit.json("/api/cluster/nodes?role=0&resource=1")
                 own = server.address.removeprefix("tcp://")
                 states = {name: node["status"] for name, node in told["nodes"].items()}

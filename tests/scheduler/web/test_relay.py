@@ -22,6 +22,14 @@ from tests.scheduler.web.pages import Visitor, visited
 WORD = Token("hush")
 SHOWN = {"Authorization": WORD.header}
 
+#: What asks for a websocket.
+UPGRADE = {
+    "Upgrade": "websocket",
+    "Connection": "Upgrade",
+    "Sec-WebSocket-Version": "13",
+    "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
+}
+
 
 @asynccontextmanager
 async def relayed(find, token=None):
@@ -43,6 +51,16 @@ def finder(server):
         return server.address, server.identity(0)
 
     return find
+
+
+@asynccontextmanager
+async def either(relay, token=None):
+    """Start a supervisor and a relay to it; give it and a visitor of the one or the other."""
+    async with (
+        visited(workers=(), token=token) as (server, _, straight),
+        relayed(finder(server), token) as passed,
+    ):
+        yield server, passed if relay else straight
 
 
 def test_every_method_goes_through():
@@ -159,15 +177,9 @@ def test_pages_do_not_get_in(origin, relay):
     """
 
     async def main():
-        async with (
-            visited(workers=()) as (server, _, straight),
-            relayed(finder(server)) as passed,
-        ):
-            visit = passed if relay else straight
-            upgrade = {"Upgrade": "websocket", "Connection": "Upgrade"}
-            key = {"Sec-WebSocket-Version": "13", "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ=="}
+        async with either(relay) as (_, visit):
             shown = origin.format(host=visit.base.partition("//")[2])
-            refused = await visit("/", Origin=shown, **upgrade, **key)
+            refused = await visit("/", Origin=shown, **UPGRADE)
             assert refused.code == 403
 
     run(main)
@@ -178,11 +190,7 @@ def test_large_requests_are_refused(relay):
     """Nothing that the interface takes is large, and nobody is listened to for ever."""
 
     async def main():
-        async with (
-            visited(workers=(), token=WORD) as (server, _, straight),
-            relayed(finder(server), WORD) as passed,
-        ):
-            visit = passed if relay else straight
+        async with either(relay, WORD) as (server, visit):
             large = "x" * (2**20 + 1)
             assert (await visit("/login", "POST", body=large)).code in (400, 413, 599)
             assert server.http_server.conn_params.body_timeout
@@ -197,12 +205,8 @@ def test_connections_are_looked_after(relay, monkeypatch):
     monkeypatch.setattr(door, "set_tcp_timeout", watched.append)
 
     async def main():
-        async with (
-            visited(workers=()) as (server, _, straight),
-            relayed(finder(server)) as passed,
-        ):
-            base = (passed if relay else straight).base
-            opened = await websocket_connect(base.replace("http", "ws"))
+        async with either(relay) as (_, visit):
+            opened = await websocket_connect(visit.base.replace("http", "ws"))
             # The relay watches two, and the supervisor one.
             assert len(watched) == (3 if relay else 1)
             assert not any(stream.closed() for stream in watched)
@@ -229,14 +233,63 @@ def test_the_first_page():
     run(main)
 
 
+def test_what_a_browser_has_already():
+    """It is told that this is still right."""
+
+    async def main():
+        async with visited(workers=()) as (server, _, _), relayed(finder(server)) as visit:
+            path = "/json/counts.json"
+            known = {"If-None-Match": (await visit(path)).headers["Etag"]}
+            answer = await visit(path, **known)
+            assert (answer.code, answer.body) == (304, b"")
+
+    run(main)
+
+
+@pytest.mark.parametrize(
+    ("address", "told", "url"),
+    [
+        ("tcp://[::1]:1", {}, "http://[::1]:2"),
+        ("tls://here:1", {}, "https://here:2"),
+        ("tls://here:1", {"web": "http"}, "http://here:2"),
+    ],
+)
+def test_where_the_supervisors_web_service_is(address, told, url):
+    """On its host, also by an address of IPv6, and encrypted as it says or as the other port is."""
+
+    async def find():
+        return address, {"services": {"dashboard": 2}, "marsdask": told}
+
+    async def main():
+        relay = Relay(find, {})
+        assert await relay.url("http") == url
+        await relay.close()
+
+    run(main)
+
+
+def test_visitors_who_leave():
+    """However many have waited for an answer, the next one is served."""
+
+    async def main():
+        async with visited(workers=()) as (server, _, _), relayed(finder(server)) as visit:
+            path = f"/api/cluster/nodes?watch=1&version={server.nodes.version}"
+            for _ in range(120):
+                _, writer = await asyncio.open_connection(*visit.base[7:].split(":"))
+                writer.write(f"GET {path} HTTP/1.1\r\nHost: here\r\n\r\n".encode())
+                writer.close()
+            assert (await visit("/health")).code == 200
+            server.nodes.remove_worker(server, "any")  # so that their answers come
+
+    run(main)
+
+
 def test_what_is_no_websocket():
     """Whoever opens one at a page is told that there is none, and no traceback."""
 
     async def main():
         async with visited(workers=()) as (server, _, _), relayed(finder(server)) as visit:
-            upgrade = {"Upgrade": "websocket", "Connection": "Upgrade"}
-            key = {"Sec-WebSocket-Version": "13", "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ=="}
-            code, told = await visit.json("/health", **upgrade, **key)
+            code, told = await visit.json("/health", **UPGRADE)
             assert (code, told["traceback"]) == (502, None)
 
     run(main)

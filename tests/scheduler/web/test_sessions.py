@@ -6,7 +6,6 @@ from typing import Any
 
 import marsdask
 import marsdask.tensor as mt
-from marsdask.scheduler.supervisor.client import SupervisorScheduler
 from marsdask.scheduler.web import sessions
 from tests.cluster.commands import DEADLINE
 from tests.cluster.loop import run
@@ -20,10 +19,7 @@ def fail(block):
 
 def compute(address, expression, session_id):
     """Execute in a session of that name; return the error, if there is one."""
-    with marsdask.new_session(
-        SupervisorScheduler(address), session_id=session_id, default=False
-    ) as session:
-        session._owns_scheduler = True
+    with marsdask.new_session(address, session_id=session_id, default=False) as session:
         try:
             expression.execute(session=session)
         except ZeroDivisionError as error:
@@ -75,10 +71,7 @@ def test_a_session_and_its_tasks():
 
 def keep(address, kept, told):
     """Execute, and keep the result until told to go."""
-    with marsdask.new_session(
-        SupervisorScheduler(address), session_id="kept", default=False
-    ) as session:
-        session._owns_scheduler = True
+    with marsdask.new_session(address, session_id="kept", default=False) as session:
         x = mt.ones(40, chunk_size=20)
         with marsdask.option_context({"coalesce": False}):
             x.execute(session=session)
@@ -174,10 +167,7 @@ async def leave(visit, path):
 
 def cancelled(address, expression):
     """Execute in a session, and say whether that was cancelled."""
-    with marsdask.new_session(
-        SupervisorScheduler(address), session_id="waits", default=False
-    ) as session:
-        session._owns_scheduler = True
+    with marsdask.new_session(address, session_id="waits", default=False) as session:
         future = expression.execute(session=session, wait=False)
         try:
             future.result(DEADLINE)
@@ -205,14 +195,15 @@ def test_sessions_are_named_ahead(monkeypatch):
     run(main)
 
 
-def test_errors_are_json():
-    """Each has a status of its own and says what there is instead."""
+def test_errors_are_json(caplog):
+    """Each has a status of its own, says what there is instead, and is one line of the log."""
 
     async def main():
         async with visited(workers=()) as (_, _, visit):
             await visit("/api/session/new", "PUT")
             for path, method, code, words in (
                 ("/api/session/gone", "GET", 404, "gone"),
+                ("/api/session/a%0Agone", "GET", 404, "a\ngone"),
                 ("/api/session/gone", "DELETE", 404, "gone"),
                 ("/api/session/gone/task", "GET", 404, "gone"),
                 ("/api/session/new/task/gone", "GET", 404, "gone"),
@@ -226,6 +217,8 @@ def test_errors_are_json():
                 found, told = await visit.json(path, method)
                 assert (found, set(told)) == (code, {"type", "message", "traceback"}), path
                 assert words in told["message"]
+            assert "\ngone" not in caplog.text
+            assert (await visit("/api/worker", "DELETE")).headers["Allow"] == "GET, PATCH"
 
     run(main)
 
