@@ -11,6 +11,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 import tomllib
 from collections.abc import Iterator, Sequence
 
@@ -74,19 +75,20 @@ class Command:
     def _read(self) -> None:
         assert self.process.stdout is not None
         for line in self.process.stdout:
-            self._lines.put(line.rstrip("\n"))
+            self.said.append(line := line.rstrip("\n"))
+            self._lines.put(line)
         self._lines.put(None)
 
     def wait_for(self, text: str) -> str:
         """Return the next line that contains ``text``."""
+        deadline = time.monotonic() + DEADLINE
         while True:
             try:
-                line = self._lines.get(timeout=DEADLINE)
+                line = self._lines.get(timeout=max(0.0, deadline - time.monotonic()))
             except queue.Empty:
                 line = None
             if line is None:
                 raise AssertionError(f"{self.line}: no {text!r} in\n" + "\n".join(self.said))
-            self.said.append(line)
             if text in line:
                 return line
 

@@ -8,9 +8,11 @@ from typing import ClassVar
 
 import dask.config
 from dask.highlevelgraph import HighLevelGraph, MaterializedLayer
-from distributed import Client
+from distributed import Client, SpecCluster
 from distributed.diagnostics.plugin import SchedulerPlugin
 
+from marsdask.scheduler.supervisor import Supervisor
+from marsdask.scheduler.worker import MarsWorker
 from tests.cluster.commands import DEADLINE
 
 HOST = "127.0.0.1"
@@ -31,6 +33,23 @@ async def cluster(scheduler, worker, address=None, *, workers=({}, {}), **option
         secured = Client(where, asynchronous=True, security=options.get("security"))
         client = await stack.enter_async_context(secured)
         yield server, client
+
+
+def supervised(*workers, worker=MarsWorker):
+    """Start a supervisor that checks its states at every step, and workers with such options."""
+    return cluster(Supervisor, worker, workers=workers, validate=True)
+
+
+def beside(*workers, asynchronous=False, **options):
+    """Start a supervisor, and workers with such options, in a thread: the test itself may block."""
+
+    def spec(cls=MarsWorker, **changed):
+        return {"cls": cls, "options": {"host": HOST, "nthreads": 1} | changed}
+
+    options = {"host": HOST, "dashboard_address": f"{HOST}:0"} | options
+    scheduler = {"cls": Supervisor, "options": options}
+    chosen = {number: spec(**one) for number, one in enumerate(workers)}
+    return SpecCluster(chosen, scheduler, spec(), asynchronous=asynchronous)
 
 
 def run(main):

@@ -13,27 +13,26 @@ import threading
 import urllib.request
 from contextlib import suppress
 from functools import partial
-from typing import Any
 from unittest.mock import patch
 
 import dask.array as da
 import dask.config
 import psutil
 import pytest
-from distributed import Client, KilledWorker, SpecCluster
+from distributed import Client, KilledWorker
 from distributed.diagnostics.plugin import SchedulerPlugin
 from distributed.scheduler import NoWorkerError
 
 import marsdask
 import marsdask.tensor as mt
 from marsdask.scheduler.errors import MarsdaskError, WorkerDied
-from marsdask.scheduler.supervisor import Supervisor, client, remote
+from marsdask.scheduler.supervisor import client, remote
 from marsdask.scheduler.supervisor.client import SupervisorScheduler
 from marsdask.scheduler.testing import Gate
 from marsdask.scheduler.testing.tools import pass_gate
 from tests.children import children
 from tests.cluster.commands import DEADLINE, Command, free_port, running
-from tests.cluster.loop import HOST
+from tests.cluster.loop import beside
 from tests.source import ROOT
 
 #: Two deaths are enough.
@@ -331,11 +330,10 @@ def test_nobody_comes(compiled):
     """Whoever compiles, it says what to start, and fails once as long as allowed has passed."""
     logger = logging.getLogger((remote if compiled else client).__name__)
     logger.addHandler(heard := Heard())
-    options: Any = {"host": HOST, "dashboard_address": f"{HOST}:0"}
     try:
         with (
             dask.config.set({"distributed.scheduler.no-workers-timeout": "3s"}),
-            SpecCluster(scheduler={"cls": Supervisor, "options": options}, workers={}) as cluster,
+            beside() as cluster,
             marsdask.new_session(
                 SupervisorScheduler(cluster.scheduler_address), default=False
             ) as session,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -148,18 +149,10 @@ def test_a_program_that_closes_nothing(supervisor, door):
 
 def test_ctrl_c_while_the_supervisor_is_frozen(supervisor):
     """A job that waits ends, and the process with it."""
-    with subprocess.Popen(
-        [sys.executable, "-c", _FORGETFUL, supervisor.address],
-        cwd=ROOT,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "waits\n"
+    with running() as commands:
+        line = shlex.join(["python", "-c", _FORGETFUL, supervisor.address])
+        commands.append(program := Command(line))
+        program.wait_for("waits")
         supervisor.process.send_signal(signal.SIGSTOP)
-        process.send_signal(signal.SIGINT)
-        _, told = process.communicate(timeout=DEADLINE)
-    assert "KeyboardInterrupt" in told
-    assert process.returncode in (1, -signal.SIGINT)
+        assert program.end(signal.SIGINT) in (1, -signal.SIGINT)
+        program.wait_for("KeyboardInterrupt")

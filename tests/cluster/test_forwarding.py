@@ -14,14 +14,11 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from distributed import SpecCluster
 
 import marsdask
 import marsdask.tensor as mt
-from marsdask.scheduler.supervisor import Supervisor
-from marsdask.scheduler.worker import MarsWorker
 from tests.cluster.commands import DEADLINE
-from tests.cluster.loop import HOST
+from tests.cluster.loop import HOST, beside
 
 
 def pour(source: socket.socket, drain: socket.socket) -> None:
@@ -71,9 +68,7 @@ def forwarded(port: int) -> Iterator[int]:
 @pytest.fixture(scope="module")
 def tunnel():
     """Start a cluster whose web service listens to everybody, and a tunnel to it."""
-    scheduler = {"cls": Supervisor, "options": {"host": HOST, "web": ("0.0.0.0", 0)}}
-    workers = {0: {"cls": MarsWorker, "options": {"host": HOST, "nthreads": 1}}}
-    with SpecCluster(scheduler=scheduler, workers=workers) as cluster:
+    with beside({}, web=("0.0.0.0", 0), dashboard_address="0.0.0.0:0") as cluster:
         inside = cluster.scheduler.http_server.port
         with forwarded(inside) as port:
             yield SimpleNamespace(inside=inside, url=f"http://{HOST}:{port}")

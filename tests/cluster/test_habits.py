@@ -20,7 +20,6 @@ from distributed import (
     Lock,
     Queue,
     Semaphore,
-    SpecCluster,
     Variable,
     WorkerPlugin,
     as_completed,
@@ -31,9 +30,8 @@ from distributed import (
 )
 from distributed.diagnostics.plugin import SchedulerPlugin
 
-from marsdask.scheduler.supervisor import Supervisor
 from marsdask.scheduler.worker import MarsWorker
-from tests.cluster.loop import HOST, Gates, cluster, pass_gate, run, until
+from tests.cluster.loop import HOST, Gates, beside, pass_gate, run, supervised, until
 
 
 def where(*_):
@@ -87,7 +85,7 @@ def on_a_cluster(habit):
     """Make a test of a coroutine function, on a cluster that validates its states at every step."""
 
     async def main():
-        async with cluster(Supervisor, MarsWorker, validate=True) as (server, client):
+        async with supervised({}, {}) as (server, client):
             await habit(server, client)
 
     def test():
@@ -119,8 +117,6 @@ async def test_released(server, client):
     await until(lambda: not server.tasks, server)
     workers = server.test_workers
     await until(lambda: not any(worker.data for worker in workers), server, *workers)
-    assert not any(worker.data for worker in workers)
-    assert not server.tasks
 
 
 @on_a_cluster
@@ -326,12 +322,8 @@ def test_a_cluster_that_adapts():
     """Workers come when there is work, and go when there is none."""
 
     async def main():
-        options = {"host": HOST, "dashboard_address": f"{HOST}:0"}
-        worker = {"cls": MarsWorker, "options": {"host": HOST, "nthreads": 1}}
         async with (
-            SpecCluster(
-                scheduler={"cls": Supervisor, "options": options}, worker=worker, asynchronous=True
-            ) as cluster,
+            beside(asynchronous=True) as cluster,
             Client(cluster, asynchronous=True) as client,
         ):
             cluster.adapt(minimum=0, maximum=2, interval="20ms", wait_count=2)

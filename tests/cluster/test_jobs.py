@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import pickle
-import threading
 from concurrent.futures import CancelledError
 from typing import Any
 
@@ -12,7 +11,7 @@ import dask.array as da
 import distributed
 import numpy as np
 import pytest
-from distributed import Client, SpecCluster
+from distributed import Client
 
 import marsdask
 import marsdask.tensor as mt
@@ -20,23 +19,20 @@ from marsdask.core.errors import MemoryBudgetError
 from marsdask.core.graph import Graph
 from marsdask.core.plan import Plan
 from marsdask.core.shipping import Parcel, can_be_sent
-from marsdask.scheduler.supervisor import Supervisor, jobs, remote
+from marsdask.scheduler.supervisor import jobs, remote
 from marsdask.scheduler.supervisor.client import SupervisorScheduler
 from marsdask.scheduler.supervisor.flight import Failed, Flight
 from marsdask.scheduler.testing import SchedulerContract
 from marsdask.scheduler.testing.tools import pass_gate
 from marsdask.scheduler.worker import MarsWorker
-from tests.cluster.loop import HOST
+from tests.cluster.loop import beside
+from tests.cluster.test_failures import Heard
 
 
 @pytest.fixture(scope="module")
 def cluster():
     """Start a supervisor and two workers in this process."""
-    options = {"host": HOST, "dashboard_address": f"{HOST}:0"}
-    workers = {
-        name: {"cls": MarsWorker, "options": {"host": HOST, "nthreads": 2}} for name in range(2)
-    }
-    with SpecCluster(scheduler={"cls": Supervisor, "options": options}, workers=workers) as cluster:
+    with beside({"nthreads": 2}, {"nthreads": 2}) as cluster:
         yield cluster
 
 
@@ -115,13 +111,8 @@ def test_an_address_or_a_client_of_a_supervisor_will_do(cluster, monkeypatch):
 
 def test_plans_know_the_workers():
     """A task larger than the largest worker is refused before anything runs, by its chunk."""
-    options = {"host": HOST, "dashboard_address": f"{HOST}:0"}
-    workers = {
-        size: {"cls": MarsWorker, "options": {"host": HOST, "nthreads": 1, "memory_limit": size}}
-        for size in (2**31, 2**30)
-    }
     with (
-        SpecCluster(scheduler={"cls": Supervisor, "options": options}, workers=workers) as cluster,
+        beside({"memory_limit": 2**31}, {"memory_limit": 2**30}) as cluster,
         marsdask.new_session(cluster.scheduler_address, default=False) as session,
     ):
         plan = session.plan()
@@ -136,11 +127,8 @@ def test_plans_know_the_workers():
 @pytest.mark.parametrize(("second", "more"), [(MarsWorker, False), (distributed.Worker, True)])
 def test_views_are_tasks_only_where_results_travel(second, more):
     """Workers of one host cut what they exchange where it is needed; a stock one is sent parts."""
-    options = {"host": HOST, "nthreads": 1}
-    workers = {i: {"cls": cls, "options": options} for i, cls in enumerate((MarsWorker, second))}
-    scheduler = {"cls": Supervisor, "options": {"host": HOST, "dashboard_address": f"{HOST}:0"}}
     with (
-        SpecCluster(scheduler=scheduler, workers=workers) as cluster,
+        beside({}, {"cls": second}) as cluster,
         marsdask.new_session(cluster.scheduler_address, default=False) as session,
         marsdask.option_context({"coalesce": False}),
     ):
@@ -313,31 +301,19 @@ def test_adopted_graphs_are_compiled_here(session):
 
 def test_without_workers_a_job_says_so():
     """The client is told what to start, the job has a reason, and it runs once somebody comes."""
-    options = {"host": HOST, "dashboard_address": f"{HOST}:0"}
-    worker = {"cls": MarsWorker, "options": {"host": HOST, "nthreads": 1}}
-    heard = threading.Event()
-    said = []
-
-    class Listener(logging.Handler):
-        def emit(self, record):
-            said.append(record.getMessage())
-            heard.set()
-
     logger = logging.getLogger(remote.__name__)
-    logger.addHandler(listener := Listener())
+    logger.addHandler(heard := Heard())
     try:
         with (
-            SpecCluster(
-                scheduler={"cls": Supervisor, "options": options}, worker=worker
-            ) as cluster,
+            beside() as cluster,
             marsdask.new_session(
                 SupervisorScheduler(cluster.scheduler_address), default=False
             ) as session,
         ):
             future = mt.ones(10).sum().execute(session=session, wait=False)
-            assert heard.wait(60)
+            assert heard.first.wait(60)
             endpoint = cluster.scheduler_address.removeprefix("tcp://")
-            assert f"mars-worker -s {endpoint}" in said[0]
+            assert f"mars-worker -s {endpoint}" in heard.said[0]
             scheduler: Any = session.scheduler
             client = scheduler.client
             (job,) = client.sync(client.scheduler.mars_jobs)
@@ -349,4 +325,4 @@ def test_without_workers_a_job_says_so():
             assert job["reason"] is None
             scheduler.close()
     finally:
-        logger.removeHandler(listener)
+        logger.removeHandler(heard)

@@ -14,11 +14,10 @@ from distributed.diagnostics.plugin import SchedulerPlugin
 
 from marsdask.scheduler.base import Hint
 from marsdask.scheduler.dask import annotated as hinted_graph
-from marsdask.scheduler.supervisor import Supervisor
 from marsdask.scheduler.supervisor.hints import coloured
 from marsdask.scheduler.worker import MarsWorker
 from tests.cluster.commands import DEADLINE
-from tests.cluster.loop import Gates, annotated, cluster, pass_gate, run, until
+from tests.cluster.loop import Gates, annotated, pass_gate, run, supervised, until
 
 MIB = 2**20
 
@@ -29,10 +28,7 @@ def test_tasks_wait_where_they_do_not_fit():
     async def main():
         gate = Gates.new("gate")
         one = {"nthreads": 4, "memory_limit": 100 * MIB}
-        async with cluster(Supervisor, MarsWorker, workers=(one, one), validate=True) as (
-            server,
-            client,
-        ):
+        async with supervised(one, one) as (server, client):
             keys = [f"t-{i}" for i in range(4)]
             tasks = [Task(key, pass_gate, "gate", i) for i, key in enumerate(keys)]
             graph = annotated(tasks, mars_mem=dict.fromkeys(keys, 60 * MIB))
@@ -57,10 +53,7 @@ def test_a_task_larger_than_any_worker_runs_alone():
     async def main():
         gate, large_gate = Gates.new("gate"), Gates.new("large")
         small, large = {"memory_limit": 50 * MIB}, {"memory_limit": 100 * MIB, "nthreads": 2}
-        async with cluster(Supervisor, MarsWorker, workers=(small, large), validate=True) as (
-            server,
-            client,
-        ):
+        async with supervised(small, large) as (server, client):
             where = server.test_workers[1].address
             blocker = client.submit(pass_gate, "large", key="blocker", workers=[where])
             await large_gate.started.acquire()
@@ -109,7 +102,7 @@ def test_sources_wait_for_what_is_made_of_them(hinted, threads):
 
     async def main():
         workers, stored = [{"nthreads": count} for count in threads], Stored()
-        async with cluster(Supervisor, MarsWorker, workers=workers) as (server, client):
+        async with supervised(*workers) as (server, client):
             server.add_plugin(stored)
             loads = [Task(("load", i), bytes, i) for i in range(chains)]
             uses = [Task(("use", i), reduced, TaskRef(("load", i))) for i in range(chains)]
@@ -130,9 +123,7 @@ def test_sources_of_one_colour_share_a_home():
     async def main():
         gate = Gates.new("gate")
         gate.go.set()
-        async with cluster(
-            Supervisor, MarsWorker, workers=({"nthreads": 8}, {"nthreads": 8}), validate=True
-        ) as (server, client):
+        async with supervised({"nthreads": 8}, {"nthreads": 8}) as (server, client):
             keys = [f"s-{i}" for i in range(40)]
             tasks = {key: Task(key, pass_gate, "gate", i) for i, key in enumerate(keys)}
             hints = coloured(tasks, {key: Hint(peak=1) for key in keys}, 2)
@@ -156,10 +147,7 @@ def test_an_input_on_a_full_worker_is_fetched_by_another():
     async def main():
         gate = Gates.new("gate")
         one = {"nthreads": 2, "memory_limit": 100 * MIB}
-        async with cluster(Supervisor, MarsWorker, workers=(one, one), validate=True) as (
-            server,
-            client,
-        ):
+        async with supervised(one, one) as (server, client):
             holder, other = (worker.address for worker in server.test_workers)
             (data,) = await client.scatter([7], workers=[holder])
             blocker = client.submit(pass_gate, "gate", key="blocker", workers=[holder])
@@ -182,7 +170,7 @@ def test_programs_without_hints(policy, worker):
 
     async def main():
         with dask.config.set({"marsdask.policy": policy}):
-            async with cluster(Supervisor, worker, validate=True) as (server, client):
+            async with supervised({}, {}, worker=worker) as (server, client):
                 x = da.random.default_rng(0).random((400, 400), chunks=50)
                 y = (x + x.T).rechunk((400, 20)).sum(axis=1)
                 assert abs((await client.compute(y)).sum() - 160000) < 1000
@@ -206,10 +194,7 @@ def test_what_a_task_waits_for_may_have_its_memory():
     async def main():
         DONE.clear()
         one = {"nthreads": 1, "memory_limit": 100 * MIB}
-        async with cluster(Supervisor, MarsWorker, workers=(one,), validate=True) as (
-            server,
-            client,
-        ):
+        async with supervised(one) as (server, client):
             (ws,) = server.workers.values()
             sizes = {"outer": 60 * MIB, "inner": 60 * MIB, "huge": 500 * MIB}
             outer = annotated([Task("outer", secede_until_done)], mars_mem=sizes)
@@ -232,10 +217,7 @@ def test_losing_a_worker_settles_its_promises():
     async def main():
         gate = Gates.new("gate")
         one = {"nthreads": 1, "memory_limit": 100 * MIB}
-        async with cluster(Supervisor, MarsWorker, workers=(one, one), validate=True) as (
-            server,
-            client,
-        ):
+        async with supervised(one, one) as (server, client):
             graph = annotated([Task("t", pass_gate, "gate")], mars_mem={"t": 50 * MIB})
             (future,) = client.get(graph, ["t"], sync=False)
             await gate.started.acquire()
@@ -261,7 +243,7 @@ def test_short_tasks_travel_together(worker, most):
 
     async def main():
         gate = Gates.new("gate")
-        async with cluster(Supervisor, worker, workers=({},), validate=True) as (server, client):
+        async with supervised({}, worker=worker) as (server, client):
             graph = {("short", i): Task(("short", i), pass_gate, "gate", i) for i in range(100)}
             futures = client.get(graph, list(graph), sync=False)
             await gate.started.acquire()
@@ -281,7 +263,7 @@ def test_what_waits_behind_a_long_task_is_taken_elsewhere():
 
     async def main():
         gate = Gates.new("gate")
-        async with cluster(Supervisor, MarsWorker, validate=True) as (_, client):
+        async with supervised({}, {}) as (_, client):
             tasks = [Task(("short", 0), pass_gate, "gate")]
             tasks += [Task(("short", i), abs, -i) for i in range(1, 10)]
             graph = {task.key: task for task in tasks}
@@ -299,7 +281,7 @@ def test_colours_of_what_has_left_the_queue_are_forgotten():
 
     async def main():
         gates = {name: Gates.new(name) for name in ("first", "next")}
-        async with cluster(Supervisor, MarsWorker, workers=({},)) as (server, client):
+        async with supervised({}) as (server, client):
             futures = []
             for name, priority in zip(gates, (1, 0), strict=True):
                 tasks = [Task((name, i), pass_gate, name) for i in range(8)]
@@ -325,10 +307,7 @@ def test_restrictions_come_before_memory():
         gate = Gates.new("gate")
         one = {"nthreads": 4, "memory_limit": 100 * MIB}
         workers = ({**one, "resources": {"GPU": 1}}, one)
-        async with cluster(Supervisor, distributed.Worker, workers=workers, validate=True) as (
-            server,
-            client,
-        ):
+        async with supervised(*workers, worker=distributed.Worker) as (server, client):
             full, other = (server.workers[w.address] for w in server.test_workers)
             ledger = server.policy.ledger
             ledger.promise("somebody", full, 70 * MIB)
@@ -362,10 +341,7 @@ def test_who_comes_takes_what_waits_and_who_leaves_lets_it_go(leaves):
     async def main():
         blocking, gate = Gates.new("blocking"), Gates.new("gate")
         one = {"nthreads": 2, "memory_limit": 100 * MIB}
-        async with cluster(Supervisor, MarsWorker, workers=(one,), validate=True) as (
-            server,
-            client,
-        ):
+        async with supervised(one) as (server, client):
             (first,) = server.test_workers
             sizes = {"blocker": 60 * MIB, "waits": 60 * MIB, "huge": 500 * MIB}
 
@@ -407,10 +383,7 @@ def test_nothing_goes_to_who_is_paused_or_retired():
 
     async def main():
         one = {"nthreads": 2}
-        async with cluster(Supervisor, MarsWorker, workers=(one, one), validate=True) as (
-            server,
-            client,
-        ):
+        async with supervised(one, one) as (server, client):
             paused, other = server.workers.values()
             await client.scatter({"data": -7}, workers=[paused.address])
             server.handle_worker_status_change("paused", paused, "test")
@@ -440,7 +413,7 @@ def test_outputs_of_shuffles_are_sent_at_once():
 
     async def main():
         gate, barrier = Gates.new("gate"), Gates.new("barrier")
-        async with cluster(Supervisor, MarsWorker, validate=True) as (server, client):
+        async with supervised({}, {}) as (server, client):
             outputs = [Task(("out", i), pass_gate, "gate", TaskRef("all")) for i in range(20)]
             graph = annotated([Task("all", pass_gate, "barrier"), *outputs])
             futures = client.get(graph, [task.key for task in outputs], sync=False)

@@ -6,9 +6,7 @@ import distributed
 from dask.task_spec import Task, TaskRef
 from distributed.active_memory_manager import ActiveMemoryManagerPolicy, Suggestion
 
-from marsdask.scheduler.supervisor import Supervisor
-from marsdask.scheduler.worker import MarsWorker
-from tests.cluster.loop import Gates, annotated, cluster, pass_gate, run, until
+from tests.cluster.loop import Gates, annotated, pass_gate, run, supervised, until
 
 MIB = 2**20
 
@@ -19,10 +17,7 @@ def test_a_theft_is_promised_at_once():
     async def main():
         gate = Gates.new("gate")
         one = {"nthreads": 1, "memory_limit": 100 * MIB}
-        async with cluster(Supervisor, MarsWorker, workers=(one, one), validate=True) as (
-            server,
-            client,
-        ):
+        async with supervised(one, one) as (server, client):
             victim, thief = server.workers.values()
             stealing, ledger = server.extensions["stealing"], server.policy.ledger
             await stealing.stop()
@@ -48,7 +43,7 @@ def test_inputs_are_looked_up_once_for_all_thieves():
 
     async def main():
         gate = Gates.new("gate")
-        async with cluster(Supervisor, distributed.Worker, validate=True) as (server, client):
+        async with supervised({}, {}, worker=distributed.Worker) as (server, client):
             holder, other = server.workers.values()
             await client.scatter({"data": bytes(1000)}, workers=[holder.address])
             graph = annotated([Task("use", pass_gate, "gate", TaskRef("data"))])
@@ -80,7 +75,7 @@ def test_replicas_go_where_memory_is_not_promised():
     """The active memory manager counts promises as if they were stored."""
 
     async def main():
-        async with cluster(Supervisor, MarsWorker, workers=({}, {}, {})) as (server, client):
+        async with supervised({}, {}, {}) as (server, client):
             holder, busy, free = server.workers.values()
             server.policy.ledger.promise("busy", busy, 2**60)
             future = client.submit(abs, -1, key="one", workers=[holder.address])

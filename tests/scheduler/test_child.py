@@ -11,7 +11,7 @@ from dask.task_spec import Task, TaskRef
 from marsdask.scheduler.base import describe
 from marsdask.scheduler.child import Blob, Child, dumps
 from marsdask.scheduler.errors import SchedulerClosed, WorkerDied
-from marsdask.scheduler.testing.tools import Gate, pass_gate
+from marsdask.scheduler.testing.tools import DEADLINE, Gate, pass_gate
 from tests.children import children
 
 
@@ -112,7 +112,7 @@ def test_kill_from_outside(child):
     gate.wait_until_reached()
     (process,) = children()
     process.kill()
-    thread.join()
+    thread.join(DEADLINE)
     gate.close()
     assert errors[0].exitcode == -signal.SIGKILL
     assert not children()
@@ -126,7 +126,6 @@ def test_ended_for_good(child):
         run(child, max, 1, 2)
 
 
-@pytest.mark.usefixtures("monkeypatch")
 def test_native_threads(child, monkeypatch):
     """The native pools of a child get their share, unless the user said otherwise."""
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)

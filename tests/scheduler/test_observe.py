@@ -59,7 +59,7 @@ def test_callbacks(get):
     assert notes.notes[:2] == [("start", 3), ("state", 2)]
     tasks = [note for note in notes.notes[2:-1] if note[1] != "x"]
     assert tasks == [("pre", "y"), ("post", "y"), ("pre", "z"), ("post", "z")]
-    assert notes.values["y"], notes.values["z"] == (2, 3)
+    assert (notes.values["y"], notes.values["z"]) == (2, 3)
     assert notes.notes[-1] == ("finish", False)
 
 

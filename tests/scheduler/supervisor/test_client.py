@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from distributed import SpecCluster
 
-from marsdask.scheduler.supervisor import Supervisor
 from marsdask.scheduler.supervisor.client import SupervisorScheduler
 from marsdask.scheduler.supervisor.resuming import ResumingClient
-from marsdask.scheduler.worker import MarsWorker
-
-HERE = {"host": "127.0.0.1", "dashboard_address": "127.0.0.1:0"}
+from tests.cluster.loop import beside
 
 
 class Unloadable:
@@ -28,8 +24,7 @@ def test_errors_that_are_no_lost_connection(function, argument, monkeypatch):
         raise AssertionError("it waits")
 
     monkeypatch.setattr(ResumingClient, "resumed", resumed)
-    workers = {0: {"cls": MarsWorker, "options": {"host": "127.0.0.1", "nthreads": 1}}}
-    with SpecCluster(scheduler={"cls": Supervisor, "options": HERE}, workers=workers) as cluster:
+    with beside({}) as cluster:
         scheduler = SupervisorScheduler(cluster.scheduler_address)
         arguments = () if argument is None else (argument,)
         future = scheduler.client.submit(function, *arguments)

@@ -5,16 +5,14 @@ from __future__ import annotations
 import asyncio
 from contextlib import suppress
 
-from marsdask.scheduler.supervisor import Supervisor
-from marsdask.scheduler.worker import MarsWorker
-from tests.cluster.loop import cluster, run
+from tests.cluster.loop import run, supervised
 
 
 def test_a_job_that_is_stopped_before_it_begins():
     """As by a client that goes at once: it has ended, and whoever asks is told so."""
 
     async def main():
-        async with cluster(Supervisor, MarsWorker, workers=()) as (supervisor, client):
+        async with supervised() as (supervisor, client):
             jobs = supervisor.jobs
             number = await jobs.compile(client=client.id, session="", name="", compilation=b"x")
             task = jobs.jobs[number].task
@@ -32,7 +30,7 @@ def test_a_client_of_its_own_that_was_cut_off():
     """There is another one for the next job."""
 
     async def main():
-        async with cluster(Supervisor, MarsWorker, workers=()) as (supervisor, _):
+        async with supervised() as (supervisor, _):
             first = await supervisor.jobs._connected()
             assert await supervisor.jobs._connected() is first
             await first.close()

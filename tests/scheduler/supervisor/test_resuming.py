@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
-from marsdask.scheduler.supervisor import Supervisor, resuming
-from marsdask.scheduler.worker import MarsWorker
-from tests.cluster.loop import cluster, run
+from marsdask.scheduler.supervisor import resuming
+from tests.cluster.loop import run, supervised
 
 
 def test_a_supervisor_that_stops_while_it_lets_a_client_in(monkeypatch):
@@ -15,7 +14,7 @@ def test_a_supervisor_that_stops_while_it_lets_a_client_in(monkeypatch):
 
     async def main():
         async with (
-            cluster(Supervisor, MarsWorker, workers=()) as (supervisor, _),
+            supervised() as (supervisor, _),
             resuming.ResumingClient(
                 supervisor.address, asynchronous=True, set_as_default=False
             ) as client,

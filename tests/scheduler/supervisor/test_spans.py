@@ -5,9 +5,8 @@ from __future__ import annotations
 import operator
 from typing import Any
 
-from marsdask.scheduler.supervisor import Supervisor, spans
-from marsdask.scheduler.worker import MarsWorker
-from tests.cluster.loop import cluster, run, until
+from marsdask.scheduler.supervisor import spans
+from tests.cluster.loop import run, supervised, until
 
 
 def test_spans_go_with_their_tasks(monkeypatch):
@@ -15,7 +14,7 @@ def test_spans_go_with_their_tasks(monkeypatch):
     monkeypatch.setattr(spans, "_KEPT", 3)
 
     async def main():
-        async with cluster(Supervisor, MarsWorker, workers=({},)) as (supervisor, client):
+        async with supervised({}) as (supervisor, client):
             known: Any = supervisor.extensions["spans"]
             held = client.submit(operator.neg, 1, key="held-1")
             assert await held == -1
