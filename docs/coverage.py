@@ -16,6 +16,7 @@ import types
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import dask
 import dask.array
 import numpy as np
 
@@ -24,6 +25,7 @@ import marsdask.tensor
 
 HERE = Path(__file__).parent
 PAGE = HERE / "api-coverage.md"
+VERSIONS = f"Dask {dask.__version__}, NumPy {np.__version__}"
 
 #: What has submodules of its own, in the order of the page.
 SPACES = ("", "Tensor", "random", "random.RandomState", "linalg", "fft", "ma", "special", "stats")
@@ -31,46 +33,23 @@ SPACES += ("spatial.distance", "images", "lib.index_tricks", "arithmetic", "data
 
 #: Why names are not offered: the first pattern that fits counts.
 REASONS = {
-    "*vineyard": "vineyard is a service of its own, which nobody runs any more",
-    "Tensor.flatiter": "internal",
     "Tensor.from_dataframe": "`frame.to_tensor()`",
-    "from_dataframe": "`frame.to_tensor()`",
-    "datasource.from?*se": "`tosparse()` and `todense()`",
-    "datasource.from_series": "`series.to_tensor()`",
     "arithmetic.is_build_mode": "internal to Mars",
     "Tensor.params": "internal to Mars",
     "Tensor.refresh_params": "internal to Mars",
     "Tensor.type_name": "internal to Mars",
+    "Tensor.chunk_shape": "`numblocks`",
+    "Tensor.fetch_log": "what tasks print goes to the output of the process that runs them",
+    "Tensor.nsplits": "`chunks`",
     "Tensor.order": "how blocks lie in memory is for kernels to choose",
     "random.RandomStateField": "internal to Mars",
-    "random.RandomState.*_numpy": "internal to Mars",
-    "lib.index_tricks.linspace": "internal to Mars",
-    "ARRAY_EXPR_ENABLED": "internal to Dask",
     "array_expr_enabled": "internal to Dask",
-    "PerformanceWarning": "internal to Dask: chunks are chosen by passes",
-    "Array": "it is `Tensor`",
     "Tensor.A": "`T` and `compute()`",
-    "annotations": "internal to Dask",
-    "assert_eq": "a helper of Dask's tests",
-    "atop": "Dask's old name of `blockwise`",
-    "compute": "`marsdask.compute`, or the method",
-    "optimize": "passes always run",
-    "register_chunk_type": "kernels name no class of chunks",
     "Tensor.dask": "`__dask_graph__()`",
-    "Tensor.name": "keys are `__dask_keys__()`'s",
-    "Tensor.to_svg": "`visualize()`",
-    "Tensor.to_backend": "`to_gpu()` and `to_cpu()`",
-    "linalg.innerproduct": "`linalg.inner`",
     "linalg.compression_*": "internal to `svd_compressed`",
-    "linalg.*_safe": "internal to Dask",
-    "linalg.tsqr": "`linalg.qr` of a tall matrix",
-    "linalg.sfqr": "`linalg.qr` of a flat matrix",
-    "linalg.svd_flip": "signs are NumPy's",
     "linalg.LinAlgError": "`numpy.linalg.LinAlgError`, which is what is raised",
     "fft.fft_wrap": "every transform of NumPy's is there already",
-    "ma.empty_like": "`empty_like` of the data",
     "ma.normalize_masked_array": "internal to Dask",
-    "?rite_array": "internal",
     "False_": "Python's own",
     "True_": "Python's own",
     "ndenumerate": "`numpy.ndenumerate(tensor)` computes first; `ndindex(*shape)` does not",
@@ -87,7 +66,6 @@ REASONS = {
     "memmap": "`from_array(numpy.memmap(...))`",
     "poly*": "a few coefficients are no tensor: NumPy's own",
     "roots": "a few coefficients are no tensor: NumPy's own",
-    "*print*": "text is made of `compute()`: NumPy's own",
     "array2string": "text is made of `compute()`: NumPy's own",
     "array_str": "text is made of `compute()`: NumPy's own",
     "array_repr": "text is made of `compute()`: NumPy's own",
@@ -100,17 +78,6 @@ REASONS = {
     "info": "about NumPy's build; `help()`",
     "test": "about NumPy's build",
     "__version__": "about NumPy's build",
-    "f2py": "about NumPy's build",
-    "ctypeslib": "needs memory; `compute()` first",
-    "core": "internal to NumPy",
-    "exceptions": "`numpy.exceptions`, whose errors are raised",
-    "dtypes": "`numpy.dtypes`",
-    "typing": "`numpy.typing`",
-    "testing": "`numpy.testing` takes what `compute()` returns",
-    "polynomial": "`numpy.polynomial` takes tensors through NumPy's protocols",
-    "char": "`numpy.strings` of a chunk, through `map_blocks`",
-    "strings": "`numpy.strings` of a chunk, through `map_blocks`",
-    "emath": "cast to complex first: the type cannot depend on values",
     "real_if_close": "the type cannot depend on values",
     "asarray_chkfinite": "only running tells: `isfinite(x).all()`",
     "*share*_memory": "tensors do not show where their memory is",
@@ -120,12 +87,7 @@ REASONS = {
     "complex256": "`clongdouble`: the name is not everywhere",
     "float128": "`longdouble`: the name is not everywhere",
     "einsum_path": "`einsum` finds its own",
-    "array_function_*": "internal to NumPy",
-    "row_stack": "NumPy's old name of `vstack`; marsdask.compat has it",
-    "Tensor.__array_*": "of memory: `compute()` first",
-    "Tensor.__setstate__": "tensors pickle their own way",
     "Tensor.__delitem__": "nothing can be deleted from an array",
-    "Tensor.__class_getitem__": "`numpy.typing`",
     "Tensor.base": "of memory: `compute()` first",
     "Tensor.ctypes": "of memory: `compute()` first",
     "Tensor.data": "of memory: `compute()` first",
@@ -136,6 +98,16 @@ REASONS = {
     "Tensor.tobytes": "`compute().tobytes()`",
     "Tensor.tofile": "`compute().tofile()`",
 }
+
+REASONS |= dict.fromkeys(
+    (
+        *("Tensor.attach", "Tensor.build_graph", "Tensor.cache", "Tensor.cix", "Tensor.copy_from"),
+        *("Tensor.copy_to", "Tensor.detach", "Tensor.entities", "Tensor.extra_params", "Tensor.id"),
+        *("Tensor.inputs", "Tensor.is_coarse", "Tensor.key", "Tensor.op", "Tensor.reset_key"),
+        *("Tensor.tiles", "Tensor.to_kv"),
+    ),
+    "internal to Mars",
+)
 
 #: What other parts of the same work bring; a name that is there counts as done.
 COMING = "not yet"
@@ -272,8 +244,9 @@ def page(table: list[Row]) -> str:
         "# What is offered",
         "",
         "Names of Mars 0.10, of the array API standard 2024.12 and of the Dask and NumPy that were",
-        "installed when `python docs/coverage.py` wrote this page. *Done* means that the name is",
-        "there and does more than to refuse; *raises*, that it refuses and says what to use.",
+        f"installed when `python docs/coverage.py` wrote this page: {VERSIONS}.",
+        "*Done* means that the name is there and does more than to refuse; *raises*, that it",
+        "refuses and says what to use.",
         "",
         f"{done} of {len(table)} names are done.",
     ]

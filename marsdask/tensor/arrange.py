@@ -90,9 +90,9 @@ class Triangle(Node):
     def label(self) -> str:
         return "tril" if self.lower else "triu"
 
-    @property
+    @cached_property
     def meta(self) -> Any:
-        return self.a.meta
+        return np.tril(self.a.meta)  # in this machine's order of bytes
 
     @property
     def chunks(self) -> Chunks:
@@ -192,14 +192,12 @@ def diag(
     size = length(node, 0)
     (cut,) = node.chunks
     square = wrap(Diag(node, (cut, cut)))
-    rest = [
-        zeros((size, abs(k)), node.meta.dtype),
-        zeros((abs(k), size + abs(k)), node.meta.dtype),
-    ]
     if k == 0:
         return square
-    wide = concatenate([rest[0], square] if k > 0 else [square, rest[0]], 1)
-    return concatenate([wide, rest[1]] if k > 0 else [rest[1], wide], 0)
+    dtype = node.meta.dtype
+    beside, across = zeros((size, abs(k)), dtype), zeros((abs(k), size + abs(k)), dtype)
+    wide = concatenate([beside, square] if k > 0 else [square, beside], 1, dtype=dtype)
+    return concatenate([wide, across] if k > 0 else [across, wide], 0, dtype=dtype)
 
 
 @waits_for_lengths

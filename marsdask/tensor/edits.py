@@ -56,8 +56,7 @@ def resize(a: Any, new_shape: Any) -> Any:
     if count == 0 or own == 0:
         return wrap(as_node(np.zeros(shape, flat.dtype)))
     repeats = -(-count // own)
-    whole = concatenate([flat] * repeats) if repeats > 1 else flat
-    return reshape(whole[:count], shape)
+    return reshape(concatenate([flat] * repeats)[:count], shape)
 
 
 def resize_in_place(a: Any, *new_shape: Any, refcheck: bool = True) -> None:
@@ -270,5 +269,5 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
     wide = (*shape[:axis], count, *shape[axis + 1 :])
     added = apply(cast, fit(new.node, wide), dtype=node.meta.dtype)
     order = np.insert(np.arange(own), where, np.arange(own, own + count))
-    both = concatenate([wrap(node), broadcast_to(added, wide)], axis)
+    both = concatenate([wrap(node), broadcast_to(added, wide)], axis, dtype=node.meta.dtype)
     return getitem(both, (slice(None),) * axis + (order,))

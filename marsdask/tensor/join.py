@@ -324,7 +324,7 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Any:
         if size and by % size:
             cut = size - by % size
             halves = [part(result.node, where, x) for x in (range(cut, size), range(cut))]
-            result = concatenate(halves, where)
+            result = concatenate(halves, where, dtype=node.meta.dtype)
     return result
 
 
@@ -341,7 +341,7 @@ def tile(A: Any, reps: Any) -> Any:
         if count == 0:
             result = part(result.node, axis, range(0))
         elif count > 1:
-            result = concatenate([result] * count, axis)
+            result = concatenate([result] * count, axis, dtype=node.meta.dtype)
     return result
 
 

@@ -56,7 +56,7 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> An
         if any(pair):
             before, after = _ends(node, axis, pair, mode, kwargs)
             # The axis itself is not copied.
-            node = as_node(concatenate([*before, node, *after], axis))
+            node = as_node(concatenate([*before, node, *after], axis, dtype=node.meta.dtype))
     return wrap(node)
 
 

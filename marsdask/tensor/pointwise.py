@@ -328,6 +328,14 @@ def cast(block: Any, dtype: np.dtype[Any]) -> Any:
     return block.astype(dtype, copy=False)
 
 
+def native(node: Node) -> Node:
+    """Return elements in this machine's order of bytes, which pieces have once they are joined."""
+    dtype = node.meta.dtype
+    if dtype.isnative:
+        return node
+    return Elementwise(cast, (node,), (("dtype", dtype.newbyteorder("=")),))
+
+
 def assign(target: Any, node: Node, casting: Any = "same_kind") -> Any:
     """Make ``target`` hold what ``node`` computes, in the target's type; return it.
 

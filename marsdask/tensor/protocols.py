@@ -142,7 +142,12 @@ def _filled(
     casting = kwargs.get("casting", "same_kind")
     for out, result in zip(outputs, several, strict=True):
         if isinstance(out, np.ndarray):
-            np.copyto(out, result.compute(), casting, np.asarray(where, bool))
+            value = np.asarray(result.compute())
+            if method != "__call__" and out.shape != value.shape:
+                raise ValueError(
+                    f"output parameter for {method} has shape {out.shape}, not {value.shape}"
+                )
+            np.copyto(out, value, casting, np.asarray(where, bool))
         elif out is not None:
             assign(out, result.node)
     return outputs if len(outputs) > 1 else outputs[0]

@@ -29,9 +29,10 @@ from marsdask.scheduler.base import SAMPLE_LIMIT
 
 from .arrange import take_along_axis
 from .base import as_node
+from .elementwise import astype
 from .join import flip, length
 from .places import SpanAt
-from .pointwise import assign
+from .pointwise import assign, native
 from .rechunk import recut, resolved
 from .waiting import waits_for_lengths
 
@@ -357,7 +358,8 @@ def sort(
     if node.meta.dtype.names:
         found = take_along_axis(node, _arg_sorted_records(node, axis, order), axis)
     else:
-        found = wrap(Sort(node, axis, _kind(kind, stable), indices=False))
+        found = wrap(Sort(native(node), axis, _kind(kind, stable), indices=False))
+        found = astype(found, node.meta.dtype, copy=False)
     found = flip(found, axis) if descending else found
     if not return_index:
         return found

@@ -55,6 +55,7 @@ def method(func: Callable[..., Any]) -> Any:
 
     call.__name__ = func.__name__
     call.__doc__ = func.__doc__
+    call.__wrapped__ = func  # type: ignore[attr-defined]  # what signatures and help() show
     return call
 
 
@@ -316,6 +317,7 @@ class Tensor(Collection):
     tosparse = method(sparse.tosparse)
     todense = method(sparse.todense)
     issparse = method(sparse.issparse)
+    is_sparse = issparse
 
 
 register_collection(np.ndarray, Tensor)

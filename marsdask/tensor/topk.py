@@ -1,4 +1,9 @@
-"""The largest or smallest elements along an axis: a few of each chunk, then a few of those."""
+"""The largest or smallest elements along an axis: a few of each chunk, then a few of those.
+
+A chunk is read once: what the best ``k`` so far reach is a bound that hardly any of the rest pass,
+and those are selected among (introselect, linear: Musser, Software: Practice and Experience 27,
+1997). ``k`` of each chunk meet in a tree, so no task holds more than ``k`` for each of its inputs.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +21,9 @@ from marsdask.core.shapes import Cost, blockwise, kernel, map_blocks, tree
 from marsdask.core.types import Chunks, Unknown, upper
 
 from .base import as_node
+from .elementwise import astype
 from .places import StartAt
+from .pointwise import native
 from .rechunk import resolved
 
 #: Elements that are compared with the bound at a time: they stay in cache.
@@ -205,7 +212,8 @@ def _topk(a: Any, k: Any, axis: int, largest: bool, *, indices: bool) -> Any:
     if k < 0:  # Dask's way to ask for the smallest
         k, largest = -k, not largest
     axis = np.lib.array_utils.normalize_axis_index(axis, node.meta.ndim)
-    return wrap(TopK(node, k, axis, largest, indices))
+    found = wrap(TopK(native(node), k, axis, largest, indices))
+    return found if indices else astype(found, node.meta.dtype, copy=False)
 
 
 def topk(

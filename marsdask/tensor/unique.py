@@ -1,7 +1,8 @@
 """Distinct elements, and sets of them.
 
 Each chunk's own distinct elements come first. Where they are few they meet in one place; where they
-are many they are sorted by sampling, equal ones into the same part.
+are many they are cut at sampled pivots as in :mod:`.sort`, equal ones into the same part, of which
+each chunk brings one: parts are as even as there, or smaller.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from .elementwise import astype, logical_not
 from .join import concatenate
 from .mapblocks import map_blocks as map_chunks
 from .places import SpanAt
+from .pointwise import native
 from .rechunk import rechunk, resolved
 from .reshape import ravel, reshape
 from .results import UniqueAllResult, UniqueCountsResult, UniqueInverseResult
@@ -228,16 +230,17 @@ def unique(
 
 def _outputs(a: Any, flags: tuple[bool, ...], *, equal_nan: bool) -> list[Any]:
     """Return the distinct elements of a vector and what else is wanted, in NumPy's order."""
-    found = Unique(as_node(a), equal_nan)
-    return [
-        wrap(Part(found, i)) for i, flag in zip((0, 1, 3, 2), (True, *flags), strict=True) if flag
-    ]
+    node = as_node(a)
+    found = Unique(native(node), equal_nan)
+    values = astype(Part(found, 0), node.meta.dtype, copy=False)
+    more = [Part(found, i) for i, flag in zip((1, 3, 2), flags, strict=True) if flag]
+    return [values, *map(wrap, more)]
 
 
 def _unique_along(node: Node, axis: int, flags: tuple[bool, ...]) -> Any:
     """Return the distinct parts along an axis: each becomes a record."""
-    dtype = node.meta.dtype.newbyteorder("=")  # records are compared as this machine has them
-    node = as_node(astype(wrap(node), dtype))
+    own, node = node.meta.dtype, native(node)
+    dtype = node.meta.dtype
     if dtype.hasobject:
         raise TypeError(f"The axis argument to unique is not supported for dtype {dtype}")
     rows = moveaxis(wrap(node), axis, 0)
@@ -251,7 +254,7 @@ def _unique_along(node: Node, axis: int, flags: tuple[bool, ...]) -> Any:
     cut = (None, *((n,) for n in shape))
     made = {"dtype": dtype, "new_axis": new, "chunks": cut, "meta": empty(dtype, 1 + len(shape))}
     found = map_chunks(as_rows, values, kind=dtype, shape=tuple(shape), **made)
-    found = moveaxis(found, 0, axis)
+    found = astype(moveaxis(found, 0, axis), own, copy=False)
     return ExecutableTuple((found, *more)) if more else found
 
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import pickle
 
 import numpy as np
+import pytest
 
 import marsdask.tensor as mt
 from marsdask.tensor.pointwise import Elementwise, operand
+from tests.strategies import assert_like_numpy
 
 
 def test_equal_expressions_are_one_node() -> None:
@@ -44,3 +46,31 @@ def test_nan_is_a_constant_like_others() -> None:
     """Constants that are not equal to themselves still name equal work."""
     x = mt.ones(5)
     assert (x + np.nan).node is (x + np.nan).node
+
+
+#: What puts pieces together; NumPy keeps or changes the order of bytes, each in its own way.
+JOINING = {
+    "diag": lambda xp, x: xp.diag(x, 1),
+    "insert": lambda xp, x: xp.insert(x, 1, 9),
+    "pad": lambda xp, x: xp.pad(x, 2),
+    "pad mean": lambda xp, x: xp.pad(x, 2, mode="mean"),
+    "pad odd": lambda xp, x: xp.pad(x, 2, mode="reflect", reflect_type="odd"),
+    "pad ramp": lambda xp, x: xp.pad(x, 2, mode="linear_ramp", end_values=7),
+    "resize": lambda xp, x: xp.resize(x, 3),
+    "resize longer": lambda xp, x: xp.resize(x, 12),
+    "roll": lambda xp, x: xp.roll(x, 2),
+    "sort": lambda xp, x: xp.sort(x),
+    "tile": lambda xp, x: xp.tile(x, 3),
+    "tril": lambda xp, x: xp.tril(x),
+    "unique": lambda xp, x: xp.unique(x),
+    "unique all": lambda xp, x: xp.unique_all(x),
+    "unique along": lambda xp, x: xp.unique(x[:, None], axis=0),
+}
+
+
+@pytest.mark.parametrize("name", JOINING)
+@pytest.mark.parametrize("dtype", [">i4", ">f8"])
+def test_the_order_of_bytes_is_numpys(name: str, dtype: str) -> None:
+    """What the type says is what the blocks have."""
+    array = np.array([3, 1, 2, 3, 0], dtype)
+    assert_like_numpy(JOINING[name], (array, ((2, 3),)), merged=False)

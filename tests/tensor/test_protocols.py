@@ -56,6 +56,16 @@ def test_out_may_be_an_array_in_memory() -> None:
     assert isinstance(target, np.ndarray)
 
 
+def test_a_reduction_fills_an_array_of_its_own_shape() -> None:
+    """As NumPy's does; what a call returns may be repeated."""
+    target = np.zeros(4)
+    assert np.add.reduce(lazy(), out=target) is target
+    assert np.array_equal(target, ARRAY.sum(axis=0))
+    with pytest.raises(ValueError, match=r"shape \(4,\), not \(\)"):
+        np.add.reduce(lazy(), axis=None, out=target)
+    assert np.array_equal(target, ARRAY.sum(axis=0))
+
+
 def test_functions_find_their_namesakes() -> None:
     """NumPy functions of tensors are the functions of this package."""
     assert_same(np.sum(lazy(), axis=0), ARRAY.sum(axis=0))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import operator
+from functools import partial
 
 import numpy as np
 import pytest
@@ -82,6 +84,12 @@ def test_attributes() -> None:
     assert tensor.shape == (2, 3)
     with pytest.raises(TypeError, match="unhashable"):
         hash(tensor)
+
+
+def test_methods_show_what_they_take() -> None:
+    """By name, as the functions do."""
+    assert [*inspect.signature(lazy().argmax).parameters][:3] == ["axis", "out", "keepdims"]
+    assert inspect.signature(lazy().sum) == inspect.signature(partial(mt.sum, lazy()))
 
 
 def test_the_truth_of_one_element() -> None:
