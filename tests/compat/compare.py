@@ -21,6 +21,8 @@ from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 
+import pytest
+
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 
@@ -99,15 +101,19 @@ def run(
             command += [f"--only={chosen}"]
         path = os.pathsep.join([str(ROOT), str(HERE / "plugins"), os.environ.get("PYTHONPATH", "")])
         with contextlib.suppress(subprocess.TimeoutExpired):  # what has no outcome has not passed
-            subprocess.run(
+            done = subprocess.run(
                 [*command, str(suite.folder / file)],
                 env={**os.environ, **suite.environment, "PYTHONPATH": path},
                 cwd=folder,
                 stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                text=True,
+                errors="replace",
                 check=False,
                 timeout=FILE_LIMIT,
             )
+            if done.returncode == pytest.ExitCode.USAGE_ERROR:
+                raise SystemExit(f"{file}: pytest did not start\n{done.stderr}")
         found: dict[str, str] = {}
         for line in outcomes.read_text(encoding="utf-8").splitlines():
             outcome, _, test = line.partition("\t")
