@@ -81,3 +81,11 @@ def test_each_known_difference_has_a_reason(compare):
     names = {suite.name for suite in compare.suites("somewhere")}
     assert known.keys() <= names
     assert all(reason for tests in known.values() for reason in tests.values())
+
+
+def test_a_run_that_does_not_start_is_an_error(compare, tmp_path):
+    """An option that pytest does not know is no comparison without differences."""
+    (tmp_path / "test_them.py").write_text(THEIRS)
+    suite = compare.Suite("theirs", tmp_path, plugins=(), ours=(), options=("--no-such-option",))
+    with pytest.raises(SystemExit, match="--no-such-option"):
+        compare.run(suite, "test_them.py", ours=True)
