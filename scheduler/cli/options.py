@@ -75,9 +75,9 @@ def _supervisors(text: str) -> Option:
     return Option("-s --supervisors --schedulers", "IP:PORT,...", text)
 
 
-_JOINED = _supervisors(
+_FOUND = (
     "endpoints of the cluster's supervisors (default: those that KubeDL or DASK_SCHEDULER_ADDRESS "
-    "names, else the one that you run on this host)"
+    "names, else the one that you run on this host"
 )
 
 LOGGING = (
@@ -159,10 +159,14 @@ SUPERVISOR = (
     ),
 )
 
-WEB = (_JOINED, Option("--ui-port", "PORT", "older name of -p", "MARS_UI_PORT"), TOKEN)
+WEB = (
+    _supervisors(f"{_FOUND})"),
+    Option("--ui-port", "PORT", "older name of -p", "MARS_UI_PORT"),
+    TOKEN,
+)
 
 WORKER = (
-    _JOINED,
+    _supervisors(f"{_FOUND}, and no other when that is gone)"),
     Option(
         "--death-timeout",
         "SECONDS",

@@ -35,6 +35,7 @@ _LOST = (
     "scheduler-close",
     "worker-handle-scheduler-connection-broken",
     "nanny-unregister-failed",
+    "nanny-instantiate-failed",  # after a process died while there was no supervisor to join
 )
 
 
@@ -47,6 +48,7 @@ class WorkerService:
         settings.tell_spare_ports(self.resources.processes)
         self._claims = contextlib.ExitStack()
         self._nannies: list[MarsNanny] = []
+        self._known = settings.supervisors
         timeout = settings.given.death_timeout
         self.death_timeout = None if timeout is None else parse_number("--death-timeout", timeout)
         dask.config.set(self.resources.config | memory_config(self.resources))
@@ -68,15 +70,15 @@ class WorkerService:
         await self._join()
 
     async def _join(self) -> None:
-        named, security = self.settings.supervisors, self.settings.security
+        named, security = self._known, self.settings.security
         endpoints = await reach.endpoints(named, security)
         address = await reach.active_supervisor(endpoints, security, self.death_timeout)
         if not named:
             logger.info("joining the supervisor at %s, which runs on this host", address)
         self.address = address
         told = await self._greet()
-        # Others that this host happens to run are another cluster's.
-        known = named or told.get("supervisors") or [address]
+        # Others that this host happens to run are another cluster's, also when this one is gone.
+        self._known = known = named or told.get("supervisors") or [address]
         self._nannies = [
             MarsNanny(address, supervisors=[with_scheme(one, security) for one in known], **options)
             for options in worker_options(self.settings, self.resources, self.cores, self.host)
@@ -105,7 +107,7 @@ class WorkerService:
             await asyncio.gather(*(nanny.finished() for nanny in self._nannies))
             if not any(nanny.reason in _LOST for nanny in self._nannies):
                 return self._code()
-            logger.warning("the supervisor at %s is gone", self.address)
+            logger.warning("the workers have lost the supervisor at %s", self.address)
             try:
                 await self._join()
             except NoSupervisor as error:

@@ -171,8 +171,15 @@ class _Directory:
     def __init__(self, folder: str) -> None:
         os.makedirs(folder, exist_ok=True)
         _sweep(folder)
-        self.path = tempfile.mkdtemp(prefix=_PREFIX, dir=folder)
-        self._lock = _take_lock(self.path, "xb")
+        if fcntl is None:
+            self.path = tempfile.mkdtemp(prefix=_PREFIX, dir=folder)
+            self._lock = _take_lock(self.path, "xb")
+            return
+        # Others that sweep do not see it before it is locked: they would take it for a leftover.
+        new = tempfile.mkdtemp(prefix=f".{_PREFIX}", dir=folder)
+        self._lock = _take_lock(new, "xb")
+        self.path = os.path.join(folder, os.path.basename(new)[1:])
+        os.rename(new, self.path)
 
     def remove(self) -> None:
         shutil.rmtree(self.path, ignore_errors=True)

@@ -92,7 +92,9 @@ class Directories(MutableMapping[Any, Any]):
         return self._files.get(key)
 
     def __delitem__(self, key: Any) -> None:
-        os.unlink(self._files.pop(key)[0])
+        path, _ = self._files.pop(key)
+        with contextlib.suppress(OSError):  # somebody tidies up the directory, say
+            os.unlink(path)
 
     def __contains__(self, key: object) -> bool:
         return key in self._files

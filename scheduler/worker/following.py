@@ -62,6 +62,9 @@ class FollowingWorker(distributed.Worker):
             watch = PeriodicCallback(self._watch, self._interval * 1000)
             self.periodic_callbacks["mars-watch"] = watch
 
+    broken = False
+    """Whether an event failed, so that its state may be wrong: it ends, and follows nobody."""
+
     def witness(self) -> dict[str, Any]:
         """Tell a supervisor that wants to take over when the one before was last heard of."""
         return {"served": self._served, "silence": self._silence.seconds, "epoch": self.epoch}
@@ -183,6 +186,8 @@ class FollowingWorker(distributed.Worker):
             await self.handle_stream(comm)
         except Exception:
             logger.exception("the stream of %s broke", self.scheduler.addr)
+        if self.broken:  # and distributed closes it
+            return
         if self.status not in _RUNNING:
             await self.close(reason=_LOST)
             return

@@ -58,6 +58,10 @@ class Running:
         self._keys.discard(key)
         self._write()
 
+    def disclaim(self) -> None:
+        """Note that nobody can say what runs."""
+        os.pwrite(self._descriptor, bytes(_LENGTH), 0)
+
     def close(self) -> None:
         """Let go of it."""
         os.close(self._descriptor)

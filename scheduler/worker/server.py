@@ -15,6 +15,7 @@ from dask.utils import parse_bytes
 from distributed.comm import get_address_host_port
 from distributed.core import Status
 from distributed.spill import SpillBuffer
+from distributed.worker_state_machine import StateMachineEvent
 
 from .. import hooks, limits
 from ..dask import PLACE
@@ -40,6 +41,9 @@ _DESCRIPTORS = 1 << 16
 
 #: Seconds until a task that waits for other processes of the host is looked at again.
 _ASK = 0.05
+
+#: States in which nothing is to be done any more.
+_ENDED = (Status.closing, Status.closed, Status.failed)
 
 #: Share of the memory limit that running tasks and results may take together.
 SOFT = 0.75
@@ -202,7 +206,7 @@ class MarsWorker(FollowingWorker):
 
     def _ask(self) -> None:
         self._asking = None
-        if self.share is not None and self.status not in (Status.closing, Status.closed):
+        if self.share is not None and self.status not in _ENDED:
             self.share.tell(waits=0)  # unless the task is still there
             self.handle_stimulus(MemoryFreedEvent(stimulus_id="marsdask-host"))
 
@@ -234,7 +238,7 @@ class MarsWorker(FollowingWorker):
         state: Any = self.state
         while self._wanted:
             freed = await self.spilling.free(self._wanted)
-            if self.status in (Status.closing, Status.closed, Status.failed):
+            if self.status in _ENDED:
                 return
             # Whether it is still too much is asked anew: results may have come back meanwhile.
             self._wanted = 0
@@ -260,8 +264,26 @@ class MarsWorker(FollowingWorker):
             _, port = get_address_host_port(listener.contact_address)
             self.contact_address = self._address = f"{listener.prefix}{self.advertise}:{port}"
 
+    def handle_stimulus(self, *stims: StateMachineEvent) -> None:
+        """Handle events; where one fails distributed closes the worker a moment later.
+
+        Any task that was sent here may have done that, so all are blamed: the one that does it
+        again is not tried for ever.
+        """
+        try:
+            super().handle_stimulus(*stims)
+        except Exception:
+            if self.status not in _ENDED and not self.broken:
+                self.broken = True
+                if self._running is not None:
+                    self.state.record = None  # type: ignore[attr-defined]
+                    self._running.disclaim()
+            raise
+
     async def close(self, *args: Any, **options: Any) -> Any:
-        """Close, and remove what was spilled."""
+        """Close, and remove what was spilled; the nanny of one that is broken starts another."""
+        if self.broken:
+            options |= {"nanny": False, "executor_wait": False}
         result = await super().close(*args, **options)
         if self.status is not Status.closed:  # it goes on with another supervisor
             return result
@@ -280,6 +302,8 @@ class MarsWorker(FollowingWorker):
             self.sharing.pool.close()
         if self._directories is not None:
             self._directories.close()
+        if self.broken and self.nanny:
+            os._exit(1)  # whatever threads there are; and with 0 it would have ended in order
         return result
 
 

@@ -61,9 +61,10 @@ class Sharing:
         if handle is not None:
             with contextlib.suppress(OSError):  # its owner has ended, or there are no descriptors
                 return await self._run(handle.open)  # type: ignore[no-any-return]
-        if key not in self._published:
-            self._published[key] = asyncio.create_task(self._publish(key, value))
-        return await asyncio.shield(self._published[key])
+        published = self._published.get(key)  # which a thread that spills may take out just now
+        if published is None:
+            published = self._published[key] = asyncio.create_task(self._publish(key, value))
+        return await asyncio.shield(published)
 
     async def _publish(self, key: Hashable, value: Any) -> Shared | None:
         shared: Shared | None = None

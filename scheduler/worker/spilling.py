@@ -58,12 +58,24 @@ class Disk(Slow):
         context_meter.digest_metric("disk-write", weight.disk, "bytes")
 
     def __delitem__(self, key: Any) -> None:
+        del self.d[key]  # fails while it is being written: whoever writes it deletes it then
         self._forget(key)
-        del self.d[key]
 
     def _forget(self, key: Any) -> None:
         with self._lock:
             self.total_weight -= self.weight_by_key.pop(key)
+
+
+class Shelved(SpillBuffer):
+    """distributed's results, which threads may move to disk while the loop looks at them."""
+
+    def __getitem__(self, key: Any) -> Any:
+        try:
+            return super().__getitem__(key)
+        except KeyError:
+            if key not in self:
+                raise
+            return super().__getitem__(key)  # it has left memory between two looks of distributed's
 
 
 class Spilling:
@@ -71,9 +83,12 @@ class Spilling:
 
     def __init__(self, data: Any, threads: int = 1) -> None:
         self.data = data
+        if type(data) is SpillBuffer:
+            data.__class__ = Shelved  # distributed makes it, and of no other class
         self.threads = threads
         self.sharing: Sharing | None = None
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="marsdask-io")
+        self._moves: dict[Any, asyncio.Future[int]] = {}
         self._task: asyncio.Task[None] | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self.closed = False
@@ -92,7 +107,7 @@ class Spilling:
         if freed >= nbytes or not isinstance(self.data, SpillBuffer):
             return freed
         self._refused = sys.maxsize
-        moves = [self.run(self._evict, key) for key in self._victims(nbytes - freed)]
+        moves = [self._begin_move(key) for key in self._victims(nbytes - freed)]
         if not moves:
             self.full = None
         freed += sum(await asyncio.gather(*moves))
@@ -148,6 +163,14 @@ class Spilling:
                 nbytes -= weights[key]
         return chosen
 
+    def _begin_move(self, key: Any) -> asyncio.Future[int]:
+        """Move a result, or wait for the move that is under way, and not take it for in vain."""
+        move = self._moves.get(key)
+        if move is None:
+            move = self._moves[key] = self.run(self._evict, key)
+            move.add_done_callback(lambda _: self._moves.pop(key))
+        return move
+
     def _evict(self, key: Any) -> int:
         """Move a result; return how many bytes that frees, none if it cannot be moved."""
         data: SpillBuffer = self.data
@@ -157,7 +180,9 @@ class Spilling:
         try:
             with data._capture_metrics(), data._handle_errors(None):
                 return self._move(key, weight)
-        except (KeyError, HandledError):  # deleted meanwhile; or distributed has logged it
+        except (KeyError, AssertionError, HandledError):
+            # Deleted meanwhile, which distributed takes for impossible where it cannot be written;
+            # or distributed has logged why.
             return 0
 
     def _move(self, key: Any, weight: float) -> int:

@@ -5,6 +5,7 @@ It can be stolen, cancelled and overtaken by priority as any other that is ready
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NoReturn
@@ -87,7 +88,7 @@ class MarsWorkerState(WorkerState):
         (self.constrained if ts.resource_restrictions else self.ready).add(ts)
         if verdict is Verdict.SPILL and self.make_room is not None:
             for key in inputs:
-                if key in fast:
+                with contextlib.suppress(KeyError):  # another thread may be moving it to disk
                     fast[key]
             self.make_room(self.admission.excess(wants, stored))
         elif self.ask_again is not None:

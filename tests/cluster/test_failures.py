@@ -20,17 +20,20 @@ import dask.config
 import psutil
 import pytest
 from distributed import Client, KilledWorker
-from distributed.diagnostics.plugin import SchedulerPlugin
+from distributed.diagnostics.plugin import SchedulerPlugin, WorkerPlugin
 from distributed.scheduler import NoWorkerError
+from distributed.worker_state_machine import ComputeTaskEvent
 
 import marsdask
 import marsdask.tensor as mt
 from marsdask.scheduler.errors import MarsdaskError, WorkerDied
-from marsdask.scheduler.supervisor import client, remote
+from marsdask.scheduler.supervisor import Supervisor, client, remote
 from marsdask.scheduler.supervisor.client import SupervisorScheduler
 from marsdask.scheduler.testing import Gate
 from marsdask.scheduler.testing.tools import pass_gate
+from marsdask.scheduler.worker import MarsNanny
 from tests.children import children
+from tests.cluster import loop
 from tests.cluster.commands import DEADLINE, Command, free_port, running
 from tests.cluster.loop import beside
 from tests.source import ROOT
@@ -149,6 +152,56 @@ def test_a_task_that_kills_its_workers(cluster, gate):
         assert client.gather(behind) == [1, 2], "they were sent there and had not begun"
         assert kept.fetch(session=other).sum() == 380
         assert (sent + 1).sum().execute(session=other).fetch(session=other) == 55
+
+
+def muddle(dask_worker, key):
+    """Let the arrival of a task fail as anything may where the state machine is wrong."""
+    handle = dask_worker.state._handle_event
+
+    def fail(event):
+        assert not (isinstance(event, ComputeTaskEvent) and event.key == key), "on purpose"
+        return handle(event)
+
+    dask_worker.state._handle_event = fail
+
+
+def test_a_worker_that_does_not_know_its_state():
+    """Its nanny starts another process, and what it held and was to do is computed there."""
+
+    async def main():
+        async with loop.cluster(Supervisor, MarsNanny, workers=({},)) as (_, client):
+            kept = client.submit(abs, -2)
+            assert await kept == 2
+            before = await client.run(os.getpid)
+            await client.run(muddle, key="sent")
+            assert await client.submit(abs, -1, key="sent") == 1
+            assert await kept == 2
+            after = await client.run(os.getpid)
+            assert len(after) == len(before) == 1
+            assert set(after.values()).isdisjoint(before.values())
+
+    loop.run(main)
+
+
+class Muddled(WorkerPlugin):
+    """Lets a task muddle each worker that it comes to."""
+
+    name = "muddled"
+
+    def setup(self, worker):
+        muddle(worker, "poison")
+
+
+def test_a_task_that_muddles_its_workers(cluster):
+    """It is given up though it has never run; nobody else fails for it."""
+    with cluster.client() as client, cluster.session() as session:
+        client.register_plugin(Muddled())
+        with pytest.raises(KilledWorker):
+            client.submit(abs, -1, key="poison").result(DEADLINE)
+        client.unregister_worker_plugin("muddled")
+        assert (mt.arange(20, chunk_size=4) * 2).execute(session=session).fetch(
+            session=session
+        ).sum() == 380
 
 
 def slow(block, address):

@@ -106,6 +106,16 @@ def test_round_trip(make, folder, readers, tmp_path):
     pool.close()
 
 
+class Unwilling:
+    """What has no pickle, and says so in its own way."""
+
+    def __sizeof__(self):
+        return 8 * MIB
+
+    def __reduce__(self):
+        raise RuntimeError("on purpose")
+
+
 @pytest.mark.parametrize(
     "value",
     [
@@ -114,8 +124,9 @@ def test_round_trip(make, folder, readers, tmp_path):
         np.array([f"text {i}" for i in range(N)], object),
         ["list"] * MIB,
         [np.ones(MIB), threading.Lock()],
+        [np.ones(MIB), Unwilling()],
     ],
-    ids=["small", "bytes", "objects", "list", "no pickle"],
+    ids=["small", "bytes", "objects", "list", "no pickle", "an error of its own"],
 )
 def test_what_is_not_worth_it_travels_as_ever(value, pool):
     """Small values, values without large buffers and what has no pickle are not published."""

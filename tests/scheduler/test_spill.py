@@ -8,8 +8,13 @@ import numpy as np
 import pytest
 
 from marsdask.scheduler.errors import SpillFull
-from marsdask.scheduler.storage import files
+from marsdask.scheduler.storage import files, spill
 from marsdask.scheduler.storage.spill import SpillStore
+
+try:
+    import fcntl
+except ImportError:
+    fcntl = None  # type: ignore[assignment]
 
 
 def contents(folder):
@@ -165,6 +170,24 @@ def child(folder, what):
         stdout=subprocess.PIPE,
         text=True,
     )
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs locks that die with their process")
+def test_two_that_start_at_once(folders, monkeypatch):
+    """One that sweeps just before the other has locked its directory leaves it alone."""
+    store = SpillStore([str(folders[0])])
+    lock = fcntl.flock
+
+    def sweep_first(file, how):
+        with monkeypatch.context() as patched:
+            patched.setattr(fcntl, "flock", lock)
+            spill._sweep(str(folders[0]))
+        lock(file, how)
+
+    monkeypatch.setattr(fcntl, "flock", sweep_first)
+    assert store.write(1).read() == 1
+    store.close()
+    assert not list(folders[0].iterdir())
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs locks that die with their process")

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from distributed import Security
 
-from marsdask.scheduler.cli import worker
+from marsdask.scheduler.cli import discovery, reach, worker
 from marsdask.scheduler.cli.resources import Resources
 from marsdask.scheduler.cli.settings import Settings
 from marsdask.scheduler.cli.worker import memory_config, worker_options
@@ -67,6 +67,68 @@ def test_limits_are_mars_limits():
     assert list(memory_config(resources).values()) == [0.5, 0.625, 0.75, 0.9, 750]
     resources.config["marsdask.shared.limit"] = 100
     assert memory_config(resources)["marsdask.shared.limit"] == 50
+
+
+def test_the_supervisor_of_another_cluster_is_not_joined(monkeypatch):
+    """Who has found one waits for that one when it is gone, whoever this host runs by then."""
+    here = ["tcp://here:1"]
+    joined = []
+
+    class Nanny:
+        worker_address = "tcp://worker:1"
+
+        def __init__(self, address, *, supervisors):
+            joined.append((address, supervisors))
+
+        def __await__(self):
+            return iter(())
+
+    async def active(endpoints, security, patience):
+        return endpoints[0]
+
+    async def greet():
+        return {}
+
+    async def main():
+        await service._join()
+        here[:] = ["tcp://other:2"]
+        await service._join()
+
+    service: Any = object.__new__(worker.WorkerService)
+    service.settings = SimpleNamespace(security=Security())
+    vars(service).update(resources=None, cores=None, host=None, death_timeout=None, _known=[])
+    monkeypatch.setattr(service, "_greet", greet)
+    monkeypatch.setattr(worker, "MarsNanny", Nanny)
+    monkeypatch.setattr(worker, "worker_options", lambda *args: [{}])
+    monkeypatch.setattr(discovery, "on_this_host", lambda: here)
+    monkeypatch.setattr(reach, "active_supervisor", active)
+    asyncio.run(main())
+    assert joined == 2 * [("tcp://here:1", ["tcp://here:1"])]
+
+
+@pytest.mark.parametrize("reason", worker._LOST)
+def test_whoever_has_lost_the_supervisor_looks_for_it_again(reason):
+    """That goes for a process, too, that could not be started anew for want of one."""
+
+    class Nanny:
+        exitcode = 1
+        restart_worker = True
+
+        def __init__(self, reason):
+            self.reason = reason
+
+        async def finished(self):
+            pass
+
+    async def join():
+        service._nannies = [Nanny("scheduler-retire-workers")]
+
+    service: Any = object.__new__(worker.WorkerService)
+    service.address = "tcp://here:1"
+    service._nannies = [Nanny(reason)]
+    service._join = join
+    assert asyncio.run(service.finished()) == 0
+    assert service._nannies[0].reason != reason
 
 
 @pytest.mark.parametrize("error", [ValueError("on purpose"), TimeoutError()])

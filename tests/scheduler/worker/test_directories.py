@@ -40,6 +40,16 @@ def test_they_take_turns(paths):
     assert not any(files(path) for path in paths)
 
 
+def test_a_file_that_somebody_else_removed(paths):
+    """Deleting what it held is no error: that would end the worker."""
+    store = Directories(paths)
+    store["key"] = b"a"
+    os.unlink(store._files["key"][0])
+    del store["key"]
+    assert "key" not in store
+    store.close()
+
+
 def test_what_cannot_be_mapped_is_read(paths, monkeypatch):
     """The system allows so many mappings; what is spilled comes back all the same."""
 

@@ -10,7 +10,7 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "memfd_create"), reason="needs m
 
 
 def test_what_runs():
-    """It is there as long as it runs, whatever happens to the writer, and unknown before."""
+    """It is there as long as it runs, whatever happens to the writer; before, it is unknown."""
     record = Record.start()
     assert record is not None
     assert record.read() is None
@@ -19,8 +19,10 @@ def test_what_runs():
     running.begin(("x" * 10_000, 1))
     running.begin("y")
     running.end(("x" * 10_000, 1))
-    running.close()
     assert record.read() == ["y"]
+    running.disclaim()
+    assert record.read() is None, "nor is it known if the writer says so"
+    running.close()
     Running(record.path).close()
     assert record.read() == [], "the next process runs nothing yet"
     record.close()

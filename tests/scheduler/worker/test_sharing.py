@@ -96,6 +96,29 @@ def test_a_result_deleted_while_it_is_copied(sharing, monkeypatch):
     asyncio.run(main())
 
 
+def test_a_result_that_is_spilled_as_it_is_asked_for(sharing):
+    """A thread lets go of the copy that has just been seen: who asked gets a value."""
+
+    class Forgetful(dict):
+        looks = 0
+
+        def __contains__(self, key):
+            found = super().__contains__(key)
+            self.looks += 1
+            if self.looks > 1:
+                self.pop(key, None)
+            return found
+
+    async def main():
+        value = sharing.data["x"] = ones()
+        assert await sharing.share("x", value)
+        sharing._published = Forgetful(sharing._published)
+        shared = await sharing.share("x", value)
+        assert shared.handle.load().sum() == MIB
+
+    asyncio.run(main())
+
+
 def test_what_is_borrowed_weighs_nothing(sharing):
     """It is noticed by its arrival, passed on as long as its owner has it, and spared by spills."""
 

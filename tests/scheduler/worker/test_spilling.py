@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from functools import partial
 
 import numpy as np
 import pytest
@@ -143,6 +144,104 @@ def test_a_result_deleted_while_it_is_written(data, tmp_path):
         assert await freeing == 0
         assert data.spilled_total == (0, 0)
         assert not disk
+        await moves.close()
+
+    asyncio.run(main())
+
+
+def test_a_result_that_leaves_memory_while_it_is_looked_at(data, tmp_path):
+    """It is read from the disk, and is not taken for one that is not there."""
+
+    class Weights(dict):
+        def __getitem__(self, key):
+            if key in data.fast:
+                data.fast.evict(key)  # as a thread does, after distributed has seen it there
+            return super().__getitem__(key)
+
+    async def main():
+        moves, disk = spilling(data, tmp_path)
+        disk.go.set()
+        data["x"] = np.ones(MIB // 8)
+        data.fast.weights = Weights(data.fast.weights)
+        assert data["x"].sum() == MIB // 8
+        with pytest.raises(KeyError):
+            data["y"]
+        await moves.close()
+
+    asyncio.run(main())
+
+
+def test_who_wants_room_waits_for_what_is_being_written(data, tmp_path, monkeypatch):
+    """It does not hear that nothing can leave memory, which would let a task start too early."""
+
+    async def main():
+        moves, disk = spilling(data, tmp_path)
+        data["x"] = np.ones(MIB // 8)
+        freeing = asyncio.create_task(moves.free(MIB))
+        await asyncio.to_thread(disk.started.acquire)
+
+        victims = moves._victims
+
+        def choose(nbytes):
+            chosen = victims(nbytes)
+            disk.go.set()
+            return chosen
+
+        monkeypatch.setattr(moves, "_victims", choose)
+        assert await moves.free(MIB) >= MIB
+        assert await freeing >= MIB
+        assert not moves._moves
+        await moves.close()
+
+    asyncio.run(main())
+
+
+def test_a_result_replaced_while_it_is_written(data, tmp_path):
+    """What was being written leaves no file, and nothing is found when the new one is deleted."""
+
+    async def main():
+        moves, disk = spilling(data, tmp_path)
+        data["x"] = np.ones(MIB // 8)
+        freeing = asyncio.create_task(moves.free(MIB))
+        await asyncio.to_thread(disk.started.acquire)
+        del data["x"]
+        data["x"] = np.zeros(MIB // 8)
+        disk.go.set()
+        await freeing
+        assert not data["x"].any()
+        assert data.spilled_total == (0, 0)
+        del data["x"]
+        assert "x" not in data
+        assert not disk
+        await moves.close()
+
+    asyncio.run(main())
+
+
+class Stubborn:
+    """Is deleted while it is found to have no pickle."""
+
+    def __init__(self, data, key):
+        self.delete = partial(data.__delitem__, key)
+
+    def __sizeof__(self):
+        return MIB
+
+    def __reduce__(self):
+        self.delete()
+        raise TypeError("on purpose")
+
+
+def test_a_result_deleted_while_it_is_pickled_in_vain(data, tmp_path):
+    """Others leave all the same."""
+
+    async def main():
+        moves, disk = spilling(data, tmp_path)
+        disk.go.set()
+        data["x"] = Stubborn(data, "x")
+        data["y"] = np.ones(MIB // 8)
+        assert await moves.free(2 * MIB) >= MIB
+        assert not data.fast
         await moves.close()
 
     asyncio.run(main())
