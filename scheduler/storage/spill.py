@@ -171,15 +171,13 @@ class _Directory:
     def __init__(self, folder: str) -> None:
         os.makedirs(folder, exist_ok=True)
         _sweep(folder)
-        if fcntl is None:
-            self.path = tempfile.mkdtemp(prefix=_PREFIX, dir=folder)
-            self._lock = _take_lock(self.path, "xb")
-            return
         # Others that sweep do not see it before it is locked: they would take it for a leftover.
-        new = tempfile.mkdtemp(prefix=f".{_PREFIX}", dir=folder)
+        hidden = "." if fcntl is not None else ""
+        new = tempfile.mkdtemp(prefix=f"{hidden}{_PREFIX}", dir=folder)
         self._lock = _take_lock(new, "xb")
-        self.path = os.path.join(folder, os.path.basename(new)[1:])
-        os.rename(new, self.path)
+        self.path = os.path.join(folder, os.path.basename(new).removeprefix(hidden))
+        if hidden:
+            os.rename(new, self.path)
 
     def remove(self) -> None:
         shutil.rmtree(self.path, ignore_errors=True)

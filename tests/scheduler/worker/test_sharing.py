@@ -99,7 +99,7 @@ def test_a_result_deleted_while_it_is_copied(sharing, monkeypatch):
 def test_a_result_that_is_spilled_as_it_is_asked_for(sharing):
     """A thread lets go of the copy that has just been seen: who asked gets a value."""
 
-    class Forgetful(dict):
+    class Forgetful(dict[Any, Any]):
         looks = 0
 
         def __contains__(self, key):

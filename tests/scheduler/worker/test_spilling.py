@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pytest
@@ -152,7 +153,7 @@ def test_a_result_deleted_while_it_is_written(data, tmp_path):
 def test_a_result_that_leaves_memory_while_it_is_looked_at(data, tmp_path):
     """It is read from the disk, and is not taken for one that is not there."""
 
-    class Weights(dict):
+    class Weights(dict[Any, Any]):
         def __getitem__(self, key):
             if key in data.fast:
                 data.fast.evict(key)  # as a thread does, after distributed has seen it there

@@ -1,5 +1,7 @@
 """The state machine with admission, without a worker."""
 
+from typing import Any
+
 import numpy as np
 from distributed.spill import SpillBuffer
 from distributed.worker_state_machine import ComputeTaskEvent, Execute, UpdateDataEvent
@@ -19,7 +21,7 @@ def test_an_input_that_moves_to_disk_meanwhile(tmp_path, monkeypatch):
     state.admission = Admission(4 * MIB)
     asked: list[int] = []
     state.make_room = asked.append
-    inputs = {"x": np.ones(MIB // 8), "other": np.ones(2 * MIB // 8)}
+    inputs: dict[Any, Any] = {"x": np.ones(MIB // 8), "other": np.ones(2 * MIB // 8)}
     state.handle_stimulus(UpdateDataEvent(data=inputs, stimulus_id="data"))
     read = LRU.__getitem__
 
