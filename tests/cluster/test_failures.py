@@ -27,7 +27,7 @@ from distributed.worker_state_machine import ComputeTaskEvent
 import marsdask
 import marsdask.tensor as mt
 from marsdask.scheduler.errors import MarsdaskError, WorkerDied
-from marsdask.scheduler.supervisor import Supervisor, client, remote
+from marsdask.scheduler.supervisor import client, remote
 from marsdask.scheduler.supervisor.client import SupervisorScheduler
 from marsdask.scheduler.testing import Gate
 from marsdask.scheduler.testing.tools import pass_gate
@@ -169,7 +169,7 @@ def test_a_worker_that_does_not_know_its_state():
     """Its nanny starts another process, and what it held and was to do is computed there."""
 
     async def main():
-        async with loop.cluster(Supervisor, MarsNanny, workers=({},)) as (_, client):
+        async with loop.supervised({}, worker=MarsNanny) as (_, client):
             kept = client.submit(abs, -2)
             assert await kept == 2
             before = await client.run(os.getpid)
