@@ -140,9 +140,6 @@ class FollowingWorker(distributed.Worker):
 
     async def _introduction(self) -> dict[str, Any]:
         """Return what a supervisor is told of this worker, as distributed has it, and results."""
-        spans = self.extensions.get("spans")
-        if spans is not None:
-            spans.heartbeat()  # what an earlier supervisor was not told yet is nothing to this one
         held = {key: ts.get_nbytes() for key, ts in self.state.tasks.items() if key in self.data}
         return {
             "op": "register-worker",
@@ -159,11 +156,24 @@ class FollowingWorker(distributed.Worker):
             "nanny": self.nanny,
             "pid": os.getpid(),
             "versions": get_versions(),
-            "metrics": await self.get_metrics(),
+            "metrics": await self._measured(),
             "extra": await self.get_startup_information() | {"mars_held": list(held.items())},
             "stimulus_id": f"worker-connect-{time.time()}",
             "server_id": self.id,
         }
+
+    async def _measured(self) -> dict[str, Any]:
+        """Return the metrics; what a supervisor was not told of spans is nothing to the next one.
+
+        What is collected with the metrics would have to go with a heartbeat, and fails the next.
+        """
+        spans = self.extensions.get("spans")
+        if spans is not None:
+            spans.heartbeat()
+        metrics: dict[str, Any] = await self.get_metrics()
+        if spans is not None:
+            spans.heartbeat()
+        return metrics
 
     async def _begin(self, comm: Any, response: dict[str, Any]) -> None:
         if response.get("warning"):

@@ -235,9 +235,15 @@ def test_a_worker_waits_for_the_same_supervisor_with_its_results():
         async with worker, client:
             (future,) = await client.scatter([42])
             key = future.key
+            # What was computed since the last heartbeat was told to nobody.
+            worker.periodic_callbacks["heartbeat"].stop()
+            assert await client.submit(sum, [1, 2]) == 3
+            await until(lambda: set(worker.data) == {key}, first, worker)
             await first.close()
             async with Supervisor(**options) as second:
                 await until(lambda: worker.address in second.workers, second)
+                await worker.heartbeat()
+                assert list(second.workers) == [worker.address], "it has not left again"
                 assert {ts.key for ts in second.tasks.values()} == {key}
                 await client.close()
                 second.orphans._drop()
