@@ -174,6 +174,8 @@ def argreduction(title: str, *, largest: bool, skips_nan: bool = False) -> Calla
     ) -> Any:
         del combine_size  # Mars's width of the tree: options.split_every
         node = as_node(a)
+        if axis in (0, -1) and not node.meta.ndim:  # NumPy lets numbers have an axis
+            axis = None
         if axis is not None:
             axis = np.lib.array_utils.normalize_axis_index(axis, node.meta.ndim)
         _check(node, axis, title)

@@ -67,7 +67,9 @@ def _times(size: Size, count: int) -> Size:
 
 def repeat(a: Any, repeats: Any, axis: int | None = None) -> Any:
     """Repeat each element, as often as ``repeats`` says. See numpy.repeat."""
-    node = as_node(ravel(a) if axis is None else a)
+    node = as_node(a)
+    if axis is None or not node.chunks:  # NumPy lets numbers have an axis
+        node = as_node(ravel(node))
     axis = normalize_axis(0 if axis is None else axis, len(node.chunks))
     if np.size(repeats) == 1:
         count = operator.index(np.asarray(repeats).reshape(())[()])

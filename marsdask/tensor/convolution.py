@@ -131,6 +131,8 @@ def convolve(a: Any, v: Any, mode: Any = "full") -> Any:
 def correlate(a: Any, v: Any, mode: Any = "valid") -> Any:
     """Return the cross-correlation of two vectors. See numpy.correlate."""
     a, v = _vectors(a, v)
+    if v.dtype.kind in "cO":  # others would change their type
+        v = conj(v)
     if a.size < v.size:
-        return flip(convolve(flip(a), conj(v), mode))
-    return convolve(a, flip(conj(v)), mode)
+        return flip(convolve(flip(a), v, mode))
+    return convolve(a, flip(v), mode)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from marsdask.core.chunk import Grid
-from marsdask.core.collection import ExecutableTuple, wrap
+from marsdask.core.collection import Collection, ExecutableTuple, wrap
 from marsdask.core.node import Node
 from marsdask.core.shapes import blockwise, kernel
 from marsdask.core.types import Chunks, Sizes, UnknownShapeError, known_chunks, numbers
@@ -22,9 +22,9 @@ from .chunks import as_shape, check_device, check_order, normalize_chunks
 from .device import placed_on
 from .keywords import optional, shows, signed
 from .places import PlaceAt
-from .pointwise import Elementwise
+from .pointwise import Elementwise, cast
 from .reshape import reshape
-from .shape import view
+from .shape import broadcast_to, view
 from .sparse import tosparse
 from .waiting import waits_for_lengths
 
@@ -122,11 +122,22 @@ def zeroed(shape: Shape, starts: Shape, dtype: Any) -> Any:
     return np.zeros(shape, dtype)
 
 
+def _filled_by(fill: Any, shape: Any, dtype: Any, chunk_size: Any) -> Any:
+    """Return a tensor of the values of another one, which broadcast."""
+    node = as_node(fill)
+    if dtype is not None:
+        node = Elementwise(cast, (node,), (("dtype", np.dtype(dtype)),))
+    chunks = normalize_chunks(chunk_size, shape, node.meta.dtype)
+    return broadcast_to(node, shape, chunks=chunks)
+
+
 @shows(*EXTRAS)
 def full(
     shape: Any, fill_value: Any, dtype: Any = None, chunk_size: Any = None, **extra: Any
 ) -> Any:
     """Return a tensor filled with a scalar (or an array that broadcasts). See numpy.full."""
+    if isinstance(fill_value, Collection):
+        return _filled_by(fill_value, shape, dtype, chunks_from(chunk_size, extra))
     fill = np.asarray(fill_value)
     dtype = fill.dtype if dtype is None else np.dtype(dtype)
     if fill.ndim:

@@ -6,7 +6,6 @@ Differs from NumPy in that alone: views do not change with the tensor they were 
 from __future__ import annotations
 
 import math
-import operator
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from marsdask.core.collection import Collection, wrap
 from marsdask.core.types import UnknownShapeError, known, numbers
 
 from .base import as_node
+from .chunks import whole_number
 from .elementwise import apply, remainder
 from .fancy import placed, settle
 from .index import getitem
@@ -47,7 +47,7 @@ def _lengths(a: Any) -> tuple[int, ...]:
 def resize(a: Any, new_shape: Any) -> Any:
     """Repeat the elements to fill a shape. See numpy.resize."""
     shape = (new_shape,) if np.ndim(new_shape) == 0 else tuple(new_shape)
-    shape = tuple(map(operator.index, shape))
+    shape = tuple(map(whole_number, shape))
     if any(size < 0 for size in shape):
         raise ValueError("all elements of `new_shape` must be non-negative")
     flat = ravel(a)

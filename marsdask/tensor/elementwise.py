@@ -8,6 +8,7 @@ and fusion with its neighbours come with it.
 from __future__ import annotations
 
 import inspect
+import operator
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -353,6 +354,22 @@ def can_cast(from_: Any, to: Any, casting: Any = "safe") -> bool:
 
 def _type_of(item: Any) -> Any:
     return item.node.meta.dtype if isinstance(item, Collection) else item
+
+
+def alike(a: Any, b: Any) -> Any:
+    """Tell which elements are equal: none of types that cannot be compared, as ``==`` has it."""
+    try:
+        return equal(a, b)
+    except TypeError:
+        return wrap(apply(operator.eq, a, b))
+
+
+def unlike(a: Any, b: Any) -> Any:
+    """Tell which elements differ: all of types that cannot be compared, as ``!=`` has it."""
+    try:
+        return not_equal(a, b)
+    except TypeError:
+        return wrap(apply(operator.ne, a, b))
 
 
 def clipped(a: Any, low: Any, high: Any, **how: Any) -> Any:

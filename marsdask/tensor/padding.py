@@ -100,6 +100,8 @@ def _mirrored(node: Node, axis: int, pair: list[int], mode: Any) -> list[list[An
 def _odd(node: Node, axis: int, ends: list[list[Any]], mode: str) -> list[list[Any]]:
     """Turn reflections about the value at the edge."""
     own = length(node, axis)
+    if own == 1 and mode == "reflect":  # nothing to reflect: NumPy too repeats the edge
+        return ends
     most = own - (mode == "reflect") if own > 1 else np.inf
     for end, last in zip(ends, (False, True), strict=True):
         if any(part.shape[axis] > most for part in end):

@@ -30,10 +30,10 @@ from .base import as_node
 from .compressed import stored_sum
 from .create import full, ones_like
 from .elementwise import (
+    alike,
     apply,
     astype,
     divide,
-    equal,
     isclose,
     logical_and,
     logical_or,
@@ -287,7 +287,7 @@ def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Any:
         known_chunks((*left.chunks, *right.chunks)) and left.shape != right.shape
     ):
         return wrap(as_node(np.bool_(False)))
-    same = equal(left, right)
+    same = alike(left, right)
     if equal_nan:
         same = logical_or(same, logical_and(not_equal(left, left), not_equal(right, right)))
     return all(same)

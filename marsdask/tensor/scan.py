@@ -265,9 +265,9 @@ def scan(
 
     def lazy(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
         node = as_node(a)
-        if axis is None:
+        if axis is None or not node.meta.ndim:  # NumPy lets numbers have an axis
             node = as_node(ravel(wrap(node)))
-            axis = 0
+            axis = 0 if axis is None else axis
         axis = np.lib.array_utils.normalize_axis_index(operator.index(axis), node.meta.ndim)
         result = whole(np.ones(1, node.meta.dtype), dtype=dtype).dtype
         scanned = Scan(node, ufunc, axis, result, skips_nan, title)

@@ -79,6 +79,8 @@ def accumulated(
     ufunc: np.ufunc, array: Any, axis: int = 0, dtype: Any = None, out: Any = None
 ) -> Any:
     """Accumulate along an axis, the first unless another is given. See numpy.ufunc.accumulate."""
+    if not as_node(array).meta.ndim:
+        raise TypeError("cannot accumulate on a scalar")
     target = out[0] if isinstance(out, tuple) else out
     return _accumulation(ufunc)(array, axis, dtype, target)
 

@@ -46,7 +46,8 @@ class Flat:
                 part = flat[key]
                 new = resize(new, part.shape) if part.ndim else new[0]
             setitem(flat, key, new)
-        self.base._node = as_node(reshape(flat, self.base.shape))
+        whole = flat if self.base.ndim == 1 else reshape(flat, self.base.shape)
+        self.base._node = as_node(whole)
 
 
 def set_flat(a: Any, value: Any) -> None:

@@ -30,6 +30,13 @@ def test_equals_numpy(func: str, mode: str) -> None:
         assert_same(getattr(mt, func)(*lazy, mode), getattr(np, func)(a, v, mode))
 
 
+@pytest.mark.parametrize("func", ["convolve", "correlate"])
+def test_truth_values_stay_what_they_are(func: str) -> None:
+    """The product of two is one, and so is the sum."""
+    a, v = np.array([True, False, True, True]), np.array([True, True])
+    assert_same(getattr(mt, func)(mt.tensor(a, chunk_size=2), v), getattr(np, func)(a, v))
+
+
 @pytest.mark.parametrize("value", [np.nan, np.inf])
 def test_what_is_not_finite_stays_where_it_is(value: float) -> None:
     """Nothing outside of the vectors is multiplied by it."""

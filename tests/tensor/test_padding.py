@@ -30,6 +30,9 @@ MODES: dict[str, Any] = {
     "maximum": lambda xp, a: xp.pad(a, 1, mode="maximum", stat_length=2),
     "minimum": lambda xp, a: xp.pad(a, 1, mode="minimum"),
     "maximum of none": lambda xp, a: xp.pad(a, 1, mode="maximum", stat_length=0),
+    "odd of one infinite": lambda xp, a: xp.pad(
+        a[:1, 0] * np.inf, 1, mode="reflect", reflect_type="odd"
+    ),
     "median": lambda xp, a: xp.pad(a, 1, mode="median"),
     "linear_ramp": lambda xp, a: xp.pad(a, ((1, 2), (0, 3)), mode="linear_ramp"),
     "ramp to": lambda xp, a: xp.pad(a, 2, mode="linear_ramp", end_values=((5, -2), (0, 1))),

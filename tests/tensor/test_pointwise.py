@@ -48,6 +48,18 @@ def test_nan_is_a_constant_like_others() -> None:
     assert (x + np.nan).node is (x + np.nan).node
 
 
+#: What NumPy lets numbers have an axis for.
+OF_NUMBERS = ("argmax", "argmin", "nanargmin", "max", "cumsum", "cumprod", "nancumsum", "repeat")
+
+
+@pytest.mark.parametrize("name", OF_NUMBERS)
+@pytest.mark.parametrize("axis", [0, -1])
+def test_numbers_have_an_axis(name: str, axis: int) -> None:
+    """As in NumPy."""
+    more = (2,) if name == "repeat" else ()
+    assert_like_numpy(lambda xp, x: getattr(xp, name)(x, *more, axis=axis), (np.array(3.0), ()))
+
+
 #: What puts pieces together; NumPy keeps or changes the order of bytes, each in its own way.
 JOINING = {
     "diag": lambda xp, x: xp.diag(x, 1),

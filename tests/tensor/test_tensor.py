@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import operator
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pytest
@@ -69,6 +70,16 @@ def test_inplace_operators_keep_type_and_shape() -> None:
         tensor /= 2
     with pytest.raises(ValueError, match="output operand"):
         tensor += np.ones((4, 2, 3), int)
+
+
+@pytest.mark.parametrize("other", ["a", np.array(["a", "b", "c"]), np.datetime64(0, "s")])
+def test_types_that_cannot_be_compared(other: Any) -> None:
+    """Have no equal elements, as in NumPy; other comparisons are refused."""
+    assert_same(lazy() == other, other == ARRAY)
+    assert_same(lazy() != other, other != ARRAY)
+    assert not mt.array_equal(lazy()[0], np.array(["a", "b", "c"]))
+    with pytest.raises(TypeError, match="less"):
+        lazy() < other  # noqa: B015 - refused at the call
 
 
 def test_divmod() -> None:

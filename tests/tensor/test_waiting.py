@@ -39,6 +39,13 @@ def changed(a: Any, key: Any) -> Any:
     return a
 
 
+def changed_flat(a: Any) -> Any:
+    a = a.copy()
+    a.flat[::2] = 7
+    a.flat[-1:] = a[0]
+    return a
+
+
 OF_VECTORS: dict[str, Call] = {
     "slice": lambda a, p: a[5:9],
     "tail": lambda a, p: a[-3:],
@@ -97,6 +104,7 @@ OF_VECTORS: dict[str, Call] = {
     "with an array": lambda a, p: a + np.arange(N),
     "ones_like": lambda a, p: p.ones_like(a),
     "full_like": lambda a, p: p.full_like(a, 3),
+    "full_like an element": lambda a, p: p.full_like(a, a[-1]),
     "zeros_like": lambda a, p: p.zeros_like(a),
     "broadcast_to": lambda a, p: p.broadcast_to(a, (3, N)),
     "broadcast_arrays": lambda a, p: p.broadcast_arrays(a, a[None])[0],
@@ -127,6 +135,7 @@ OF_VECTORS: dict[str, Call] = {
     "set last": lambda a, p: changed(a, -1),
     "set points": lambda a, p: changed(a, [0, 2]),
     "set mask": lambda a, p: changed(a, a > 1),
+    "set flat": lambda a, p: changed_flat(a),
     "compress": lambda a, p: p.compress([True, False, True], a),
     "block": lambda a, p: p.block([[a], [a]]),
     "len": lambda a, p: np.asarray(len(a)),
