@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import logging
 import os
 import signal
@@ -29,6 +30,9 @@ logger = logging.getLogger(__name__)
 
 #: Seconds for moving to other workers what only these have, and for their processes to end.
 DRAIN, CLOSE = 3.5, 4.0
+
+#: What the system says of an address that a process cannot have.
+_UNBOUND = (errno.EADDRINUSE, errno.EADDRNOTAVAIL, errno.EACCES)
 
 #: Why a worker ends that would go on with another supervisor.
 _LOST = (
@@ -67,7 +71,16 @@ class WorkerService:
             os.environ.setdefault(name, "1")
         self.cores = cores
         self.host = Host.start(self.resources.processes, self.resources.memory)
-        await self._join()
+        try:
+            await self._join()
+        except RuntimeError as error:  # distributed's, whatever kept a process from starting
+            cause = _root(error)
+            if not isinstance(cause, OSError) or cause.errno not in _UNBOUND:
+                raise
+            where = f"{self.settings.host}, ports {', '.join(map(str, self.settings.ports))}"
+            raise ConfigError(
+                f"cannot listen at {where} ({cause}); choose others with -H, -p or -e"
+            ) from error
 
     async def _join(self) -> None:
         named, security = self._known, self.settings.security
@@ -148,6 +161,13 @@ class WorkerService:
         except Exception as error:  # noqa: BLE001 - nothing may keep the processes from ending
             why = "there was no time" if isinstance(error, TimeoutError) else error
             logger.warning("leaving without having moved all results to other workers: %s", why)
+
+
+def _root(error: BaseException) -> BaseException:
+    """Return what an error was caused by in the first place."""
+    while error.__cause__ is not None:
+        error = error.__cause__
+    return error
 
 
 def memory_config(resources: Resources) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """What each worker process is started with."""
 
 import asyncio
+import errno
 from argparse import Namespace
 from types import SimpleNamespace
 from typing import Any
@@ -11,6 +12,7 @@ from distributed import Security
 from marsdask.scheduler.cli import discovery, reach, worker
 from marsdask.scheduler.cli.resources import Resources
 from marsdask.scheduler.cli.settings import Settings
+from marsdask.scheduler.cli.sizes import ConfigError
 from marsdask.scheduler.cli.worker import memory_config, worker_options
 
 
@@ -129,6 +131,34 @@ def test_whoever_has_lost_the_supervisor_looks_for_it_again(reason):
     service._join = join
     assert asyncio.run(service.finished()) == 0
     assert service._nannies[0].reason != reason
+
+
+@pytest.mark.parametrize(
+    ("cause", "expected"),
+    [
+        (OSError(errno.EADDRINUSE, "in use"), (ConfigError, r"ports 7003 .*in use.*-p")),
+        (OSError(errno.ENOSPC, "full"), (RuntimeError, "failed to start")),
+        (KeyError("other"), (RuntimeError, "failed to start")),
+    ],
+)
+def test_a_taken_port(cause, expected, monkeypatch):
+    """The command says which it is and what to change; other failures are what they are."""
+
+    async def join():
+        try:
+            raise RuntimeError("worker failed to start") from cause
+        except RuntimeError as error:
+            raise RuntimeError("nanny failed to start") from error
+
+    monkeypatch.setattr(worker.binding, "POOL_VARIABLES", ())
+    monkeypatch.setattr(worker.Host, "start", lambda *args: None)
+    resources, _ = options()
+    service: Any = object.__new__(worker.WorkerService)
+    given = Namespace(no_bind_cpu=True)
+    service.settings = Settings("0.0.0.0", [7003], None, [], Security(), given)
+    service.resources, service._join = resources, join
+    with pytest.raises(expected[0], match=expected[1]):
+        asyncio.run(service.start())
 
 
 @pytest.mark.parametrize("error", [ValueError("on purpose"), TimeoutError()])
