@@ -14,6 +14,8 @@ from marsdask.scheduler.cli.resources import Resources
 from marsdask.scheduler.cli.settings import Settings
 from marsdask.scheduler.cli.sizes import ConfigError
 from marsdask.scheduler.cli.worker import memory_config, worker_options
+from marsdask.scheduler.worker import binding
+from marsdask.scheduler.worker.host import Host
 
 
 def options(ports=(7003,), cores=(0, 1, 2), devices=None, **given):
@@ -150,8 +152,8 @@ def test_a_taken_port(cause, expected, monkeypatch):
         except RuntimeError as error:
             raise RuntimeError("nanny failed to start") from error
 
-    monkeypatch.setattr(worker.binding, "POOL_VARIABLES", ())
-    monkeypatch.setattr(worker.Host, "start", lambda *args: None)
+    monkeypatch.setattr(binding, "POOL_VARIABLES", ())
+    monkeypatch.setattr(Host, "start", lambda *args: None)
     resources, _ = options()
     service: Any = object.__new__(worker.WorkerService)
     given = Namespace(no_bind_cpu=True)
