@@ -15,10 +15,10 @@ from marsdask.core.node import Node
 from marsdask.core.shapes import blockwise, kernel, map_blocks, tree
 from marsdask.core.types import Chunks, Index, shape_of
 
+from .assigned import assign
 from .base import as_node, empty
 from .foreign import as_array
 from .places import CornerAt
-from .pointwise import assign
 from .rechunk import resolved
 
 #: The value, its flat position along the reduced axes, and whether it is not nan.

@@ -1,21 +1,23 @@
-"""What the nodes of assignment share: which part of each chunk is assigned to, and what to it."""
+"""Assignment, to a whole tensor or a part along its axes, and what other nodes share with it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from marsdask.core.chunk import Grid
+from marsdask.core.chunk import Grid, Look
+from marsdask.core.collection import Collection, wrap
 from marsdask.core.node import Node
-from marsdask.core.shapes import Axes, Via
-from marsdask.core.types import Chunks, Index, Sizes, numbers
+from marsdask.core.shapes import Axes, Via, blockwise, kernel
+from marsdask.core.types import Chunks, Index, Sizes, known, numbers
 
 from .chunks import is_one
-from .rechunk import recut
+from .pointwise import Elementwise, cast
+from .rechunk import recut, resolved
 from .shape import whole
 from .slicing import EVERYTHING, AxisCut, Taken, cut_axis, settle
 
@@ -122,3 +124,77 @@ def cuts_of(a: Grid, taken: Sequence[Taken]) -> list[AxisCut | None]:
         None if part == EVERYTHING else cut_axis(numbers(sizes), settle(part, numbers(sizes), axis))
         for axis, (sizes, part) in enumerate(zip(a.chunks, taken, strict=True))
     ]
+
+
+@kernel(scratch=0.0)
+def put(block: Any, value: Any, key: tuple[slice, ...] | None) -> Any:
+    """Return a copy of a block with a part assigned to."""
+    if key is None:
+        return block
+    out = writable(block)
+    out[key] = value
+    return out
+
+
+@dataclass(frozen=True, eq=False)
+class SetSlice(Assigned):
+    """An array with one part replaced; the value has its axes, of length one where it repeats."""
+
+    taken: tuple[Taken, ...]
+
+    def tile(self, a: Grid, value: Grid) -> Generator[Look, Any, Grid]:
+        a, value = yield from _comparable(a, value, self.taken)
+        cuts = cuts_of(a, self.taken)
+        own = tuple(range(a.ndim))
+        value, edges = spread_over(a, value, cuts, own)
+        inputs = [(a, own), (value, edges)]
+        return blockwise(put, inputs, chunks=a.chunks, meta=a.meta, varying=keys_of(cuts))
+
+
+def _comparable(
+    a: Grid, value: Grid, taken: Sequence[Taken]
+) -> Generator[Look, Any, tuple[Grid, Grid]]:
+    """Look at sizes that are unknown unless nothing depends on them."""
+    for axis, part in enumerate(taken):
+        sizes = value.chunks[axis]
+        same = part == EVERYTHING and sizes in ((1,), a.chunks[axis])
+        if not same and not (known(sizes) and known(a.chunks[axis])):
+            a, value = yield from resolved(a, value)
+            break
+    return a, value
+
+
+def assign(target: Any, node: Node, casting: Any = "same_kind") -> Any:
+    """Make ``target`` hold what ``node`` computes, in the target's type; return it.
+
+    This is what ``out=`` and in-place operators mean here: expressions made from ``target`` before
+    keep its old value.
+    """
+    if not isinstance(target, Collection):
+        raise TypeError("out= takes a tensor; to fill an array, assign the result of compute()")
+    old = target.node
+    fits = node.shape == old.shape
+    if not fits and not _may_fit(node.shape, old.shape):
+        raise ValueError(
+            f"non-broadcastable output operand with shape {old.shape} doesn't match the "
+            f"broadcast shape {node.shape}"
+        )
+    if node.meta.dtype != old.meta.dtype:
+        if not np.can_cast(node.meta.dtype, old.meta.dtype, casting):
+            raise TypeError(
+                f"Cannot cast output from {node.meta.dtype!r} to {old.meta.dtype!r} "
+                f"with casting rule {casting!r}"
+            )
+        node = Elementwise(cast, (node,), (("dtype", old.meta.dtype),))
+    if not fits:  # its lengths are compared once they are known
+        node = SetSlice(old, node, (EVERYTHING,) * len(old.chunks))
+    target._node = wrap(node).node
+    return target
+
+
+def _may_fit(shape: Sequence[Any], target: Sequence[Any]) -> bool:
+    """Tell whether shapes may turn out to be one."""
+    if len(shape) != len(target):
+        return False
+    pairs = zip(shape, target, strict=True)
+    return all(pair[0] == pair[1] or not known(pair) for pair in pairs)

@@ -15,9 +15,9 @@ from marsdask.core.node import Node
 from marsdask.core.shapes import Axes, blockwise, kernel, map_blocks
 from marsdask.core.types import Chunks, Index
 
+from .assigned import assign
 from .base import as_node, empty
 from .elementwise import isnan, less_equal, logical_or, subtract, where
-from .pointwise import assign
 from .reshape import ravel
 from .scan import cumsum
 from .shape import normalize_axis

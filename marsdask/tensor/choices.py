@@ -10,10 +10,10 @@ import numpy as np
 from marsdask.core.collection import Collection, wrap
 from marsdask.core.shapes import kernel
 
+from .assigned import assign
 from .base import as_node
 from .elementwise import apply
 from .mapblocks import map_blocks
-from .pointwise import assign
 
 
 def _several(arrays: Any) -> list[Any]:

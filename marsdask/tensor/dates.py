@@ -9,8 +9,8 @@ import numpy as np
 
 from marsdask.core.collection import wrap
 
+from .assigned import assign
 from .elementwise import apply
-from .pointwise import assign
 
 
 def _calendar(weekmask: Any, holidays: Any, busdaycal: Any) -> dict[str, Any]:

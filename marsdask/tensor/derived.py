@@ -11,6 +11,7 @@ from marsdask.core.collection import Collection, ExecutableTuple, wrap
 from marsdask.core.node import Node
 from marsdask.core.types import numbers
 
+from .assigned import assign
 from .base import as_node
 from .chunks import check_order
 from .data import array
@@ -29,7 +30,6 @@ from .elementwise import (
 )
 from .join import concatenate, length, part
 from .linalg import dot
-from .pointwise import assign
 from .reduce import all as all_true
 from .reduce import average, mean
 from .reduce import sum as total

@@ -14,6 +14,7 @@ from marsdask.core.collection import wrap
 from marsdask.core.types import numbers
 
 from . import reduce
+from .assigned import assign
 from .base import as_node
 from .elementwise import (
     absolute,
@@ -31,7 +32,7 @@ from .elementwise import (
 )
 from .elementwise import where as choose
 from .keywords import signed
-from .pointwise import assign, masks_among
+from .pointwise import masks_among
 from .shape import broadcast_to, normalize_axes
 from .waiting import waits_for_lengths
 

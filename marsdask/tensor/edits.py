@@ -13,13 +13,14 @@ import numpy as np
 from marsdask.core.collection import Collection, wrap
 from marsdask.core.types import UnknownShapeError, known, numbers
 
+from .assigned import assign
 from .base import as_node
 from .chunks import whole_number
 from .elementwise import apply, remainder
 from .fancy import placed, settle
 from .index import getitem
 from .join import concatenate, length
-from .pointwise import assign, cast
+from .pointwise import cast
 from .reshape import ravel, reshape
 from .scan import cumsum
 from .scatter import SetAlong

@@ -19,11 +19,11 @@ import numpy as np
 from marsdask.core.collection import Collection, ExecutableTuple, wrap
 from marsdask.core.node import Node, Part
 
+from .assigned import assign
 from .chunks import check_device
 from .pointwise import (
     Elementwise,
     Several,
-    assign,
     boolean,
     cast,
     masked,

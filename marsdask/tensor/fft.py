@@ -16,10 +16,10 @@ from marsdask.core.node import Node
 from marsdask.core.shapes import kernel, map_blocks
 from marsdask.core.types import Chunks, Size, numbers, shape_of
 
+from .assigned import assign
 from .base import as_node
 from .device import placed_on
 from .join import roll
-from .pointwise import assign
 from .rechunk import recut, resolved
 from .sort import whole_lanes
 from .waiting import waits_for_lengths

@@ -17,9 +17,9 @@ from marsdask.core.node import Node
 from marsdask.core.shapes import Cost, Grouped, blockwise, map_blocks
 from marsdask.core.types import Chunks, Index
 
+from .assigned import assign
 from .base import as_node, empty
 from .blockwise import nest
-from .pointwise import assign
 from .rechunk import aligned
 from .shape import broadcast_to, normalize_axes
 

@@ -14,13 +14,13 @@ from marsdask.core.node import Node
 from marsdask.core.types import Size, Unknown, UnknownShapeError, known
 
 from . import base
+from .assigned import assign
 from .base import as_node
 from .create import spread
 from .elements import element
 from .elementwise import apply, astype
 from .fancy import Take, TakeBy, placed, settle
 from .masks import ArgWhere, Filter, check_fit, column
-from .pointwise import assign
 from .reshape import ravel, reshape
 from .shape import broadcast_to, normalize_axis, view
 from .slicing import EVERYTHING, Slice, Taken

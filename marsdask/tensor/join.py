@@ -17,11 +17,12 @@ from marsdask.core.node import Node
 from marsdask.core.shapes import map_blocks
 from marsdask.core.types import Chunks, Sizes, UnknownShapeError, known
 
+from .assigned import assign
 from .base import as_node, empty_like_kind
 from .chunks import common_sizes
 from .compressed import is_sparse
 from .index import getitem
-from .pointwise import assign, cast
+from .pointwise import cast
 from .rechunk import aligned_axes, joined
 from .reshape import ravel, reshape
 from .shape import expand_dims, normalize_axes, normalize_axis, transpose, view

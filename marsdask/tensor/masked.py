@@ -21,9 +21,10 @@ from marsdask.core.shapes import Cost
 from marsdask.core.types import Index
 
 from . import elementwise, setitem
+from .assigned import assign
 from .base import as_node, empty
 from .blocks import assemble
-from .pointwise import Elementwise, assign, operands
+from .pointwise import Elementwise, operands
 from .rechunk import aligned
 from .tensor import Tensor
 

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from marsdask.core.chunk import Grid
-from marsdask.core.collection import Collection, wrap
+from marsdask.core.collection import Collection
 from marsdask.core.node import Node
 from marsdask.core.shapes import kernel, map_blocks
 from marsdask.core.types import Chunks
@@ -334,28 +334,3 @@ def native(node: Node) -> Node:
     if dtype.isnative:
         return node
     return Elementwise(cast, (node,), (("dtype", dtype.newbyteorder("=")),))
-
-
-def assign(target: Any, node: Node, casting: Any = "same_kind") -> Any:
-    """Make ``target`` hold what ``node`` computes, in the target's type; return it.
-
-    This is what ``out=`` and in-place operators mean here: expressions made from ``target`` before
-    keep its old value.
-    """
-    if not isinstance(target, Collection):
-        raise TypeError("out= takes a tensor; to fill an array, assign the result of compute()")
-    old = target.node
-    if node.shape != old.shape:
-        raise ValueError(
-            f"non-broadcastable output operand with shape {old.shape} doesn't match the "
-            f"broadcast shape {node.shape}"
-        )
-    if node.meta.dtype != old.meta.dtype:
-        if not np.can_cast(node.meta.dtype, old.meta.dtype, casting):
-            raise TypeError(
-                f"Cannot cast output from {node.meta.dtype!r} to {old.meta.dtype!r} "
-                f"with casting rule {casting!r}"
-            )
-        node = Elementwise(cast, (node,), (("dtype", old.meta.dtype),))
-    target._node = wrap(node).node
-    return target

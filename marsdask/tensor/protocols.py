@@ -16,12 +16,12 @@ from marsdask.core.collection import Collection, wrap
 from marsdask.core.types import Unknown
 
 from . import reduce
+from .assigned import assign
 from .chunks import check_device
 from .compressed import dense, is_sparse
 from .elements import rows
 from .elementwise import apply, elementwise, sqrt, square
 from .exchange import is_dask_array
-from .pointwise import assign
 from .ufuncs import call_method
 
 _OURS = (np.ndarray, np.generic, numbers.Number, str, bytes, list, tuple)

@@ -25,10 +25,10 @@ from marsdask.core.shapes import blockwise, gather, kernel, map_blocks
 from marsdask.core.types import Chunks, numbers, shape_of
 from marsdask.scheduler.base import ChunkInfo
 
+from .assigned import assign
 from .base import as_node
 from .brackets import Bracket, bracket, collect, counted, interpolated, sample
 from .foreign import as_array
-from .pointwise import assign
 from .ranks import METHODS, MIDDLE, wanted_ranks
 from .rechunk import recut, resolved
 from .reduce import along

@@ -26,6 +26,7 @@ from marsdask.core.node import Node
 from marsdask.core.types import known_chunks, numbers
 
 from . import partials
+from .assigned import assign
 from .base import as_node
 from .compressed import stored_sum
 from .create import full, ones_like
@@ -41,7 +42,7 @@ from .elementwise import (
     not_equal,
 )
 from .keywords import optional, signed
-from .pointwise import assign, boolean, masks_among, operand
+from .pointwise import boolean, masks_among, operand
 from .recipes import Axis, Recipe
 from .reduction import Reduction, Wanted
 from .shape import view

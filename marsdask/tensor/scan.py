@@ -21,12 +21,12 @@ from marsdask.core.node import Node
 from marsdask.core.shapes import PartAt, blockwise, kernel, map_blocks
 from marsdask.core.types import Chunks, Index, numbers
 
+from .assigned import assign
 from .base import as_node, empty
 from .create import full
 from .deferred import Deferred, Tile
 from .foreign import as_array, is_foreign
 from .join import concatenate
-from .pointwise import assign
 from .reshape import ravel
 from .scratch import lined_up
 from .shape import normalize_axis

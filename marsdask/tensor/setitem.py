@@ -15,11 +15,11 @@ import numpy as np
 from marsdask.core.chunk import Grid, Look
 from marsdask.core.collection import wrap
 from marsdask.core.node import Node
-from marsdask.core.shapes import blockwise, kernel
+from marsdask.core.shapes import blockwise
 from marsdask.core.tokens import token
 from marsdask.core.types import Unknown, known, numbers, shape_of
 
-from .assigned import Assigned, check_length, cuts_of, keys_of, spread_over, writable
+from .assigned import Assigned, SetSlice, check_length, writable
 from .base import Literal, as_node
 from .elementwise import apply
 from .index import Item, parse, points_of, together
@@ -104,44 +104,6 @@ def _length(node: Node, item: Item) -> Any:
     if item.value == EVERYTHING:
         return node.shape[item.axis]
     return Unknown("selected")
-
-
-@kernel(scratch=0.0)
-def put(block: Any, value: Any, key: tuple[slice, ...] | None) -> Any:
-    """Return a copy of a block with a part assigned to."""
-    if key is None:
-        return block
-    out = writable(block)
-    out[key] = value
-    return out
-
-
-@dataclass(frozen=True, eq=False)
-class SetSlice(Assigned):
-    """An array with one part replaced; the value has its axes, of length one where it repeats."""
-
-    taken: tuple[Taken, ...]
-
-    def tile(self, a: Grid, value: Grid) -> Generator[Look, Any, Grid]:
-        a, value = yield from _comparable(a, value, self.taken)
-        cuts = cuts_of(a, self.taken)
-        own = tuple(range(a.ndim))
-        value, edges = spread_over(a, value, cuts, own)
-        inputs = [(a, own), (value, edges)]
-        return blockwise(put, inputs, chunks=a.chunks, meta=a.meta, varying=keys_of(cuts))
-
-
-def _comparable(
-    a: Grid, value: Grid, taken: Sequence[Taken]
-) -> Generator[Look, Any, tuple[Grid, Grid]]:
-    """Look at sizes that are unknown unless nothing depends on them."""
-    for axis, part in enumerate(taken):
-        sizes = value.chunks[axis]
-        same = part == EVERYTHING and sizes in ((1,), a.chunks[axis])
-        if not same and not (known(sizes) and known(a.chunks[axis])):
-            a, value = yield from resolved(a, value)
-            break
-    return a, value
 
 
 def put_where(block: Any, mask: Any, value: Any) -> Any:

@@ -28,11 +28,12 @@ from marsdask.core.types import Chunks, numbers, shape_of
 from marsdask.scheduler.base import SAMPLE_LIMIT
 
 from .arrange import take_along_axis
+from .assigned import assign
 from .base import as_node
 from .elementwise import astype
 from .join import flip, length
 from .places import SpanAt
-from .pointwise import assign, native
+from .pointwise import native
 from .rechunk import recut, resolved
 from .waiting import waits_for_lengths
 

@@ -12,9 +12,9 @@ from marsdask.core.collection import wrap
 
 from . import elementwise as functions
 from . import reduce, scan, segments
+from .assigned import assign
 from .base import as_node
 from .elementwise import elementwise
-from .pointwise import assign
 from .updates import at
 
 #: Reductions that have a name of their own, and do better than their ufunc alone.

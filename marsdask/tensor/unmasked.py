@@ -12,6 +12,7 @@ from marsdask.core.collection import wrap
 from . import elementwise, masks, reduce, scan
 from .argreduce import argmax as plain_argmax
 from .argreduce import argmin as plain_argmin
+from .assigned import assign
 from .base import as_node
 from .elementwise import logical_not, subtract
 from .linalg import dot as plain_dot
@@ -24,7 +25,6 @@ from .masked import (
     has_mask,
     with_mask,
 )
-from .pointwise import assign
 from .quantile import nanmedian
 from .sort import sort as plain_sort
 

@@ -10,12 +10,12 @@ import numpy as np
 from marsdask.core.collection import Collection, wrap
 from marsdask.core.shapes import kernel
 
+from .assigned import assign
 from .base import as_node
 from .edits import place, resize
 from .elementwise import apply
 from .join import length
 from .mapblocks import map_blocks
-from .pointwise import assign
 from .rechunk import rechunk
 from .reshape import ravel, reshape
 from .setitem import setitem

@@ -11,9 +11,9 @@ import numpy as np
 
 from marsdask.core.collection import wrap
 from marsdask.core.types import numbers
+from marsdask.tensor.assigned import assign
 from marsdask.tensor.base import as_node
 from marsdask.tensor.create import eye
-from marsdask.tensor.pointwise import assign
 from marsdask.tensor.reshape import reshape
 from marsdask.tensor.shape import broadcast_to, moveaxis
 from marsdask.tensor.waiting import waits_for_lengths

@@ -12,12 +12,12 @@ from marsdask.core.collection import wrap
 from marsdask.core.node import Node
 from marsdask.core.types import Size, Unknown, numbers
 from marsdask.tensor.arrange import diagonal, trace
+from marsdask.tensor.assigned import assign
 from marsdask.tensor.base import as_node
 from marsdask.tensor.chunks import check_order
 from marsdask.tensor.compressed import is_sparse
 from marsdask.tensor.elementwise import astype
 from marsdask.tensor.keywords import shows
-from marsdask.tensor.pointwise import assign
 from marsdask.tensor.reshape import ravel
 from marsdask.tensor.shape import expand_dims, moveaxis, squeeze
 from marsdask.tensor.sparse import todense, tosparse

@@ -15,12 +15,13 @@ from marsdask.core.config import options
 from marsdask.core.node import Node
 from marsdask.core.types import Chunks, numbers
 from marsdask.tensor.arrange import take_along_axis
+from marsdask.tensor.assigned import assign
 from marsdask.tensor.base import as_node
 from marsdask.tensor.chunks import as_shape, normalize_chunks
 from marsdask.tensor.device import placed_on
 from marsdask.tensor.elementwise import divide, multiply
 from marsdask.tensor.index import take
-from marsdask.tensor.pointwise import Elementwise, assign
+from marsdask.tensor.pointwise import Elementwise
 from marsdask.tensor.shape import normalize_axis
 from marsdask.tensor.sort import argsort
 from marsdask.tensor.sparse import tosparse

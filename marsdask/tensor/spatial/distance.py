@@ -27,6 +27,7 @@ from marsdask.core.types import (
     shape_of,
     upper,
 )
+from marsdask.tensor.assigned import assign
 from marsdask.tensor.base import as_node, empty
 from marsdask.tensor.chunks import regular
 from marsdask.tensor.derived import cov
@@ -34,7 +35,6 @@ from marsdask.tensor.elementwise import astype
 from marsdask.tensor.join import concatenate
 from marsdask.tensor.linalg import inv
 from marsdask.tensor.places import StartAt
-from marsdask.tensor.pointwise import assign
 from marsdask.tensor.rechunk import recut, resolved
 from marsdask.tensor.reduce import all as all_true
 from marsdask.tensor.reduce import var
