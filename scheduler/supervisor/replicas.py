@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from distributed import active_memory_manager
 from distributed.active_memory_manager import (
     ActiveMemoryManagerExtension,
-    ReduceReplicas,
     Suggestion,
     SuggestionGenerator,
 )
@@ -20,7 +20,7 @@ from ..storage.shared import SHARE_FROM
 _SHORT = 0.5
 
 
-class ReduceCopies(ReduceReplicas):
+class ReduceReplicas(active_memory_manager.ReduceReplicas):
     """Drops replicas that somebody's memory is freed by: workers of one place share theirs."""
 
     def run(self) -> SuggestionGenerator:
@@ -63,6 +63,6 @@ class MarsMemoryManager(ActiveMemoryManagerExtension):
 def keep_shared(manager: Any) -> None:
     """Replace distributed's policy in a scheduler's active memory manager, where it has it."""
     for policy in list(manager.policies):
-        if type(policy) is ReduceReplicas:
+        if type(policy) is active_memory_manager.ReduceReplicas:
             manager.policies.remove(policy)
-            manager.add_policy(ReduceCopies())
+            manager.add_policy(ReduceReplicas())

@@ -204,6 +204,9 @@ class Supervisor(PlacingScheduler):
         assert self.web is not None
         return f"{self.web[0]}:{self.http_server.port}"
 
+    def __repr__(self) -> str:
+        return super().__repr__().replace(type(self).__name__, "Scheduler", 1)
+
     def identity(self, n_workers: int = -1) -> dict[str, Any]:
         """Return what a scheduler says of itself, and what it is besides one."""
         found: dict[str, Any] = super().identity(n_workers)

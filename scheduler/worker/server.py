@@ -264,6 +264,9 @@ class MarsWorker(FollowingWorker):
             _, port = get_address_host_port(listener.contact_address)
             self.contact_address = self._address = f"{listener.prefix}{self.advertise}:{port}"
 
+    def __repr__(self) -> str:
+        return super().__repr__().replace(type(self).__name__, "Worker", 1)  # as logs have it
+
     def handle_stimulus(self, *stims: StateMachineEvent) -> None:
         """Handle events; where one fails distributed closes the worker a moment later.
 

@@ -14,6 +14,11 @@ from tests.cluster.loop import HOST, cluster, run
 from tests.scheduler.web.pages import Visitor
 
 
+def name_of(dask_worker):
+    """Say what a worker calls itself."""
+    return repr(dask_worker)
+
+
 @pytest.mark.parametrize("scheduler", [distributed.Scheduler, Supervisor])
 @pytest.mark.parametrize("worker", [distributed.Worker, MarsWorker])
 def test_every_pair_computes(scheduler, worker):
@@ -25,6 +30,9 @@ def test_every_pair_computes(scheduler, worker):
             assert await client.compute((x * x).sum()) == 332833500
             assert server.identity()["type"] == "Scheduler"
             assert server.id.startswith("Scheduler-")
+            assert repr(server).startswith("<Scheduler 'tcp://")
+            told = await client.run(name_of)
+            assert all(text.startswith("<Worker 'tcp://") for text in told.values())
 
     run(main)
 
