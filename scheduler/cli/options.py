@@ -166,7 +166,7 @@ WEB = (
 )
 
 WORKER = (
-    _supervisors(f"{_FOUND}, and no other when that is gone)"),
+    _supervisors(f"{_FOUND}, or when that is gone the one begun then)"),
     Option(
         "--death-timeout",
         "SECONDS",

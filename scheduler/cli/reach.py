@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from distributed.security import Security
 
@@ -46,13 +46,18 @@ async def active_supervisor(
     security: Security,
     patience: float | None = None,
     role: str = "worker",
+    others: Callable[[], Sequence[str]] = tuple,
 ) -> str:
-    """Return the address of the one that is reachable and active, waiting until one is."""
+    """Return the address of the one that is reachable and active, waiting until one is.
+
+    ``others`` is asked each time which may have come besides.
+    """
     deadline = None if patience is None else time.monotonic() + patience
     arguments = security.get_connection_args(role)
     pause, silent = _PAUSES[0], True
     while True:
-        found = await leader([with_scheme(one, security) for one in endpoints], arguments)
+        asked = dict.fromkeys(with_scheme(one, security) for one in (*endpoints, *others()))
+        found = await leader(list(asked), arguments)
         if found is not None:
             return found.address
         if deadline is not None and time.monotonic() >= deadline:

@@ -20,7 +20,7 @@ from ..standing import identify, with_scheme
 from ..versions import check, versions
 from ..worker import MarsNanny, binding
 from ..worker.host import Host
-from . import reach
+from . import discovery, reach
 from .resources import HARD, SOFT, Resources, resolve
 from .serve import CLEAN, FAILED, serve
 from .settings import Settings, read
@@ -53,6 +53,7 @@ class WorkerService:
         self._claims = contextlib.ExitStack()
         self._nannies: list[MarsNanny] = []
         self._known = settings.supervisors
+        self._strangers: set[str] | None = None
         timeout = settings.given.death_timeout
         self.death_timeout = None if timeout is None else parse_number("--death-timeout", timeout)
         dask.config.set(self.resources.config | memory_config(self.resources))
@@ -83,21 +84,37 @@ class WorkerService:
             ) from error
 
     async def _join(self) -> None:
-        named, security = self._known, self.settings.security
-        endpoints = await reach.endpoints(named, security)
-        address = await reach.active_supervisor(endpoints, security, self.death_timeout)
+        named, security = self.settings.supervisors, self.settings.security
+        known = self._known or await reach.endpoints(named, security)
+        address = await reach.active_supervisor(
+            known, security, self.death_timeout, others=self._begun
+        )
         if not named:
             logger.info("joining the supervisor at %s, which runs on this host", address)
         self.address = address
         told = await self._greet()
-        # Others that this host happens to run are another cluster's, also when this one is gone.
         self._known = known = named or told.get("supervisors") or [address]
+        if self._strangers is None:
+            here = {with_scheme(one, security) for one in discovery.on_this_host()}
+            self._strangers = here - {with_scheme(one, security) for one in (address, *known)}
         self._nannies = [
             MarsNanny(address, supervisors=[with_scheme(one, security) for one in known], **options)
             for options in worker_options(self.settings, self.resources, self.cores, self.host)
         ]
         await asyncio.gather(*self._nannies)
         print(f"Mars Worker started at {self.endpoint}", flush=True)  # noqa: T201
+
+    def _begun(self) -> list[str]:
+        """Return the one supervisor that this host has begun to run since, on whatever port.
+
+        Those that ran beside the first one are other clusters'; of several nobody knows whose.
+        """
+        if self.settings.supervisors or self._strangers is None:
+            return []
+        security = self.settings.security
+        here = [with_scheme(one, security) for one in discovery.on_this_host()]
+        begun = [one for one in here if one not in self._strangers]
+        return begun if len(begun) == 1 else []
 
     async def _greet(self) -> dict[str, Any]:
         """Return what a supervisor says of itself; refuse one of versions too far from these."""

@@ -208,6 +208,9 @@ class FollowingWorker(distributed.Worker):
         try:
             await self._register_with_scheduler()
             await self._tell_nanny()
+        except NoSupervisor as error:
+            logger.error("%s: this process ends", error)  # noqa: TRY400 - its traceback says no more
+            await self.close(reason=_LOST)
         except Exception:
             logger.exception("found no supervisor to go on with")
             await self.close(reason=_LOST)

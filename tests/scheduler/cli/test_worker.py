@@ -73,9 +73,9 @@ def test_limits_are_mars_limits():
     assert memory_config(resources)["marsdask.shared.limit"] == 50
 
 
-def test_the_supervisor_of_another_cluster_is_not_joined(monkeypatch):
-    """Who has found one waits for that one when it is gone, whoever this host runs by then."""
-    here = ["tcp://here:1"]
+def test_who_has_lost_its_supervisor_joins_what_begins_then(monkeypatch):
+    """That is the same one on another port; what ran beside it before is another cluster's."""
+    here = ["here:1", "other:2"]
     joined = []
 
     class Nanny:
@@ -87,27 +87,33 @@ def test_the_supervisor_of_another_cluster_is_not_joined(monkeypatch):
         def __await__(self):
             return iter(())
 
-    async def active(endpoints, security, patience):
-        return endpoints[0]
+    async def endpoints(named, security):
+        return here[:1]
+
+    async def answer(known, security, patience, *, others):
+        return (*others(), *known)[0]
 
     async def greet():
         return {}
 
     async def main():
-        await service._join()
-        here[:] = ["tcp://other:2"]
-        await service._join()
+        for found in (["here:1", "other:2"], ["other:2"], ["other:2", "a:3", "b:4"], ["new:5"]):
+            here[:] = found
+            await service._join()
 
     service: Any = object.__new__(worker.WorkerService)
-    service.settings = SimpleNamespace(security=Security())
-    vars(service).update(resources=None, cores=None, host=None, death_timeout=None, _known=[])
+    service.settings = SimpleNamespace(security=Security(), supervisors=[])
+    vars(service).update(resources=None, cores=None, host=None, death_timeout=None)
+    vars(service).update(_known=[], _strangers=None)
     monkeypatch.setattr(service, "_greet", greet)
     monkeypatch.setattr(worker, "MarsNanny", Nanny)
     monkeypatch.setattr(worker, "worker_options", lambda *args: [{}])
     monkeypatch.setattr(discovery, "on_this_host", lambda: here)
-    monkeypatch.setattr(reach, "active_supervisor", active)
+    monkeypatch.setattr(reach, "endpoints", endpoints)
+    monkeypatch.setattr(reach, "active_supervisor", answer)
     asyncio.run(main())
-    assert joined == 2 * [("tcp://here:1", ["tcp://here:1"])]
+    assert [address for address, _ in joined] == ["here:1", "here:1", "here:1", "tcp://new:5"]
+    assert joined[-1] == ("tcp://new:5", ["tcp://new:5"])
 
 
 @pytest.mark.parametrize("reason", worker._LOST)
