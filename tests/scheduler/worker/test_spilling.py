@@ -47,6 +47,14 @@ def spilling(data, tmp_path, threads=2):
     return spilling, directories
 
 
+async def begun(moves, disk):
+    """Begin to free memory of a result ``x``, which is being written when this returns."""
+    moves.data["x"] = np.ones(MIB // 8)
+    freeing = asyncio.create_task(moves.free(MIB))
+    await asyncio.to_thread(disk.started.acquire)
+    return freeing
+
+
 def test_the_loop_goes_on(data, tmp_path):
     """Storing too much returns at once; several threads move what was used least recently."""
 
@@ -137,9 +145,7 @@ def test_a_result_deleted_while_it_is_written(data, tmp_path):
 
     async def main():
         moves, disk = spilling(data, tmp_path)
-        data["x"] = np.ones(MIB // 8)
-        freeing = asyncio.create_task(moves.free(MIB))
-        await asyncio.to_thread(disk.started.acquire)
+        freeing = await begun(moves, disk)
         del data["x"]
         disk.go.set()
         assert await freeing == 0
@@ -177,9 +183,7 @@ def test_who_wants_room_waits_for_what_is_being_written(data, tmp_path, monkeypa
 
     async def main():
         moves, disk = spilling(data, tmp_path)
-        data["x"] = np.ones(MIB // 8)
-        freeing = asyncio.create_task(moves.free(MIB))
-        await asyncio.to_thread(disk.started.acquire)
+        freeing = await begun(moves, disk)
 
         victims = moves._victims
 
@@ -202,9 +206,7 @@ def test_a_result_replaced_while_it_is_written(data, tmp_path):
 
     async def main():
         moves, disk = spilling(data, tmp_path)
-        data["x"] = np.ones(MIB // 8)
-        freeing = asyncio.create_task(moves.free(MIB))
-        await asyncio.to_thread(disk.started.acquire)
+        freeing = await begun(moves, disk)
         del data["x"]
         data["x"] = np.zeros(MIB // 8)
         disk.go.set()
