@@ -25,11 +25,18 @@ SPILLED = 2.0
 #: What a second of transfer counts: links and memory at both ends serve others too.
 TOLL = 4.0
 
+#: What it counts to ask for inputs, in seconds; so short tasks wait beside theirs.
+ASKING = 0.01
+
 #: Of the workers that hold no input of a task, how many that have little to do are looked at.
 STRANGERS = 8
 
-#: With how many tasks for each thread a worker has too many for another to stay beside its input.
+#: How many times the tasks for each thread of another a worker has to have for a task to leave its
+#: input there and wait for the other.
 QUEUE = 2
+
+#: Who holds this part of a task's inputs is as good as one that holds them all.
+NEARLY = 0.9
 
 #: Of the hosts that hold most of a task's inputs, on how many everybody is looked at.
 HOSTS = 4
@@ -110,9 +117,14 @@ def share(worker: WorkerView) -> float:
     return worker.memory_limit or math.inf
 
 
+def queued(worker: WorkerView) -> float:
+    """Return how many tasks a worker has for each thread."""
+    return (len(worker.processing) - len(worker.long_running)) / worker.nthreads
+
+
 def free(worker: WorkerView) -> bool:
     """Say whether a worker has a thread for a task."""
-    return len(worker.processing) - len(worker.long_running) < worker.nthreads
+    return queued(worker) < 1
 
 
 def nothing(worker: WorkerView) -> int:
@@ -244,9 +256,9 @@ class Policy:
     ) -> Collection[W]:
         """Return the workers to choose from: holders, and others of the hosts that hold the most.
 
-        ``near`` tells of a host who is there, the idle first. A task of one input that can start
-        beside it stays there, or goes to who is idle unless many wait there: what a chain goes
-        on with is the next to run. One of several has to fetch some wherever it runs: from
+        ``near`` tells of a host who is there, the idle first. A task that can start beside all of
+        its inputs, or nearly all, stays there, or goes to who is idle or has far less to do: what a
+        chain goes on with is the next to run. Any other has to fetch some wherever it runs: from
         another host if only holders are looked at, of which one has less to do.
 
         Another host could start the one task sooner, while the link is taken from others; where
@@ -254,19 +266,21 @@ class Policy:
         holders would have to spill, or have no room: first who is idle, then some of all.
         """
         holders = [holder for holder in there.by_worker if holder in everyone]
-        patient = len(task.inputs) <= 1
-        if patient:
-            for one in holders:
+        less = math.inf
+        complete = [one for one in holders if there.by_worker[one] >= NEARLY * there.total]
+        if complete:
+            for one in complete:
                 if free(one) and not self._full(task, one, there):
-                    return holders
-            patient = any(len(one.processing) <= QUEUE * one.nthreads for one in holders)
+                    return complete
+            less = max(1.0, min(map(queued, complete)) / QUEUE)
+            holders = complete
         most = max(there.by_host.values(), default=0)
         hosts = [host for host, nbytes in there.by_host.items() if nbytes == most]
         # The likeliest come first, so that most others are not looked at for long.
         found: dict[W, None] = {}
         for host in self._hosts.some(hosts, HOSTS):
             for one in itertools.islice(near(host), STRANGERS):
-                if not patient or free(one):
+                if queued(one) < less:
                     found[one] = None
         found.update(dict.fromkeys(holders))
         if any(not self._full(task, one, there) for one in found):
@@ -300,6 +314,8 @@ class Policy:
                 near, own = around(worker.host, 0), here(worker, 0)
                 missing = total - own
                 starts = rate * (total - near) + within * (near - own)
+                if missing:
+                    starts += ASKING
                 if starts > soonest:
                     continue
             work = worker.occupancy / worker.nthreads

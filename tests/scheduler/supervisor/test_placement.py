@@ -65,6 +65,16 @@ def test_work_that_waits_outweighs_small_transfers():
     assert policy.choose(Placed(0, ((60, [holder]),)), [holder, idle]) is holder
 
 
+def test_short_tasks_wait_beside_their_input():
+    """To ask for an input, however small, takes longer than tasks of a millisecond."""
+    holder, neighbour = Worker("a", processing=BUSY), Worker("b")
+    task = Placed(0, ((10, [holder]),))
+    chosen = []
+    for holder.occupancy in (0.005, 0.05):
+        chosen.append(Policy().choose(task, [holder, neighbour]))
+    assert chosen == [holder, neighbour]
+
+
 def test_a_free_thread_starts_a_task_at_once():
     """However long the other threads will be at work, it does not wait; among equals they count."""
     holder = Worker("a", "1", nthreads=2, occupancy=2.0, processing=BUSY)
@@ -181,9 +191,13 @@ def test_other_hosts_come_in_where_holders_are_full():
 
 
 def asked(needs, *holders, waits=4):
-    """Return the candidates among busy workers, two on a host, and what was asked of which host."""
+    """Return the candidates among workers, two on a host, and what was asked of which host.
+
+    The first has ``waits`` tasks, the others four.
+    """
     several = [
-        Worker(str(n), f"host-{n // 2}", nthreads=2, processing=BUSY * waits) for n in range(14)
+        Worker(str(n), f"host-{n // 2}", nthreads=2, processing=BUSY * (4 if n else waits))
+        for n in range(14)
     ]
     inputs = tuple((nbytes, [several[n] for n in where]) for nbytes, where in holders)
     told = []
@@ -200,12 +214,20 @@ def asked(needs, *holders, waits=4):
 def test_a_task_that_has_to_fetch_looks_at_all_on_the_hosts_that_hold_most():
     """They have as little to fetch as holders, and a busy holder of less is on another host."""
     assert asked(1, (100, [0])) == ([0], ["host-0"]), "who is idle, if anybody were"
-    assert asked(1, (100, [0]), waits=5) == ([0, 1], ["host-0"]), "it is its turn much later"
+    assert asked(1, (100, [0]), waits=8) == ([0], ["host-0"]), "twice as much is no reason"
+    assert asked(1, (100, [0]), waits=9) == ([0, 1], ["host-0"]), "it is its turn much later"
     assert asked(1, (100, [0]), (50, [2])) == ([0, 1, 2], ["host-0"])
     assert asked(1, (100, [0]), (50, [2]), (50, [3])) == (
         [0, 1, 2, 3],
         ["host-0", "host-1"],
     )
+
+
+def test_who_holds_nearly_all_is_asked_alone():
+    """The few bytes that lie elsewhere draw no task away from the many."""
+    assert asked(1, (91, [0]), (9, [2])) == ([0], ["host-0"])
+    assert asked(1, (91, [0]), (9, [2]), waits=9) == ([0, 1], ["host-0"])
+    assert asked(1, (89, [0]), (11, [2])) == ([0, 1, 2], ["host-0"])
 
 
 def test_of_many_hosts_that_hold_the_same_a_few_are_asked_in_turn():
