@@ -95,7 +95,10 @@ class ResumingClient(Client):
     def close(self, *args: Any, **options: Any) -> Any:
         """Close, and end the event loop's thread also where the client has closed by itself."""
         closed = super().close(*args, **options)
-        if not self.asynchronous and self.status == "closed" and not self._is_finalizing():
+        # A second stop would wait for the lock of whoever starts a client: the collector, which
+        # closes again, may run in that one's thread.
+        stop = not self._is_finalizing() and self._loop_runner.is_started()
+        if stop and not self.asynchronous and self.status == "closed":
             self._loop_runner.stop()
         return closed
 

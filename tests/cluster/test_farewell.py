@@ -14,6 +14,7 @@ from types import SimpleNamespace
 import dask.config
 import numpy as np
 import pytest
+from distributed.utils import LoopRunner
 
 import marsdask
 import marsdask.tensor as mt
@@ -69,6 +70,14 @@ def test_a_supervisor_that_never_comes_back():
         with pytest.raises(NoSupervisor, match=r"failover\.keep"):
             future.result(DEADLINE)
         assert ends(session.close)
+
+
+def test_a_closed_client_that_is_collected(lasting):
+    """It waits for no lock: the collector may run in a thread that a new client waits for."""
+    one = ResumingClient(lasting.address, set_as_default=False)
+    one.close()
+    with LoopRunner._lock:
+        assert ends(one.__del__)
 
 
 def test_a_supervisor_that_comes_back_without_workers():

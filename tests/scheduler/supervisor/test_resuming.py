@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 
 from marsdask.scheduler.supervisor import resuming
+from tests.cluster.commands import DEADLINE
 from tests.cluster.loop import run, supervised
 
 
 def test_a_supervisor_that_stops_while_it_lets_a_client_in(monkeypatch):
     """It is not waited for for ever, and the connection that was begun is not used."""
-    monkeypatch.setattr(resuming, "_WELCOME", 0.1)
+    monkeypatch.setattr(resuming, "_WELCOME", 0.5)
 
     async def main():
         async with (
@@ -25,6 +26,7 @@ def test_a_supervisor_that_stops_while_it_lets_a_client_in(monkeypatch):
             async def silent_at_first(waiting):
                 comms.append(client.scheduler_comm)
                 if len(comms) == 2:
+                    monkeypatch.setattr(resuming, "_WELCOME", DEADLINE)
                     await asyncio.Event().wait()
                 await resume(waiting)
 
