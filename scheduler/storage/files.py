@@ -26,6 +26,11 @@ import cloudpickle
 import numpy as np
 from dask.sizeof import sizeof
 
+try:
+    import resource
+except ImportError:  # Windows
+    resource = None  # type: ignore[assignment]
+
 _MAGIC = b"marsdsk2"
 _TRAILER = struct.Struct("<QQ8s")
 _ALIGNMENT = 64
@@ -37,6 +42,9 @@ _MAP_FROM = 128 * 1024
 UNTRACKED: dict[str, Any] = (
     {"trackfd": False} if sys.version_info >= (3, 13) and sys.platform != "win32" else {}
 )
+
+#: Of the descriptors that a process may have, those for values; the others are for connections.
+_VALUES_SHARE = 3 / 4
 
 #: A list whose entries are of this many bytes on average is written entry by entry.
 _DIVIDE_FROM = 4096
@@ -209,7 +217,7 @@ def read(path: str | os.PathLike[str]) -> Any:
 
     The file may be removed while the value is in use (on POSIX).
     """
-    view = _contents(path)
+    view = contents(path)
     records, count = _records(path, len(view), lambda start, stop: view[start:stop])
     values = [
         pickle.loads(view[record.stream], buffers=[view[part] for part in record.buffers])
@@ -218,17 +226,37 @@ def read(path: str | os.PathLike[str]) -> Any:
     return values if count else values[0]
 
 
-def _contents(path: str | os.PathLike[str]) -> memoryview:
+def contents(path: str | os.PathLike[str], start: int = 0) -> memoryview:
+    """Return what a file has from a position on, which may be modified and stays what it is there.
+
+    The file may be removed meanwhile (on POSIX).
+    """
     with Path(path).open("rb") as file:
         size = os.fstat(file.fileno()).st_size
-        if size >= _MAP_FROM:
+        if size >= _MAP_FROM and not scarce(file.fileno()):
             with suppress(OSError):  # there are as many mappings as the system allows
                 return memoryview(
                     mmap.mmap(file.fileno(), size, access=mmap.ACCESS_COPY, **UNTRACKED)
-                )
+                )[start:]
         data = bytearray(size)
         file.readinto(data)
-        return memoryview(data)
+        return memoryview(data)[start:]
+
+
+def scarce(descriptor: int) -> bool:
+    """Whether so many descriptors are open, this one too, that values had better take none.
+
+    The kernel gives the lowest number that is free.
+    """
+    if resource is None:
+        return False
+    most, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    try:
+        another = os.dup(descriptor)
+    except OSError:
+        return True
+    os.close(another)
+    return most != resource.RLIM_INFINITY and another >= _VALUES_SHARE * most
 
 
 def load(path: str | os.PathLike[str], entry: int | None = None) -> Any:

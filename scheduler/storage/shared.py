@@ -50,6 +50,8 @@ class Pool:
         self.problem = problem(folder)
         self._lock = threading.Lock()
         self._segments: set[Segment] = set()
+        self._nbytes = 0
+        """Of all segments, of which there may be many thousands."""
         self._filling: set[Segment] = set()
         # The collector may drop a value in the middle of anything, so returning takes no lock.
         self._returned: deque[Segment] = deque()
@@ -62,7 +64,7 @@ class Pool:
     def nbytes(self) -> int:
         """All bytes of the segments: of values, of values that only others read, and idle."""
         with self._lock:
-            return self._taken()
+            return self._nbytes
 
     def publish(self, value: Any) -> Shared | None:
         """Copy ``value`` to where other processes can map it.
@@ -91,8 +93,7 @@ class Pool:
         with self._lock:
             self._collect()
             freed = self._memory(self._idle)
-            while self._idle:
-                self._drop(self._idle.pop())
+            self._drop_idle()
             return freed
 
     def unused(self) -> int:
@@ -109,7 +110,7 @@ class Pool:
         are charged to nobody, as Mars has it: the system frees their pages by writing them back.
         """
         with self._lock:
-            shared = self._memory(self._segments)
+            shared = 0 if self.folder else self._nbytes
         return shared + own_memory(os.getpid())
 
     def close(self) -> None:
@@ -122,9 +123,6 @@ class Pool:
             # Under a thread that writes, the descriptor could become another file's.
             for segment in self._segments - self._filling:
                 self._drop(segment)
-
-    def _taken(self) -> int:
-        return sum(segment.nbytes for segment in self._segments)
 
     def _memory(self, segments: Iterable[Segment]) -> int:
         return 0 if self.folder else sum(segment.nbytes for segment in segments)
@@ -151,16 +149,25 @@ class Pool:
         return segment if filled else None
 
     def _find(self, size: int) -> Segment | None:
-        """Return a locked segment of at least ``size`` bytes, None if there is no room for it."""
+        """Return a locked segment of at least ``size`` bytes, None if there is no room for it.
+
+        Nor is there if the descriptors that are left are for connections.
+        """
         self._collect()
-        snug = [x for x in self._idle if _SNUG * x.nbytes <= size <= x.nbytes]
+        least = max(size, _PAGE)  # as no segment is smaller
+        snug = [x for x in self._idle if _SNUG * x.nbytes <= least <= x.nbytes]
         if snug:
             segment = min(snug, key=lambda segment: segment.nbytes)
             self._idle.remove(segment)
             return segment
         segment = Segment(size, self.folder)
-        missing = self._taken() + segment.nbytes - self.limit
-        if self.problem is not None or missing > sum(x.nbytes for x in self._idle):
+        if self._idle and files.scarce(segment.descriptor):
+            segment.close()
+            self._drop_idle()
+            segment = Segment(size, self.folder)
+        missing = self._nbytes + segment.nbytes - self.limit
+        room = missing <= sum(x.nbytes for x in self._idle) and not files.scarce(segment.descriptor)
+        if self.problem is not None or not room:
             segment.close()
             return None
         while missing > 0:
@@ -168,6 +175,7 @@ class Pool:
             self._drop(self._idle.pop(0))
         segment.try_lock()
         self._segments.add(segment)
+        self._nbytes += segment.nbytes
         return segment
 
     def _collect(self) -> None:
@@ -179,8 +187,14 @@ class Pool:
             self._read.remove(segment)
             self._idle.append(segment)
 
+    def _drop_idle(self) -> None:
+        while self._idle:
+            self._drop(self._idle.pop())
+
     def _drop(self, segment: Segment) -> None:
-        self._segments.discard(segment)
+        if segment in self._segments:
+            self._segments.remove(segment)
+            self._nbytes -= segment.nbytes
         segment.close()
 
 

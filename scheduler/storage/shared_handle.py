@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import SharedGone
-from . import shared_segment
+from . import files, shared_segment
 
 #: Processes with another number make other handles.
 FORMAT = 1
@@ -73,3 +73,14 @@ class Opened:
         self.value = pickle.loads(handle.stream, buffers=[memory[part] for part in handle.parts])
         self.handle = replace(handle, pid=os.getpid(), descriptor=descriptor)
         """For a third process, also when the first has ended."""
+
+    @property
+    def scarce(self) -> bool:
+        """Whether so much is open that this had better be a copy; ask before it is closed."""
+        return files.scarce(self.handle.descriptor)
+
+    def copied(self) -> Any:
+        """Return the value in memory of this process's own, writable too."""
+        memory = memoryview(self.mapping)
+        buffers = [bytearray(memory[part]) for part in self.handle.parts]
+        return pickle.loads(self.handle.stream, buffers=buffers)

@@ -7,8 +7,8 @@ import os
 import shutil
 import tempfile
 import threading
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, Literal
 
@@ -173,11 +173,12 @@ class _Directory:
         _sweep(folder)
         # Others that sweep do not see it before it is locked: they would take it for a leftover.
         hidden = "." if fcntl is not None else ""
-        new = tempfile.mkdtemp(prefix=f"{hidden}{_PREFIX}", dir=folder)
-        self._lock = _take_lock(new, "xb")
-        self.path = os.path.join(folder, os.path.basename(new).removeprefix(hidden))
-        if hidden:
-            os.rename(new, self.path)
+        with _making(folder, alone=False):
+            new = tempfile.mkdtemp(prefix=f"{hidden}{_PREFIX}", dir=folder)
+            self._lock = _take_lock(new, "xb")
+            self.path = os.path.join(folder, os.path.basename(new).removeprefix(hidden))
+            if hidden:
+                os.rename(new, self.path)
 
     def remove(self) -> None:
         shutil.rmtree(self.path, ignore_errors=True)
@@ -200,6 +201,25 @@ def _take_lock(directory: str, mode: Literal["xb", "r+b"]) -> IO[bytes] | None:
     return file
 
 
+@contextmanager
+def _making(folder: str, *, alone: bool) -> Iterator[bool]:
+    """Lock the folder itself while directories are made in it; whether that was possible.
+
+    Whoever is ``alone`` with it knows that nobody is in the middle of that.
+    """
+    if fcntl is None:
+        yield False
+        return
+    with ExitStack() as held:
+        locked = False
+        with suppress(OSError):  # some file systems lock no folders
+            descriptor = os.open(folder, os.O_RDONLY)
+            held.callback(os.close, descriptor)
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB if alone else fcntl.LOCK_SH)
+            locked = True
+        yield locked
+
+
 def _sweep(folder: str) -> None:
     """Remove what processes left behind that were killed."""
     if fcntl is None:
@@ -209,3 +229,6 @@ def _sweep(folder: str) -> None:
         if lock is not None:
             shutil.rmtree(leftover, ignore_errors=True)
             lock.close()
+    with _making(folder, alone=True) as alone:
+        for leftover in Path(folder).glob(f".{_PREFIX}*") if alone else ():
+            shutil.rmtree(leftover, ignore_errors=True)

@@ -28,12 +28,15 @@ class Arriving:
 
 
 def _arrive(handle: Handle) -> Any:
-    """Open the value.
+    """Open the value, or copy it where descriptors are scarce.
 
     Raises ``OSError`` if that fails, which distributed takes for a lost connection: it asks again.
     """
     opened = handle.open()
+    scarce = opened.scarce
     opened.close()
+    if scarce:
+        return opened.copied()
     with _lock:
         _unclaimed[opened.mapping] = id(opened.value), handle
     return opened.value

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import mmap
 import os
 import threading
 from collections.abc import Iterator, MutableMapping, Sequence
@@ -16,31 +15,12 @@ from typing import Any
 
 from distributed.diskutils import WorkSpace
 
-from ..storage.files import UNTRACKED
+from ..storage.files import contents
 from ..storage.spill import full, refusal
 
 Data = bytes | bytearray | memoryview
 
-#: Smaller files are read: that is cheaper, and mappings are a limited resource.
-_MAP_FROM = 128 * 1024
 _ALIGNMENT = 64
-
-
-def contents(path: str, start: int) -> memoryview:
-    """Return what a file has from a position on, which may be modified and stays what it is there.
-
-    The file may be removed meanwhile.
-    """
-    with open(path, "rb") as file:
-        size = os.fstat(file.fileno()).st_size
-        if size >= _MAP_FROM:
-            with contextlib.suppress(OSError):  # there are as many mappings as the system allows
-                return memoryview(
-                    mmap.mmap(file.fileno(), size, access=mmap.ACCESS_COPY, **UNTRACKED)
-                )[start:]
-        data = bytearray(size)
-        file.readinto(data)
-        return memoryview(data)[start:]
 
 
 def _padding(parts: Sequence[Data]) -> int:

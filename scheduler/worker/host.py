@@ -81,17 +81,21 @@ class Share:
         """Return what all processes take, or will by what they have promised."""
         return _taken(row for row in self._rows[1:].tolist() if _lives(row))
 
+    def within(self, share: float, nbytes: int = 0) -> bool:
+        """Whether all processes, with so many bytes more, keep to a share of the host's memory."""
+        room = share * self.total - nbytes
+        # Who still lives need not be looked up where there is room beside the dead.
+        return _taken(self._rows[1:].tolist()) <= room or self.used() <= room
+
     def promise(self, nbytes: int, share: float) -> bool:
         """Promise bytes if that leaves the host below a share of its memory.
 
         It is a step of its own as long as the others do not stand still: one that was stopped with
         the lock would stop all of them, so after a while it goes without.
         """
-        room = share * self.total - nbytes
         locked = self._lock()
         try:
-            # Who still lives need not be looked up where there is room beside the dead.
-            fits = _taken(self._rows[1:].tolist()) <= room or self.used() <= room
+            fits = self.within(share, nbytes)
             if fits:
                 promised = int(self._rows[self._mine, _PROMISED])
                 self._rows[self._mine, _PROMISED] = promised + nbytes

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import resource
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +67,53 @@ def publish_to_a_full_disk(size: int, folder: str | None) -> tuple[bool, int]:
         return pool.publish(np.ones(size // 8)) is not None, pool.nbytes
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+@contextmanager
+def few_descriptors(count: int) -> Iterator[None]:
+    """Let this process have no more files open."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (count, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+def left() -> int:
+    """Return how many more files may be open."""
+    more = []
+    with suppress(OSError):
+        while True:
+            more.append(os.dup(0))
+    for descriptor in more:
+        os.close(descriptor)
+    return len(more)
+
+
+def publish_many(size: int, count: int) -> tuple[int, int, int]:
+    """Publish arrays while few files may be open.
+
+    Return how many there were, how many more descriptors there are, and how many larger arrays can
+    be published when these are gone.
+    """
+    with few_descriptors(count):
+        pool = Pool(1 << 30, share_from=0)
+        values = [pool.publish(np.ones(size)) for _ in range(count)]
+        published, more = sum(value is not None for value in values), left()
+        values.clear()
+        values = [pool.publish(np.ones(2 * size)) for _ in range(count)]
+        return published, more, sum(value is not None for value in values)
+
+
+def keep_many(function: Callable[..., Any], arguments: Any, count: int) -> tuple[int, int]:
+    """Keep arrays of ones that a function returns, while few files may be open.
+
+    Return how many there were, and how many more descriptors there are.
+    """
+    with few_descriptors(count):
+        values = [function(*arguments) for _ in range(count)]
+        return sum(bool((value == 1).all()) for value in values), left()
 
 
 def become(uid: int) -> None:

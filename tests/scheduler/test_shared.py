@@ -19,9 +19,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from marsdask.scheduler.errors import SharedGone
+from marsdask.scheduler.storage import files
 from marsdask.scheduler.storage import shared as storage
 from marsdask.scheduler.storage.shared import Pool
 from marsdask.scheduler.storage.shared_segment import problem
+from marsdask.scheduler.worker.arriving import Arriving
 from tests.scheduler import shared_actions as actions
 from tests.scheduler.peer import eventually, peers
 
@@ -250,6 +252,20 @@ def test_a_full_disk_is_no_error(folder, readers, tmp_path):
     """What cannot be written is not published, and takes nothing."""
     where = str(tmp_path) if folder else None
     assert readers[0].call(actions.publish_to_a_full_disk, 8 * MIB, where) == (False, 0)
+
+
+def test_descriptors_are_left_for_connections(readers, tmp_path):
+    """Whoever has many values shares no further ones, and copies those that come."""
+    published, left, again = readers[0].call(actions.publish_many, N, 200)
+    assert 20 < published < 150
+    assert left >= 50
+    assert 20 < again < 150
+    handle = readers[0].call(actions.publish, "x", MIB)
+    files.write(tmp_path / "x", np.ones(MIB))
+    for come in (Arriving(handle).__reduce__(), (files.read, (tmp_path / "x",))):
+        arrived, left = readers[1].call(actions.keep_many, *come, 200)
+        assert arrived == 200
+        assert left > 40
 
 
 def test_threads_share_the_limit():

@@ -191,6 +191,22 @@ def test_two_that_start_at_once(folders, monkeypatch):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs locks that die with their process")
+def test_directories_that_were_never_finished(folders):
+    """Those of processes that were killed while they made them go, unless another makes one now."""
+    (folders[0] / ".marsdask-spill-early").mkdir()
+    (folders[0] / ".marsdask-spill-late").mkdir()
+    (folders[0] / ".marsdask-spill-late" / "lock").touch()
+    before = set(folders[0].iterdir())
+    with spill._making(str(folders[0]), alone=False):
+        spill._sweep(str(folders[0]))
+        assert set(folders[0].iterdir()) == before
+    store = SpillStore([str(folders[0])])
+    store.write(1)
+    assert not before & set(folders[0].iterdir())
+    store.close()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs locks that die with their process")
 def test_what_the_dead_left_is_swept(folders):
     """Directories of killed processes go, those of living ones stay."""
     with child(folders[0], "die") as dead:

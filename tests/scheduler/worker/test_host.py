@@ -8,7 +8,7 @@ import threading
 import pytest
 
 from marsdask.scheduler.worker.admission import Admission, Verdict
-from marsdask.scheduler.worker.host import HARD, Host, Share
+from marsdask.scheduler.worker.host import HARD, SOFT, Host, Share
 from tests.scheduler.peer import eventually, peers
 
 fcntl = pytest.importorskip("fcntl")
@@ -93,7 +93,9 @@ def test_a_killed_process_takes_nothing(host):
             assert peer.call(take, host.path, 0, 800)
             assert not mine.promise(200, HARD)
             assert mine.others("promised")
+            assert not mine.within(SOFT)
         eventually(lambda: not mine.others("promised"))
+    assert mine.within(SOFT)
     assert mine.promise(200, HARD)
     assert mine.used() == 200
     mine.close()
