@@ -24,11 +24,16 @@ PATIENCE = 5.0
 #: Seconds after which it is looked at whether anybody listens: one who does logs the visit.
 _PROMPT = 0.3
 
-#: Addresses that are ports of TCP.
-_TCP = ("tcp://", "tls://", "ws://", "wss://")
+#: Addresses of web services, and all that are ports of TCP.
+_WEB = ("ws://", "wss://")
+_TCP = ("tcp://", "tls://", *_WEB)
 
 #: Seconds that the others are given once an active one has answered.
 _OTHERS = 0.5
+
+
+#: Questions on their way, which an event loop alone would not keep.
+_ASKED: set[asyncio.Future[dict[str, Any]]] = set()
 
 
 @dataclass(frozen=True)
@@ -100,6 +105,9 @@ async def identify(
     """Return what the scheduler at ``address`` says of itself; ``OSError`` where none answers."""
     address = normalize_address(address)
     async with asyncio.timeout(patience):
+        if address.startswith(_WEB):
+            await knock(address)
+            return await _asked_to_the_end(address, connection_args)
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_PROMPT):
                 return await _identity(address, connection_args)
@@ -111,6 +119,23 @@ async def _identity(address: str, connection_args: dict[str, Any]) -> dict[str, 
     async with rpc(address, connection_args=connection_args) as peer:
         found: dict[str, Any] = await peer.identity(n_workers=0)
     return found
+
+
+async def _asked_to_the_end(address: str, connection_args: dict[str, Any]) -> dict[str, Any]:
+    """Ask, and hang up also if nobody waits for the answer any more.
+
+    A websocket whose opening is cancelled opens nevertheless, and then nobody closes it.
+    """
+    asked = asyncio.ensure_future(_identity(address, connection_args))
+    _ASKED.add(asked)
+    asked.add_done_callback(_answered)
+    return await asyncio.shield(asked)
+
+
+def _answered(asked: asyncio.Future[dict[str, Any]]) -> None:
+    _ASKED.discard(asked)
+    if not asked.cancelled():
+        asked.exception()  # so that it is not said to have been overlooked
 
 
 async def knock(address: str) -> None:

@@ -50,16 +50,17 @@ async def active_supervisor(
 ) -> str:
     """Return the address of the one that is reachable and active, waiting until one is.
 
-    ``others`` is asked each time which may have come besides.
+    ``others`` is asked each time which may have come besides, for when none of these is.
     """
     deadline = None if patience is None else time.monotonic() + patience
     arguments = security.get_connection_args(role)
+    known = {with_scheme(one, security) for one in endpoints}
     pause, silent = _PAUSES[0], True
     while True:
-        asked = dict.fromkeys(with_scheme(one, security) for one in (*endpoints, *others()))
-        found = await leader(list(asked), arguments)
-        if found is not None:
-            return found.address
+        for asked in (known, {with_scheme(one, security) for one in others()} - known):
+            found = await leader(asked, arguments)
+            if found is not None:
+                return found.address
         if deadline is not None and time.monotonic() >= deadline:
             raise NoSupervisor(f"no active supervisor at {', '.join(endpoints)}")
         if silent and pause > 1:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import os
 import sys
@@ -16,7 +17,7 @@ from ..web.tls import server_context
 from . import reach
 from .serve import CLEAN, serve
 from .settings import Settings, read
-from .sizes import ConfigError, parse_ports
+from .sizes import ConfigError
 
 logger = logging.getLogger(__name__)
 
@@ -29,9 +30,8 @@ class WebService:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        given = settings.given
+        self._known: list[str] = []
         settings.tell_spare_ports(1)
-        self.port = parse_ports(given.ui_port)[0] if given.ui_port else settings.port
         self.relay = Relay(
             self.find,
             settings.security.get_connection_args(_ROLE),
@@ -43,23 +43,36 @@ class WebService:
         """Return the active supervisor."""
         security = self.settings.security
         try:
-            endpoints = await reach.endpoints(self.settings.supervisors, security, _ROLE)
+            address = await self._look(10)
         except ConfigError as error:  # that of this host has ended
             raise NoSupervisor(str(error)) from None
-        address = await reach.active_supervisor(endpoints, security, 10, _ROLE)
         return address, await identify(address, security.get_connection_args(_ROLE))
+
+    async def _look(self, patience: float | None = None) -> str:
+        """Return the active one of those that were named, else this host's.
+
+        Who was found on this host is not left for one that has come later.
+        """
+        settings = self.settings
+        if self._known:
+            with contextlib.suppress(NoSupervisor):
+                return await reach.active_supervisor(self._known, settings.security, 0, _ROLE)
+        endpoints = await reach.endpoints(settings.supervisors, settings.security, _ROLE)
+        address = await reach.active_supervisor(endpoints, settings.security, patience, _ROLE)
+        if not settings.supervisors:
+            self._known = [address]
+        return address
 
     async def start(self) -> None:
         """Wait for a supervisor, then listen."""
         settings = self.settings
-        endpoints = await reach.endpoints(settings.supervisors, settings.security, _ROLE)
-        address = await reach.active_supervisor(endpoints, settings.security, role=_ROLE)
+        address = await self._look()
         if not settings.supervisors:
             logger.info("showing the supervisor at %s, which runs on this host", address)
         try:
-            self.relay.listen(settings.host, self.port)
+            self.relay.listen(settings.host, settings.port)
         except OSError as error:
-            where = f"{settings.host}:{self.port}"
+            where = f"{settings.host}:{settings.port}"
             raise ConfigError(
                 f"cannot listen at {where} ({error}); choose another with -H, -p or -e"
             ) from error

@@ -12,6 +12,7 @@ from distributed.comm.tcp import set_tcp_timeout
 from distributed.comm.ws import WSHandler
 
 from . import home
+from .heads import answer_heads
 
 #: A proxy that shows us at ``/prefix`` without a last slash says ``/`` to us, so only the browser
 #: knows what a relative address would leave out.
@@ -100,4 +101,5 @@ def open_door(application: Any, server: Any) -> None:
     settings = {"handler": server.handle_comm, "deserialize": False, "listener": listener}
     application.add_handlers(r".*", [(r"/", Door, {**settings, "has_home": ours})])
     if ours:
+        answer_heads(application)
         limit(server.http_server)

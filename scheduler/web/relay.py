@@ -13,8 +13,9 @@ from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any
 
 from distributed.comm import get_address_host, unparse_host_port
-from tornado import httpclient, httpserver, httputil, netutil, web
-from tornado.simple_httpclient import HTTPTimeoutError
+from tornado import httpclient, httpserver, httputil, iostream, netutil, web
+from tornado.simple_httpclient import HTTPTimeoutError, SimpleAsyncHTTPClient
+from tornado.tcpclient import TCPClient
 from tornado.websocket import (
     WebSocketClientConnection,
     WebSocketClosedError,
@@ -45,8 +46,8 @@ _HOP = {
 #: Messages of websockets are as large as distributed makes them.
 _UNLIMITED = 2**62
 
-#: As many pages are fetched at a time, also for visitors who have left; seconds that each may take.
-_FETCHES, _PATIENCE = 1000, 120.0
+#: Seconds that a page may take.
+_PATIENCE = 120.0
 
 #: Seconds for which the active supervisor is taken for that.
 _FRESH = 1.0
@@ -75,7 +76,6 @@ class Relay:
         limit(self._server)
         self._asked: asyncio.Future[tuple[str, dict[str, Any]]] | None = None
         self._until = 0.0
-        self.client = httpclient.AsyncHTTPClient(force_instance=True, max_clients=_FETCHES)
         self.port = 0
 
     def listen(self, host: str, port: int) -> None:
@@ -114,7 +114,28 @@ class Relay:
         """Hang up everywhere."""
         self._server.stop()
         await self._server.close_all_connections()
-        self.client.close()
+
+
+class _Way(TCPClient):
+    """The connection of one request, which ends when its visitor leaves: tornado's goes on."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.left = False
+        self._stream: iostream.IOStream | None = None
+
+    async def connect(self, *args: Any, **options: Any) -> iostream.IOStream:
+        """Connect, or hang up at once if nobody waits any more."""
+        self._stream = await super().connect(*args, **options)
+        if self.left:
+            self._stream.close()
+        return self._stream
+
+    def leave(self) -> None:
+        """Hang up."""
+        self.left = True
+        if self._stream is not None:
+            self._stream.close()
 
 
 class _Passage(WebSocketHandler):
@@ -128,6 +149,7 @@ class _Passage(WebSocketHandler):
         self._relay = relay
         self._other: WebSocketClientConnection | None = None
         self._pump: asyncio.Future[None] | None = None
+        self._way = _Way()
 
     def select_subprotocol(self, subprotocols: list[str]) -> str | None:
         return subprotocols[0] if subprotocols else None
@@ -150,6 +172,8 @@ class _Passage(WebSocketHandler):
         try:
             await asked
         except (OSError, httpclient.HTTPError, WebSocketError) as error:
+            if self._way.left:
+                raise web.Finish from None
             if isinstance(error, httpclient.HTTPError) and error.code == 401:
                 raise Refused(401, "the supervisor wants a token of its own") from None
             self._relay.forget()
@@ -187,7 +211,12 @@ class _Passage(WebSocketHandler):
             request_timeout=_PATIENCE,
             ssl_options=self._relay.ssl_context,
         )
-        answer = await self._relay.client.fetch(request, raise_error=False)
+        client = SimpleAsyncHTTPClient(force_instance=True)
+        client.tcp_client = self._way
+        try:
+            answer = await client.fetch(request, raise_error=False)
+        finally:
+            client.close()
         self._show(answer)
 
     def _passed(self, besides: str = "\0") -> httputil.HTTPHeaders:
@@ -202,12 +231,23 @@ class _Passage(WebSocketHandler):
         headers.pop("Origin", None)
         return headers
 
+    def on_connection_close(self) -> None:
+        """Let nobody work for a visitor who has left."""
+        self._way.leave()
+        super().on_connection_close()
+
+    def compute_etag(self) -> str | None:
+        """Return the supervisor's own, which also answers without a body bear."""
+        return self._headers.get("Etag")
+
     def _show(self, answer: httpclient.HTTPResponse) -> None:
         self.set_status(answer.code, answer.reason)
         self.clear_header("Content-Type")
         for name, value in answer.headers.get_all():
             if name.lower() not in _HOP:
                 self.add_header(name, value)
+        if self.request.method == "HEAD" and (length := answer.headers.get("Content-Length")):
+            self.set_header("Content-Length", length)
         self.finish(answer.body or None)  # not b"": a 304 bears no body, not even an empty one
 
     def open(self, *args: str, **kwargs: str) -> None:

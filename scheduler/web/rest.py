@@ -57,7 +57,8 @@ class Api(web.RequestHandler):
         self.set_header("X-Content-Type-Options", "nosniff")
 
     async def _answer(self, **path: str) -> None:
-        action = self._actions.get(self.request.method or "")
+        method = self.request.method or ""
+        action = self._actions.get("GET" if method == "HEAD" else method)
         if action is None:
             raise Refused(405, f"{self.request.path} takes {', '.join(self._actions)}")
         answer = await action(self, **path)
@@ -68,7 +69,7 @@ class Api(web.RequestHandler):
             self.set_header("Content-Type", "application/json; charset=UTF-8")
             await self.finish(json.dumps(answer, default=str))
 
-    get = post = put = patch = delete = _answer
+    get = head = post = put = patch = delete = _answer
 
     def flag(self, name: str) -> bool:
         """Return whether an argument is set: 1 or true."""
@@ -117,7 +118,8 @@ class Api(web.RequestHandler):
     def write_error(self, status_code: int, **kwargs: Any) -> None:
         """Tell what went wrong."""
         if status_code == HTTPStatus.METHOD_NOT_ALLOWED:
-            self.set_header("Allow", ", ".join(self._actions))
+            also = ["HEAD"] if "GET" in self._actions else []
+            self.set_header("Allow", ", ".join([*self._actions, *also]))
         tell_error(self, status_code, **kwargs)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from distributed import Security
 
-from marsdask.scheduler.cli import discovery, reach
+from marsdask.scheduler.cli import discovery, reach, web
 from marsdask.scheduler.cli.sizes import ConfigError
 from marsdask.scheduler.cli.web import WebService
 from marsdask.scheduler.errors import NoSupervisor
@@ -16,7 +16,8 @@ from marsdask.scheduler.errors import NoSupervisor
 def service(**options):
     """Return a service of which only what a test needs is there."""
     made: Any = object.__new__(WebService)
-    made.settings = SimpleNamespace(supervisors=[], security=Security(), host="127.0.0.1")
+    made.settings = SimpleNamespace(supervisors=[], security=Security(), host="127.0.0.1", port=80)
+    made._known = []
     vars(made).update(options)
     return made
 
@@ -26,6 +27,36 @@ def test_the_supervisor_of_this_host_has_ended(monkeypatch):
     monkeypatch.setattr(discovery, "on_this_host", list)
     with pytest.raises(NoSupervisor, match="-s"):
         asyncio.run(service().find())
+
+
+def test_the_one_that_was_found_is_not_left(monkeypatch):
+    """While it answers nobody else on this host is looked for; when it ends somebody is."""
+    here, active = ["first:1"], {"first:1"}
+
+    async def found(endpoints, *args, **options):
+        for one in endpoints:
+            if one in active:
+                return one
+        raise NoSupervisor
+
+    async def looked(address, *args):
+        return {"id": address}
+
+    monkeypatch.setattr(discovery, "on_this_host", lambda: list(here))
+    monkeypatch.setattr(reach, "active_supervisor", found)
+    monkeypatch.setattr(web, "identify", looked)
+
+    async def main():
+        shown = service()
+        assert (await shown.find())[0] == "first:1"
+        here.insert(0, "second:1")
+        active.add("second:1")
+        assert (await shown.find())[0] == "first:1"
+        here.remove("first:1")
+        active.remove("first:1")
+        assert (await shown.find())[0] == "second:1"
+
+    asyncio.run(main())
 
 
 def test_a_taken_port(monkeypatch, caplog):
@@ -41,5 +72,5 @@ def test_a_taken_port(monkeypatch, caplog):
     monkeypatch.setattr(reach, "active_supervisor", found)
     caplog.set_level("INFO")
     with pytest.raises(ConfigError, match=r"127\.0\.0\.1:80 .*in use.*-p"):
-        asyncio.run(service(port=80, relay=SimpleNamespace(listen=taken)).start())
+        asyncio.run(service(relay=SimpleNamespace(listen=taken)).start())
     assert "tcp://here:1, which runs on this host" in caplog.text

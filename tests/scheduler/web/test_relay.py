@@ -12,6 +12,7 @@ from distributed.security import Security
 from tornado.websocket import websocket_connect
 
 from marsdask.scheduler.errors import NoSupervisor
+from marsdask.scheduler.standing import identify
 from marsdask.scheduler.web import door
 from marsdask.scheduler.web import relay as relay_module
 from marsdask.scheduler.web.guard import Token
@@ -268,18 +269,55 @@ def test_where_the_supervisors_web_service_is(address, told, url):
     run(main)
 
 
-def test_visitors_who_leave():
-    """However many have waited for an answer, the next one is served."""
+def test_nobody_works_for_who_has_left(monkeypatch, caplog):
+    """A visit that is given up ends at the supervisor too, and is no fault of its."""
 
     async def main():
+        begun, ended = asyncio.Event(), asyncio.Event()
+
+        async def forever(version):
+            begun.set()
+            try:
+                await asyncio.Event().wait()
+            finally:
+                ended.set()
+
         async with visited(workers=()) as (server, _, _), relayed(finder(server)) as visit:
-            path = f"/api/cluster/nodes?watch=1&version={server.nodes.version}"
-            for _ in range(120):
-                _, writer = await asyncio.open_connection(*visit.base[7:].split(":"))
-                writer.write(f"GET {path} HTTP/1.1\r\nHost: here\r\n\r\n".encode())
-                writer.close()
+            monkeypatch.setattr(server.nodes, "later_than", forever)
+            _, writer = await asyncio.open_connection(*visit.base[7:].split(":"))
+            writer.write(b"GET /api/cluster/nodes?watch=1 HTTP/1.1\r\nHost: here\r\n\r\n")
+            await begun.wait()
+            writer.close()
+            await ended.wait()
             assert (await visit("/health")).code == 200
-            server.nodes.remove_worker(server, "any")  # so that their answers come
+        assert "no supervisor" not in caplog.text
+
+    run(main)
+
+
+def test_a_question_that_is_given_up():
+    """Whoever no longer waits for a supervisor leaves no websocket open: it is asked, then left."""
+
+    async def main():
+        async with visited(workers=()) as (server, _, _):
+            there, asked = asyncio.Event(), asyncio.Event()
+            answer = server.handlers["identity"]
+
+            async def find():
+                await there.wait()
+                return server.address, server.identity(0)
+
+            async def identity(*args, n_workers=-1):
+                if n_workers == 0:  # the client beside asks for some of them
+                    asked.set()
+                return answer(*args, n_workers=n_workers)
+
+            server.handlers["identity"] = identity
+            async with relayed(find) as visit:
+                with pytest.raises(TimeoutError):
+                    await identify(visit.base.replace("http", "ws"), {}, 0.1)
+                there.set()
+                await asked.wait()
 
     run(main)
 

@@ -217,7 +217,7 @@ def test_errors_are_json():
                 found, told = await visit.json(path, method)
                 assert (found, set(told)) == (code, {"type", "message", "traceback"}), path
                 assert words in told["message"]
-            assert (await visit("/api/worker", "DELETE")).headers["Allow"] == "GET, PATCH"
+            assert (await visit("/api/worker", "DELETE")).headers["Allow"] == "GET, PATCH, HEAD"
 
     run(main)
 

@@ -1,0 +1,30 @@
+"""HEAD for whatever answers GET, Dask's own pages included: health checks ask like that."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from tornado import httputil, web
+
+
+def answer_heads(application: Any) -> None:
+    """Have an application answer HEAD wherever it answers GET; tornado leaves out the body."""
+    find = application.find_handler
+
+    def found(request: httputil.HTTPServerRequest, **options: Any) -> Any:
+        delegate = find(request, **options)
+        if request.method == "HEAD":
+            # A websocket is opened by GET alone; on its path there may be a page as well.
+            request.headers.pop("Upgrade", None)
+            delegate.handler_class = _heading(delegate.handler_class)
+        return delegate
+
+    application.find_handler = found
+
+
+@cache
+def _heading(kind: type[web.RequestHandler]) -> type[web.RequestHandler]:
+    if kind.head is not web.RequestHandler.head:
+        return kind
+    return type(kind.__name__, (kind,), {"head": kind.get, "__module__": kind.__module__})
