@@ -360,18 +360,21 @@ def parse(
     for options in COMMANDS[command].values():
         for option in options:
             text = environ.get(option.env, "") if option.env else ""
-            if text and getattr(given, option.dest) is None and option.dest not in _BINDS:
+            if text and getattr(given, option.dest) is None and option.dest not in _PLACES:
                 setattr(given, option.dest, _from_environment(option, text))
     return parser, given
 
 
 #: What says where to listen: an endpoint is a host and a port in one.
 _BINDS = ("host", "port", "endpoint")
+_PLACES = (*_BINDS, "ui_port")
 
 
 def _bind(given: argparse.Namespace, environ: Mapping[str, str]) -> None:
     """Read the variables of what the command line does not say, in whichever form it says it."""
     host, port, endpoint = (environ.get(f"MARS_BIND_{name.upper()}") or None for name in _BINDS)
+    if "ui_port" in given and given.port is None and given.endpoint is None:
+        given.ui_port = given.ui_port or environ.get("MARS_UI_PORT") or None
     if given.endpoint is not None:
         return
     if endpoint is not None and given.host is None and given.port is None:

@@ -58,7 +58,7 @@ def resolve(given: argparse.Namespace, environ: Any = os.environ) -> Resources:
     total = limits.memory()
     memory = _size("--mem-bytes", given.mem_bytes, total) or total
     cache = _cache(given, memory, environ)
-    _enough(given, total, cache)
+    _enough(given, total, memory, cache)
     return Resources(
         n_cpu=n_cpu,
         processes=processes,
@@ -112,8 +112,8 @@ def _cache(given: argparse.Namespace, memory: int, environ: Any) -> int:
     return min(memory, cache)
 
 
-def _enough(given: argparse.Namespace, total: int, cache: int) -> None:
-    free = min(total, psutil.virtual_memory().available)  # which is the host's
+def _enough(given: argparse.Namespace, total: int, memory: int, cache: int) -> None:
+    free = min(memory, psutil.virtual_memory().available)  # which is the host's
     least = _size("--min-mem", given.min_mem or _MIN_MEM, total) or 0
     if free < least and not given.ignore_avail_mem:
         raise ConfigError(

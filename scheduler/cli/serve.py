@@ -11,7 +11,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from distributed.config import get_loop_factory
 
@@ -60,18 +60,22 @@ async def _run(make: Callable[[], Service]) -> int:
         starting = asyncio.ensure_future(service.start())
         await asyncio.wait({stopping, starting}, return_when=asyncio.FIRST_COMPLETED)
         if not starting.done():
-            starting.cancel()
-            with contextlib.suppress(asyncio.CancelledError, OSError):
-                await starting
+            await _cancel(starting)
             return await service.stop(stopping.result())
         starting.result()
         ending = asyncio.ensure_future(service.finished())
         await asyncio.wait({stopping, ending}, return_when=asyncio.FIRST_COMPLETED)
         if not ending.done():
-            ending.cancel()
+            await _cancel(ending)  # it may be starting processes anew
             return await service.stop(stopping.result())
         stopping.cancel()
         return ending.result()
+
+
+async def _cancel(task: asyncio.Future[Any]) -> None:
+    task.cancel()
+    with contextlib.suppress(asyncio.CancelledError, OSError):
+        await task
 
 
 @contextlib.contextmanager

@@ -130,6 +130,7 @@ def _common(command: str, given: argparse.Namespace, environ: Mapping[str, str])
             raise ConfigError(f"-e takes IP:PORT, not {given.endpoint}")
     if command != "web" and host and host.count(":") > 1 and not host.startswith("["):
         host = f"[{host}]"  # as distributed has it, which appends a port
+    ports = getattr(given, "ui_port", None) or ports
     advertise = given.advertise
     if advertise is None and host and not _is_wildcard(host):
         advertise = host

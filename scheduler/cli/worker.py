@@ -9,7 +9,7 @@ import logging
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import dask.config
@@ -51,7 +51,7 @@ class WorkerService:
         self.resources = resolve(settings.given)
         settings.tell_spare_ports(self.resources.processes)
         self._claims = contextlib.ExitStack()
-        self._nannies: list[MarsNanny] = []
+        self._nannies: dict[int, MarsNanny] = {}
         self._known = settings.supervisors
         self._strangers: set[str] | None = None
         timeout = settings.given.death_timeout
@@ -73,17 +73,18 @@ class WorkerService:
         self.cores = cores
         self.host = Host.start(self.resources.processes, self.resources.memory)
         try:
-            await self._join()
+            await self._join(range(self.resources.processes))
         except RuntimeError as error:  # distributed's, whatever kept a process from starting
-            cause = _root(error)
-            if not isinstance(cause, OSError) or cause.errno not in _UNBOUND:
+            cause = _unbound(error)
+            if cause is None:
                 raise
             where = f"{self.settings.host}, ports {', '.join(map(str, self.settings.ports))}"
             raise ConfigError(
                 f"cannot listen at {where} ({cause}); choose others with -H, -p or -e"
             ) from error
 
-    async def _join(self) -> None:
+    async def _join(self, positions: Iterable[int]) -> None:
+        """Start the workers that are to stand there; those that cannot all start leave nothing."""
         named, security = self.settings.supervisors, self.settings.security
         known = self._known or await reach.endpoints(named, security)
         address = await reach.active_supervisor(
@@ -97,11 +98,18 @@ class WorkerService:
         if self._strangers is None:
             here = {with_scheme(one, security) for one in discovery.on_this_host()}
             self._strangers = here - {with_scheme(one, security) for one in (address, *known)}
-        self._nannies = [
-            MarsNanny(address, supervisors=[with_scheme(one, security) for one in known], **options)
-            for options in worker_options(self.settings, self.resources, self.cores, self.host)
-        ]
-        await asyncio.gather(*self._nannies)
+        options = worker_options(self.settings, self.resources, self.cores, self.host)
+        supervisors = [with_scheme(one, security) for one in known]
+        new = {
+            position: MarsNanny(address, supervisors=supervisors, **options[position])
+            for position in positions
+        }
+        self._nannies |= new
+        started = await asyncio.gather(*new.values(), return_exceptions=True)
+        for error in started:
+            if isinstance(error, BaseException):
+                await asyncio.gather(*(nanny.close() for nanny in new.values()))
+                raise error
         print(f"Mars Worker started at {self.endpoint}", flush=True)  # noqa: T201
 
     def _begun(self) -> list[str]:
@@ -129,24 +137,42 @@ class WorkerService:
     @property
     def endpoint(self) -> str:
         """The addresses of the worker processes."""
-        return ", ".join(str(nanny.worker_address) for nanny in self._nannies)
+        found = (nanny.worker_address for nanny in self._nannies.values())
+        return ", ".join(filter(None, found))
 
     async def finished(self) -> int:
-        """Go on with whichever supervisor is there, until the workers are told to end."""
-        while True:
-            await asyncio.gather(*(nanny.finished() for nanny in self._nannies))
-            if not any(nanny.reason in _LOST for nanny in self._nannies):
-                return self._code()
-            logger.warning("the workers have lost the supervisor at %s", self.address)
-            try:
-                await self._join()
-            except NoSupervisor as error:
-                logger.error("%s", error)  # noqa: TRY400 - its traceback says no more
-                return FAILED
+        """Go on with whichever supervisor is there, until the workers are told to end.
+
+        Those that have lost it do not wait for others, which may find it again by themselves.
+        """
+        running = self._ends(self._nannies)
+        while running:
+            ended, _ = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
+            positions = [running.pop(one) for one in ended]
+            lost = [one for one in positions if self._nannies[one].reason in _LOST]
+            while lost:
+                logger.warning("workers have lost the supervisor at %s", self.address)
+                try:
+                    await self._join(lost)
+                except NoSupervisor as error:
+                    if all(one.done() for one in running):
+                        logger.error("%s", error)  # noqa: TRY400 - its traceback says no more
+                        return FAILED
+                except (OSError, RuntimeError) as error:
+                    if _unbound(error) or not isinstance(_root(error), OSError):
+                        raise
+                    logger.warning("the supervisor at %s went away: %s", self.address, error)
+                else:
+                    running |= self._ends(lost)
+                    break
+        return self._code()
+
+    def _ends(self, positions: Iterable[int]) -> dict[asyncio.Future[None], int]:
+        return {asyncio.ensure_future(self._nannies[one].finished()): one for one in positions}
 
     def _code(self) -> int:
         """Return what the first process that failed and was not to be recovered ended with."""
-        for nanny in self._nannies:
+        for nanny in self._nannies.values():
             if nanny.exitcode and not nanny.restart_worker:
                 return nanny.exitcode if nanny.exitcode > 0 else 128 - nanny.exitcode
         return CLEAN
@@ -154,22 +180,23 @@ class WorkerService:
     async def stop(self, signum: int) -> int:
         """Leave the cluster in order, and end every process."""
         reason = f"signal-{signum}"
-        for nanny in self._nannies:
+        for nanny in self._nannies.values():
             nanny.close_gracefully(reason=reason)  # no process that ends now is started again
         await self._drain()
-        closing = [nanny.close(timeout=CLOSE, reason=reason) for nanny in self._nannies]
+        closing = [nanny.close(timeout=CLOSE, reason=reason) for nanny in self._nannies.values()]
         await asyncio.gather(*closing)
         self._claims.close()
         # KubeDL starts a worker again that ends with this, and with nothing else.
         return 128 + signum if signum == signal.SIGTERM else CLEAN
 
     async def _drain(self) -> None:
-        addresses = [nanny.worker_address for nanny in self._nannies if nanny.worker_address]
+        nannies = [nanny for nanny in self._nannies.values() if nanny.worker_address]
+        addresses = [nanny.worker_address for nanny in nannies]
         if not addresses:
             return
         arguments = self.settings.security.get_connection_args("worker")
         try:
-            address = self._nannies[0].scheduler_addr
+            address = nannies[0].scheduler_addr
             async with rpc(address, connection_args=arguments) as supervisor:
                 retiring = supervisor.retire_workers(
                     workers=addresses, close_workers=False, remove=True
@@ -185,6 +212,12 @@ def _root(error: BaseException) -> BaseException:
     while error.__cause__ is not None:
         error = error.__cause__
     return error
+
+
+def _unbound(error: BaseException) -> OSError | None:
+    """Return what kept a process from its address, if that is what an error comes from."""
+    cause = _root(error)
+    return cause if isinstance(cause, OSError) and cause.errno in _UNBOUND else None
 
 
 def memory_config(resources: Resources) -> dict[str, Any]:

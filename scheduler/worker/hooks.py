@@ -37,5 +37,6 @@ WORKER_HOOKS = (
 NANNY_HOOKS = (
     Hook("distributed.nanny", "Nanny.close_gracefully", ("reason",)),
     Hook("distributed.nanny", "Nanny._on_worker_exit", ("exitcode",)),
+    Hook("distributed.nanny", "Nanny.instantiate", ()),
     Hook("distributed.nanny", "Nanny.__init__", ("worker_class", "env", "config")),
 )

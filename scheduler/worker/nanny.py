@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import math
 import sys
@@ -9,6 +10,7 @@ from typing import Any
 
 import dask.config
 import distributed
+from distributed.core import Status
 from distributed.worker_memory import NannyMemoryManager
 
 from .. import hooks
@@ -70,6 +72,18 @@ class MarsNanny(distributed.Nanny):
         """Tell what the worker process runs, or ran when it died; ``None`` if that is unknown."""
         return None if self._record is None else self._record.read()
 
+    async def instantiate(self) -> Any:
+        """Start a worker process, which can be ended too when that is cancelled."""
+        try:
+            return await super().instantiate()
+        except asyncio.CancelledError:
+            starting = self.process
+            if starting is not None and starting.status is Status.starting:
+                starting.status = Status.failed  # or distributed would go on waiting for its start
+                if starting.process is not None and starting.process.pid is None:
+                    await starting.process.kill()  # as soon as there is one
+            raise
+
     async def start_unsafe(self) -> Any:
         """Start the worker process and watch it."""
         await super().start_unsafe()
@@ -114,6 +128,6 @@ class ProcessMemory(NannyMemoryManager):
             most = self.memory_terminate_fraction * (self.memory_limit or math.inf)
             if own_memory(process.pid) <= most:
                 return
-            if self.host is not None and self.host.used() <= HARD * self.host.total:
+            if self.host is not None and self.host.within(HARD):
                 return
         super().memory_monitor(nanny)

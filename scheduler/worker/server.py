@@ -193,7 +193,7 @@ class MarsWorker(FollowingWorker):
 
         def pause_or_unpause(worker: distributed.Worker, memory: int) -> None:
             # What neighbours leave may be used: beyond its own share it pauses with the host.
-            pause(worker, memory if share.used() > host.SOFT * share.total else 0)
+            pause(worker, 0 if share.within(host.SOFT) else memory)
 
         monitor.get_process_memory = told  # type: ignore[method-assign]
         manager._maybe_pause_or_unpause = pause_or_unpause  # type: ignore[method-assign]
@@ -261,8 +261,19 @@ class MarsWorker(FollowingWorker):
         await super().listen(port_or_addr, **options)
         if self.advertise is not None:
             listener: Any = self.listeners[0]
-            _, port = get_address_host_port(listener.contact_address)
-            self.contact_address = self._address = f"{listener.prefix}{self.advertise}:{port}"
+            self.contact_address = self._address = self._advertised(listener.contact_address)
+
+    def _advertised(self, address: str) -> str:
+        protocol, _, _ = address.partition("://")
+        _, port = get_address_host_port(address)
+        return f"{protocol}://{self.advertise}:{port}"
+
+    async def _introduction(self) -> dict[str, Any]:
+        """Tell the nanny's address as others are to use it; this process itself need not."""
+        told = await super()._introduction()
+        if self.advertise is not None and told["nanny"]:
+            told["nanny"] = self._advertised(told["nanny"])
+        return told
 
     def __repr__(self) -> str:
         return super().__repr__().replace(type(self).__name__, "Worker", 1)  # as logs have it

@@ -53,8 +53,13 @@ class Cluster:
             Command(f"mars-supervisor -H 127.0.0.1 -p {self.port} -w {self.web}", **SOON)
         )
         commands[0].wait_for("Mars Web started at")
-        commands.append(Command(self.workers, **SOON))
-        commands[1].wait_for("started at")
+        self.commands = commands
+        self.start_worker()
+
+    def start_worker(self):
+        """Start a worker; it is the last of the commands."""
+        self.commands.append(Command(self.workers, **SOON))
+        self.commands[-1].wait_for("started at")
 
     def session(self, **options):
         """Return a session of its own client."""
@@ -152,6 +157,39 @@ def test_a_task_that_kills_its_workers(cluster, gate):
         assert client.gather(behind) == [1, 2], "they were sent there and had not begun"
         assert kept.fetch(session=other).sum() == 380
         assert (sent + 1).sum().execute(session=other).fetch(session=other) == 55
+
+
+def held(block, address):
+    """Wait at the gate with the second chunk."""
+    if len(block) > 1 and block[0] == 4:
+        pass_gate(address, None)
+    return block
+
+
+def test_the_last_worker_is_killed_in_mid_job(cluster, gate):
+    """The job waits and says what to start; it ends right once another worker is there."""
+    logger = logging.getLogger(remote.__name__)
+    logger.addHandler(heard := Heard())
+    try:
+        with cluster.session() as session:
+            kept = (mt.arange(8, chunk_size=4) * 3).execute(session=session)
+            x = kept.map_chunk(abs, dtype=int) + mt.arange(8, chunk_size=4).map_chunk(
+                held, args=(gate.address,), dtype=int
+            )
+            future = x.execute(session=session, wait=False)
+            gate.wait_until_reached()
+            cluster.commands[-1].kill()
+            assert heard.first.wait(DEADLINE)
+            assert f"mars-worker -s 127.0.0.1:{cluster.port}" in heard.said[0]
+            assert not future.done()
+            gate.open()
+            cluster.start_worker()
+            gate.wait_until_reached()
+            gate.open()
+            assert future.result(DEADLINE).fetch(session=session).tolist() == list(range(0, 32, 4))
+            assert kept.fetch(session=session).sum() == 84, "it was lost, and is computed again"
+    finally:
+        logger.removeHandler(heard)
 
 
 def muddle(dask_worker, key):

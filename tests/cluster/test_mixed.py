@@ -77,19 +77,32 @@ def test_the_preload_opens_the_door_of_a_stock_scheduler():
 
 
 def test_advertised_addresses():
-    """Others are told the advertised host, whatever is bound, with the port that is."""
+    """Others are told the advertised host, whatever is bound, with the port that is.
+
+    That goes for the nanny too, which the worker itself goes on calling where it is.
+    """
 
     async def main():
         async with (
             Supervisor(
                 host="0.0.0.0", advertise="127.0.0.5", dashboard_address=f"{HOST}:0"
             ) as server,
-            MarsWorker(server.address, host="0.0.0.0", advertise="127.0.0.6", nthreads=1),
+            MarsWorker(
+                server.address,
+                host="0.0.0.0",
+                advertise="127.0.0.6",
+                nanny=f"tcp://{HOST}:9",
+                supervisors=[server.address],
+                nthreads=1,
+            ) as one,
             Client(server.address, asynchronous=True) as client,
         ):
             assert server.address.startswith("tcp://127.0.0.5:")
             (worker,) = server.workers
             assert worker.startswith("tcp://127.0.0.6:")
+            assert server.workers[worker].nanny == "tcp://127.0.0.6:9"
+            assert one.nanny == f"tcp://{HOST}:9"
+            one.nanny = None  # where nobody is to be told of the end
             (future,) = await client.scatter([1])
             assert await future == 1
 

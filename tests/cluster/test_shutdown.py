@@ -14,6 +14,7 @@ from distributed import Client
 from tests.cluster.commands import DEADLINE, Command, free_port, running
 
 ONE = {"MARS_CPU_TOTAL": "1"}
+TWO = {"MARS_CPU_TOTAL": "2", "DASK_MARSDASK__FAILOVER__KEEP": "1s"}
 
 
 def worker_line(cluster):
@@ -63,6 +64,15 @@ def test_a_terminated_worker_leaves_in_order(cluster):
         assert other.end(signal.SIGINT) == 0, "Ctrl-C is no failure"
 
 
+def test_a_worker_that_is_terminated_while_it_starts(supervised):
+    """Its code says the same, and the process that was starting ends."""
+    with running() as commands:
+        commands.append(worker := Command(worker_line(supervised), **ONE))
+        worker.wait_for("Start Nanny at")
+        assert worker.end(signal.SIGTERM) == 143, worker.said
+        assert not any("Traceback" in line for line in worker.said), worker.said
+
+
 def test_a_killed_nanny_takes_its_worker_along(cluster):
     """SIGKILL of the command leaves no process behind."""
     processes = cluster.worker.descendants()
@@ -107,17 +117,32 @@ def test_a_terminated_web_server(cluster):
     assert gone(processes)
 
 
-def test_workers_wait_for_the_next_supervisor(supervised, cluster):
-    """A supervisor ends with 0, as operators expect; its workers join the one that follows."""
-    assert supervised.commands[0].end(signal.SIGTERM) == 0
-    spare = free_port()
-    line = f"mars-scheduler -H 127.0.0.1 -p {cluster.port},{spare}"
-    cluster.commands.append(older := Command(line))
-    older.wait_for(f"nobody listens on {spare}")
-    cluster.worker.wait_for("goes on with the supervisor")
-    with Client(cluster.address, set_as_default=False) as client:
-        assert client.submit(sum, [1, 2]).result(DEADLINE) == 3
-    assert older.end(signal.SIGTERM) == 0, "the older name is the same command"
-    processes = cluster.worker.descendants()
-    assert cluster.worker.end(signal.SIGTERM) == 143, "there is nowhere to move results to"
-    assert gone(processes)
+def test_workers_wait_for_the_next_supervisor(supervised):
+    """A supervisor ends with 0, as operators expect; its workers join the one that follows.
+
+    One that has given up is started again at once, whatever another of its command does.
+    """
+    with running() as commands:
+        commands.append(worker := Command(f"{worker_line(supervised)} --processes 2", **TWO))
+        worker.wait_for("started at")
+        with Client(supervised.address, set_as_default=False) as client:
+            client.wait_for_workers(2, timeout=DEADLINE)
+            pids = client.run(os.getpid).values()
+        frozen = next(one for one in worker.descendants() if one.pid in pids)
+        frozen.suspend()
+        assert supervised.commands[0].end(signal.SIGTERM) == 0
+        worker.wait_for("have lost the supervisor")
+        spare = free_port()
+        line = f"mars-scheduler -H 127.0.0.1 -p {supervised.port},{spare}"
+        commands.append(older := Command(line))
+        older.wait_for(f"nobody listens on {spare}")
+        with Client(supervised.address, set_as_default=False) as client:
+            assert client.submit(sum, [1, 2]).result(DEADLINE) == 3
+            frozen.resume()
+            worker.wait_for("goes on with the supervisor")
+            client.wait_for_workers(2, timeout=DEADLINE)
+            assert frozen.pid in client.run(os.getpid).values(), "it has not ended"
+        assert older.end(signal.SIGTERM) == 0, "the older name is the same command"
+        processes = worker.descendants()
+        assert worker.end(signal.SIGTERM) == 143, "there is nowhere to move results to"
+        assert gone(processes)

@@ -43,7 +43,30 @@ def test_both_spellings_are_one_option():
         assert (given.n_cpu, given.mem_bytes) == ("3", "4g")
 
 
-def test_the_command_line_is_above_the_environment():
+@pytest.mark.parametrize(
+    ("command", "option"),
+    [
+        (command, option)
+        for command, groups in COMMANDS.items()
+        for options in groups.values()
+        for option in options
+        if option.env
+    ],
+    ids=lambda value: value if isinstance(value, str) else value.env,
+)
+def test_each_option_is_above_its_variable(command, option):
+    """In each of its spellings; a variable counts where none of them is there."""
+    switch = option.many == "store_true"
+    theirs, ours = ("0", []) if switch else ("2", ["1"])
+    environ = {option.env: theirs}
+    _, given = parse(command, "mars", [], environ)
+    assert getattr(given, option.dest) in (False, "2", ["2"])
+    for flag in (*option.flags.split(), *option.hidden.split()):
+        _, given = parse(command, "mars", [flag, *ours], environ)
+        assert getattr(given, option.dest) in (True, "1", ["1"])
+
+
+def test_variables_and_switches():
     """A variable counts where no option was given; switches say yes in words."""
     environ = {"MARS_BIND_PORT": "11111", "MARS_CPU_TOTAL": "2", "MARS_DISABLE_FAILOVER": "1"}
     _, given = parse("worker", "mars", ["-p", "7003"], environ)

@@ -91,6 +91,7 @@ def test_what_is_dasks_to_do():
         ("--n-cpu -1", "at least 1"),
         ("--n-cpu 2 --processes 3", "--n-cpu is 2"),
         ("--phy-mem much", "--mem-bytes"),
+        ("--mem-bytes 100m", "100 MiB of memory are free, less than --min-mem 128m"),
         ("--min-mem 9g", "8192 MiB of memory are free, less than --min-mem 9g"),
         ("--cache-mem 1m --min-cache-mem 1g", "--min-cache-mem 1g"),
         ("--spill-dir /proc/x", "spill to /proc/x"),

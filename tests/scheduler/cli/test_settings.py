@@ -76,6 +76,23 @@ def test_the_command_line_says_where_to_listen(line, environ, expected):
     assert (found.host, found.port) == expected
 
 
+@pytest.mark.parametrize(
+    ("line", "environ", "port"),
+    [
+        ("", {"UI_PORT": "1", "BIND_PORT": "2"}, 1),
+        ("-p 1", {"UI_PORT": "2"}, 1),
+        ("-e 127.0.0.2:1", {"UI_PORT": "2"}, 1),
+        ("--ui-port 1", {"UI_PORT": "2", "BIND_ENDPOINT": "127.0.0.2:3"}, 1),
+        ("-D web.port=2", {"UI_PORT": "1"}, 1),
+        ("--ui-port 1 -p 2", {}, 1),
+    ],
+)
+def test_the_port_of_the_web(line, environ, port):
+    """It has two names and several variables; each option is above all of these."""
+    found = of(line, "web", **{f"MARS_{name}": value for name, value in environ.items()})
+    assert found.port == port
+
+
 def test_operators_speak_through_the_environment():
     """What KubeDL injects is enough."""
     found = of("", MARS_BIND_PORT="11111", MARS_CONTAINER_IP="10.0.0.7", MARS_CPU_TOTAL="2")

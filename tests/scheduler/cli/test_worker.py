@@ -11,9 +11,11 @@ from distributed import Security
 
 from marsdask.scheduler.cli import discovery, reach, worker
 from marsdask.scheduler.cli.resources import Resources
+from marsdask.scheduler.cli.serve import FAILED
 from marsdask.scheduler.cli.settings import Settings
 from marsdask.scheduler.cli.sizes import ConfigError
 from marsdask.scheduler.cli.worker import memory_config, worker_options
+from marsdask.scheduler.errors import NoSupervisor
 from marsdask.scheduler.worker import binding
 from marsdask.scheduler.worker.host import Host
 
@@ -99,12 +101,12 @@ def test_who_has_lost_its_supervisor_joins_what_begins_then(monkeypatch):
     async def main():
         for found in (["here:1", "other:2"], ["other:2"], ["other:2", "a:3", "b:4"], ["new:5"]):
             here[:] = found
-            await service._join()
+            await service._join([0])
 
     service: Any = object.__new__(worker.WorkerService)
     service.settings = SimpleNamespace(security=Security(), supervisors=[])
     vars(service).update(resources=None, cores=None, host=None, death_timeout=None)
-    vars(service).update(_known=[], _strangers=None)
+    vars(service).update(_known=[], _strangers=None, _nannies={})
     monkeypatch.setattr(service, "_greet", greet)
     monkeypatch.setattr(worker, "MarsNanny", Nanny)
     monkeypatch.setattr(worker, "worker_options", lambda *args: [{}])
@@ -130,15 +132,83 @@ def test_whoever_has_lost_the_supervisor_looks_for_it_again(reason):
         async def finished(self):
             pass
 
-    async def join():
-        service._nannies = [Nanny("scheduler-retire-workers")]
+    async def join(positions):
+        service._nannies |= {one: Nanny("scheduler-retire-workers") for one in positions}
 
     service: Any = object.__new__(worker.WorkerService)
     service.address = "tcp://here:1"
-    service._nannies = [Nanny(reason)]
+    service._nannies = {0: Nanny(reason)}
     service._join = join
     assert asyncio.run(service.finished()) == 0
     assert service._nannies[0].reason != reason
+
+
+class Running:
+    """A nanny that ends when it is let."""
+
+    def __init__(self, reason=None):
+        self.reason = reason
+        self.exitcode = 0
+        self.restart_worker = True
+        self.ended = asyncio.Event()
+        if reason is not None:
+            self.ended.set()
+
+    async def finished(self):
+        await self.ended.wait()
+
+
+def losing(*causes):
+    """Run a service of three of which the first loses its supervisor, and meets ``causes`` then.
+
+    The others end once it has found one, the last of them as one that lost it too. Return the code
+    and the positions that looked for a supervisor.
+    """
+    looked: list[list[int]] = []
+    met = iter(causes)
+
+    async def join(positions):
+        looked.append(list(positions))
+        for _ in range(3):  # whoever ends has ended
+            await asyncio.sleep(0)
+        cause = next(met, None)
+        if cause is not None:
+            raise cause
+        service._nannies |= {one: Running("scheduler-retire-workers") for one in positions}
+        service._nannies[1].ended.set()
+        service._nannies[2].ended.set()
+
+    async def main():
+        service._nannies = {0: Running(worker._LOST[0]), 1: Running(), 2: Running()}
+        service._nannies[2].reason = worker._LOST[1]
+        return await service.finished()
+
+    service: Any = object.__new__(worker.WorkerService)
+    vars(service).update(address="tcp://here:1", _join=join)
+    return asyncio.run(main()), looked
+
+
+def broken():
+    """Return what a nanny raises whose supervisor goes away while it starts."""
+    error = RuntimeError("Nanny failed to start.")
+    error.__cause__ = OSError("connection closed")
+    return error
+
+
+def test_who_has_lost_its_supervisor_does_not_wait_for_others():
+    """They may find it again by themselves, and then nobody would start what has ended."""
+    assert losing() == (0, [[0], [2]])
+
+
+@pytest.mark.parametrize("cause", [NoSupervisor("nowhere"), OSError("closed"), broken()])
+def test_it_looks_on_as_long_as_others_run(cause):
+    """However often there is none, or one that goes away at once: theirs may come back."""
+    assert losing(cause, cause) == (0, [[0], [0], [0], [2]])
+
+
+def test_all_give_up_together():
+    """That is when no supervisor was found for as long as allowed, and none runs any more."""
+    assert losing(None, NoSupervisor("nowhere")) == (FAILED, [[0], [2]])
 
 
 @pytest.mark.parametrize(
@@ -152,7 +222,7 @@ def test_whoever_has_lost_the_supervisor_looks_for_it_again(reason):
 def test_a_taken_port(cause, expected, monkeypatch):
     """The command says which it is and what to change; other failures are what they are."""
 
-    async def join():
+    async def join(positions):
         try:
             raise RuntimeError("worker failed to start") from cause
         except RuntimeError as error:
@@ -186,7 +256,7 @@ def test_what_keeps_a_worker_from_moving_results(error, monkeypatch, caplog):
     nanny = SimpleNamespace(worker_address="tcp://127.0.0.1:1", scheduler_addr="tcp://127.0.0.1:2")
     service: Any = object.__new__(worker.WorkerService)
     service.settings = SimpleNamespace(security=Security())
-    service._nannies = [nanny]
+    service._nannies = {0: nanny}
     monkeypatch.setattr(worker, "rpc", lambda *args, **options: Supervisor())
     asyncio.run(service._drain())
     assert ("on purpose" if error.args else "no time") in caplog.text
