@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import queue
+import random
 import shlex
 import shutil
 import socket
@@ -13,7 +14,9 @@ import sys
 import threading
 import time
 import tomllib
+from collections import deque
 from collections.abc import Iterator, Sequence
+from typing import ClassVar
 
 import psutil
 
@@ -39,13 +42,21 @@ def scripts() -> dict[str, str]:
 
 
 def free_port() -> int:
-    """Return a port that nobody listens on."""
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return int(server.getsockname()[1])
+    """Return a port that nobody listens on, at any address.
+
+    The system would choose one of those that it gives to outgoing connections, of other tests too.
+    """
+    while True:
+        port = random.randrange(15_000, 30_000)
+        with contextlib.suppress(OSError), socket.create_server(("", port)):
+            return port
 
 
 class Command:
     """A command line as the documents have it, running."""
+
+    last: ClassVar[deque[Command]] = deque(maxlen=8)
+    """Those that were started last, for reports of failures."""
 
     def __init__(self, line: str, *, within: Sequence[str] = (), **environment: str) -> None:
         name, *arguments = shlex.split(line.replace("\\\n", " "))
@@ -71,6 +82,7 @@ class Command:
         self._lines: queue.Queue[str | None] = queue.Queue()
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
+        self.last.append(self)
 
     def _read(self) -> None:
         assert self.process.stdout is not None

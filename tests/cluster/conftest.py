@@ -5,6 +5,20 @@ from __future__ import annotations
 import pytest
 
 from marsdask.scheduler.testing import Gate
+from tests.cluster.commands import Command
+
+#: Lines of each command in the report of a failure.
+_LAST = 30
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport():
+    """Add to the report of a failure what commands have said last."""
+    report = yield
+    if report.failed:
+        for command in Command.last:
+            report.sections.append((command.line, "\n".join(command.said[-_LAST:])))
+    return report
 
 
 @pytest.fixture

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import signal
+import urllib.request
 from typing import Any
 
 import dask.array as da
 import dask.config
 import pytest
 from distributed import Client
+from distributed.comm.tcp import TCPConnector
 
 import marsdask
 import marsdask.tensor as mt
@@ -118,6 +121,7 @@ class Work:
         self.session = session
         self.gate = gate
         self.folder = folder
+        session.scheduler.client.wait_for_workers(len(LAST), timeout=DEADLINE)
         self.kept = mt.arange(10, chunk_size=5).execute(session=session)
         x = mt.arange(2 * CHUNKS, chunk_size=2).map_chunk(
             counted, args=(str(folder), gate.address), dtype=int
@@ -183,6 +187,48 @@ def test_one_that_ends_in_order_leaves_everything_behind(cluster, gate, tmp_path
         work.check()
     cluster.supervisors[active] = cluster.start(active)
     cluster.supervisors[active].wait_for("Mars Web started at")
+
+
+def test_one_web_address_leads_to_whichever_is_active(cluster, gate, tmp_path, monkeypatch):
+    """Behind ``mars-web`` a session and the interface go over, with no other port to reach."""
+    active, standby = cluster.roles()
+    port = free_port()
+    web = Command(f"mars-web -H {HOST} -p {port} -s {cluster.listed}")
+    cluster.commands.append(web)
+    web.wait_for("started at")
+    monkeypatch.setattr(TCPConnector, "connect", unreachable)
+    url = f"http://{HOST}:{port}"
+    with marsdask.new_session(url, default=False, session_id="web") as session:
+        work = Work(session, gate, tmp_path)
+        assert leading(url) == cluster.addresses[active]
+        cluster.supervisors[active].kill()
+        cluster.wait_for_workers()
+        work.check()
+        scheduler: Any = session.scheduler
+        assert scheduler.client.scheduler.address == f"ws://{HOST}:{port}"
+        assert leading(url) == cluster.addresses[standby]
+        tasks = told(f"{url}/api/session/web/task")["tasks"]
+        assert [(task["state"], task["progress"]) for task in tasks] == [("done", 1.0)]
+
+
+async def unreachable(*args: Any, **options: Any) -> None:
+    """Refuse as the ports do that only the cluster's own hosts reach."""
+    raise OSError("not from here")
+
+
+def told(url):
+    """Return what the interface answers."""
+    with urllib.request.urlopen(url, timeout=DEADLINE) as answer:
+        return json.load(answer)
+
+
+def leading(url):
+    """Return the address of the one supervisor that is active, and has both workers."""
+    nodes = told(f"{url}/api/cluster/nodes")["nodes"]
+    ready = {name: node for name, node in nodes.items() if node["status"] == 1}
+    assert sum(node["role"] == 1 for node in ready.values()) == 2
+    (found,) = (name for name, node in ready.items() if node["role"] == 0 and not node["standby"])
+    return f"tcp://{found}"
 
 
 def test_a_standby_takes_no_worker():

@@ -32,6 +32,12 @@ FILE_LIMIT = 3600
 #: Tests of one file that are tried again: more than that is no accident of timing.
 ALONE = 10
 
+#: Distributed's tests that are about workers' results.
+SHARED = (
+    *("active_memory_manager", "cancelled_state", "client", "failed_workers", "resources"),
+    *("scheduler", "spill", "worker", "worker_memory", "worker_state_machine"),
+)
+
 
 @dataclass(frozen=True)
 class Suite:
@@ -46,6 +52,8 @@ class Suite:
     default: tuple[str, ...] = ()
     #: What the runs with their classes need.
     stock: tuple[str, ...] = ()
+    #: Another suite whose known differences are this one's, too.
+    like: str = ""
     #: Seconds for one test; needs the package pytest-timeout.
     limit: int | None = 60
 
@@ -70,15 +78,19 @@ def suites(checkout: str | None) -> Iterator[Suite]:
     array, frame = "dask/array/tests/test_*.py", "dask/dataframe/**/test_*.py"
     threads = {"MARSDASK_GET": "threads"}
     yield Suite("dask", packages, dask, ("our_get",), (), threads, (array, frame))
-    sample = ("dask/array/tests/test_overlap.py", "dask/dataframe/tests/test_shuffle.py")
     cluster = {"MARSDASK_GET": "cluster"}
-    ours, stock = ("our_servers", "our_get"), ("our_get",)
-    yield Suite("cluster", packages, dask, ours, (), cluster, sample, stock)
+    shared = ("our_servers", "share_all")
+    ours = (*shared, "our_get")
+    yield Suite("cluster", packages, dask, ours, (), cluster, (array, frame), ("our_get",))
     if checkout:
         utils = ("distributed.utils_test",)
         options = ("--in-process", f"--checkout={checkout}")
         default = ("distributed/tests/test_*.py", "distributed/*/tests/test_*.py")
         yield Suite("distributed", Path(checkout), utils, ("our_servers",), options, {}, default)
+        chosen = tuple(f"distributed/tests/test_{name}.py" for name in SHARED)
+        yield Suite(
+            "shared", Path(checkout), utils, shared, options, {}, chosen, like="distributed"
+        )
 
 
 def run(
@@ -166,14 +178,14 @@ def main(arguments: list[str] | None = None) -> int:
     """Compare suites and print a line for each file; return 1 if tests fail that may not."""
     parser = argparse.ArgumentParser(description="Run others' tests with stock and with ours.")
     parser.add_argument("--distributed", metavar="CHECKOUT", help="of dask/distributed")
-    parser.add_argument("--suite", action="append", help="dask, cluster, distributed (default all)")
+    parser.add_argument("--suite", action="append", help="a suite's name (default all)")
     parser.add_argument("--jobs", type=int, default=1, help="files side by side (default 1)")
     parser.add_argument("files", nargs="*", help="patterns of files within the suites")
     chosen = parser.parse_args(arguments)
     with (HERE / "differences.toml").open("rb") as stream:
         differences = tomllib.load(stream)
     work = [
-        (suite, file, differences.get(suite.name, {}))
+        (suite, file, differences.get(suite.like, {}) | differences.get(suite.name, {}))
         for suite in suites(chosen.distributed)
         if not chosen.suite or suite.name in chosen.suite
         for file in suite.files(chosen.files)

@@ -32,6 +32,20 @@ async def test_servers(c, s, a, b):
     assert await c.submit(sum, [1, 2]) == 3
 """
 
+SHARED = """
+import numpy
+from distributed.utils_test import gen_cluster
+
+@gen_cluster(client=True)
+async def test_small(c, s, a, b):
+    few = c.submit(numpy.ones, 3, workers=[a.address])
+    assert await c.submit(numpy.sum, few, workers=[b.address]) == 3
+    assert b.sharing.borrows(few.key)
+    word = c.submit(str, 3, workers=[a.address])
+    assert await c.submit(int, word, workers=[b.address]) == 3
+    assert word.key in a.sharing._published
+"""
+
 
 @pytest.fixture
 def compare(monkeypatch):
@@ -64,6 +78,14 @@ def test_what_fails_with_ours_only(compare, tmp_path):
     assert found == compare.Compared(
         ours=set(both), neither={neither}, allowed={allowed}, lost={lost}
     )
+
+
+def test_all_results_are_shared(compare, tmp_path):
+    """With the plugin, what distributed's tests compute lies in shared memory, however small."""
+    (tmp_path / "test_them.py").write_text(SHARED)
+    ours = ("our_servers", "share_all")
+    suite = compare.Suite("shared", tmp_path, plugins=(), ours=ours, limit=None)
+    assert compare.run(suite, "test_them.py", ours=True) == {"test_them.py::test_small": "passed"}
 
 
 def test_what_cannot_be_imported(compare, tmp_path):

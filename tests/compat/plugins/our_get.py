@@ -8,12 +8,14 @@ one they ask for.
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Iterator
 from typing import Any
 
 import dask
 import pytest
 from dask.base import named_schedulers
+from dask.local import get_sync
 
 import marsdask.scheduler as ours
 
@@ -33,11 +35,28 @@ def our_scheduler() -> Iterator[None]:
 
     with (
         LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None
+            n_workers=2,
+            threads_per_worker=1,
+            processes=False,
+            protocol="tcp",
+            dashboard_address=None,
         ) as cluster,
         Client(cluster, set_as_default=False) as client,
     ):
-        yield from _as_default(client.get)
+        yield from _as_default(_from_tests(client.get))
+
+
+def _from_tests(get: Any) -> Any:
+    """Keep what the scheduler itself computes, as it makes graphs of expressions, from waiting.
+
+    Elsewhere it is a process of its own, which knows no client.
+    """
+
+    def chosen(*args: Any, **options: Any) -> Any:
+        ours = threading.current_thread() is threading.main_thread()
+        return get(*args, **options) if ours else get_sync(*args, **options)
+
+    return chosen
 
 
 def _as_default(get: Any) -> Iterator[None]:
