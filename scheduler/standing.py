@@ -18,6 +18,8 @@ from distributed.comm import get_address_host_port, normalize_address
 from distributed.core import rpc
 from distributed.security import Security
 
+from . import handshakes  # noqa: F401 - imported for its effect
+
 #: Seconds that one supervisor has to answer.
 PATIENCE = 5.0
 

@@ -24,6 +24,7 @@ PRIVATE = {
     ("distributed.client", "Client._ensure_connected"): "and are claimed from the next one",
     ("distributed.client", "Client._send_to_scheduler"): "graphs that may be sent again",
     ("distributed.client", "Client._send_to_scheduler_safe"): "and when they are",
+    ("distributed.comm.tcp", "TLSConnector.client"): "peers that go away before the handshake",
     ("distributed.comm.tcp", "set_tcp_timeout"): "websockets whose other end is gone",
     ("distributed.comm.ws", "WSHandler"): "the door on the web's port",
     ("distributed.core", "Server.__init__"): "whose configuration goes by the name of the class",
