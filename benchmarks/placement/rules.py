@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from benchmarks.placement.machine import Worker
-from marsdask.scheduler.supervisor.placement import STRANGERS, Placed, Policy, Turns, resident
+from marsdask.scheduler.supervisor.placement import (
+    CROWD,
+    STRANGERS,
+    Placed,
+    Policy,
+    Turns,
+    resident,
+)
 
 
 class Ours:
@@ -29,7 +36,11 @@ class Ours:
         return self._policy.choose(task, idle)
 
     def place(
-        self, task: Placed[Worker], idle: Collection[Worker], workers: Collection[Worker]
+        self,
+        task: Placed[Worker],
+        idle: Collection[Worker],
+        workers: Collection[Worker],
+        sources: bool,
     ) -> Worker | None:
         """Choose for another; ``None`` if it has to wait until a task ends."""
 
@@ -42,7 +53,7 @@ class Ours:
         if not self._hosts:
             for worker in workers:
                 self._hosts.setdefault(worker.host, []).append(worker)
-        return self._policy.place(task, workers, idle, near)
+        return self._policy.place(task, workers, idle, near, CROWD if sources else 1)
 
 
 class Stock:
@@ -63,7 +74,11 @@ class Stock:
         return min(idle, key=_load)
 
     def place(
-        self, task: Placed[Worker], idle: Collection[Worker], workers: Collection[Worker]
+        self,
+        task: Placed[Worker],
+        idle: Collection[Worker],
+        workers: Collection[Worker],
+        sources: bool,
     ) -> Worker | None:
         """Choose the holder where the task starts soonest."""
         held = resident(task.inputs)

@@ -168,7 +168,9 @@ class Simulation:
 
     def _place(self, task: int) -> bool:
         described = self._described(task)
-        chosen = self._decided(self._rule.place, described, self._idle, self._everyone)
+        chosen = self._decided(
+            self._rule.place, described, self._idle, self._everyone, self._next_source() is not None
+        )
         if chosen is None:
             return False
         self._assign(task, chosen)

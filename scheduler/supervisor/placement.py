@@ -35,6 +35,10 @@ STRANGERS = 8
 #: input there and wait for the other.
 QUEUE = 2
 
+#: While sources wait for threads, who holds inputs is not left with fewer tasks for each thread:
+#: whoever is idle has a source to do, for which nothing moves.
+CROWD = 16
+
 #: Who holds this part of a task's inputs is as good as one that holds them all.
 NEARLY = 0.9
 
@@ -120,11 +124,6 @@ def share(worker: WorkerView) -> float:
 def queued(worker: WorkerView) -> float:
     """Return how many tasks a worker has for each thread."""
     return (len(worker.processing) - len(worker.long_running)) / worker.nthreads
-
-
-def free(worker: WorkerView) -> bool:
-    """Say whether a worker has a thread for a task."""
-    return queued(worker) < 1
 
 
 def nothing(worker: WorkerView) -> int:
@@ -241,10 +240,11 @@ class Policy:
         everyone: Collection[W],
         idle: Iterable[W],
         near: Callable[[str], Iterable[W]],
+        stay: float = 1,
     ) -> W | None:
         """Return where a task with inputs had best run, ``None`` if it had better wait."""
         there = resident(task.inputs)
-        return self.choose(task, self.candidates(task, there, everyone, idle, near), there)
+        return self.choose(task, self.candidates(task, there, everyone, idle, near, stay), there)
 
     def candidates(
         self,
@@ -253,8 +253,12 @@ class Policy:
         everyone: Collection[W],
         idle: Iterable[W],
         near: Callable[[str], Iterable[W]],
+        stay: float = 1,
     ) -> Collection[W]:
         """Return the workers to choose from: holders, and others of the hosts that hold the most.
+
+        A task stays beside its inputs where a holder has fewer than ``stay`` tasks for each thread;
+        by default that is who can start it, and only holders of all inputs count.
 
         ``near`` tells of a host who is there, the idle first. A task that can start beside all of
         its inputs, or nearly all, stays there, or goes to who is idle or has far less to do: what a
@@ -268,14 +272,17 @@ class Policy:
         holders = [holder for holder in there.by_worker if holder in everyone]
         less = math.inf
         complete = [one for one in holders if there.by_worker[one] >= NEARLY * there.total]
-        if complete:
-            for one in complete:
-                if free(one) and not self._full(task, one, there):
-                    return complete
-            less = max(1.0, min(map(queued, complete)) / QUEUE)
-            holders = complete
         most = max(there.by_host.values(), default=0)
         hosts = [host for host, nbytes in there.by_host.items() if nbytes == most]
+        beside = complete
+        if stay > 1 and not complete:
+            beside = [one for one in holders if one.host in hosts]
+        for one in beside:
+            if queued(one) < stay and not self._full(task, one, there):
+                return beside
+        if complete:
+            less = max(1.0, min(map(queued, complete)) / QUEUE)
+            holders = complete
         # The likeliest come first, so that most others are not looked at for long.
         found: dict[W, None] = {}
         for host in self._hosts.some(hosts, HOSTS):

@@ -26,7 +26,7 @@ from distributed.scheduler import (
 from distributed.stealing import WorkStealing
 
 from ..dask import PLACE
-from .placement import STRANGERS, Ledger, Placed, Policy, Resident, Turns, resident
+from .placement import CROWD, STRANGERS, Ledger, Placed, Policy, Resident, Turns, resident
 from .replicas import MarsMemoryManager, keep_shared
 
 #: How many tasks may be on workers beyond their threads for another source to be sent so.
@@ -120,7 +120,8 @@ class PlacingScheduler(distributed.Scheduler):
         policy.bandwidth = self.bandwidth
         chosen: WorkerState | None
         if not self.is_rootish(ts):
-            chosen = policy.place(task, self.running, self.idle.values(), self._near)
+            stay = CROWD if self._sources_wait(policy) else 1
+            chosen = policy.place(task, self.running, self.idle.values(), self._near, stay)
         else:
             slots = self._slots(ts)
             if home is not None and home in slots and policy.fits(task, home):
@@ -190,6 +191,14 @@ class PlacingScheduler(distributed.Scheduler):
             ws = self.workers.get(address)
             if ws is not None and address not in idle and ws in self.running:
                 yield ws
+
+    def _sources_wait(self, policy: Policy) -> bool:
+        """Say whether a source waits in the queue for a thread, and not for memory."""
+        first: TaskState | None = self.queued.peek() if self.queued else None
+        if first is None or not self.is_rootish(first):
+            return False
+        source, some = described(first), itertools.islice(self._open, STRANGERS)
+        return not self._open or any(policy.fits(source, ws) for ws in some)
 
     def decide_worker_non_rootish(self, ts: TaskState) -> WorkerState | None:
         """Place a task whose turn it is, wherever that is decided from."""

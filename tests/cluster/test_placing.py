@@ -117,6 +117,49 @@ def test_sources_wait_for_what_is_made_of_them(hinted, threads):
     run(main)
 
 
+def beside(big, small):
+    """Return what was passed last."""
+    return small
+
+
+@pytest.mark.parametrize("sources", [0, 10])
+def test_who_is_idle_is_left_to_sources_that_wait(sources):
+    """A task waits beside its inputs while they do; else it goes to whoever is idle."""
+
+    async def main():
+        gates = {name: Gates.new(name) for name in ("first", "second", "source")}
+        async with supervised({}, {}) as (server, client):
+            one, other = (worker.address for worker in server.test_workers)
+            big = (await client.scatter([b"0" * 1000], workers=[one]))[0]
+            blocking = [
+                client.submit(pass_gate, "first", i, workers=[one], key=f"first-{i}")
+                for i in range(3)
+            ]
+            ending = client.submit(pass_gate, "second", workers=[other], key="second")
+            for name in ("first", "second"):
+                await gates[name].started.acquire()
+            used = client.submit(beside, big, ending, key="used")
+            keys = [("source", i) for i in range(sources)]
+            tasks: dict[Any, Any] = {key: Task(key, pass_gate, "source", key[1]) for key in keys}
+            read = [Task(("read", i), abs, TaskRef(key)) for i, key in enumerate(keys)]
+            tasks |= {task.key: task for task in read}
+            reading = client.get(tasks, [task.key for task in read], sync=False)
+            await until(lambda: len(server.queued) == sources, server)
+            gates["second"].go.set()
+            if sources:
+                await gates["source"].started.acquire()
+                assert server.tasks["used"].processing_on.address == one
+                sent = {server.tasks[key].processing_on for key in keys} - {None}
+                assert [ws.address for ws in sent] == [other]
+            else:
+                assert await used == 0
+            gates["first"].go.set()
+            gates["source"].go.set()
+            await client.gather([used, *blocking, *reading])
+
+    run(main)
+
+
 def test_sources_of_one_colour_share_a_home():
     """Each worker makes the half that is at home with it, until it has nothing else to do."""
 

@@ -190,7 +190,7 @@ def test_other_hosts_come_in_where_holders_are_full():
     assert candidates(10) == set(everyone)
 
 
-def asked(needs, *holders, waits=4):
+def asked(needs, *holders, waits=4, stay=1):
     """Return the candidates among workers, two on a host, and what was asked of which host.
 
     The first has ``waits`` tasks, the others four.
@@ -207,7 +207,7 @@ def asked(needs, *holders, waits=4):
         return [one for one in several if one.host == host]
 
     task = Placed(needs, inputs)
-    found = Policy().candidates(task, resident(inputs), several, several[-1:], near)
+    found = Policy().candidates(task, resident(inputs), several, several[-1:], near, stay)
     return sorted(int(one.name) for one in found), told
 
 
@@ -228,6 +228,15 @@ def test_who_holds_nearly_all_is_asked_alone():
     assert asked(1, (91, [0]), (9, [2])) == ([0], ["host-0"])
     assert asked(1, (91, [0]), (9, [2]), waits=9) == ([0, 1], ["host-0"])
     assert asked(1, (89, [0]), (11, [2])) == ([0, 1, 2], ["host-0"])
+
+
+def test_holders_are_not_left_while_they_have_few_tasks():
+    """Neither for a worker with less to do, nor for one beside those that hold parts."""
+    assert asked(1, (100, [0]), waits=9, stay=8) == ([0], [])
+    assert asked(1, (100, [0]), waits=9, stay=4.5) == ([0, 1], ["host-0"])
+    assert asked(1, (100, [0]), (50, [2]), stay=8) == ([0], [])
+    assert asked(1, (60, [0]), (50, [2]), (10, [3]), stay=8) == ([0, 2, 3], [])
+    assert asked(1, (100, [0]), (50, [2]), stay=2) == ([0, 1, 2], ["host-0"])
 
 
 def test_of_many_hosts_that_hold_the_same_a_few_are_asked_in_turn():
