@@ -366,8 +366,14 @@ class MarsStealing(WorkStealing):
     """Work stealing that takes no task to where it does not fit, and keeps the ledger."""
 
     def balance(self) -> None:
-        """Look for thefts."""
+        """Look for thefts.
+
+        Who had little to do beside the others when its tasks last changed may have the most by now;
+        while it is taken for idle nobody takes from it.
+        """
         scheduler: Any = self.scheduler
+        for ws in [ws for ws in scheduler.idle.values() if _beyond(ws) > 0]:
+            scheduler.check_idle_saturated(ws)
         with scheduler.standing_still():
             super().balance()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dask.config
 import distributed
 from dask.task_spec import Task, TaskRef
 from distributed.active_memory_manager import ActiveMemoryManagerPolicy, Suggestion
@@ -9,6 +10,11 @@ from distributed.active_memory_manager import ActiveMemoryManagerPolicy, Suggest
 from tests.cluster.loop import Gates, annotated, pass_gate, run, supervised, until
 
 MIB = 2**20
+
+SHORT = {
+    "distributed.scheduler.default-task-durations": {"short": "10us"},
+    "distributed.scheduler.work-stealing-interval": "10ms",
+}
 
 
 def test_a_theft_is_promised_at_once():
@@ -36,6 +42,32 @@ def test_a_theft_is_promised_at_once():
             assert len(ledger) == 0
 
     run(main)
+
+
+def test_who_has_the_most_left_is_not_taken_for_idle():
+    """It had little beside the other, who has ended since: what waits there behind a long task."""
+
+    async def main():
+        long, short = Gates.new("long"), Gates.new("short")
+        async with supervised({}, {}) as (server, client):
+            one, other = server.workers.values()
+            keys = [f"long-{i}" for i in range(3)]
+            tasks = [Task(key, pass_gate, "long") for key in keys]
+            ending = client.get(annotated(tasks), keys, sync=False, workers=[one.address])
+            await long.started.acquire()
+            tasks = [Task(("short", i), pass_gate, "short", i) for i in range(2)]
+            waiting = client.get(annotated(tasks), [task.key for task in tasks], sync=False)
+            await short.started.acquire()
+            assert len(other.processing) == 2
+            assert other.address in server.idle, "what it has is short beside the other's"
+            long.go.set()
+            await client.gather(ending)
+            await short.started.acquire()
+            short.go.set()
+            await client.gather(waiting)
+
+    with dask.config.set(SHORT):
+        run(main)
 
 
 def test_inputs_are_looked_up_once_for_all_thieves():
