@@ -21,6 +21,7 @@ from typing import Any
 
 import cloudpickle
 from distributed import Client, Future
+from distributed.comm import CommClosedError
 from distributed.diagnostics.plugin import SchedulerPlugin
 
 from ..base import ChunkInfo, Done, Key, Stage, describe
@@ -159,7 +160,7 @@ class Jobs(SchedulerPlugin):
             async with asyncio.timeout(_NEWS), found.changed:
                 await found.changed.wait_for(lambda: found.ended or found.done > seen)
         if self._closing:  # it is not cancelled: another supervisor may go on with it
-            raise ConnectionError("the supervisor ends")
+            raise CommClosedError("the supervisor ends")  # which is no error to log
         news = self.told(found)
         if found.ended:
             # It names every chunk of the results, and jobs are remembered for long.
