@@ -1,4 +1,4 @@
-"""TLS with a peer that goes away before the handshake; imported for its effect alone.
+"""TLS with a peer that goes away before the handshake; imported for its effect on distributed.
 
 tornado raises ``ValueError`` for a stream that has closed by then. distributed knows ``OSError``
 only: a worker that fetches a value would give its tasks up instead of looking elsewhere.
@@ -6,19 +6,37 @@ only: a worker that fetches a value would give its tasks up instead of looking e
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from typing import Any
 
+from distributed.comm import CommClosedError
 from distributed.comm.tcp import TLSConnector
-from tornado.iostream import IOStream, StreamClosedError
-from tornado.tcpclient import TCPClient
+from distributed.comm.ws import WSSConnector
+
+_GONE = "IOStream is not idle"
 
 
-class _Client(TCPClient):
-    async def connect(self, *args: Any, **options: Any) -> IOStream:
-        try:
-            return await super().connect(*args, **options)
-        except ValueError as error:
-            raise StreamClosedError(ConnectionResetError(str(error))) from error
+@contextlib.contextmanager
+def gone_is_closed() -> Iterator[None]:
+    """Raise ``CommClosedError`` for what tornado says of a peer that went before the handshake."""
+    try:
+        yield
+    except ValueError as error:
+        if _GONE not in str(error):
+            raise
+        raise CommClosedError(f"closed before the TLS handshake: {error}") from error
 
 
-TLSConnector.client = _Client(resolver=TLSConnector.client.resolver)
+def _mended(connector: type[Any]) -> None:
+    connect = connector.connect
+
+    async def connected(self: Any, *args: Any, **options: Any) -> Any:
+        with gone_is_closed():
+            return await connect(self, *args, **options)
+
+    connector.connect = connected
+
+
+for _connector in (TLSConnector, WSSConnector):
+    _mended(_connector)

@@ -11,6 +11,7 @@ import contextlib
 from collections.abc import Awaitable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlsplit
 
 import dask.config
 from dask.utils import parse_timedelta
@@ -144,10 +145,19 @@ async def knock(address: str) -> None:
     """Raise ``ConnectionRefusedError`` where nobody listens: distributed would keep on trying."""
     if not address.startswith(_TCP):
         return
-    _, writer = await asyncio.open_connection(*get_address_host_port(address))
+    _, writer = await asyncio.open_connection(*_host_and_port(address))
     writer.close()
     with contextlib.suppress(OSError):
         await writer.wait_closed()
+
+
+def _host_and_port(address: str) -> tuple[str | None, int]:
+    """Return where somebody has to listen; of the web the port may go without saying."""
+    if not address.startswith(_WEB):
+        host, port = get_address_host_port(address)
+        return host, port
+    parts = urlsplit(address)
+    return parts.hostname, parts.port or (443 if parts.scheme == "wss" else 80)
 
 
 async def ask(

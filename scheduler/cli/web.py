@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..errors import NoSupervisor
-from ..standing import identify
+from ..standing import identify, with_scheme
 from ..web.relay import Relay
 from ..web.tls import server_context
-from . import reach
+from . import discovery, reach
 from .serve import CLEAN, serve
 from .settings import Settings, read
 from .sizes import ConfigError
@@ -51,12 +51,15 @@ class WebService:
     async def _look(self, patience: float | None = None) -> str:
         """Return the active one of those that were named, else this host's.
 
-        Who was found on this host is not left for one that has come later.
+        Who was found on this host is not left, before it has ended, for one that has come later.
         """
         settings = self.settings
         if self._known:
             with contextlib.suppress(NoSupervisor):
                 return await reach.active_supervisor(self._known, settings.security, 0, _ROLE)
+            here = [with_scheme(one, settings.security) for one in discovery.on_this_host()]
+            if self._known[0] in here:
+                raise NoSupervisor(f"{self._known[0]} does not answer")
         endpoints = await reach.endpoints(settings.supervisors, settings.security, _ROLE)
         address = await reach.active_supervisor(endpoints, settings.security, patience, _ROLE)
         if not settings.supervisors:

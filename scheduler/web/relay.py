@@ -24,6 +24,7 @@ from tornado.websocket import (
     websocket_connect,
 )
 
+from ..handshakes import gone_is_closed
 from .door import is_page, limit, watch
 from .guard import Token, protect
 from .rest import Refused, tell_error
@@ -170,7 +171,8 @@ class _Passage(WebSocketHandler):
     async def _answered(self, asked: Awaitable[None]) -> None:
         """Wait for the supervisor, or say that it does not answer."""
         try:
-            await asked
+            with gone_is_closed():
+                await asked
         except (OSError, httpclient.HTTPError, WebSocketError) as error:
             if self._way.left:
                 raise web.Finish from None

@@ -129,6 +129,7 @@ def test_who_is_idle_is_left_to_sources_that_wait(sources):
     async def main():
         gates = {name: Gates.new(name) for name in ("first", "second", "source")}
         async with supervised({}, {}) as (server, client):
+            await server.extensions["stealing"].stop()
             one, other = (worker.address for worker in server.test_workers)
             big = (await client.scatter([b"0" * 1000], workers=[one]))[0]
             blocking = [

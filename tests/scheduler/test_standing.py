@@ -35,3 +35,17 @@ def test_nobody_listens():
     """It does not take as long as a connection is tried for."""
     with pytest.raises(ConnectionRefusedError):
         asyncio.run(standing.identify(f"127.0.0.1:{free_port()}", {}, DEADLINE))
+
+
+@pytest.mark.parametrize(
+    ("address", "where"),
+    [
+        ("ws://mars.example", ("mars.example", 80)),
+        ("wss://mars.example/prefix", ("mars.example", 443)),
+        ("ws://[::1]:7103/prefix", ("::1", 7103)),
+        ("tls://127.0.0.1:7103", ("127.0.0.1", 7103)),
+    ],
+)
+def test_where_somebody_has_to_listen(address, where):
+    """Of a web address the port may go without saying, and a path may follow."""
+    assert standing._host_and_port(address) == where

@@ -11,6 +11,7 @@ from marsdask.scheduler.cli import discovery, reach, web
 from marsdask.scheduler.cli.sizes import ConfigError
 from marsdask.scheduler.cli.web import WebService
 from marsdask.scheduler.errors import NoSupervisor
+from marsdask.scheduler.standing import with_scheme
 
 
 def service(**options):
@@ -30,13 +31,13 @@ def test_the_supervisor_of_this_host_has_ended(monkeypatch):
 
 
 def test_the_one_that_was_found_is_not_left(monkeypatch):
-    """While it answers nobody else on this host is looked for; when it ends somebody is."""
-    here, active = ["first:1"], {"first:1"}
+    """While it runs nobody else on this host is looked for; when it has ended somebody is."""
+    here, active = ["first:1"], {"tcp://first:1"}
 
     async def found(endpoints, *args, **options):
         for one in endpoints:
-            if one in active:
-                return one
+            if with_scheme(one, Security()) in active:
+                return with_scheme(one, Security())
         raise NoSupervisor
 
     async def looked(address, *args):
@@ -48,13 +49,15 @@ def test_the_one_that_was_found_is_not_left(monkeypatch):
 
     async def main():
         shown = service()
-        assert (await shown.find())[0] == "first:1"
+        assert (await shown.find())[0] == "tcp://first:1"
         here.insert(0, "second:1")
-        active.add("second:1")
-        assert (await shown.find())[0] == "first:1"
+        active.add("tcp://second:1")
+        assert (await shown.find())[0] == "tcp://first:1"
+        active.remove("tcp://first:1")
+        with pytest.raises(NoSupervisor, match="first:1 does not answer"):
+            await shown.find()
         here.remove("first:1")
-        active.remove("first:1")
-        assert (await shown.find())[0] == "second:1"
+        assert (await shown.find())[0] == "tcp://second:1"
 
     asyncio.run(main())
 

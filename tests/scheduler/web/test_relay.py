@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 from distributed import Client
 from distributed.security import Security
+from tornado import tcpclient
+from tornado.httpclient import HTTPClientError
 from tornado.websocket import websocket_connect
 
 from marsdask.scheduler.errors import NoSupervisor
@@ -167,6 +169,34 @@ def test_nobody_behind_it(monkeypatch):
                 assert "502" in str(failed)
 
     run(main)
+
+
+@pytest.mark.parametrize("web", ["http", "https"])
+def test_one_that_goes_while_it_is_connected_to(web, monkeypatch):
+    """With TLS, too, where tornado calls it something else."""
+    start = tcpclient._Connector.start
+
+    async def started(self, *args, **options):
+        family, address, stream = await start(self, *args, **options)
+        if address[1] == port:
+            stream.close()
+        return family, address, stream
+
+    async def leaving():
+        told = {"web": web}
+        return f"tcp://{HOST}:{port}", {"services": {"dashboard": port}, "marsdask": told}
+
+    async def main():
+        async with relayed(leaving) as visit:
+            monkeypatch.setattr(tcpclient._Connector, "start", started)
+            code, told = await visit.json("/api/session")
+            assert (code, told["type"]) == (502, "BadGateway")
+            with pytest.raises(HTTPClientError, match="502"):
+                await websocket_connect(visit.base.replace("http", "ws"))
+
+    with socket.create_server((HOST, 0)) as server:
+        port = server.getsockname()[1]
+        run(main)
 
 
 @pytest.mark.parametrize("origin", ["http://elsewhere.example", "http://{host}"])
