@@ -24,6 +24,9 @@ SOFT, HARD = 0.75, 0.90
 
 _MIN_MEM = "128m"
 
+#: Bytes that a worker process needs: without a task it has 45 MiB, and pauses at the soft share.
+_PROCESS = 64 * 2**20
+
 #: Threads of each process that write results, unless ``--n-io-process`` says otherwise.
 IO_THREADS = 4
 
@@ -58,7 +61,8 @@ def resolve(given: argparse.Namespace, environ: Any = os.environ) -> Resources:
     total = limits.memory()
     memory = _size("--mem-bytes", given.mem_bytes, total) or total
     cache = _cache(given, memory, environ)
-    _enough(given, total, memory, cache)
+    _enough(given, total, memory, processes)
+    _enough_cache(given, total, cache)
     return Resources(
         n_cpu=n_cpu,
         processes=processes,
@@ -112,13 +116,25 @@ def _cache(given: argparse.Namespace, memory: int, environ: Any) -> int:
     return min(memory, cache)
 
 
-def _enough(given: argparse.Namespace, total: int, memory: int, cache: int) -> None:
-    free = min(memory, psutil.virtual_memory().available)  # which is the host's
-    least = _size("--min-mem", given.min_mem or _MIN_MEM, total) or 0
-    if free < least and not given.ignore_avail_mem:
+def _enough(given: argparse.Namespace, total: int, memory: int, processes: int) -> None:
+    name = given.min_mem or _MIN_MEM
+    least = _size("--min-mem", name, total) or 0
+    if given.ignore_avail_mem:
+        return
+    if memory < min(least, total):
+        raise ConfigError(f"--mem-bytes {given.mem_bytes} is less than --min-mem {name}")
+    most = min(total, memory)  # a container is held to the former, whatever was asked for
+    free = min(most, psutil.virtual_memory().available)  # which is the host's
+    if free < least:
+        raise ConfigError(f"{free >> 20} MiB of memory are free, less than --min-mem {name}")
+    if (share := most // processes) < _PROCESS:
         raise ConfigError(
-            f"{free >> 20} MiB of memory are free, less than --min-mem {given.min_mem or _MIN_MEM}"
+            f"a worker process needs {_PROCESS >> 20} MiB of memory, and each of {processes} "
+            f"gets {share >> 20}: raise --mem-bytes, or lower --n-cpu or --processes"
         )
+
+
+def _enough_cache(given: argparse.Namespace, total: int, cache: int) -> None:
     least = _size("--min-cache-mem", given.min_cache_mem, total) or 0
     if cache < least:
         raise ConfigError(

@@ -91,7 +91,9 @@ def test_what_is_dasks_to_do():
         ("--n-cpu -1", "at least 1"),
         ("--n-cpu 2 --processes 3", "--n-cpu is 2"),
         ("--phy-mem much", "--mem-bytes"),
-        ("--mem-bytes 100m", "100 MiB of memory are free, less than --min-mem 128m"),
+        ("--mem-bytes 100m", "--mem-bytes 100m is less than --min-mem 128m"),
+        ("--n-cpu 4 --mem-bytes 200m", "needs 64 MiB .* each of 4 gets 50: .*--mem-bytes.*--n-cpu"),
+        ("--min-mem 32m --mem-bytes 48m --processes 1", "each of 1 gets 48"),
         ("--min-mem 9g", "8192 MiB of memory are free, less than --min-mem 9g"),
         ("--cache-mem 1m --min-cache-mem 1g", "--min-cache-mem 1g"),
         ("--spill-dir /proc/x", "spill to /proc/x"),
@@ -105,11 +107,21 @@ def test_what_the_host_cannot_give(line, message):
         of(line)
 
 
-def test_what_is_free_is_at_most_the_containers(monkeypatch):
-    """However much memory the host has free."""
+@pytest.mark.parametrize("line", ["", "--mem-bytes 1g", "--mem-bytes 100m"])
+def test_what_is_free_is_at_most_the_containers(line, monkeypatch):
+    """However much memory the host has free, and however much is asked for."""
     monkeypatch.setattr(limits, "memory", lambda: 64 * 2**20)
     with pytest.raises(ConfigError, match="64 MiB of memory are free, less than --min-mem 128m"):
-        of("")
+        of(line)
+
+
+def test_processes_share_what_the_container_has(monkeypatch):
+    """What is asked for beyond it makes no share larger."""
+    monkeypatch.setattr(limits, "memory", lambda: 200 * 2**20)
+    for line in ("", "--mem-bytes 1g"):
+        with pytest.raises(ConfigError, match="each of 4 gets 50"):
+            of(f"--n-cpu 4 {line}")
+    assert of("--n-cpu 4 --processes 3 --mem-bytes 1g").processes == 3
 
 
 def test_a_directory_that_memory_cannot_be_shared_in(tmp_path, caplog, monkeypatch):
@@ -124,3 +136,4 @@ def test_a_directory_that_memory_cannot_be_shared_in(tmp_path, caplog, monkeypat
 def test_less_free_memory_than_wished():
     """It starts all the same where that was asked for."""
     assert of("--min-mem 9g --ignore-avail-mem").memory == 16 * GIB
+    assert of("--n-cpu 4 --mem-bytes 100m --ignore-avail-mem").processes == 4
