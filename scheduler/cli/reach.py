@@ -50,14 +50,16 @@ async def active_supervisor(
 ) -> str:
     """Return the address of the one that is reachable and active, waiting until one is.
 
-    ``others`` is asked each time which may have come besides, for when none of these is.
+    Of several that are, say stock schedulers, it is the first of those that were named. ``others``
+    is asked each time which may have come besides, for when none of these is.
     """
     deadline = None if patience is None else time.monotonic() + patience
     arguments = security.get_connection_args(role)
-    known = {with_scheme(one, security) for one in endpoints}
+    known = _distinct(endpoints, security)
     pause, silent = _PAUSES[0], True
     while True:
-        for asked in (known, {with_scheme(one, security) for one in others()} - known):
+        besides = [one for one in _distinct(others(), security) if one not in known]
+        for asked in (known, besides):
             found = await leader(asked, arguments)
             if found is not None:
                 return found.address
@@ -68,3 +70,8 @@ async def active_supervisor(
             silent = False
         await asyncio.sleep(pause)
         pause = min(2 * pause, _PAUSES[1])
+
+
+def _distinct(endpoints: Sequence[str], security: Security) -> list[str]:
+    """Return the addresses in order, each once."""
+    return list(dict.fromkeys(with_scheme(one, security) for one in endpoints))
