@@ -8,11 +8,13 @@ import errno
 import logging
 import os
 import signal
+import socket
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 import dask.config
+from distributed.comm import CommClosedError
 from distributed.core import rpc
 
 from ..errors import NoSupervisor, VersionMismatch
@@ -30,6 +32,12 @@ logger = logging.getLogger(__name__)
 
 #: Seconds for moving to other workers what only these have, and for their processes to end.
 DRAIN, CLOSE = 3.5, 4.0
+
+#: Seconds between two tries to start processes anew, at first and at most.
+_PAUSES = 0.1, 5.0
+
+#: What whoever joins a supervisor meets that goes away; its host's name may go with it.
+_GONE = (ConnectionError, CommClosedError, TimeoutError, socket.gaierror)
 
 #: What the system says of an address that a process cannot have.
 _UNBOUND = (errno.EADDRINUSE, errno.EADDRNOTAVAIL, errno.EACCES)
@@ -72,11 +80,17 @@ class WorkerService:
             os.environ.setdefault(name, "1")
         self.cores = cores
         self.host = Host.start(self.resources.processes, self.resources.memory)
-        try:
+        with self._addressed():
             await self._join(range(self.resources.processes))
+
+    @contextlib.contextmanager
+    def _addressed(self) -> Iterator[None]:
+        """Say in one line what to change where a process cannot have its address."""
+        try:
+            yield
         except RuntimeError as error:  # distributed's, whatever kept a process from starting
-            cause = _unbound(error)
-            if cause is None:
+            cause = _causes(error)[-1]
+            if not isinstance(cause, OSError) or cause.errno not in _UNBOUND:
                 raise
             where = f"{self.settings.host}, ports {', '.join(map(str, self.settings.ports))}"
             raise ConfigError(
@@ -150,22 +164,44 @@ class WorkerService:
             ended, _ = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
             positions = [running.pop(one) for one in ended]
             lost = [one for one in positions if self._nannies[one].reason in _LOST]
-            while lost:
-                logger.warning("workers have lost the supervisor at %s", self.address)
-                try:
-                    await self._join(lost)
-                except NoSupervisor as error:
-                    if all(one.done() for one in running):
-                        logger.error("%s", error)  # noqa: TRY400 - its traceback says no more
-                        return FAILED
-                except (OSError, RuntimeError) as error:
-                    if _unbound(error) or not isinstance(_root(error), OSError):
-                        raise
-                    logger.warning("the supervisor at %s went away: %s", self.address, error)
-                else:
-                    running |= self._ends(lost)
-                    break
+            if lost:
+                if not await self._rejoin(lost, running):
+                    return FAILED
+                running |= self._ends(lost)
         return self._code()
+
+    async def _rejoin(
+        self, lost: Collection[int], others: Collection[asyncio.Future[None]]
+    ) -> bool:
+        """Start anew who has lost the supervisor; return whether there was one in time.
+
+        Whatever keeps them from it ends none of the others: it is raised once none of these runs.
+        """
+        left = sorted({self._nannies[one].scheduler_addr for one in lost})
+        logger.warning("workers have lost the supervisor at %s", ", ".join(left))
+        pause, longest = _PAUSES
+        while True:
+            try:
+                with self._addressed():
+                    await self._join(lost)
+            except NoSupervisor as error:
+                if _over(others):
+                    logger.error("%s", error)  # noqa: TRY400 - its traceback says no more
+                    return False
+                logger.warning("%s", error)
+            except Exception as error:
+                causes = _causes(error)
+                why = error if isinstance(error, ConfigError) else repr(causes[-1])
+                if any(isinstance(cause, _GONE) for cause in causes):
+                    logger.warning("the supervisor at %s went away: %s", self.address, why)
+                elif _over(others):
+                    raise
+                else:
+                    logger.error("workers cannot start anew: %s", why)  # noqa: TRY400
+            else:
+                return True
+            await asyncio.sleep(pause)
+            pause = min(2 * pause, longest)
 
     def _ends(self, positions: Iterable[int]) -> dict[asyncio.Future[None], int]:
         return {asyncio.ensure_future(self._nannies[one].finished()): one for one in positions}
@@ -207,17 +243,16 @@ class WorkerService:
             logger.warning("leaving without having moved all results to other workers: %s", why)
 
 
-def _root(error: BaseException) -> BaseException:
-    """Return what an error was caused by in the first place."""
-    while error.__cause__ is not None:
-        error = error.__cause__
-    return error
+def _over(ends: Iterable[asyncio.Future[None]]) -> bool:
+    return all(one.done() for one in ends)
 
 
-def _unbound(error: BaseException) -> OSError | None:
-    """Return what kept a process from its address, if that is what an error comes from."""
-    cause = _root(error)
-    return cause if isinstance(cause, OSError) and cause.errno in _UNBOUND else None
+def _causes(error: BaseException) -> list[BaseException]:
+    """Return an error and what it was caused by, the first cause last."""
+    chain = [error]
+    while (cause := chain[-1].__cause__) is not None:
+        chain.append(cause)
+    return chain
 
 
 def memory_config(resources: Resources) -> dict[str, Any]:

@@ -2,12 +2,15 @@
 
 import asyncio
 import errno
+import re
+import socket
 from argparse import Namespace
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from distributed import Security
+from distributed.comm import CommClosedError
 
 from marsdask.scheduler.cli import discovery, reach, worker
 from marsdask.scheduler.cli.resources import Resources
@@ -125,6 +128,7 @@ def test_whoever_has_lost_the_supervisor_looks_for_it_again(reason):
     class Nanny:
         exitcode = 1
         restart_worker = True
+        scheduler_addr = "tcp://here:1"
 
         def __init__(self, reason):
             self.reason = reason
@@ -145,6 +149,8 @@ def test_whoever_has_lost_the_supervisor_looks_for_it_again(reason):
 
 class Running:
     """A nanny that ends when it is let."""
+
+    scheduler_addr = "tcp://here:1"
 
     def __init__(self, reason=None):
         self.reason = reason
@@ -184,15 +190,57 @@ def losing(*causes):
         return await service.finished()
 
     service: Any = object.__new__(worker.WorkerService)
-    vars(service).update(address="tcp://here:1", _join=join)
+    settings = Settings("0.0.0.0", [7003], None, [], Security(), Namespace())
+    vars(service).update(address="tcp://next:2", settings=settings, _join=join)
     return asyncio.run(main()), looked
 
 
-def broken():
-    """Return what a nanny raises whose supervisor goes away while it starts."""
+def broken(cause):
+    """Return what a nanny raises that cannot start."""
     error = RuntimeError("Nanny failed to start.")
-    error.__cause__ = OSError("connection closed")
+    error.__cause__ = cause
     return error
+
+
+def unreachable(cause):
+    """Return what a nanny raises whose connection fails for as long as is allowed."""
+    error = OSError("Timed out trying to connect")
+    error.__cause__ = cause
+    return broken(error)
+
+
+#: What those meet whose supervisor goes away while they join it.
+GONE = [
+    ConnectionResetError("closed"),
+    TimeoutError(),
+    broken(CommClosedError("closed")),
+    unreachable(ConnectionRefusedError(errno.ECONNREFUSED, "refused")),
+    unreachable(socket.gaierror(socket.EAI_NONAME, "unknown")),
+]
+
+#: What keeps a process from starting here, what is raised in the end, and what is said.
+HERE = [
+    (ConfigError("too old"), ConfigError, "too old"),
+    (broken(OSError(errno.EADDRINUSE, "in use")), ConfigError, r"ports 7003 .*in use.*-p"),
+    (broken(OSError(errno.ENOSPC, "full")), RuntimeError, "full"),
+    (unreachable(OSError(errno.EMFILE, "too many")), RuntimeError, "too many"),
+    (broken(KeyError("other")), RuntimeError, "KeyError.*other"),
+]
+
+
+@pytest.fixture
+def pauses(monkeypatch):
+    """Return the seconds of all pauses, none of which is made."""
+    made: list[float] = []
+    sleep = asyncio.sleep
+
+    async def skipped(seconds):
+        if seconds:
+            made.append(seconds)
+        await sleep(0)
+
+    monkeypatch.setattr(asyncio, "sleep", skipped)
+    return made
 
 
 def test_who_has_lost_its_supervisor_does_not_wait_for_others():
@@ -200,10 +248,48 @@ def test_who_has_lost_its_supervisor_does_not_wait_for_others():
     assert losing() == (0, [[0], [2]])
 
 
-@pytest.mark.parametrize("cause", [NoSupervisor("nowhere"), OSError("closed"), broken()])
-def test_it_looks_on_as_long_as_others_run(cause):
+@pytest.mark.parametrize("cause", [NoSupervisor("nowhere"), *GONE])
+def test_it_looks_on_as_long_as_others_run(cause, pauses, caplog):
     """However often there is none, or one that goes away at once: theirs may come back."""
     assert losing(cause, cause) == (0, [[0], [0], [0], [2]])
+    assert "cannot start" not in caplog.text
+
+
+@pytest.mark.parametrize(("cause", "said"), [(cause, said) for cause, _, said in HERE])
+def test_what_keeps_one_from_starting_ends_no_other(cause, said, pauses, caplog):
+    """It is said for what it is, and tried again."""
+    assert losing(cause, cause) == (0, [[0], [0], [0], [2]])
+    assert len(re.findall(f"cannot start anew: .*{said}", caplog.text)) == 2
+    assert "went away" not in caplog.text
+
+
+@pytest.mark.parametrize(("cause", "kind", "said"), HERE)
+def test_what_keeps_the_last_from_starting(cause, kind, said, pauses):
+    """The command ends with it, as it does when the first ones start."""
+    with pytest.raises(kind) as caught:
+        losing(None, cause)
+    assert kind is RuntimeError or re.search(said, str(caught.value))
+
+
+@pytest.mark.parametrize("cause", GONE)
+def test_the_last_looks_on_where_the_supervisor_goes_away(cause, pauses):
+    """As it does before it has found one."""
+    assert losing(None, cause, cause) == (0, [[0], [2], [2], [2]])
+
+
+@pytest.mark.parametrize("cause", [NoSupervisor("nowhere"), GONE[0], HERE[0][0]])
+def test_pauses_grow_between_tries(cause, pauses):
+    """What lasts does not keep a core busy, and what ends is noticed in time."""
+    losing(*[cause] * 12)
+    first, longest = worker._PAUSES
+    assert pauses == [min(first * 2**number, longest) for number in range(12)]
+
+
+def test_which_supervisor_was_lost(pauses, caplog):
+    """It is that of the process, whichever was found since, and is said once."""
+    losing(GONE[0], GONE[0])
+    lost = [text for text in caplog.messages if "lost the supervisor" in text]
+    assert lost == ["workers have lost the supervisor at tcp://here:1"] * 2, "one for each process"
 
 
 def test_all_give_up_together():
