@@ -11,7 +11,9 @@ import psutil
 import pytest
 from distributed import Client
 
+from tests.children import is_lasting
 from tests.cluster.commands import DEADLINE, Command, free_port, running
+from tests.scheduler.peer import eventually
 
 ONE = {"MARS_CPU_TOTAL": "1"}
 TWO = {"MARS_CPU_TOTAL": "2", "DASK_MARSDASK__FAILOVER__KEEP": "1s"}
@@ -48,6 +50,11 @@ def gone(processes):
     return not alive
 
 
+def starting(command):
+    """Return the processes of a command but Python's own helpers."""
+    return [one for one in command.descendants() if not is_lasting(one)]
+
+
 def test_a_terminated_worker_leaves_in_order(cluster):
     """What only it has moves to another worker; its code says "start me again"; nothing stays."""
     with Client(cluster.address, set_as_default=False) as client:
@@ -69,7 +76,9 @@ def test_a_worker_that_is_terminated_while_it_starts(supervised):
     with running() as commands:
         commands.append(worker := Command(worker_line(supervised), **ONE))
         worker.wait_for("Start Nanny at")
+        processes = eventually(lambda: starting(worker))
         assert worker.end(signal.SIGTERM) == 143, worker.said
+        assert gone(processes)
         assert not any("Traceback" in line for line in worker.said), worker.said
 
 
