@@ -7,10 +7,10 @@ import os
 import shutil
 import tempfile
 import threading
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import IO, Any, Literal
+from typing import IO, Any
 
 from dask.utils import format_bytes
 
@@ -24,6 +24,9 @@ except ImportError:  # Windows: what a dead process left there stays until the u
 
 #: Seconds that closing waits for files that are being written.
 _PATIENCE = 10
+
+#: How often a directory is made that others sweep before it is locked, which takes microseconds.
+_ATTEMPTS = 10
 _PREFIX = "marsdask-spill-"
 
 
@@ -171,64 +174,71 @@ class _Directory:
     def __init__(self, folder: str) -> None:
         os.makedirs(folder, exist_ok=True)
         _sweep(folder)
-        # Others that sweep do not see it before it is locked: they would take it for a leftover.
-        hidden = "." if fcntl is not None else ""
-        with _making(folder, alone=False):
-            new = tempfile.mkdtemp(prefix=f"{hidden}{_PREFIX}", dir=folder)
-            self._lock = _take_lock(new, "xb")
-            self.path = os.path.join(folder, os.path.basename(new).removeprefix(hidden))
-            if hidden:
-                os.rename(new, self.path)
+        for _ in range(_ATTEMPTS - 1):
+            with suppress(FileNotFoundError, BlockingIOError):
+                self.path, self._lock = _make(folder)
+                return
+        self.path, self._lock = _make(folder)
 
     def remove(self) -> None:
         shutil.rmtree(self.path, ignore_errors=True)
-        if self._lock is not None:
-            self._lock.close()
+        _let_go(self._lock)
 
 
-def _take_lock(directory: str, mode: Literal["xb", "r+b"]) -> IO[bytes] | None:
-    """Return the locked file, or None if another process holds the lock or is about to make it."""
-    try:
-        file = Path(directory, "lock").open(mode)  # noqa: SIM115  (open as long as the lock lasts)
-    except OSError:
-        return None
-    if fcntl is not None:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            file.close()
-            return None
-    return file
+def _make(folder: str) -> tuple[str, IO[bytes]]:
+    """Make a directory, and the file that is locked as long as this process lives.
 
-
-@contextmanager
-def _making(folder: str, *, alone: bool) -> Iterator[bool]:
-    """Lock the folder itself while directories are made in it; whether that was possible.
-
-    Whoever is ``alone`` with it knows that nobody is in the middle of that.
+    FileNotFoundError or BlockingIOError: another has taken it for a leftover before that.
     """
+    # Only under its other name, which nobody sees before it is locked, is it never swept.
+    hidden = "." if fcntl is not None else ""
+    new = tempfile.mkdtemp(prefix=f"{hidden}{_PREFIX}", dir=folder)
+    path = os.path.join(folder, os.path.basename(new).removeprefix(hidden))
+    with ExitStack() as failed:
+        failed.callback(shutil.rmtree, new, ignore_errors=True)
+        file = failed.enter_context(Path(new, "lock").open("xb"))
+        _mark(file)
+        if hidden:
+            os.rename(new, path)
+        failed.pop_all()
+    return path, file
+
+
+def _mark(file: IO[bytes]) -> None:
+    """Lock a file if its file system can; BlockingIOError if another process has done so."""
     if fcntl is None:
-        yield False
         return
-    with ExitStack() as held:
-        locked = False
-        with suppress(OSError):  # some file systems lock no folders
-            descriptor = os.open(folder, os.O_RDONLY)
-            held.callback(os.close, descriptor)
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB if alone else fcntl.LOCK_SH)
-            locked = True
-        yield locked
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise
+    except OSError:
+        pass  # nor can others lock it, so that nobody takes it for a leftover
+
+
+def _let_go(file: IO[bytes]) -> None:
+    """Unlock a file and close it: a child that was forked meanwhile has it open too."""
+    if fcntl is not None:
+        with suppress(OSError):
+            fcntl.flock(file, fcntl.LOCK_UN)
+    file.close()
 
 
 def _sweep(folder: str) -> None:
-    """Remove what processes left behind that were killed."""
+    """Remove what processes left behind that were killed; nobody is waited for."""
     if fcntl is None:
         return
     for leftover in Path(folder).glob(f"{_PREFIX}*"):
-        lock = _take_lock(str(leftover), "r+b")
-        if lock is not None:
-            shutil.rmtree(leftover, ignore_errors=True)
-            lock.close()
-    with _making(folder, alone=True) as alone:
-        for leftover in Path(folder).glob(f".{_PREFIX}*") if alone else ():
-            shutil.rmtree(leftover, ignore_errors=True)
+        _remove_unlocked(leftover)
+    for unfinished in Path(folder).glob(f".{_PREFIX}*"):
+        _remove_unlocked(unfinished)
+        with suppress(OSError):  # empty: its process ended before it made the file, or tries again
+            unfinished.rmdir()
+
+
+def _remove_unlocked(directory: Path) -> None:
+    """Remove a directory unless its process lives, or has not made the file yet."""
+    with suppress(OSError), (directory / "lock").open("r+b") as file:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        shutil.rmtree(directory, ignore_errors=True)
+        _let_go(file)

@@ -1,8 +1,11 @@
 """Spill directories: used in turn, bounded, and gone with their process."""
 
+import errno
+import os
 import subprocess
 import sys
 import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -173,9 +176,31 @@ def child(folder, what):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs locks that die with their process")
-def test_two_that_start_at_once(folders, monkeypatch):
-    """One that sweeps just before the other has locked its directory leaves it alone."""
+@pytest.mark.parametrize("just_before", ["open", "flock", "rename"])
+def test_two_that_start_at_once(folders, monkeypatch, just_before):
+    """One that sweeps before the other's directory is locked costs it another try, at most."""
+    owner = {"open": Path, "flock": fcntl, "rename": os}[just_before]
+    step = getattr(owner, just_before)
+
+    def sweep_first(*args):
+        monkeypatch.setattr(owner, just_before, step)
+        spill._sweep(str(folders[0]))
+        return step(*args)
+
+    monkeypatch.setattr(owner, just_before, sweep_first)
     store = SpillStore([str(folders[0])])
+    assert store.write(1).read() == 1
+    assert getattr(owner, just_before) is step
+    (mine,) = folders[0].iterdir()
+    spill._sweep(str(folders[0]))
+    assert mine.exists()
+    store.close()
+    assert not list(folders[0].iterdir())
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs locks that die with their process")
+def test_one_that_is_swept_again_and_again(folders, monkeypatch):
+    """Its directory takes nothing, and it does not try for ever."""
     lock = fcntl.flock
 
     def sweep_first(file, how):
@@ -185,25 +210,81 @@ def test_two_that_start_at_once(folders, monkeypatch):
         lock(file, how)
 
     monkeypatch.setattr(fcntl, "flock", sweep_first)
-    assert store.write(1).read() == 1
-    store.close()
+    store = SpillStore([str(folders[0])])
+    with pytest.raises(SpillFull, match="one: No such file"):
+        store.write(1)
     assert not list(folders[0].iterdir())
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs locks that die with their process")
-def test_directories_that_were_never_finished(folders):
-    """Those of processes that were killed while they made them go, unless another makes one now."""
-    (folders[0] / ".marsdask-spill-early").mkdir()
-    (folders[0] / ".marsdask-spill-late").mkdir()
-    (folders[0] / ".marsdask-spill-late" / "lock").touch()
-    before = set(folders[0].iterdir())
-    with spill._making(str(folders[0]), alone=False):
+def test_a_folder_that_somebody_has_locked(store, folders):
+    """It is used all the same: whoever can read a shared folder can lock it for ever."""
+    descriptors = [os.open(folder, os.O_RDONLY) for folder in folders]
+    for descriptor in descriptors:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+    writer = threading.Thread(target=store.write, args=(1,))
+    writer.start()
+    writer.join(10)
+    waited = writer.is_alive()
+    for descriptor in descriptors:
+        os.close(descriptor)
+    writer.join(10)
+    assert not waited
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs locks that die with their process")
+def test_a_child_that_is_forked_during_a_sweep(folders, monkeypatch, tmp_path):
+    """It inherits the descriptors of the moment, but keeps nothing locked by them."""
+    leftover = folders[0] / "marsdask-spill-leftover"
+    leftover.mkdir()
+    (leftover / "lock").touch()
+    os.link(leftover / "lock", tmp_path / "lock")
+    inherited, lock = [], fcntl.flock
+
+    def fork(file, how):
+        lock(file, how)
+        inherited.append(os.dup(file if isinstance(file, int) else file.fileno()))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(fcntl, "flock", fork)
         spill._sweep(str(folders[0]))
-        assert set(folders[0].iterdir()) == before
-    store = SpillStore([str(folders[0])])
-    store.write(1)
-    assert not before & set(folders[0].iterdir())
-    store.close()
+    assert inherited
+    assert not leftover.exists()
+    with (tmp_path / "lock").open("r+b") as file:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    for descriptor in inherited:
+        os.close(descriptor)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs locks that die with their process")
+def test_directories_that_were_never_finished(folders):
+    """Those of processes that were killed while they made them go, but not one that is locked."""
+    for name in ("early", "late", "now"):
+        (folders[0] / f".marsdask-spill-{name}").mkdir()
+    for name in ("late", "now"):
+        (folders[0] / f".marsdask-spill-{name}" / "lock").touch()
+    with (folders[0] / ".marsdask-spill-now" / "lock").open("r+b") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        spill._sweep(str(folders[0]))
+        assert [path.name for path in folders[0].iterdir()] == [".marsdask-spill-now"]
+    spill._sweep(str(folders[0]))
+    assert not list(folders[0].iterdir())
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs locks that die with their process")
+def test_a_folder_without_locks(folders, monkeypatch):
+    """Some file systems have none: it is used, and nothing in use is swept."""
+
+    def refuse(file, how):
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    stores = [SpillStore([str(folders[0])]) for _ in range(2)]
+    written = [store.write(i) for i, store in enumerate(stores)]
+    assert [file.read() for file in written] == [0, 1]
+    for store in stores:
+        store.close()
+    assert not list(folders[0].iterdir())
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs locks that die with their process")
