@@ -38,5 +38,6 @@ NANNY_HOOKS = (
     Hook("distributed.nanny", "Nanny.close_gracefully", ("reason",)),
     Hook("distributed.nanny", "Nanny._on_worker_exit", ("exitcode",)),
     Hook("distributed.nanny", "Nanny.instantiate", ()),
+    Hook("distributed.nanny", "Nanny.kill", ("timeout", "reason")),
     Hook("distributed.nanny", "Nanny.__init__", ("worker_class", "env", "config")),
 )

@@ -77,12 +77,21 @@ class MarsNanny(distributed.Nanny):
         try:
             return await super().instantiate()
         except asyncio.CancelledError:
-            starting = self.process
-            if starting is not None and starting.status is Status.starting:
-                starting.status = Status.failed  # or distributed would go on waiting for its start
-                if starting.process is not None and starting.process.pid is None:
-                    await starting.process.kill()  # as soon as there is one
+            await self._give_up_start()
             raise
+
+    async def kill(self, *args: Any, **options: Any) -> None:
+        """Kill the worker process; a nanny that closes does not wait for one to start before."""
+        if self.status is Status.closing:
+            await self._give_up_start()
+        await super().kill(*args, **options)
+
+    async def _give_up_start(self) -> None:
+        starting = self.process
+        if starting is not None and starting.status is Status.starting:
+            starting.status = Status.failed  # or distributed would go on waiting for its start
+            if starting.process is not None and starting.process.pid is None:
+                await starting.process.kill()  # as soon as there is one
 
     async def start_unsafe(self) -> Any:
         """Start the worker process and watch it."""

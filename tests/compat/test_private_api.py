@@ -35,6 +35,7 @@ PRIVATE = {
     ("distributed.nanny", "Nanny._on_worker_exit"): "with what a worker process ended",
     ("distributed.nanny", "Nanny.close_gracefully"): "why a worker ends",
     ("distributed.nanny", "Nanny.instantiate"): "a start that is cancelled is ended",
+    ("distributed.nanny", "Nanny.kill"): "and one whose nanny closes",
     ("distributed.scheduler", "DEFAULT_EXTENSIONS"): "our stealing in place of the stock one",
     (
         "distributed.scheduler",
