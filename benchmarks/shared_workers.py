@@ -30,17 +30,16 @@ HOST = "127.0.0.1"
 ROWS = ("fresh", "warm", "next", "copies")
 
 
-def usage() -> tuple[float, int]:
-    """Return the processor time of this process, and its part of the memory that it uses."""
+def proportional_size() -> int:
+    """Return this process's part of the memory that it uses."""
     lines = Path("/proc/self/smaps_rollup").read_text().splitlines()
     kib = next(line.split()[1] for line in lines if line.startswith("Pss:"))
-    return time.process_time(), int(kib) << 10
+    return int(kib) << 10
 
 
-def total(client: distributed.Client) -> tuple[float, int]:
+def total(client: distributed.Client, usage: Callable[[], float]) -> float:
     """Return the usage of all workers."""
-    times, sizes = zip(*client.run(usage).values(), strict=True)
-    return sum(times), sum(sizes)
+    return sum(client.run(usage).values())
 
 
 @contextlib.contextmanager
@@ -68,7 +67,7 @@ class Workers:
         self.costs: dict[str, list[Cost]] = {name: [] for name in ROWS}
         for name in "abc":
             self.run(name, touch, self.run(name, np.ones, MIB))  # loads what it needs
-        self.before = total(client)[1]
+        self.before = total(client, proportional_size)
 
     def run(self, name: str, function: Callable[..., Any], *args: Any) -> distributed.Future:
         """Run a function in a worker."""
@@ -78,17 +77,17 @@ class Workers:
 
     def read(self, name: str, array: distributed.Future) -> Cost:
         """Read the array in a worker."""
-        cpu, wall = total(self.client)[0], time.perf_counter()
+        cpu, wall = total(self.client, time.process_time), time.perf_counter()
         assert self.run(name, touch, array).result() == self.nbytes / 4096
         wall = time.perf_counter() - wall
-        return Cost(total(self.client)[0] - cpu, wall)
+        return Cost(total(self.client, time.process_time) - cpu, wall)
 
     def turn(self, first: str) -> None:
         """Make an array in one worker and read it in the two others."""
         array = self.run("a", np.ones, self.nbytes // 8)
         self.costs[first].append(self.read("b", array))
         self.costs["next"].append(self.read("c", array))
-        copies = (total(self.client)[1] - self.before) / self.nbytes
+        copies = (total(self.client, proportional_size) - self.before) / self.nbytes
         self.costs["copies"].append(Cost(copies, copies))
         array.release()
         while any(self.client.run(stored).values()):

@@ -136,6 +136,22 @@ def test_what_is_not_worth_it_travels_as_ever(value, pool):
     assert pool.nbytes == 0
 
 
+@given(st.lists(st.tuples(st.integers(0, 4095), st.integers(N, 4 * N)), min_size=1, max_size=4))
+def test_large_copies_begin_apart_from_their_sources(shapes):
+    """No large buffer begins a little further within its page than what it is copied from."""
+    memory = np.arange(5 * N).astype(np.uint8)
+    pool = Pool(64 * MIB, share_from=1)
+    sources = [memory[start : start + length] for start, length in shapes]
+    shared = published(pool, sources)
+    for source, part in zip(sources, shared.handle.parts, strict=True):
+        assert part.stop - part.start == source.nbytes
+        ahead = (part.start - source.ctypes.data) % 4096
+        assert source.nbytes < 64 << 10 or ahead >= 1 << 10
+    for value, source in zip(shared.handle.load(), sources, strict=True):
+        np.testing.assert_array_equal(value, source)
+    pool.close()
+
+
 def test_a_second_reader_copies_nothing(pool, readers):
     """Owner and readers map one inode, and the pages are there once, however many read them."""
     nbytes = 32 * MIB
