@@ -19,6 +19,7 @@ WORKER_HOOKS = (
     Hook("distributed.worker_state_machine", "WorkerState._ensure_computing", ("self",)),
     Hook("distributed.worker_state_machine", "WorkerState._acquire_resources", ("ts",)),
     Hook("distributed.worker_state_machine", "WorkerState._release_resources", ("ts",)),
+    Hook("distributed.worker_state_machine", "WorkerState._execute_done_common", ("ev",)),
     Hook("distributed.worker_state_machine", "WorkerState._handle_event"),
     Hook("distributed.worker_state_machine", "WorkerState._transition_to_memory", ("ts", "value")),
     Hook("distributed.worker_state_machine", "WorkerState._purge_state", ("ts",)),

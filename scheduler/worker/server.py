@@ -116,7 +116,7 @@ class MarsWorker(FollowingWorker):
         if pool.problem is not None or pool.limit < pool.share_from:
             return None
         self._peers = Peers(self.rpc)
-        sharing = Sharing(pool, self.data, self.spilling.run)
+        sharing = Sharing(pool, self.data, self.spilling.run, self.spilling.moves)
         self.state.sharing = sharing
         self.monitor.get_process_memory = pool.resident  # type: ignore[method-assign]
         return sharing
@@ -173,8 +173,7 @@ class MarsWorker(FollowingWorker):
         taken = self.monitor.get_process_memory() if baseline is None else baseline
         margin = int(host.HARD * limit) - int(SOFT * limit)
         self.state.admission = Admission(max(0, int(SOFT * limit) - taken), margin)
-        if isinstance(self.data, SpillBuffer):
-            self.state.make_room = self._make_room
+        self.state.make_room = self._make_room
 
     def _join(self, ledger: tuple[str, int] | None) -> Share | None:
         """Keep a row in the ledger of the host, and heed the others'."""
@@ -226,7 +225,12 @@ class MarsWorker(FollowingWorker):
         """Move results to disk until the process is back at its target."""
         manager = self.memory_manager
         share = manager.memory_target_fraction or manager.memory_spill_fraction
-        await self.spilling.free(int(memory - share * (manager.memory_limit or 0)))
+        excess = int(memory - share * (manager.memory_limit or 0))
+        freeing = asyncio.ensure_future(self.spilling.free(excess))
+        # Tasks go on meanwhile: who waited with pausing might be ended for its memory first.
+        while not (await asyncio.wait([freeing], timeout=manager.memory_monitor_interval))[0]:
+            manager._maybe_pause_or_unpause(worker, worker.monitor.get_process_memory())
+        await freeing
 
     def _make_room(self, nbytes: int) -> None:
         self._wanted = max(self._wanted, nbytes)

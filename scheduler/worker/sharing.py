@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Hashable, MutableMapping
+from collections.abc import Callable, Hashable, Mapping, MutableMapping
 from typing import Any
 
 from distributed.protocol import to_serialize
@@ -26,12 +26,23 @@ Run = Callable[..., "asyncio.Future[Any]"]
 
 
 class Sharing:
-    """What of one worker's results, ``data``, lies in shared memory."""
+    """What of one worker's results, ``data``, lies in shared memory.
 
-    def __init__(self, pool: Pool, data: MutableMapping[Any, Any], run: Run) -> None:
+    ``moves`` are those that are being written to disk.
+    """
+
+    def __init__(
+        self,
+        pool: Pool,
+        data: MutableMapping[Any, Any],
+        run: Run,
+        moves: Mapping[Any, asyncio.Future[Any]],
+    ) -> None:
         self.pool = pool
         self.data = data
+        self._memory: Any = getattr(data, "fast", data)
         self._run = run
+        self._moves = moves
         self._published: dict[Hashable, asyncio.Task[Shared | None]] = {}
         self._borrowed: dict[Hashable, Handle] = {}
         if isinstance(data, SpillBuffer):
@@ -70,12 +81,13 @@ class Sharing:
         shared: Shared | None = None
         try:
             shared = await self._run(self.pool.publish, value)
+            if shared is not None:
+                await self._replace(key, value, shared)
         finally:
-            stored = self._published.get(key) is asyncio.current_task()
-            if stored and shared is None:  # there may be room the next time
+            # There may be room the next time; and what has left memory stays in none of this kind.
+            useless = shared is None or key not in self._memory
+            if useless and self._published.get(key) is asyncio.current_task():
                 del self._published[key]
-        if stored and shared is not None:
-            await self._replace(key, value, shared)
         return shared
 
     async def _replace(self, key: Hashable, value: Any, shared: Shared) -> None:
@@ -84,7 +96,9 @@ class Sharing:
             copy = await self._run(shared.handle.load)
         except OSError:  # no descriptors: it is in memory twice then
             return
-        fast = getattr(self.data, "fast", self.data)
+        while (move := self._moves.get(key)) is not None:  # which would be called off
+            await asyncio.wait([move])
+        fast = self._memory
         if fast.get(key) is value and type(copy) is type(value):
             if self.pool.folder is None:
                 self._borrowed.pop(key, None)

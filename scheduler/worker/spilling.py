@@ -88,7 +88,8 @@ class Spilling:
         self.threads = threads
         self.sharing: Sharing | None = None
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="marsdask-io")
-        self._moves: dict[Any, asyncio.Future[int]] = {}
+        self.moves: dict[Any, asyncio.Future[int]] = {}
+        """Of results that are being written now."""
         self._task: asyncio.Task[None] | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self.closed = False
@@ -107,12 +108,16 @@ class Spilling:
         if freed >= nbytes or not isinstance(self.data, SpillBuffer):
             return freed
         self._refused = sys.maxsize
-        moves = [self._begin_move(key) for key in self._victims(nbytes - freed)]
-        if not moves:
+        tried: set[Any] = set()
+        moved = 0
+        # Again for those that turn out not to move.
+        while victims := self._victims(nbytes - freed - moved, tried):
+            tried.update(victims)
+            moved += sum(await asyncio.gather(*map(self._begin_move, victims)))
+        if moved or not tried:
             self.full = None
-        freed += sum(await asyncio.gather(*moves))
         await self.run(self._trim)
-        return freed
+        return freed + moved
 
     def take_over(self, directories: Directories, folder: str) -> None:
         """Write to these directories, and from now on also what distributed would in its loop."""
@@ -149,7 +154,7 @@ class Spilling:
         fast: Any = self.data.fast
         return float(fast.total_weight + fast.offset - fast.n)
 
-    def _victims(self, nbytes: int) -> list[Any]:
+    def _victims(self, nbytes: int, tried: set[Any]) -> list[Any]:
         fast: Any = self.data.fast
         with fast.lock:
             order = [*fast.heavy, *(key for key in fast.order if key not in fast.heavy)]
@@ -158,17 +163,18 @@ class Spilling:
         for key in order:
             if nbytes <= 0:
                 break
-            if self.sharing is None or not self.sharing.borrows(key):
+            hopeless = key in tried or weights[key] >= self._refused
+            if not hopeless and (self.sharing is None or not self.sharing.borrows(key)):
                 chosen.append(key)
                 nbytes -= weights[key]
         return chosen
 
     def _begin_move(self, key: Any) -> asyncio.Future[int]:
         """Move a result, or wait for the move that is under way, and not take it for in vain."""
-        move = self._moves.get(key)
+        move = self.moves.get(key)
         if move is None:
-            move = self._moves[key] = self.run(self._evict, key)
-            move.add_done_callback(lambda _: self._moves.pop(key))
+            move = self.moves[key] = self.run(self._evict, key)
+            move.add_done_callback(lambda _: self.moves.pop(key))
         return move
 
     def _evict(self, key: Any) -> int:

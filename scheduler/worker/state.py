@@ -13,6 +13,8 @@ from typing import Any, NoReturn
 from dask.task_spec import Task
 from dask.utils import format_bytes
 from distributed.worker_state_machine import (
+    ExecuteDoneEvent,
+    ExecuteSuccessEvent,
     FreeKeysEvent,
     RemoveReplicasEvent,
     StateMachineEvent,
@@ -60,6 +62,8 @@ class MarsWorkerState(WorkerState):
     """Where the nanny sees what runs."""
     full: str | None = None
     """Why results cannot leave memory, as far as that is for want of room on the disk."""
+    _arriving = 0
+    """Bytes of a result that is about to be stored, while its task promises no more."""
 
     def _next_ready_task(self) -> TaskState | None:
         ts = super()._next_ready_task()
@@ -67,18 +71,19 @@ class MarsWorkerState(WorkerState):
             return ts
         for waiting in self.long_running:
             self.admission.end(waiting.key)  # for tasks that may be the ones in line
-        fast: Any = getattr(self.data, "fast", {})
-        weights: Any = getattr(fast, "weights", {})
         inputs = [dep.key for dep in ts.dependencies]
-        spilled = sum(
-            dep.get_nbytes()
-            for dep in ts.dependencies
-            if dep.key in self.data and weights and dep.key not in fast
-        )
-        stored = int(getattr(fast, "total_weight", 0))
+        fast: Any = getattr(self.data, "fast", {})
+        stored = pinned = spilled = 0
+        if hasattr(fast, "weights"):
+            stored = int(fast.total_weight) + self._arriving
+            pinned = int(sum(fast.weights.get(key, 0) for key in inputs))
+            spilled = sum(
+                dep.get_nbytes()
+                for dep in ts.dependencies
+                if dep.key in self.data and dep.key not in fast
+            )
         if self.sharing is not None:
             stored += self.sharing.pool.unused()
-        pinned = int(sum(weights.get(key, 0) for key in inputs))
         wants = needs(ts) + spilled
         verdict = self.admission.judge(wants, stored, pinned)
         if verdict is Verdict.REFUSE:
@@ -108,6 +113,14 @@ class MarsWorkerState(WorkerState):
             self.record.end(ts.key)
         if self.admission is not None:
             self.admission.end(ts.key)
+
+    def _execute_done_common(self, ev: ExecuteDoneEvent) -> Any:
+        # distributed looks for the next task before it stores the result of the last one.
+        self._arriving = ev.nbytes if isinstance(ev, ExecuteSuccessEvent) else 0
+        try:
+            return super()._execute_done_common(ev)
+        finally:
+            self._arriving = 0
 
     def _transition_to_memory(self, ts: TaskState, value: Any, *args: Any, **options: Any) -> Any:
         if self.sharing is not None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 
+import dask.config
 import distributed
 import numpy as np
 import pytest
 from dask.task_spec import Task, TaskRef
+from distributed.core import Status
 from distributed.diagnostics.plugin import SchedulerPlugin
 
 from marsdask.scheduler.supervisor import Supervisor
@@ -219,6 +221,63 @@ def test_what_comes_back_leaves_again(monkeypatch):
             (later,) = client.get(graph, ["next"], sync=False)
             assert await later == 7
             assert len(rounds) == 2
+
+    run(main)
+
+
+def test_pausing_while_results_leave_memory():
+    """A worker that spills looks after its memory all the same: tasks go on meanwhile."""
+    shares = {"spill": 0.7, "pause": 0.8}
+    thresholds = {f"distributed.worker.memory.{name}": share for name, share in shares.items()}
+
+    async def main():
+        one = {"memory_limit": 2**50, "io_threads": 1}  # or what the host has
+        with dask.config.set(thresholds):
+            async with cluster(distributed.Scheduler, MarsWorker, workers=(one,)) as (server, _):
+                worker = server.test_workers[0]
+                manager = worker.memory_manager
+                looked, begun, go = asyncio.Event(), asyncio.Event(), asyncio.Event()
+                taken, look = {"share": 0.75}, manager._maybe_pause_or_unpause
+
+                def watched(*args):
+                    look(*args)
+                    looked.set()
+
+                async def free(nbytes):
+                    begun.set()
+                    await go.wait()
+                    return nbytes
+
+                manager._maybe_pause_or_unpause = watched
+                worker.spilling.free = free
+                worker.monitor.get_process_memory = lambda: taken["share"] * manager.memory_limit
+                await begun.wait()
+                for share, status in ((0.85, Status.paused), (0.75, Status.running)):
+                    taken["share"] = share
+                    while worker.status is not status:
+                        looked.clear()
+                        await looked.wait()
+                taken["share"] = 0
+                go.set()
+
+    run(main)
+
+
+def test_idle_segments_make_room_where_nothing_is_spilled():
+    """A worker without a disk frees the memory that it has shared and needs no more."""
+
+    async def main():
+        one = {"nthreads": 1, "memory_limit": 100 * MIB, "baseline": 0, "validate": True}
+        with dask.config.set({"distributed.worker.memory.target": False}):
+            async with cluster(Supervisor, MarsWorker, workers=(one,)) as (server, client):
+                worker = server.test_workers[0]
+                assert isinstance(worker.data, dict)
+                assert worker.sharing.pool.publish(block(1, 40 * MIB))
+                assert worker.sharing.pool.unused() > 40 * MIB
+                graph = annotated([Task("next", abs, -7)], mars_mem={"next": 50 * MIB})
+                (later,) = client.get(graph, ["next"], sync=False)
+                assert await later == 7
+                assert worker.sharing.pool.nbytes == 0
 
     run(main)
 

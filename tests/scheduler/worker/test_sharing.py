@@ -30,7 +30,7 @@ def in_thread(function, *args):
 @pytest.fixture
 def sharing(tmp_path):
     pool = Pool(64 * MIB)
-    yield Sharing(pool, SpillBuffer(str(tmp_path), 100 * MIB), in_thread)
+    yield Sharing(pool, SpillBuffer(str(tmp_path), 100 * MIB), in_thread, {})
     pool.close()
 
 
@@ -119,6 +119,21 @@ def test_a_result_that_is_spilled_as_it_is_asked_for(sharing):
     asyncio.run(main())
 
 
+def test_a_result_that_has_left_memory_is_not_kept_there(sharing):
+    """It was on its way to somebody, who still gets it."""
+
+    async def main():
+        value = sharing.data["x"] = ones()
+        sharing.data.evict()
+        shared = await sharing.share("x", value)
+        assert shared.handle.load().sum() == MIB
+        del shared
+
+    asyncio.run(main())
+    assert not sharing._published
+    assert sharing.pool.trim() > 0
+
+
 def test_what_is_borrowed_weighs_nothing(sharing):
     """It is noticed by its arrival, passed on as long as its owner has it, and spared by spills."""
 
@@ -187,7 +202,7 @@ def test_a_failure_is_not_kept(sharing, monkeypatch):
 def test_what_lies_in_files_weighs_nothing(tmp_path):
     """Once it does: no memory is freed by moving it to disk, where it is."""
     pool = Pool(64 * MIB, str(tmp_path))
-    sharing: Any = Sharing(pool, SpillBuffer(str(tmp_path), 100 * MIB), in_thread)
+    sharing: Any = Sharing(pool, SpillBuffer(str(tmp_path), 100 * MIB), in_thread, {})
 
     async def main():
         value = sharing.data["x"] = ones()

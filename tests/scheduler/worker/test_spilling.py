@@ -11,7 +11,10 @@ import numpy as np
 import pytest
 from distributed.spill import SpillBuffer
 
+from marsdask.scheduler.storage.shared import Pool
+from marsdask.scheduler.storage.shared_segment import problem
 from marsdask.scheduler.worker.directories import Directories
+from marsdask.scheduler.worker.sharing import Sharing
 from marsdask.scheduler.worker.spilling import Spilling
 
 MIB = 1 << 20
@@ -140,6 +143,28 @@ def test_what_has_no_pickle_stays(data, tmp_path, caplog):
     assert "Failed to pickle" in caplog.text
 
 
+def test_what_cannot_move_holds_nothing_back(tmp_path):
+    """Smaller results find room where the oldest does not, or leave in place of one that stays."""
+
+    async def main():
+        data = SpillBuffer(str(tmp_path / "stock"), 100 * MIB, max_spill=3 * MIB)
+        moves, disk = spilling(data, tmp_path)
+        disk.go.set()
+        data["lock"] = [threading.Lock(), np.ones(MIB // 8)]
+        data["large"] = np.ones(MIB // 2)
+        data["small"] = np.ones(MIB // 8)
+        data["last"] = np.ones(MIB // 8)
+        assert MIB <= await moves.free(MIB) < 2 * MIB
+        assert set(data.fast) == {"lock", "large", "last"}
+        assert moves.full is None
+        assert await moves.free(MIB)
+        assert not await moves.free(MIB)
+        assert moves.full
+        await moves.close()
+
+    asyncio.run(main())
+
+
 def test_a_result_deleted_while_it_is_written(data, tmp_path):
     """No file is left of it."""
 
@@ -187,15 +212,15 @@ def test_who_wants_room_waits_for_what_is_being_written(data, tmp_path, monkeypa
 
         victims = moves._victims
 
-        def choose(nbytes):
-            chosen = victims(nbytes)
+        def choose(nbytes, tried):
+            chosen = victims(nbytes, tried)
             disk.go.set()
             return chosen
 
         monkeypatch.setattr(moves, "_victims", choose)
         assert await moves.free(MIB) >= MIB
         assert await freeing >= MIB
-        assert not moves._moves
+        assert not moves.moves
         await moves.close()
 
     asyncio.run(main())
@@ -219,6 +244,44 @@ def test_a_result_replaced_while_it_is_written(data, tmp_path):
         await moves.close()
 
     asyncio.run(main())
+
+
+class Watched(dict[Any, Any]):
+    """Tells when somebody looks for something."""
+
+    def __init__(self):
+        super().__init__()
+        self.asked = asyncio.Event()
+
+    def get(self, key, default=None):
+        self.asked.set()
+        return super().get(key, default)
+
+
+@pytest.mark.skipif(problem() is not None, reason=str(problem()))
+def test_a_result_shared_while_it_is_written_leaves_memory(data, tmp_path):
+    """Who asks for it meanwhile gets it, and calls nothing off."""
+    pool = Pool(64 * MIB)
+
+    async def main():
+        moves, disk = spilling(data, tmp_path)
+        freeing = await begun(moves, disk)
+        watched = Watched()
+        watched.update(moves.moves)
+        moves.moves = watched
+        sharing = moves.sharing = Sharing(pool, data, moves.run, watched)
+        asking = asyncio.create_task(sharing.share("x", data.fast["x"]))
+        await watched.asked.wait()
+        disk.go.set()
+        shared: Any = await asking
+        assert shared.handle.load().sum() == MIB // 8
+        assert await freeing >= MIB
+        assert list(data.slow) == ["x"]
+        assert not sharing._published
+        await moves.close()
+
+    asyncio.run(main())
+    pool.close()
 
 
 class Stubborn:

@@ -4,7 +4,12 @@ from typing import Any
 
 import numpy as np
 from distributed.spill import SpillBuffer
-from distributed.worker_state_machine import ComputeTaskEvent, Execute, UpdateDataEvent
+from distributed.worker_state_machine import (
+    ComputeTaskEvent,
+    Execute,
+    ExecuteSuccessEvent,
+    UpdateDataEvent,
+)
 from zict import LRU
 
 from marsdask.scheduler.worker.admission import Admission
@@ -40,3 +45,39 @@ def test_an_input_that_moves_to_disk_meanwhile(tmp_path, monkeypatch):
     del data["other"]
     freed = state.handle_stimulus(MemoryFreedEvent(stimulus_id="freed"))
     assert freed == [Execute(key="y", stimulus_id="freed")]
+
+
+def test_a_result_counts_as_soon_as_its_task_has_ended(tmp_path):
+    """Its promise has ended then, and the next task is looked at before it is stored."""
+    data = SpillBuffer(str(tmp_path), 100 * MIB)
+    state = MarsWorkerState(address=HERE, data=data)
+    state.admission = Admission(5 * MIB)
+    asked: list[int] = []
+    state.make_room = asked.append
+    hint = {"mars_mem": 3 * MIB}
+    for number, key in enumerate("xy"):
+        task = ComputeTaskEvent.dummy(
+            key, annotations=hint, priority=(number,), stimulus_id="compute"
+        )
+        state.handle_stimulus(task)
+    value = np.ones(3 * MIB // 8)
+    ended = ExecuteSuccessEvent.dummy("x", value, nbytes=value.nbytes, stimulus_id="ended")
+    assert not any(isinstance(order, Execute) for order in state.handle_stimulus(ended))
+    assert asked == [MIB]
+    data.evict()
+    freed = state.handle_stimulus(MemoryFreedEvent(stimulus_id="freed"))
+    assert freed == [Execute(key="y", stimulus_id="freed")]
+
+
+def test_inputs_on_disk_count_when_nothing_is_in_memory(tmp_path):
+    """They come back for the task."""
+    data = SpillBuffer(str(tmp_path), 100 * MIB)
+    state = MarsWorkerState(address=HERE, data=data, nthreads=2)
+    state.admission = Admission(5 * MIB)
+    state.handle_stimulus(UpdateDataEvent(data={"x": np.ones(2 * MIB // 8)}, stimulus_id="data"))
+    data.evict()
+    hint = {"mars_mem": 2 * MIB}
+    busy = ComputeTaskEvent.dummy("busy", annotations=hint, stimulus_id="busy")
+    assert state.handle_stimulus(busy)
+    task = ComputeTaskEvent.dummy("y", who_has={"x": [HERE]}, annotations=hint, stimulus_id="y")
+    assert not state.handle_stimulus(task)
