@@ -115,6 +115,16 @@ class ResumingClient(Client):
                 self._start_arg = with_scheme(found.leader, self.security)
             await asyncio.sleep(_PAUSE)
 
+    async def _ensure_connected(self, timeout: float | None = None) -> None:  # noqa: ASYNC109
+        """Connect; one that has come to stand by meanwhile is as good as gone."""
+        try:
+            await super()._ensure_connected(timeout=timeout)
+        except ImportError as error:  # distributed's, for whatever a client is refused for
+            found = await ask(self.scheduler.address, self.connection_args)
+            if found.active:
+                raise
+            raise ConnectionError(str(error)) from None
+
     def _learn(self, identity: dict[str, Any]) -> None:
         address: str = self.scheduler.address
         self._standing = understood(identity, address)

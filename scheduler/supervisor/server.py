@@ -173,9 +173,16 @@ class Supervisor(PlacingScheduler):
         except VersionMismatch as error:
             await comm.write([{"op": "stream-start", "error": str(error)}])
             return
+        if (other := await self.succession.elsewhere()) is not None:
+            await comm.write([{"op": "stream-start", "error": self._refusal(other)}])
+            return
         if self.succession.active:
             await self.succession.settled()
         await super().add_client(comm, client, versions)
+
+    def _refusal(self, active: str) -> str:
+        """Return what a client is told here, where its tasks would wait for workers for ever."""
+        return f"{self.address} stands by; connect to the active supervisor, {active}"
 
     async def step_down(self) -> None:
         """End, since another is active in a higher epoch."""

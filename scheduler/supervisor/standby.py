@@ -47,6 +47,8 @@ class Succession:
         """The workers of the one that was active at the last look."""
         self._expected: set[str] = set()
         self._settled = asyncio.Event()
+        self._known = asyncio.Event()
+        """Set while this one or another is active."""
         self._task: asyncio.Task[None] | None = None
 
     def standing(self, *, epoch: int = 0) -> dict[str, Any]:
@@ -72,6 +74,7 @@ class Succession:
     async def stop(self) -> None:
         """Look no more, and be active no more."""
         self.active = False
+        self._known.clear()
         if self._task is not None and self._task is not asyncio.current_task():
             self._task.cancel()
             with contextlib.suppress(asyncio.CancelledError):
@@ -80,6 +83,14 @@ class Succession:
     async def settled(self) -> None:
         """Wait until the workers of the one before have come, or have had the time to."""
         await self._settled.wait()
+
+    async def elsewhere(self) -> str | None:
+        """Return the address of the active one if it is another, as soon as there is one.
+
+        During a takeover ``leader`` is still the one that is gone.
+        """
+        await self._known.wait()
+        return None if self.active else self.leader
 
     def came(self, worker: str) -> None:
         """Take note of a worker."""
@@ -131,6 +142,10 @@ class Succession:
         if active and not self.active:
             first = max(active, key=lambda standing: standing.epoch)
             self.leader, self._workers = first.address, first.workers
+        if active or self.active:
+            self._known.set()
+        else:
+            self._known.clear()
         self.seen = max([self.seen, *(one.epoch for one in active)])
 
     async def _ask(self, endpoint: str, peer: Peer, passed: float) -> None:
@@ -195,6 +210,7 @@ class Succession:
     def _activate(self) -> None:
         self.epoch = next_epoch([self.seen])
         self.active, self.leader = True, self.supervisor.address
+        self._known.set()
 
     def _take_over(self) -> None:
         self._activate()

@@ -13,7 +13,7 @@ from distributed.diagnostics.plugin import SchedulerPlugin
 
 from marsdask.scheduler.supervisor import Supervisor
 from marsdask.scheduler.worker import MarsWorker
-from tests.cluster.commands import DEADLINE
+from tests.cluster.commands import DEADLINE, free_port
 
 HOST = "127.0.0.1"
 
@@ -38,6 +38,13 @@ async def cluster(scheduler, worker, address=None, *, workers=({}, {}), **option
 def supervised(*workers, worker=MarsWorker):
     """Start a supervisor that checks its states at every step, and workers with such options."""
     return cluster(Supervisor, worker, workers=workers, validate=True)
+
+
+def side_by_side(**options):
+    """Return two supervisors that have not started, of which the first one started is active."""
+    ports = [free_port(), free_port()]
+    options |= {"dashboard_address": f"{HOST}:0", "supervisors": [f"{HOST}:{p}" for p in ports]}
+    return [Supervisor(host=HOST, port=port, **options) for port in ports]
 
 
 def beside(*workers, asynchronous=False, **options):

@@ -14,6 +14,7 @@ import dask.config
 import pytest
 from distributed import Client
 from distributed.comm.tcp import TCPConnector
+from distributed.diagnostics.plugin import SchedulerPlugin
 
 import marsdask
 import marsdask.tensor as mt
@@ -24,7 +25,7 @@ from marsdask.scheduler.testing.tools import pass_gate
 from marsdask.scheduler.worker import MarsWorker, following
 from tests.children import children
 from tests.cluster.commands import DEADLINE, Command, free_port, running
-from tests.cluster.loop import HOST, run, until
+from tests.cluster.loop import HOST, run, side_by_side, until
 
 #: One thread each, and supervisors that are taken for dead soon.
 FAST = {"MARS_CPU_TOTAL": "1", "DASK_MARSDASK__FAILOVER__TIMEOUT": "3s"}
@@ -246,6 +247,48 @@ def test_a_standby_takes_no_worker():
             assert "stands by" in repr(caught.value.__cause__)
 
     run(main)
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_a_standby_takes_no_client(first):
+    """A stock client is told where to go; what it sent would wait for workers for ever."""
+
+    async def main():
+        pair = side_by_side()
+        active, standby = pair[first], pair[1 - first]
+        options: Any = {"asynchronous": True, "set_as_default": False}
+        async with active, Client(active.address, **options), standby:
+            told = f"{standby.address} stands by.*{active.address}"
+            with pytest.raises(ImportError, match=told):
+                await Client(standby.address, **options)
+            assert not standby.clients.keys() - {"fire-and-forget"}
+
+    with dask.config.set({"marsdask.failover.timeout": "1s"}):
+        run(main)
+
+
+class Admissions(SchedulerPlugin):
+    """Notes whether the supervisor stood by when it let a client in."""
+
+    def __init__(self):
+        self.stood_by = []
+
+    def add_client(self, scheduler, client):
+        self.stood_by.append(scheduler.standby)
+
+
+def test_a_client_at_a_standby_waits_for_who_takes_over():
+    """Where nobody is active yet it is neither refused nor let in."""
+
+    async def main():
+        _, second = side_by_side()
+        async with second:
+            second.add_plugin(admissions := Admissions())
+            async with Client(second.address, asynchronous=True, set_as_default=False):
+                assert admissions.stood_by == [False]
+
+    with dask.config.set({"marsdask.failover.timeout": "1s"}):
+        run(main)
 
 
 def test_workers_refuse_lower_epochs():

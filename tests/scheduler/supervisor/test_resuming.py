@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 
+import dask.config
+
+from marsdask.scheduler.standing import leader
 from marsdask.scheduler.supervisor import resuming
 from tests.cluster.commands import DEADLINE
-from tests.cluster.loop import run, supervised
+from tests.cluster.loop import run, side_by_side, supervised
 
 
 def test_a_supervisor_that_stops_while_it_lets_a_client_in(monkeypatch):
@@ -38,3 +42,29 @@ def test_a_supervisor_that_stops_while_it_lets_a_client_in(monkeypatch):
             assert client.status == "running"
 
     run(main)
+
+
+def test_a_supervisor_that_has_come_to_stand_by_is_left(monkeypatch):
+    """It was active when it was found; the client looks again for the one that is now."""
+
+    async def main():
+        active, standby = side_by_side()
+        async with active, standby:
+            addresses = iter([standby.address])
+
+            async def late(candidates, connection_args):
+                found = await leader(candidates, connection_args)
+                assert found is not None
+                return dataclasses.replace(found, address=next(addresses, found.address))
+
+            async with resuming.ResumingClient(
+                active.address, asynchronous=True, set_as_default=False
+            ) as client:
+                monkeypatch.setattr(resuming, "leader", late)
+                client.scheduler_comm.abort()
+                assert await client.resumed(0)
+                assert client.scheduler.address == active.address
+                assert next(addresses, None) is None, "it has asked the other one"
+
+    with dask.config.set({"marsdask.failover.timeout": "1s"}):
+        run(main)

@@ -11,10 +11,11 @@ from distributed.core import Status
 from hypothesis import given
 from hypothesis import strategies as st
 
+from marsdask.scheduler.supervisor import Supervisor
 from marsdask.scheduler.web import nodes
 from marsdask.scheduler.web.nodes import NodeStatus, worker_resource, worker_status
 from tests.cluster.loop import HOST, run
-from tests.scheduler.web.pages import visited
+from tests.scheduler.web.pages import Visitor, visited
 
 #: What a stock worker says of itself.
 NOTHING: dict[str, Any] = {}
@@ -219,9 +220,11 @@ def test_other_supervisors_are_listed():
     async def main():
         async with visited(workers=()) as (other, _, _):
             named = ("127.0.0.1:1", other.address.removeprefix("tcp://"))
-            async with visited(workers=(), supervisors=named) as (server, _, visit):
+            async with Supervisor(host=HOST, web=(HOST, 0), supervisors=named) as server:
+                visit = Visitor(f"http://{server.web_address}")
                 server.supervisors += (server.address.replace(HOST, "localhost"),)
                 _, told = await visit.json("/api/cluster/nodes?role=0&resource=1")
+                visit.close()
                 own = server.address.removeprefix("tcp://")
                 states = {name: node["status"] for name, node in told["nodes"].items()}
                 assert states == {own: 1, named[0]: -1, named[1]: 1}
