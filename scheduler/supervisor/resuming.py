@@ -103,16 +103,26 @@ class ResumingClient(Client):
         return closed
 
     async def _find_active(self) -> None:
+        """Go where the supervisor at the given address leads, until one answers that is active.
+
+        During a takeover that is nowhere for a while, so it is asked on; in the end it is left to
+        that one to let the client in or to say why not.
+        """
+        given = asked = self._start_arg
         deadline = time.monotonic() + self._timeout
-        while isinstance(self._start_arg, str) and time.monotonic() < deadline:
+        while isinstance(asked, str) and time.monotonic() < deadline:
             try:
-                found = await ask(self._start_arg, self.connection_args)
+                found = await ask(asked, self.connection_args)
             except OSError:
-                return
-            if found.active:
-                return
-            if found.leader is not None:
-                self._start_arg = with_scheme(found.leader, self.security)
+                if asked == given:
+                    return
+                asked = given
+            else:
+                if found.active:
+                    self._start_arg = asked
+                    return
+                if found.leader is not None:
+                    asked = with_scheme(found.leader, self.security)
             await asyncio.sleep(_PAUSE)
 
     async def _ensure_connected(self, timeout: float | None = None) -> None:  # noqa: ASYNC109

@@ -7,7 +7,7 @@ import dataclasses
 
 import dask.config
 
-from marsdask.scheduler.standing import leader
+from marsdask.scheduler.standing import ask, leader
 from marsdask.scheduler.supervisor import resuming
 from tests.cluster.commands import DEADLINE
 from tests.cluster.loop import run, side_by_side, supervised
@@ -67,4 +67,37 @@ def test_a_supervisor_that_has_come_to_stand_by_is_left(monkeypatch):
                 assert next(addresses, None) is None, "it has asked the other one"
 
     with dask.config.set({"marsdask.failover.timeout": "1s"}):
+        run(main)
+
+
+def test_a_new_client_during_a_takeover(monkeypatch):
+    """The one that stands by still names the one that is gone; it is asked until it takes over."""
+
+    async def main():
+        gone, heir = side_by_side()
+        missed = asyncio.Event()
+
+        async def watched(address, connection_args):
+            try:
+                return await ask(address, connection_args)
+            except OSError:
+                missed.set()
+                raise
+
+        async def takes_its_time():
+            await missed.wait()
+            return True
+
+        monkeypatch.setattr(heir.succession, "_nobody_objects", takes_its_time)
+        async with heir:
+            async with gone:
+                assert await heir.succession.elsewhere() == gone.address
+            monkeypatch.setattr(resuming, "ask", watched)
+            async with resuming.ResumingClient(
+                heir.address, asynchronous=True, set_as_default=False
+            ) as client:
+                assert missed.is_set()
+                assert client.scheduler.address == heir.address
+
+    with dask.config.set({"marsdask.failover.timeout": "5s"}):
         run(main)
