@@ -16,7 +16,7 @@ import dask.config
 from distributed.security import Security
 
 from ..standing import scheme
-from ..web.guard import Token, read_token
+from ..web.guard import Token, forget_token, read_token
 from ..web.tls import has_certificate
 from . import configfile, discovery, logs, sizes
 from .options import parse
@@ -140,7 +140,7 @@ def _common(command: str, given: argparse.Namespace, environ: Mapping[str, str])
         advertise=advertise,
         supervisors=_supervisors(command, given.supervisors, environ),
         security=_security(given),
-        token=_token(given, environ),
+        token=_token(command, given, environ),
         given=given,
     )
 
@@ -185,7 +185,10 @@ def _check_certificates(command: str, security: Any) -> None:
         )
 
 
-def _token(given: argparse.Namespace, environ: Mapping[str, str]) -> Token | None:
+def _token(command: str, given: argparse.Namespace, environ: Mapping[str, str]) -> Token | None:
+    if command == "worker":  # it has no web service, and where it runs there may be no such file
+        forget_token(environ)
+        return None
     path = getattr(given, "web_token_file", None)
     try:
         return read_token(environ, path)

@@ -70,15 +70,19 @@ def _same(shown: str, right: str) -> bool:
 
 
 def read_token(environ: Mapping[str, str], path: str | None = None) -> Token | None:
-    """Return the token of a file, else of the environment, from which it is removed, if any.
-
-    No process that this one starts is told it. Linux goes on to show its owner, in ``/proc``, what
-    it was started with.
-    """
+    """Return the token of a file, else of the environment, from which it is removed, if any."""
     token = _read(environ, path)
+    forget_token(environ)
+    return token
+
+
+def forget_token(environ: Mapping[str, str]) -> None:
+    """Remove the token, so that no process which this one starts is told it.
+
+    Linux goes on to show its owner, in ``/proc``, what it was started with.
+    """
     if environ is os.environ:
         os.environ.pop(VARIABLE, None)
-    return token
 
 
 def client_token(secret: str | None) -> Token | None:

@@ -303,9 +303,18 @@ def test_a_token_that_cannot_be_read(tmp_path, capsys):
         told = capsys.readouterr().err
         assert words in told
         assert name in told
-    with pytest.raises(SystemExit):
-        of("", "worker", MARS_WEB_TOKEN_FILE=f"{tmp_path}/gone")
-    assert "gone" in capsys.readouterr().err
+    for command in ("supervisor", "web"):
+        with pytest.raises(SystemExit):
+            of("", command, MARS_WEB_TOKEN_FILE=f"{tmp_path}/gone")
+        assert "gone" in capsys.readouterr().err
+
+
+def test_a_worker_reads_no_token(tmp_path, monkeypatch):
+    """It has no use for one, may share its variables with others, and hands none on."""
+    monkeypatch.setenv("MARS_WEB_TOKEN_FILE", f"{tmp_path}/gone")
+    monkeypatch.setenv("MARS_WEB_TOKEN", "hush-hush")
+    assert read("worker", "mars-x", [], os.environ).token is None
+    assert "MARS_WEB_TOKEN" not in os.environ
 
 
 def test_the_token_does_not_show():
