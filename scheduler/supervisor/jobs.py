@@ -50,6 +50,12 @@ _SWITCH = 0.0005
 #: Seconds after which a question for news is answered without any.
 _NEWS = 2.0
 
+#: Seconds that an outcome is kept when it was told, as that may not have arrived.
+_TOLD = 10.0
+
+#: Seconds in which a job that hands its results over has ended.
+_LANDED = 60.0
+
 
 @dataclass
 class Job:
@@ -70,7 +76,7 @@ class Job:
     done: int = 0
     error: str | None = None
     outcome: bytes = b""
-    """Pickled: what it came to, or how it failed; until it is told."""
+    """Pickled: what it came to, or how it failed; until it was told."""
     outline: Mapping[str, tuple[str, tuple[str, ...]]] = field(default_factory=dict)
     """The nodes of its expression: {name: (what it is, names of its inputs)}."""
     counts: dict[str, list[int]] = field(default_factory=dict)
@@ -80,6 +86,8 @@ class Job:
     changed: asyncio.Condition = field(default_factory=asyncio.Condition)
     task: asyncio.Task[None] | None = None
     flight: Flight | None = None
+    landing: bool = False
+    """Whether it is handing its results over: it is too late to cancel it."""
 
     def count(self, key: Key, part: int) -> None:
         """Count a task that is to be done (0) or is (1)."""
@@ -92,6 +100,10 @@ class Job:
         if not self.ended:
             self.end, self.state = time.time(), "cancelled"
             self.task, self.packed = None, b""
+
+    def forget_outcome(self) -> None:
+        """Forget what it came to, which names every chunk of the results: jobs stay for long."""
+        self.outcome = b""
 
     @property
     def ended(self) -> bool:
@@ -138,20 +150,27 @@ class Jobs(SchedulerPlugin):
         }
         scheduler.add_plugin(self)
 
-    async def compile(self, *, client: str, session: str, name: str, compilation: bytes) -> str:
-        """Start to drive a pickled compilation; return the number of the job."""
+    async def compile(
+        self, *, client: str, session: str, name: str, compilation: bytes, job: str | None = None
+    ) -> str:
+        """Start to drive a pickled compilation; return the number of the job.
+
+        Whoever asks chooses it, and may ask again where no answer came.
+        """
+        if job in self.jobs:
+            return job
         if client not in self.scheduler.clients:
             # Nobody would free what it keeps in the name of a client that has gone.
             raise ConnectionError(f"the client {client} is not connected")
-        job = Job(uuid.uuid4().hex, session, name, client, compilation)
-        self.jobs[job.id] = job
+        new = Job(job or uuid.uuid4().hex, session, name, client, compilation)
+        self.jobs[new.id] = new
         if len(self.jobs) > _REMEMBERED:
             ended = [number for number, one in self.jobs.items() if one.ended]
             for number in ended[: len(self.jobs) - _REMEMBERED]:
                 del self.jobs[number]
-        job.task = asyncio.ensure_future(self._drive(job))
-        job.task.add_done_callback(job.over)
-        return job.id
+        new.task = asyncio.ensure_future(self._drive(new))
+        new.task.add_done_callback(new.over)
+        return new.id
 
     async def job(self, *, job: str, seen: int = -1) -> dict[str, Any]:
         """Return the news of a job once there are any beyond ``seen`` tasks, or after a while."""
@@ -163,15 +182,24 @@ class Jobs(SchedulerPlugin):
             raise CommClosedError("the supervisor ends")  # which is no error to log
         news = self.told(found)
         if found.ended:
-            # It names every chunk of the results, and jobs are remembered for long.
-            news["outcome"], found.outcome = found.outcome, b""
+            news["outcome"], news["left"] = found.outcome, found.left is not None
+            asyncio.get_running_loop().call_later(_TOLD, found.forget_outcome)
         return news
 
-    async def cancel(self, *, job: str) -> None:
-        """Stop a job as soon as its running tasks end; nothing of it is kept."""
+    async def cancel(self, *, job: str) -> bytes:
+        """Stop a job as soon as its running tasks end.
+
+        If it is too late, what it came to is returned: the client has to let go of that itself.
+        """
         found = self.jobs.get(job)
-        if found is not None and found.task is not None:
+        if found is None:
+            return b""
+        if found.task is not None and not found.landing:
             found.task.cancel()
+            return b""
+        async with asyncio.timeout(_LANDED), found.changed:
+            await found.changed.wait_for(lambda: found.ended)
+        return found.outcome if found.state == "done" else b""
 
     async def list(self) -> list[dict[str, Any]]:
         """Return all jobs, the oldest first."""
@@ -198,7 +226,8 @@ class Jobs(SchedulerPlugin):
         for job in jobs:
             if job.client == client and job.left is None:
                 job.left, job.outcome = time.time(), b""
-                if job.task is not None:
+                # One that lands ends with results of which a client that stays lets go.
+                if job.task is not None and not (job.landing and client in self.scheduler.clients):
                     job.task.cancel()
 
     async def close(self) -> None:
@@ -236,19 +265,16 @@ class Jobs(SchedulerPlugin):
         shared = together(ws.extra for ws in workers)
         compilation.fit(replace(pooled(limits, WINDOW), shared_memory=shared))
         try:
-            done = await self._run(job, compilation)
+            return await self._run(job, compilation)
         except Failed as raised:
             # What else goes wrong is not to have it as its context, nor to wait for the collector.
             failed = raised.with_traceback(None)
-        else:
-            outcome: bytes = await self._apart(cloudpickle.dumps, (done, None, None, None))
-            return outcome
         error, node = clear(await self._apart(failed.error)), None
         if hasattr(compilation, "explain"):
             error, node = compilation.explain(failed.key, error)
         return _failure(job, error, failed.key, node)
 
-    async def _run(self, job: Job, compilation: Any) -> Done:
+    async def _run(self, job: Job, compilation: Any) -> bytes:
         flight = job.flight = Flight(self.scheduler, self._watch, f"marsdask-job-{job.id}")
         flight.progressed = partial(self._progressed, job)
         infos: dict[Key, ChunkInfo] = {}
@@ -265,9 +291,11 @@ class Jobs(SchedulerPlugin):
                 if not step.later:
                     infos = await self._infos(wanted)
                     wanted.clear()
+            outcome: bytes = await self._apart(cloudpickle.dumps, (step, None, None, None))
             # The client's own references, before ours go.
+            job.landing = True
             await flight.hand_over(step.keys, job.client)
-            return step
+            return outcome
         finally:
             # A second cancellation must not leave anything held.
             ending = asyncio.ensure_future(flight.close())

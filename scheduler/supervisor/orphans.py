@@ -1,10 +1,14 @@
-"""Results that workers bring along from a supervisor that is gone, until somebody asks for them."""
+"""Results whose clients are about to ask for them anew.
+
+Workers bring them along from a supervisor that is gone, or the connection of a client broke.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
-from collections.abc import Iterable
+from collections.abc import AsyncIterator, Iterable
 from typing import Any
 
 from distributed.diagnostics.plugin import SchedulerPlugin
@@ -16,6 +20,9 @@ logger = logging.getLogger(__name__)
 
 #: What a worker calls them when it registers.
 HELD = "mars_held"
+
+#: Seconds in which a connection that was cut has ended.
+_ENDING = 10.0
 
 #: The client in whose name they are kept.
 _NOBODY = "marsdask-orphans"
@@ -32,6 +39,8 @@ class Orphans(SchedulerPlugin):
     def __init__(self, scheduler: Any) -> None:
         self.scheduler = scheduler
         self._followers: set[str] = set()
+        self._connected: dict[str, asyncio.Event] = {}
+        """Of each client, what comes when its connection ends."""
         self._dropping: asyncio.TimerHandle | None = None
         scheduler.add_plugin(self)
 
@@ -49,6 +58,35 @@ class Orphans(SchedulerPlugin):
         # Further replicas are taken, and dropped where the task is about to run again.
         scheduler.add_keys(worker=worker, keys=[key for key in held if key not in new])
         logger.info("%s brings %d results along", worker, len(held))
+        self._drop_later()
+
+    def hold(self, client: str) -> None:
+        """Keep what a client wants, who is about to ask for it anew."""
+        state = self.scheduler.clients.get(client)
+        if state is not None:
+            wanted = [ts.key for ts in state.wants_what]
+            self.scheduler.client_desires_keys(keys=wanted, client=_NOBODY)
+            self._drop_later()
+
+    @contextlib.asynccontextmanager
+    async def only_connection(self, client: str) -> AsyncIterator[None]:
+        """Connect a client, whose earlier connection is ended first, and its results kept.
+
+        It may have noticed alone that this one is broken, whose end would remove it.
+        """
+        while (ended := self._connected.get(client)) is not None:
+            self.hold(client)
+            if (stream := self.scheduler.client_comms.get(client)) is not None:
+                stream.abort()
+            async with asyncio.timeout(_ENDING):
+                await ended.wait()
+        self._connected[client] = asyncio.Event()
+        try:
+            yield
+        finally:
+            self._connected.pop(client).set()
+
+    def _drop_later(self) -> None:
         if self._dropping is not None:
             self._dropping.cancel()
         self._dropping = asyncio.get_running_loop().call_later(keep(), self._drop)

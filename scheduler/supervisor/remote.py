@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import pickle
+import time
+import uuid
 from collections.abc import Iterable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -13,8 +15,12 @@ from ..base import Callback, Done
 from ..errors import NoSupervisor
 from ..events import GraphSubmitted, TaskDone
 from ..handle import Submission
+from ..standing import keep
 
 logger = logging.getLogger(__name__)
+
+#: Seconds until a question is asked again, the first time and at most.
+_PAUSE, _LONGEST = 0.2, 5.0
 
 if TYPE_CHECKING:
     from .client import SupervisorScheduler
@@ -55,12 +61,12 @@ class RemoteJob(Submission):
     async def _run(self, data: bytes, session: str, name: str) -> bool:
         """Have it driven by one supervisor; ``False`` if another must begin anew."""
         generation = getattr(self._client, "generation", None)
+        self.id = uuid.uuid4().hex
         try:
-            self.id = await self._client.scheduler.mars_compile(
-                client=self._client.id, session=session, name=name, compilation=data
-            )
+            told = {"client": self._client.id, "session": session, "name": name}
+            await self._ask("mars_compile", **told, compilation=data)
             if self.state != "running":
-                await self._client.scheduler.mars_cancel(job=self.id)
+                await self._stop()
                 return True
             await self._listen()
         except (OSError, _Unknown) as error:
@@ -71,11 +77,27 @@ class RemoteJob(Submission):
             return False
         return True
 
+    async def _ask(self, question: str, **options: Any) -> Any:
+        """Ask about the job, and again where a connection broke that is not the client's own."""
+        generation = getattr(self._client, "generation", None)
+        deadline, pause = time.monotonic() + keep(), _PAUSE
+        while True:
+            try:
+                return await getattr(self._client.scheduler, question)(job=self.id, **options)
+            except OSError:
+                await asyncio.sleep(pause)  # that one's end may be heard of a little later
+                gone = getattr(self._client, "generation", None) != generation
+                if gone or self._client.status != "running" or time.monotonic() > deadline:
+                    raise
+                pause = min(2 * pause, _LONGEST)
+
     async def _news(self, seen: int) -> dict[str, Any]:
         try:
-            news: dict[str, Any] = await self._client.scheduler.mars_job(job=self.id, seen=seen)
+            news: dict[str, Any] = await self._ask("mars_job", seen=seen)
         except KeyError:
             raise _Unknown(self.id) from None
+        if news.get("left"):  # not this one, who has come back since
+            raise _Unknown(self.id)
         return news
 
     async def _listen(self) -> None:
@@ -124,4 +146,8 @@ class RemoteJob(Submission):
 
     async def _stop(self) -> None:
         with suppress(OSError):  # a job ends with its client anyway
-            await self._client.scheduler.mars_cancel(job=self.id)
+            outcome = await self._client.scheduler.mars_cancel(job=self.id)
+            if outcome:  # it was too late
+                keys = pickle.loads(outcome)[0].keys
+                self._scheduler.hold(keys)
+                self._scheduler.release(keys)

@@ -146,8 +146,9 @@ class ResumingClient(Client):
     def abandoned(self) -> str:
         """What to say when no supervisor is found to go on with."""
         known = ", ".join(self._candidates)
+        left = self._left or self.scheduler.address
         return (
-            f"the supervisor at {self._left} is gone, and in {keep():g} s (marsdask.failover.keep) "
+            f"the supervisor at {left} is gone, and in {keep():g} s (marsdask.failover.keep) "
             f"none was active at {known}: start one, and a new session"
         )
 

@@ -178,7 +178,8 @@ class Supervisor(PlacingScheduler):
             return
         if self.succession.active:
             await self.succession.settled()
-        await super().add_client(comm, client, versions)
+        async with self.orphans.only_connection(client):
+            await super().add_client(comm, client, versions)
 
     def _refusal(self, active: str) -> str:
         """Return what a client is told here, where its tasks would wait for workers for ever."""

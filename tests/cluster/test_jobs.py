@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import pickle
+import threading
 from concurrent.futures import CancelledError
 from typing import Any
 
+import dask
 import dask.array as da
 import distributed
 import numpy as np
@@ -27,6 +30,7 @@ from marsdask.scheduler.testing.tools import pass_gate
 from marsdask.scheduler.worker import MarsWorker
 from tests.cluster.loop import beside
 from tests.cluster.test_failures import Heard
+from tests.scheduler.peer import eventually
 
 
 @pytest.fixture(scope="module")
@@ -248,6 +252,7 @@ def test_failures_that_cannot_be_told(session, monkeypatch):
 def test_what_is_remembered(session, cluster, gate, monkeypatch):
     """Of jobs that have ended so many, whichever began first; and no outcome twice."""
     monkeypatch.setattr(jobs, "_REMEMBERED", 3)
+    monkeypatch.setattr(jobs, "_TOLD", 0)
     x = mt.ones(2).map_chunk(_at_gate, args=(gate.address,), dtype=float)
     future = x.execute(session=session, wait=False)
     gate.wait_until_reached()
@@ -271,6 +276,79 @@ def test_cancelling(session, cluster, gate):
         future.result(60)
     gate.open()
     assert fetch(session, mt.ones(3).sum()) == [3]
+
+
+def test_cancelling_too_late(session, cluster, monkeypatch):
+    """What a job has handed over by then is let go of."""
+    landing, go, hand_over = threading.Event(), threading.Event(), Flight.hand_over
+
+    async def slowly(self, keys, client):
+        await hand_over(self, keys, client)
+        landing.set()
+        assert await asyncio.to_thread(go.wait, 60)
+
+    monkeypatch.setattr(Flight, "hand_over", slowly)
+    future = mt.ones(4, chunk_size=2).execute(session=session, wait=False)
+    assert landing.wait(60)
+    wanted = cluster.scheduler.clients[session.scheduler.client.id].wants_what
+    assert wanted
+    assert future.cancel()
+    go.set()
+    with pytest.raises(CancelledError):
+        future.result(60)
+    eventually(lambda: not wanted)
+
+
+def test_questions_that_get_no_answer_are_asked_again(session, cluster, gate):
+    """A connection that breaks, and is not the client's own, is the end of no job."""
+    client = session.scheduler.client
+    before = len(cluster.scheduler.jobs.jobs)
+
+    async def cut():
+        for comm in [comm for held in client.rpc.occupied.values() for comm in held]:
+            comm.abort()
+            return True
+        return False
+
+    with dask.config.set({"marsdask.failover.keep": "1s"}):
+        x = mt.ones(2).map_chunk(_at_gate, args=(gate.address,), dtype=float)
+        future = x.execute(session=session, wait=False)
+        gate.wait_until_reached()
+        eventually(lambda: client.sync(cut))
+        gate.open()
+        assert future.result(60).fetch(session=session).sum() == 2
+    assert client.generation == 0
+    job = last_job(cluster).id
+    assert client.sync(client.scheduler.mars_job, job=job)["outcome"], "it may not have arrived"
+    nothing: Any = {"client": "", "session": "", "name": "", "compilation": b""}
+    assert client.sync(client.scheduler.mars_compile, job=job, **nothing) == job
+    assert len(cluster.scheduler.jobs.jobs) == before + 1
+
+
+def test_a_client_that_was_given_up_goes_on(session, cluster):
+    """A job that ended with its client's connection was not cancelled by anybody."""
+    _REACHED.clear()
+    _OPEN.clear()
+    future = mt.ones(2).map_chunk(_held_up, dtype=float).execute(session=session, wait=False)
+    assert _REACHED.wait(60)
+    client = session.scheduler.client
+
+    async def cut():
+        cluster.scheduler.client_comms[client.id].abort()
+
+    cluster.sync(cut)
+    assert client.sync(client.resumed, 0)
+    _OPEN.set()
+    assert future.result(60).fetch(session=session).sum() == 2
+
+
+_REACHED, _OPEN = threading.Event(), threading.Event()
+
+
+def _held_up(block):
+    _REACHED.set()
+    assert _OPEN.wait(60)
+    return block
 
 
 def _at_gate(block, address):

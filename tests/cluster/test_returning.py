@@ -1,0 +1,85 @@
+"""A client that comes back to a supervisor which has not heard yet that its connection broke."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+
+from distributed.comm import get_address_host_port
+
+from marsdask.scheduler.supervisor.resuming import ResumingClient
+from tests.cluster.loop import HOST, run, supervised
+
+
+class HalfOpen:
+    """A proxy whose clients' connections can break without the other end's hearing of it."""
+
+    def __init__(self, address):
+        self.target = get_address_host_port(address)
+        self.pairs = []
+        self.tasks = []
+        self.deaf = False
+
+    async def __aenter__(self):
+        self.server = await asyncio.start_server(self.forward, HOST, 0)
+        self.address = f"tcp://{HOST}:{self.server.sockets[0].getsockname()[1]}"
+        return self
+
+    async def __aexit__(self, *error):
+        self.server.close()
+        for pair in self.pairs:
+            self.end([pair, pair[::-1]])
+        await asyncio.gather(*self.tasks)
+
+    async def forward(self, reader, writer):
+        self.tasks.append(asyncio.current_task())
+        theirs, ours = await asyncio.open_connection(*self.target)
+        self.pairs.append((writer, ours))
+        await asyncio.gather(self.pump(reader, ours), self.pump(theirs, writer))
+
+    async def pump(self, reader, writer):
+        with suppress(OSError):
+            while data := await reader.read(1 << 16):
+                writer.write(data)
+                await writer.drain()
+        if not self.deaf:
+            writer.close()
+
+    def tear(self):
+        """Break the clients' ends of all connections; return what is left of them."""
+        self.deaf = True
+        torn = [*self.pairs]
+        for client, _ in torn:
+            client.transport.abort()
+        return torn
+
+    def end(self, pairs):
+        """Break the other ends too."""
+        for _, server in pairs:
+            server.transport.abort()
+
+
+def test_nothing_is_lost_when_the_old_connection_ends():
+    """Neither results nor what was asked for since, though that one bears the client's name."""
+
+    async def main():
+        async with (
+            supervised({}) as (server, _),
+            HalfOpen(server.address) as door,
+            ResumingClient(door.address, asynchronous=True, set_as_default=False) as client,
+        ):
+            future = client.submit(abs, -42, pure=False)
+            assert await future == 42
+            old, stream = server.orphans._connected[client.id], server.client_comms[client.id]
+            torn = door.tear()
+            assert await client.resumed(0)
+            door.end(torn)
+            await old.wait()
+            assert stream.comm is None or stream.comm.closed()
+            assert await client.submit(abs, -7, pure=False) == 7
+            assert await client.gather(future) == 42
+            assert client.generation == 1
+            server.orphans._drop()
+            assert await client.gather(future) == 42, "it is the client's own again"
+
+    run(main)
