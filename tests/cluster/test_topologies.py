@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import urllib.request
 from types import SimpleNamespace
 
@@ -11,6 +12,7 @@ from distributed import Client
 import marsdask
 import marsdask.dataframe as md
 import marsdask.tensor as mt
+from marsdask.scheduler.standing import ask
 from marsdask.session import new_session
 from tests.cluster.commands import DEADLINE, Command, free_port, running
 
@@ -85,8 +87,10 @@ def test_both_older_workers_belong_to_the_first_scheduler(older):
     p1, p2, p3, p4, _ = older.ports
     expected = {f"tcp://127.0.0.20:{p3}", f"tcp://127.0.0.21:{p4}"}
     assert workers_of(f"tcp://127.0.0.10:{p1}") == expected
-    with Client(f"tcp://127.0.0.11:{p2}", set_as_default=False) as client:
-        assert client.nthreads() == {}
+    second = asyncio.run(ask(f"tcp://127.0.0.11:{p2}", {}, DEADLINE))
+    assert not second.active
+    assert second.leader == f"tcp://127.0.0.10:{p1}"
+    assert not second.workers
 
 
 def test_the_web_server_shows_the_scheduler(older):

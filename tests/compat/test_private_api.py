@@ -92,6 +92,7 @@ PRIVATE = {
     ("distributed.worker_memory", "WorkerMemoryManager._spill"): "spilling in threads",
     ("distributed.worker_state_machine", "WorkerState._acquire_resources"): "admission's promises",
     ("distributed.worker_state_machine", "WorkerState._ensure_computing"): "trying again",
+    ("distributed.worker_state_machine", "WorkerState._execute_done_common"): "memory is counted",
     ("distributed.worker_state_machine", "WorkerState._handle_event"): "an event of our own",
     ("distributed.worker_state_machine", "WorkerState._next_ready_task"): "admission",
     ("distributed.worker_state_machine", "WorkerState._purge_state"): "memory that is let go of",
