@@ -22,6 +22,7 @@ HOOKS = (
     Hook("distributed.client", "Client._start"),
     Hook("distributed.client", "Client._reconnect", ("self",)),
     Hook("distributed.client", "Client._ensure_connected", ("timeout",)),
+    Hook("distributed.client", "Client._gather_remote", ("direct", "local_worker")),
     Hook("distributed.client", "Client._send_to_scheduler", ("msg",)),
     Hook("distributed.client", "Client._send_to_scheduler_safe", ("msg",)),
     Hook("distributed.scheduler", "Scheduler.client_desires_keys", ("keys", "client")),

@@ -18,7 +18,7 @@ from distributed import Client
 from distributed.comm.ws import WS
 from tornado.ioloop import PeriodicCallback
 
-from ..errors import ResultLost
+from ..errors import NoSupervisor, ResultLost
 from ..standing import Standing, ask, keep, leader, timeout, understood, with_scheme
 
 logger = logging.getLogger(__name__)
@@ -28,6 +28,9 @@ _PAUSE = 0.2
 
 #: Seconds that a supervisor has to let a client in, which waits for the workers of the one before.
 _WELCOME = 30.0
+
+#: Seconds that workers have to bring results to a supervisor that was started anew.
+_ARRIVING = 5.0
 
 #: Seconds that a supervisor has to take note that a client leaves.
 FAREWELL = 5.0
@@ -50,10 +53,14 @@ class ResumingClient(Client):
         self._standing: Standing | None = None
         self._left = ""
         """The address of the supervisor that went last."""
+        self._away = False
+        """Whether that one is gone, and no other has been gone on with yet."""
         self._candidates: list[str] = []
         self._graphs: list[dict[str, Any]] = []
         self._graphs_lock = threading.Lock()
         self._look_again = _FEW
+        self._missed: set[Any] = set()
+        """Keys of results that were asked for in vain: distributed takes them for pending then."""
         self._changed: asyncio.Event | None = None
         super().__init__(*args, **options)
 
@@ -174,6 +181,8 @@ class ResumingClient(Client):
                 if len(self._graphs) >= self._look_again:
                     self._graphs = [graph for graph in self._graphs if self._is_pending(graph)]
                     self._look_again = max(_FEW, 2 * len(self._graphs))
+        elif msg["op"] == "report-key":
+            self._missed.add(msg["key"])
         super()._send_to_scheduler(msg)
 
     def _is_pending(self, graph: dict[str, Any]) -> bool:
@@ -185,7 +194,7 @@ class ResumingClient(Client):
         if self._standing is None:  # a stock scheduler
             await super()._reconnect()
             return
-        self.status = "connecting"
+        self.status, self._away = "connecting", True
         self.scheduler_comm = None
         self._left = self.scheduler.address
         self.rpc.remove(self.scheduler.address)
@@ -204,10 +213,12 @@ class ResumingClient(Client):
             found = await leader(self._candidates, self.connection_args)
             if found is not None and found.epoch >= self._standing.epoch:
                 self.scheduler = self.rpc(found.address)
-                waiting, self._pending_msg_buffer[:] = list(self._pending_msg_buffer), []
+                waiting: list[dict[str, Any]] = []
                 try:
-                    # It lets nobody in before its workers have come, and must not be asked twice.
+                    # One that took over lets nobody in before its workers have come.
                     async with asyncio.timeout(min(keep(), _WELCOME)):
+                        await self._arrived()
+                        waiting, self._pending_msg_buffer[:] = list(self._pending_msg_buffer), []
                         await self._ensure_connected(timeout=keep())
                         await self._resume(waiting)
                 except OSError:
@@ -221,16 +232,36 @@ class ResumingClient(Client):
                 raise ConnectionError(f"no active supervisor at {', '.join(self._candidates)}")
             await asyncio.sleep(_PAUSE)
 
-    async def _resume(self, waiting: list[dict[str, Any]]) -> None:
-        """Claim what was computed, send again what was not, then what has waited meanwhile."""
-        done = [key for key, state in self.futures.items() if state.status in _DONE]
-        holders = await self.scheduler.who_has(keys=done)
-        self._learn(await self.scheduler.identity(n_workers=0))
+    async def _arrived(self) -> None:
+        """Wait until workers have brought what was computed, or have had the time to."""
+        deadline = time.monotonic() + min(_ARRIVING, keep() / 4)
+        missing, _ = self._wanted()
+        while True:
+            found = await self.scheduler.who_has(keys=missing)
+            missing = [key for key in missing if not found[key]]
+            if not missing or time.monotonic() > deadline:
+                return
+            await asyncio.sleep(_PAUSE)
+
+    def _wanted(self) -> tuple[list[Any], list[dict[str, Any]]]:
+        """Return keys that were computed, and the graphs that have not ended, with theirs."""
         with self._graphs_lock:
             self._graphs = graphs = [one for one in self._graphs if self._is_pending(one)]
         again = {key for graph in graphs for key in graph["keys"]}
-        held = [key for key in done if key in self.futures and holders.get(key)]
-        lost = [key for key in done if not holders.get(key) and key not in again]
+        computed = [
+            key
+            for key, state in list(self.futures.items())
+            if state.status in _DONE or (state.status == "pending" and key in self._missed)
+        ]
+        return [key for key in computed if key not in again], graphs
+
+    async def _resume(self, waiting: list[dict[str, Any]]) -> None:
+        """Claim what was computed, send again what was not, then what has waited meanwhile."""
+        wanted, graphs = self._wanted()
+        holders = await self.scheduler.who_has(keys=wanted)
+        self._learn(await self.scheduler.identity(n_workers=0))
+        held = [key for key in wanted if key in self.futures and holders[key]]
+        lost = [key for key in wanted if not holders[key]]
         if held:
             self._send_to_scheduler_safe({"op": "client-desires-keys", "keys": held})
         for message in [*graphs, *(one for one in waiting if one["op"] != "update-graph")]:
@@ -244,10 +275,19 @@ class ResumingClient(Client):
             len(lost),
             len(graphs),
         )
+        self._missed.clear()
         self.generation += 1
+        self._away = False
         assert self._changed is not None
         self._changed.set()
         self._changed = asyncio.Event()
+
+    async def _gather_remote(self, direct: bool, local_worker: bool) -> dict[str, Any]:
+        """Fetch results, but from no supervisor to which workers are still bringing them."""
+        if self._away and not await self.resumed(self.generation):
+            raise NoSupervisor(self.abandoned)
+        response: dict[str, Any] = await super()._gather_remote(direct, local_worker)
+        return response
 
     def _give_up(self, keys: Iterable[Any], why: str) -> None:
         for key in keys:

@@ -22,6 +22,7 @@ PRIVATE = {
     ("distributed.client", "Client._start"): "the active one of several supervisors",
     ("distributed.client", "Client._reconnect"): "futures that outlive a supervisor",
     ("distributed.client", "Client._ensure_connected"): "and are claimed from the next one",
+    ("distributed.client", "Client._gather_remote"): "which is asked once it has them",
     ("distributed.client", "Client._send_to_scheduler"): "graphs that may be sent again",
     ("distributed.client", "Client._send_to_scheduler_safe"): "and when they are",
     ("distributed.comm.tcp", "TLSConnector.connect"): "peers that go away before the handshake",

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+from typing import Any
 
 import dask.config
+from distributed import Client
 
 from marsdask.scheduler.standing import ask, leader
-from marsdask.scheduler.supervisor import resuming
-from tests.cluster.commands import DEADLINE
-from tests.cluster.loop import run, side_by_side, supervised
+from marsdask.scheduler.supervisor import Supervisor, resuming
+from marsdask.scheduler.worker import MarsWorker
+from tests.cluster.commands import DEADLINE, free_port
+from tests.cluster.loop import HOST, run, side_by_side, supervised
 
 
 def test_a_supervisor_that_stops_while_it_lets_a_client_in(monkeypatch):
@@ -68,6 +71,59 @@ def test_a_supervisor_that_has_come_to_stand_by_is_left(monkeypatch):
 
     with dask.config.set({"marsdask.failover.timeout": "1s"}):
         run(main)
+
+
+def test_results_that_arrive_after_the_client(monkeypatch):
+    """A supervisor that is started anew is asked for none before its workers have brought them."""
+    port = free_port()
+    fetch = Client._gather_remote
+
+    async def fetched(self, direct, local_worker):
+        assert not self._away
+        return await fetch(self, direct, local_worker)
+
+    monkeypatch.setattr(Client, "_gather_remote", fetched)
+
+    async def main():
+        options: Any = {"host": HOST, "port": port, "dashboard_address": f"{HOST}:0"}
+        first = await Supervisor(**options)
+        worker = MarsWorker(first.address, host=HOST, nthreads=1, supervisors=[first.address])
+        client = resuming.ResumingClient(first.address, asynchronous=True, set_as_default=False)
+        gone, asked = asyncio.Event(), asyncio.Event()
+        async with worker, client:
+            one, other = await client.scatter([1, 2])
+            find, reconnect = worker._find, client._reconnect
+
+            async def last():
+                await asked.wait()
+                return await find()
+
+            async def noticed():
+                gone.set()
+                await reconnect()
+
+            monkeypatch.setattr(worker, "_find", last)
+            monkeypatch.setattr(client, "_reconnect", noticed)
+            await first.close()
+            await gone.wait()
+            # Where a host ended without a word, the next one is asked before that is known.
+            other._state.reset()
+            client._send_to_scheduler({"op": "report-key", "key": other.key})
+            gathered = asyncio.gather(client.gather([one]), client.gather([other]))
+            async with Supervisor(**options) as second:
+                who_has = second.handlers["who_has"]
+
+                def heard(keys):
+                    asked.set()
+                    return who_has(keys)
+
+                second.handlers["who_has"] = heard
+                assert list(await gathered) == [[1], [2]]
+                second.orphans._drop()
+                assert await client.gather([one, other]) == [1, 2], "they are the client's again"
+                assert client.generation == 1
+
+    run(main)
 
 
 def test_a_new_client_during_a_takeover(monkeypatch):
