@@ -47,6 +47,19 @@ async def test_small(c, s, a, b):
 """
 
 
+DISTURBED = """
+import pytest
+before = []
+
+def test_first():
+    before.append(1)
+
+@pytest.mark.parametrize("number", range(11))
+def test_after(number):
+    assert not before
+"""
+
+
 @pytest.fixture
 def compare(monkeypatch):
     """Import the script as a module."""
@@ -78,6 +91,28 @@ def test_what_fails_with_ours_only(compare, tmp_path):
     assert found == compare.Compared(
         ours=set(both), neither={neither}, allowed={allowed}, lost={lost}
     )
+
+
+def test_what_fails_after_others_with_either(compare, tmp_path):
+    """Many tests that pass by themselves are judged by what stock says in the same company."""
+    assert compare.ALONE < 11
+    (tmp_path / "test_them.py").write_text(DISTURBED)
+    suite = compare.Suite("theirs", tmp_path, plugins=(), ours=(), limit=None)
+    found = compare.compare(suite, "test_them.py", {})
+    both = {f"test_them.py::test_after[{number}]" for number in range(11)}
+    assert found == compare.Compared({"test_them.py::test_first"}, both, set(), set())
+
+
+def test_what_takes_longer(compare, tmp_path, monkeypatch):
+    """A test over its limit is tried again with more of it."""
+
+    def run(suite, file, *, ours, only=None):
+        return {"test_slow": "passed" if not ours or suite.limit > 60 else "failed"}
+
+    monkeypatch.setattr(compare, "run", run)
+    suite = compare.Suite("theirs", tmp_path, plugins=(), ours=())
+    found = compare.compare(suite, "test_them.py", {})
+    assert found == compare.Compared({"test_slow"}, set(), set(), set())
 
 
 def test_all_results_are_shared(compare, tmp_path):
