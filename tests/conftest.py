@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import threading
 import time
 from collections.abc import Iterator
@@ -22,6 +23,9 @@ settings.register_profile(
 )
 settings.register_profile("long", deadline=None, max_examples=200, suppress_health_check=QUIET)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+# A shell ignores it in what it starts by `&`, and all children with it: no test could press Ctrl-C.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 #: Seconds that a test's threads and children get to end once the test is over.
 DEADLINE = 10.0

@@ -180,8 +180,8 @@ class Spilling:
     def _evict(self, key: Any) -> int:
         """Move a result; return how many bytes that frees, none if it cannot be moved."""
         data: SpillBuffer = self.data
-        weight = data.fast.weights.get(key, 0)
-        if self.closed or weight >= self._refused:
+        weight = data.fast.weights.get(key)
+        if self.closed or weight is None or weight >= self._refused:
             return 0
         try:
             with data._capture_metrics(), data._handle_errors(None):
@@ -189,7 +189,15 @@ class Spilling:
         except (KeyError, AssertionError, HandledError):
             # Deleted meanwhile, which distributed takes for impossible where it cannot be written;
             # or distributed has logged why.
+            self._tidy(key)
             return 0
+
+    def _tidy(self, key: Any) -> None:
+        """Forget what was written of a result that was deleted after zict's last look for that."""
+        data: Any = self.data
+        with data.lock:
+            if key not in data.fast:
+                data.slow.discard(key)
 
     def _move(self, key: Any, weight: float) -> int:
         try:

@@ -98,9 +98,46 @@ def test_each_is_where_it_was_put(data, tmp_path):
             value[0] = 7
         for i in range(6):
             del data[i]
+        await moves.close()  # whoever was writing one deletes it
         assert data.spilled_total == (0, 0)
-        await moves.close()
         assert not data.fast
+        assert not disk
+
+    asyncio.run(main())
+
+
+class Deleting:
+    """A lock that a result is deleted before when it is taken again."""
+
+    def __init__(self, data, key):
+        self.data, self.key, self.lock = data, key, data.fast.lock
+
+    def __enter__(self):
+        self.lock.acquire()
+
+    def __exit__(self, *_):
+        self.lock.release()
+
+    def release(self):
+        self.lock.release()
+
+    def acquire(self):
+        del self.data[self.key]
+        self.lock.acquire()
+
+
+def test_deleted_as_its_move_ends(data, tmp_path):
+    """After zict has looked whether it was: nothing is left in memory or on disk."""
+
+    async def main():
+        moves, disk = spilling(data, tmp_path)
+        disk.go.set()
+        data["x"] = np.ones(MIB // 8)
+        data.fast.lock = Deleting(data, "x")
+        assert await moves.free(MIB) == 0
+        await moves.close()
+        assert "x" not in data
+        assert data.spilled_total == (0, 0)
         assert not disk
 
     asyncio.run(main())
