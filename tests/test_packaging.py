@@ -50,7 +50,8 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     sdist = run(sys.executable, "-c", hook, "build_sdist", str(out), cwd=copy)
     assert sdist.returncode == 0, sdist.stderr
     with tarfile.open(next(out.glob("*.tar.gz"))) as archive:
-        archive.extractall(base / "unpacked", filter="data")
+        archive.extraction_filter = getattr(tarfile, "data_filter", None)  # from 3.11.4 on
+        archive.extractall(base / "unpacked")  # noqa: S202 - our own archive
     unpacked = next((base / "unpacked").iterdir())
     wheel = run(sys.executable, "-c", hook, "build_wheel", str(out), cwd=unpacked)
     assert wheel.returncode == 0, wheel.stderr
