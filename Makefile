@@ -13,7 +13,7 @@ CANDIDATES := python3.14 python3.13 python3.12 python3.11 python3 python
 # ensurepip too skips interpreters that cannot make a virtual environment (Debian splits it off).
 SUITABLE := import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))
 
-.PHONY: quickstart test test-long conformance compat chaos lint format bench docs clean
+.PHONY: quickstart test test-fast test-long test-oldest conformance compat chaos lint format bench docs clean
 .DEFAULT_GOAL := test
 
 quickstart: $(STAMP)
@@ -25,6 +25,16 @@ test: lint
 # Hypothesis draws anew and ten times as much.
 test-long: lint
 	HYPOTHESIS_PROFILE=long $(BIN)/python -m pytest -q $(SIDE_BY_SIDE)
+
+# Core and tensor with few random examples: under three minutes on two idle cores.
+test-fast: $(STAMP)
+	HYPOTHESIS_PROFILE=fast $(BIN)/python -m pytest -q $(SIDE_BY_SIDE) tests/core tests/tensor
+
+# On the lowest versions that pyproject.toml allows. TESTS="tests/core tests/learn" takes some.
+OLDEST := .venv-oldest
+TESTS :=
+test-oldest: $(OLDEST)/.installed
+	$(OLDEST)/bin/python -m pytest -q $(SIDE_BY_SIDE) $(TESTS)
 
 # The array API standard. The community's own suite is on no package index: give a checkout of
 # data-apis/array-api-tests, with its submodule, as ARRAY_API_TESTS=path; EXAMPLES=100 draws more.
@@ -71,7 +81,7 @@ docs: $(VENV)/.docs
 	$(BIN)/mkdocs build --quiet --strict --site-dir build/site
 
 clean:
-	rm -rf $(VENV) build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(OLDEST) build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	rm -rf quickstart-output
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
@@ -90,6 +100,17 @@ $(STAMP): pyproject.toml setup.py
 	"$$python" -m venv $(VENV)
 	@$(PIP) --upgrade pip
 	@$(PIP) --editable '.[dev]'
+	@touch $@
+
+# A second environment, of the interpreter of the first; uv is asked what the lowest versions are.
+$(OLDEST)/.installed: $(STAMP)
+	@$(PIP) uv
+	@mkdir -p build
+	@$(BIN)/uv pip compile --quiet --resolution lowest-direct --extra test --no-header \
+	  --python $(BIN)/python --output-file build/oldest.txt pyproject.toml
+	$(BIN)/python -m venv --clear $(OLDEST)
+	@PYTHONWARNINGS=ignore $(OLDEST)/bin/python -m pip install --quiet \
+	  --disable-pip-version-check --requirement build/oldest.txt --editable .
 	@touch $@
 
 $(VENV)/.conformance: $(STAMP)

@@ -1,7 +1,8 @@
 """Write docs/api-coverage.md: which names of Mars, Dask, NumPy and the array API are offered.
 
 ``python docs/coverage.py`` after names have come or gone; a test compares. The names of Mars and of
-the standard stand in docs/names/, those of Dask and NumPy are the installed versions'.
+the standard stand in docs/names/, those of Dask and NumPy are the installed versions'. Chapters but
+the tensor's are measured by Mars alone, whose internal names they leave out.
 """
 
 from __future__ import annotations
@@ -13,19 +14,26 @@ import inspect
 import re
 import textwrap
 import types
+import warnings
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import dask
 import dask.array
 import numpy as np
+import pandas as pd
 
+import marsdask
 import marsdask.compat.tensor
+import marsdask.dataframe
+import marsdask.learn
 import marsdask.tensor
+from marsdask.core.execution import Execution
+from marsdask.scheduler import registry
 
 HERE = Path(__file__).parent
 PAGE = HERE / "api-coverage.md"
-VERSIONS = f"Dask {dask.__version__}, NumPy {np.__version__}"
+VERSIONS = f"Dask {dask.__version__}, NumPy {np.__version__}, pandas {pd.__version__}"
 
 #: What has submodules of its own, in the order of the page.
 SPACES = ("", "Tensor", "random", "random.RandomState", "linalg", "fft", "ma", "special", "stats")
@@ -112,6 +120,22 @@ REASONS |= dict.fromkeys(
 #: What other parts of the same work bring; a name that is there counts as done.
 COMING = "not yet"
 
+#: The other chapters: what their names are those of, ``None`` if there is no such module yet.
+CHAPTERS: dict[str, Any] = {
+    "dataframe": marsdask.dataframe,
+    "learn": marsdask.learn,
+    "remote": None,
+    "session": marsdask,
+}
+
+_FRAME = marsdask.dataframe.DataFrame({"a": [1], "b": [1]})
+_VALUES = [
+    pd.Series(np.zeros(1, "datetime64[ns]")),
+    pd.Series(np.zeros(1, "timedelta64[ns]")),
+    pd.Series(pd.period_range("2000", periods=1)),
+    pd.Series(["a"]),
+]
+
 
 class Row(NamedTuple):
     """One name and who has it."""
@@ -128,6 +152,35 @@ class Row(NamedTuple):
 def listed(source: str) -> set[str]:
     """Return the names of a file of docs/names."""
     return set((HERE / "names" / f"{source}.txt").read_text(encoding="utf-8").split())
+
+
+def _accessor(kind: str) -> types.SimpleNamespace:
+    """Return what an accessor has for values of any type: it has pandas's names, by getattr."""
+    names = [name.removeprefix(f"Series.{kind}.") for name in listed("mars_dataframe")]
+    lazy = map(marsdask.dataframe.Series, [v for v in _VALUES if hasattr(v, kind)])
+    found = [getattr(series, kind) for series in lazy]
+    return types.SimpleNamespace(**{n: True for n in names if any(_has(a, n) for a in found)})
+
+
+def _has(owner: Any, name: str) -> bool:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # pandas is about to drop some
+        try:
+            return hasattr(owner, name)
+        except (NotImplementedError, TypeError):  # nothing lazy stands for what it gives
+            return False
+
+
+#: What Mars calls what users get without naming it.
+RENAMED = {
+    "groupby.DataFrameGroupBy": type(_FRAME.groupby("a")),
+    "groupby.SeriesGroupBy": type(_FRAME.groupby("a")["b"]),
+    "MutableTensor": marsdask.tensor.MutableTensor,
+    "Series.dt": _accessor("dt"),
+    "Series.str": _accessor("str"),
+    "session.SyncSession": marsdask.Session(registry.create("inline")),
+    "session.ExecutionInfo": Execution,
+}
 
 
 def _public(module: Any) -> set[str]:
@@ -163,20 +216,36 @@ def _numpy() -> set[str]:
     return found
 
 
+_MISSING = object()
+
+
 def resolve(name: str, root: Any = marsdask.tensor) -> Any:
     """Return what a name stands for, ``None`` if it is not there."""
-    for part in name.split("."):
-        missing = object()
-        root = (
-            inspect.getattr_static(root, part, missing)
-            if inspect.isclass(root)
-            else getattr(root, part, missing)
-        )
-        if root is missing:
+    for old, new in RENAMED.items():
+        if f"{name}.".startswith(f"{old}."):
+            root, name = new, name.removeprefix(old).removeprefix(".")
+    for part in filter(None, name.split(".")):
+        root = _member(root, part)
+        if root is _MISSING:
             return None
         if part == "__array_namespace_info__" and "." in name:
             root = root()
     return root if root is not None else Ellipsis
+
+
+def _member(owner: Any, name: str) -> Any:
+    if inspect.isclass(owner):
+        found = inspect.getattr_static(owner, name, _MISSING)
+        # An accessor gives its class.
+        of_class = getattr(owner, name, found)
+        return of_class if inspect.isclass(of_class) else found
+    found = getattr(owner, name, _MISSING)
+    if found is _MISSING and isinstance(owner, types.ModuleType) and name.islower():
+        try:
+            return importlib.import_module(f"{owner.__name__}.{name}")
+        except ModuleNotFoundError:
+            return _MISSING
+    return found
 
 
 def refuses(value: Any) -> bool:
@@ -237,18 +306,81 @@ def _place(name: str) -> tuple[int, str, str, str]:
     return SPACES.index(space) if space in SPACES else len(SPACES), space, name.lower(), name
 
 
+class Name(NamedTuple):
+    """One name of Mars's and what is said of us."""
+
+    name: str
+    here: str
+
+
+def names(chapter: str) -> list[Name]:
+    """Return what is said of the names of a chapter."""
+    return [
+        Name(name, _state(name, CHAPTERS[chapter]))
+        for name in sorted(listed(f"mars_{chapter}"), key=lambda n: (_space(n), n.lower(), n))
+    ]
+
+
+def _state(name: str, root: Any) -> str:
+    value = None if root is None else resolve(name, root)
+    if value is None:
+        return COMING
+    return "raises" if refuses(value) else "done"
+
+
+def of_mars(table: list[Row]) -> tuple[int, int]:
+    """Return how many of Mars's names of tensors there are, and all but its internal ones."""
+    offered = [row for row in table if row.mars and row.here != "internal to Mars"]
+    there = [row for row in offered if row.here in ("done", "marsdask.compat")]
+    return len(there), len(offered)
+
+
+def summary(table: list[Row]) -> list[str]:
+    """Return the table of chapters: how many names of Mars are there, and how many are not yet."""
+    done, known = of_mars(table)
+    lines = ["| chapter | names of Mars | done | raises, or goes by another name | not yet |"]
+    lines += ["|---|---|---|---|---|", f"| `tensor` | {known} | {done} | {known - done} | 0 |"]
+    for chapter in CHAPTERS:
+        states = [name.here for name in names(chapter)]
+        counts = [len(states), *map(states.count, ("done", "raises", COMING))]
+        lines.append(f"| `{chapter}` | " + " | ".join(map(str, counts)) + " |")
+    return lines
+
+
+def chapter_lines(chapter: str) -> list[str]:
+    """Return a chapter: for each class and module what is there and what is not."""
+    lines = ["", f"## marsdask.{chapter}" if chapter != "session" else "## marsdask", ""]
+    lines += ["| of | done | raises | not yet |", "|---|---|---|---|"]
+    found: dict[str, list[Name]] = {}
+    for name in names(chapter):
+        found.setdefault(_space(name.name), []).append(name)
+    for space, members in found.items():
+        cells = [
+            ", ".join(f"`{n.name.rpartition('.')[2]}`" for n in members if n.here == state)
+            for state in ("done", "raises", COMING)
+        ]
+        lines.append(f"| {f'`{space}`' if space else 'the module'} | " + " | ".join(cells) + " |")
+    return lines
+
+
 def page(table: list[Row]) -> str:
     """Return the page."""
     done = sum(row.here == "done" for row in table)
     lines = [
         "# What is offered",
         "",
-        "Names of Mars 0.10, of the array API standard 2024.12 and of the Dask and NumPy that were",
-        f"installed when `python docs/coverage.py` wrote this page: {VERSIONS}.",
+        *summary(table),
+        "",
+        "`session` is what lies outside of the other packages: sessions, options, clusters. Names",
+        "that are internal to Mars do not count.",
+        "",
+        "The tables of tensors have the names of Mars 0.10, of the array API standard 2024.12, and",
+        "of the Dask and NumPy that were installed when `python docs/coverage.py` wrote this page:",
+        f"{VERSIONS}.",
         "*Done* means that the name is there and does more than to refuse; *raises*, that it",
         "refuses and says what to use.",
         "",
-        f"{done} of {len(table)} names are done.",
+        f"{done} of these {len(table)} names are done.",
     ]
     space = None
     for row in table:
@@ -258,6 +390,8 @@ def page(table: list[Row]) -> str:
             lines += ["", f"## {title}", "", *_HEAD]
         name = row.name.rpartition(".")[2]
         lines.append("| " + " | ".join((f"`{name}`", *row[1:])) + " |")
+    for chapter in CHAPTERS:
+        lines += chapter_lines(chapter)
     return "\n".join(lines) + "\n"
 
 
@@ -265,13 +399,13 @@ _HEAD = ("| name | Mars | standard | Dask | NumPy | marsdask | differs |", "|---
 
 
 def read(text: str) -> dict[str, Row]:
-    """Return the rows of a page by name."""
+    """Return the rows of a page's tables of tensors by name."""
     found, space = {}, ""
     for line in text.splitlines():
         if line.startswith("## "):
             space = line.removeprefix("## marsdask.tensor").removeprefix(".")
         cells = [cell.strip() for cell in line.strip("|").split("|")]
-        if line.startswith("| `"):
+        if line.startswith("| `") and len(cells) == len(Row._fields):
             name = f"{space}.{cells[0].strip('`')}".lstrip(".")
             found[name] = Row(name, *cells[1:])
     return found
@@ -281,4 +415,5 @@ if __name__ == "__main__":
     table = rows()
     PAGE.write_text(page(table), encoding="utf-8")
     left = [row.name for row in table if row.here == COMING]
-    print(len(table), "names,", len(left), "of them", COMING + ":", *left)
+    print(len(table), "names of tensors,", len(left), "of them", COMING + ":", *left)
+    print(*summary(table), sep="\n")

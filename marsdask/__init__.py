@@ -9,7 +9,7 @@ from dask.base import is_dask_collection, tokenize
 from . import config, session
 from .core.collection import Collection, ExecutableTuple, execute, fetch
 from .core.config import get_option, option_context, options, set_option
-from .core.dask_verbs import compute, optimize, persist, visualize
+from .core.dask.verbs import compute, optimize, persist, visualize
 from .core.session import (
     Session,
     get_default_session,
@@ -20,7 +20,7 @@ from .core.session import (
 __version__ = "0.1.0"
 
 #: Imported when first used: a tensor program needs no pandas.
-_LAZY = ("compat", "dataframe", "deploy", "learn", "remote", "scheduler", "tensor")
+_LAZY = ("compat", "dataframe", "deploy", "learn", "scheduler", "tensor")
 
 __all__ = [
     "Collection",

@@ -53,6 +53,8 @@ class Capabilities:
     """A lost result is computed again."""
     compiles: bool = False
     """Takes a :class:`Compilation` and drives it itself."""
+    observers: bool = False
+    """Takes an :class:`~.observe.Observer` among the callbacks, and tells it of each task."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +71,8 @@ class Machine:
     """Tasks that are taken at a time, of graphs that are larger."""
     shared_memory: bool = False
     """Whether all of them see each other's results without copying."""
+    spill: int | None = None
+    """Bytes of results that may go to disk, if that is known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,13 +85,18 @@ class ChunkInfo:
     sample: Any = None
 
 
+def dtype_of(value: Any) -> Any:
+    """Return a value's dtype, ``None`` if it has none: a frame's column may be called ``dtype``."""
+    return value.dtype if hasattr(type(value), "dtype") else None
+
+
 def describe(value: Any) -> ChunkInfo:
     """Return the :class:`ChunkInfo` of a computed chunk."""
     nbytes = int(sizeof(value))
     shape = getattr(value, "shape", None)
     return ChunkInfo(
         shape=tuple(shape) if isinstance(shape, tuple) else None,
-        dtype=getattr(value, "dtype", None),
+        dtype=dtype_of(value),
         nbytes=nbytes,
         sample=value if nbytes <= SAMPLE_LIMIT else None,
     )

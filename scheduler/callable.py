@@ -11,8 +11,8 @@ from .base import Callback, Capabilities, ChunkInfo, Handle, Hint, Key, TaskGrap
 from .dask_graph import cull
 from .errors import SchedulerClosed
 from .events import GraphSubmitted, TaskDone, TaskFailed
-from .handle import Submission
-from .held import Held
+from .inprocess.results import Held
+from .inprocess.single_handle import Submission
 
 
 class CallableScheduler:

@@ -33,12 +33,12 @@ from .base import (
     TaskGraph,
     describe,
 )
+from .cluster.failures import clear
 from .dask_graph import cull
 from .errors import ResultLost, SchedulerClosed, Unreachable
 from .events import GraphSubmitted, TaskDone, TaskFailed
-from .failures import clear
-from .handle import Submission
-from .held import Held
+from .inprocess.results import Held
+from .inprocess.single_handle import Submission
 
 #: Seconds that an address is given to answer.
 PATIENCE = 10.0

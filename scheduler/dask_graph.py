@@ -9,7 +9,7 @@ from dask._task_spec import convert_legacy_graph
 from dask.task_spec import GraphNode
 
 from .base import Key
-from .plan import plan
+from .inprocess.order import plan
 
 
 def materialize(dsk: Any) -> dict[Key, Any]:

@@ -44,6 +44,28 @@ class MemoryBudgetError(MarsdaskError, MemoryError):
         )
 
 
+class ResultsTooLarge(MarsdaskError, MemoryError):
+    """Results would take more than the memory and the disks that there are for them."""
+
+    def __init__(self, op: str, nbytes: int, room: int, where: str, suggestion: str) -> None:
+        self.op = op
+        self.nbytes = nbytes
+        self.room = room
+        self.where = where
+        self.suggestion = suggestion
+        super().__init__(
+            f"the result of {op} takes {_gibibytes(nbytes)}, more than the {_gibibytes(room)} "
+            f"of {where}; {suggestion}"
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.op, self.nbytes, self.room, self.where, self.suggestion)
+
+
+def _gibibytes(nbytes: int) -> str:
+    return f"{nbytes / 2**30:,.2f} GiB"
+
+
 def _mebibytes(nbytes: int) -> str:
     return f"{nbytes / 2**20:,.1f} MiB"
 

@@ -9,17 +9,16 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import dask.config
-from dask.callbacks import local_callbacks
 from dask.task_spec import GraphNode
 
 from . import registry
 from .base import Callback, Key, Scheduler
-from .dask_graph import cull, flatten, nest, to_tasks
-from .observe import Observer
+from .dask_graph import flatten, nest, to_tasks
+from .observe import observing
 
 #: What the constructors call the number of workers.
 _WORKERS = {"threads": "nthreads", "processes": "nprocesses"}
@@ -72,49 +71,20 @@ def _lease(name: str, workers: int | None, graph: Mapping[Key, GraphNode]) -> It
 
 
 def _run(
-    name: str, workers: int | None, graph: Mapping[Key, GraphNode], keys: list[Key]
-) -> dict[Key, Any]:
-    with _lease(name, workers, graph) as scheduler:
-        return _submit(scheduler, graph, keys, keys)
-
-
-def _run_observed(
     name: str,
     workers: int | None,
     graph: Mapping[Key, GraphNode],
     keys: list[Key],
-    callbacks: Collection[Any],
-) -> dict[Key, Any]:
-    observer = Observer(callbacks, cull(graph, keys, ())[0])
-    failed = True
-    try:
-        graph = to_tasks(observer.start())
-        with _lease(name, workers, graph) as scheduler:
-            if scheduler.capabilities.shared_memory:
-                values = _submit(scheduler, observer.wrap(graph), keys, keys)
-            else:
-                events = (observer.listen(scheduler),)
-                values = _submit(scheduler, graph, list(graph), keys, events)
-        failed = False
-    finally:
-        observer.finish(failed=failed)
-    return values
-
-
-def _submit(
-    scheduler: Scheduler,
-    graph: Mapping[Key, GraphNode],
-    wanted: list[Key],
-    keys: list[Key],
     callbacks: Iterable[Callback] = (),
 ) -> dict[Key, Any]:
-    handle = scheduler.submit(graph, wanted, callbacks=callbacks)
-    try:
-        handle.wait()
-        return dict(zip(keys, scheduler.gather(keys), strict=True))
-    finally:
-        handle.cancel()
-        scheduler.release(wanted)
+    with _lease(name, workers, graph) as scheduler:
+        handle = scheduler.submit(graph, keys, callbacks=callbacks)
+        try:
+            handle.wait()
+            return dict(zip(keys, scheduler.gather(keys), strict=True))
+        finally:
+            handle.cancel()
+            scheduler.release(keys)
 
 
 def _workers(num_workers: int | None, pool: Any) -> int | None:
@@ -143,12 +113,9 @@ def _get(
     wanted = list(dict.fromkeys(flatten(keys)))
     graph = to_tasks(dsk)
     workers = _workers(num_workers, pool)
-    with local_callbacks(callbacks) as active:
+    with observing(callbacks) as observers:
         try:
-            if active:
-                values = _run_observed(name, workers, graph, wanted, active)
-            else:
-                values = _run(name, workers, graph, wanted)
+            values = _run(name, workers, graph, wanted, observers)
         except Exception:
             if not rerun or name == "synchronous":
                 raise

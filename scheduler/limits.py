@@ -7,7 +7,24 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+from dask.utils import parse_bytes
+
 _MEMORY_FILES = ("memory.max", "memory.limit_in_bytes")
+
+
+def parse(name: str, value: float | str, total: int | None = None) -> int:
+    """Return the bytes that a setting says, as a number, a text, or a share of ``total``."""
+    if total is not None and isinstance(value, float) and 0 < value <= 1:
+        return int(value * total)
+    share = "" if total is None else ", a share such as 0.5"
+    try:
+        nbytes = int(parse_bytes(value))
+    except (TypeError, ValueError, OverflowError):
+        nbytes = 0
+    if nbytes <= 0 or isinstance(value, bool):
+        takes = f"a positive number of bytes{share} or a text such as '4GiB'"
+        raise ValueError(f"{name} must be {takes}, not {value!r}")
+    return nbytes
 
 
 def memory(root: str = "/sys/fs/cgroup", membership: str = "/proc/self/cgroup") -> int:

@@ -1,108 +1,170 @@
-"""Dask's callbacks (``ProgressBar``, ``Profiler``, ...) on our schedulers."""
+"""Dask's callbacks (``ProgressBar``, ``Profiler``, ...) on the schedulers of this process."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from typing import Any
 
-from dask.callbacks import unpack_callbacks
-from dask.task_spec import DataNode, GraphNode
+from dask.callbacks import Callback as DaskCallback
+from dask.callbacks import local_callbacks, unpack_callbacks
+from dask.task_spec import DataNode
 
-from .base import Callback, Key, Scheduler
-from .events import Event, TaskDone, TaskStarted
+from .base import Key, TaskGraph
+from .dask_graph import cull, to_tasks
+from .events import Event
 
 
 class Observer:
-    """Calls Dask's callbacks for one graph, one at a time but from whichever thread works.
+    """Calls Dask's callbacks for one computation, one at a time but from whichever thread works.
 
-    Of Dask's scheduler state they see which keys wait, run and are finished.
+    It goes among the callbacks of each submission of the computation. The state is Dask's, and
+    grows with each submission. Its ``cache`` has no results: they may be on disk.
     """
 
-    def __init__(self, callbacks: Collection[Any], graph: Mapping[Key, GraphNode]) -> None:
+    def __init__(self, callbacks: Collection[Any]) -> None:
         self._callbacks = list(callbacks)
         self._begun: list[Any] = []
         _, self._start_state, self._pretask, self._posttask, _ = unpack_callbacks(callbacks)
-        self._graph = dict(graph)
         self._lock = threading.RLock()
+        self._graph: dict[Key, Any] = {}
+        self._wanted: set[Key] = set()
+        self._open: set[Key] = set()
+        """Tasks that have not finished; none once the computation is over."""
+        self._waiting: dict[Key, set[Key]] = {}
+        self._ready: list[Key] = []
+        self._unread: dict[Key, set[Key]] = {}
+        """For each result the tasks that still have to read it."""
+        self._dependencies: dict[Key, set[Key]] = {}
+        self._dependents: dict[Key, set[Key]] = {}
         self._state: dict[str, Any] = {
+            "dependencies": self._dependencies,
+            "dependents": self._dependents,
+            "waiting": self._waiting,
+            "waiting_data": self._unread,
             "cache": {},
-            "ready": [],
-            "waiting": {},
+            "ready": self._ready,
             "running": set(),
             "finished": set(),
             "released": set(),
         }
 
-    def start(self) -> Mapping[Key, Any]:
-        """Tell that it begins and return the graph, in which a cache may have put results."""
+    def __call__(self, event: Event) -> None:
+        """Do nothing: a scheduler calls ``begin``, ``before`` and ``after`` instead."""
+
+    def begin(self, graph: TaskGraph, keys: Collection[Key]) -> TaskGraph:
+        """Tell what will run and return it; a callback may have put results into the first."""
+        self._graph.update(graph)
+        if self._begun:
+            self._expect(graph, keys)
+            return graph
         for callbacks in self._callbacks:
             if callbacks[0]:
                 callbacks[0](self._graph)
             self._begun.append(callbacks)
-        tasks = [key for key, node in self._graph.items() if not isinstance(node, DataNode)]
-        self._state["waiting"] = dict.fromkeys(tasks)
+        graph = to_tasks(self._graph)
+        self._expect(graph, keys)
         for callback in self._start_state:
             callback(self._graph, self._state)
-        return self._graph
+        return graph
 
-    def finish(self, *, failed: bool) -> None:
-        """Tell that it is over to all who heard that it begins."""
-        for callbacks in self._begun:
-            if callbacks[4]:
-                callbacks[4](self._graph, self._state, failed)
+    def _expect(self, graph: TaskGraph, keys: Collection[Key]) -> None:
+        """Put the tasks of a graph into the state; keys that it lacks are results already."""
+        self._wanted.update(keys)
+        given = {key for node in graph.values() for key in node.dependencies}.union(keys)
+        ready = []
+        for key, node in cull(graph, list(keys), given - graph.keys())[0].items():
+            needs = self._dependencies[key] = set(node.dependencies)
+            for name in (key, *needs):
+                self._dependents.setdefault(name, set())
+                self._unread.setdefault(name, set())
+            for name in needs:
+                self._dependents[name].add(key)
+                self._unread[name].add(key)
+            if isinstance(node, DataNode):
+                self._state["cache"][key] = node.value
+                continue
+            self._open.add(key)
+            if missing := needs & self._open:
+                self._waiting[key] = missing
+            else:
+                ready.append(key)
+        self._ready.extend(reversed(ready))  # the last one runs next
 
     def before(self, key: Key) -> None:
         """Tell that a task begins."""
         with self._lock:
-            self._state["waiting"].pop(key, None)
-            self._state["running"].add(key)
-            for callback in self._pretask:
-                callback(key, self._graph, self._state)
+            if key in self._open:
+                self._waiting.pop(key, None)
+                _remove_last(self._ready, key)
+                self._state["running"].add(key)
+                for callback in self._pretask:
+                    callback(key, self._graph, self._state)
 
     def after(self, key: Key, value: Any) -> None:
         """Tell that a task has ended."""
         with self._lock:
-            self._state["running"].discard(key)
-            self._state["finished"].add(key)
-            for callback in self._posttask:
-                callback(key, value, self._graph, self._state, threading.get_ident())
+            if key in self._open:
+                self._open.remove(key)
+                self._state["running"].discard(key)
+                self._state["finished"].add(key)
+                self._pass_on(key)
+                for callback in self._posttask:
+                    callback(key, value, self._graph, self._state, threading.get_ident())
 
-    def wrap(self, graph: Mapping[Key, GraphNode]) -> dict[Key, GraphNode]:
-        """Return the graph with tasks that tell, for schedulers that run them in this process."""
-        return {
-            key: node if isinstance(node, DataNode) else _Told(node, self)
-            for key, node in graph.items()
-        }
+    def _pass_on(self, key: Key) -> None:
+        """Note which tasks a finished one makes ready, and which results nobody needs more."""
+        for dependent in self._dependents[key]:
+            missing = self._waiting.get(dependent)
+            if missing is not None:
+                missing.discard(key)
+                if not missing:
+                    del self._waiting[dependent]
+                    self._ready.append(dependent)
+        for source in self._dependencies[key]:
+            readers = self._unread[source]
+            readers.discard(key)
+            if not readers and source not in self._wanted:
+                del self._unread[source]
+                self._state["released"].add(source)
+                self._state["cache"].pop(source, None)
 
-    def listen(self, scheduler: Scheduler) -> Callback:
-        """Return an event callback that tells, for schedulers that run tasks elsewhere.
-
-        Every key must be wanted of the submission, so that its result can be shown.
-        """
-
-        def tell(event: Event) -> None:
-            if isinstance(event, TaskStarted):
-                self.before(event.key)
-            elif isinstance(event, TaskDone):
-                self.after(event.key, scheduler.gather([event.key])[0])
-
-        return tell
+    def finish(self, *, failed: bool) -> None:
+        """Tell that it is over to all who heard that it begins, and nothing more from now on."""
+        with self._lock:
+            self._open.clear()
+            for callbacks in self._begun:
+                if callbacks[4]:
+                    callbacks[4](self._graph, self._state, failed)
 
 
-class _Told(GraphNode):
-    """A node that reports to an observer; never leaves this process."""
+def _remove_last(items: list[Key], item: Key) -> None:
+    """Remove an item that is likely to be near the end."""
+    for position in range(len(items) - 1, -1, -1):
+        if items[position] == item:
+            del items[position]
+            return
 
-    __slots__ = ("_node", "_observer")
 
-    def __init__(self, node: GraphNode, observer: Observer) -> None:
-        self.key = node.key
-        self._dependencies = node.dependencies
-        self._node = node
-        self._observer = observer
+@contextmanager
+def observing(callbacks: Collection[Any] | None = None) -> Iterator[tuple[Observer, ...]]:
+    """Give the callbacks of a computation's submissions: an observer, if anybody wants to know.
 
-    def __call__(self, values: Any = ()) -> Any:
-        self._observer.before(self.key)
-        value = self._node(values)
-        self._observer.after(self.key, value)
-        return value
+    Without ``callbacks`` those are told that are active, which those of computations inside of
+    this one are not.
+    """
+    if callbacks is None and not DaskCallback.active:
+        yield ()
+        return
+    with local_callbacks(callbacks) as active:
+        if not active:
+            yield ()
+            return
+        observer = Observer(active)
+        failed = True
+        try:
+            yield (observer,)
+            failed = False
+        finally:
+            observer.finish(failed=failed)

@@ -15,7 +15,7 @@ from typing import Any
 
 import distributed
 
-from .web.door import open_door
+from .web.websocket import open_door
 
 logger = logging.getLogger(__name__)
 

@@ -21,12 +21,12 @@ Factory = Callable[..., Scheduler]
 
 #: Modules are imported when first asked for: most programs need one of them.
 _BUILTIN = {
-    "inline": ("inline", "InlineScheduler"),
-    "threads": ("threads", "ThreadsScheduler"),
-    "processes": ("processes", "ProcessesScheduler"),
-    "synchronous": ("inline", "SynchronousScheduler"),
+    "inline": ("inprocess.inline", "InlineScheduler"),
+    "threads": ("inprocess.threads", "ThreadsScheduler"),
+    "processes": ("inprocess.processes", "ProcessesScheduler"),
+    "synchronous": ("inprocess.inline", "SynchronousScheduler"),
     "dask": ("dask", "DaskScheduler"),
-    "supervisor": ("supervisor.client", "SupervisorScheduler"),
+    "supervisor": ("remote.client", "SupervisorScheduler"),
 }
 
 #: Dask's other words for the same things.

@@ -12,16 +12,25 @@ from typing import Any
 import dask
 import psutil
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 
 from tests.children import children
 
-# `ci` says the same thing on every run; `long` looks for news (make test-long).
+# `ci` says the same thing on every run; `long` looks for news (make test-long), `fast` for the
+# worst only (make test-fast).
 QUIET = [HealthCheck.too_slow, HealthCheck.data_too_large]
 settings.register_profile(
     "ci", derandomize=True, deadline=None, max_examples=20, suppress_health_check=QUIET
 )
 settings.register_profile("long", deadline=None, max_examples=200, suppress_health_check=QUIET)
+settings.register_profile(
+    "fast",
+    derandomize=True,
+    deadline=None,
+    max_examples=3,
+    phases=[Phase.explicit, Phase.generate],  # a failure is told, not made smaller
+    suppress_health_check=QUIET,
+)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 # A shell ignores it in what it starts by `&`, and all children with it: no test could press Ctrl-C.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -9,12 +10,17 @@ from typing import Any
 
 import numpy as np
 import pytest
+from dask.task_spec import Task
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+import marsdask.dataframe as md
 import marsdask.tensor as mt
+from marsdask import new_session
 from marsdask.core.config import option_context
+from marsdask.core.session import get_default_session
+from marsdask.scheduler import Hint
 
 #: Types that NumPy treats differently: signed, unsigned, half, single, double, complex, bool.
 DTYPES = ("i1", "u2", "i8", "f2", "f4", "f8", "c16", "?")
@@ -24,7 +30,7 @@ def draws(count: int) -> settings:
     """Return the settings for so many draws, and for ten times as many in the long run."""
     profile = settings.default
     assert profile is not None
-    return settings(max_examples=count * profile.max_examples // 20)
+    return settings(max_examples=max(1, count * profile.max_examples // 20))
 
 
 def _cuts(length: int) -> st.SearchStrategy[tuple[int, ...]]:
@@ -137,3 +143,92 @@ def _assert_alike(found: Any, expected: Any, rtol: float) -> None:
         np.testing.assert_array_equal(value, expected, strict=value.ndim > 0)
     else:
         assert found == expected
+
+
+def _executed(x: Any) -> Any:
+    return x.execute()
+
+
+def _executed_as_given(x: Any) -> Any:
+    with option_context({"coalesce": False}):
+        return x.execute()
+
+
+def _spilled(x: Any) -> Any:
+    """Execute it, and fill the memory of the session until nothing of it is left there."""
+    x.execute()
+    session = get_default_session()
+    assert session is not None
+    scheduler: Any = session.scheduler
+    left = scheduler.memory_limit - 1
+    scheduler.submit(
+        {"filler": Task("filler", bytes, left)}, ["filler"], hints={"filler": Hint(left, left)}
+    ).wait()
+    scheduler.release(["filler"])
+    return x
+
+
+def _persisted(x: Any) -> Any:
+    return x.persist()
+
+
+def _persisted_by_dask(x: Any) -> Any:
+    return x.persist(scheduler="synchronous")
+
+
+def _pickled(x: Any) -> Any:
+    return pickle.loads(pickle.dumps(x))
+
+
+def _executed_and_pickled(x: Any) -> Any:
+    return pickle.loads(pickle.dumps(x.execute()))
+
+
+def _executed_elsewhere(x: Any) -> Any:
+    """Execute it in a session of its own, which needs no end."""
+    other = new_session("synchronous", default=False)
+    found = x.execute(session=other)
+    found._session = None
+    return found
+
+
+def _adopted(x: Any) -> Any:
+    package: Any = mt if isinstance(x, mt.Tensor) else md
+    return package.from_dask(x.to_dask().persist(scheduler="synchronous"))
+
+
+def _executed_and_adopted(x: Any) -> Any:
+    return _adopted(x.execute())
+
+
+#: What may have happened to an operand before something is built on it, by its name.
+HISTORIES: dict[str, Callable[[Any], Any]] = {
+    function.__name__[1:].replace("_", " "): function
+    for function in (
+        _executed,
+        _executed_as_given,
+        _spilled,
+        _executed_elsewhere,
+        _persisted,
+        _persisted_by_dask,
+        _pickled,
+        _executed_and_pickled,
+        _adopted,
+        _executed_and_adopted,
+    )
+}
+
+#: What may also happen after something was built on it: the object stays the same.
+LATER = ("executed", "executed as given", "spilled")
+
+
+def histories(turn: int, count: int) -> list[str]:
+    """Return the names of so many histories, and of ten times as many in the long run.
+
+    Turns take turns: few of them have all histories among them.
+    """
+    profile = settings.default
+    assert profile is not None
+    names = list(HISTORIES)
+    count = min(len(names), count * profile.max_examples // 20)
+    return [names[(turn * count + i) % len(names)] for i in range(count)]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import sys
 from typing import Any
 
 import pytest
 
+import marsdask
 from marsdask.tensor.tensor import method
 from tests.source import ROOT
 
@@ -49,11 +51,52 @@ def test_rows_are_true(coverage: Any, written: dict[str, Any]) -> None:
 
 
 def test_the_page_is_what_the_script_writes(coverage: Any) -> None:
-    """With the versions of Dask and NumPy it was written with: others have other names."""
+    """With the versions of Dask, NumPy and pandas it was written with: others have other names."""
     text = coverage.PAGE.read_text(encoding="utf-8")
     if coverage.VERSIONS not in text or sys.platform != "linux":
-        pytest.skip("the page was written elsewhere, where Dask and NumPy have other names")
-    assert coverage.page(coverage.rows()) == text
+        pytest.skip("the page was written elsewhere, where Dask, NumPy and pandas have other names")
+    assert coverage.page(coverage.rows()) == text, "python docs/coverage.py writes the page anew"
+
+
+def test_chapters_tell_what_is_there_from_what_is_not(coverage: Any) -> None:
+    """By the objects themselves: methods of classes, accessors and groups, options, modules."""
+    said = {
+        f"{chapter}.{name.name}": name.here
+        for chapter in coverage.CHAPTERS
+        for name in coverage.names(chapter)
+    }
+    for name in (
+        "dataframe.DataFrame.merge",
+        "dataframe.groupby.SeriesGroupBy.sum",
+        "dataframe.Series.dt.year",
+        "dataframe.Series.dt.total_seconds",
+        "dataframe.Series.str.upper",
+        "learn.cluster.KMeans.fit_predict",
+        "session.config.options.chunk_size",
+        "session.session.SyncSession.session_id",
+        "session.new_session",
+    ):
+        assert said[name] == "done", name
+    for name in (
+        "remote.spawn",
+        "session.deploy.kubernetes.new_cluster",
+        "session.new_ray_session",
+    ):
+        assert said[name] == coverage.COMING, name
+
+
+def test_what_is_not_there_is_not_promised() -> None:
+    """Modules that are counted as missing fail to import, as any other that does not exist."""
+    with pytest.raises(ModuleNotFoundError, match=r"marsdask\.remote"):
+        importlib.import_module("marsdask.remote")
+    assert not hasattr(marsdask, "remote")
+
+
+def test_the_first_page_counts_as_this_one(coverage: Any) -> None:
+    """README's number of tensor names is the table's."""
+    done, known = coverage.of_mars(coverage.rows())
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert f"{done} of Mars's {known} names" in text
 
 
 def test_reasons_are_needed(coverage: Any, written: dict[str, Any]) -> None:

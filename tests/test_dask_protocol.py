@@ -16,7 +16,7 @@ from dask.distributed import Client, LocalCluster
 
 import marsdask.scheduler as schedulers
 import marsdask.tensor as mt
-from marsdask.core.dask_layer import MarsLayer
+from marsdask.core.dask.layer import MarsLayer
 from marsdask.core.session import new_session, stop_server
 from tests.core.recording import recording_session
 

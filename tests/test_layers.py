@@ -31,8 +31,14 @@ DASK_SIDE = {"dask_graph", "get"}
 
 #: Who sees more of scheduler/ than that, and why: {file: {module: reason}}.
 BEYOND_CONTRACT = {
+    "marsdask/core/session.py": {
+        "observe": "a computation is several submissions, which it joins",
+        "limits": "what is computed or fetched has to fit this process's memory",
+    },
     "marsdask/core/collection.py": {"get": "is what Dask computes a collection with by default"},
-    "marsdask/core/adopted.py": {"dask_graph": "adopted graphs are normalised as a getter does"},
+    "marsdask/core/dask/source.py": {
+        "dask_graph": "adopted graphs are normalised as a getter does"
+    },
     **{
         f"marsdask/deploy/{name}.py": {"cli": "is the command under a name of Mars's"}
         for name in (
@@ -48,20 +54,20 @@ BEYOND_CONTRACT = {
 
 #: Who knows Dask outside scheduler/, and why.
 DASK_USERS = {
-    "marsdask/core/lowering.py": "makes dask.task_spec Tasks",
+    "marsdask/core/compilation/lowering.py": "makes dask.task_spec Tasks",
     "marsdask/tensor/chunks.py": "reads sizes such as '128MiB' as Dask does",
     "marsdask/core/tokens.py": "leaves to dask.tokenize what it does not know itself",
-    "marsdask/core/adopted.py": "takes in the tasks of Dask's graphs",
-    "marsdask/core/ambient.py": "asks Dask where it computes",
+    "marsdask/core/dask/source.py": "takes in the tasks of Dask's graphs",
+    "marsdask/core/dask/context.py": "asks Dask where it computes",
     "marsdask/core/config.py": "reads sizes such as '128MiB' as Dask does",
     "marsdask/core/collection.py": "implements the Dask collection protocol",
-    "marsdask/core/dask_layer.py": "is the lazy Layer, and what the protocol's methods return",
-    "marsdask/core/dask_verbs.py": "hands Dask's verbs on where they are not ours",
-    "marsdask/core/explain.py": "says bytes as Dask does",
-    "marsdask/dataframe/dask_exchange.py": "makes dask.dataframes of frames and frames of those",
-    "marsdask/tensor/exchange.py": "makes dask.arrays of tensors and tensors of dask.arrays",
+    "marsdask/core/dask/layer.py": "is the lazy Layer, and what the protocol's methods return",
+    "marsdask/core/dask/verbs.py": "hands Dask's verbs on where they are not ours",
+    "marsdask/core/display/explain.py": "says bytes as Dask does",
+    "marsdask/dataframe/io/dask_frames.py": "makes dask.dataframes of frames and frames of those",
+    "marsdask/tensor/io/dask_arrays.py": "makes dask.arrays of tensors and tensors of dask.arrays",
     "marsdask/tensor/blocks.py": "draws chunks as Dask does",
-    "marsdask/tensor/storage.py": "takes Dask's delayed targets, and its lock that travels",
+    "marsdask/tensor/io/store.py": "takes Dask's delayed targets, and its lock that travels",
 }
 
 #: Who knows Dask at the top: the drop-in for `import dask` hands Dask's own functions on.
@@ -97,15 +103,34 @@ LAZY_PACKAGES = {
 
 #: Other function-local imports, each with its reason: {file: {module: reason}}.
 LAZY_IMPORTS = {
-    "marsdask/dataframe/dask_exchange.py": {
+    "marsdask/dataframe/io/dask_frames.py": {
         "dask.dataframe": "heavy: only programs that mix need it"
     },
     "marsdask/tensor/blocks.py": {"dask.array.svg": "heavy: only notebooks draw chunks"},
-    "marsdask/tensor/exchange.py": {"dask.array": "heavy: only programs that mix need it"},
-    "scheduler/child.py": {"multiprocessing.connection": "PipeConnection exists on Windows only"},
+    "marsdask/tensor/io/dask_arrays.py": {"dask.array": "heavy: only programs that mix need it"},
+    "scheduler/inprocess/child.py": {
+        "multiprocessing.connection": "PipeConnection exists on Windows only"
+    },
     "scheduler/registry.py": {"importlib": "heavy: only where plug-ins are looked for"},
     "scheduler/worker/binding.py": {"fcntl": "exists on Unix only"},
     "scheduler/worker/server.py": {"resource": "exists on Unix only"},
+}
+
+#: Who reaches a module or a name at run time, unseen by the rules for imports: {file: {what: why}}.
+AT_RUN_TIME = {
+    "marsdask/__init__.py": {"import_module": "loads the families below when they are asked for"},
+    "marsdask/core/dask/context.py": {"sys.modules": "asks distributed only if somebody loaded it"},
+    "marsdask/core/registry.py": {"import_module": "sessions offer Mars's mutable tensors"},
+    "marsdask/core/display/progress.py": {"sys.modules": "tells notebooks"},
+    "marsdask/core/tokens.py": {"sys.modules": "tells whether a function is found by its name"},
+    "marsdask/tensor/__init__.py": {
+        "globals": "functions that move elements take masks too",
+        "import_module": "loads its own packages when they are asked for",
+    },
+    "marsdask/tensor/io/dask_arrays.py": {
+        "import_module": "tensors offer Mars's to_dataframe",
+        "sys.modules": "tells dask.arrays only if somebody loaded dask.array",
+    },
 }
 
 
@@ -233,6 +258,54 @@ def test_imports_stand_at_the_top() -> None:
         and found.module not in LAZY_IMPORTS.get(title(path), {})
     ]
     assert not broken, "\n".join(broken)
+
+
+def run_time_reaches(module: ast.AST) -> Iterator[tuple[str, int]]:
+    """Yield what finds modules or names at run time, and the line."""
+    for node in ast.walk(module):
+        if isinstance(node, ast.Attribute) and ast.unparse(node) == "sys.modules":
+            yield "sys.modules", node.lineno
+        elif isinstance(node, ast.ImportFrom) and node.module == "sys":
+            yield from (("sys.modules", node.lineno) for a in node.names if a.name == "modules")
+        elif isinstance(node, ast.Call):
+            name = ast.unparse(node.func).removeprefix("importlib.")
+            if name in {"import_module", "__import__", "globals"}:
+                yield name, node.lineno
+
+
+def test_modules_and_names_are_imported_and_not_looked_up() -> None:
+    """Outside scheduler/ only the listed files find modules or names at run time, and they do."""
+    found: dict[str, set[str]] = {}
+    broken = []
+    for path in files("marsdask"):
+        for what, line in run_time_reaches(tree(path)):
+            found.setdefault(title(path), set()).add(what)
+            if what not in AT_RUN_TIME.get(title(path), {}):
+                broken.append(f"{title(path)}:{line}: {what}")
+    assert not broken, "\n".join(broken)
+    assert found == {name: set(reasons) for name, reasons in AT_RUN_TIME.items()}
+
+
+def test_every_way_to_reach_a_module_at_run_time_is_seen() -> None:
+    """By attribute, by a name imported from sys, through importlib and the builtins."""
+    code = """
+import importlib, sys
+from sys import modules
+a = sys.modules["x"]
+b = importlib.import_module("x")
+c = import_module("x")
+d = __import__("x")
+globals().update({})
+"""
+    kinds = [what for what, _ in run_time_reaches(ast.parse(code))]
+    assert sorted(kinds) == [
+        "__import__",
+        "globals",
+        "import_module",
+        "import_module",
+        "sys.modules",
+        "sys.modules",
+    ]
 
 
 @pytest.mark.parametrize(

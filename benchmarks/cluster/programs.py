@@ -31,8 +31,8 @@ from benchmarks.harness import MIB, processor_seconds, resident
 from benchmarks.overheads import nothing
 from marsdask.scheduler.base import Hint
 from marsdask.scheduler.dask import annotated
-from marsdask.scheduler.supervisor import remote
-from marsdask.scheduler.supervisor.client import SupervisorScheduler
+from marsdask.scheduler.remote import job as remote
+from marsdask.scheduler.remote.client import SupervisorScheduler
 
 Figures = dict[str, Any]
 SYSTEMS = ("stock", "ours")

@@ -12,12 +12,12 @@ import dask.threaded
 import numpy as np
 from dask.highlevelgraph import HighLevelGraph
 
+from marsdask.scheduler.base import dtype_of
 from marsdask.scheduler.get import get as dask_get
 
-from .adopted import Adopted
-from .chunk import Grid, current_node
+from .compilation.memory import too_large_to_fetch
 from .config import options
-from .dask_layer import (
+from .dask.layer import (
     MergeLayers,
     check_static,
     finalize,
@@ -28,15 +28,17 @@ from .dask_layer import (
     rebuild,
     rebuild_several,
 )
+from .dask.source import Adopted
+from .display.corners import peek
+from .display.explain import explain, visualize
 from .errors import NotExecutedError, shortened
-from .explain import explain, visualize
-from .families import class_of, register_collection
 from .graph import Graph, Packed, pack, unpack
+from .grids.grid import Grid, current_node
 from .node import Node
-from .peek import peek
-from .session import Session, ensure_session, executing, get_default_session
-from .stored import Embedded, Stored
-from .types import Chunks, Index, public
+from .registry import class_of, register_collection
+from .session import Session, ensure_session, executing, get_default_session, own_memory
+from .sizes import Chunks, Index, public
+from .sources import Embedded, Stored
 
 #: Threads that run tasks, ours and Dask's: nothing is eager there.
 _WORKER_THREADS = ("marsdask-", "Dask-")
@@ -176,7 +178,7 @@ class Collection:
         node = self._node
         shape = getattr(self, "shape", tuple(map(public, node.shape)))
         parts = [f"shape={_plain(shape)}"]
-        dtype = getattr(node.meta, "dtype", None)
+        dtype = dtype_of(node.meta)
         if dtype is not None:
             parts.append(f"dtype={dtype}")
         largest = tuple(max(sizes, key=_sortable) for sizes in node.chunks)
@@ -404,7 +406,10 @@ def _holds_data(node: Node) -> bool:
 
 
 def _value(kind: type[Collection], stored: Stored, *, owned: bool) -> Any:
-    keys = stored.result.layout.keys
+    layout = stored.result.layout
+    keys, nbytes = layout.keys, sum(layout.nbytes.values())
+    if nbytes > own_memory():
+        raise too_large_to_fetch(stored.label, nbytes, own_memory())
     blocks = stored.result.scheduler.gather(list(keys.values()))
     return kind._assemble(dict(zip(keys, blocks, strict=True)), stored.meta, owned=owned)
 

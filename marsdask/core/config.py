@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import difflib
+import math
+import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from numbers import Integral, Real
 from types import MappingProxyType
 from typing import Any
 
@@ -42,7 +45,7 @@ def _is_bool(value: Any) -> bool:
 
 
 def _is_count(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value > 0
+    return isinstance(value, Integral) and not isinstance(value, bool) and int(value) > 0
 
 
 def _is_count_or_none(value: Any) -> bool:
@@ -50,15 +53,23 @@ def _is_count_or_none(value: Any) -> bool:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and value > 0
+    is_real = isinstance(value, Real) and not isinstance(value, bool)
+    return is_real and value > 0 and math.isfinite(value)
+
+
+def _is_limit(value: Any) -> bool:
+    if value is None or isinstance(value, str):
+        return value is None or _is_bytes(value)
+    return _is_number(value) and value >= 1
 
 
 def _is_memory(value: Any) -> bool:
-    return value is None or isinstance(value, str) or _is_number(value)
+    return _is_limit(value) or _is_number(value)
 
 
 def _is_dirs(value: Any) -> bool:
-    return value is None or isinstance(value, str | list | tuple)
+    several = value if isinstance(value, list | tuple) else [value]
+    return value is None or all(isinstance(one, str | os.PathLike) and str(one) for one in several)
 
 
 def _is_bytes(value: str) -> bool:
@@ -88,10 +99,13 @@ _OPTIONS: dict[str, Option] = {
     "coalesce": Option(True, _is_bool, "a bool"),
     "split_every": Option(8, _is_count, "a positive int"),
     "eager_mode": Option(False, _is_bool, "a bool"),
-    "memory_limit": Option(None, _is_memory, "bytes, a share below 1, or a text like '4GiB'"),
+    "memory_limit": Option(
+        None, _is_memory, "a number of bytes, a share such as 0.5, a text such as '4GiB', or None"
+    ),
     "show_progress": Option("auto", _one_of(True, False, "auto"), "True, False or 'auto'"),
     "progress_update_interval": Option(1.0, _is_number, "seconds"),
-    "spill_dirs": Option(None, _is_dirs, "a directory or several"),
+    "spill_dirs": Option(None, _is_dirs, "a directory, a list of them, or None"),
+    "spill_limit": Option(None, _is_limit, "a number of bytes, a text such as '10GiB', or None"),
     "n_workers": Option(None, _is_count_or_none, "a positive int"),
     "rechunk.threshold": Option(4, _is_number, "a number"),
     "warn_duplicated_execution": Option(False, _is_bool, "a bool"),

@@ -5,17 +5,24 @@ from __future__ import annotations
 from types import TracebackType
 from typing import Any
 
-from marsdask.scheduler.errors import MarsdaskError, MemoryBudgetError, SessionClosed, SpillFull
+from marsdask.scheduler.errors import (
+    MarsdaskError,
+    MemoryBudgetError,
+    ResultsTooLarge,
+    SessionClosed,
+    SpillFull,
+)
 
-from .chunk import Grid
 from .config import OptionError, options
-from .types import UnknownShapeError
+from .grids.grid import Grid
+from .sizes import UnknownShapeError
 
 __all__ = [
     "MarsdaskError",
     "MemoryBudgetError",
     "NotExecutedError",
     "OptionError",
+    "ResultsTooLarge",
     "SessionClosed",
     "SpillFull",
     "UnknownShapeError",

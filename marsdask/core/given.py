@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from .node import Node
-from .types import Chunks
+from .sizes import Chunks
 
 
 @dataclass(frozen=True, eq=False)
@@ -18,6 +18,7 @@ class Given(Node):
     given_name: str
     given_meta: Any = field(repr=False)
     given_chunks: Chunks = field(repr=False)
+    given_alignment: str | None = field(default=None, repr=False, kw_only=True)
 
     @property
     def name(self) -> str:
@@ -30,6 +31,10 @@ class Given(Node):
     @property
     def meta(self) -> Any:
         return self.given_meta
+
+    @property
+    def alignment(self) -> str:
+        return self.given_alignment or self.given_name
 
     @property
     def chunks(self) -> Chunks:

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, TypeVar
 from weakref import WeakValueDictionary
 
+from .facts import Fact
 from .origin import Origin, caller
+from .sizes import Chunks, Size, Sizes, total
 from .tokens import token
-from .types import Chunks, Size, Sizes, total
 
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-    from .chunk import Grid, Look
+    from .grids.grid import Grid, Look
     from .session import Session
 
     Tiled: TypeAlias = Grid | tuple[Grid, ...]
@@ -27,8 +27,11 @@ T = TypeVar("T")
 _NODES: WeakValueDictionary[str, Node] = WeakValueDictionary()
 
 
-class _Interned(type):
-    """Makes equal expressions one object while any of them lives."""
+class _NodeType(type):
+    """Makes equal expressions one object while any of them lives, and properties facts."""
+
+    def __new__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> _NodeType:
+        return super().__new__(cls, name, bases, Fact.among(namespace))
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         node = super().__call__(*args, **kwargs)
@@ -59,11 +62,12 @@ def among_fields(owner: Any, kind: type[T]) -> tuple[T, ...]:
 
 
 @dataclass(frozen=True, eq=False)
-class Node(metaclass=_Interned):
+class Node(metaclass=_NodeType):
     """One operation; fields that are nodes (or tuples of them) are its inputs.
 
     A subclass declares its fields, ``meta`` (an empty array or frame that carries the dtype),
-    ``chunks`` (the logical grid, as users see it) and :meth:`tile`.
+    ``chunks`` (the logical grid, as users see it) and :meth:`tile`. Each property is computed once:
+    it follows from the fields, which never change.
     """
 
     origin: ClassVar[Origin | None] = None
@@ -75,7 +79,7 @@ class Node(metaclass=_Interned):
     pins_grid: ClassVar[bool] = False
     """Whether what lies below must keep its logical grid, since the user sees each chunk."""
 
-    @cached_property
+    @property
     def name(self) -> str:
         """The identity: class, inputs and parameters."""
         kind = type(self)
@@ -92,7 +96,12 @@ class Node(metaclass=_Interned):
         """The operation's name as people know it."""
         return type(self).__name__.lower()
 
-    @cached_property
+    @property
+    def alignment(self) -> str:
+        """What determines its rows and their labels: equal names are equal rows."""
+        return self.name
+
+    @property
     def inputs(self) -> tuple[Node, ...]:
         """The nodes among the fields, in order, with repetitions."""
         return among_fields(self, Node)
@@ -142,7 +151,7 @@ class Node(metaclass=_Interned):
         """The logical grid: for each axis the sizes of its chunks."""
         raise NotImplementedError(f"{type(self).__name__} declares no chunks")
 
-    @cached_property
+    @property
     def shape(self) -> tuple[Size, ...]:
         """The length of each axis."""
         return tuple(map(total, self.chunks))
@@ -151,7 +160,7 @@ class Node(metaclass=_Interned):
         """Say how the chunks come from the inputs' chunks.
 
         ``inputs`` are the grids of :attr:`inputs` (a tuple of grids where that input has several
-        outputs). A generator may yield a grid or a :class:`~marsdask.core.chunk.Look` and is sent
+        outputs). A generator may yield a grid or a :class:`.Look` and is sent
         the infos of its chunks once they have run.
         """
         raise NotImplementedError(f"{type(self).__name__} declares no tiling")
@@ -179,8 +188,20 @@ class Node(metaclass=_Interned):
         """Return the value if it takes no graph to have it in a session, else ``None``."""
         del session
 
+    def takes(self, node: Node, taken: Sequence[Node]) -> bool:
+        """Tell whether it may do the work of a node besides that of those taken already.
+
+        Nothing else needs the node: only it and the nodes taken before read it.
+        """
+        del node, taken
+        return False
+
+    def taking(self, taken: Sequence[Node]) -> Node:
+        """Return a node that does the work of ``taken`` too, which stand inputs first."""
+        raise NotImplementedError(f"{type(self).__name__} takes no other nodes")
+
     def absorb(self, alone: Callable[[Node], bool]) -> Node:
-        """Return a node that does the work of some of its inputs too.
+        """Return another node of the same value that is less work.
 
         ``alone(input)`` tells whether nothing else needs that input.
         """
@@ -193,7 +214,7 @@ class Node(metaclass=_Interned):
 
 
 def _rebuild(kind: type[Node], values: tuple[Any, ...]) -> Node:
-    node: Node = kind(*values)
+    node: Node = kind(**dict(zip((field.name for field in fields(kind)), values, strict=True)))
     return node
 
 

@@ -9,27 +9,31 @@ import threading
 import uuid
 import weakref
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from contextvars import ContextVar
+from dataclasses import replace
+from functools import cache
 from typing import Any, Self
 
-from marsdask.scheduler import registry
-from marsdask.scheduler.base import Done, Scheduler, Stage
+from marsdask.scheduler import limits, registry
+from marsdask.scheduler.base import Callback, Done, Scheduler, Stage
 from marsdask.scheduler.errors import SchedulerClosed
+from marsdask.scheduler.observe import observing
 
-from .adopted import Adopted
-from .ambient import ambient
-from .config import options
+from .compilation.passes import substitute
+from .compilation.plan import Plan
+from .compilation.shipping import Parcel, can_be_sent, written_at
+from .compilation.tiling import Compilation
+from .config import get_option, options
+from .dask.context import ambient
+from .dask.source import Adopted
+from .display.progress import progress_bar
 from .errors import SessionClosed, explain_failure
 from .execution import Execution, Monitor, Running
-from .families import mutable
 from .graph import Graph
 from .node import Node
-from .passes import substitute
-from .plan import Plan
-from .progress import progress_bar
-from .shipping import Parcel, can_be_sent, written_at
-from .stored import Result, Stored, store
-from .tiling import Compilation
+from .registry import mutable
+from .sources import Result, Stored, store
 
 #: Whether the calling thread is inside of ``execute``: what it runs there is no user's line.
 executing: ContextVar[bool] = ContextVar("executing", default=False)
@@ -37,6 +41,12 @@ executing: ContextVar[bool] = ContextVar("executing", default=False)
 
 #: Bytes of memory below which the sizes of tasks need not be told.
 _SMALL = 2**24
+
+
+@cache
+def own_memory() -> int:
+    """Return the bytes of memory that this process may take."""
+    return limits.memory()  # reads files, which takes longer than small computations
 
 
 class Session:
@@ -69,9 +79,10 @@ class Session:
 
     def compilation(self, nodes: Sequence[Node], *, lasting: bool = False) -> Compilation:
         """Return the compilation of ``nodes`` for this session, results it holds put in place."""
+        client = None if lasting else own_memory()
         return Compilation(
             self._localised(nodes),
-            plan=self.plan(),
+            plan=replace(self.plan(), lasting=lasting, client=client),
             results=self._results,
             check=options.verify,
             lasting=lasting,
@@ -198,30 +209,48 @@ class Session:
         if self.scheduler.capabilities.compiles:
             graph = substitute(Graph(self._localised(nodes)), self._results)
             if can_be_sent(graph):
-                return self._compute_there(nodes, graph, monitor, running)
+                return self._compute_there(nodes, graph, monitor, running, lasting)
+        # Dask itself tells its callbacks of what runs on its schedulers.
+        watching = observing() if self.scheduler.capabilities.observers else nullcontext(())
+        with watching as observers:
+            callbacks = (*observers, *(() if monitor is None else (monitor,)))
+            return self._compute_here(nodes, callbacks, running, lasting)
+
+    def _compute_here(
+        self,
+        nodes: Sequence[Node],
+        callbacks: Sequence[Callback],
+        running: Running,
+        lasting: bool,
+    ) -> dict[str, Stored]:
         compilation = self.compilation(nodes, lasting=lasting)
         held: list[tuple[Any, ...]] = []
         infos: dict[Any, Any] = {}
         try:
             while not isinstance(step := compilation.advance(infos), Done):
                 running.check()
-                self._run_stage(compilation, step, monitor, running)
+                self._run_stage(compilation, step, callbacks, running)
                 held.append(step.keys)
                 running.check()
                 infos = dict(zip(step.keys, self.scheduler.info(step.keys), strict=True))
-            return self._store(nodes, step, held)
+            return self._store(nodes, step, held, lasting)
         finally:
             for keys in held:
                 self.scheduler.release(keys)
 
     def _compute_there(
-        self, nodes: Sequence[Node], graph: Graph, monitor: Monitor | None, running: Running
+        self,
+        nodes: Sequence[Node],
+        graph: Graph,
+        monitor: Monitor | None,
+        running: Running,
+        lasting: bool,
     ) -> dict[str, Stored]:
         """Let the scheduler drive the compilation, which gets the nodes only."""
         scheduler: Any = self.scheduler
         shared = scheduler.capabilities.shared_memory
         # What the machine is like it knows better.
-        plan = Plan(coalesce=options.coalesce, shared_memory=shared)
+        plan = Plan(coalesce=options.coalesce, shared_memory=shared, lasting=lasting)
         handle = scheduler.compile(
             Parcel(graph, plan, check=options.verify),
             session=self.session_id,
@@ -237,15 +266,18 @@ class Session:
             raise
         held = [handle.outcome.keys]
         try:
-            return self._store(nodes, handle.outcome, held)
+            return self._store(nodes, handle.outcome, held, lasting)
         finally:
             for keys in held:
                 scheduler.release(keys)
 
     def _run_stage(
-        self, compilation: Compilation, stage: Stage, monitor: Monitor | None, running: Running
+        self,
+        compilation: Compilation,
+        stage: Stage,
+        callbacks: Sequence[Callback],
+        running: Running,
     ) -> None:
-        callbacks = () if monitor is None else (monitor,)
         # What is known to be small may run inside of submit(), where no cancellation reaches it.
         small = running.watched and sum(hint.peak or 0 for hint in stage.hints.values()) < _SMALL
         handle = self.scheduler.submit(
@@ -262,9 +294,12 @@ class Session:
             raise explain_failure(error, grid, index) from error.__cause__
 
     def _store(
-        self, nodes: Sequence[Node], done: Done, held: list[tuple[Any, ...]]
+        self, nodes: Sequence[Node], done: Done, held: list[tuple[Any, ...]], lasting: bool
     ) -> dict[str, Stored]:
-        """Give every result a lease of its own; the stages' are in ``held``."""
+        """Give every result a lease of its own; the stages' are in ``held``.
+
+        What does not last is not cut as users see it, so nothing else is built on it.
+        """
         stored = {}
         for node in nodes:
             layout = done.outputs[node.name]
@@ -274,7 +309,8 @@ class Session:
             else:
                 self.scheduler.submit({}, keys).wait()
             stored[node.name] = store(node, Result(self.scheduler, layout))
-            self._results[node.name] = stored[node.name]
+            if lasting:
+                self._results[node.name] = stored[node.name]
         return stored
 
     def as_default(self) -> Self:
@@ -298,6 +334,9 @@ def _moved(node: Stored) -> Node:
     except SchedulerClosed:
         raise SessionClosed(f"the session that holds {node.label} is closed") from None
 
+
+#: Limits of sessions that are options, too.
+_BOUNDS = ("memory_limit", "spill_dirs", "spill_limit")
 
 #: What the constructors of schedulers call the number of workers.
 _WORKERS = {None: "nthreads", "threads": "nthreads", "processes": "nprocesses"}
@@ -371,6 +410,7 @@ def new_session(
     memory_limit: float | str | None = None,
     mem_bytes: float | str | None = None,
     spill_dirs: str | Sequence[str] | None = None,
+    spill_limit: int | str | None = None,
     web: bool = False,
     **scheduler_options: Any,
 ) -> Session:
@@ -379,7 +419,8 @@ def new_session(
     ``address`` is a scheduler's name (``"threads"``, ``"processes"``, ``"synchronous"``, ...), a
     ``distributed.Client``, the address of a cluster's scheduler (``"tcp://host:8786"``) or web
     service (``"http://host:7005"``), a scheduler object, or nothing for threads in this process.
-    ``n_cpu`` is how many, ``mem_bytes`` the memory limit. With ``n_worker`` a cluster of that many
+    ``n_cpu`` is how many, ``mem_bytes`` the memory limit, ``spill_limit`` the bytes that may be
+    written to ``spill_dirs``. With ``n_worker`` a cluster of that many
     worker processes is started on this host, which share ``n_cpu`` cores and ``mem_bytes``.
     """
     if address is None and (n_worker is not None or web):
@@ -389,22 +430,21 @@ def new_session(
     if not new and _default is not None and not _default.closed:
         return _default
     known = address if isinstance(address, str) else None
-    given: dict[str, Any] = {"memory_limit": memory_limit or mem_bytes, "spill_dirs": spill_dirs}
+    bounds = (memory_limit or mem_bytes, spill_dirs, spill_limit)
+    given: dict[str, Any] = dict(zip(_BOUNDS, bounds, strict=True))
     workers = n_workers or n_cpu or n_worker
     if address == "supervisor":
         given |= {"n_worker": n_worker or n_workers, "n_cpu": n_cpu, "web": web or None}
         workers = None
     if address is None:
-        given["memory_limit"] = given["memory_limit"] or options.memory_limit
-        given["spill_dirs"] = spill_dirs or options.spill_dirs
+        given |= {name: value or get_option(name) for name, value in given.items()}
         workers = workers or options.n_workers
     given[_WORKERS.get(known, "n_workers")] = workers
     given.update(scheduler_options)
     scheduler = registry.resolve(
         address, **{name: value for name, value in given.items() if value is not None}
     )
-    owns = scheduler is not address
-    session = Session(scheduler, owns_scheduler=owns, session_id=session_id)
+    session = Session(scheduler, owns_scheduler=scheduler is not address, session_id=session_id)
     return session.as_default() if default else session
 
 

@@ -11,6 +11,7 @@ from enum import Enum
 from hashlib import blake2b
 from typing import Any
 
+import numpy as np
 from dask.base import tokenize
 
 #: A tuple at least this long is described by its runs, so that a regular grid costs little to name.
@@ -52,7 +53,7 @@ def _write(part: Any, out: list[str]) -> None:
     elif callable(part) and (name := _importable_name(part)):
         out.append(f"function:{name}")
     else:
-        out.append(_foreign(part))
+        out.append(foreign(part))
 
 
 def _write_sequence(part: tuple[Any, ...] | list[Any], out: list[str]) -> None:
@@ -77,10 +78,11 @@ def _importable_name(part: Any) -> str | None:
     return f"{module}.{name}" if found is part else None
 
 
-def _foreign(part: Any) -> str:
+def foreign(part: Any) -> str:
+    """Name an object as dask does, and what dask leaves out."""
     try:
         text = tokenize(part, ensure_deterministic=True)
-        return f"{type(part).__qualname__}:{_axes_in_memory(part)}:{text}"
+        return f"{type(part).__qualname__}:{_axes_in_memory(part)}:{_lengths(part)}:{text}"
     except (TypeError, ValueError, RuntimeError):
         return f"unique:{uuid.uuid4().hex}"
 
@@ -94,10 +96,25 @@ def _axes_in_memory(part: Any) -> list[int]:
     return sorted(range(len(strides)), key=lambda axis: (-abs(strides[axis]), axis))
 
 
+def _lengths(part: Any) -> str:
+    """Return how long the texts of an array are, and of which kind.
+
+    Dask hashes them joined by dashes: ``["a-b", "c"]`` as ``["a", "b-c"]``.
+    """
+    if not (type(part) is np.ndarray and part.dtype == object and part.size):
+        return ""
+    texts = part.ravel(order="K")
+    try:
+        lengths = np.fromiter(map(len, texts), np.intp, texts.size)
+    except TypeError:  # other objects are hashed one by one
+        return ""
+    return f"{type(texts[0]).__name__}:{tokenize(lengths)}"
+
+
 def _function(part: Any) -> str:
     qualname = part.__qualname__
     if "<" in qualname or part.__module__ in _MAINS:
-        return _foreign(part)
+        return foreign(part)
     return f"function:{part.__module__}.{qualname}"
 
 

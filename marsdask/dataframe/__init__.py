@@ -5,12 +5,12 @@ from marsdask.core.collection import ExecutableTuple
 from . import pushdown  # noqa: F401  (registers its passes)
 from .concatenate import concat
 from .create import from_pandas
-from .csv import read_csv
-from .dask_exchange import from_dask, from_delayed
 from .frame import DataFrame
 from .index import Index
-from .merge import merge
-from .parquet import read_parquet
+from .io.csv import read_csv
+from .io.dask_frames import from_dask, from_delayed
+from .io.parquet import read_parquet
+from .keyed.merge import merge
 from .series import Series
 
 __all__ = [

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pandas as pd
 
-from marsdask.core.chunk import Grid
 from marsdask.core.collection import Collection, wrap
-from marsdask.core.types import Chunks, Index, public, total
+from marsdask.core.grids.grid import Grid
+from marsdask.core.sizes import Chunks, Index, public, total
+from marsdask.tensor.chunkwise.rechunk import refined
 
-from . import dask_exchange
+from . import batches, protocols
 from .display import html, representation
-from .exchange import to_tensor
 from .filter import Filter
-from .rows import alignment, concat, recut_rows
+from .io import dask_frames
+from .rows import alignment, concat, cut_rows, recut_rows
+from .tensors import to_tensor
 
 
 class Rows(Collection):
@@ -45,10 +47,16 @@ class Rows(Collection):
         """The number of rows; nan where only running can tell."""
         return (public(total(self._node.chunks[0])),)
 
-    def __bool__(self) -> bool:
-        raise ValueError(
-            f"The truth value of a {type(self).__name__} is ambiguous: use any() or all()"
-        )
+    __bool__ = protocols.truth
+
+    #: Above pandas's own: its objects leave operators to us.
+    __pandas_priority__ = 5000
+    __array__ = protocols.array
+    __array_ufunc__ = protocols.array_ufunc
+    to_numpy = protocols.to_numpy
+
+    def __iter__(self) -> Iterator[Any]:
+        return batches.values(self)
 
     @classmethod
     def _assemble(cls, blocks: Mapping[Index, Any], meta: Any, *, owned: bool) -> Any:
@@ -59,7 +67,8 @@ class Rows(Collection):
 
     @classmethod
     def _recut(cls, grid: Grid, chunks: Chunks) -> Grid:
-        return recut_rows(grid, chunks[0])
+        views = refined(grid, chunks, cut_rows)
+        return recut_rows(grid, chunks[0]) if views is None else views
 
     def __repr__(self) -> str:
         return representation(self) if self._is_executed() else self._describe()
@@ -78,11 +87,11 @@ class Rows(Collection):
 
     def to_dask(self) -> Any:
         """Return a dask.dataframe over the same chunks."""
-        return dask_exchange.to_dask(self)
+        return dask_frames.to_dask(self)
 
     def to_delayed(self) -> list[Any]:
         """Return a dask.delayed value for each run of rows."""
-        return dask_exchange.to_delayed(self)
+        return dask_frames.to_delayed(self)
 
     def to_pandas(self) -> Any:
         """Compute and return the pandas object."""

@@ -10,14 +10,14 @@ from typing import Any
 
 import pandas as pd
 
-from marsdask.core.chunk import Call, Grid, Ref, Rule
 from marsdask.core.collection import Collection, wrap
+from marsdask.core.grids.grid import Call, Grid, Ref, Rule
+from marsdask.core.grids.shapes import kernel
 from marsdask.core.node import Node
-from marsdask.core.shapes import kernel
-from marsdask.core.types import Chunks, Index, Unknown
+from marsdask.core.sizes import Chunks, Index, Unknown
 
-from .base import Columns, FrameNode
-from .numbering import reset_index
+from .frame_node import Columns, FrameNode
+from .ordered.row_numbers import reset_index
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +85,7 @@ class Concat(FrameNode):
 
     parts: tuple[Node, ...]
 
-    @cached_property
+    @property
     def meta(self) -> Any:
         return pd.concat([part.meta for part in self.parts])
 

@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from marsdask.core.chunk import Grid
 from marsdask.core.collection import Collection, wrap
 from marsdask.core.config import options
+from marsdask.core.grids.grid import Grid
+from marsdask.core.grids.shapes import Axes, Blockwise
 from marsdask.core.node import Node
-from marsdask.core.shapes import Axes, Blockwise
-from marsdask.core.types import Chunks, Sizes, known, numbers, total
+from marsdask.core.sizes import Chunks, Sizes, known, numbers, total
 from marsdask.tensor.chunks import bytes_of, normalize_chunks
-from marsdask.tensor.places import StartAt
-from marsdask.tensor.rechunk import resolved
-from marsdask.tensor.shape import whole
+from marsdask.tensor.chunkwise.places import StartAt
+from marsdask.tensor.chunkwise.rechunk import resolved
+from marsdask.tensor.manipulation.shape import whole
 
-from .base import FrameNode, FromPandas, row_bytes
-from .numbering import ChunkAt, counted
+from .frame_node import FrameNode, FromPandas, row_bytes
+from .ordered.row_numbers import ChunkAt, counted
 
 
 def row_sizes(rows: int, meta: Any, chunk_size: Any, num_partitions: int | None) -> Sizes:
@@ -53,15 +53,25 @@ def from_pandas(
     *,
     npartitions: int | None = None,
     chunksize: int | None = None,
+    copy: bool = True,
 ) -> Any:
-    """Return a lazy object over a pandas one; nothing is copied.
+    """Return a lazy object of a copy of a pandas one, which later changes do not reach.
 
-    ``npartitions`` and ``chunksize`` are Dask's names of the same. Differs from Dask: the rows stay
-    in their order.
+    ``npartitions`` and ``chunksize`` are Dask's names of the same. With ``copy=False`` the memory
+    is shared: leave the arrays below alone while the object is in use. Differs from Dask: the rows
+    stay in their order.
     """
     chunk_size = chunk_size if chunksize is None else chunksize
     num_partitions = num_partitions if npartitions is None else npartitions
-    return wrap(FromPandas(data, row_sizes(len(data), data, chunk_size, num_partitions)))
+    data = data.copy(deep=copy)
+    return in_memory(data, chunk_size, num_partitions, copy=copy)
+
+
+def in_memory(data: Any, chunk_size: Any, num_partitions: int | None, *, copy: bool) -> Any:
+    """Return a lazy object over a pandas one, which was copied or is shared."""
+    sizes = row_sizes(len(data), data, chunk_size, num_partitions)
+    content = "" if copy else uuid.uuid4().hex
+    return wrap(FromPandas(data, sizes, content=content, lent=not copy))
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +83,7 @@ class FromTensor(FrameNode):
     """Column labels; for a series its name."""
     kind: type
 
-    @cached_property
+    @property
     def meta(self) -> Any:
         # A tensor's meta has no elements along any axis: the columns' number is the labels'.
         width = (len(self.columns),) if self.a.meta.ndim == 2 else ()
@@ -144,7 +154,14 @@ def series_from_tensor(tensor: Any, name: Any = None) -> Any:
 
 
 def make_frame(
-    data: Any, index: Any, columns: Any, dtype: Any, chunk_size: Any, num_partitions: int | None
+    data: Any,
+    index: Any,
+    columns: Any,
+    dtype: Any,
+    chunk_size: Any,
+    num_partitions: int | None,
+    *,
+    copy: bool = True,
 ) -> Any:
     """Return the DataFrame that ``md.DataFrame(data, ...)`` means."""
     if isinstance(data, Collection):
@@ -153,8 +170,8 @@ def make_frame(
         return _lazy_frame(data, columns)
     if isinstance(data, Mapping) and any(isinstance(item, Collection) for item in data.values()):
         raise NotImplementedError("a dict of lazy columns: build from one and assign() the others")
-    frame = pd.DataFrame(data, index=index, columns=columns, dtype=dtype)
-    return from_pandas(frame, chunk_size, num_partitions)
+    frame = pd.DataFrame(data, index=index, columns=columns, dtype=dtype, copy=copy)
+    return in_memory(frame, chunk_size, num_partitions, copy=copy)
 
 
 def _lazy_frame(data: Collection, columns: Any) -> Any:
@@ -169,7 +186,14 @@ def _lazy_frame(data: Collection, columns: Any) -> Any:
 
 
 def make_series(
-    data: Any, index: Any, dtype: Any, name: Any, chunk_size: Any, num_partitions: int | None
+    data: Any,
+    index: Any,
+    dtype: Any,
+    name: Any,
+    chunk_size: Any,
+    num_partitions: int | None,
+    *,
+    copy: bool = True,
 ) -> Any:
     """Return the Series that ``md.Series(data, ...)`` means."""
     if isinstance(data, Collection):
@@ -178,5 +202,5 @@ def make_series(
         if isinstance(data.node.meta, np.ndarray):
             return series_from_tensor(data, name)
         return data if name is None else data.rename(name)  # type: ignore[attr-defined]
-    series = pd.Series(data, index=index, dtype=dtype, name=name)
-    return from_pandas(series, chunk_size, num_partitions)
+    series = pd.Series(data, index=index, dtype=dtype, name=name, copy=copy)
+    return in_memory(series, chunk_size, num_partitions, copy=copy)

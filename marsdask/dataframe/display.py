@@ -9,9 +9,9 @@ from typing import Any
 
 import pandas as pd
 
-from marsdask.core.notebook import card, counted, format_bytes, number
+from marsdask.core.display.notebook import card, counted, format_bytes, number
 
-from .base import row_bytes
+from .frame_node import row_bytes
 
 #: Partitions that are listed of an object without values.
 MOST_PARTITIONS = 6

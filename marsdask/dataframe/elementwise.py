@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from marsdask.core.chunk import Grid
 from marsdask.core.collection import Collection, wrap
+from marsdask.core.grids.grid import Grid
+from marsdask.core.grids.shapes import Blockwise, Cost, cost_of, kernel
 from marsdask.core.node import Node
-from marsdask.core.shapes import Blockwise, Cost, cost_of, kernel, register_cost
-from marsdask.core.types import Chunks, known, numbers
+from marsdask.core.sizes import Chunks
 
-from .base import Beside, Columns, FrameNode, is_row
+from .frame_node import Columns, FrameNode, dtypes_of, is_row
 from .rows import aligned_rows, alignment, check_aligned, gathered
+from .samples import emptied, sample
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,12 +37,27 @@ class Rowwise(FrameNode):
     def label(self) -> str:
         return LABELS.get(self.func) or self.func.__name__.strip("_")
 
-    @cached_property
+    @property
     def meta(self) -> Any:
         metas = [arg.meta if isinstance(arg, Node) else arg for arg in self.args]
-        return self.func(*metas, **dict(self.kwargs))
+        found = self.func(*metas, **dict(self.kwargs))
+        return self._general(found) if depends_on_values(self.func) else found
 
-    @cached_property
+    def _general(self, found: Any) -> Any:
+        """Return the result's types where something is missing, or divided by zero."""
+        if any(isinstance(node.meta, pd.Index) or _is_several(node) for node in self.inputs):
+            return found
+        dtypes = dtypes_of(found)
+        if dtypes and all(getattr(dtype, "kind", "O") not in "iub" for dtype in dtypes):
+            return found  # these have values for what is missing
+        samples = [_sample_of(arg) if isinstance(arg, Node) else arg for arg in self.args]
+        try:
+            with np.errstate(all="ignore"):
+                return emptied(self.func(*samples, **dict(self.kwargs)), found)
+        except (TypeError, ValueError, AttributeError, ArithmeticError):
+            return found  # not everything can be done to values that were made up
+
+    @property
     def _rows(self) -> tuple[Node, ...]:
         return tuple(node for node in self.inputs if not is_row(node)) or self.inputs
 
@@ -91,6 +108,30 @@ class Rowwise(FrameNode):
         return self.grid(rule, rows[0].chunks[0])
 
 
+def _is_several(node: Node) -> bool:
+    """Tell whether a node is one value a column, of unknown labels."""
+    return is_row(node) and bool(node.chunks)
+
+
+def _sample_of(node: Node) -> Any:
+    return np.zeros_like(node.meta) if is_row(node) else sample(node.meta)
+
+
+def depends_on_values(func: Callable[..., Any]) -> bool:
+    """Tell whether the type of a function's result may depend on what values there are."""
+    while isinstance(func, Keywords):
+        func = func.func
+    of_accessor = isinstance(func, Member) or (isinstance(func, Method) and bool(func.accessor))
+    return of_accessor or func.__name__.strip("_") in BY_VALUES
+
+
+#: Functions whose result has another type where values are missing, or a divisor is zero.
+BY_VALUES = {
+    *("where", "mask", "clip"),
+    *("floordiv", "mod", "floor_divide", "remainder", "divmod"),
+}
+
+
 @dataclass(frozen=True)
 class Wrapped:
     """A function called in another way, of its own name and cost."""
@@ -132,20 +173,6 @@ class Keywords(Wrapped):
         )
 
 
-def beside(obj: Any, values: Any, complaint: str) -> Any:
-    """Return values in memory as a lazy series of an object's rows, in their order.
-
-    ``complaint`` is pandas's of a wrong length, with the two lengths to be filled in.
-    """
-    sizes = obj.node.chunks[0]
-    if not known(sizes):
-        raise NotImplementedError("values beside rows that were not counted yet: execute() first")
-    column = pd.Series(values)
-    if len(column) != sum(numbers(sizes)):
-        raise ValueError(complaint.format(len(column), sum(numbers(sizes))))
-    return rowwise(labelled_as, obj, Beside(column, numbers(sizes), alignment(obj.node)))
-
-
 def rowwise(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """Return ``func(*args, **kwargs)`` as a lazy operation on rows."""
     lazy = tuple(name for name, arg in kwargs.items() if isinstance(arg, Collection))
@@ -155,32 +182,6 @@ def rowwise(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     rows = [node for node in nodes if isinstance(node, Node) and not is_row(node)]
     check_aligned(rows, func.__name__.strip("_"))
     return wrap(Rowwise(func, nodes, tuple(sorted(kwargs.items()))))
-
-
-def binary(func: Callable[[Any, Any], Any], *, reflected: bool = False) -> Any:
-    """Return a binary operator as a method."""
-    register_cost(func, Cost(scratch=0.0))
-
-    def call(self: Any, other: Any) -> Any:
-        if isinstance(other, pd.Series | pd.DataFrame | pd.Index):
-            raise NotImplementedError(
-                "arithmetic with a pandas object in memory: make it lazy first, as md.Series(x)"
-            )
-        if isinstance(other, Collection):
-            check_kinds(self.node, other.node)
-        return rowwise(func, other, self) if reflected else rowwise(func, self, other)
-
-    call.__name__ = func.__name__
-    return call
-
-
-def check_kinds(a: Node, b: Node) -> None:
-    """Refuse a frame with a column: pandas would match the column's labels with the frame's."""
-    kinds = {type(node.meta) for node in (a, b) if not is_row(node)}
-    if {pd.DataFrame, pd.Series} <= kinds:
-        raise NotImplementedError(
-            "arithmetic of a DataFrame with a Series of rows: take the frame's columns one by one"
-        )
 
 
 def method_of(name: str) -> Callable[..., Any]:
@@ -227,6 +228,10 @@ def isin(obj: Any, values: Any) -> Any:
     return rowwise(Method("isin"), obj, values)
 
 
+#: Functions of text that give numbers.
+PLACES = {"len", "count", "find", "rfind", "index", "rindex"}
+
+
 @dataclass(frozen=True)
 class Method:
     """Calls a method of a pandas object, or of one of its accessors."""
@@ -240,7 +245,10 @@ class Method:
 
     def __call__(self, block: Any, *args: Any, **kwargs: Any) -> Any:
         owner = block if self.accessor is None else getattr(block, self.accessor)
-        return getattr(owner, self.name)(*args, **kwargs)
+        found = getattr(owner, self.name)(*args, **kwargs)
+        if self.name in PLACES and self.accessor == "str" and found.dtype == object:
+            return found.astype(float)  # where all text is missing, which is no matter of a chunk
+        return found
 
 
 @dataclass(frozen=True)
@@ -300,6 +308,17 @@ def column_of(block: Any, key: Any) -> Any:
 
 
 @kernel(view=True)
+def column_at(block: Any, position: int) -> Any:
+    """Return the column at a position: its label may stand for several."""
+    return block.iloc[:, position]
+
+
+def flagged(block: Any, label: Any) -> Any:
+    """Say of all rows whether one of them has a label."""
+    return pd.Series(label in block, index=range(len(block)), dtype=bool)
+
+
+@kernel(view=True)
 def renamed(block: Any, name: Any) -> Any:
     """Return a column under another name."""
     return block.rename(name)
@@ -307,8 +326,12 @@ def renamed(block: Any, name: Any) -> Any:
 
 @kernel(view=True)
 def labelled_as(block: Any, values: Any) -> Any:
-    """Return values with the labels of other rows."""
-    return pd.Series(values.array, index=block.index)
+    """Return values with the labels of other rows, or as labels beside labels."""
+    if isinstance(block, pd.Index):
+        return pd.Index(values.array, name=block.name)
+    if isinstance(values, pd.DataFrame):
+        return values.set_axis(block.index)
+    return pd.Series(values.array, index=block.index, name=values.name)
 
 
 @kernel(view=True)

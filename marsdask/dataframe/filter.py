@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from marsdask.core.chunk import Grid
+from marsdask.core.grids.grid import Grid
+from marsdask.core.grids.shapes import kernel
 from marsdask.core.node import Node
-from marsdask.core.shapes import kernel
+from marsdask.core.sizes import Chunks, Sizes, unknown_sizes, upper
 from marsdask.core.tokens import token
-from marsdask.core.types import Chunks, Sizes, unknown_sizes, upper
 
-from .base import Columns, FrameNode
+from .frame_node import Columns, FrameNode
 from .rows import aligned_rows, alignment
 
 

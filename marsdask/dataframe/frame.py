@@ -13,11 +13,9 @@ from marsdask.core.node import Node
 from marsdask.core.session import Session
 from marsdask.tensor.tensor import method
 
-from . import parquet, position
-from .base import axis_number
+from . import arrow, batches
 from .create import make_frame
 from .elementwise import (
-    beside,
     by_column,
     column_of,
     method_of,
@@ -26,8 +24,12 @@ from .elementwise import (
     with_columns,
     with_names,
 )
+from .frame_node import axis_number
+from .io import parquet
+from .keyed.merge import merge as merge_frames
 from .labelled import Labelled
-from .merge import merge as merge_frames
+from .operands import beside, tensor_beside
+from .ordered import iloc
 
 
 class DataFrame(Labelled):
@@ -45,9 +47,11 @@ class DataFrame(Labelled):
         dtype: Any = None,
         chunk_size: Any = None,
         num_partitions: int | None = None,
+        copy: bool = True,
     ) -> None:
         if not isinstance(data, Node):
-            data = make_frame(data, index, columns, dtype, chunk_size, num_partitions).node
+            made = make_frame(data, index, columns, dtype, chunk_size, num_partitions, copy=copy)
+            data = made.node
         super().__init__(data, session)
 
     @property
@@ -109,17 +113,20 @@ class DataFrame(Labelled):
         return rowwise(with_columns, self, *values, names=tuple(columns))
 
     def _column(self, value: Any) -> Any:
+        complaint = "Length of values ({}) does not match length of index ({})"
         if isinstance(value, pd.Series):
             raise NotImplementedError("a column is a scalar, a list or a marsdask Series")
         if isinstance(value, list | np.ndarray | pd.Index | ExtensionArray):
-            return beside(self, value, "Length of values ({}) does not match length of index ({})")
+            return beside(self, value, complaint)
+        if isinstance(value, Collection) and isinstance(value.node.meta, np.ndarray):
+            return tensor_beside(self, value, complaint) if value.node.chunks else value
         return value
 
     def set_index(self, keys: Any, *, drop: bool = True, append: bool = False) -> Any:
         """Label the rows with columns. See pandas."""
         return rowwise(by_column, self, key=keys, drop=drop, append=append)
 
-    loc = property(position.Loc)
+    loc = property(iloc.Loc)
     merge = method(merge_frames)
     to_parquet = method(parquet.to_parquet)
 
@@ -162,6 +169,13 @@ class DataFrame(Labelled):
 
     def __contains__(self, name: Any) -> bool:
         return name in self.columns
+
+    items = batches.columns
+    iterrows = batches.labelled_rows
+    itertuples = batches.tuples
+
+    __arrow_c_stream__ = arrow.stream
+    __dataframe__ = arrow.interchange
 
 
 register_collection(pd.DataFrame, DataFrame)

@@ -10,8 +10,9 @@ from marsdask.core.collection import register_collection
 from marsdask.core.node import Node
 from marsdask.core.session import Session
 
+from . import batches
 from .collection import Rows
-from .create import from_pandas
+from .create import in_memory
 
 
 class Index(Rows):
@@ -30,8 +31,8 @@ class Index(Rows):
         num_partitions: int | None = None,
     ) -> None:
         if not isinstance(data, Node):
-            labels = pd.Index(data, dtype=dtype, name=name)
-            data = from_pandas(labels, chunk_size, num_partitions).node
+            labels = pd.Index(data, dtype=dtype, name=name, copy=True)
+            data = in_memory(labels, chunk_size, num_partitions, copy=True).node
         super().__init__(data, session)
 
     @property
@@ -43,6 +44,13 @@ class Index(Rows):
     def name(self) -> Any:
         """The name of the labels."""
         return self._node.meta.name
+
+    @property
+    def ndim(self) -> int:
+        """One axis."""
+        return 1
+
+    __contains__ = batches.holds_label
 
 
 register_collection(pd.Index, Index)

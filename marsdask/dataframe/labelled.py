@@ -7,9 +7,14 @@ from typing import Any
 
 from marsdask.tensor.tensor import method
 
-from . import distinct, elementwise, groupby, numbering, order, position, reduce
+from . import elementwise, reduce, scan
 from .collection import Rows
-from .elementwise import binary, index_of, method_of, rowwise
+from .elementwise import index_of, method_of, rowwise
+from .keyed import groupby, unique
+from .operands import binary
+from .ordered import iloc as position
+from .ordered import row_numbers
+from .ordered import sort_values as order
 
 
 class Labelled(Rows):
@@ -30,11 +35,11 @@ class Labelled(Rows):
 
     iloc = property(position.ILoc)
 
-    drop_duplicates = method(distinct.drop_duplicates)
-    dropna = method(distinct.dropna)
+    drop_duplicates = method(unique.drop_duplicates)
+    dropna = method(unique.dropna)
     groupby = method(groupby.groupby)
     head = method(position.head)
-    reset_index = method(numbering.reset_index)
+    reset_index = method(row_numbers.reset_index)
     sort_index = method(order.sort_index)
     sort_values = method(order.sort_values)
     tail = method(position.tail)
@@ -49,6 +54,9 @@ class Labelled(Rows):
     any = reduce.reduction("any")
     all = reduce.reduction("all")
     prod = reduce.reduction("prod")
+
+    cumsum = scan.cumulative("cumsum", 0)
+    cumprod = scan.cumulative("cumprod", 1)
 
     abs = __abs__ = method_of("abs")
     astype = method(elementwise.astype)

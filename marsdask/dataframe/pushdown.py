@@ -6,15 +6,15 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+from marsdask.core.compilation.passes import register_pass
+from marsdask.core.compilation.plan import Plan
 from marsdask.core.graph import Graph
 from marsdask.core.node import Node
-from marsdask.core.passes import register_pass
-from marsdask.core.plan import Plan
 
-from .base import Columns, FrameNode
 from .elementwise import Rowwise, column_of
 from .filter import Filter
-from .parquet import Condition, ReadParquet
+from .frame_node import Columns, FrameNode
+from .io.parquet import Condition, ReadParquet
 
 #: Comparisons that statistics of a file can answer, and what they are with sides exchanged.
 COMPARISONS: dict[Callable[..., Any], tuple[str, str]] = {

@@ -8,20 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from marsdask.core.chunk import Grid
 from marsdask.core.collection import wrap
+from marsdask.core.grids.grid import Grid
+from marsdask.core.grids.shapes import blockwise, kernel, map_blocks, tree
 from marsdask.core.node import Node
-from marsdask.core.shapes import blockwise, kernel, map_blocks, tree
-from marsdask.core.types import Chunks
+from marsdask.core.sizes import Chunks
 
-from .base import FrameNode, row_bytes
+from .create import series_from_tensor
 from .elementwise import rowwise
+from .frame_node import FrameNode, row_bytes
+from .tensors import ToTensor
 
 #: What a partial is taken to weigh.
 PARTIAL_BYTES = 1024.0
@@ -50,12 +51,12 @@ class Reduction(FrameNode):
     def label(self) -> str:
         return self.recipe
 
-    @cached_property
+    @property
     def _whole(self) -> Any:
         """The result over no rows: it has the columns, and the dtype but for what NaN does."""
         return reduced(one_row(self.a.meta), self.recipe, self.kwargs)
 
-    @cached_property
+    @property
     def meta(self) -> Any:
         if isinstance(self._whole, pd.Series):
             return self._whole.iloc[:0]
@@ -327,6 +328,8 @@ def reduction(name: str) -> Any:
         node = self.node
         where = {} if axis in ROWS else {"axis": axis}
         reduced(node.meta, name, (*where.items(), *kwargs.items()))  # refuses here and now
+        # What NumPy's functions pass and pandas takes as long as it says nothing.
+        kwargs = {key: value for key, value in kwargs.items() if key not in UNSAID}
         if axis in {1, "columns"}:
             return rowwise(Across(name), self, **kwargs)
         check_kinds(node.meta, name, numeric_only=bool(kwargs.get("numeric_only")))
@@ -334,12 +337,21 @@ def reduction(name: str) -> Any:
         if axis is not None or not isinstance(node.meta, pd.DataFrame):
             return result
         if name not in REPEATABLE:
-            raise NotImplementedError(f"{name}(axis=None): to_tensor().{name}()")
+            return _over_all(node, name, kwargs)
         return getattr(result, name)(**kwargs)
 
     reduce.__name__ = name
     reduce.__doc__ = f"Reduce down the rows. See pandas.DataFrame.{name}."
     return reduce
+
+
+def _over_all(node: Node, name: str, kwargs: dict[str, Any]) -> Any:
+    """Reduce the values of all columns as one column."""
+    values = ToTensor(node)
+    if values.meta.dtype.kind not in "biuf" or kwargs.pop("numeric_only", False):
+        raise NotImplementedError(f"{name}(axis=None): to_tensor().{name}()")
+    column = series_from_tensor(wrap(values).reshape(-1))
+    return getattr(column, name)(**kwargs)
 
 
 def check_kinds(meta: Any, name: str, *, numeric_only: bool) -> None:
@@ -353,6 +365,8 @@ def check_kinds(meta: Any, name: str, *, numeric_only: bool) -> None:
         )
 
 
+#: Keywords of NumPy's that pandas accepts with their defaults only.
+UNSAID = {"dtype", "out", "keepdims"}
 #: Kinds of values that pandas reduces and we do not.
 UNFIT = {"mean": {"M"}, "std": {"M", "m", "c"}, "var": {"c"}}
 #: What pandas calls the axis that reductions go down.

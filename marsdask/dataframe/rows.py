@@ -7,14 +7,14 @@ from typing import Any
 
 import pandas as pd
 
-from marsdask.core.chunk import Grid, Look
+from marsdask.core.grids.grid import Grid, Look
+from marsdask.core.grids.shapes import gather, kernel
 from marsdask.core.node import Node
-from marsdask.core.shapes import gather, kernel
-from marsdask.core.types import Sizes, Unknown, total
+from marsdask.core.sizes import Sizes, Unknown, total
 from marsdask.tensor.chunks import common_sizes
-from marsdask.tensor.rechunk import Recut, resolved
+from marsdask.tensor.chunkwise.rechunk import Recut, resolved
 
-from .parts import rows_of
+from .keyed.parts import rows_of
 
 
 @kernel(view=True)
@@ -46,7 +46,34 @@ def concat(blocks: Sequence[Any], *, labels: bool = True) -> Any:
         return blocks[0].append(blocks[1:])
     # The dtype of an empty block may be a guess: it only counts when all are empty.
     filled = [block for block in blocks if len(block)] or [blocks[0]]
-    return filled[0] if len(filled) == 1 else pd.concat(filled, ignore_index=not labels)
+    if len(filled) == 1:
+        return filled[0]
+    return pd.concat(_of_all_categories(filled), ignore_index=not labels)
+
+
+def _of_all_categories(blocks: list[Any]) -> list[Any]:
+    """Give categorical columns the categories of all blocks: files may each have their own."""
+    if isinstance(blocks[0], pd.Series):
+        return blocks if _same_categories(blocks) else _united(blocks)
+    for at, dtype in enumerate(blocks[0].dtypes):
+        if isinstance(dtype, pd.CategoricalDtype):
+            columns = [block.iloc[:, at] for block in blocks]
+            if not _same_categories(columns):
+                blocks = [block.copy(deep=False) for block in blocks]
+                for block, column in zip(blocks, _united(columns), strict=True):
+                    block.isetitem(at, column)
+    return blocks
+
+
+def _same_categories(columns: list[Any]) -> bool:
+    dtypes = [column.dtype for column in columns]
+    categorical = all(isinstance(dtype, pd.CategoricalDtype) for dtype in dtypes)
+    return not categorical or all(dtype == dtypes[0] for dtype in dtypes)
+
+
+def _united(columns: list[Any]) -> list[Any]:
+    whole = pd.api.types.union_categoricals([column.array for column in columns])
+    return [column.astype(whole.dtype) for column in columns]
 
 
 def gathered(grid: Grid) -> Grid:

@@ -11,9 +11,10 @@ from marsdask.core.node import Node
 from marsdask.core.session import Session
 from marsdask.tensor.tensor import method
 
-from . import distinct
+from . import arrow, batches, scan
 from .create import make_series
 from .elementwise import Accessor, method_of, renamed, rowwise, to_frame
+from .keyed import unique
 from .labelled import Labelled
 
 
@@ -32,9 +33,11 @@ class Series(Labelled):
         name: Any = None,
         chunk_size: Any = None,
         num_partitions: int | None = None,
+        copy: bool = True,
     ) -> None:
         if not isinstance(data, Node):
-            data = make_series(data, index, dtype, name, chunk_size, num_partitions).node
+            made = make_series(data, index, dtype, name, chunk_size, num_partitions, copy=copy)
+            data = made.node
         super().__init__(data, session)
 
     @property
@@ -82,9 +85,17 @@ class Series(Labelled):
         """One axis."""
         return 1
 
+    def __contains__(self, label: Any) -> bool:
+        return label in self.index
+
+    __arrow_c_stream__ = arrow.values_stream
+    items = batches.labelled_values
+
+    argmax = scan.extreme_position("argmax")
+    argmin = scan.extreme_position("argmin")
     between = method_of("between")
-    nunique = method(distinct.nunique)
-    value_counts = method(distinct.value_counts)
+    nunique = method(unique.nunique)
+    value_counts = method(unique.value_counts)
 
 
 register_collection(pd.Series, Series)

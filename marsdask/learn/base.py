@@ -13,7 +13,7 @@ from sklearn.utils.validation import validate_data
 
 from marsdask.core.collection import Collection
 from marsdask.core.node import Node
-from marsdask.core.types import numbers
+from marsdask.core.sizes import numbers
 from marsdask.dataframe import DataFrame
 
 from .rows import as_rows, in_memory

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import uuid
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,15 +10,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from marsdask.core.chunk import Grid, Look
 from marsdask.core.collection import Collection, compute, wrap
+from marsdask.core.grids.grid import Grid, Look
+from marsdask.core.grids.shapes import Axes, blockwise, tree
 from marsdask.core.node import Node
-from marsdask.core.shapes import Axes, blockwise, tree
-from marsdask.core.types import Chunks, Index, numbers, shape_of
-from marsdask.tensor.base import Literal, as_node, empty
+from marsdask.core.sizes import Chunks, Index, numbers, shape_of
 from marsdask.tensor.chunks import common_sizes, normalize_chunks
-from marsdask.tensor.elementwise import astype
-from marsdask.tensor.rechunk import recut, resolved
+from marsdask.tensor.chunkwise.rechunk import recut, resolved
+from marsdask.tensor.elementwise.ufuncs import astype
+from marsdask.tensor.operands import as_node, empty, literal
 
 #: Bytes of the rows that a kernel works on at a time, so that they stay in cache.
 TILE_BYTES = 512 * 2**10
@@ -48,7 +47,7 @@ class Fold(Node):
 
     @property
     def meta(self) -> Any:
-        return ()
+        return None  # a tuple would say that there are several outputs
 
     @property
     def chunks(self) -> Chunks:
@@ -200,11 +199,11 @@ def values_of(frame: Any, dtype: Any) -> Any:
 def in_memory(samples: Any) -> Node:
     """Return samples in memory as a node in runs of rows worth a task each.
 
-    Its name is its own: telling whether other samples are equal takes as long as learning from it.
+    They are shared: nobody changes them while a method of the estimator runs.
     """
     height = max(1, BLOCK_BYTES // max(1, samples[:1].nbytes))
     splits = normalize_chunks((height, -1), samples.shape, samples.dtype)
-    return Literal(samples, splits, uuid.uuid4().hex)
+    return literal(samples, splits, copy=False)
 
 
 def as_rows(X: Any) -> Node:

@@ -39,19 +39,27 @@ from numpy import (
 
 from marsdask.core.collection import ExecutableTuple
 
-from . import data, dtypes, elementwise, images, lib, linalg, ma, overlap, random, reduce
-from .along import apply_along_axis, apply_over_axes, frompyfunc, vectorize
-from .argreduce import argmax, argmin, nanargmax, nanargmin
-from .arrange import diag, diagflat, diagonal, repeat, take_along_axis, trace, tril, triu
-from .bins import bincount, digitize, searchsorted
-from .bits import packbits, unpackbits
-from .blockwise import atop, blockwise, unify_chunks
-from .calculus import cross, gradient, interp, unwrap
-from .carry import push
-from .choices import choose, piecewise, select
-from .combine import block, kron, tree_add, tree_multiply
-from .convolution import convolve, correlate
-from .create import (
+from . import dtypes, lib, linalg, ma, random
+from .chunkwise import overlap
+from .chunkwise.apply_along_axis import apply_along_axis, apply_over_axes, frompyfunc, vectorize
+from .chunkwise.blockwise import atop, blockwise, unify_chunks
+from .chunkwise.coarsen import coarsen, reshape_blockwise, shuffle
+from .chunkwise.gufunc import apply_gufunc, as_gufunc, gufunc
+from .chunkwise.map_blocks import map_blocks, map_chunk
+from .chunkwise.overlap import map_overlap, sliding_window_view
+from .chunkwise.rechunk import rechunk
+from .creation import from_data
+from .creation.from_array import copy, from_array
+from .creation.from_data import (
+    array,
+    asarray,
+    from_dlpack,
+    from_hdf5,
+    from_zarr,
+    fromhdf5,
+    fromzarr,
+)
+from .creation.from_shape import (
     arange,
     empty_like,
     eye,
@@ -67,36 +75,27 @@ from .create import (
     zeros,
     zeros_like,
 )
-from .create import empty_ as empty
-from .data import array, asarray, from_dlpack, from_hdf5, from_zarr, fromhdf5, fromzarr
-from .dates import busday_count, busday_offset, datetime_as_string, is_busday
-from .derived import (
-    array_equiv,
-    copy,
-    corrcoef,
-    cov,
-    diff,
-    ediff1d,
-    from_array,
-    isnull,
-    moment,
-    ndim,
-    notnull,
-    shape,
-    size,
-    trapezoid,
+from .creation.from_shape import empty_ as empty
+from .creation.from_text import frombuffer, fromiter, fromstring, scalar
+from .creation.index_arrays import (
+    c_,
+    diag_indices,
+    diag_indices_from,
+    ix_,
+    mask_indices,
+    mgrid,
+    ogrid,
+    r_,
+    ravel_multi_index,
+    tril_indices,
+    tril_indices_from,
+    triu_indices,
+    triu_indices_from,
+    unravel_index,
 )
-from .deviations import nanstd, nanvar, std, var
-from .dtypes import *  # noqa: F403 - likewise
-from .edits import copyto, fill_diagonal, insert, place, put, put_along_axis, putmask, resize
-from .elementwise import *  # noqa: F403 - a table with its own __all__
-from .exchange import from_dask, from_delayed, to_dask, to_delayed
-from .folded import reduction
-from .gufunc import apply_gufunc, as_gufunc, gufunc
-from .histogram import histogram, histogram2d, histogram_bin_edges, histogramdd
-from .images import imread
-from .index import take
-from .interop import (
+from .creation.ranges import geomspace, linspace, logspace
+from .creation.window_functions import bartlett, blackman, hamming, hanning, kaiser
+from .dask_names import (
     Array,
     PerformanceWarning,
     assert_eq,
@@ -106,7 +105,67 @@ from .interop import (
     optimize,
     register_chunk_type,
 )
-from .join import (
+from .dtypes import *  # noqa: F403 - likewise
+from .elementwise import ufuncs
+from .elementwise.bit_packing import packbits, unpackbits
+from .elementwise.business_days import busday_count, busday_offset, datetime_as_string, is_busday
+from .elementwise.calculus import cross, gradient, interp, unwrap
+from .elementwise.convolution import convolve, correlate
+from .elementwise.differences import diff, ediff1d, trapezoid
+from .elementwise.missing import isnull, notnull
+from .elementwise.polynomials import polyfit, polyval, vander
+from .elementwise.ufuncs import *  # noqa: F403 - a table with its own __all__
+from .indexing.boolean import argwhere, compress, extract, flatnonzero, nonzero, where
+from .indexing.choose import choose, piecewise, select
+from .indexing.getitem import take
+from .indexing.inplace import (
+    copyto,
+    fill_diagonal,
+    insert,
+    place,
+    put,
+    put_along_axis,
+    putmask,
+    resize,
+)
+from .io import image_files as images
+from .io.dask_arrays import from_dask, from_delayed, to_dask, to_delayed
+from .io.image_files import imread
+from .io.npy_files import from_npy_stack, fromfile, load, save, to_npy_stack
+from .io.savetxt import (
+    fromregex,
+    genfromtxt,
+    loadtxt,
+    savetxt,
+    savez,
+    savez_compressed,
+)
+from .io.store import store, to_hdf5, to_zarr, tohdf5, tozarr
+from .io.tiledb_arrays import (
+    from_tiledb,
+    from_vineyard,
+    fromtiledb,
+    fromvineyard,
+    to_tiledb,
+    to_vineyard,
+    totiledb,
+    tovineyard,
+)
+from .linalg import dot, einsum, inner, matmul, tensordot, vdot, vecdot
+from .linalg.products import matvec, outer, vecmat
+from .manipulation.block import block, kron, tree_add, tree_multiply
+from .manipulation.diagonals import (
+    diag,
+    diagflat,
+    diagonal,
+    repeat,
+    take_along_axis,
+    trace,
+    tril,
+    triu,
+)
+from .manipulation.dimensions import ndim, shape, size
+from .manipulation.join import (
     append,
     array_split,
     atleast_1d,
@@ -131,41 +190,9 @@ from .join import (
     vsplit,
     vstack,
 )
-from .linalg import dot, einsum, inner, matmul, tensordot, vdot, vecdot
-from .linalg.products import matvec, outer, vecmat
-from .literals import frombuffer, fromiter, fromstring, scalar
-from .mapblocks import map_blocks, map_chunk
-from .masks import argwhere, compress, extract, flatnonzero, nonzero, where
-from .mutable import MutableTensor
-from .npyfiles import from_npy_stack, fromfile, load, save, to_npy_stack
-from .orders import lexsort, sort_complex, trim_zeros
-from .overlap import map_overlap, sliding_window_view
-from .padding import pad
-from .polynomials import polyfit, polyval, vander
-from .portions import fromregex, genfromtxt, loadtxt, savetxt, savez, savez_compressed
-from .positions import (
-    c_,
-    diag_indices,
-    diag_indices_from,
-    ix_,
-    mask_indices,
-    mgrid,
-    ogrid,
-    r_,
-    ravel_multi_index,
-    tril_indices,
-    tril_indices_from,
-    triu_indices,
-    triu_indices_from,
-    unravel_index,
-)
-from .quantile import median, nanmedian, nanpercentile, nanquantile, percentile, quantile
-from .rechunk import rechunk
-from .reduce import *  # noqa: F403 - likewise
-from .regroup import coarsen, reshape_blockwise, shuffle
-from .reshape import ravel, reshape
-from .scan import cumprod, cumsum, cumulative_prod, cumulative_sum, nancumprod, nancumsum
-from .shape import (
+from .manipulation.pad import pad
+from .manipulation.reshape import ravel, reshape
+from .manipulation.shape import (
     broadcast_arrays,
     broadcast_to,
     expand_dims,
@@ -176,23 +203,38 @@ from .shape import (
     swapaxes,
     transpose,
 )
-from .sort import argpartition, argsort, partition, sort
-from .spaced import geomspace, linspace, logspace
-from .sparse import fromdense, fromsparse, issparse, todense, tosparse
-from .storage import store, to_hdf5, to_zarr, tohdf5, tozarr
-from .tensor import Tensor
-from .tiledb_arrays import (
-    from_tiledb,
-    from_vineyard,
-    fromtiledb,
-    fromvineyard,
-    to_tiledb,
-    to_vineyard,
-    totiledb,
-    tovineyard,
+from .mutable_tensor import MutableTensor
+from .quantile.exact import (
+    median,
+    nanmedian,
+    nanpercentile,
+    nanquantile,
+    percentile,
+    quantile,
 )
-from .topk import argtopk, topk
-from .unique import (
+from .reduction import reductions
+from .reduction.argreduce import argmax, argmin, nanargmax, nanargmin
+from .reduction.array_equiv import array_equiv
+from .reduction.covariance import corrcoef, cov
+from .reduction.custom_reduction import reduction
+from .reduction.deviations import nanstd, nanvar, std, var
+from .reduction.histogram import histogram, histogram2d, histogram_bin_edges, histogramdd
+from .reduction.moment import moment
+from .reduction.reductions import *  # noqa: F403 - likewise
+from .scan.cumulative import (
+    cumprod,
+    cumsum,
+    cumulative_prod,
+    cumulative_sum,
+    nancumprod,
+    nancumsum,
+)
+from .scan.user_scan import push
+from .sorting.lexsort import lexsort, sort_complex, trim_zeros
+from .sorting.searchsorted import bincount, digitize, searchsorted
+from .sorting.sort import argpartition, argsort, partition, sort
+from .sorting.topk import argtopk, topk
+from .sorting.unique import (
     intersect1d,
     isin,
     setdiff1d,
@@ -204,7 +246,8 @@ from .unique import (
     unique_inverse,
     unique_values,
 )
-from .windows import bartlett, blackman, hamming, hanning, kaiser
+from .sparse.conversion import fromdense, fromsparse, issparse, todense, tosparse
+from .tensor import Tensor
 
 __all__ = [
     "Array",
@@ -519,8 +562,8 @@ __all__ = [
 ]
 # The tables keep their own lists.
 __all__ += dtypes.__all__
-__all__ += elementwise.__all__
-__all__ += reduce.__all__
+__all__ += ufuncs.__all__
+__all__ += reductions.__all__
 
 #: Which version of the array API standard the names follow.
 __array_api_version__ = "2024.12"
@@ -546,4 +589,4 @@ else:
 # What only moves elements takes masked tensors as well.
 globals().update({_name: ma.moving(globals()[_name]) for _name in ma.MOVING})
 # The function, which the submodule of this name would hide.
-tensor = data.tensor
+tensor = from_data.tensor

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from marsdask.core.notebook import card, format_bytes, picture
-from marsdask.core.types import Index, public
+from marsdask.core.display.notebook import card, format_bytes, picture
+from marsdask.core.sizes import Index, public
 
-from .compressed import is_sparse, stitched
-from .foreign import is_foreign
+from .kernels.duck_arrays import is_foreign
+from .sparse.blocks import is_sparse, stitched
 
 
 def assemble(blocks: Mapping[Index, Any], meta: Any, *, owned: bool) -> Any:

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from dask.utils import parse_bytes
 
 from marsdask.core.config import options
-from marsdask.core.types import (
+from marsdask.core.sizes import (
     Chunks,
+    Size,
     Sizes,
     Unknown,
     UnknownShapeError,
     known,
     numbers,
+    public,
     total,
     upper,
 )
@@ -197,7 +199,17 @@ def broadcast_chunks(*grids: Chunks) -> Chunks:
     """Return the chunks of an elementwise result."""
     ndim = max(map(len, grids), default=0)
     padded = [((1,),) * (ndim - len(chunks)) + chunks for chunks in grids]
-    return tuple(common_sizes(axis) for axis in zip(*padded, strict=True))
+    try:
+        return tuple(common_sizes(axis) for axis in zip(*padded, strict=True))
+    except ValueError:
+        shapes = " ".join(shape_text(map(total, chunks)) for chunks in grids)
+        raise ValueError(f"operands could not be broadcast together with shapes {shapes}") from None
+
+
+def shape_text(shape: Iterable[Size]) -> str:
+    """Return a shape as NumPy's errors show it: (6,5), (4,), and what is unknown as nan."""
+    sizes = [str(public(size)) for size in shape]
+    return f"({','.join(sizes)}{',' if len(sizes) == 1 else ''})"
 
 
 def check_device(device: Any) -> None:

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from marsdask.core.chunk import Grid
 from marsdask.core.collection import wrap
+from marsdask.core.grids.grid import Grid
+from marsdask.core.grids.shapes import map_blocks
 from marsdask.core.node import Node
-from marsdask.core.shapes import map_blocks
-from marsdask.core.types import Chunks
+from marsdask.core.sizes import Chunks
 
-from .base import as_node
 from .chunks import check_device
-from .compressed import dense
-from .foreign import is_foreign
+from .kernels.duck_arrays import is_foreign
+from .operands import as_node
+from .sparse.blocks import dense
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +82,7 @@ def placed_on(tensor: Any, gpu: Any = None, device: Any = None) -> Any:
 def require_gpu() -> None:
     """Refuse now what no task could do: there is no CuPy, or no GPU."""
     try:
-        cupy = importlib.import_module("cupy")
+        import cupy  # optional
     except ImportError:
         raise ImportError(
             "tensors on a GPU need CuPy: pip install 'marsdask[gpu]', or leave out gpu="

@@ -66,8 +66,8 @@ from numpy.exceptions import AxisError
 
 from marsdask.core.collection import Collection
 
-from .base import as_node, empty
-from .data import asarray
+from .creation.from_data import asarray
+from .operands import as_node, empty
 
 __all__ = [
     "AxisError",

@@ -5,24 +5,24 @@ from __future__ import annotations
 import math
 import numbers
 import operator
-import sys
 from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any
 
 import numpy as np
 
+import marsdask.tensor
 from marsdask.core.collection import Collection, wrap
-from marsdask.core.types import Unknown
+from marsdask.core.sizes import Unknown
 
-from . import reduce
-from .assigned import assign
 from .chunks import check_device
-from .compressed import dense, is_sparse
-from .elements import rows
-from .elementwise import apply, elementwise, sqrt, square
-from .exchange import is_dask_array
-from .ufuncs import call_method
+from .elementwise.ufunc_methods import call_method
+from .elementwise.ufuncs import apply, elementwise, sqrt, square
+from .indexing.assignment import assign
+from .indexing.iteration import rows
+from .io.dask_arrays import is_dask_array
+from .reduction import reductions
+from .sparse.blocks import dense, is_sparse
 
 _OURS = (np.ndarray, np.generic, numbers.Number, str, bytes, list, tuple)
 
@@ -96,7 +96,7 @@ raised = binary(elementwise(np.power))
 
 def module() -> Any:
     """Return ``marsdask.tensor``, which holds every function but imports the class itself."""
-    return sys.modules["marsdask.tensor"]
+    return marsdask.tensor
 
 
 @cache
@@ -151,21 +151,6 @@ def _filled(
         elif out is not None:
             assign(out, result.node)
     return outputs if len(outputs) > 1 else outputs[0]
-
-
-def array_function(self: Any, func: Callable[..., Any], types: Any, args: Any, kwargs: Any) -> Any:
-    """Answer a NumPy function by its namesake here."""
-    if not all(issubclass(kind, Collection | np.ndarray) for kind in types):
-        return NotImplemented
-    names = func.__module__.split(".")[1:]
-    place = module()
-    for name in (*names, func.__name__):
-        place = getattr(place, name, None)
-    if place is None or place is func:
-        raise NotImplementedError(
-            f"{func.__module__}.{func.__name__} has no lazy form; apply it to compute()"
-        )
-    return place(*args, **kwargs)
 
 
 def array(self: Any, dtype: Any = None, copy: bool | None = None) -> Any:
@@ -282,7 +267,7 @@ def length(self: Any) -> int:
 
 def contains(self: Any, item: Any) -> bool:
     """Compute whether some element equals ``item``."""
-    return bool(reduce.any(wrap(apply(np.equal, self, item))))
+    return bool(reductions.any(wrap(apply(np.equal, self, item))))
 
 
 def iterate(self: Any) -> Iterator[Any]:

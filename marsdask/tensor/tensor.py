@@ -8,43 +8,33 @@ from typing import Any
 
 import numpy as np
 
-from marsdask.core.chunk import Grid
 from marsdask.core.collection import Collection, register_collection
-from marsdask.core.types import Chunks, Index, public
+from marsdask.core.grids.grid import Grid
+from marsdask.core.sizes import Chunks, Index, public
 
-from . import (
-    argreduce,
-    arrange,
-    bins,
-    blocks,
-    choices,
-    derived,
-    deviations,
-    edits,
-    elementwise,
-    exchange,
-    index,
-    layout,
-    mapblocks,
-    masks,
-    overlap,
-    protocols,
-    reduce,
-    regroup,
-    scan,
-    setitem,
-    sparse,
-    storage,
-    tiledb_arrays,
-    views,
-)
+from . import blocks, protocols
+from .array_function import array_function
+from .chunkwise import coarsen, map_blocks, overlap
+from .chunkwise import rebalance as layout
+from .chunkwise.rechunk import rechunk, recut, refined
+from .creation.from_array import copy as copied
 from .device import to_cpu, to_gpu
+from .elementwise import ufuncs
+from .indexing import boolean, getitem, inplace, setitem
+from .indexing import choose as choices
+from .io import dask_arrays, tiledb_arrays
+from .io import store as storage
 from .linalg import dot, matmul
-from .rechunk import rechunk, recut
-from .reshape import flatten, ravel, reshape
-from .shape import matrix_transpose, squeeze, swapaxes, transpose
-from .sort import argpartition, argsort, partition_in_place, sort_in_place
-from .topk import argtopk, topk
+from .manipulation import diagonals, views
+from .manipulation.reshape import flatten, ravel, reshape
+from .manipulation.shape import matrix_transpose, squeeze, swapaxes, transpose
+from .reduction import argreduce, deviations, reductions
+from .reduction.moment import moment as moment_of
+from .scan import cumulative
+from .sorting import searchsorted as bins
+from .sorting.sort import argpartition, argsort, partition_in_place, sort_in_place
+from .sorting.topk import argtopk, topk
+from .sparse import conversion
 
 
 def method(func: Callable[..., Any]) -> Any:
@@ -96,7 +86,8 @@ class Tensor(Collection):
 
     @classmethod
     def _recut(cls, grid: Grid, chunks: Chunks) -> Grid:
-        return recut(grid, chunks)
+        views = refined(grid, chunks)
+        return recut(grid, chunks) if views is None else views
 
     def __repr__(self) -> str:
         return blocks.representation(self) if self._is_executed() else self._describe()
@@ -108,22 +99,22 @@ class Tensor(Collection):
         return blocks.html(self)
 
     to_numpy = Collection.to_object
-    to_dask = method(exchange.to_dask)
-    to_dask_dataframe = method(exchange.to_dask_dataframe)
-    to_dataframe = method(exchange.to_dataframe)
-    to_delayed = method(exchange.to_delayed)
+    to_dask = method(dask_arrays.to_dask)
+    to_dask_dataframe = method(dask_arrays.to_dask_dataframe)
+    to_dataframe = method(dask_arrays.to_dataframe)
+    to_delayed = method(dask_arrays.to_delayed)
     store = method(storage.store)
     to_zarr = method(storage.to_zarr)
     to_tiledb = method(tiledb_arrays.to_tiledb)
     totiledb = to_tiledb
-    map_chunk = method(mapblocks.map_chunk)
+    map_chunk = method(map_blocks.map_chunk)
     to_svg = method(blocks.svg)
-    to_backend = method(exchange.to_backend)
+    to_backend = method(dask_arrays.to_backend)
     map_overlap = method(overlap.map_overlap_method)
-    blocks = property(mapblocks.BlockView)
-    partitions = property(mapblocks.BlockView)
-    vindex = property(index.PointView)
-    shuffle = method(regroup.shuffle)
+    blocks = property(map_blocks.BlockView)
+    partitions = property(map_blocks.BlockView)
+    vindex = property(getitem.PointView)
+    shuffle = method(coarsen.shuffle)
 
     @property
     def name(self) -> str:
@@ -132,7 +123,7 @@ class Tensor(Collection):
 
     def map_blocks(self, func: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         """Call a function of the chunks; see :func:`marsdask.tensor.map_blocks`."""
-        return mapblocks.map_blocks(func, self, *args, **kwargs)
+        return map_blocks.map_blocks(func, self, *args, **kwargs)
 
     def to_hdf5(self, filename: Any, datapath: str, **options: Any) -> Any:
         """Write to a dataset of an HDF5 file; see :func:`marsdask.tensor.to_hdf5`."""
@@ -181,7 +172,7 @@ class Tensor(Collection):
 
     # NumPy's protocols.
     __array_ufunc__ = protocols.array_ufunc
-    __array_function__ = protocols.array_function
+    __array_function__ = array_function
     __array__ = protocols.array
     __array_namespace__ = protocols.array_namespace
     # Python's: what needs a value computes it.
@@ -198,83 +189,83 @@ class Tensor(Collection):
     tolist = protocols.tolist
     # Equal tensors are not equal objects: == is elementwise.
     __hash__ = None  # type: ignore[assignment]
-    __add__ = protocols.binary(elementwise.add)
-    __radd__ = protocols.reflected(elementwise.add)
+    __add__ = protocols.binary(ufuncs.add)
+    __radd__ = protocols.reflected(ufuncs.add)
     __iadd__ = protocols.inplace(np.add)
-    __sub__ = protocols.binary(elementwise.subtract)
-    __rsub__ = protocols.reflected(elementwise.subtract)
+    __sub__ = protocols.binary(ufuncs.subtract)
+    __rsub__ = protocols.reflected(ufuncs.subtract)
     __isub__ = protocols.inplace(np.subtract)
-    __mul__ = protocols.binary(elementwise.multiply)
-    __rmul__ = protocols.reflected(elementwise.multiply)
+    __mul__ = protocols.binary(ufuncs.multiply)
+    __rmul__ = protocols.reflected(ufuncs.multiply)
     __imul__ = protocols.inplace(np.multiply)
-    __truediv__ = protocols.binary(elementwise.divide)
-    __rtruediv__ = protocols.reflected(elementwise.divide)
+    __truediv__ = protocols.binary(ufuncs.divide)
+    __rtruediv__ = protocols.reflected(ufuncs.divide)
     __itruediv__ = protocols.inplace(np.divide)
-    __floordiv__ = protocols.binary(elementwise.floor_divide)
-    __rfloordiv__ = protocols.reflected(elementwise.floor_divide)
+    __floordiv__ = protocols.binary(ufuncs.floor_divide)
+    __rfloordiv__ = protocols.reflected(ufuncs.floor_divide)
     __ifloordiv__ = protocols.inplace(np.floor_divide)
-    __mod__ = protocols.binary(elementwise.remainder)
-    __rmod__ = protocols.reflected(elementwise.remainder)
+    __mod__ = protocols.binary(ufuncs.remainder)
+    __rmod__ = protocols.reflected(ufuncs.remainder)
     __imod__ = protocols.inplace(np.remainder)
-    __divmod__ = protocols.binary(elementwise.divmod)
-    __rdivmod__ = protocols.reflected(elementwise.divmod)
+    __divmod__ = protocols.binary(ufuncs.divmod)
+    __rdivmod__ = protocols.reflected(ufuncs.divmod)
     __pow__ = protocols.power
-    __rpow__ = protocols.reflected(elementwise.power)
+    __rpow__ = protocols.reflected(ufuncs.power)
     __ipow__ = protocols.inplace(np.power)
     __matmul__ = protocols.binary(matmul)
     __rmatmul__ = protocols.reflected(matmul)
     __imatmul__ = protocols.inplace_by(matmul)
-    __and__ = protocols.binary(elementwise.bitwise_and)
-    __rand__ = protocols.reflected(elementwise.bitwise_and)
+    __and__ = protocols.binary(ufuncs.bitwise_and)
+    __rand__ = protocols.reflected(ufuncs.bitwise_and)
     __iand__ = protocols.inplace(np.bitwise_and)
-    __or__ = protocols.binary(elementwise.bitwise_or)
-    __ror__ = protocols.reflected(elementwise.bitwise_or)
+    __or__ = protocols.binary(ufuncs.bitwise_or)
+    __ror__ = protocols.reflected(ufuncs.bitwise_or)
     __ior__ = protocols.inplace(np.bitwise_or)
-    __xor__ = protocols.binary(elementwise.bitwise_xor)
-    __rxor__ = protocols.reflected(elementwise.bitwise_xor)
+    __xor__ = protocols.binary(ufuncs.bitwise_xor)
+    __rxor__ = protocols.reflected(ufuncs.bitwise_xor)
     __ixor__ = protocols.inplace(np.bitwise_xor)
-    __lshift__ = protocols.binary(elementwise.left_shift)
-    __rlshift__ = protocols.reflected(elementwise.left_shift)
+    __lshift__ = protocols.binary(ufuncs.left_shift)
+    __rlshift__ = protocols.reflected(ufuncs.left_shift)
     __ilshift__ = protocols.inplace(np.left_shift)
-    __rshift__ = protocols.binary(elementwise.right_shift)
-    __rrshift__ = protocols.reflected(elementwise.right_shift)
+    __rshift__ = protocols.binary(ufuncs.right_shift)
+    __rrshift__ = protocols.reflected(ufuncs.right_shift)
     __irshift__ = protocols.inplace(np.right_shift)
-    __eq__ = protocols.binary(elementwise.alike)
-    __ne__ = protocols.binary(elementwise.unlike)
-    __lt__ = protocols.binary(elementwise.less)
-    __le__ = protocols.binary(elementwise.less_equal)
-    __gt__ = protocols.binary(elementwise.greater)
-    __ge__ = protocols.binary(elementwise.greater_equal)
-    __neg__ = method(elementwise.negative)
-    __pos__ = method(elementwise.positive)
-    __abs__ = method(elementwise.absolute)
-    __invert__ = method(elementwise.invert)
+    __eq__ = protocols.binary(ufuncs.alike)
+    __ne__ = protocols.binary(ufuncs.unlike)
+    __lt__ = protocols.binary(ufuncs.less)
+    __le__ = protocols.binary(ufuncs.less_equal)
+    __gt__ = protocols.binary(ufuncs.greater)
+    __ge__ = protocols.binary(ufuncs.greater_equal)
+    __neg__ = method(ufuncs.negative)
+    __pos__ = method(ufuncs.positive)
+    __abs__ = method(ufuncs.absolute)
+    __invert__ = method(ufuncs.invert)
     __dlpack__ = protocols.dlpack
     __dlpack_device__ = protocols.dlpack_device
     device = property(protocols.device)
     to_device = protocols.to_device
-    real = property(elementwise.real, edits.set_real)
-    imag = property(elementwise.imag, edits.set_imag)
-    astype = method(elementwise.astype)
-    clip = method(elementwise.clip)
-    round = method(elementwise.around)
-    conj = method(elementwise.conj)
-    conjugate = method(elementwise.conjugate)
-    sum = method(reduce.sum)
-    prod = method(reduce.prod)
-    min = method(reduce.min)
-    max = method(reduce.max)
-    mean = method(reduce.mean)
+    real = property(ufuncs.real, inplace.set_real)
+    imag = property(ufuncs.imag, inplace.set_imag)
+    astype = method(ufuncs.astype)
+    clip = method(ufuncs.clip)
+    round = method(ufuncs.around)
+    conj = method(ufuncs.conj)
+    conjugate = method(ufuncs.conjugate)
+    sum = method(reductions.sum)
+    prod = method(reductions.prod)
+    min = method(reductions.min)
+    max = method(reductions.max)
+    mean = method(reductions.mean)
     var = method(deviations.var)
     std = method(deviations.std)
-    any = method(reduce.any)
-    all = method(reduce.all)
-    ptp = method(reduce.ptp)
-    moment = method(derived.moment)
+    any = method(reductions.any)
+    all = method(reductions.all)
+    ptp = method(reductions.ptp)
+    moment = method(moment_of)
     argmin = method(argreduce.argmin)
     argmax = method(argreduce.argmax)
-    cumsum = method(scan.cumsum)
-    cumprod = method(scan.cumprod)
+    cumsum = method(cumulative.cumsum)
+    cumprod = method(cumulative.cumprod)
     dot = method(dot)
     sort = method(sort_in_place)
     argsort = method(argsort)
@@ -287,22 +278,22 @@ class Tensor(Collection):
     get_chunk_slices = method(layout.chunk_slices)
     is_scalar = method(layout.is_scalar)
     isscalar = method(layout.is_scalar)
-    __getitem__ = method(index.getitem)
+    __getitem__ = method(getitem.getitem)
     __setitem__ = method(setitem.setitem)
-    take = method(index.take)
+    take = method(getitem.take)
     choose = method(choices.choose)
     searchsorted = method(bins.searchsorted)
-    fill = method(edits.fill)
-    put = method(edits.put)
-    resize = method(edits.resize_in_place)
+    fill = method(inplace.fill)
+    put = method(inplace.put)
+    resize = method(inplace.resize_in_place)
     flat = property(views.Flat, views.set_flat)
     view = method(views.view)
     byteswap = method(views.byteswap)
-    repeat = method(arrange.repeat)
-    diagonal = method(arrange.diagonal)
-    trace = method(arrange.trace)
-    nonzero = method(masks.nonzero)
-    compress = method(masks.compressed)
+    repeat = method(diagonals.repeat)
+    diagonal = method(diagonals.diagonal)
+    trace = method(diagonals.trace)
+    nonzero = method(boolean.nonzero)
+    compress = method(boolean.compressed)
     reshape = method(reshape)
     ravel = method(ravel)
     flatten = method(flatten)
@@ -311,12 +302,12 @@ class Tensor(Collection):
     transpose = method(transpose)
     swapaxes = method(swapaxes)
     squeeze = method(squeeze)
-    copy = method(derived.copy)
+    copy = method(copied)
     to_gpu = method(to_gpu)
     to_cpu = method(to_cpu)
-    tosparse = method(sparse.tosparse)
-    todense = method(sparse.todense)
-    issparse = method(sparse.issparse)
+    tosparse = method(conversion.tosparse)
+    todense = method(conversion.todense)
+    issparse = method(conversion.issparse)
     is_sparse = issparse
 
 

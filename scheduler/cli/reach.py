@@ -9,8 +9,8 @@ from collections.abc import Callable, Sequence
 
 from distributed.security import Security
 
+from ..cluster.leader import PATIENCE, ask, gathered, leader, with_scheme
 from ..errors import NoSupervisor
-from ..standing import PATIENCE, ask, gathered, leader, with_scheme
 from . import discovery
 from .sizes import ConfigError
 

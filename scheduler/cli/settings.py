@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 import dask.config
 from distributed.security import Security
 
-from ..standing import scheme
+from ..cluster.leader import scheme
 from ..web.guard import Token, forget_token, read_token
 from ..web.tls import has_certificate
 from . import configfile, discovery, logs, sizes

@@ -10,8 +10,8 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
+from ..cluster.leader import identify, with_scheme
 from ..errors import NoSupervisor
-from ..standing import identify, with_scheme
 from ..web.relay import Relay
 from ..web.tls import server_context
 from . import discovery, reach

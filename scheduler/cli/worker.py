@@ -17,9 +17,9 @@ import dask.config
 from distributed.comm import CommClosedError
 from distributed.core import rpc
 
+from ..cluster.leader import identify, with_scheme
+from ..cluster.versions import check, versions
 from ..errors import NoSupervisor, VersionMismatch
-from ..standing import identify, with_scheme
-from ..versions import check, versions
 from ..worker import MarsNanny, binding
 from ..worker.host import Host
 from . import discovery, reach

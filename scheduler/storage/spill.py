@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import errno
 import itertools
 import os
 import shutil
 import tempfile
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import IO, Any
 
+from dask.sizeof import sizeof
 from dask.utils import format_bytes
 
 from ..errors import SpillFull
@@ -28,6 +30,12 @@ _PATIENCE = 10
 #: How often a directory is made that others sweep before it is locked, which takes microseconds.
 _ATTEMPTS = 10
 _PREFIX = "marsdask-spill-"
+
+#: The part of a disk that is left to others.
+RESERVE = 0.1
+
+#: What tells the total, used and free bytes of a directory's disk.
+Usage = Callable[[str], tuple[int, int, int]]
 
 
 def check_writable(folder: str) -> None:
@@ -49,6 +57,12 @@ def refusal(folder: str, error: OSError) -> str:
 def full(refusals: Sequence[str]) -> SpillFull:
     """Return the error for when each directory has refused."""
     return SpillFull(f"no spill directory takes any more ({'; '.join(refusals)})")
+
+
+def room(folder: str, usage: Usage = shutil.disk_usage) -> int:
+    """Return the bytes that may be written to a directory's disk: a tenth of it stays free."""
+    total, _, free = usage(folder)
+    return max(0, int(free - RESERVE * total))
 
 
 class SpillFile:
@@ -79,11 +93,20 @@ class SpillFile:
 
 
 class SpillStore:
-    """Writes values round-robin to directories made on first use, up to ``limit`` bytes in all."""
+    """Writes values round-robin to directories made on first use, up to ``limit`` bytes in all.
 
-    def __init__(self, folders: Sequence[str] = (), limit: int | None = None) -> None:
+    A tenth of each disk stays free.
+    """
+
+    def __init__(
+        self,
+        folders: Sequence[str] = (),
+        limit: int | None = None,
+        usage: Usage = shutil.disk_usage,
+    ) -> None:
         self._folders = list(folders) or [tempfile.gettempdir()]
         self._limit = limit
+        self._usage = usage
         # A finalizer may close the store in the middle of any of this.
         self._lock = threading.RLock()
         self._written = threading.Condition(self._lock)
@@ -94,6 +117,15 @@ class SpillStore:
         self._directories: dict[str, _Directory] = {}
         self._closed = False
         self._pid = os.getpid()
+
+    def room(self) -> int:
+        """Return how many more bytes can be written, as far as can be told now."""
+        disks = {}
+        for folder in self._folders:
+            with suppress(OSError):  # what has no directory yet is not counted
+                disks[os.stat(folder).st_dev] = room(folder, self._usage)
+        found = sum(disks.values())
+        return found if self._limit is None else min(found, max(0, self._limit - self._used))
 
     def write(self, value: Any) -> SpillFile:
         """Write ``value`` to the next directory that takes it.
@@ -112,11 +144,13 @@ class SpillStore:
     def _write(self, value: Any) -> SpillFile:
         number = next(self._counter)
         self._check_limit()
+        needed = sizeof(value)
         problems = []
         for attempt in range(len(self._folders)):
             folder = self._folders[(number + attempt) % len(self._folders)]
             try:
                 path = os.path.join(self._directory(folder), str(number))
+                self._check_disk(folder, needed)
                 nbytes = files.write(path, value)
             except OSError as error:
                 problems.append(refusal(folder, error))
@@ -154,6 +188,11 @@ class SpillStore:
             file.remove()
             raise
         return file
+
+    def _check_disk(self, folder: str, needed: int) -> None:
+        if needed > room(folder, self._usage):
+            reason = "a tenth of the disk stays free, and this would take of it"
+            raise OSError(errno.ENOSPC, reason)
 
     def _check_limit(self) -> None:
         if self._limit is not None and self._used > self._limit:

@@ -1,4 +1,4 @@
-"""The supervisor: a dask scheduler that places by memory and locality, and its client's side."""
+"""The supervisor: a dask scheduler that places by memory and locality, which compiles jobs."""
 
 from .server import Supervisor
 

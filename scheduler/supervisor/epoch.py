@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from ..standing import Standing
+from ..cluster.leader import Standing
 
 
 class Verdict(enum.Enum):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..hooks import Hook
+from ..cluster.hooks import Hook
 
 
 def _method(name: str, *parameters: str) -> Hook:

@@ -25,11 +25,11 @@ from distributed.comm import CommClosedError
 from distributed.diagnostics.plugin import SchedulerPlugin
 
 from ..base import ChunkInfo, Done, Key, Stage, describe
+from ..cluster.failures import clear, no_workers
 from ..dask import pooled, together
-from ..failures import clear, no_workers
-from .flight import Failed, Flight, Watch, prepare
-from .packing import unpacked
+from ..remote.packing import unpacked
 from .recording import told
+from .submissions import Failed, Flight, Watch, prepare
 
 logger = logging.getLogger(__name__)
 

@@ -14,7 +14,7 @@ from typing import Any
 from distributed.diagnostics.plugin import SchedulerPlugin
 
 from ..base import Key
-from ..standing import keep
+from ..cluster.leader import keep
 
 logger = logging.getLogger(__name__)
 

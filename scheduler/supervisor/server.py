@@ -13,24 +13,24 @@ from distributed.comm import get_address_host_port
 from distributed.core import Status
 from distributed.security import Security
 
-from .. import hooks
-from .. import versions as compatible
-from ..environment import installed
+from ..cluster import hooks
+from ..cluster import versions as compatible
+from ..cluster.environment import installed
 from ..errors import VersionMismatch
+from ..web import legacy_api, rest
 from ..web import nodes as web_nodes
-from ..web import older, rest
 from ..web import sessions as web_sessions
-from ..web.door import open_door
 from ..web.guard import Token, protect
 from ..web.tls import admitting, dashboard_tls
+from ..web.websocket import open_door
 from .blame import exonerate
 from .hooks import HOOKS
 from .jobs import Jobs
 from .orphans import Orphans
-from .placing import PlacingScheduler
 from .spans import FewSpans
 from .stalemate import Stalemate
 from .standby import Succession
+from .transitions import PlacingScheduler
 
 logger = logging.getLogger(__name__)
 
@@ -86,7 +86,7 @@ class Supervisor(PlacingScheduler):
         rest.serve(
             self.http_application,
             self,
-            {**web_nodes.ROUTES, **web_sessions.ROUTES, **older.ROUTES},
+            {**web_nodes.ROUTES, **web_sessions.ROUTES, **legacy_api.ROUTES},
         )
         protect(self.http_application, token)
         self.id = self.id.replace(type(self).__name__, "Scheduler", 1)

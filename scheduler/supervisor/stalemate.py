@@ -14,8 +14,8 @@ from distributed.core import Status
 from distributed.scheduler import TaskState
 from tornado.ioloop import PeriodicCallback
 
+from ..cluster.failures import FULL, HELP
 from ..errors import SpillFull
-from ..failures import FULL, HELP
 
 #: Seconds between two looks, and how many in turn have to find the same.
 _PAUSE, _LOOKS = 1.0, 3

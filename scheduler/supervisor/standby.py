@@ -16,7 +16,7 @@ from typing import Any
 from distributed.comm import normalize_address
 from distributed.core import rpc
 
-from ..standing import PATIENCE, Standing, ask, knock, timeout, with_scheme
+from ..cluster.leader import PATIENCE, Standing, ask, knock, timeout, with_scheme
 from .epoch import Peer, Verdict, decide, next_epoch
 
 logger = logging.getLogger(__name__)

@@ -17,8 +17,8 @@ from distributed.core import Status
 from distributed.diagnostics.plugin import SchedulerPlugin
 
 from .. import limits, usage
-from ..environment import environment, stacks
-from ..standing import identify, with_scheme
+from ..cluster.environment import environment, stacks
+from ..cluster.leader import identify, with_scheme
 from .rest import Api, Refused, Routes
 
 #: Mars's numbers for roles, and ours for any of them.

@@ -24,10 +24,10 @@ from tornado.websocket import (
     websocket_connect,
 )
 
-from ..handshakes import gone_is_closed
-from .door import is_page, limit, watch
+from ..cluster.tls_handshake import gone_is_closed
 from .guard import Token, protect
 from .rest import Refused, tell_error
+from .websocket import is_page, limit, watch
 
 logger = logging.getLogger(__name__)
 

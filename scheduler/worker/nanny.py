@@ -13,11 +13,11 @@ import distributed
 from distributed.core import Status
 from distributed.worker_memory import NannyMemoryManager
 
-from .. import hooks
+from ..cluster import hooks
 from ..storage.shared import own_memory
 from .hooks import NANNY_HOOKS
 from .host import HARD, Share
-from .record import Record
+from .running_tasks import Record
 from .server import MarsWorker
 
 logger = logging.getLogger(__name__)

@@ -17,21 +17,22 @@ from distributed.core import Status
 from distributed.spill import SpillBuffer
 from distributed.worker_state_machine import StateMachineEvent
 
-from .. import hooks, limits
+from .. import limits
+from ..cluster import hooks
+from ..cluster.environment import environment, stacks
+from ..cluster.failures import FULL
 from ..dask import PLACE
-from ..environment import environment, stacks
-from ..failures import FULL
 from ..storage.shared import Pool
 from ..usage import Usage, count
 from ..web.tls import admitting, dashboard_tls
 from . import binding, host
 from .admission import Admission
 from .directories import Directories
-from .following import FollowingWorker
 from .hooks import WORKER_HOOKS
 from .host import Share
 from .peers import NAME, Peers, introduction
-from .record import Running
+from .reconnect import FollowingWorker
+from .running_tasks import Running
 from .sharing import Sharing, SharingComm
 from .spilling import Spilling
 from .state import MarsWorkerState, MemoryFreedEvent

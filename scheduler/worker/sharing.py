@@ -18,7 +18,7 @@ from distributed.spill import SpillBuffer
 
 from ..storage.shared import Pool, Shared
 from ..storage.shared_handle import Handle, Opened
-from .arriving import Arriving, claim
+from .incoming import Arriving, claim
 from .peers import Peers
 
 #: Calls a function in another thread.

@@ -22,10 +22,10 @@ from distributed.worker_state_machine import (
     WorkerState,
 )
 
+from ..cluster.failures import HELP
 from ..errors import SpillFull
-from ..failures import HELP
 from .admission import Admission, Verdict
-from .record import Running
+from .running_tasks import Running
 from .sharing import Sharing
 
 

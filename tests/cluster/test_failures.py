@@ -27,8 +27,8 @@ from distributed.worker_state_machine import ComputeTaskEvent
 import marsdask
 import marsdask.tensor as mt
 from marsdask.scheduler.errors import MarsdaskError, WorkerDied
-from marsdask.scheduler.supervisor import client, remote
-from marsdask.scheduler.supervisor.client import SupervisorScheduler
+from marsdask.scheduler.remote import client, job
+from marsdask.scheduler.remote.client import SupervisorScheduler
 from marsdask.scheduler.testing import Gate
 from marsdask.scheduler.testing.tools import pass_gate
 from marsdask.scheduler.worker import MarsNanny
@@ -168,7 +168,7 @@ def held(block, address):
 
 def test_the_last_worker_is_killed_in_mid_job(cluster, gate):
     """The job waits and says what to start; it ends right once another worker is there."""
-    logger = logging.getLogger(remote.__name__)
+    logger = logging.getLogger(job.__name__)
     logger.addHandler(heard := Heard())
     try:
         with cluster.session() as session:
@@ -419,7 +419,7 @@ class Heard(logging.Handler):
 @pytest.mark.parametrize("compiled", [True, False])
 def test_nobody_comes(compiled):
     """Whoever compiles, it says what to start, and fails once as long as allowed has passed."""
-    logger = logging.getLogger((remote if compiled else client).__name__)
+    logger = logging.getLogger((job if compiled else client).__name__)
     logger.addHandler(heard := Heard())
     try:
         with (

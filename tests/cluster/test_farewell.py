@@ -19,8 +19,9 @@ from distributed.utils import LoopRunner
 import marsdask
 import marsdask.tensor as mt
 from marsdask.scheduler.errors import NoSupervisor, ResultLost
-from marsdask.scheduler.supervisor import client, remote, resuming
-from marsdask.scheduler.supervisor.resuming import ResumingClient
+from marsdask.scheduler.remote import client, reconnect
+from marsdask.scheduler.remote import job as remote
+from marsdask.scheduler.remote.reconnect import ResumingClient
 from tests.cluster.commands import DEADLINE, Command, free_port, running
 from tests.source import ROOT
 
@@ -103,7 +104,7 @@ def test_a_supervisor_that_comes_back_without_workers():
 def test_a_frozen_supervisor(supervisor, busy, monkeypatch, caplog):
     """It is waited for some seconds; ``busy``: with megabytes on their way to it."""
     monkeypatch.setattr(client, "FAREWELL", 0.2)
-    monkeypatch.setattr(resuming, "FAREWELL", 0.2)
+    monkeypatch.setattr(reconnect, "FAREWELL", 0.2)
     theirs = ResumingClient(supervisor.address, set_as_default=False)
     session = marsdask.new_session(theirs, default=False)
     began, start = threading.Event(), remote.RemoteJob.start

@@ -18,13 +18,14 @@ from distributed import Client
 
 import marsdask
 import marsdask.tensor as mt
+from marsdask.core.compilation.plan import Plan
+from marsdask.core.compilation.shipping import Parcel, can_be_sent
 from marsdask.core.errors import MemoryBudgetError
 from marsdask.core.graph import Graph
-from marsdask.core.plan import Plan
-from marsdask.core.shipping import Parcel, can_be_sent
-from marsdask.scheduler.supervisor import jobs, remote
-from marsdask.scheduler.supervisor.client import SupervisorScheduler
-from marsdask.scheduler.supervisor.flight import Failed, Flight
+from marsdask.scheduler.remote import job as remote
+from marsdask.scheduler.remote.client import SupervisorScheduler
+from marsdask.scheduler.supervisor import jobs
+from marsdask.scheduler.supervisor.submissions import Failed, Flight
 from marsdask.scheduler.testing import SchedulerContract
 from marsdask.scheduler.testing.tools import pass_gate
 from marsdask.scheduler.worker import MarsWorker

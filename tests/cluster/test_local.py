@@ -13,8 +13,8 @@ import pytest
 import marsdask
 import marsdask.tensor as mt
 from marsdask.scheduler.errors import NoSupervisor
-from marsdask.scheduler.supervisor import local
-from marsdask.scheduler.supervisor.client import SupervisorScheduler
+from marsdask.scheduler.remote import local_cluster
+from marsdask.scheduler.remote.client import SupervisorScheduler
 from tests.children import children
 from tests.cluster.commands import DEADLINE
 from tests.source import ROOT
@@ -128,5 +128,5 @@ def test_bad_numbers(settings):
 def test_a_cluster_that_cannot_start_says_so(capfd):
     """Its process is gone, and the error leads to what it said."""
     with pytest.raises(NoSupervisor, match="log"):
-        local.LocalProcess(n_worker=1, surprise=True)
+        local_cluster.LocalProcess(n_worker=1, surprise=True)
     assert "surprise" in capfd.readouterr().err

@@ -7,7 +7,7 @@ from contextlib import suppress
 
 from distributed.comm import get_address_host_port
 
-from marsdask.scheduler.supervisor.resuming import ResumingClient
+from marsdask.scheduler.remote.reconnect import ResumingClient
 from tests.cluster.loop import HOST, run, supervised
 
 

@@ -8,7 +8,7 @@ from contextlib import closing
 import dask.config
 
 import marsdask
-from marsdask.scheduler.standing import ask
+from marsdask.scheduler.cluster.leader import ask
 from marsdask.scheduler.testing import Gate
 from tests.cluster.certificates import make, needs_openssl
 from tests.cluster.commands import DEADLINE, running

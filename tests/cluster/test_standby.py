@@ -18,11 +18,11 @@ from distributed.diagnostics.plugin import SchedulerPlugin
 
 import marsdask
 import marsdask.tensor as mt
+from marsdask.scheduler.cluster.leader import ask
 from marsdask.scheduler.errors import NoSupervisor
-from marsdask.scheduler.standing import ask
 from marsdask.scheduler.supervisor import Supervisor
 from marsdask.scheduler.testing.tools import pass_gate
-from marsdask.scheduler.worker import MarsWorker, following
+from marsdask.scheduler.worker import MarsWorker, reconnect
 from tests.children import children
 from tests.cluster.commands import DEADLINE, Command, free_port, running
 from tests.cluster.loop import HOST, run, side_by_side, until
@@ -48,7 +48,7 @@ def test_a_supervisor_that_takes_nobody_in(monkeypatch):
             assert isinstance(caught.value.__cause__, NoSupervisor)
 
     monkeypatch.setattr(Supervisor, "add_worker", silent)
-    monkeypatch.setattr(following, "_PATIENCE", 0.1)
+    monkeypatch.setattr(reconnect, "_PATIENCE", 0.1)
     with dask.config.set({"marsdask.failover.keep": "0.2s"}):
         run(main)
 

@@ -12,7 +12,7 @@ from distributed import Client
 import marsdask
 import marsdask.dataframe as md
 import marsdask.tensor as mt
-from marsdask.scheduler.standing import ask
+from marsdask.scheduler.cluster.leader import ask
 from marsdask.session import new_session
 from tests.cluster.commands import DEADLINE, Command, free_port, running
 

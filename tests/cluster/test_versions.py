@@ -7,7 +7,7 @@ import pytest
 from distributed import Client
 
 import marsdask
-from marsdask.scheduler import versions
+from marsdask.scheduler.cluster import versions
 from marsdask.scheduler.errors import VersionMismatch
 from marsdask.scheduler.supervisor import Supervisor
 from marsdask.scheduler.worker import MarsWorker

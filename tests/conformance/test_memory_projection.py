@@ -15,11 +15,11 @@ from dask.task_spec import Task
 
 import marsdask.dataframe as md
 import marsdask.tensor as mt
+from marsdask.core.compilation.plan import Plan
+from marsdask.core.compilation.tiling import Compilation
 from marsdask.core.config import option_context
-from marsdask.core.plan import Plan
-from marsdask.core.tiling import Compilation
 from marsdask.scheduler.base import ChunkInfo, Done, Stage, describe
-from marsdask.tensor.linalg import elimination
+from marsdask.tensor.linalg import blocked_lu
 from tests.core.toys import order
 
 MIB = 2**20
@@ -286,7 +286,7 @@ def run(root: Any) -> list[Measured]:
 def test_tasks_take_what_was_projected(name: str, monkeypatch: pytest.MonkeyPatch):
     """No task takes more than its projection, and none claims more than twice what it needs."""
     # Panels of a matrix small enough to test are as large as those of a large one.
-    monkeypatch.setattr(elimination, "WIDTH", 1024)
+    monkeypatch.setattr(blocked_lu, "WIDTH", 1024)
     with option_context({"coalesce": False}):
         tasks = run(CASES[name]())
     assert tasks, "no task is large enough to tell"

@@ -9,7 +9,7 @@ from typing import Any
 
 from marsdask.core.session import Session
 from marsdask.scheduler.base import ChunkInfo, Handle, Hint
-from marsdask.scheduler.inline import InlineScheduler
+from marsdask.scheduler.inprocess.inline import InlineScheduler
 
 
 class RecordingScheduler:

@@ -15,7 +15,7 @@ from marsdask.core.collection import Collection, ExecutableTuple, compute, execu
 from marsdask.core.config import option_context
 from marsdask.core.node import Node
 from marsdask.core.session import new_session
-from marsdask.core.stored import Stored
+from marsdask.core.sources import Stored
 from tests.core.recording import recording_session
 from tests.core.toys import Numbers
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -30,12 +31,42 @@ def test_unknown_names_are_refused_with_near_ones():
         ("chunk_size", "many"),
         ("chunk_size", "0MiB"),
         ("chunk_size", (4, "x")),
+        ("memory_limit", "abc"),
+        ("memory_limit", 0),
+        ("memory_limit", True),
+        ("memory_limit", float("inf")),
+        ("spill_limit", "10 parsecs"),
+        ("spill_limit", 0.5),
+        ("spill_dirs", 3),
+        ("spill_dirs", ["/tmp", ""]),
+        ("n_workers", "two"),
+        ("chunk_store_limit", "abc"),
+        ("progress_update_interval", -1),
     ],
 )
 def test_values_of_the_wrong_kind_are_refused(name, value):
     """Mars's own wording, with what the option takes."""
     with pytest.raises(ValueError, match="Cannot set value"):
         setattr(options, name, value)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("memory_limit", "2GiB"),
+        ("memory_limit", 2**31),
+        ("memory_limit", 0.5),
+        ("spill_limit", "10GB"),
+        ("spill_limit", None),
+        ("spill_dirs", Path("folder")),
+        ("spill_dirs", ["one", "two"]),
+        ("n_workers", np.int64(2)),
+    ],
+)
+def test_values_that_are_documented_are_taken(name, value):
+    """As they are given."""
+    with option_context({name: value}):
+        assert getattr(options, name) == value
 
 
 def test_mars_names_and_ours_are_one_option():

@@ -84,3 +84,11 @@ def test_tokens_are_the_same_in_another_process():
     )
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert out.stdout.strip() == token({"a": operator.add})
+
+
+def test_texts_are_told_apart_where_dask_joins_them() -> None:
+    """Texts that are equal once joined by dashes, and bytes of the same letters, differ."""
+    words = [["a-b", "c"], ["a", "b-c"], [b"a", b"b-c"], [b"a-b", b"c"]]
+    assert len({token(np.array(each, object)) for each in words}) == 4
+    assert token(np.array(words[0], object)) == token(np.array(words[0], object))
+    assert token(np.array([1.5, None], object)) == token(np.array([1.5, None], object))

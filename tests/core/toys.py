@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from marsdask.core.chunk import Grid, Look
+from marsdask.core.compilation.tiling import Compilation
+from marsdask.core.grids.grid import Grid, Look
+from marsdask.core.grids.shapes import all_to_all, blockwise, gather, map_blocks, tree
 from marsdask.core.node import Node
-from marsdask.core.shapes import all_to_all, blockwise, gather, map_blocks, tree
-from marsdask.core.tiling import Compilation
-from marsdask.core.types import Chunks
+from marsdask.core.sizes import Chunks
 from marsdask.scheduler.base import ChunkInfo, Done, describe
 
 

@@ -52,12 +52,42 @@ def test_from_pandas_and_dicts():
     equal(md.DataFrame(lazy.u), frame[["u"]])
 
 
-def test_nothing_is_copied():
-    """Chunks of a frame in memory are views of it."""
-    frame = pd.DataFrame({"a": np.arange(10.0)})
-    grid: Any = md.DataFrame(frame, chunk_size=10).node.tile()
-    (block,) = grid.rule.varying((0,))
-    assert np.shares_memory(block["a"].to_numpy(), frame["a"].to_numpy())
+def test_shared_frames():
+    """With copy=False a frame's memory is shared; what was executed is as it was."""
+    array = np.arange(10.0)
+    frame = pd.DataFrame(array, copy=False)
+    for lazy in (md.DataFrame(frame, chunk_size=10, copy=False), md.from_pandas(frame, copy=False)):
+        grid: Any = lazy.node.tile()
+        (block,) = grid.rule.varying((0,))
+        assert np.shares_memory(block[0].to_numpy(), array)
+        kept = lazy.iloc[2:].execute()
+        array += 1
+        equal(lazy, pd.DataFrame(array))
+        equal(kept, pd.DataFrame(array - 1).iloc[2:])
+    assert md.Series(frame[0], copy=False).node is not md.Series(frame[0], copy=False).node
+
+
+def test_frames_written_to():
+    """A frame that changes, or the arrays in it, changes nothing that was made of it."""
+    frame = pd.DataFrame({"a": [1.5, 2.5], "b": pd.array([1, 2], dtype="Int64"), "c": ["x", "y"]})
+    before = frame.copy()
+    lazy = md.DataFrame(frame)
+    frame["a"].array[0] = 7.0
+    frame["b"].array[0] = 7
+    frame.loc[1, "c"] = "z"
+    equal(lazy, before)
+    equal(md.DataFrame(frame), frame)
+
+
+@pytest.mark.parametrize("kind", ["object", "string[python]", "str", "category"])
+def test_texts_are_told_apart(kind):
+    """Columns and labels whose texts are equal once joined by dashes are not one node."""
+    one, other = ["a-b", "c"], ["a", "b-c"]
+    column, another = pd.Series(one, dtype=kind), pd.Series(other, dtype=kind)
+    assert md.Series(column).node is not md.Series(another).node
+    assert md.Series(column).node is md.Series(column.copy()).node
+    frames = [pd.DataFrame({"a": [1, 2]}, index=pd.Index(labels)) for labels in (column, another)]
+    assert md.DataFrame(frames[0]).node is not md.DataFrame(frames[1]).node
 
 
 def test_attributes():

@@ -8,6 +8,9 @@ import pytest
 from hypothesis import given
 
 import marsdask.dataframe as md
+from marsdask.core.compilation.plan import Plan
+from marsdask.core.compilation.tiling import Compilation
+from marsdask.scheduler.base import Stage
 from tests.dataframe.tables import equal, filtered, table, tables
 
 
@@ -51,3 +54,15 @@ def test_foreign_masks_are_refused():
         lazy[other.b]
     with pytest.raises(NotImplementedError, match=r"md\.Series"):
         lazy[table(10).b]
+
+
+def test_a_filter_is_one_task_a_partition(tmp_path):
+    """The mask and the rows it chooses come of one chunk, read and chosen from in one task."""
+    table(40).to_parquet(tmp_path / "t.parquet", row_group_size=10)
+    read = md.read_parquet(tmp_path, groups_as_chunks=True)
+    for df in (md.DataFrame(table(40), chunk_size=10), read):
+        wide = df.assign(n=df.b * 2 + df.f)
+        for made in (df[df.b > 0], wide, wide[wide.n > 3], wide[wide.n > 3][["n"]] * 2):
+            stage = Compilation([made.node], plan=Plan(coalesce=False)).advance({})
+            assert isinstance(stage, Stage)
+            assert len(stage.graph) == 4

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 import marsdask.dataframe as md
+from marsdask.core.compilation.passes import run_passes
+from marsdask.core.compilation.plan import Plan
 from marsdask.core.graph import Graph
-from marsdask.core.passes import run_passes
-from marsdask.core.plan import Plan
-from marsdask.dataframe.csv import ReadCsv
-from marsdask.dataframe.parquet import ReadParquet
+from marsdask.dataframe.io.csv import ReadCsv
+from marsdask.dataframe.io.parquet import ReadParquet
 from tests.dataframe.tables import equal, table
 
 

@@ -19,6 +19,8 @@ COMMANDS = {
 def test_a_module_is_a_command(module, monkeypatch, capsys):
     """Each reads the command line, as the command that it says it is."""
     monkeypatch.setattr(sys, "argv", [module, "--version"])
+    # runpy warns of a module that another test has imported before.
+    monkeypatch.delitem(sys.modules, f"marsdask.deploy.{module}", raising=False)
     with pytest.raises(SystemExit) as caught:
         runpy.run_module(f"marsdask.deploy.{module}", run_name="__main__")
     assert caught.value.code == 0

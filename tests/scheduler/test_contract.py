@@ -6,7 +6,7 @@ from distributed import Client, LocalCluster
 
 from marsdask.scheduler import registry
 from marsdask.scheduler.dask import DaskScheduler
-from marsdask.scheduler.processes import ProcessesScheduler
+from marsdask.scheduler.inprocess.processes import ProcessesScheduler
 from marsdask.scheduler.testing import SchedulerContract
 from tests.children import children
 

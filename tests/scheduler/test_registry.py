@@ -8,8 +8,8 @@ import pytest
 from marsdask.scheduler import registry
 from marsdask.scheduler.callable import CallableScheduler
 from marsdask.scheduler.errors import UnknownScheduler
-from marsdask.scheduler.inline import InlineScheduler
-from marsdask.scheduler.threads import ThreadsScheduler
+from marsdask.scheduler.inprocess.inline import InlineScheduler
+from marsdask.scheduler.inprocess.threads import ThreadsScheduler
 
 
 class Mine(InlineScheduler):

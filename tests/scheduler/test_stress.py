@@ -15,7 +15,7 @@ from dask.task_spec import Task, TaskRef
 
 from marsdask.scheduler.base import Hint
 from marsdask.scheduler.errors import SchedulerClosed
-from marsdask.scheduler.threads import ThreadsScheduler
+from marsdask.scheduler.inprocess.threads import ThreadsScheduler
 
 DEADLINE = 120
 BUDGET = 2**20

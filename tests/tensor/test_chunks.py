@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from marsdask.core.config import option_context
-from marsdask.core.types import Unknown, numbers
+from marsdask.core.sizes import Unknown, numbers
 from marsdask.tensor.chunks import as_shape, broadcast_chunks, common_sizes, normalize_chunks
 
 

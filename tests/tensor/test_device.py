@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import marsdask.tensor as mt
-from tests.tensor.test_foreign import OnDevice
+from tests.tensor.kernels.test_duck_arrays import OnDevice
 
 ASKED: list[Callable[[], Any]] = [
     lambda: mt.ones(3, gpu=True),

@@ -16,11 +16,11 @@ from sklearn.utils.validation import check_array, check_is_fitted, check_random_
 
 from marsdask.core.collection import execute, wrap
 from marsdask.core.node import Node
-from marsdask.core.types import numbers
+from marsdask.core.sizes import numbers
 from marsdask.learn.base import RowsEstimator, is_lazy
 from marsdask.learn.moments import merge_squares, squares
 from marsdask.learn.rows import Fold, Value, add, as_weights, check_weights, fold, rowwise
-from marsdask.tensor.base import Literal
+from marsdask.tensor.operands import Literal
 
 from . import lloyd, seeding
 

@@ -13,12 +13,12 @@ import numpy as np
 from sklearn.cluster import kmeans_plusplus
 
 from marsdask.core.collection import execute, wrap
+from marsdask.core.grids.shapes import kernel
 from marsdask.core.node import Node
-from marsdask.core.shapes import kernel
-from marsdask.core.types import numbers
+from marsdask.core.sizes import numbers
 from marsdask.learn.rows import Fold, Value, add, fold, rowwise
 from marsdask.tensor import arange, cumsum, ones
-from marsdask.tensor.elementwise import multiply
+from marsdask.tensor.elementwise.ufuncs import multiply
 from marsdask.tensor.random import RandomState
 
 from .lloyd import assign, squared_distances

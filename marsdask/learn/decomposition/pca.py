@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from marsdask.core.collection import wrap
 from marsdask.core.node import Node
-from marsdask.core.types import numbers
+from marsdask.core.sizes import numbers
 from marsdask.learn.base import RowsEstimator, is_lazy
 from marsdask.learn.moments import (
     Moments,

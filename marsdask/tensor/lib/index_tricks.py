@@ -2,7 +2,15 @@
 
 from numpy import index_exp, ndindex, s_
 
-from marsdask.tensor.positions import AxisConcatenator, c_, ix_, mgrid, nd_grid, ogrid, r_
+from marsdask.tensor.creation.index_arrays import (
+    AxisConcatenator,
+    c_,
+    ix_,
+    mgrid,
+    nd_grid,
+    ogrid,
+    r_,
+)
 
 __all__ = [
     "AxisConcatenator",

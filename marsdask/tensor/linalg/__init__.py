@@ -1,16 +1,16 @@
 """Linear algebra over chunks."""
 
-from marsdask.tensor.shape import matrix_transpose
+from marsdask.tensor.manipulation.shape import matrix_transpose
 
-from .chains import matrix_power, multi_dot, tensorinv, tensorsolve
-from .decompose import qr, sfqr, svd, svdvals, tsqr
+from .eigenvalues import cond, eig, eigh, eigvals, eigvalsh, lstsq, matrix_rank, pinv
+from .multi_dot import matrix_power, multi_dot, tensorinv, tensorsolve
 from .norms import matrix_norm, norm, randomized_svd, svd_compressed, vector_norm
 from .products import cross, dot, einsum, inner, matmul, tensordot, vdot, vecdot
 from .products import matrix_diagonal as diagonal
 from .products import matrix_trace as trace
 from .products import outer_of_vectors as outer
 from .solve import cholesky, det, inv, lu, slogdet, solve, solve_triangular
-from .spectra import cond, eig, eigh, eigvals, eigvalsh, lstsq, matrix_rank, pinv
+from .tall_skinny import qr, sfqr, svd, svdvals, tsqr
 
 #: Mars's name of the same function.
 innerproduct = inner

@@ -9,38 +9,38 @@ from typing import Any
 import numpy as np
 
 from marsdask.core.collection import ExecutableTuple, wrap
-from marsdask.core.types import numbers
-from marsdask.tensor import elementwise, reduce
-from marsdask.tensor.base import as_node
-from marsdask.tensor.elementwise import where
+from marsdask.core.sizes import numbers
+from marsdask.tensor.elementwise import ufuncs
+from marsdask.tensor.elementwise.ufuncs import where
+from marsdask.tensor.manipulation.shape import expand_dims, moveaxis
+from marsdask.tensor.operands import as_node
 from marsdask.tensor.random import RandomState
-from marsdask.tensor.reduce import max as greatest
-from marsdask.tensor.reduce import min as least
-from marsdask.tensor.shape import expand_dims, moveaxis
-from marsdask.tensor.waiting import waits_for_lengths
+from marsdask.tensor.reduction import reductions
+from marsdask.tensor.reduction.reductions import max as greatest
+from marsdask.tensor.reduction.reductions import min as least
 
-from .contract import conjugated
-from .decompose import qr, svd, svdvals, transposed
+from .contraction import conjugated
 from .products import matmul
 from .stacks import matrices
+from .tall_skinny import qr, svd, svdvals, transposed
 
 
 def _vector_norm(x: Any, order: Any, axis: Any, keepdims: bool) -> Any:
-    size = elementwise.absolute(x)
+    size = ufuncs.absolute(x)
     options = {"axis": axis, "keepdims": keepdims}
     if order == math.inf:
-        return reduce.max(size, **options)
+        return reductions.max(size, **options)
     if order == -math.inf:
-        return reduce.min(size, **options)
+        return reductions.min(size, **options)
     if order == 0:
-        return reduce.sum(elementwise.not_equal(x, 0).astype(size.dtype), **options)
+        return reductions.sum(ufuncs.not_equal(x, 0).astype(size.dtype), **options)
     if order == 1:
-        return reduce.sum(size, **options)
+        return reductions.sum(size, **options)
     if order is None or order == 2:
-        return elementwise.sqrt(reduce.sum(elementwise.multiply(size, size), **options))
+        return ufuncs.sqrt(reductions.sum(ufuncs.multiply(size, size), **options))
     if isinstance(order, str):
         raise ValueError(f"Invalid norm order {order!r} for vectors")
-    return elementwise.power(reduce.sum(elementwise.power(size, order), **options), 1 / order)
+    return ufuncs.power(reductions.sum(ufuncs.power(size, order), **options), 1 / order)
 
 
 def _matrix_norm(x: Any, order: Any, axes: tuple[int, int], keepdims: bool) -> Any:
@@ -48,24 +48,23 @@ def _matrix_norm(x: Any, order: Any, axes: tuple[int, int], keepdims: bool) -> A
         return _vector_norm(x, None, axes, keepdims)
     if order in ("nuc", 2, -2):
         values = svdvals(moveaxis(x, axes, (-2, -1)))
-        pick = {"nuc": reduce.sum, 2: reduce.max, -2: reduce.min}[order]
+        pick = {"nuc": reductions.sum, 2: reductions.max, -2: reductions.min}[order]
         found = pick(values, axis=-1)
         return expand_dims(found, tuple(axes)) if keepdims else found
     if order not in (1, -1, math.inf, -math.inf):
         raise ValueError(f"Invalid norm order {order!r} for matrices")
     along, across = axes if abs(order) == 1 else axes[::-1]
-    sums = reduce.sum(elementwise.absolute(x), axis=along, keepdims=True)
-    extreme = reduce.max if order > 0 else reduce.min
+    sums = reductions.sum(ufuncs.absolute(x), axis=along, keepdims=True)
+    extreme = reductions.max if order > 0 else reductions.min
     result = extreme(sums, axis=across, keepdims=True)
     return result if keepdims else result.squeeze(axes)
 
 
-@waits_for_lengths
 def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
     """Return a norm of a vector, of a matrix, or along axes. See numpy.linalg.norm."""
     node = as_node(x)
     kind = node.meta.dtype.kind
-    tensor = wrap(node) if kind in "fc" else elementwise.astype(wrap(node), np.float64)
+    tensor = wrap(node) if kind in "fc" else ufuncs.astype(wrap(node), np.float64)
     ndim = node.meta.ndim
     if axis is None and ord is None:
         return _vector_norm(tensor, None, None, keepdims)
@@ -81,7 +80,7 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
 def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Any:
     """Return norms of vectors, which several axes may make up. See numpy.linalg.vector_norm."""
     node = as_node(x)
-    real = wrap(node) if node.meta.dtype.kind in "fc" else elementwise.astype(node, np.float64)
+    real = wrap(node) if node.meta.dtype.kind in "fc" else ufuncs.astype(node, np.float64)
     return _vector_norm(real, ord, axis, keepdims)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from marsdask.tensor.scratch import scratch
+from marsdask.tensor.kernels.scratch import scratch
 
 #: Bytes of a panel: with its product it fits into the cache of a core.
 PANEL_BYTES = 2**19

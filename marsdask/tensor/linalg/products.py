@@ -10,25 +10,52 @@ import numpy as np
 
 from marsdask.core.collection import wrap
 from marsdask.core.node import Node
-from marsdask.core.types import Size, Unknown, numbers
-from marsdask.tensor.arrange import diagonal, trace
-from marsdask.tensor.assigned import assign
-from marsdask.tensor.base import as_node
-from marsdask.tensor.chunks import check_order
-from marsdask.tensor.compressed import is_sparse
-from marsdask.tensor.elementwise import astype
-from marsdask.tensor.keywords import shows
-from marsdask.tensor.reshape import ravel
-from marsdask.tensor.shape import expand_dims, moveaxis, squeeze
-from marsdask.tensor.sparse import todense, tosparse
+from marsdask.core.sizes import Size, Unknown, numbers
+from marsdask.tensor.chunks import check_order, shape_text
+from marsdask.tensor.elementwise.ufuncs import astype
+from marsdask.tensor.indexing.assignment import assign
+from marsdask.tensor.manipulation.diagonals import diagonal, trace
+from marsdask.tensor.manipulation.reshape import ravel
+from marsdask.tensor.manipulation.shape import expand_dims, moveaxis, squeeze
+from marsdask.tensor.operands import as_node
+from marsdask.tensor.signatures import shows
+from marsdask.tensor.sparse.blocks import is_sparse
+from marsdask.tensor.sparse.conversion import todense, tosparse
 
-from .contract import Labels, conjugated, contract
-from .subscripts import parse
+from .contraction import Labels, conjugated, contract
+from .einsum_subscripts import parse
 
 
-def _require_equal(name: str, a: Size, b: Size) -> None:
-    if a != b and not isinstance(a, Unknown) and not isinstance(b, Unknown):
-        raise ValueError(f"{name}: the axes to sum over have lengths {a} and {b}")
+def _differ(a: Size, b: Size) -> bool:
+    return a != b and not isinstance(a, Unknown) and not isinstance(b, Unknown)
+
+
+def _require_core(name: str, signature: str, a: Size, b: Size) -> None:
+    """Refuse what a generalized ufunc cannot sum over, in its words."""
+    if _differ(a, b):
+        raise ValueError(
+            f"{name}: Input operand 1 has a mismatch in its core dimension 0, with gufunc "
+            f"signature {signature} (size {b} is different from {a})"
+        )
+
+
+def _require_axes(name: str, left: Node, right: Node, mine: int, theirs: int) -> None:
+    """Refuse what dot, inner and tensordot cannot sum over."""
+    a, b = left.shape[mine], right.shape[theirs]
+    if not _differ(a, b):
+        return
+    if name == "tensordot":
+        raise ValueError("shape-mismatch for sum")
+    shape, place = right.shape, theirs % len(right.shape)
+    if name == "inner" and place:  # which NumPy turns into dot before it looks
+        shape, place = (*shape[:-2], shape[-1], shape[-2]), place - 1
+    raise ValueError(
+        f"shapes {shape_text(left.shape)} and {shape_text(shape)} not aligned: "
+        f"{a} (dim {mine % len(left.shape)}) != {b} (dim {place})"
+    )
+
+
+_MATMUL = "(n?,k),(k,m?)->(n?,m?)"
 
 
 def matmul(
@@ -43,12 +70,16 @@ def matmul(
     """Multiply matrices, stacks of them broadcast. See numpy.matmul."""
     left, right = as_node(a, sparse=True), as_node(b, sparse=True)
     left, right = (_cast(node, dtype, casting) for node in (left, right))
-    if not left.meta.ndim or not right.meta.ndim:
-        raise ValueError("matmul: a scalar has no axis to sum over; use * instead")
+    for position, node in enumerate((left, right)):
+        if not node.meta.ndim:
+            raise ValueError(
+                f"matmul: Input operand {position} does not have enough dimensions (has 0, gufunc "
+                f"core with signature {_MATMUL} requires 1); use * instead"
+            )
     # Rows are 0, the summed axis 1, columns 2; stacks count from 3, the last axis first.
     la = _stack(left.meta.ndim) + (0, 1)[-left.meta.ndim :]
     lb = _stack(right.meta.ndim) + (1, 2)[: right.meta.ndim]
-    _require_equal("matmul", left.shape[-1], right.shape[lb.index(1)])
+    _require_core("matmul", _MATMUL, left.shape[-1], right.shape[lb.index(1)])
     stack = max(_stack(left.meta.ndim), _stack(right.meta.ndim), key=len)
     kept = stack + tuple(label for label in (0, 2) if label in (*la, *lb))
     return _given(wrap(contract([left, right], [la, lb], kept, exact=(1,))), sparse, out)
@@ -97,7 +128,10 @@ def vdot(a: Any, b: Any) -> Any:
     left, right = as_node(a, sparse=True), as_node(b, sparse=True)
     if left.shape != right.shape:
         left, right = _flat(left), _flat(right)
-        _require_equal("vdot", left.shape[0], right.shape[0])
+        if _differ(left.shape[0], right.shape[0]):
+            raise ValueError(
+                f"cannot reshape array of size {right.shape[0]} into shape {shape_text(left.shape)}"
+            )
     labels = tuple(range(left.meta.ndim))
     return wrap(contract([conjugated(left), right], [labels, labels], (), exact=labels))
 
@@ -116,7 +150,7 @@ def vecdot(
     """Sum products along an axis, the first operand conjugated. See numpy.vecdot."""
     moved = (moveaxis(wrap(as_node(x)), axis, -1).node for x in (x1, x2))
     left, right = (_cast(node, dtype, casting) for node in moved)
-    _require_equal("vecdot", left.shape[-1], right.shape[-1])
+    _require_core("vecdot", "(n),(n)->()", left.shape[-1], right.shape[-1])
     # The summed axis is 0; stacks count from 1, the last axis first.
     la, lb = (tuple(range(node.meta.ndim - 1, -1, -1)) for node in (left, right))
     kept = max(la, lb, key=len)[:-1]
@@ -197,7 +231,7 @@ def _tensordot(
     la = list(range(ndim))
     lb = list(range(ndim, ndim + other))
     for mine, theirs in zip(first, second, strict=True):
-        _require_equal(name, left.shape[mine], right.shape[theirs])
+        _require_axes(name, left, right, mine, theirs)
         lb[theirs] = la[mine]
     summed = tuple(la[axis] for axis in first)
     out = tuple(label for label in (*la, *lb) if label not in summed)

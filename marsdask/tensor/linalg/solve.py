@@ -1,35 +1,40 @@
 """Systems of equations, inverses, determinants and the factors behind them.
 
 Matrices of some MiB, stacks, and those whose sizes only running can tell are left to
-LAPACK, one in one block; larger ones are factored in panels (:mod:`.elimination`).
+LAPACK, one in one block; larger ones are factored in panels (:mod:`.blocked_lu`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from marsdask.core.chunk import Grid, Look
 from marsdask.core.collection import ExecutableTuple, wrap
+from marsdask.core.grids.grid import Grid, Look
+from marsdask.core.grids.shapes import blockwise, kernel
 from marsdask.core.node import Node, Part
-from marsdask.core.shapes import blockwise, kernel
-from marsdask.core.types import Chunks, Unknown, known_chunks, numbers
-from marsdask.tensor.base import as_node
-from marsdask.tensor.create import eye
-from marsdask.tensor.elementwise import conj
-from marsdask.tensor.rechunk import recut, resolved
-from marsdask.tensor.results import SlogdetResult
-from marsdask.tensor.shape import broadcast_to, expand_dims, matrix_transpose, squeeze, whole
-from marsdask.tensor.sparse import tosparse
+from marsdask.core.sizes import Chunks, Unknown, known_chunks, numbers
+from marsdask.tensor.chunkwise.rechunk import recut, resolved
+from marsdask.tensor.creation.from_shape import eye
+from marsdask.tensor.elementwise.ufuncs import conj
+from marsdask.tensor.manipulation.shape import (
+    broadcast_to,
+    expand_dims,
+    matrix_transpose,
+    squeeze,
+    whole,
+)
+from marsdask.tensor.named_results import SlogdetResult
+from marsdask.tensor.operands import as_node
+from marsdask.tensor.sparse.conversion import tosparse
 
 from . import stacks
-from .contract import conjugated
-from .elimination import is_large, panel_sizes
-from .large import LargeDeterminant, LargeFactors, LargeSolution, LargeTriangle
+from .blocked_lu import is_large, panel_sizes
+from .contraction import conjugated
+from .large_systems import LargeDeterminant, LargeFactors, LargeSolution, LargeTriangle
 from .stacks import matrices, square
 
 
@@ -46,12 +51,12 @@ class Solution(Node):
     def label(self) -> str:
         return self.function.__name__
 
-    @cached_property
+    @property
     def meta(self) -> Any:
         a, b = (np.ones((1,) * node.meta.ndim, node.meta.dtype) for node in (self.a, self.b))
         return np.empty((0,) * b.ndim, np.linalg.solve(a, b).dtype)
 
-    @cached_property
+    @property
     def chunks(self) -> Chunks:
         return self._result(self.a.chunks, self.b.chunks)
 

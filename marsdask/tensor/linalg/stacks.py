@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from marsdask.core.chunk import Grid, Look
 from marsdask.core.collection import wrap
+from marsdask.core.grids.grid import Grid, Look
+from marsdask.core.grids.shapes import blockwise, kernel
 from marsdask.core.node import Node, Part
-from marsdask.core.shapes import blockwise, kernel
-from marsdask.core.types import Chunks, Size, Unknown, numbers
-from marsdask.tensor.rechunk import resolved
-from marsdask.tensor.shape import whole
+from marsdask.core.sizes import Chunks, Size, Unknown, total, upper
+from marsdask.tensor.chunkwise.rechunk import resolved
+from marsdask.tensor.manipulation.shape import whole as uncut
+from marsdask.tensor.operands import as_node
+from marsdask.tensor.unknown_lengths import Outcome, whole
 
 Options = tuple[tuple[str, Any], ...]
 
@@ -37,18 +38,18 @@ class OfMatrices(Node):
     def label(self) -> str:
         return self.function.__name__
 
-    @cached_property
+    @property
     def meta(self) -> Any:
         sample = np.ones((1,) * self.a.meta.ndim, self.a.meta.dtype)
         made = call_linalg(sample, self.function, dict(self.options))
         return tuple(np.empty((0,) * item.ndim, item.dtype) for item in made)
 
-    @cached_property
+    @property
     def chunks(self) -> Any:
         return self._results(self.a.chunks)
 
     def _results(self, chunks: Chunks) -> tuple[Chunks, ...]:
-        m, n = (_length(sizes) for sizes in chunks[-2:])
+        m, n = map(total, chunks[-2:])
         lengths: dict[str, Size] = {"m": m, "n": n, "k": _smaller(m, n)}
         return tuple(
             (*chunks[:-2], *((lengths[letter],) for letter in item)) for item in self.outputs
@@ -56,7 +57,7 @@ class OfMatrices(Node):
 
     def tile(self, a: Grid) -> Generator[Look, Any, tuple[Grid, ...]]:
         (a,) = yield from resolved(a)
-        a = whole(a, (a.ndim - 2, a.ndim - 1))
+        a = uncut(a, (a.ndim - 2, a.ndim - 1))
         stack = tuple(range(a.ndim - 2))
         made = blockwise(
             call_linalg,
@@ -80,16 +81,36 @@ class OfMatrices(Node):
         )
 
 
-def _length(sizes: tuple[Size, ...]) -> Size:
-    if any(isinstance(size, Unknown) for size in sizes):
-        return sizes[0] if len(sizes) == 1 else Unknown(f"whole({sizes[0]})", 0, None)
-    return sum(numbers(sizes))
-
-
 def _smaller(m: Size, n: Size) -> Size:
-    if isinstance(m, Unknown):
+    if m == n:
         return m
-    return n if isinstance(n, Unknown) else min(m, n)
+    if isinstance(m, Unknown) or isinstance(n, Unknown):
+        bounds = [bound for bound in (upper(m), upper(n)) if bound is not None]
+        names = (f"{s.name}@{s.index}" if isinstance(s, Unknown) else s for s in (m, n))
+        return Unknown("min({},{})".format(*names), -1, min(bounds, default=None))
+    return min(m, n)
+
+
+def linalg_kind(a: Any) -> np.dtype[Any]:
+    """Return the type in which NumPy's linalg computes: single precision stays."""
+    dtype: np.dtype[Any] = as_node(a).meta.dtype
+    if dtype.char in "fF":
+        return dtype
+    return np.dtype(np.complex128 if dtype.kind == "c" else np.float64)
+
+
+def real_kind(a: Any) -> np.dtype[Any]:
+    """Return the type of norms and singular values."""
+    return np.finfo(linalg_kind(a)).dtype
+
+
+def of_stack(a: Any, dtype: Any, text: str = "") -> Outcome:
+    """Return the outcome for a stack of matrices; ``text`` has a letter for each axis, as above."""
+    node = as_node(a)
+    ndim = len(node.chunks)
+    lengths = {"m": whole(node, ndim - 2), "n": whole(node, ndim - 1)} if text else {}
+    stack = (whole(node, axis) for axis in range(ndim - 2))
+    return Outcome(np.dtype(dtype), (*stack, *(lengths.get(letter) for letter in text)))
 
 
 @kernel(scratch=4.0)

@@ -13,18 +13,18 @@ import numpy as np
 from marsdask.core.collection import Collection, wrap
 from marsdask.core.config import options
 from marsdask.core.node import Node
-from marsdask.core.types import Chunks, numbers
-from marsdask.tensor.arrange import take_along_axis
-from marsdask.tensor.assigned import assign
-from marsdask.tensor.base import as_node
+from marsdask.core.sizes import Chunks, numbers
 from marsdask.tensor.chunks import as_shape, normalize_chunks
 from marsdask.tensor.device import placed_on
-from marsdask.tensor.elementwise import divide, multiply
-from marsdask.tensor.index import take
-from marsdask.tensor.pointwise import Elementwise
-from marsdask.tensor.shape import normalize_axis
-from marsdask.tensor.sort import argsort
-from marsdask.tensor.sparse import tosparse
+from marsdask.tensor.elementwise.nodes import Elementwise
+from marsdask.tensor.elementwise.ufuncs import divide, multiply
+from marsdask.tensor.indexing.assignment import assign
+from marsdask.tensor.indexing.getitem import take
+from marsdask.tensor.manipulation.diagonals import take_along_axis
+from marsdask.tensor.manipulation.shape import normalize_axis
+from marsdask.tensor.operands import as_node
+from marsdask.tensor.sorting.sort import argsort
+from marsdask.tensor.sparse.conversion import tosparse
 
 from .samplers import PLAIN, SAMPLERS
 from .tiles import Draw, snapped, tile_steps

@@ -11,20 +11,19 @@ import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from marsdask.core.chunk import Grid
+from marsdask.core.grids.grid import Grid
+from marsdask.core.grids.shapes import blockwise, kernel, map_blocks
 from marsdask.core.node import Node
-from marsdask.core.shapes import blockwise, kernel, map_blocks
-from marsdask.core.types import Chunks, Sizes, numbers, shape_of
+from marsdask.core.sizes import Chunks, Sizes, numbers, shape_of
 from marsdask.tensor.chunks import regular
-from marsdask.tensor.deferred import Deferred, Tile
-from marsdask.tensor.places import Bounds, BoundsAt
-from marsdask.tensor.rechunk import recut, resolved
-from marsdask.tensor.scratch import scratch
+from marsdask.tensor.chunkwise.places import Bounds, BoundsAt
+from marsdask.tensor.chunkwise.rechunk import recut, resolved
+from marsdask.tensor.kernels.deferred import Deferred, Tile
+from marsdask.tensor.kernels.scratch import scratch
 
 from .samplers import Params, Sampler, by_name
 
@@ -67,7 +66,7 @@ class Draw(Node):
     def label(self) -> str:
         return self.law
 
-    @cached_property
+    @property
     def meta(self) -> Any:
         return np.empty((0,) * len(self.splits), self.dtype)
 
@@ -75,7 +74,7 @@ class Draw(Node):
     def chunks(self) -> Chunks:
         return self.splits
 
-    @cached_property
+    @property
     def steps(self) -> tuple[int, ...]:
         """The shape of a tile."""
         return tile_steps(shape_of(self.splits), self.events)

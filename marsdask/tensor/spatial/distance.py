@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from marsdask.core.chunk import Call, Grid, Ref, Rule
 from marsdask.core.collection import Collection, wrap
 from marsdask.core.config import options
+from marsdask.core.grids.grid import Call, Grid, Ref, Rule
+from marsdask.core.grids.shapes import Axes, blockwise, kernel
 from marsdask.core.node import Node
-from marsdask.core.shapes import Axes, blockwise, kernel
-from marsdask.core.types import (
+from marsdask.core.sizes import (
     Chunks,
     Index,
     Size,
@@ -27,18 +27,18 @@ from marsdask.core.types import (
     shape_of,
     upper,
 )
-from marsdask.tensor.assigned import assign
-from marsdask.tensor.base import as_node, empty
 from marsdask.tensor.chunks import regular
-from marsdask.tensor.derived import cov
-from marsdask.tensor.elementwise import astype
-from marsdask.tensor.join import concatenate
+from marsdask.tensor.chunkwise.places import StartAt
+from marsdask.tensor.chunkwise.rechunk import recut, resolved
+from marsdask.tensor.elementwise.ufuncs import astype
+from marsdask.tensor.indexing.assignment import assign
 from marsdask.tensor.linalg import inv
-from marsdask.tensor.places import StartAt
-from marsdask.tensor.rechunk import recut, resolved
-from marsdask.tensor.reduce import all as all_true
-from marsdask.tensor.reduce import var
-from marsdask.tensor.shape import whole
+from marsdask.tensor.manipulation.join import concatenate
+from marsdask.tensor.manipulation.shape import whole
+from marsdask.tensor.operands import as_node, empty
+from marsdask.tensor.reduction.covariance import cov
+from marsdask.tensor.reduction.reductions import all as all_true
+from marsdask.tensor.reduction.reductions import var
 
 __all__ = ["cdist", "pdist", "squareform"]
 
@@ -68,7 +68,7 @@ class Distances(Node):
     def meta(self) -> Any:
         return empty(np.dtype(np.float64), 2)
 
-    @cached_property
+    @property
     def chunks(self) -> Chunks:
         rows = (self.a.chunks[0], self.b.chunks[0])
         if not all(map(known, rows)):
@@ -222,7 +222,7 @@ class Pairs(Node):
     def meta(self) -> Any:
         return empty(np.dtype(np.float64), 1)
 
-    @cached_property
+    @property
     def chunks(self) -> Chunks:
         if not known(self.a.chunks[0]):
             bound = upper(self.a.shape[0])

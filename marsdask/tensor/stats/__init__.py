@@ -1,9 +1,9 @@
 """Statistical tests and moments over chunks, their p-values by scipy.special."""
 
 from .frequencies import chisquare, entropy, power_divergence
-from .kolmogorov import ks_1samp, ks_2samp
+from .ks_test import ks_1samp, ks_2samp
 from .moments import kurtosis, kurtosistest, moment, normaltest, skew, skewtest
-from .ranks import rankdata
+from .rankdata import rankdata
 from .variance import f_oneway, ttest_1samp, ttest_ind, ttest_ind_from_stats, ttest_rel
 
 __all__ = [

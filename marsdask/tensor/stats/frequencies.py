@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from marsdask.tensor import special
-from marsdask.tensor.elementwise import divide, multiply
-from marsdask.tensor.shape import broadcast_arrays
+from marsdask.tensor.elementwise.ufuncs import divide, multiply
+from marsdask.tensor.manipulation.shape import broadcast_arrays
 
-from . import chances
+from . import p_values
 from .sample import Sample, Significance, lazily, pair, sample
 
 #: The members of the Cressie-Read family that have names.
@@ -62,7 +62,7 @@ def power_divergence(
     if sums:
         statistic = lazily(agreed, statistic, *sums)
     df = values.count - 1 - (ddof if np.isscalar(ddof) else sample(ddof, None).values)
-    return values.test(statistic, lazily(chances.chi_square, statistic, df), keepdims)
+    return values.test(statistic, lazily(p_values.chi_square, statistic, df), keepdims)
 
 
 def chisquare(

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from marsdask.tensor.join import stack
+from marsdask.tensor.manipulation.join import stack
 
-from . import chances
+from . import p_values
 from .sample import Sample, Significance, check_alternative, lazily, sample
 
 
@@ -122,7 +122,7 @@ def skewtest(
     check_alternative(alternative)
     values = sample(a, axis, nan_policy)
     z = lazily(skew_score, _skewness(values), values.count)
-    return values.test(z, lazily(chances.normal, z, alternative=alternative), keepdims)
+    return values.test(z, lazily(p_values.normal, z, alternative=alternative), keepdims)
 
 
 def skew_score(value: Any, count: Any) -> Any:
@@ -150,7 +150,7 @@ def kurtosistest(
     check_alternative(alternative)
     values = sample(a, axis, nan_policy)
     z = lazily(kurtosis_score, _peakedness(values, fisher=False), values.count)
-    return values.test(z, lazily(chances.normal, z, alternative=alternative), keepdims)
+    return values.test(z, lazily(p_values.normal, z, alternative=alternative), keepdims)
 
 
 def kurtosis_score(value: Any, count: Any) -> Any:
@@ -176,4 +176,4 @@ def normaltest(
     skewed = lazily(skew_score, _skewness(values), values.count)
     peaked = lazily(kurtosis_score, _peakedness(values, fisher=False), values.count)
     statistic = skewed * skewed + peaked * peaked
-    return values.test(statistic, lazily(chances.chi_square, statistic, df=2.0), keepdims)
+    return values.test(statistic, lazily(p_values.chi_square, statistic, df=2.0), keepdims)

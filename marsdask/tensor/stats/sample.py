@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from marsdask.core.collection import ExecutableTuple, wrap
-from marsdask.tensor.base import as_node
-from marsdask.tensor.elementwise import apply, astype, isnan, logical_not, subtract
-from marsdask.tensor.reduce import as_axes
-from marsdask.tensor.reduce import mean as average
-from marsdask.tensor.reduce import sum as total
-from marsdask.tensor.shape import broadcast_arrays, squeeze
+from marsdask.tensor.elementwise.ufuncs import apply, astype, isnan, logical_not, subtract
+from marsdask.tensor.manipulation.shape import broadcast_arrays, squeeze
+from marsdask.tensor.operands import as_node
+from marsdask.tensor.reduction.reductions import as_axes
+from marsdask.tensor.reduction.reductions import mean as average
+from marsdask.tensor.reduction.reductions import sum as total
 
 POLICIES = ("propagate", "raise", "omit")
 ALTERNATIVES = ("two-sided", "less", "greater")

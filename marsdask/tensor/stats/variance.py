@@ -7,13 +7,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from marsdask.core.collection import ExecutableTuple, wrap
-from marsdask.tensor.base import as_node
-from marsdask.tensor.elementwise import add, multiply, subtract
-from marsdask.tensor.reduce import max as largest
-from marsdask.tensor.reduce import min as least
-from marsdask.tensor.shape import expand_dims
+from marsdask.tensor.elementwise.ufuncs import add, multiply, subtract
+from marsdask.tensor.manipulation.shape import expand_dims
+from marsdask.tensor.operands import as_node
+from marsdask.tensor.reduction.reductions import max as largest
+from marsdask.tensor.reduction.reductions import min as least
 
-from . import chances
+from . import p_values
 from .sample import Sample, Significance, check_alternative, floats, lazily, ratio, sample
 
 
@@ -38,7 +38,7 @@ class TtestResult(Significance):
             raise ValueError("`confidence_level` must be a number between 0 and 1.")
         rest = 1 - confidence_level
         rest = rest / 2 if self.alternative == "two-sided" else rest
-        limit = lazily(chances.student_limit, self.df, chance=1 - rest)
+        limit = lazily(p_values.student_limit, self.df, chance=1 - rest)
         away = multiply(limit, self.standard_error)
         low, high = subtract(self.estimate, away), add(self.estimate, away)
         if self.alternative == "less":
@@ -75,7 +75,7 @@ def _student(
 ) -> TtestResult:
     """Return the test that an estimate is zero."""
     statistic = lazily(ratio, estimate, error)
-    pvalue = lazily(chances.student, statistic, df, alternative=alternative)
+    pvalue = lazily(p_values.student, statistic, df, alternative=alternative)
     freedom = lazily(filled, statistic, df)
     parts = [statistic, pvalue, freedom, estimate, error]
     if like is not None:
@@ -256,7 +256,7 @@ def f_oneway(
         under = lazily(within_freedom, *facts, groups=k)
     else:
         under = lazily(welch_within_freedom, *facts, groups=k)
-    pvalue = lazily(chances.fisher, statistic, float(k - 1), under)
+    pvalue = lazily(p_values.fisher, statistic, float(k - 1), under)
     return groups[0].test(statistic, pvalue, keepdims)
 
 

@@ -11,8 +11,8 @@ import sys
 import distributed.deploy.local
 import distributed.deploy.spec
 
-from marsdask.scheduler import hooks
-from marsdask.scheduler.testing_inject import MarsNanny, MarsWorker, Supervisor
+from marsdask.scheduler.cluster import hooks
+from marsdask.scheduler.testing.inject import MarsNanny, MarsWorker, Supervisor
 
 OURS: dict[str, type] = {"Scheduler": Supervisor, "Worker": MarsWorker, "Nanny": MarsNanny}
 
@@ -33,5 +33,6 @@ def put_in_place() -> None:
 
 
 put_in_place()
-# It would find ours where it looks for distributed's own; tests/scheduler/test_hooks.py has looked.
+# It would find ours where it looks for distributed's own: tests/scheduler/cluster/test_hooks.py
+# has looked.
 hooks.check = lambda who, hooks: None

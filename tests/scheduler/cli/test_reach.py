@@ -5,9 +5,9 @@ import asyncio
 import pytest
 from distributed import Security
 
-from marsdask.scheduler import standing
 from marsdask.scheduler.cli import reach
-from marsdask.scheduler.standing import Standing
+from marsdask.scheduler.cluster import leader
+from marsdask.scheduler.cluster.leader import Standing
 
 NAMES = [f"tcp://host-{number}:1" for number in range(8)]
 
@@ -21,7 +21,7 @@ def test_the_order_decides_among_equals(named, monkeypatch):
             raise ConnectionRefusedError
         return Standing(address, address)
 
-    monkeypatch.setattr(standing, "ask", ask)
+    monkeypatch.setattr(leader, "ask", ask)
     for first in range(len(NAMES)):
         order = NAMES[first:] + NAMES[:first]
         known, others = (order, []) if named else (["silent:1"], order)

@@ -10,8 +10,8 @@ from distributed import Security
 from marsdask.scheduler.cli import discovery, reach, web
 from marsdask.scheduler.cli.sizes import ConfigError
 from marsdask.scheduler.cli.web import WebService
+from marsdask.scheduler.cluster.leader import with_scheme
 from marsdask.scheduler.errors import NoSupervisor
-from marsdask.scheduler.standing import with_scheme
 
 
 def service(**options):

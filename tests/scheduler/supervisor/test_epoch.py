@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from marsdask.scheduler.standing import Silence, Standing
+from marsdask.scheduler.cluster.leader import Silence, Standing
 from marsdask.scheduler.supervisor.epoch import Peer, Verdict, decide, next_epoch
 
 PATIENCE = 10.0

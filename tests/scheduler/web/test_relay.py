@@ -13,10 +13,10 @@ from tornado import tcpclient
 from tornado.httpclient import HTTPClientError
 from tornado.websocket import websocket_connect
 
+from marsdask.scheduler.cluster.leader import identify
 from marsdask.scheduler.errors import NoSupervisor
-from marsdask.scheduler.standing import identify
-from marsdask.scheduler.web import door
 from marsdask.scheduler.web import relay as relay_module
+from marsdask.scheduler.web import websocket
 from marsdask.scheduler.web.guard import Token
 from marsdask.scheduler.web.relay import Relay
 from tests.cluster.loop import HOST, run
@@ -233,7 +233,7 @@ def test_large_requests_are_refused(relay):
 def test_connections_are_looked_after(relay, monkeypatch):
     """The system asks both ends of each websocket now and then whether they are still there."""
     watched: list[Any] = []
-    monkeypatch.setattr(door, "set_tcp_timeout", watched.append)
+    monkeypatch.setattr(websocket, "set_tcp_timeout", watched.append)
 
     async def main():
         async with either(relay) as (_, visit):

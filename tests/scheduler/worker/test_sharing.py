@@ -12,7 +12,7 @@ from distributed.spill import SpillBuffer
 
 from marsdask.scheduler.storage.shared import Pool
 from marsdask.scheduler.storage.shared_segment import problem
-from marsdask.scheduler.worker.arriving import Arriving, claim
+from marsdask.scheduler.worker.incoming import Arriving, claim
 from marsdask.scheduler.worker.peers import NAME, Peers, introduction
 from marsdask.scheduler.worker.sharing import Sharing, SharingComm
 from marsdask.scheduler.worker.spilling import Spilling

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from marsdask.core.collection import wrap
 from marsdask.tensor import linalg
-from marsdask.tensor.base import as_node
+from marsdask.tensor.operands import as_node
 from tests.strategies import chunkings
 
 RNG = np.random.default_rng(0)

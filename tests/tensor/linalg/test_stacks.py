@@ -68,3 +68,16 @@ def test_results_have_names_before_and_after_they_run():
     values = found.fetch()
     np.testing.assert_array_equal(values.eigenvalues, found.eigenvalues.compute())
     assert type(values).__name__ == "EighResult"
+
+
+def test_the_smaller_of_an_unknown_length_and_another_is_neither() -> None:
+    """Rows that may be more or fewer than columns are not told to be as many as values."""
+    lazy = mt.tensor(np.ones((2, 8, 3)), chunk_size=4)
+    rows = lazy[:, mt.arange(8, chunk_size=4) % 2 == 0]
+    u, s, _ = mt.linalg.svd(rows)
+    assert s.node.shape[-1] not in (rows.node.shape[1], 3)
+    assert u.node.shape[-1] == s.node.shape[-1]
+    assert u.node.shape[1] == rows.node.shape[1]
+    assert s.compute().shape == (2, 3)
+    others = lazy[:, mt.arange(8, chunk_size=4) < 5]
+    assert mt.linalg.svd(others)[0].node.shape[1] != u.node.shape[1]

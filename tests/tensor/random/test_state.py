@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from marsdask.core.collection import wrap
 from marsdask.core.config import option_context
 from marsdask.tensor import random
-from marsdask.tensor.base import as_node
+from marsdask.tensor.operands import as_node
 from tests.strategies import chunkings
 
 ARGUMENTS = {"triangular": (1, 2, 4), "p": 0.5, "nsample": 2}

@@ -1,0 +1,1 @@
+"""From nodes to Dask tasks: passes, tiling, fusion, lowering."""

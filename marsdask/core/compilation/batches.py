@@ -1,0 +1,252 @@
+"""A stage in windows: so many tasks at a time, each after all that it needs.
+
+The whole graph of a large job is never there. What a window leaves behind for later ones is kept,
+and dropped with the last window that needs it: grids tell how often each chunk is used, if that is
+once, and else all uses are counted before the first window, a number for each chunk.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from marsdask.scheduler.base import Hint
+
+from ..dask.source import AdoptedRule
+from ..grids.grid import Grid, Held, Ref
+from ..grids.shapes import Blockwise, Grouped, Merged
+from ..sizes import Index
+from .fusion import Template, once
+from .lowering import Hints, Lowering, Tasks, collection_paused
+
+
+class Window(NamedTuple):
+    """The next tasks of a stage."""
+
+    tasks: Tasks
+    hints: Hints
+    wanted: tuple[Any, ...]
+    """Its results that were asked for."""
+    kept: tuple[Any, ...]
+    dropped: tuple[Any, ...]
+    later: int
+    """Tasks to come, at most."""
+    grids: dict[str, Grid]
+    """The grids of all tasks so far, by name."""
+
+
+class _Made(NamedTuple):
+    """A task that waits for those it needs to be in the window, or in one before."""
+
+    ref: Ref
+    key: Any
+    task: Any
+    hint: Hint
+    needs: list[Ref]
+
+
+@dataclass
+class _Marks:
+    """A number for each chunk of a grid."""
+
+    strides: Index
+    numbers: Any
+
+    @classmethod
+    def of(cls, grid: Grid, typecode: str) -> _Marks:
+        strides = []
+        size = 1
+        for count in reversed(grid.numblocks):
+            strides.append(size)
+            size *= count
+        return cls(
+            tuple(reversed(strides)), array(typecode, bytes(size * array(typecode).itemsize))
+        )
+
+    def at(self, index: Index) -> int:
+        """Return the position of a chunk."""
+        return sum(map(int.__mul__, index, self.strides))
+
+
+class Windows:
+    """Lower ``targets`` so many tasks at a time; the other arguments are those of ``lower``."""
+
+    def __init__(
+        self,
+        targets: Sequence[Ref],
+        size: int,
+        *,
+        held: Collection[Any] = (),
+        held_grids: Collection[str] = (),
+        budget: int | None = None,
+        limit: int | None = None,
+        inline: bool = True,
+    ) -> None:
+        self._targets = targets
+        self._size = size
+        self._lowering = Lowering(targets, held, held_grids, budget, limit, inline=inline)
+        self._wanted = {ref.grid.name for ref in targets}
+        self._uses: dict[str, list[bool]] = {}
+        """For each grid, its uses by others: whether each chunk is used there once."""
+        self._seen: dict[str, _Marks] = {}
+        self._counts: dict[str, _Marks] = {}
+        self._open: dict[Any, None] = {}
+        self._kept: dict[Any, None] = {}
+        self._dropped: list[Any] = []
+        self._given = tuple(r.grid.key(r.index) for r in targets if isinstance(r.grid.rule, Held))
+        self._largest = self._survey()
+
+    @property
+    def worthwhile(self) -> bool:
+        """Whether there are more tasks than a window has."""
+        return self._largest > self._size
+
+    def _survey(self) -> int:
+        """Look at the grids that get tasks, and return how many tasks there are at most."""
+        grids = {ref.grid.name: ref.grid for ref in self._targets}
+        stack = list(grids.values())
+        total = 0
+        while stack:
+            grid = stack.pop()
+            if isinstance(grid.rule, AdoptedRule):
+                return 0  # a client's own graph comes in one piece
+            if isinstance(grid.rule, Held):
+                continue
+            total += len(grid)
+            for source, single in self._edges(grid):
+                self._uses.setdefault(source.name, []).append(single)
+                if source.name not in grids:
+                    grids[source.name] = source
+                    stack.append(source)
+        return total
+
+    def _edges(self, grid: Grid) -> Iterator[tuple[Grid, bool]]:
+        """List the grids that a grid's tasks read, and whether they read each chunk once."""
+        rule = grid.rule
+        if isinstance(rule, Blockwise):
+            yield from self._leaves(grid)
+            return
+        for source in rule.inputs:
+            parts = isinstance(rule, Merged) and source is rule.parts
+            single = parts or isinstance(rule, Grouped)
+            if not self._lowering.fusion.inlined(source):
+                yield source, single
+                continue
+            for leaf, alone in self._leaves(source):
+                yield leaf, single and alone
+
+    def _leaves(self, grid: Grid) -> Iterator[tuple[Grid, bool]]:
+        template: Template = self._lowering.fusion.template(grid)
+        for leaf in template.leaves:
+            if leaf.grid is not None:
+                yield leaf.grid, once(grid, leaf.axes)
+
+    def __iter__(self) -> Iterator[Window]:
+        with collection_paused():
+            self._count()
+        stack: list[Ref | _Made] = list(reversed(self._targets))
+        done = 0
+        self._seen.clear()
+        while stack:
+            with collection_paused():
+                self._fill(stack)
+            done += len(self._lowering.tasks)
+            yield self._cut(max(1, self._largest - done) if stack else 0)
+
+    def _fill(self, stack: list[Ref | _Made]) -> None:
+        """Take tasks off the stack, each after what it needs, until a window is full."""
+        tasks = self._lowering.tasks
+        while stack and len(tasks) < self._size:
+            item = stack.pop()
+            if isinstance(item, _Made):
+                self._put(item)
+            elif self._fresh(item):
+                made = self._make(item)
+                stack.append(made)
+                stack.extend(reversed(made.needs))
+
+    def _fresh(self, ref: Ref) -> bool:
+        """Tell whether a chunk needs a task and is met for the first time."""
+        grid, index = ref
+        marks = self._seen.get(grid.name)
+        if marks is None:
+            if isinstance(grid.rule, Held):
+                return False
+            marks = self._seen[grid.name] = _Marks.of(grid, "B")
+        position = marks.at(index)
+        if marks.numbers[position]:
+            return False
+        marks.numbers[position] = 1
+        held = self._lowering.held
+        return not held or grid.key(index) not in held
+
+    def _make(self, ref: Ref) -> _Made:
+        key = ref.grid.key(ref.index)
+        task, hint, needs = self._lowering.make(key, ref.grid, ref.index)
+        return _Made(ref, key, task, hint, needs)
+
+    def _put(self, made: _Made) -> None:
+        self._lowering.tasks[made.key] = made.task
+        self._lowering.hints[made.key] = made.hint
+        if made.ref.grid.name not in self._wanted:
+            self._open[made.key] = None
+        for ref in made.needs:
+            self._use(ref)
+
+    def _use(self, ref: Ref) -> None:
+        """Count one use of a chunk; after the last one it need not be kept any longer."""
+        grid, index = ref
+        if grid.name in self._wanted or isinstance(grid.rule, Held):
+            return
+        counts = self._counts.get(grid.name)
+        if counts is not None:
+            position = counts.at(index)
+            counts.numbers[position] -= 1
+            if counts.numbers[position]:
+                return
+        key = grid.key(index)
+        if key in self._kept:
+            del self._kept[key]
+            self._dropped.append(key)
+        else:
+            self._open.pop(key, None)
+
+    def _count(self) -> None:
+        """Count the uses of chunks that are used more than once, by a walk without tasks."""
+        names = {name for name, uses in self._uses.items() if uses != [True]} - self._wanted
+        if not names:
+            return
+        stack = list(self._targets)
+        while stack:
+            ref = stack.pop()
+            if not self._fresh(ref):
+                continue
+            needs = self._lowering.needs(ref.grid, ref.index)
+            stack.extend(needs)
+            for grid, index in needs:
+                if grid.name in names and not isinstance(grid.rule, Held):
+                    marks = self._counts.get(grid.name)
+                    if marks is None:
+                        marks = self._counts[grid.name] = _Marks.of(grid, "L")
+                    marks.numbers[marks.at(index)] += 1
+
+    def _cut(self, later: int) -> Window:
+        lowering = self._lowering
+        wanted = tuple(key for key in lowering.tasks if key[0] in self._wanted)
+        wanted, self._given = self._given + wanted, ()
+        window = Window(
+            lowering.tasks,
+            lowering.hints,
+            wanted,
+            tuple(self._open),
+            tuple(self._dropped),
+            later,
+            lowering.grids,
+        )
+        self._kept |= self._open
+        self._open.clear()
+        self._dropped.clear()
+        lowering.tasks, lowering.hints = {}, {}
+        return window

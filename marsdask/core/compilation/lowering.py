@@ -1,0 +1,207 @@
+"""From chunk grids to Dask tasks with size hints: only the chunks that are needed, key by key."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
+from dask.task_spec import Alias, GraphNode, List, Task, TaskRef
+
+from marsdask.scheduler.base import Hint
+
+from ..dask.source import AdoptedRule, DaskGraph
+from ..grids.grid import Grid, Held, Ref
+from ..grids.shapes import Blockwise, pick, same
+from ..sizes import Index
+from .fusion import Fusion, Leaf, Template, leaf_ref
+from .memory import Projection, fitting, project_cell, project_template, refuse
+
+Tasks = dict[Any, GraphNode]
+Hints = dict[Any, Hint]
+
+
+def lower(
+    targets: Sequence[Ref],
+    *,
+    held: Collection[Any] = (),
+    held_grids: Collection[str] = (),
+    budget: int | None = None,
+    limit: int | None = None,
+    inline: bool = True,
+    adopt: bool = True,
+) -> tuple[Tasks, Hints, dict[str, Grid]]:
+    """Return the tasks that make ``targets``, their hints, and the grids they belong to by name.
+
+    ``held`` are keys that need no task; grids named in ``held_grids`` have such chunks, so they are
+    not fused away. ``budget`` are the bytes for all tasks together, ``limit`` (default: the budget)
+    those that one may take: what would take more is refused. ``inline`` allows doing cheap work
+    again inside each task that needs it. ``adopt`` brings in the tasks of adopted Dask graphs,
+    whose keys are only referred to without.
+    """
+    limit = budget if limit is None else limit
+    lowering = Lowering(targets, held, held_grids, budget, limit, inline=inline)
+    with collection_paused():
+        lowering.run(targets)
+    if adopt:
+        for graph, keys in lowering.adopted.values():
+            lowering.tasks.update(graph.needed(keys))
+    return lowering.tasks, lowering.hints, lowering.grids
+
+
+@contextmanager
+def collection_paused() -> Iterator[None]:
+    """Let no garbage collection walk the growing graph: a million tasks hold no cycle to find."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
+class Lowering:
+    """Makes the tasks of chunks; whoever owns it says of which and in which order."""
+
+    def __init__(
+        self,
+        targets: Sequence[Ref],
+        held: Collection[Any],
+        held_grids: Collection[str],
+        budget: int | None,
+        limit: int | None,
+        *,
+        inline: bool,
+    ) -> None:
+        grids = {ref.grid.name: ref.grid for ref in targets}
+        fits = None if limit is None else partial(fitting, limit=limit)
+        self.fusion = Fusion(grids.values(), held_grids, inline=inline, budget=budget, fits=fits)
+        self.held = held
+        self.limit = limit
+        self.tasks: Tasks = {}
+        self.hints: Hints = {}
+        self.grids: dict[str, Grid] = {}
+        self.adopted: dict[int, tuple[DaskGraph, list[Any]]] = {}
+        self._projections: dict[tuple[Any, ...], Projection] = {}
+        self._interned: dict[Hint, Hint] = {}
+
+    def run(self, targets: Sequence[Ref]) -> None:
+        """Make every task that the targets need."""
+        # Depth first and in order, so that the tasks' order of creation is an order to run them in.
+        stack = list(reversed(targets))
+        seen = set()
+        while stack:
+            ref = stack.pop()
+            key = ref.grid.key(ref.index)
+            if key in seen or key in self.held or isinstance(ref.grid.rule, Held):
+                continue
+            seen.add(key)
+            if isinstance(ref.grid.rule, AdoptedRule):
+                graph = ref.grid.rule.graph
+                self.adopted.setdefault(id(graph), (graph, []))[1].append(key)
+            else:
+                self.tasks[key], self.hints[key], needs = self.make(key, ref.grid, ref.index)
+                stack.extend(needs if isinstance(ref.grid.rule, Blockwise) else reversed(needs))
+
+    def make(self, key: Any, grid: Grid, index: Index) -> tuple[GraphNode, Hint, list[Ref]]:
+        """Return the task of a chunk, its hint, and the chunks whose tasks it needs, in order."""
+        refs: list[Ref] = []
+        task: GraphNode
+        if isinstance(grid.rule, Blockwise):
+            template = self._template(grid)
+            task = self._blockwise(key, template, index, refs)
+            projection = self._project(template, index)
+        else:
+            self.grids[grid.name] = grid
+            call = grid.rule.cell(index)
+            args = [self._argument(arg, refs) for arg in call.args]
+            kwargs = {name: self._argument(arg, refs) for name, arg in call.kwargs.items()}
+            task = Task(key, call.func, *args, **kwargs)
+            projection = project_cell(grid, index, call, refs)
+        if self.limit is not None and projection.total > self.limit:
+            raise refuse(
+                [Ref(grid, index), *self._within(grid, index), *refs], projection, self.limit
+            )
+        return task, self._interned.setdefault(projection.hint, projection.hint), refs
+
+    def needs(self, grid: Grid, index: Index) -> list[Ref]:
+        """Return the chunks whose tasks a chunk's task needs."""
+        if isinstance(grid.rule, Blockwise):
+            return self._leaf_refs(grid, index)
+        refs: list[Ref] = []
+        call = grid.rule.cell(index)
+        for arg in (*call.args, *call.kwargs.values()):
+            self._argument(arg, refs)
+        return refs
+
+    def _leaf_refs(self, grid: Grid, index: Index) -> list[Ref]:
+        leaves = self._template(grid).leaves
+        return [leaf_ref(leaf, index) for leaf in leaves if leaf.grid is not None]
+
+    def _within(self, grid: Grid, index: Index) -> list[Ref]:
+        """Return the chunks that are made on the way to one."""
+        if not isinstance(grid.rule, Blockwise):
+            return []
+        return [Ref(step, pick(index, axes)) for step, axes in self._template(grid).grids]
+
+    def _template(self, grid: Grid) -> Template:
+        template = self.fusion.template(grid)
+        if grid.name not in self.grids:
+            self.grids.update((absorbed.name, absorbed) for absorbed, _ in template.grids)
+        return template
+
+    def _blockwise(self, key: Any, template: Template, index: Index, refs: list[Ref]) -> GraphNode:
+        leaves = [self._leaf(leaf, index, refs) for leaf in template.leaves]
+        if template.program is not None:
+            return Task(key, template.program, *leaves)
+        (step,) = template.steps
+        args = [leaves[slot] for slot in step.slots]
+        if step.func is same and args and isinstance(args[0], TaskRef) and step.star is None:
+            return Alias(key, args[0])
+        if step.star is not None:
+            args.extend(leaves[step.star])
+        return Task(key, step.func, *args, **step.kwargs)
+
+    def _leaf(self, leaf: Leaf, index: Index, refs: list[Ref]) -> Any:
+        if leaf.grid is None:
+            return leaf.value(index)
+        ref = leaf_ref(leaf, index)
+        refs.append(ref)
+        return TaskRef(ref.grid.key(ref.index))
+
+    def _argument(self, arg: Any, refs: list[Ref]) -> Any:
+        if isinstance(arg, Ref):
+            return self._reference(arg, refs)
+        if type(arg) is list:
+            items = [self._argument(item, refs) for item in arg]
+            return List(items) if any(isinstance(i, TaskRef | GraphNode) for i in items) else items
+        return arg
+
+    def _reference(self, ref: Ref, refs: list[Ref]) -> Any:
+        """Refer to a chunk, or do its work in place when it is cheap."""
+        if not self.fusion.inlined(ref.grid):
+            refs.append(ref)
+            return TaskRef(ref.grid.key(ref.index))
+        task = self._blockwise(None, self._template(ref.grid), ref.index, refs)
+        return task if isinstance(task, Task) else TaskRef(task.target)  # type: ignore[attr-defined]
+
+    def _project(self, template: Template, index: Index) -> Projection:
+        """Project once for each combination of block sizes."""
+        if template.tabled:
+            return project_template(template, index)
+        sizes = (
+            template.grid.name,
+            template.grid.nbytes(index),
+            *(
+                leaf.grid.nbytes(pick(index, leaf.axes))
+                for leaf in template.leaves
+                if leaf.grid is not None
+            ),
+        )
+        found = self._projections.get(sizes)
+        if found is None:
+            found = self._projections[sizes] = project_template(template, index)
+        return found

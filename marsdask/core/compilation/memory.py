@@ -1,0 +1,227 @@
+"""Projected bytes of chunks and tasks, and the check of the budget before anything runs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from marsdask.scheduler.base import Hint, dtype_of
+
+from ..display.notebook import format_bytes
+from ..errors import MemoryBudgetError, ResultsTooLarge
+from ..grids.grid import Call, Grid, Ref
+from ..grids.shapes import Blockwise, cost_of, pick
+from ..ownership import may_be_views
+from ..sizes import Index, known_chunks, numbers, upper
+from .fusion import Template
+from .plan import Plan
+
+#: The share of the budget that a suggested chunk size is to fill: buffers do not shrink with it.
+ROOM = 0.75
+
+
+@dataclass(frozen=True, slots=True)
+class Projection:
+    """What a task is expected to take."""
+
+    inputs: int
+    hint: Hint
+
+    @property
+    def total(self) -> int:
+        """Bytes needed while the task runs with all its inputs in memory."""
+        return self.inputs + (self.hint.peak or 0)
+
+
+def project_cell(grid: Grid, index: Index, call: Call, refs: Sequence[Ref]) -> Projection:
+    """Project a task that runs one kernel; ``refs`` are the chunks it holds while it runs."""
+    inputs = sum(ref.grid.nbytes(ref.index) or 0 for ref in set(refs))
+    arguments = [_argument(arg, call.func) for arg in (*call.args, *call.kwargs.values())]
+    cost = cost_of(call.func)
+    nbytes = grid.nbytes(index)
+    own = 0 if cost.view else _estimate(nbytes, arguments)
+    share = cost.scratch if grid.rule.scratch is None else grid.rule.scratch
+    scratch = max(cost.least, int(share * max(arguments, default=0)) + min(own, cost.buffer))
+    return Projection(inputs, Hint(nbytes, own + scratch))
+
+
+def _argument(arg: Any, func: Callable[..., Any]) -> int:
+    """Return the bytes of a chunk, or those that a kernel works on at once of a list of chunks."""
+    if isinstance(arg, Ref):
+        return arg.grid.nbytes(arg.index) or 0
+    if type(arg) is not list:
+        return 0
+    return (max if cost_of(func).piecewise else sum)([0, *(_argument(a, func) for a in arg)])
+
+
+def _estimate(nbytes: int | None, arguments: Sequence[int]) -> int:
+    """Return the bytes of a result: as many as its inputs have if nothing bounds it."""
+    return sum(arguments) if nbytes is None else nbytes
+
+
+def project_template(template: Template, index: Index) -> Projection:
+    """Project a task that runs a fused program: temporaries live until their last use."""
+    chunks = [
+        None if leaf.grid is None else (leaf.grid, pick(index, leaf.axes))
+        for leaf in template.leaves
+    ]
+    sizes = [0 if chunk is None else chunk[0].nbytes(chunk[1]) or 0 for chunk in chunks]
+    results = [grid.nbytes(pick(index, axes)) for grid, axes in template.grids]
+    # Neighbouring parts of one chunk are several leaves but one input.
+    return _project(template, sizes, results, dict(zip(chunks, sizes, strict=True)))
+
+
+def fitting(template: Template, limit: int) -> bool:
+    """Tell whether each task of a template fits, were all its chunks the largest of their grids."""
+    leaves = [(leaf.grid, leaf.axes) for leaf in template.leaves]
+    sizes = [0 if grid is None else grid.largest or 0 for grid, _ in leaves]
+    results = [grid.largest for grid, _ in template.grids]
+    inputs = dict(zip(leaves, sizes, strict=True))
+    return _project(template, sizes, results, inputs).total <= limit
+
+
+def _project(
+    template: Template,
+    sizes: list[int],
+    results: Sequence[int | None],
+    inputs: Mapping[Any, int],
+) -> Projection:
+    temporaries = _Temporaries(len(sizes))
+    peak = 0
+    for step, nbytes in zip(template.steps, results, strict=True):
+        cost = cost_of(step.func)
+        arguments = [sizes[slot] for slot in step.slots]
+        size = _estimate(nbytes, arguments)
+        base = max(step.slots, key=sizes.__getitem__, default=None) if cost.view else None
+        temporaries.add(0 if cost.view else size, base)
+        scratch = int(cost.scratch * max(arguments, default=0)) + min(size, cost.buffer)
+        scratch = max(cost.least, scratch)
+        peak = max(peak, temporaries.live + scratch)
+        sizes.append(size)
+        for slot in step.dead:
+            temporaries.drop(slot)
+    return Projection(sum(inputs.values()), Hint(results[-1], peak))
+
+
+class _Temporaries:
+    """The bytes that a program's values take; a view keeps what it looks at."""
+
+    def __init__(self, leaves: int) -> None:
+        self.live = 0
+        # Inputs are counted apart: as values of the program they take nothing.
+        self._owners = list(range(leaves))
+        self._bytes = dict.fromkeys(self._owners, 0)
+        self._users = dict.fromkeys(self._owners, 1)
+
+    def add(self, nbytes: int, base: int | None) -> None:
+        """Take the next value, which is a view of the value ``base`` if that is given."""
+        slot = len(self._owners)
+        owner = slot if base is None else self._owners[base]
+        self._owners.append(owner)
+        self._bytes.setdefault(owner, nbytes)
+        self._users[owner] = self._users.get(owner, 0) + 1
+        self.live += nbytes
+
+    def drop(self, slot: int) -> None:
+        """Let go of a value."""
+        owner = self._owners[slot]
+        self._users[owner] -= 1
+        if not self._users[owner]:
+            self.live -= self._bytes[owner]
+
+
+#: What would work where results are too large.
+_INSTEAD = "reduce it, write it with to_zarr() or to_parquet(), or use a smaller dtype"
+
+
+def check_results(grids: Sequence[Grid], plan: Plan) -> None:
+    """Refuse results that cannot be kept, or not be brought together, before anything is run.
+
+    Those that are views, were there before or have no known bound are left out.
+    """
+    kept = sum(_whole(grid) for grid in dict.fromkeys(grids) if not _is_elsewhere(grid))
+    largest = max(grids, key=_whole, default=None)
+    name = "" if largest is None else _written(largest)
+    memory, disk = plan.budget or 0, plan.spill or 0
+    if plan.spill is not None and kept > memory + disk:
+        where = f"memory ({format_bytes(memory)}) and spill directories ({format_bytes(disk)})"
+        instead = f"{_INSTEAD}; options.spill_dirs and options.spill_limit give more room"
+        raise ResultsTooLarge(name, kept, memory + disk, where, instead)
+    if plan.client is not None and kept > plan.client:
+        raise too_large_to_fetch(name, kept, plan.client)
+
+
+def too_large_to_fetch(name: str, nbytes: int, room: int) -> ResultsTooLarge:
+    """Return the refusal of results that do not fit the memory of the process that asks."""
+    instead = f"{_INSTEAD}, or keep it in chunks by execute()"
+    return ResultsTooLarge(name, nbytes, room, "this process's memory", instead)
+
+
+def _is_elsewhere(grid: Grid) -> bool:
+    """Tell whether chunks may be views that take nothing, as what is broadcast does."""
+    if not may_be_views(grid):
+        return False
+    # A user's function may return its block, which is kept then in place of the result.
+    mapped = isinstance(grid.rule, Blockwise) and not cost_of(grid.rule.func).view
+    nbytes = _whole(grid)
+    return not mapped or any(
+        may_be_views(source) or _whole(source) < nbytes for source in grid.rule.inputs
+    )
+
+
+def _whole(grid: Grid) -> int:
+    """Return the bytes of all chunks, 0 if they are only estimated."""
+    if grid.width is None or not known_chunks(grid.chunks) or not _is_sized(grid.meta):
+        return 0
+    return int(grid.width * math.prod(map(sum, map(numbers, grid.chunks))))
+
+
+def _is_sized(meta: Any) -> bool:
+    """Tell whether the dtypes, of all columns of a table, say how large an element is."""
+    dtypes = getattr(meta, "dtypes", None)
+    columns = [dtype_of(meta)] if dtypes is None or not hasattr(dtypes, "__iter__") else dtypes
+    return all(getattr(dtype, "kind", "O") != "O" for dtype in columns)
+
+
+def refuse(chunks: Sequence[Ref], projection: Projection, budget: int) -> MemoryBudgetError:
+    """Return the refusal of a task that cannot fit, which is told before the first one runs.
+
+    ``chunks`` are those that the task reads and makes, its result first. The error names the
+    operation behind the largest one, the user's line, the chunk and a size that would fit.
+    """
+    grid, index = largest = max(chunks, key=_nbytes)
+    needed = projection.total
+    suggestion = _suggestion(largest, needed, budget)
+    return MemoryBudgetError(_written(grid), index, needed, budget, suggestion)
+
+
+def _written(grid: Grid) -> str:
+    """Name the operation behind a grid, and the user's line."""
+    node = grid.node
+    name = node.label if node is not None else grid.rule.label
+    return name if node is None or node.origin is None else f"{name} (written at {node.origin})"
+
+
+def _nbytes(ref: Ref) -> int:
+    return ref.grid.nbytes(ref.index) or 0
+
+
+def _suggestion(largest: Ref, needed: int, budget: int) -> str:
+    """Say a chunk size that would fit, shrinking every axis of the largest chunk alike."""
+    grid, index = largest
+    sizes = [upper(axis[i]) or 1 for axis, i in zip(grid.chunks, index, strict=True)]
+    divisible = sum(size > 1 for size in sizes)
+    if not divisible:
+        return "make the input's chunks smaller or raise options.memory_limit"
+    factor = (ROOM * budget / needed) ** (1 / divisible)
+    fitting = tuple(_rounded(size * factor) for size in sizes)
+    return (
+        f"chunks of {fitting} would fit: pass chunk_size= or rechunk, or raise options.memory_limit"
+    )
+
+
+def _rounded(size: float) -> int:
+    """Return a power of two that is not larger: such cuts meet those of other operations."""
+    return 1 << max(0, int(size).bit_length() - 1)

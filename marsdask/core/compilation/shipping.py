@@ -1,0 +1,102 @@
+"""A compilation on its way to a scheduler that drives it: nodes only, and nothing of a session."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from marsdask.scheduler.base import Done, Stage
+
+from ..config import option_context, options
+from ..dask.source import Adopted
+from ..errors import explain_failure
+from ..graph import Graph, pack, unpack
+from ..node import Node
+from ..sources import Stored
+from .plan import Plan
+from .tiling import Compilation, Infos
+
+
+class Arrived(Compilation):
+    """A compilation where it is driven: under the options of whoever sent it.
+
+    Of their plan, what the machine is like is not known before :meth:`fit`.
+    """
+
+    def __init__(
+        self,
+        roots: Sequence[Node],
+        *,
+        names: tuple[str, ...],
+        plan: Plan,
+        check: bool,
+        settings: Mapping[str, Any],
+    ) -> None:
+        self.settings = settings
+        self.names = names
+        with option_context(settings):
+            super().__init__(roots, plan=plan, check=check)
+
+    def advance(self, infos: Infos) -> Stage | Done:
+        """Go on under the sender's options."""
+        with option_context(self.settings):
+            step = super().advance(infos)
+        if isinstance(step, Done):
+            outputs = [step.outputs[root.name] for root in self.roots]
+            return Done(dict(zip(self.names, outputs, strict=True)), step.keys)
+        return step
+
+    def outline(self) -> dict[str, tuple[str, tuple[str, ...]]]:
+        """Return the nodes that are run, for pages: {name: (label, names of its inputs)}."""
+        return {
+            node.name: (node.label, tuple(child.name for child in node.inputs))
+            for node in self.graph.nodes
+        }
+
+    def owner(self, key: Any) -> str | None:
+        """Return the name of the node that a task's chunk belongs to."""
+        grid = self.grids.get(key[0] if isinstance(key, tuple) else key)
+        return None if grid is None or grid.node is None else grid.node.name
+
+    def explain(self, key: Any, error: BaseException) -> tuple[BaseException, str | None]:
+        """Return the error with a note of what failed, and the name of the node that did."""
+        grid, index = self.locate(key, error)
+        node = None if grid is None or grid.node is None else grid.node.name
+        return explain_failure(error, grid, index), node
+
+
+class Parcel:
+    """Nodes and options, which become an :class:`Arrived` where they are unpickled."""
+
+    def __init__(self, graph: Graph, plan: Plan, *, check: bool) -> None:
+        # Where tokens are not deterministic, names differ from process to process.
+        self._names = tuple(root.name for root in graph.roots)
+        self._graph = graph.map(_resident)
+        self._plan = plan
+        self._check = check
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        settings = options.to_dict()
+        return _arrive, (pack(self._graph.roots), self._names, self._plan, self._check, settings)
+
+
+def _arrive(
+    packed: Any, names: tuple[str, ...], plan: Plan, check: bool, settings: Mapping[str, Any]
+) -> Arrived:
+    return Arrived(unpack(packed), names=names, plan=plan, check=check, settings=settings)
+
+
+def can_be_sent(graph: Graph) -> bool:
+    """Say whether all of a graph can be told without a client's futures."""
+    return not any(isinstance(node, Adopted) for node in graph.nodes)
+
+
+def _resident(node: Node) -> Node:
+    return node.resident() if isinstance(node, Stored) else node
+
+
+def written_at(graph: Graph, name: str | None, error: BaseException) -> None:
+    """Add the user's line to an error from elsewhere, if the node of that name has one."""
+    origin = next((node.origin for node in graph.nodes if node.name == name), None)
+    if origin is not None:
+        error.add_note(f"written at {origin}")

@@ -1,0 +1,250 @@
+"""Drive ``tile()``: a resumable compilation of nodes into stages of tasks, without IO."""
+
+from __future__ import annotations
+
+import contextvars
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+from marsdask.scheduler.base import ChunkInfo, Done, Machine, Stage
+
+from ..errors import MemoryBudgetError
+from ..graph import Graph
+from ..grids.grid import Grid, Look, Ref, current_node
+from ..grids.logical import as_shown
+from ..node import Node
+from ..ownership import owned
+from ..sizes import Chunks, Index, Size, Unknown
+from .batches import Window, Windows
+from .lowering import lower
+from .memory import check_results
+from .passes import run_passes, shown, substitute
+from .plan import Plan, current_plan
+
+Infos = Mapping[Any, ChunkInfo]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where the chunks of a computed root lie."""
+
+    chunks: Chunks
+    keys: Mapping[Index, Any]
+    nbytes: Mapping[Index, int]
+
+
+@dataclass
+class _Paused:
+    """A generator tiling that waits for the infos of its question."""
+
+    tiling: Generator[Any, Any, Any]
+    look: Look
+    context: contextvars.Context
+
+
+class Compilation:
+    """Compile ``roots`` stage by stage: deterministic given the infos it is fed.
+
+    ``results`` holds nodes computed before, by name. What is ``lasting`` shares no memory with the
+    user's own arrays.
+    """
+
+    blind: ClassVar[bool] = False
+    """Whether nothing can be run on the way, so that no tiling may look."""
+
+    def __init__(
+        self,
+        roots: Sequence[Node],
+        *,
+        plan: Plan | None = None,
+        results: Mapping[str, Node] | None = None,
+        check: bool = False,
+        lasting: bool = False,
+    ) -> None:
+        self.roots = tuple(roots)
+        self.plan = plan or Plan()
+        self.grids: dict[str, Grid] = {}
+        self.logical = substitute(Graph(self.roots), results or {})
+        self._check = check
+        self._lasting = lasting
+        self._begun = self._started = False
+
+    def fit(self, machine: Machine) -> None:
+        """Plan for the machine that will run it; to be said before the first :meth:`advance`."""
+        self.plan = self.plan.on(machine)
+
+    def _begin(self, plan: Plan) -> None:
+        self._begun = True
+        self.graph = run_passes(self.logical, plan, check=self._check)
+        self._shown = shown(self.graph, plan)
+        self._tiled: dict[Node, Any] = {}
+        self._paused: dict[Node, _Paused] = {}
+        self._infos: dict[Any, ChunkInfo] = {}
+        self._held_grids: set[str] = set()
+        self._final = False
+        self._windows: Iterator[Window] | None = None
+
+    def advance(self, infos: Infos) -> Stage | Done:
+        """Take what the last stage's keys turned out to be; return the next stage or the end."""
+        if not self._begun:
+            self._begin(self.plan)
+        self._infos.update(infos)
+        if self._windows is not None:
+            return self._next_window()
+        if self._final:
+            return self._done()
+        try:
+            return self._next()
+        except MemoryBudgetError:
+            # Merged blocks may be what is too large: before anything ran, try the user's own.
+            if self._started or not self.plan.coalesce:
+                raise
+            self.plan = replace(self.plan, coalesce=False)
+            self._begin(self.plan)
+            return self._next()
+
+    def _next(self) -> Stage:
+        self._tile_all()
+        if self._paused:
+            refs = [
+                ref
+                for paused in self._paused.values()
+                for grid in (*paused.look.grids, *paused.look.keep)
+                for ref in grid.refs()
+            ]
+        else:
+            self._final = True
+            check_results([self._tiled[root] for root in self.graph.roots], self.plan)
+            if self._lasting:
+                self._tiled.update({root: owned(self._tiled[root]) for root in self.graph.roots})
+            refs = [ref for root in self.graph.roots for ref in self._tiled[root].refs()]
+        stage = self._stage(refs)
+        self._started = True
+        self._held_grids.update(ref.grid.name for ref in refs)
+        return stage
+
+    def _stage(self, refs: Sequence[Ref]) -> Stage:
+        how: dict[str, Any] = {
+            "held": self._infos.keys(),
+            "held_grids": self._held_grids,
+            "budget": self.plan.budget,
+            "limit": self.plan.task_limit,
+            "inline": self.plan.shared_memory,
+        }
+        if self.plan.window is not None:
+            windows = Windows(refs, self.plan.window, **how)
+            if windows.worthwhile:
+                self._windows = iter(windows)
+                return self._next_window()
+        tasks, hints, grids = lower(refs, **how)
+        self.grids.update(grids)
+        keys = tuple(dict.fromkeys(ref.grid.key(ref.index) for ref in refs))
+        return Stage(tasks, keys, hints, samples=bool(self._paused))
+
+    def _next_window(self) -> Stage:
+        assert self._windows is not None
+        window = next(self._windows)
+        if not window.later:
+            self._windows = None
+        self.grids.update(window.grids)
+        return Stage(
+            window.tasks,
+            window.wanted,
+            window.hints,
+            samples=bool(self._paused),
+            later=window.later,
+            kept=window.kept,
+            dropped=window.dropped,
+        )
+
+    def _done(self) -> Done:
+        outputs: dict[str, Layout] = {}
+        keys: dict[Any, None] = {}
+        for root, physical in zip(self.roots, self.graph.roots, strict=True):
+            grid: Grid = self._tiled[physical]
+            layout = {index: grid.key(index) for index in grid.indices()}
+            nbytes = {index: self._infos[key].nbytes for index, key in layout.items()}
+            outputs[root.name] = Layout(self._actual_chunks(grid), layout, nbytes)
+            keys.update(dict.fromkeys(layout.values()))
+        return Done(outputs, tuple(keys))
+
+    def _actual_chunks(self, grid: Grid) -> Chunks:
+        """Replace the sizes that were unknown by those that came out."""
+        return tuple(
+            tuple(
+                self._actual(grid, axis, position) if isinstance(size, Unknown) else size
+                for position, size in enumerate(sizes)
+            )
+            for axis, sizes in enumerate(grid.chunks)
+        )
+
+    def _actual(self, grid: Grid, axis: int, position: int) -> Size:
+        index = tuple(position if a == axis else 0 for a in range(grid.ndim))
+        shape = self._infos[grid.key(index)].shape
+        if shape is not None and axis < len(shape):
+            return shape[axis]
+        return grid.chunks[axis][position]
+
+    def _tile_all(self) -> None:
+        for node in self.graph.nodes:
+            if node in self._tiled:
+                continue
+            paused = self._paused.get(node)
+            if paused is not None:
+                self._resume(node, paused)
+            elif all(child in self._tiled for child in node.inputs):
+                self._start(node)
+
+    def _start(self, node: Node) -> None:
+        context = contextvars.copy_context()
+        context.run(current_node.set, node)
+        context.run(current_plan.set, self.plan)
+        inputs = [self._tiled[child] for child in node.inputs]
+        tiling = context.run(node.tile_blind if self.blind else node.tile, *inputs)
+        if isinstance(tiling, Generator):
+            self._step(node, tiling, None, context)
+        else:
+            self._finish(node, tiling, context)
+
+    def _finish(self, node: Node, tiled: Any, context: contextvars.Context) -> None:
+        if node in self._shown:
+            tiled = context.run(as_shown, node, tiled)
+        # Named as they come: naming the end of a long chain first would walk down all of it.
+        for grid in tiled if isinstance(tiled, tuple) else (tiled,):
+            _ = grid.name
+        self._tiled[node] = tiled
+
+    def _resume(self, node: Node, paused: _Paused) -> None:
+        keys = [ref.grid.key(ref.index) for ref in paused.look.refs()]
+        if all(key in self._infos for key in keys):
+            del self._paused[node]
+            answer = [self._infos[key] for key in keys]
+            self._step(node, paused.tiling, answer, paused.context)
+
+    def _step(
+        self,
+        node: Node,
+        tiling: Generator[Any, Any, Any],
+        answer: Any,
+        context: contextvars.Context,
+    ) -> None:
+        """Run a generator until it ends or asks what is not known yet."""
+        while True:
+            try:
+                asked = context.run(tiling.send, answer)
+            except StopIteration as stop:
+                self._finish(node, stop.value, context)
+                return
+            look = asked if isinstance(asked, Look) else Look((asked,))
+            keys = [ref.grid.key(ref.index) for ref in look.refs()]
+            if not all(key in self._infos for key in keys):
+                self._paused[node] = _Paused(tiling, look, context)
+                return
+            answer = [self._infos[key] for key in keys]
+
+    def locate(self, key: Any, error: BaseException) -> tuple[Grid | None, Any]:
+        """Return the grid and the index behind a failed key."""
+        name = getattr(error, "marsdask_grid", None) or (key[0] if isinstance(key, tuple) else key)
+        index = key[1:] if isinstance(key, tuple) else None
+        return self.grids.get(name), index

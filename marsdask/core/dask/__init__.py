@@ -1,0 +1,1 @@
+"""Dask's protocol: its graphs taken in, our nodes in its graphs."""

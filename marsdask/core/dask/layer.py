@@ -1,0 +1,393 @@
+"""Our nodes in Dask's graphs: one lazy layer, which travels as nodes and expands where it lands."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from dask.highlevelgraph import HighLevelGraph, Layer, MaterializedLayer
+from dask.task_spec import DataNode, GraphNode
+
+from ..compilation.lowering import Hints, Tasks, lower
+from ..compilation.plan import Plan
+from ..compilation.tiling import Compilation
+from ..graph import Graph, Packed, pack, unpack
+from ..grids.grid import Grid, Held
+from ..grids.logical import as_shown
+from ..grids.shapes import Blockwise, same
+from ..node import Node
+from ..registry import class_of
+from ..sizes import Chunks, Index
+from ..sources import Stored
+from .source import Adopted, AdoptedRule, DaskGraph, KeysOf
+
+
+class MarsLayer(Layer):
+    """The tasks of some nodes, expanded at the first look at one of them.
+
+    Its keys are ``(node.name, *index)`` over each root's logical grid, and those of what lies
+    between. Every task is annotated with the bytes that it is expected to take (``mars_mem``).
+    """
+
+    def __init__(
+        self,
+        roots: Sequence[Node],
+        names: Sequence[str] | None = None,
+        annotations: Mapping[str, Any] | None = None,
+    ) -> None:
+        super().__init__(annotations=annotations)
+        self.roots = tuple(roots)
+        # The names of functions without an importable name are fresh in every process.
+        self.names = tuple(root.name for root in roots) if names is None else tuple(names)
+        self.wishes = {
+            name: wish
+            for name, wish in (self.annotations or {}).items()
+            if not isinstance(wish, Peaks)
+        }
+        """What the user annotated."""
+        self.annotations = {**self.wishes, "mars_mem": Peaks(self)}
+
+    def __repr__(self) -> str:
+        state = "expanded" if self.is_materialized() else "lazy"
+        return f"<MarsLayer {', '.join(self.names)}, {state}>"
+
+    @cached_property
+    def _expanded(self) -> tuple[Tasks, Hints]:
+        return static_tasks(self.roots, self.names)
+
+    def root(self, name: str) -> Node:
+        """Return the node behind the keys of ``name``."""
+        return self.roots[self.names.index(name)]
+
+    @property
+    def hints(self) -> Hints:
+        """What each task is expected to take."""
+        return self._expanded[1]
+
+    def is_materialized(self) -> bool:
+        return "_expanded" in self.__dict__
+
+    def get_output_keys(self) -> set[Any]:
+        return {
+            (name, *index)
+            for root, name in zip(self.roots, self.names, strict=True)
+            for index in itertools.product(*(range(len(sizes)) for sizes in root.chunks))
+        }
+
+    def __getitem__(self, key: Any) -> GraphNode:
+        return self._expanded[0][key]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._expanded[0])
+
+    def __len__(self) -> int:
+        return len(self._expanded[0])
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _layer, (pack(self.roots), self.names, self.wishes)
+
+
+class Peaks:
+    """Tells Dask the bytes that a task of a layer takes, as an annotation of its key."""
+
+    def __init__(self, layer: MarsLayer) -> None:
+        self._layer = layer
+
+    def __call__(self, key: Any) -> int | None:
+        hint = self._layer.hints.get(key)
+        return None if hint is None else hint.peak
+
+
+def _layer(packed: Packed, names: Sequence[str], wishes: dict[str, Any]) -> MarsLayer:
+    return MarsLayer(unpack(packed), names, wishes)
+
+
+class _Static(Compilation):
+    """A compilation that runs nothing, so it cannot look at anything either."""
+
+    blind = True
+
+    def tile_roots(self) -> list[Grid]:
+        """Return the grid of each root.
+
+        Raises ``NotImplementedError`` if a tiling has to look at data first.
+        """
+        self._begin(self.plan)
+        self._tile_all()
+        for node in self._paused:
+            raise NotImplementedError(
+                f"{node.label} has to look at data to choose its tasks, which a Dask graph cannot "
+                "wait for: execute() it first, or call compute() of marsdask"
+            )
+        return [self._tiled[root] for root in self.graph.roots]
+
+
+def static_grids(roots: Sequence[Node]) -> list[Grid]:
+    """Return the grids of nodes by their static tiling, cut as users see them."""
+    whole = Graph(roots).map(_self_contained)
+    grids = _Static(whole.roots, plan=Plan(coalesce=False)).tile_roots()
+    return [_logical(root, grid) for root, grid in zip(roots, grids, strict=True)]
+
+
+def check_static(node: Node) -> None:
+    """Raise ``NotImplementedError`` if the node has no Dask graph before it has been executed."""
+    (grid,) = _Static([node], plan=Plan(coalesce=False)).tile_roots()
+    _logical(node, grid)
+
+
+def is_part(node: Node) -> bool:
+    """Tell whether the node only shows parts of results: views of held chunks, nothing else."""
+    try:
+        stack = _Static([node], plan=Plan(coalesce=False)).tile_roots()
+    except NotImplementedError:
+        return False
+    held = False
+    while stack:
+        rule = stack.pop().rule
+        if isinstance(rule, Blockwise) and rule.cheap and rule.sources:
+            stack.extend(rule.sources)
+        elif isinstance(rule, Held):
+            held = True
+        else:
+            return False
+    return held
+
+
+def _self_contained(node: Node) -> Node:
+    return node.embedded() if isinstance(node, Stored) else node
+
+
+def _logical(node: Node, grid: Grid) -> Grid:
+    grid = as_shown(node, grid)
+    if grid.numblocks != tuple(map(len, node.chunks)):
+        raise NotImplementedError(
+            f"{node.label} does not keep its chunks where their sizes are unknown: execute() it"
+        )
+    return grid
+
+
+def static_tasks(roots: Sequence[Node], names: Sequence[str] | None = None) -> tuple[Tasks, Hints]:
+    """Return the tasks behind the keys of ``roots``; adopted keys are only referred to.
+
+    ``names`` are the first parts of the keys, by default the nodes' own.
+    """
+    targets = []
+    grids = static_grids(roots)
+    inner = _below(grids)
+    known_as = names or [root.name for root in roots]
+    for name, grid in zip(known_as, grids, strict=True):
+        named = _named(grid, name, alias=grid.name in inner)
+        inner.add(grid.name)
+        targets.extend(named.refs())
+    tasks, hints, _ = lower(targets, adopt=False)
+    return tasks, hints
+
+
+@dataclass(frozen=True, eq=False)
+class NamedGrid(Grid):
+    """A grid whose keys carry the name of the node that users know."""
+
+    known_as: str = ""
+
+    @property
+    def name(self) -> str:
+        return self.known_as
+
+
+def _named(grid: Grid, name: str, *, alias: bool) -> Grid:
+    rule = grid.rule
+    if alias or isinstance(rule, Held | AdoptedRule):
+        rule = Blockwise(same, (grid,), (tuple(range(grid.ndim)),))
+    return NamedGrid(rule, grid.chunks, grid.meta, grid.itemsize, grid.node, name)
+
+
+def _below(grids: Iterable[Grid]) -> set[str]:
+    """Return the names of what the grids are made from."""
+    names: set[str] = set()
+    stack = [source for grid in grids for source in grid.rule.inputs]
+    while stack:
+        grid = stack.pop()
+        if grid.name not in names:
+            names.add(grid.name)
+            stack.extend(grid.rule.inputs)
+    return names
+
+
+def key_of(node: Node, index: Index) -> Any:
+    """Return the key under which Dask knows a chunk of ``node``."""
+    return node.keys[index] if _speaks_dask(node) else (node.name, *index)  # type: ignore[attr-defined]
+
+
+def _speaks_dask(node: Node) -> bool:
+    return isinstance(node, Adopted) and node.keys == KeysOf(node.name)
+
+
+def nested_keys(node: Node, prefix: Index = ()) -> list[Any]:
+    """Return the keys of a node's chunks in nested lists, one level an axis."""
+    counts = [len(sizes) for sizes in node.chunks]
+    if len(prefix) >= len(counts) - 1:
+        last = range(counts[-1]) if counts else [()]
+        return [key_of(node, (*prefix, i) if counts else ()) for i in last]  # type: ignore[arg-type]
+    return [nested_keys(node, (*prefix, i)) for i in range(counts[len(prefix)])]
+
+
+def graph_of(node: Node) -> HighLevelGraph:
+    """Return the graph that Dask is shown: costs neither tiling nor a look at any chunk."""
+    whole = Graph([node]).map(_as_futures)
+    (root,) = whole.roots
+    layers: dict[str, Any] = {}
+    dependencies: dict[str, set[str]] = {}
+    below: set[str] = set()
+    for item in whole.nodes:
+        if isinstance(item, Adopted):
+            below |= _add_layers(item, layers, dependencies)
+    if not _speaks_dask(root):
+        layers[node.name] = MarsLayer([root], [node.name])
+        dependencies[node.name] = below
+    return HighLevelGraph(layers, dependencies)
+
+
+def _add_layers(
+    node: Adopted, layers: dict[str, Any], dependencies: dict[str, set[str]]
+) -> set[str]:
+    """Add the layers of an adopted graph and return those that make the node's keys."""
+    source = node.graph.layers
+    if isinstance(source, HighLevelGraph):
+        layers.update(source.layers)
+        dependencies.update(source.dependencies)
+        return {node.name} if node.name in source.layers else set(source.layers)
+    # A node's own name is its own layer's.
+    name = node.name if _speaks_dask(node) else f"data-{node.name}"
+    layers[name] = MaterializedLayer(source)
+    dependencies[name] = set()
+    return {name}
+
+
+def _as_futures(node: Node) -> Node:
+    """Let a result on a cluster be referred to where it lies."""
+    return (node.as_futures() if isinstance(node, Stored) else None) or node
+
+
+class MergeLayers:
+    """Puts our layers of one graph into one, so that what they share is done once.
+
+    This is ``__dask_optimize__``: the rest is optimised when the layer expands. Each collection has
+    an instance of its own, since Dask 2026.8 returns the values of collections that share an
+    optimiser out of order where others stand between them.
+    """
+
+    def __call__(self, graph: Any, keys: Any, **_: Any) -> Any:
+        del keys
+        if not isinstance(graph, HighLevelGraph):
+            return graph
+        groups: dict[str, list[str]] = {}
+        for name, layer in graph.layers.items():
+            if isinstance(layer, MarsLayer):
+                groups.setdefault(repr(sorted(layer.wishes.items(), key=str)), []).append(name)
+        merged: dict[str, str] = {}
+        for names in groups.values():
+            if len(names) > 1 and not _feeds_itself(graph, names):
+                merged.update(dict.fromkeys(names, "+".join(names)))
+        return _merged(graph, merged) if merged else graph
+
+
+def _merged(graph: HighLevelGraph, names: Mapping[str, str]) -> HighLevelGraph:
+    layers: dict[str, Any] = {}
+    dependencies: dict[str, set[str]] = {}
+    for name, layer in graph.layers.items():
+        new = names.get(name, name)
+        below = {names.get(source, source) for source in graph.dependencies[name]}
+        dependencies.setdefault(new, set()).update(below - {new})
+        old = layers.get(new)
+        layers[new] = layer if old is None else _joined(old, layer)
+    return HighLevelGraph(layers, dependencies)
+
+
+def _joined(a: Any, b: Any) -> MarsLayer:
+    roots = dict(zip((*a.names, *b.names), (*a.roots, *b.roots), strict=True))
+    return MarsLayer(list(roots.values()), list(roots), a.wishes)
+
+
+def _feeds_itself(graph: HighLevelGraph, names: Sequence[str]) -> bool:
+    """Tell whether one of the layers needs another, through layers of other makers."""
+    stack = [source for name in names for source in graph.dependencies[name]]
+    seen = set()
+    while stack:
+        name = stack.pop()
+        if name in names:
+            return True
+        if name not in seen:
+            seen.add(name)
+            stack.extend(graph.dependencies[name])
+    return False
+
+
+def finalize_several(
+    results: Any, parts: Sequence[tuple[Any, ...]], make: Any, known: Mapping[int, Any]
+) -> Any:
+    """Put the computed chunks of a tuple of collections together, in their places."""
+    values = [finalize(own, *part) for own, part in zip(results, parts, strict=True)]
+    return (make or tuple)(_between(values, known))
+
+
+def rebuild_several(
+    graph: Mapping[Any, Any],
+    parts: Sequence[tuple[Any, ...]],
+    make: Callable[[Any], Any],
+    known: Mapping[int, Any],
+    *,
+    rename: Mapping[str, str] | None = None,
+) -> Any:
+    """Return the tuple of collections over a graph that has their keys."""
+    return make(_between([rebuild(graph, *part, rename=rename) for part in parts], known))
+
+
+def _between(values: list[Any], known: Mapping[int, Any]) -> list[Any]:
+    """Return the values with what is known at its positions among them."""
+    for position in sorted(known):
+        values.insert(position, known[position])
+    return values
+
+
+def finalize(results: Any, kind: Any, meta: Any, ndim: int) -> Any:
+    """Put the computed chunks of a collection together, as Dask asks for after a compute."""
+    blocks: dict[Index, Any] = {}
+    if ndim == 0:
+        blocks[()] = results[0]
+    else:
+        _collect(results, (), ndim, blocks)
+    return kind._assemble(blocks, meta, owned=False)
+
+
+def _collect(results: Any, prefix: Index, ndim: int, blocks: dict[Index, Any]) -> None:
+    for position, item in enumerate(results):
+        index = (*prefix, position)
+        if len(index) == ndim:
+            blocks[index] = item
+        else:
+            _collect(item, index, ndim, blocks)
+
+
+def rebuild(
+    graph: Mapping[Any, Any],
+    name: str,
+    meta: Any,
+    chunks: Chunks,
+    *,
+    rename: Mapping[str, str] | None = None,
+) -> Any:
+    """Return the collection over a graph that has its keys, as Dask asks for after a persist."""
+    if not isinstance(graph, HighLevelGraph):
+        graph = {key: _entry(key, value) for key, value in graph.items()}
+    name = (rename or {}).get(name, name)
+    node = Adopted(name, meta, chunks, DaskGraph(graph), KeysOf(name))
+    return class_of(meta)(node)
+
+
+def _entry(key: Any, value: Any) -> Any:
+    """Tell results from what stands for them, so that no result is taken for a task."""
+    is_graph = isinstance(value, GraphNode) or hasattr(value, "client")
+    return value if is_graph else DataNode(key, value)

@@ -1,0 +1,145 @@
+"""Chunks of somebody else's making: keys of a Dask graph, on a cluster or still to compute."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from dask.task_spec import DataNode, GraphNode
+
+from marsdask.scheduler.base import Scheduler
+from marsdask.scheduler.dask_graph import materialize, to_tasks
+
+from ..given import Given
+from ..grids.grid import Grid, Rule
+from ..node import Node
+from ..sizes import Chunks, Index
+
+
+@dataclass(frozen=True)
+class KeysOf:
+    """The keys of a collection that are its name and the chunk's index."""
+
+    name: str
+
+    def __getitem__(self, index: Index) -> Any:
+        return (self.name, *index)
+
+
+class DaskGraph:
+    """A Dask graph that chunks come from; expanded when the first of them is needed.
+
+    ``source`` is a mapping, or a collection, which is optimised by its own rules first (and whose
+    keys must survive that).
+    """
+
+    def __init__(self, source: Any) -> None:
+        self.source = source
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return DaskGraph, (self.source,)
+
+    @property
+    def layers(self) -> Any:
+        """The graph as it is, for the graphs of others."""
+        return self.source if isinstance(self.source, Mapping) else self.source.__dask_graph__()
+
+    @cached_property
+    def _entries(self) -> dict[Any, Any]:
+        source = self.layers
+        optimize = getattr(self.source, "__dask_optimize__", None)
+        if optimize is not None:
+            source = optimize(source, self.source.__dask_keys__())
+        return materialize(source)
+
+    @cached_property
+    def _tasks(self) -> dict[Any, GraphNode]:
+        return to_tasks(self._entries)
+
+    @cached_property
+    def futures(self) -> dict[Any, Any]:
+        """The results that a cluster holds, by key."""
+        return {
+            key: entry
+            for key, entry in self._entries.items()
+            if hasattr(entry, "client") and getattr(entry, "key", None) == key
+        }
+
+    def needed(self, keys: Iterable[Any]) -> dict[Any, GraphNode]:
+        """Return the tasks behind ``keys``; what a cluster holds needs none."""
+        found: dict[Any, GraphNode] = {}
+        stack = list(keys)
+        while stack:
+            key = stack.pop()
+            task = self._tasks.get(key)
+            if key not in found and task is not None:
+                found[key] = task
+                stack.extend(task.dependencies)
+        return found
+
+    def within_reach(self, scheduler: Scheduler) -> DaskGraph:
+        """Return the graph with the values in place of Futures that ``scheduler`` cannot see."""
+        far: dict[Any, list[Any]] = {}
+        for future in self.futures.values():
+            if future.client is not getattr(scheduler, "client", None):
+                far.setdefault(future.client, []).append(future)
+        if not far:
+            return self
+        entries = dict(self._entries)
+        for client, futures in far.items():
+            values = client.gather(futures)
+            entries.update(
+                (future.key, DataNode(future.key, value))
+                for future, value in zip(futures, values, strict=True)
+            )
+        return DaskGraph(entries)
+
+
+@dataclass(frozen=True, eq=False)
+class AdoptedRule(Rule):
+    """Each chunk is a key of a Dask graph."""
+
+    name: str
+    graph: DaskGraph = field(repr=False)
+    keys: Any = field(repr=False)
+
+    @property
+    def token_name(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True, eq=False)
+class AdoptedGrid(Grid):
+    """A grid whose chunks go by the keys of a Dask graph."""
+
+    rule: AdoptedRule
+
+    @property
+    def name(self) -> str:
+        return f"adopted-{self.rule.name}"
+
+    def key(self, index: Index) -> Any:
+        return self.rule.keys[index]
+
+
+@dataclass(frozen=True, eq=False)
+class Adopted(Given):
+    """An array or frame that a Dask graph makes; its keys stay what they are."""
+
+    graph: DaskGraph = field(repr=False)
+    keys: Any = field(repr=False)
+    """The key of each chunk, by index."""
+    block_chunks: Chunks | None = field(default=None, repr=False)
+    """How the chunks are cut where that is not what users see."""
+
+    def tile(self, *inputs: Any) -> Grid:
+        del inputs
+        rule = AdoptedRule(self.name, self.graph, self.keys)
+        return AdoptedGrid(rule, self.block_chunks or self.chunks, self.meta)
+
+    def within_reach(self, scheduler: Scheduler) -> Node:
+        """Return the same for a scheduler that may not see the cluster behind the graph."""
+        graph = self.graph.within_reach(scheduler)
+        return self if graph is self.graph else self.replaced(graph=graph)

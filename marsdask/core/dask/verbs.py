@@ -1,0 +1,70 @@
+"""Dask's verbs for programs that wrote ``import dask``: ours run on the session, others on Dask."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import dask.base
+from dask.delayed import Delayed
+
+from .. import collection as ours
+from ..collection import Collection, ExecutableTuple
+
+
+def compute(*args: Any, traverse: bool = True, **kwargs: Any) -> tuple[Any, ...]:
+    """Compute collections, also inside of lists and dicts, and return a tuple of the values.
+
+    Differs from dask.compute: where every collection is marsdask's and no option of Dask's is
+    given, the session computes, which may look at data to choose its tasks.
+    """
+    session = kwargs.pop("session", None)
+    collections, repack = dask.base.unpack_collections(*args, traverse=traverse)
+    if not collections:
+        return args
+    if not kwargs and all(isinstance(item, Collection | ExecutableTuple) for item in collections):
+        values = iter(ours.compute(*ours.flatten(collections), session=session))
+        return _repacked(repack, [_taken(item, values) for item in collections])
+    # Dask 2026.8 returns the values in the order of the kinds of collections.
+    kinds: dict[Any, list[int]] = {}
+    for position, item in enumerate(collections):
+        kinds.setdefault(_kind(item), []).append(position)
+    order = [position for positions in kinds.values() for position in positions]
+    computed = dask.base.compute(*(collections[i] for i in order), traverse=False, **kwargs)
+    places = dict(zip(order, computed, strict=True))
+    return _repacked(repack, [places[position] for position in range(len(collections))])
+
+
+def _repacked(repack: Callable[[Sequence[Any]], Any], values: Sequence[Any]) -> tuple[Any, ...]:
+    return tuple(repack(values))
+
+
+def _taken(item: Any, values: Iterator[Any]) -> Any:
+    """Take the value of a collection, or those of a tuple of them, as Dask would give them."""
+    if isinstance(item, Collection):
+        return next(values)
+    own = [next(values) for _ in item]
+    make = getattr(item, "_make", tuple)
+    return make(own)
+
+
+def _kind(item: Any) -> Any:
+    """Return what Dask groups collections by."""
+    is_expression = hasattr(item, "expr") and not isinstance(item, Delayed)
+    return None if is_expression else getattr(item, "__dask_optimize__", None)
+
+
+def persist(*args: Any, traverse: bool = True, **kwargs: Any) -> tuple[Any, ...]:
+    """Compute collections and return their like over the results, which stay in memory."""
+    session = kwargs.pop("session", None)
+    if not kwargs:
+        collections, repack = dask.base.unpack_collections(*args, traverse=traverse)
+        if collections and all(isinstance(item, Collection) for item in collections):
+            kept = [type(item)(item.node) for item in collections]
+            ours.execute(kept, session=session)
+            return _repacked(repack, kept)
+    return dask.base.persist(*args, traverse=traverse, **kwargs)  # type: ignore[no-any-return]
+
+
+optimize = dask.base.optimize
+visualize = dask.base.visualize

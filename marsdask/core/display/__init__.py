@@ -1,0 +1,1 @@
+"""What people see of collections: text, notebooks, progress."""

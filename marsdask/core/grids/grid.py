@@ -1,0 +1,221 @@
+"""The chunk grid: every chunk of one array or frame, told by a rule and expanded one at a time."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterator, Mapping
+from contextvars import ContextVar
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from marsdask.scheduler.base import dtype_of
+
+from ..node import Node, among_fields
+from ..sizes import Chunks, Index, upper
+from ..tokens import token
+
+#: The node being tiled, so that a failing chunk can name its operation.
+current_node: ContextVar[Node | None] = ContextVar("current_node", default=None)
+
+
+class Ref(NamedTuple):
+    """One chunk of a grid."""
+
+    grid: Grid
+    index: Index  # type: ignore[assignment]  # hides tuple.index, which nobody calls on a ref
+
+
+class Call(NamedTuple):
+    """The work behind a chunk: a kernel and its arguments, among them refs and lists of refs."""
+
+    func: Callable[..., Any]
+    args: tuple[Any, ...]
+    kwargs: Mapping[str, Any] = {}
+
+
+@dataclass(frozen=True, eq=False)
+class Rule:
+    """How each chunk of a grid is made; fields are parameters, and part of the grid's name.
+
+    Those that are grids, or tuples of them, are its inputs.
+    """
+
+    def cell(self, index: Index) -> Call:
+        """Return the work behind one chunk."""
+        raise NotImplementedError(f"{type(self).__name__} declares no cell")
+
+    @cached_property
+    def inputs(self) -> tuple[Grid, ...]:
+        """The grids among the fields, in order: cells refer to no others."""
+        return among_fields(self, Grid)
+
+    @property
+    def label(self) -> str:
+        """What keys and messages call it."""
+        return type(self).__name__.lower()
+
+    @property
+    def scratch(self) -> float | None:
+        """Working memory of a task as a multiple of its largest argument.
+
+        ``None`` is what the kernel declares.
+        """
+        return None
+
+    @cached_property
+    def token_name(self) -> str:
+        return token(type(self), *(getattr(self, item.name) for item in fields(self)))
+
+
+@dataclass(frozen=True, eq=False)
+class Grid:
+    """All chunks of one array or frame (or of one step towards it)."""
+
+    rule: Rule
+    chunks: Chunks
+    meta: Any = None
+    itemsize: float | None = None
+    """Bytes of one element (of a row, for frames); from the meta's dtype if not given."""
+    node: Node | None = field(default_factory=current_node.get)
+
+    @cached_property
+    def name(self) -> str:
+        # A name is made of those of the inputs: these first, for the way to the sources may be
+        # longer than Python's stack.
+        stack = _unnamed(self)
+        while stack:
+            if above := _unnamed(stack[-1]):
+                stack += above
+            else:
+                _ = stack.pop().name
+        return f"{self.rule.label}-{token(self.rule, self.chunks)}"
+
+    @property
+    def token_name(self) -> str:
+        return self.name
+
+    @cached_property
+    def numblocks(self) -> tuple[int, ...]:
+        """The number of chunks along each axis."""
+        return tuple(map(len, self.chunks))
+
+    @property
+    def ndim(self) -> int:
+        return len(self.chunks)
+
+    def __len__(self) -> int:
+        return math.prod(self.numblocks)
+
+    def indices(self) -> Iterator[Index]:
+        """Iterate over the chunks' indices, last axis fastest."""
+        return itertools.product(*map(range, self.numblocks))
+
+    def refs(self) -> list[Ref]:
+        """Return a ref to each chunk, last axis fastest."""
+        return [Ref(self, index) for index in self.indices()]
+
+    def key(self, index: Index) -> Any:
+        """Return the key of a chunk in the task graph."""
+        return (self.name, *index)
+
+    def nbytes(self, index: Index) -> int | None:
+        """Project the bytes of one chunk; ``None`` if nothing bounds it."""
+        if self._uniform is not None:
+            return self._uniform
+        width = self.width
+        if width is None:
+            return None
+        count = 1
+        for sizes, position in zip(self.chunks, index, strict=True):
+            size = upper(sizes[position])
+            if size is None:
+                return None
+            count *= size
+        return int(count * width)
+
+    @cached_property
+    def _uniform(self) -> int | None:
+        """The bytes of every chunk, where all are of one known size."""
+        width = self.width
+        count = 1
+        for sizes in self.chunks:
+            bound = upper(sizes[0]) if sizes.count(sizes[0]) == len(sizes) else None
+            if bound is None:
+                return None
+            count *= bound
+        return None if width is None else int(count * width)
+
+    @cached_property
+    def largest(self) -> int | None:
+        """The bytes of the largest chunk; ``None`` if nothing bounds it."""
+        count = 1
+        for sizes in self.chunks:
+            bounds = [upper(size) for size in set(sizes)]
+            if None in bounds:
+                return None
+            count *= max(bounds, default=0)  # type: ignore[operator, type-var]
+        return None if self.width is None else int(count * self.width)
+
+    @cached_property
+    def width(self) -> float | None:
+        """Bytes of one element or row, ``None`` if nobody knows."""
+        if self.itemsize is not None:
+            return self.itemsize
+        return getattr(dtype_of(self.meta), "itemsize", None)
+
+
+def _unnamed(grid: Grid) -> list[Grid]:
+    """Return the inputs whose names are still to be made of those of their own inputs."""
+    return [
+        source
+        for source in grid.rule.inputs
+        if "name" not in vars(source) and type(source).name is Grid.name
+    ]
+
+
+@dataclass(frozen=True, eq=False)
+class Look:
+    """A tiling's question: run these chunks and tell me of them.
+
+    What is looked at is kept until the compilation ends, and so is ``keep``: grids that cost much
+    and will be needed again.
+    """
+
+    grids: tuple[Grid, ...]
+    keep: tuple[Grid, ...] = ()
+
+    def refs(self) -> list[Ref]:
+        """Return every chunk looked at; the answer has one info for each, in this order."""
+        return [ref for grid in self.grids for ref in grid.refs()]
+
+
+@dataclass(frozen=True, eq=False)
+class Held(Rule):
+    """Chunks that a scheduler holds already, under keys of another grid's making."""
+
+    name: str
+    keys: Mapping[Index, Any] = field(repr=False)
+    nbytes: Mapping[Index, int] = field(repr=False)
+
+    @property
+    def token_name(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True, eq=False)
+class HeldGrid(Grid):
+    """A grid whose chunks need no task: a ref to one is the key it is held under."""
+
+    rule: Held
+
+    def key(self, index: Index) -> Any:
+        return self.rule.keys[index]
+
+    def nbytes(self, index: Index) -> int | None:
+        return self.rule.nbytes[index]
+
+    @cached_property
+    def largest(self) -> int | None:
+        return max(self.rule.nbytes.values(), default=0)

@@ -1,0 +1,26 @@
+"""The logical grid of what is made or held otherwise: the chunks that users see."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..node import Node
+from ..registry import class_of
+from ..sizes import Chunks, known_chunks
+from .grid import Grid
+
+
+def as_shown(node: Node, tiled: Any) -> Any:
+    """Return the grid of a node (or several) in the chunks that it shows, if sizes are known."""
+    if isinstance(tiled, tuple):
+        several: Sequence[Any] = node.chunks
+        return tuple(map(in_chunks, tiled, several, node.meta))
+    return in_chunks(tiled, node.chunks, node.meta)
+
+
+def in_chunks(grid: Grid, chunks: Chunks, meta: Any) -> Grid:
+    """Return the grid cut as ``chunks`` says, itself where sizes are not known."""
+    if grid.chunks == chunks or not (known_chunks(grid.chunks) and known_chunks(chunks)):
+        return grid
+    return class_of(meta)._recut(grid, chunks)

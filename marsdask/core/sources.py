@@ -1,0 +1,128 @@
+"""Nodes that stand for data: computed and held by a scheduler, or embedded in the graph."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any
+
+from .compilation.tiling import Layout
+from .dask.source import Adopted, DaskGraph
+from .given import Given
+from .grids.grid import Grid, Held, HeldGrid
+from .grids.shapes import Blockwise, same
+from .node import Node
+from .sizes import Chunks, Index, known
+
+if TYPE_CHECKING:
+    from marsdask.scheduler.base import Scheduler
+
+
+class Result:
+    """The lease of one computed root: dropping the last reference frees its chunks."""
+
+    __slots__ = ("__weakref__", "layout", "scheduler")
+
+    def __init__(self, scheduler: Scheduler, layout: Layout) -> None:
+        self.scheduler = scheduler
+        self.layout = layout
+        weakref.finalize(self, scheduler.release, tuple(layout.keys.values())).atexit = False
+
+
+@dataclass(frozen=True, eq=False)
+class Resident(Given):
+    """A computed node as the scheduler sees it that holds the chunks."""
+
+    layout: Layout = field(repr=False)
+
+    def tile(self, *inputs: Any) -> Grid:
+        del inputs
+        held = Held(self.name, self.layout.keys, self.layout.nbytes)
+        return HeldGrid(held, self.layout.chunks, self.meta)
+
+
+@dataclass(frozen=True, eq=False)
+class Stored(Given):
+    """A computed node whose chunks a session keeps."""
+
+    result: Result = field(repr=False)
+
+    def tile(self, *inputs: Any) -> Grid:
+        return self.resident().tile(*inputs)
+
+    def resident(self) -> Resident:
+        """Return the node as the scheduler sees it."""
+        return Resident(**self._shown(), layout=self.result.layout)
+
+    def embedded(self) -> Embedded:
+        """Return a node that carries the values themselves, usable in any session."""
+        layout = self.result.layout
+        values = self.result.scheduler.gather(list(layout.keys.values()))
+        blocks = dict(zip(layout.keys, map(_readonly, values), strict=True))
+        return Embedded(**self._shown(), block_chunks=layout.chunks, blocks=blocks)
+
+    def as_futures(self) -> Adopted | None:
+        """Return a node that refers to the chunks on their cluster, ``None`` without one."""
+        futures = getattr(self.result.scheduler, "futures", None)
+        if futures is None:
+            return None
+        layout = self.result.layout
+        keys = dict(layout.keys)
+        graph = dict(zip(keys.values(), futures(list(keys.values())), strict=True))
+        shown = self._shown()
+        return Adopted(**shown, graph=DaskGraph(graph), keys=keys, block_chunks=layout.chunks)
+
+    def _shown(self) -> dict[str, Any]:
+        return {item.name: getattr(self, item.name) for item in fields(Given)}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (self.as_futures() or self.embedded()).__reduce__()
+
+
+def _readonly(value: Any) -> Any:
+    """Return an array as a view that cannot be written to, anything else as it is."""
+    if not hasattr(value, "setflags"):
+        return value
+    view = value.view()
+    view.setflags(write=False)
+    return view
+
+
+def store(node: Node, result: Result) -> Stored:
+    """Return the computed form of ``node``."""
+    chunks = tuple(
+        sizes if known(sizes) else held
+        for sizes, held in zip(node.chunks, result.layout.chunks, strict=True)
+    )
+    stored = Stored(node.name, node.meta, chunks, result, given_alignment=node.alignment)
+    object.__setattr__(stored, "origin", node.origin)
+    return stored
+
+
+@dataclass(frozen=True)
+class BlockAt:
+    """Looks up the embedded block of a chunk."""
+
+    name: str
+    blocks: Mapping[Index, Any]
+
+    @property
+    def token_name(self) -> str:
+        return self.name
+
+    def __call__(self, index: Index) -> tuple[Any]:
+        return (self.blocks[index],)
+
+
+@dataclass(frozen=True, eq=False)
+class Embedded(Given):
+    """Blocks in memory that travel inside the graph."""
+
+    block_chunks: Chunks = field(repr=False)
+    blocks: Mapping[Index, Any] = field(repr=False)
+
+    def tile(self, *inputs: Any) -> Grid:
+        del inputs
+        varying = BlockAt(self.name, self.blocks)
+        return Grid(Blockwise(same, varying=varying, cheap=True), self.block_chunks, self.meta)

@@ -1,0 +1,107 @@
+"""Frames as Arrow: batch by batch, the next one made when it is asked for."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from marsdask.core.collection import wrap
+from marsdask.core.grids.grid import Grid
+from marsdask.core.grids.shapes import blockwise
+from marsdask.core.node import Node
+from marsdask.core.sizes import Chunks
+
+from .batches import batches
+from .frame_node import FrameNode
+
+
+@dataclass(frozen=True, eq=False)
+class Outlines(FrameNode):
+    """One row for each chunk: its Arrow schema, and its labels if these are a range."""
+
+    pins_grid = True
+
+    a: Node
+
+    @property
+    def meta(self) -> Any:
+        return pd.DataFrame({"schema": [], "labels": []}, dtype=object)
+
+    @property
+    def chunks(self) -> Chunks:
+        return ((1,) * len(self.a.chunks[0]),)
+
+    def tile(self, a: Grid) -> Grid:
+        ones = (1,) * len(a)
+        return blockwise(outline, [(a, (0,))], chunks=(ones,), meta=self.meta, itemsize=1024.0)
+
+
+def outline(block: Any) -> Any:
+    """Return a chunk's Arrow schema, and its labels if these are a range."""
+    import pyarrow as pa
+
+    schema = pa.Schema.from_pandas(block, preserve_index=True).serialize().to_pybytes()
+    labels = block.index if isinstance(block.index, pd.RangeIndex) else None
+    return pd.DataFrame({"schema": [schema], "labels": [labels]}, dtype=object)
+
+
+def stream(self: Any, requested_schema: Any = None) -> Any:
+    """Compute, and return a stream of Arrow's record batches: one a chunk, made when it is read.
+
+    Labels are stored as by pyarrow.Table.from_pandas: ``pyarrow.table(df).to_pandas()`` has them.
+    """
+    import pyarrow as pa
+
+    held = self.persist()
+    outlines = wrap(Outlines(held.node)).compute()
+    schemas = [pa.ipc.read_schema(pa.py_buffer(one)) for one in outlines["schema"]]
+    # Of objects only values tell the types, and a chunk may have none.
+    schema = pa.unify_schemas(schemas, promote_options="permissive")
+    labels = _range(list(outlines["labels"]))
+    if labels is not None:
+        schema = _with_range(schema, labels)
+    made = (_batch(block, schema, labels is None) for block in batches(held))
+    return pa.RecordBatchReader.from_batches(schema, made).__arrow_c_stream__(requested_schema)
+
+
+def _range(labels: list[Any]) -> pd.RangeIndex | None:
+    """Return the labels of all rows if they are one range."""
+    if any(one is None for one in labels):
+        return None
+    joined = labels[0].append(labels[1:])
+    return joined if isinstance(joined, pd.RangeIndex) else None
+
+
+def _with_range(schema: Any, labels: pd.RangeIndex) -> Any:
+    """Return a schema without the column of labels, which are said to be a range."""
+    known = schema.pandas_metadata
+    (column,) = known["index_columns"]
+    bounds = {"start": labels.start, "stop": labels.stop, "step": labels.step}
+    known["index_columns"] = [{"kind": "range", "name": labels.name, **bounds}]
+    known["columns"] = [one for one in known["columns"] if one["field_name"] != column]
+    schema = schema.remove(schema.get_field_index(column))
+    return schema.with_metadata({**schema.metadata, b"pandas": json.dumps(known).encode()})
+
+
+def _batch(block: Any, schema: Any, labels: bool) -> Any:
+    import pyarrow as pa
+
+    made = pa.RecordBatch.from_pandas(block, preserve_index=labels)
+    pairs = zip(made.columns, schema.types, strict=True)
+    arrays = [one if one.type == kind else one.cast(kind) for one, kind in pairs]
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+def values_stream(self: Any, requested_schema: Any = None) -> Any:
+    """Compute, and return the values as a stream of Arrow. See pandas.Series."""
+    return self.compute().__arrow_c_stream__(requested_schema)
+
+
+def interchange(self: Any, nan_as_null: bool = False, allow_copy: bool = True) -> Any:
+    """Compute, and return the frame in the dataframe interchange protocol, as Arrow has it."""
+    import pyarrow as pa
+
+    return pa.table(self).__dataframe__(nan_as_null, allow_copy)

@@ -1,0 +1,66 @@
+"""Values batch by batch: what Python's iteration sees of lazy rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pandas as pd
+
+from marsdask.core.sources import Stored
+
+from .elementwise import column_at, flagged, rowwise
+
+
+def batches(rows: Any) -> Iterator[Any]:
+    """Compute, and yield one run of rows after the other as pandas objects.
+
+    Each is fetched when its turn comes: the results stay with the scheduler, which may spill them.
+    """
+    held = rows.persist()
+    stored = held.node
+    assert isinstance(stored, Stored)
+    for key in stored.result.layout.keys.values():
+        (block,) = stored.result.scheduler.gather([key])
+        yield block
+
+
+def values(rows: Any) -> Iterator[Any]:
+    """Iterate over the values, as Python objects where pandas gives these."""
+    for block in batches(rows):
+        yield from block
+
+
+def labelled_values(series: Any) -> Iterator[tuple[Any, Any]]:
+    """Iterate over pairs of label and value. See pandas.Series.items."""
+    for block in batches(series):
+        yield from block.items()
+
+
+def columns(frame: Any) -> Iterator[tuple[Any, Any]]:
+    """Iterate over pairs of label and lazy column. See pandas.DataFrame.items."""
+    labels = frame.columns
+    for position, label in enumerate(labels):
+        by_label = labels.is_unique  # then other columns need not be read
+        column = frame[label] if by_label else rowwise(column_at, frame, position=position)
+        yield label, column
+
+
+def labelled_rows(frame: Any) -> Iterator[tuple[Any, pd.Series]]:
+    """Iterate over pairs of label and row. See pandas.DataFrame.iterrows."""
+    for block in batches(frame):
+        yield from block.iterrows()
+
+
+def tuples(
+    frame: Any, index: bool = True, name: str | None = "Pandas"
+) -> Iterator[tuple[Any, ...]]:
+    """Iterate over the rows as namedtuples. See pandas.DataFrame.itertuples."""
+    for block in batches(frame):
+        yield from block.itertuples(index=index, name=name)
+
+
+def holds_label(index: Any, label: Any) -> bool:
+    """Compute whether an index has a label."""
+    hash(label)  # refuses here and now, as pandas does
+    return bool(rowwise(flagged, index, label=label).any().compute())

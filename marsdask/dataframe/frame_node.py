@@ -1,0 +1,235 @@
+"""What every frame family needs: frames as nodes, grids of rows, operands brought together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import numpy as np
+import pandas as pd
+
+from marsdask.core.collection import Collection
+from marsdask.core.grids.grid import Grid
+from marsdask.core.grids.shapes import Blockwise, map_blocks, same
+from marsdask.core.node import Node
+from marsdask.core.sizes import Chunks, Index, Sizes, borders
+from marsdask.core.tokens import foreign, register_token, token
+
+#: Labels of columns of which something is needed; ``None`` is all of them.
+Columns: TypeAlias = frozenset[Any] | None
+
+#: What a string or an object is taken to weigh before anybody has looked.
+TEXT_BYTES = 32
+
+
+def row_bytes(meta: Any) -> float:
+    """Estimate the bytes of one row of a frame, a series or an index."""
+    if isinstance(meta, pd.DataFrame):
+        return _index_bytes(meta.index) + sum(map(_dtype_bytes, meta.dtypes))
+    if isinstance(meta, pd.Series):
+        return _index_bytes(meta.index) + _dtype_bytes(meta.dtype)
+    if isinstance(meta, pd.MultiIndex):
+        return float(sum(map(_dtype_bytes, meta.dtypes)))
+    return _dtype_bytes(meta.dtype)
+
+
+def dtypes_of(meta: Any) -> list[Any]:
+    """Return the type of each column, or of the only one."""
+    return list(meta.dtypes) if isinstance(meta, pd.DataFrame) else [meta.dtype]
+
+
+def _index_bytes(index: pd.Index) -> float:
+    return 0.0 if isinstance(index, pd.RangeIndex) else row_bytes(index)
+
+
+def _dtype_bytes(dtype: Any) -> float:
+    if isinstance(dtype, pd.StringDtype) or getattr(dtype, "kind", None) == "O":
+        return TEXT_BYTES
+    return float(getattr(dtype, "itemsize", TEXT_BYTES))
+
+
+@dataclass(frozen=True, eq=False)
+class FrameNode(Node):
+    """An operation whose chunks are runs of rows; the only axis of its grid is the rows."""
+
+    @property
+    def itemsize(self) -> float:
+        """Bytes of one row."""
+        return row_bytes(self.meta)
+
+    def requires(self, wanted: Columns) -> tuple[Columns, ...]:
+        """Say for each input which of its columns the ``wanted`` ones of the result need."""
+        del wanted
+        return (None,) * len(self.inputs)
+
+    def grid(self, rule: Any, sizes: Sizes) -> Grid:
+        """Return this node's grid."""
+        return Grid(rule, (sizes,), self.meta, row_bytes(self.meta))
+
+    def mapped(
+        self,
+        func: Callable[..., Any],
+        *grids: Grid,
+        chunks: Chunks | None = None,
+        kwargs: Mapping[str, Any] | None = None,
+        cheap: bool = False,
+    ) -> Grid:
+        """Map a kernel over chunks that hold the same rows."""
+        return map_blocks(
+            func,
+            *grids,
+            chunks=chunks,
+            meta=self.meta,
+            itemsize=row_bytes(self.meta),
+            kwargs=kwargs,
+            cheap=cheap,
+        )
+
+
+@dataclass(frozen=True)
+class RowsAt:
+    """Gives each chunk its rows of an object in memory, without copying."""
+
+    name: str
+    data: Any = field(repr=False)
+    sizes: Sizes = field(repr=False)
+    lends: bool = False
+    """Whether the memory is the user's: what lasts is copied."""
+
+    @property
+    def token_name(self) -> str:
+        return f"{self.name}:{self.sizes}"
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        return borders(self.sizes)
+
+    def __call__(self, index: Index) -> tuple[Any]:
+        (i,) = index
+        rows = slice(self._starts[i], self._starts[i + 1])
+        return (self.data[rows] if isinstance(self.data, pd.Index) else self.data.iloc[rows],)
+
+
+def axis_number(meta: Any, axis: Any) -> int:
+    """Return the number of an axis that pandas knows by number or by name."""
+    number = {0: 0, "index": 0, "rows": 0, 1: 1, "columns": 1}.get(axis)
+    if number is None or number >= meta.ndim:
+        raise ValueError(f"No axis named {axis} for object type {type(meta).__name__}")
+    return number
+
+
+@dataclass(frozen=True, eq=False)
+class FromPandas(FrameNode):
+    """A pandas object in memory that nobody changes, its chunks views of it."""
+
+    data: Any = field(repr=False)
+    sizes: Sizes
+    content: str = field(default="", repr=False, kw_only=True)
+    """What the name says of the object, if not all its values."""
+    lent: bool = field(default=False, repr=False, kw_only=True)
+    """Whether the memory is the user's, who has promised to leave it alone."""
+
+    @property
+    def _content(self) -> str:
+        return self.content or token(self.data)
+
+    @property
+    def name(self) -> str:
+        return f"{self.label}-{token(type(self), self._content, *self._form)}"
+
+    @property
+    def _form(self) -> tuple[Any, ...]:
+        return (self.sizes,)
+
+    @property
+    def label(self) -> str:
+        return "from_pandas"
+
+    @property
+    def meta(self) -> Any:
+        return self.data[:0] if isinstance(self.data, pd.Index) else self.data.iloc[:0]
+
+    @property
+    def alignment(self) -> str:
+        """Rows labelled from 0 are equal where they are equally many."""
+        index = getattr(self.data, "index", None)
+        default = isinstance(index, pd.RangeIndex) and index.start == 0 and index.step == 1
+        return f"range:{len(self.data)}" if default else self.name
+
+    @property
+    def chunks(self) -> Chunks:
+        return (self.sizes,)
+
+    def tile(self, *inputs: Any) -> Grid:
+        del inputs
+        varying = RowsAt(self.name, self.data, self.sizes, self.lent)
+        rule = Blockwise(same, varying=varying, cheap=True)
+        return self.grid(rule, self.sizes)
+
+    def regrid(self, new: Mapping[Sizes, Sizes]) -> Node:
+        return self.replaced(sizes=new.get(self.sizes, self.sizes), content=self._content)
+
+
+@dataclass(frozen=True, eq=False)
+class Beside(FromPandas):
+    """Values in memory that lie beside some rows, whatever these are labelled."""
+
+    rows: str
+    """The alignment of the rows."""
+
+    @property
+    def _form(self) -> tuple[Any, ...]:
+        return (self.sizes, self.rows)
+
+    @property
+    def alignment(self) -> str:
+        return self.rows
+
+
+def is_row(node: Node) -> bool:
+    """Tell whether a node is a scalar or one value a column, which every chunk needs whole."""
+    return (
+        not node.chunks or bool(getattr(node, "is_row", False)) or isinstance(node.meta, np.ndarray)
+    )
+
+
+def as_node(obj: Any) -> Node:
+    """Return the node of a frame, a series or an index of ours."""
+    if isinstance(obj, Collection):
+        return obj.node
+    if isinstance(obj, Node):
+        return obj
+    raise TypeError(f"expected a marsdask frame or series, not {type(obj).__name__}")
+
+
+def _write_extension_dtype(dtype: Any) -> str:
+    return f"{type(dtype).__name__}:{dtype!r}"
+
+
+def _write_table(obj: Any) -> str:
+    """Name a pandas object; its columns of objects once more, as arrays (see core.tokens)."""
+    return ":".join([foreign(obj), *map(foreign, _objects(obj))])
+
+
+def _objects(obj: Any) -> Iterator[Any]:
+    """Yield the arrays of objects that a pandas object holds, its labels' included."""
+    if isinstance(obj, pd.MultiIndex):
+        for level in obj.levels:
+            yield from _objects(level)
+        return
+    for _, column in obj.items() if isinstance(obj, pd.DataFrame) else [(None, obj)]:
+        if column.dtype in ("object", "string[python]"):
+            yield np.asarray(column, object)
+        elif isinstance(column.dtype, pd.CategoricalDtype):
+            yield from _objects(column.dtype.categories)
+    for name in ("index", "columns"):
+        if (labels := getattr(obj, name, None)) is not None:
+            yield from _objects(labels)
+
+
+for _table in (pd.DataFrame, pd.Series, pd.Index, pd.MultiIndex, pd.CategoricalIndex):
+    register_token(_table, _write_table)
+for _kind in (pd.StringDtype, pd.DatetimeTZDtype, pd.ArrowDtype, pd.PeriodDtype):
+    register_token(_kind, _write_extension_dtype)

@@ -1,0 +1,1 @@
+"""Frames read from files and Dask, and written to them."""

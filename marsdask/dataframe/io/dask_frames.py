@@ -1,0 +1,68 @@
+"""Frames from Dask's and delayed values, and to them: keys stay, nothing is copied."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+from dask.delayed import Delayed
+
+from marsdask.core.collection import Collection, wrap
+from marsdask.core.dask.layer import check_static, graph_of, key_of
+from marsdask.core.dask.source import Adopted, DaskGraph, KeysOf
+from marsdask.core.sizes import unknown_sizes
+
+
+def from_dask(frame: Any) -> Any:
+    """Return a frame, series or index over the partitions of a dask.dataframe.
+
+    Dask optimises it first, by what it knows at this moment.
+    """
+    if isinstance(frame, Collection):
+        return frame
+    if isinstance(frame, Delayed) or not isinstance(
+        getattr(frame, "_meta", None), pd.DataFrame | pd.Series | pd.Index
+    ):
+        raise TypeError(
+            f"from_dask() takes a dask.dataframe, not {type(frame).__name__}; for delayed values "
+            "there is from_delayed(), for arrays marsdask.tensor.from_dask()"
+        )
+    frame = frame.optimize()
+    keys = frame.__dask_keys__()
+    name = keys[0][0]
+    assert keys == [(name, position) for position in range(len(keys))]
+    return _adopt(name, frame._meta, frame.__dask_graph__(), len(keys), KeysOf(name))
+
+
+def from_delayed(parts: Sequence[Any], meta: Any) -> Any:
+    """Return a frame whose partitions dask.delayed values make; ``meta`` has its columns."""
+    graph = {key: task for part in parts for key, task in dict(part.__dask_graph__()).items()}
+    keys = {(position,): part.key for position, part in enumerate(parts)}
+    return _adopt(f"delayed-{parts[0].key}", meta, graph, len(parts), keys)
+
+
+def _adopt(name: str, meta: Any, graph: Any, count: int, keys: Any) -> Any:
+    empty = meta[:0] if isinstance(meta, pd.Index) else meta.iloc[:0]
+    sizes = unknown_sizes(name, [None] * count)
+    return wrap(Adopted(name, empty, (sizes,), DaskGraph(graph), keys))
+
+
+def to_dask(frame: Collection) -> Any:
+    """Return a dask.dataframe over the frame's own keys, of unknown divisions."""
+    import dask.dataframe as dd  # heavy: for programs that mix only
+
+    node = frame.node
+    check_static(node)
+    keys = [key_of(node, (position,)) for position in range(len(node.chunks[0]))]
+    return dd.from_graph(graph_of(node), node.meta, (None,) * (len(keys) + 1), keys, node.label)
+
+
+def to_delayed(frame: Collection) -> list[Delayed]:
+    """Return a dask.delayed value for each partition."""
+    node = frame.node
+    check_static(node)
+    graph = graph_of(node)
+    layer = node.name if node.name in graph.layers else None
+    count = len(node.chunks[0])
+    return [Delayed(key_of(node, (position,)), graph, layer=layer) for position in range(count)]

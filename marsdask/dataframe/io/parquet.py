@@ -1,0 +1,430 @@
+"""Parquet: row groups as chunks, read lazily, only the columns and groups that are needed."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from marsdask.core.collection import wrap
+from marsdask.core.grids.grid import Grid
+from marsdask.core.grids.shapes import Blockwise
+from marsdask.core.node import Node
+from marsdask.core.sizes import Chunks, Index, Sizes, numbers, unknown_sizes
+from marsdask.core.tokens import token
+
+from ..frame_node import FrameNode
+from ..ordered.row_numbers import reset_index
+from .files import (
+    LOCAL,
+    Files,
+    Storage,
+    expanded,
+    folder_of,
+    is_remote,
+    looked_at,
+    make_folder,
+    opened,
+)
+from .hive import NO_KEYS, Keys, keys_of
+
+#: Row groups of a file are read together up to this many bytes.
+CHUNK_BYTES = 64 * 2**20
+
+#: A condition on a column: label, operator, value.
+Condition = tuple[str, str, Any]
+
+
+class Group(NamedTuple):
+    """One row group of one file."""
+
+    file: int
+    group: int
+    first: int
+    """The number of its first row among all files' rows."""
+    rows: int
+
+
+@dataclass(frozen=True)
+class PiecesAt:
+    """Gives each chunk the row groups it is made of."""
+
+    groups: tuple[Group, ...] = field(repr=False)
+    sizes: Sizes
+
+    @cached_property
+    def _runs(self) -> list[tuple[Group, ...]]:
+        runs = []
+        rest = iter(self.groups)
+        for size in numbers(self.sizes):
+            run: list[Group] = []
+            while sum(group.rows for group in run) < size:
+                run.append(next(rest))
+            runs.append(tuple(run))
+        return runs
+
+    def __call__(self, index: Index) -> tuple[tuple[Group, ...]]:
+        return (self._runs[index[0]],)
+
+
+@dataclass(frozen=True, eq=False)
+class ReadParquet(FrameNode):
+    """The rows of some row groups of parquet files."""
+
+    files: Files
+    columns: tuple[str, ...]
+    groups: tuple[Group, ...] = field(repr=False)
+    sizes: Sizes
+    filters: tuple[tuple[Condition, ...], ...] = ()
+    """Rows to keep: any of these, each all of its conditions."""
+    keys: Keys = NO_KEYS
+    gaps: tuple[str, ...] = ()
+    """Columns of numbers or truth values some of which are missing in some file."""
+
+    @property
+    def meta(self) -> Any:
+        frame = empty_frame(self.files, self.keys)[list(self.columns)]
+        return frame.astype(
+            {one: with_gaps(frame.dtypes[one]) for one in self.gaps if one in frame}
+        )
+
+    @property
+    def alignment(self) -> str:
+        """The rows are the same whichever columns are read."""
+        return f"parquet:{token(self.files, self.filters)}"
+
+    @property
+    def chunks(self) -> Chunks:
+        if self.filters:
+            name = f"{self.alignment}:{token(self.sizes)}"
+            return (unknown_sizes(name, numbers(self.sizes)),)
+        return (self.sizes,)
+
+    def tile(self, *inputs: Any) -> Grid:
+        del inputs
+        kwargs = {
+            "files": self.files,
+            "columns": self.columns,
+            "filters": self.filters,
+            "keys": self.keys,
+            "like": self.meta,
+            # Which of them rows to keep leave a gap in, only reading tells.
+            "gaps": () if self.filters else tuple(x for x in self.gaps if x in self.columns),
+        }
+        rule = Blockwise(read_groups, kwargs=kwargs, varying=PiecesAt(self.groups, self.sizes))
+        return self.grid(rule, self.chunks[0])
+
+    def regrid(self, new: Mapping[Sizes, Sizes]) -> Node | None:
+        return self.replaced(sizes=new[self.sizes]) if self.sizes in new else None
+
+    def narrowed(self, wanted: frozenset[Any]) -> Node:
+        """Return a source of those columns only."""
+        # Without any column a table would not know how many rows it has.
+        columns = tuple(one for one in self.columns if one in wanted) or self.columns[:1]
+        return self if columns == self.columns else self.replaced(columns=columns)
+
+    def skipping(self, conditions: Sequence[Condition]) -> Node:
+        """Return a source without the row groups in which no row meets all conditions."""
+        kept = tuple(group for group in self.groups if not self._excluded(group, conditions))
+        if len(kept) == len(self.groups):
+            return self
+        at = PiecesAt(self.groups, self.sizes)
+        runs = [[one for one in at((i,))[0] if one in set(kept)] for i in range(len(self.sizes))]
+        sizes = tuple(sum(one.rows for one in run) for run in runs)
+        return self.replaced(groups=kept, sizes=tuple(filter(None, sizes)) or (0,))
+
+    def _excluded(self, group: Group, conditions: Sequence[Condition]) -> bool:
+        file = footer(self.files, group.file)
+        names = file.schema.to_arrow_schema().names
+        for label, operator, value in conditions:
+            if label in self.keys.labels:
+                only = self.keys.value(label, group.file)
+                bounds = None if only is None else (only, only)
+            elif label in names and file.num_columns == len(names):
+                found = file.row_group(group.group).column(names.index(label)).statistics
+                bounds = (found.min, found.max) if found is not None and found.has_min_max else None
+            else:
+                continue
+            if bounds is not None and _excludes(*bounds, operator, value):
+                return True
+        return False
+
+
+def _excludes(least: Any, largest: Any, operator: str, value: Any) -> bool:
+    """Tell whether no value between the least and the largest meets a condition."""
+    try:
+        excluded: bool = {
+            "==": least > value or largest < value,
+            "<": least >= value,
+            "<=": least > value,
+            ">": largest <= value,
+            ">=": largest < value,
+        }.get(operator, False)
+    except TypeError:
+        return False
+    return excluded
+
+
+def footer(files: Files, number: int) -> Any:
+    """Return the metadata of a file."""
+    return _footer(files.paths[number], files.stamps[number], files.storage)
+
+
+@lru_cache(maxsize=1024)
+def _footer(path: str, stamp: Any, storage: Storage) -> Any:
+    del stamp
+    with _parquet_file(path, storage) as file:
+        return file.metadata
+
+
+def _parquet_file(
+    path: str, storage: Storage, metadata: Any = None, codes: Sequence[str] = ()
+) -> Any:
+    import pyarrow.parquet as pq
+
+    options = {"metadata": metadata, "read_dictionary": codes}
+    if is_remote(path):
+        return pq.ParquetFile(opened(path, storage), pre_buffer=True, **options)
+    return pq.ParquetFile(path, memory_map=True, **options)
+
+
+#: Text that takes fewer bytes a value than this in a file is there as codes, not spelled out.
+CODE_BYTES = 8
+
+
+def coded(metadata: Any, groups: Sequence[int], labels: Container[str]) -> list[str]:
+    """List columns of text that a file has as codes of few distinct values.
+
+    They are read as codes and spelled out then: faster than to spell out one value at a time.
+    """
+    import pyarrow as pa
+
+    kinds = {pa.string(), pa.large_string()}
+    found = {field.name: field.type in kinds for field in metadata.schema.to_arrow_schema()}
+    for group in map(metadata.row_group, groups):
+        for column in map(group.column, range(group.num_columns)):
+            spelled = column.total_uncompressed_size > CODE_BYTES * column.num_values
+            if spelled or not column.has_dictionary_page:
+                found[column.path_in_schema] = False
+    return [name for name, is_coded in found.items() if is_coded and name in labels]
+
+
+def empty_frame(files: Files, keys: Keys) -> Any:
+    """Return a frame of all columns and no rows."""
+    table = footer(files, 0).schema.to_arrow_schema().empty_table()
+    return keys.added_to(table, 0, keys.labels).to_pandas()
+
+
+def read_groups(
+    groups: tuple[Group, ...],
+    files: Files,
+    columns: tuple[str, ...],
+    filters: tuple[tuple[Condition, ...], ...],
+    keys: Keys,
+    like: Any,
+    gaps: tuple[str, ...],
+) -> Any:
+    """Read row groups; columns with ``gaps`` anywhere have the same type everywhere."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    if not groups:
+        return like
+    wanted = {*columns, *(label for one in filters for label, _, _ in one)}
+    tables = []
+    for number, run in itertools.groupby(groups, key=lambda group: group.file):
+        data, chosen = footer(files, number), [group.group for group in run]
+        codes = coded(data, chosen, wanted)
+        with _parquet_file(files.paths[number], files.storage, data, codes) as file:
+            table = file.read_row_groups(
+                chosen,
+                columns=sorted(wanted.difference(keys.labels)),
+                use_threads=False,
+                use_pandas_metadata=True,
+            )
+        for label in codes:
+            text = table.column(label).cast(pa.large_string())
+            table = table.set_column(table.schema.get_field_index(label), label, text)
+        tables.append(keys.added_to(table, number, wanted))
+    table = pa.concat_tables(tables, promote_options="default")
+    if filters:
+        table = table.filter(pq.filters_to_expression([list(one) for one in filters]))
+    frame = table.to_pandas(use_threads=False)[list(columns)]
+    if isinstance(frame.index, pd.RangeIndex):
+        frame.index = _row_numbers(groups) if not filters else pd.RangeIndex(len(frame))
+    return frame.astype({one: like.dtypes[one] for one in gaps}) if gaps else frame
+
+
+def with_gaps(dtype: Any) -> Any:
+    """Return the type of a column of numbers or truth values where some are missing."""
+    return np.dtype(object) if dtype.kind == "b" else np.dtype(float)
+
+
+def _with_gaps(files: Files, groups: Sequence[Group], frame: Any) -> tuple[str, ...]:
+    """List columns in which something is missing that their type has no missing value for."""
+    open_ = [
+        label
+        for label, dtype in frame.dtypes.items()
+        if isinstance(dtype, np.dtype) and dtype.kind in "iub"
+    ]
+    found: dict[str, None] = {}
+    for number, run in itertools.groupby(groups, key=lambda group: group.file):
+        data = footer(files, number)
+        names = data.schema.to_arrow_schema().names if open_ else []
+        for group in run if data.num_columns == len(names) else ():
+            for label in [one for one in open_ if one in names and one not in found]:
+                statistics = data.row_group(group.group).column(names.index(label)).statistics
+                if statistics is None or not statistics.has_null_count or statistics.null_count:
+                    found[label] = None
+    return tuple(found)
+
+
+def _row_numbers(groups: Sequence[Group]) -> Any:
+    first, last = groups[0], groups[-1]
+    stop = last.first + last.rows
+    if stop - first.first == sum(group.rows for group in groups):
+        return pd.RangeIndex(first.first, stop)
+    return pd.Index(np.concatenate([np.arange(g.first, g.first + g.rows) for g in groups]))
+
+
+def _groups_of(files: Files, *, each: bool) -> tuple[tuple[Group, ...], Sizes]:
+    """List the row groups that have rows, and how many rows go into each chunk."""
+    groups: list[Group] = []
+    sizes: list[int] = []
+    first = 0
+    for number in range(len(files.paths)):
+        data = footer(files, number)
+        room = 0
+        for position in range(data.num_row_groups):
+            group = data.row_group(position)
+            if not group.num_rows:
+                continue
+            groups.append(Group(number, position, first, group.num_rows))
+            first += group.num_rows
+            if each or group.total_byte_size > room:
+                sizes.append(0)
+                room = CHUNK_BYTES
+            sizes[-1] += group.num_rows
+            room -= group.total_byte_size
+    return tuple(groups), tuple(sizes) or (0,)
+
+
+def read_parquet(
+    path: Any,
+    *,
+    columns: Sequence[str] | None = None,
+    filters: Any = None,
+    groups_as_chunks: bool = False,
+    engine: str = "auto",
+    storage_options: Mapping[str, Any] | None = None,
+) -> Any:
+    """Return a frame over parquet files: a path, a URL, a pattern, a folder or a list of these.
+
+    Names of folders such as ``year=2024`` become columns, as pyarrow reads them. Only the files'
+    footers are read now. Rows are numbered through all files unless the files have labels of their
+    own. ``filters`` are pyarrow's: (column, operator, value), all of a list,
+    any of a list of lists.
+    """
+    if engine not in {"auto", "pyarrow"}:
+        raise NotImplementedError(f"engine={engine!r}: parquet is read by pyarrow")
+    storage = Storage(storage_options) if storage_options else LOCAL
+    files = looked_at(expanded(path, storage), storage)
+    keys = keys_of(files, folder_of(path, storage))
+    groups, sizes = _groups_of(files, each=groups_as_chunks)
+    every = tuple(empty_frame(files, keys).columns)
+    chosen = every if columns is None else tuple(columns)
+    if missing := [one for one in chosen if one not in every]:
+        raise KeyError(f"no columns {missing} in {files.paths[0]}: there are {list(every)}")
+    gaps = _with_gaps(files, groups, empty_frame(files, keys)[list(chosen)])
+    node: Node = ReadParquet(files, chosen, groups, sizes, _normal(filters), keys, gaps)
+    if filters and isinstance(node.meta.index, pd.RangeIndex):
+        return reset_index(wrap(node), drop=True)
+    return wrap(node)
+
+
+def _normal(filters: Any) -> tuple[tuple[Condition, ...], ...]:
+    if not filters:
+        return ()
+    if isinstance(filters[0], tuple) and isinstance(filters[0][0], str):
+        filters = [filters]
+    return tuple(
+        tuple((a, b, tuple(c) if isinstance(c, list | set) else c) for a, b, c in one)
+        for one in filters
+    )
+
+
+@dataclass(frozen=True)
+class PathAt:
+    """Gives each chunk the file it is written to."""
+
+    pattern: str
+
+    def __call__(self, index: Index) -> tuple[str]:
+        return (self.pattern.replace("*", f"{index[0]:06d}"),)
+
+
+@dataclass(frozen=True, eq=False)
+class WriteParquet(FrameNode):
+    """One file for each chunk; its rows are one row a file: path and rows."""
+
+    pins_grid = True
+
+    a: Node
+    pattern: str
+    options: tuple[tuple[str, Any], ...]
+    storage: Storage
+
+    @property
+    def meta(self) -> Any:
+        return pd.DataFrame({"path": pd.Series([], dtype="str"), "rows": pd.Series([], dtype=int)})
+
+    @property
+    def chunks(self) -> Chunks:
+        return ((1,) * len(self.a.chunks[0]),)
+
+    def tile(self, a: Grid) -> Grid:
+        kwargs = {"options": self.options, "storage": self.storage}
+        rule = Blockwise(write_file, (a,), ((0,),), kwargs, PathAt(self.pattern))
+        return self.grid(rule, (1,) * len(a))
+
+
+def write_file(
+    block: Any, path: str, options: tuple[tuple[str, Any], ...], storage: Storage
+) -> Any:
+    """Write one chunk; a file appears under its name only once it is whole."""
+    if is_remote(path):
+        block.to_parquet(path, storage_options=storage.options, **dict(options))
+    else:
+        partial = f"{path}.part"
+        block.to_parquet(partial, **dict(options))
+        os.replace(partial, path)
+    return pd.DataFrame({"path": [path], "rows": [len(block)]})
+
+
+def to_parquet(
+    frame: Any,
+    path: Any,
+    *,
+    compute: bool = True,
+    storage_options: Mapping[str, Any] | None = None,
+    **options: Any,
+) -> Any:
+    """Write one parquet file for each chunk: into a folder, or where the ``*`` of a pattern is.
+
+    Folders may be URLs. Returns a frame of the paths and their rows.
+    """
+    if options.get("partition_cols"):
+        raise NotImplementedError("to_parquet(partition_cols=): write the rows of each value")
+    storage = Storage(storage_options) if storage_options else LOCAL
+    name = os.fspath(path)
+    if "*" not in name:
+        name = os.path.join(name, "part-*.parquet")
+    make_folder(os.path.dirname(name) or ".", storage)
+    result = wrap(WriteParquet(frame.node, name, tuple(sorted(options.items())), storage))
+    return result.execute() if compute else result

@@ -1,0 +1,1 @@
+"""Rows that meet by their keys: group-by, merge, distinct rows."""

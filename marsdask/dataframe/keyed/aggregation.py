@@ -1,0 +1,244 @@
+"""The kernels of group-by: partial results of a chunk, their combination, the end.
+
+Partials are flat frames: key columns numbered from 0, then value columns ``"p0"``, ``"p1"``, ...
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from marsdask.core.grids.shapes import kernel
+
+from ..rows import concat
+from .parts import Part, split_at
+
+
+class Aggregate(NamedTuple):
+    """How one aggregation is put together: what a chunk gives, how partials combine, the end."""
+
+    partial: tuple[str, ...]
+    combine: tuple[str, ...]
+    finish: Callable[..., Any]
+
+
+def _only(value: Any, ddof: int) -> Any:
+    return value
+
+
+def _mean(total: Any, count: Any, ddof: int) -> Any:
+    return total / count
+
+
+def _var(count: Any, mean: Any, squares: Any, ddof: int) -> Any:
+    return (squares / (count - ddof)).where(count > ddof)
+
+
+def _std(count: Any, mean: Any, squares: Any, ddof: int) -> Any:
+    return np.sqrt(_var(count, mean, squares, ddof))
+
+
+MOMENTS = ("count", "mean", "squares")
+
+#: What is combined from partials; everything else needs all rows of a group in one place.
+AGGREGATES = {
+    "sum": Aggregate(("sum",), ("sum",), _only),
+    "prod": Aggregate(("prod",), ("prod",), _only),
+    "count": Aggregate(("count",), ("sum",), _only),
+    "size": Aggregate(("size",), ("sum",), _only),
+    "min": Aggregate(("min",), ("min",), _only),
+    "max": Aggregate(("max",), ("max",), _only),
+    "first": Aggregate(("first",), ("first",), _only),
+    "last": Aggregate(("last",), ("last",), _only),
+    "any": Aggregate(("any",), ("any",), _only),
+    "all": Aggregate(("all",), ("all",), _only),
+    "mean": Aggregate(("floatsum", "count"), ("sum", "sum"), _mean),
+    "var": Aggregate(MOMENTS, MOMENTS, _var),
+    "std": Aggregate(MOMENTS, MOMENTS, _std),
+}
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to aggregate: keys and values by the columns' positions."""
+
+    keys: tuple[int, ...]
+    specs: tuple[tuple[int, str], ...]
+    """For each column of the result: which column, which aggregation."""
+    dropna: bool
+    ddof: int = 1
+
+    @cached_property
+    def slots(self) -> list[tuple[int, str, str]]:
+        """The distinct partials: column, how a chunk gives it, how partials combine."""
+        return list(
+            dict.fromkeys(
+                (column, partial, combine)
+                for column, name in self.specs
+                for partial, combine in zip(*AGGREGATES[name][:2], strict=True)
+            )
+        )
+
+    def labels_of(self, column: int, name: str) -> list[str]:
+        """Return the names of the partials that one aggregation needs."""
+        aggregate = AGGREGATES[name]
+        return [
+            f"p{self.slots.index((column, partial, combine))}"
+            for partial, combine in zip(aggregate.partial, aggregate.combine, strict=True)
+        ]
+
+
+@kernel(scratch=3.5)
+def partials(block: pd.DataFrame, plan: Plan) -> pd.DataFrame:
+    """Aggregate one chunk as far as it goes."""
+    block = block.set_axis(range(block.shape[1]), axis=1)
+    frame = block[list(plan.keys)].set_axis(range(len(plan.keys)), axis=1)
+    for slot, (column, how, _) in enumerate(plan.slots):
+        frame[f"p{slot}"] = _summable(block[column]) if how == "floatsum" else block[column]
+    grouped = _grouped(frame, plan)
+    return _flat(
+        {
+            f"p{slot}": _partial(grouped, grouped[f"p{slot}"], how)
+            for slot, (_, how, _) in enumerate(plan.slots)
+        },
+        plan,
+    )
+
+
+def _grouped(frame: pd.DataFrame, plan: Plan) -> Any:
+    keys = list(range(len(plan.keys)))
+    return frame.groupby(keys, sort=False, dropna=plan.dropna, observed=True)
+
+
+def _summable(column: pd.Series) -> pd.Series:
+    """Return small integers as floats: their sum would not fit."""
+    dtype = column.dtype
+    return column.astype(float) if isinstance(dtype, np.dtype) and dtype.kind in "biu" else column
+
+
+def _partial(grouped: Any, column: Any, how: str) -> Any:
+    if how == "size":
+        return grouped.size()
+    if how == "floatsum":
+        return column.sum()
+    if how == "squares":
+        count = column.count()
+        return column.var(ddof=0).where(count > 0, 0.0) * count
+    return getattr(column, how)()
+
+
+def _flat(values: dict[str, Any], plan: Plan) -> pd.DataFrame:
+    """Put the keys, which are row labels, before the values."""
+    frame = pd.DataFrame(values)
+    frame.index.names = list(range(len(plan.keys)))
+    return frame.reset_index()
+
+
+@kernel(scratch=3.6)
+def combined(blocks: list[pd.DataFrame], plan: Plan) -> pd.DataFrame:
+    """Combine partials of one key into one."""
+    frame = concat(blocks)
+    return frame if len(blocks) == 1 else regrouped(frame, plan)
+
+
+def regrouped(frame: pd.DataFrame, plan: Plan) -> pd.DataFrame:
+    """Combine the partials of each key, in the order in which keys are met."""
+    grouped = _grouped(frame, plan)
+    values: dict[str, Any] = {}
+    for slot, (column, _, combine) in enumerate(plan.slots):
+        if combine not in MOMENTS:
+            values[f"p{slot}"] = getattr(grouped[f"p{slot}"], combine)()
+        elif combine == "count":
+            labels = [f"p{plan.slots.index((column, item, item))}" for item in MOMENTS]
+            values.update(_moments(frame[labels], grouped))
+    return _flat({f"p{slot}": values[f"p{slot}"] for slot in range(len(plan.slots))}, plan)
+
+
+def _moments(frame: pd.DataFrame, grouped: Any) -> dict[str, Any]:
+    """Combine counts, means and sums of squared deviations (Chan, Golub and LeVeque 1979)."""
+    some = frame.iloc[:, 0] > 0
+    count, mean, squares = (frame[label].where(some, 0).to_numpy(float) for label in frame)
+    groups = grouped.ngroup().to_numpy()
+    index = grouped.size().index
+    total = np.bincount(groups, count)
+    with np.errstate(invalid="ignore"):
+        means = np.bincount(groups, count * mean) / total
+        shift = mean - np.where(total > 0, means, 0.0)[groups]
+        spread = np.bincount(groups, squares + count * shift**2)
+    columns = zip(frame, (total.astype(np.int64), means, spread), strict=True)
+    return {str(label): pd.Series(values, index) for label, values in columns}
+
+
+@kernel(scratch=3.4)
+def finished_parts(parts: list[Part], plan: Plan, sort: bool, like: Any) -> Any:
+    """Combine what has met of some groups and give the result its labels."""
+    return _labelled(regrouped(concat(parts, labels=False), plan), plan, sort, like)
+
+
+@kernel(scratch=2.0)
+def finished_rows(block: pd.DataFrame, plan: Plan, sort: bool, like: Any) -> Any:
+    """Give the groups of a chunk, which are whole, their labels."""
+    return _labelled(block, plan, sort, like)
+
+
+def _labelled(frame: Any, plan: Plan, sort: bool, like: Any) -> Any:
+    keys = list(range(len(plan.keys)))
+    if sort:
+        frame = frame.sort_values(keys)
+    frame = frame.set_index(keys)
+    columns = [
+        AGGREGATES[name].finish(
+            *(frame[label] for label in plan.labels_of(column, name)), ddof=plan.ddof
+        )
+        for column, name in plan.specs
+    ]
+    return labelled(columns, frame.index, like)
+
+
+def labelled(columns: Iterable[Any], index: pd.Index, like: Any) -> Any:
+    """Make a frame (or a series) of columns that looks like ``like``."""
+    index.names = like.index.names
+    if isinstance(like, pd.Series):
+        (column,) = columns
+        return _typed(column, like.dtype).set_axis(index).rename(like.name)  # type: ignore[call-overload]
+    typed = [_typed(column, dtype) for column, dtype in zip(columns, like.dtypes, strict=True)]
+    frame = pd.DataFrame(dict(enumerate(typed)), index=index)
+    frame.columns = like.columns
+    return frame
+
+
+def _typed(column: pd.Series, dtype: Any) -> pd.Series:
+    """Return the column in the type pandas gives it, where that is a matter of precision only."""
+    kinds = getattr(column.dtype, "kind", "O") + getattr(dtype, "kind", "O")
+    return column.astype(dtype) if kinds in {"ff", "ii", "uu", "iu", "ui"} else column
+
+
+@kernel(scratch=3.0)
+def aggregated(blocks: list[Any], call: Any) -> Any:
+    """Aggregate the rows of whole groups with pandas itself."""
+    return call(concat(blocks))
+
+
+@kernel(scratch=4.4)
+def first_met(parts: list[Part], call: Any, plan: Plan | None) -> list[Part]:
+    """Aggregate what has met of each group; return for each chunk the groups first met there."""
+    block = concat(parts, labels=False)
+    by = list(call.by) if plan is None else list(range(len(plan.keys)))
+    groups = block.groupby(by, sort=False, dropna=call.dropna, observed=True).ngroup()
+    # Groups are numbered as they are met: first rows are where the numbers reach a new height.
+    first = np.flatnonzero(np.diff(np.maximum.accumulate(np.append(-1, groups.fillna(-1)))))
+    chunks = np.repeat(np.arange(len(parts)), [len(part.rows) for part in parts])[first]
+    at = np.concatenate([part.at for part in parts])[first]
+    found = call(block) if plan is None else regrouped(block, plan)
+    return split_at(found, chunks, len(parts), at, labels=plan is None)
+
+
+@kernel(scratch=2.0)
+def restored(parts: list[Part]) -> Any:
+    """Join what went back to a chunk, in the order of its rows."""
+    return concat(parts).take(np.argsort(np.concatenate([part.at for part in parts])))

@@ -1,0 +1,435 @@
+"""Group-by: partial results combined in a tree, or rows sent to where their group is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from marsdask.core.collection import Collection, wrap
+from marsdask.core.grids.grid import Grid, Look
+from marsdask.core.grids.shapes import gather, map_blocks
+from marsdask.core.node import Node
+from marsdask.core.sizes import Chunks, Sizes, numbers, total, unknown_sizes, upper
+from marsdask.core.tokens import token
+
+from ..elementwise import rowwise, with_columns
+from ..frame_node import Columns, FrameNode, row_bytes
+from ..ordered.row_numbers import reset_index, unnumbered
+from ..rows import gathered
+from .aggregation import (
+    AGGREGATES,
+    Plan,
+    aggregated,
+    combined,
+    finished_parts,
+    finished_rows,
+    first_met,
+    partials,
+    restored,
+)
+from .memory_room import Weighed, fitted, is_tight, may_be_tight, packed, weighed
+from .shuffle import (
+    Counts,
+    counted_parts,
+    cut_by_hash,
+    cut_by_range,
+    exchange,
+    reduce_rows,
+    samples_of,
+)
+
+#: Partial results of at most this many rows are combined in a tree ...
+TREE_ROWS = 4_000_000
+#: ... and this many rows are gathered where an aggregation needs whole groups.
+GATHERED_ROWS = 1_000_000
+#: Rows of a chunk that a shuffle aims at.
+SHUFFLED_ROWS = 1_000_000
+
+
+@dataclass(frozen=True)
+class Grouping:
+    """A call on a group-by of pandas, as data: it can be made on any frame of these columns."""
+
+    by: tuple[Any, ...]
+    selection: Any
+    """The columns to aggregate: a label, a tuple of several, or an ellipsis for all."""
+    method: str
+    args: tuple[Any, ...]
+    kwargs: tuple[tuple[str, Any], ...]
+    sort: bool
+    dropna: bool
+
+    def __call__(self, frame: pd.DataFrame) -> Any:
+        """Group a frame and aggregate it with pandas."""
+        by = self.by[0] if len(self.by) == 1 else list(self.by)
+        grouped = frame.groupby(by, sort=self.sort, dropna=self.dropna, observed=True)
+        if self.selection is not ...:
+            chosen = self.selection
+            grouped = grouped[list(chosen) if isinstance(chosen, tuple) else chosen]
+        args = tuple(dict(arg) if _is_pairs(arg) else arg for arg in self.args)
+        return getattr(grouped, self.method)(*args, **dict(self.kwargs))
+
+
+def _is_pairs(arg: Any) -> bool:
+    return isinstance(arg, Pairs)
+
+
+class Pairs(tuple[Any, ...]):
+    """A dict as items: its order is the order of the result's columns."""
+
+    __slots__ = ()
+
+    @property
+    def token_name(self) -> str:
+        return token(tuple(self))
+
+
+@dataclass(frozen=True, eq=False)
+class GroupBy(FrameNode):
+    """One row for each group."""
+
+    a: Node
+    call: Grouping
+
+    @property
+    def meta(self) -> Any:
+        return self.call(self.a.meta)
+
+    @property
+    def alignment(self) -> str:
+        """The groups are the same whatever is computed of them."""
+        call = self.call
+        return f"groups:{self.a.name}:{call.by}:{call.sort}:{call.dropna}"
+
+    @property
+    def chunks(self) -> Chunks:
+        return (unknown_sizes(self.alignment, [self._bound]),)
+
+    @property
+    def _bound(self) -> int | None:
+        return upper(total(self.a.chunks[0]))
+
+    def requires(self, wanted: Columns) -> tuple[Columns, ...]:
+        del wanted
+        call = self.call
+        used = [*call.by]
+        if call.selection is not ...:
+            chosen = call.selection
+            used.extend(chosen if isinstance(chosen, tuple) else [chosen])
+        elif call.args and isinstance(call.args[0], Pairs):
+            used.extend(column for column, _ in call.args[0])
+        elif call.method == "agg" and call.kwargs:
+            used.extend(pair[0] for _, pair in call.kwargs)
+        elif call.method != "size":
+            return (None,)
+        return (frozenset(used),)
+
+    def absorb(self, alone: Callable[[Node], bool]) -> Node:
+        # Groups do not see the row labels.
+        below = unnumbered(self.a)
+        return self if below is self.a else self.replaced(a=below)
+
+    def tile(self, a: Grid) -> Any:
+        a = fitted(a)
+        if len(a) == 1:
+            return self._one(a)
+        plan = self._plan
+        return self._whole_groups(a) if plan is None else self._combined(a, plan)
+
+    @property
+    def _plan(self) -> Plan | None:
+        """What partial results are combined of; ``None`` where whole groups are needed."""
+        specs = specs_of(self.call, self.a.meta, self.meta)
+        if specs is None:
+            return None
+        position = self.a.meta.columns.get_loc
+        ddof = dict(self.call.kwargs).get("ddof", 1)
+        keys = tuple(position(label) for label in self.call.by)
+        return Plan(keys, tuple((position(c), f) for c, f in specs), self.call.dropna, ddof)
+
+    def tile_blind(self, a: Grid) -> Any:
+        plan = self._plan
+        if len(a) == 1 or (plan is None and not self.call.sort):
+            return self._one(a)
+        if plan is None:
+            by = self.call.by
+            splits = self._cut(a, samples_of(a, by), by, len(a))
+            return gathered(
+                self._exchanged(splits, aggregated, self._out(len(a)), {"call": self.call})
+            )
+        return self._tree(self._partials(a, plan), plan)
+
+    def _out(self, count: int) -> tuple[Any, ...]:
+        return unknown_sizes(self.alignment, [self._bound if count == 1 else None] * count)
+
+    def _one(self, a: Grid) -> Grid:
+        options = {"chunks": (self._out(1),), "meta": self.meta, "itemsize": row_bytes(self.meta)}
+        return gather(aggregated, a, kwargs={"call": self.call}, **options)
+
+    def _partials(self, a: Grid, plan: Plan) -> Grid:
+        sizes = unknown_sizes(self.name, [upper(size) for size in a.chunks[0]])
+        width = row_bytes(self.a.meta.iloc[:, list(plan.keys)]) + 8 * len(plan.slots)
+        return map_blocks(partials, a, chunks=(sizes,), kwargs={"plan": plan}, itemsize=width)
+
+    def _combined(self, a: Grid, plan: Plan) -> Any:
+        parts = self._partials(a, plan)
+        bound = self._bound or TREE_ROWS + 1
+        if not may_be_tight(parts) and (bound <= TREE_ROWS or not self.call.sort):
+            return self._tree(parts, plan)
+        by = tuple(range(len(plan.keys)))
+        samples = samples_of(parts, by)
+        (source,) = yield from weighed(parts, keep=(samples,) if self.call.sort else ())
+        if not is_tight(source.total) and (source.rows <= TREE_ROWS or not self.call.sort):
+            return self._tree(source.grid, plan)
+        if self.call.sort:
+            return (
+                yield from self._ranges(source, samples, by, finished_parts, self._finish(plan))
+            )
+        met = yield from self._met(source, by, plan)
+        return self.mapped(finished_rows, met, kwargs=self._finish(plan))
+
+    def _tree(self, parts: Grid, plan: Plan) -> Grid:
+        rest = reduce_rows(parts, combined, {"plan": plan})
+        return self.mapped(finished_rows, rest, chunks=(self._out(1),), kwargs=self._finish(plan))
+
+    def _finish(self, plan: Plan) -> dict[str, Any]:
+        return {"plan": plan, "sort": self.call.sort, "like": self.meta}
+
+    def _cut(self, a: Grid, samples: Grid, by: tuple[Any, ...], count: int) -> Grid:
+        return cut_by_range(a, samples, by, count, ascending=(True,) * len(by))
+
+    def _ranges(
+        self,
+        source: Weighed,
+        samples: Grid,
+        by: tuple[Any, ...],
+        merge: Callable[..., Any],
+        kwargs: dict[str, Any],
+    ) -> Generator[Look, Any, Grid]:
+        """Send rows to chunks by ranges of their keys: the groups come sorted."""
+        count = self._count(source)
+        splits = self._cut(packed(source), samples, by, count)
+        rows: Counts = [None] * count
+        if is_tight(source.total):
+            (rows,) = yield from counted_parts(splits, count=count)
+        # How many groups there are depends on where the chunks were cut.
+        sizes = unknown_sizes(f"{self.alignment}:{splits.name}", rows)
+        return self._exchanged(splits, merge, sizes, kwargs)
+
+    def _count(self, source: Weighed) -> int:
+        return max(2, -(-source.rows // SHUFFLED_ROWS), source.parts())
+
+    def _exchanged(
+        self, splits: Grid, merge: Callable[..., Any], sizes: Sizes, kwargs: dict[str, Any]
+    ) -> Grid:
+        width = max(row_bytes(self.meta), splits.width or 0.0)
+        return exchange(splits, merge, sizes, kwargs, meta=self.meta, width=width)
+
+    def _met(
+        self, source: Weighed, by: tuple[Any, ...] | None, plan: Plan | None
+    ) -> Generator[Look, Any, Grid]:
+        """Aggregate rows where those of their group meet; each goes back to where it was first."""
+        count = self._count(source)
+        splits = cut_by_hash(packed(source), by, count, keep="at")
+        (rows,) = yield from counted_parts(splits, count=count)
+        groups = exchange(
+            splits,
+            first_met,
+            unknown_sizes(f"{self.name}:met", rows),
+            {"call": self.call, "plan": plan},
+            width=splits.width,
+        )
+        sizes = unknown_sizes(f"{self.name}:{splits.name}", numbers(splits.chunks[0]))
+        return exchange(groups, restored, sizes, meta=self.meta, width=splits.width)
+
+    def _whole_groups(self, a: Grid) -> Any:
+        rows = self._bound
+        if rows is not None and rows <= GATHERED_ROWS and not may_be_tight(a):
+            return self._one(a)
+        samples = samples_of(a, self.call.by)
+        (source,) = yield from weighed(a, keep=(samples,) if self.call.sort else ())
+        if not is_tight(source.total) and (source.rows <= GATHERED_ROWS or not self.call.sort):
+            return self._one(source.grid)
+        if not self.call.sort:
+            return (yield from self._met(source, self.call.by, None))
+        return (
+            yield from self._ranges(source, samples, self.call.by, aggregated, {"call": self.call})
+        )
+
+
+def specs_of(call: Grouping, frame: pd.DataFrame, result: Any) -> list[tuple[Any, str]] | None:
+    """Say for each column of the result which column is aggregated how.
+
+    ``None`` if something among it needs all rows of a group in one place.
+    """
+    pairs = _pairs(call, frame, result)
+    if pairs is None or any(
+        not isinstance(name, str) or name not in AGGREGATES for _, name in pairs
+    ):
+        return None
+    return pairs
+
+
+def _pairs(call: Grouping, frame: pd.DataFrame, result: Any) -> list[tuple[Any, Any]] | None:
+    rest = {name for name, _ in call.kwargs}
+    if call.method != "agg":
+        if not rest <= {"numeric_only", "ddof"} or call.args:
+            return None
+        if call.method == "size":
+            return [(call.by[0], "size")]
+        columns = [result.name] if isinstance(result, pd.Series) else list(result.columns)
+        return [(column, call.method) for column in columns]
+    chosen = call.selection
+    if chosen is ...:
+        columns = [column for column in frame.columns if column not in call.by]
+    else:
+        columns = list(chosen) if isinstance(chosen, tuple) else [chosen]
+    if not call.args:
+        return [tuple(how) if isinstance(how, tuple) else (chosen, how) for _, how in call.kwargs]
+    if rest:
+        return None
+    (how,) = call.args
+    if isinstance(how, Pairs):
+        return [(column, one) for column, what in how for one in _listed(what)]
+    return [(column, one) for column in columns for one in _listed(how)]
+
+
+def _listed(how: Any) -> list[Any]:
+    return how if isinstance(how, list) else [how]
+
+
+def _aggregation(name: str) -> Any:
+    def aggregate(self: Any, *args: Any, **kwargs: Any) -> Any:
+        return self._aggregate(name, *args, **kwargs)
+
+    aggregate.__name__ = name
+    aggregate.__doc__ = f"Aggregate each group. See pandas's ``groupby().{name}``."
+    return aggregate
+
+
+class Groups:
+    """What ``groupby`` returns: aggregations are its methods, columns are chosen with ``[]``."""
+
+    def __init__(
+        self,
+        node: Node,
+        by: tuple[Any, ...],
+        names: tuple[Any, ...],
+        selection: Any,
+        **flags: bool,
+    ) -> None:
+        self._node = node
+        self._by = by
+        self._names = names
+        self._selection = selection
+        self._flags = flags
+
+    def __getitem__(self, key: Any) -> Groups:
+        chosen = tuple(key) if isinstance(key, list | pd.Index) else key
+        missing = [one for one in _listed(key) if one not in self._node.meta.columns]
+        if missing:
+            raise KeyError(f"Columns not found: {', '.join(map(repr, missing))}")
+        return Groups(self._node, self._by, self._names, chosen, **self._flags)
+
+    def __getattr__(self, name: str) -> Groups:
+        if not name.startswith("_") and name in self._node.meta.columns:
+            return self[name]
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def _aggregate(self, method: str, *args: Any, **kwargs: Any) -> Any:
+        flags = self._flags
+        call = Grouping(
+            self._by,
+            self._selection,
+            method,
+            tuple(Pairs(arg.items()) if isinstance(arg, dict) else arg for arg in args),
+            tuple(kwargs.items()),
+            flags["sort"],
+            flags["dropna"],
+        )
+        result = wrap(GroupBy(self._node, call))
+        if self._names != self._by:
+            result = rowwise(named_levels, result, names=self._names)
+        if flags["as_index"]:
+            return result
+        return reset_index(result, name="size") if method == "size" else reset_index(result)
+
+    def agg(self, func: Any = None, **named: Any) -> Any:
+        """Aggregate with one, several or named functions. See pandas."""
+        if func is None:
+            return self._aggregate(
+                "agg",
+                **{
+                    name: tuple(pair) if isinstance(pair, list) else pair
+                    for name, pair in named.items()
+                },
+            )
+        return self._aggregate("agg", func, **named)
+
+    aggregate = agg
+
+    sum = _aggregation("sum")
+    prod = _aggregation("prod")
+    count = _aggregation("count")
+    size = _aggregation("size")
+    min = _aggregation("min")
+    max = _aggregation("max")
+    first = _aggregation("first")
+    last = _aggregation("last")
+    any = _aggregation("any")
+    all = _aggregation("all")
+    mean = _aggregation("mean")
+    var = _aggregation("var")
+    std = _aggregation("std")
+    nunique = _aggregation("nunique")
+    median = _aggregation("median")
+
+
+def named_levels(block: Any, names: tuple[Any, ...]) -> Any:
+    """Return the rows with other names of their labels."""
+    block = block.copy(deep=False)
+    block.index = block.index.set_names(names)
+    return block
+
+
+def groupby(
+    obj: Any,
+    by: Any = None,
+    *,
+    sort: bool = True,
+    dropna: bool = True,
+    as_index: bool = True,
+    observed: bool = True,
+    level: Any = None,
+) -> Groups:
+    """Group rows by columns, by their labels or by a lazy Series of the same rows.
+
+    Groups appear sorted; with ``sort=False`` in the order in which they are met.
+    """
+    if level is not None or by is None:
+        raise NotImplementedError("groupby(level=): reset_index() and group by the column")
+    if not observed:
+        raise NotImplementedError("groupby(observed=False): only groups that occur")
+    node = obj.node
+    selection: Any = ...
+    keys = by if isinstance(by, list) else [by]
+    if isinstance(node.meta, pd.Series):
+        selection = node.meta.name if node.meta.name is not None else 0
+        obj = obj.to_frame(name=selection)
+    labels: list[Any] = []
+    names: list[Any] = []
+    for position, key in enumerate(keys):
+        label = name = key
+        if isinstance(key, Collection):
+            # A column of its own, since one of the same name may hold other values.
+            label, name = f"by {position}", key.node.meta.name
+            obj = rowwise(with_columns, obj, key, names=(label,))
+        elif callable(key) or key not in obj.columns:
+            raise KeyError(key)
+        labels.append(label)
+        names.append(name)
+    flags = {"sort": sort, "dropna": dropna, "as_index": as_index}
+    return Groups(obj.node, tuple(labels), tuple(names), selection, **flags)

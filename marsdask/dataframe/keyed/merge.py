@@ -1,0 +1,354 @@
+"""Merge: the small side given to every chunk of the other, or both sides sent by hash."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from marsdask.core.collection import Collection, wrap
+from marsdask.core.grids.grid import Grid
+from marsdask.core.grids.shapes import Blockwise, kernel, map_blocks
+from marsdask.core.node import Node
+from marsdask.core.sizes import Chunks, Sizes, unknown_sizes
+
+from ..frame_node import Columns, FrameNode, row_bytes
+from ..ordered.row_numbers import Numbered, unnumbered
+from ..rows import gathered
+from ..samples import emptied, row
+from .memory_room import (
+    Weighed,
+    fitted,
+    is_tight,
+    may_be_tight,
+    packed,
+    part_bytes,
+    weighed,
+)
+from .shuffle import Counts, counted_parts, cut_by_hash, exchange, joined
+
+#: A side of at most this many bytes is given to every chunk of the other.
+BROADCAST = 32 * 2**20
+#: Bytes of both sides that one chunk of a shuffled merge aims at.
+SHUFFLED = 64 * 2**20
+
+#: Which side's rows may be spread over chunks while the other side is whole.
+SPREAD: dict[str, tuple[str, ...]] = {
+    "left": ("left",),
+    "right": ("right",),
+    "inner": ("left", "right"),
+    "outer": (),
+    "cross": ("left",),
+}
+#: Which sides ``validate=`` wants to have each key once: only a whole side can tell.
+UNIQUE = {
+    ("1:1", "one_to_one"): ("left", "right"),
+    ("1:m", "one_to_many"): ("left",),
+    ("m:1", "many_to_one"): ("right",),
+}
+
+
+@dataclass(frozen=True)
+class How:
+    """What pandas's merge is told, as data."""
+
+    how: str
+    on: tuple[Any, ...] | None
+    left_on: tuple[Any, ...] | None
+    right_on: tuple[Any, ...] | None
+    left_index: bool
+    right_index: bool
+    suffixes: tuple[Any, ...]
+    indicator: bool | str
+    validate: str | None
+
+    def __call__(self, left: Any, right: Any) -> Any:
+        """Merge two frames with pandas."""
+        return pd.merge(
+            left,
+            right,
+            how=self.how,  # type: ignore[arg-type]
+            on=_listed(self.on),
+            left_on=_listed(self.left_on),
+            right_on=_listed(self.right_on),
+            left_index=self.left_index,
+            right_index=self.right_index,
+            suffixes=self.suffixes,
+            indicator=self.indicator,
+            validate=self.validate,  # type: ignore[arg-type]
+        )
+
+    @property
+    def numbers(self) -> bool:
+        """Whether the result's rows are numbered anew."""
+        return not (self.left_index or self.right_index)
+
+    @property
+    def spread(self) -> tuple[str, ...]:
+        """The sides whose rows may be spread over chunks while the other side is whole."""
+        whole = next((sides for names, sides in UNIQUE.items() if self.validate in names), ())
+        return tuple(side for side in SPREAD[self.how] if side not in whole)
+
+    @property
+    def keyed(self) -> bool:
+        """Whether rows can be sent to where others of their keys are."""
+        return self.numbers and self.how != "cross"
+
+    def beforehand(self, left: int, right: int) -> tuple[str, int]:
+        """Choose how to merge sides of so many chunks of which nothing is known.
+
+        Returns which side is spread (else ``"shuffled"`` or ``"whole"``), and the number of chunks.
+        """
+        if "left" in self.spread and (right == 1 or not self.keyed):
+            return "left", left
+        if "right" in self.spread and (left == 1 or not self.keyed):
+            return "right", right
+        count = max(left, right) if self.keyed else 1
+        return ("shuffled", count) if count > 1 else ("whole", 1)
+
+
+def _listed(labels: tuple[Any, ...] | None) -> Any:
+    return None if labels is None else list(labels)
+
+
+@dataclass(frozen=True, eq=False)
+class Merge(FrameNode):
+    """The rows of two frames that agree in their keys, side by side.
+
+    Their labels are right within a chunk only: :class:`Numbered` comes on top where pandas numbers
+    the rows anew.
+    """
+
+    left: Node
+    right: Node
+    how: How
+
+    @property
+    def meta(self) -> Any:
+        """The types where some row has no partner: whether one has only running can tell."""
+        left, right = self.left.meta, self.right.meta
+        found = self.how(left, right)
+        alone = []
+        if self.how.how in {"left", "outer"}:
+            alone.append(self.how(row(left), right))
+        if self.how.how in {"right", "outer"}:
+            alone.append(self.how(left, row(right)))
+        return emptied(pd.concat(alone), found) if alone else found
+
+    @property
+    def chunks(self) -> Chunks:
+        _, count = self.how.beforehand(len(self.left.chunks[0]), len(self.right.chunks[0]))
+        return (self._out(count),)
+
+    def requires(self, wanted: Columns) -> tuple[Columns, ...]:
+        # Columns of one name on both sides get suffixes: which, changes with what is there.
+        how = self.how
+        both = set(self.left.meta.columns) & set(self.right.meta.columns)
+        keys = {*(how.on or ()), *(how.left_on or ()), *(how.right_on or ())}
+        if wanted is None or not both <= set(how.on or ()):
+            return None, None
+        return tuple(
+            frozenset(one for one in side.meta.columns if one in wanted or one in keys)
+            for side in (self.left, self.right)
+        )
+
+    def absorb(self, alone: Any) -> Node:
+        del alone
+        how = self.how
+        changes = {
+            name: below
+            for name, side, flag in (
+                ("left", self.left, how.left_index),
+                ("right", self.right, how.right_index),
+            )
+            if not flag and (below := unnumbered(side)) is not side and how.numbers
+        }
+        return self.replaced(**changes) if changes else self
+
+    def _out(self, count: int) -> Sizes:
+        return unknown_sizes(self.name, [None] * count)
+
+    def tile(self, left: Grid, right: Grid) -> Any:
+        spread = self.how.spread
+        if len(left) == 1 and len(right) == 1 and not may_be_tight(left, right):
+            return self._beside(left, right, "left")
+        if len(right) == 1 and "left" in spread and _bytes(right) <= BROADCAST:
+            return self._beside(left, right, "left")
+        return self._chosen(left, right, spread)
+
+    def tile_blind(self, left: Grid, right: Grid) -> Grid:
+        shape, count = self.how.beforehand(len(left), len(right))
+        if shape == "shuffled":
+            return self._shuffled(left, right, count)
+        if shape == "whole":
+            return self._beside(gathered(left), gathered(right), "left")
+        return self._beside(left, right, shape)
+
+    def _beside(self, left: Grid, right: Grid, spread: str) -> Grid:
+        """Merge each chunk of one side with the whole of the other."""
+        many = left if spread == "left" else right
+        left, right = (left, gathered(right)) if many is left else (gathered(left), right)
+        axes = ((0,) if many is left else (None,), (0,) if many is right else (None,))
+        if len(many) == 1:
+            axes = ((0,), (0,))
+        return self.grid(
+            Blockwise(merged, (left, right), axes, {"how": self.how}), self._out(len(many))
+        )
+
+    def _chosen(self, left: Grid, right: Grid, spread: Sequence[str]) -> Any:
+        one, other = yield from weighed(left, right)
+        left_bytes, right_bytes = one.total, other.total
+        broadcast = part_bytes(BROADCAST)
+        if "left" in spread and right_bytes <= min(broadcast, left_bytes):
+            return self._beside(fitted(one.grid), right, "left")
+        left_is_small = "right" in spread and left_bytes <= min(broadcast, right_bytes)
+        if left_is_small and self.how.how == "right":
+            return self._beside(left, fitted(other.grid), "right")
+        count = max(1, -(-(left_bytes + right_bytes) // part_bytes(SHUFFLED)))
+        if not self.how.keyed and spread:
+            return self._beside(left, right, spread[0])
+        if count == 1 or not self.how.keyed:
+            return self._beside(gathered(left), gathered(right), "left")
+        if left_is_small:
+            return self._beside(left, fitted(other.grid), "right")
+        return (yield from self._exchanged(one, other, max(2, count)))
+
+    def _exchanged(self, left: Weighed, right: Weighed, count: int) -> Any:
+        if not is_tight(left.total + right.total):
+            return self._shuffled(left.grid, right.grid, count)
+        # How many rows come out nobody knows: where keys repeat it is more than go in.
+        count *= 2
+        splits = self._cut(packed(left), packed(right), count)
+        rows = yield from counted_parts(*splits, count=count)
+        return self._joined(splits, rows)
+
+    def _shuffled(self, left: Grid, right: Grid, count: int) -> Grid:
+        return self._joined(self._cut(left, right, count), ([None] * count, [None] * count))
+
+    def _cut(self, left: Grid, right: Grid, count: int) -> tuple[Grid, Grid]:
+        """Cut both sides by the hash of their keys."""
+        how = self.how
+        left_on, right_on = how.left_on or how.on or (), how.right_on or how.on or ()
+        casts = [
+            common_type(self.left.meta[a].dtype, self.right.meta[b].dtype)
+            for a, b in zip(left_on, right_on, strict=True)
+        ]
+        return (
+            cut_by_hash(left, left_on, count, casts=casts),
+            cut_by_hash(right, right_on, count, casts=casts),
+        )
+
+    def _joined(self, splits: tuple[Grid, Grid], rows: Sequence[Counts]) -> Grid:
+        sides = [
+            exchange(
+                split,
+                joined,
+                unknown_sizes(f"{self.name}:{place}", counts),
+                meta=side.meta,
+                width=split.width,
+            )
+            for place, (side, split, counts) in enumerate(
+                zip((self.left, self.right), splits, rows, strict=True)
+            )
+        ]
+        return map_blocks(
+            merged,
+            *sides,
+            chunks=(self._out(len(rows[0])),),
+            meta=self.meta,
+            itemsize=row_bytes(self.meta),
+            kwargs={"how": self.how},
+        )
+
+
+def _bytes(grid: Grid) -> float:
+    """Return the projected bytes of a grid of one chunk, infinite if nothing bounds them."""
+    projected = grid.nbytes((0,) * grid.ndim)
+    return float("inf") if projected is None else projected
+
+
+@kernel(scratch=3.5)
+def merged(left: Any, right: Any, how: How) -> Any:
+    """Merge two chunks."""
+    return how(left, right)
+
+
+def common_type(a: Any, b: Any) -> Any:
+    """Return the type to which keys are cast so that equal ones hash alike; ``None`` for as is."""
+    if a == b and not isinstance(a, pd.CategoricalDtype):
+        return None
+    types = [getattr(one, "categories", pd.Index([], one)).dtype for one in (a, b)]
+    numeric = [pd.api.types.is_numeric_dtype(one) and one.kind != "c" for one in types]
+    other = [one.kind != "O" for one, real in zip(types, numeric, strict=True) if not real]
+    return float if any(numeric) and not any(other) else object
+
+
+def merge(
+    left: Any,
+    right: Any,
+    how: str = "inner",
+    on: Any = None,
+    left_on: Any = None,
+    right_on: Any = None,
+    left_index: bool = False,
+    right_index: bool = False,
+    sort: bool = False,
+    suffixes: tuple[Any, ...] = ("_x", "_y"),
+    indicator: bool | str = False,
+    validate: str | None = None,
+) -> Any:
+    """Return the rows of two frames that agree in their keys. See pandas.
+
+    Rows come in pandas's order unless the sides are too large for one chunk: then those of an inner
+    merge with a small left side come in the order of the right, and rows of two large sides with
+    equal keys stand together, in no order among the keys.
+    """
+    nodes = [_as_frame(side) for side in (left, right)]
+    options: dict[str, Any] = {
+        "how": how,
+        "on": on,
+        "left_on": left_on,
+        "right_on": right_on,
+        "left_index": left_index,
+        "right_index": right_index,
+        "suffixes": suffixes,
+        "indicator": indicator,
+        "validate": validate,
+    }
+    pd.merge(nodes[0].meta, nodes[1].meta, **options)  # refuses here and now, as pandas does
+    _check_supported(how, sort=sort)
+    given = on is not None or left_on is not None or left_index or right_index or how == "cross"
+    if not given:
+        options["on"] = [one for one in nodes[0].meta.columns if one in nodes[1].meta.columns]
+    keys = {name: _labels(options[name]) for name in ("on", "left_on", "right_on")}
+    spec = How(**{**options, **keys, "suffixes": tuple(suffixes)})
+    node: Node = Merge(nodes[0], nodes[1], spec)
+    return wrap(Numbered(node, drop=True) if spec.numbers else node)
+
+
+def _check_supported(how: str, *, sort: bool) -> None:
+    if how not in SPREAD:
+        raise NotImplementedError(
+            f"merge(how={how!r}): one of {', '.join(SPREAD)}; rows without a partner are those "
+            "that merge(indicator=True) calls left_only or right_only"
+        )
+    if sort:
+        raise NotImplementedError("merge(sort=True): sort_values() by the keys afterwards")
+
+
+def _labels(on: Any) -> tuple[Any, ...] | None:
+    if on is None:
+        return None
+    return tuple(on) if isinstance(on, list | pd.Index) else (on,)
+
+
+def _as_frame(side: Any) -> Any:
+    if not isinstance(side, Collection):
+        raise TypeError(f"Can only merge marsdask frames and series, not {type(side).__name__}")
+    if isinstance(side.node.meta, pd.Series):
+        if side.node.meta.name is None:
+            raise ValueError("Cannot merge a Series without a name")
+        side = side.to_frame()  # type: ignore[attr-defined]
+    return side.node

@@ -1,0 +1,245 @@
+"""Rows sent to where their keys belong: by ranges of the keys, or by their hash."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from marsdask.core.config import options
+from marsdask.core.grids.grid import Grid, Look
+from marsdask.core.grids.shapes import Grouped, all_to_all, blockwise, gather, kernel, map_blocks
+from marsdask.core.sizes import Sizes, total, unknown_sizes, upper
+
+from ..rows import concat
+from .parts import Part, split_at
+
+#: Rows of each chunk that are looked at to find where to cut.
+SAMPLE = 512
+
+#: More keys than this decide nothing about where a row goes: their codes would not fit in 64 bits.
+LEADING_KEYS = 7
+
+
+def reduce_rows(grid: Grid, func: Callable[..., Any], kwargs: Mapping[str, Any]) -> Grid:
+    """Combine chunks, a list at a time, down to one: ``func(blocks, **kwargs)``."""
+    while len(grid) > 1:
+        width = max(2, options.split_every)
+        (sizes,) = grid.chunks
+        groups = [sizes[start : start + width] for start in range(0, len(sizes), width)]
+        bounds = [upper(total(group)) for group in groups]
+        rule = Grouped(func, grid, (width,), dict(kwargs))
+        grid = Grid(rule, (unknown_sizes(grid.name, bounds),), grid.meta, grid.itemsize)
+    return grid
+
+
+def keys_of(block: Any, by: tuple[Any, ...] | None) -> Any:
+    """Return the key columns numbered from 0.
+
+    ``()`` stands for the row labels, ``None`` for the values of a series.
+    """
+    if by == ():
+        frame = block.index.to_frame(index=False)
+    else:
+        frame = block.to_frame() if by is None else block[list(by)]
+    return frame.set_axis(range(frame.shape[1]), axis=1)
+
+
+def samples_of(source: Grid, by: tuple[Any, ...] | None) -> Grid:
+    """Return the keys of some rows of each chunk."""
+    return map_blocks(sampled_keys, source, kwargs={"by": by}, itemsize=1.0)
+
+
+def cut_by_range(
+    source: Grid,
+    samples: Grid,
+    by: tuple[Any, ...] | None,
+    count: int,
+    *,
+    ascending: tuple[bool, ...],
+    na_first: bool = False,
+    labels: bool = False,
+) -> Grid:
+    """Cut chunks into ``count`` parts by ranges of their keys, so that equal keys can meet.
+
+    Where to cut is found from the samples, inside the graph. ``labels`` are kept if wanted.
+    """
+    kwargs = {"ascending": ascending, "na_first": na_first, "count": count}
+    pivots = gather(choose_pivots, samples, chunks=((count - 1,),), kwargs=kwargs)
+    return blockwise(
+        split_by_range,
+        [(source, (0,)), (pivots, (None,))],
+        chunks=source.chunks,
+        itemsize=None if source.width is None else source.width + 8 * labels,
+        kwargs={**kwargs, "by": by, "labels": labels},
+    )
+
+
+def cut_by_hash(
+    source: Grid,
+    by: tuple[Any, ...] | None,
+    count: int,
+    *,
+    casts: Sequence[Any] = (),
+    keep: str = "all",
+) -> Grid:
+    """Cut chunks into ``count`` parts by the hash of their keys, without their labels.
+
+    ``keep`` says what a part has: ``"all"`` columns, the ``"keys"`` alone with where they were, or
+    all ``"at"`` where they were.
+    """
+    kwargs = {"by": by, "casts": casts, "count": count, "keep": keep}
+    return map_blocks(split_by_hash, source, itemsize=source.width, kwargs=kwargs)
+
+
+#: How many rows a part has, if that is known.
+Counts = Sequence[int | None]
+
+
+def counted_parts(*splits: Grid, count: int) -> Generator[Look, Any, tuple[Counts, ...]]:
+    """Cut all chunks of each grid, and say how many rows each part has of all of them."""
+    grids = tuple(
+        map_blocks(
+            part_rows, grid, chunks=((count,) * len(grid),), meta=np.empty(0, np.intp), itemsize=8.0
+        )
+        for grid in splits
+    )
+    infos = iter((yield Look(grids, keep=splits)))
+    found = []
+    for grid in splits:
+        rows = [next(infos).sample for _ in range(len(grid))]
+        seen = all(one is not None for one in rows)
+        found.append(list(map(int, sum(rows))) if seen else [None] * count)
+    return tuple(found)
+
+
+def exchange(
+    splits: Grid,
+    merge: Callable[..., Any],
+    sizes: Sizes,
+    kwargs: Mapping[str, Any] | None = None,
+    *,
+    meta: Any = None,
+    width: float | None,
+) -> Grid:
+    """Bring the parts of one place together: ``merge(parts, **kwargs)`` makes a chunk of them."""
+    return all_to_all(
+        splits, 0, None, merge, sizes, merge_kwargs=kwargs, meta=meta, itemsize=width or None
+    )
+
+
+@kernel(scratch=0.0)
+def part_rows(parts: list[Part]) -> Any:
+    """Return how many rows each part has."""
+    return np.fromiter((len(part.rows) for part in parts), np.intp, len(parts))
+
+
+@kernel(scratch=0.1)
+def sampled_keys(block: Any, by: tuple[Any, ...] | None) -> Any:
+    """Return the keys of some rows, the same ones each time."""
+    count = min(SAMPLE, len(block))
+    rows = np.sort(np.random.default_rng(len(block)).choice(len(block), count, replace=False))
+    return keys_of(block.iloc[rows], by)
+
+
+def choose_pivots(
+    samples: list[pd.DataFrame], ascending: tuple[bool, ...], na_first: bool, count: int
+) -> Any:
+    """Return the keys at which ``count`` chunks of about equal sizes begin."""
+    keys = concat(samples)
+    ordered = keys.sort_values(
+        list(keys.columns),
+        ascending=list(ascending),
+        na_position="first" if na_first else "last",
+        ignore_index=True,
+    )
+    positions = [len(ordered) * part // count for part in range(1, count)] if len(ordered) else []
+    return ordered.iloc[positions]
+
+
+@kernel(scratch=2.1)
+def split_by_range(
+    block: Any,
+    pivots: pd.DataFrame,
+    by: tuple[Any, ...] | None,
+    ascending: tuple[bool, ...],
+    na_first: bool,
+    count: int,
+    labels: bool,
+) -> list[Part]:
+    """Cut a chunk into ``count`` parts by where its keys lie among the pivots."""
+    keys = keys_of(block, by)
+    codes, marks = np.zeros(len(keys), np.int64), np.zeros(len(pivots), np.int64)
+    for label, rising in list(zip(keys.columns, ascending, strict=True))[:LEADING_KEYS]:
+        levels = pivots[label].dropna().drop_duplicates().sort_values()
+        radix = 2 * len(levels) + 3
+        codes = codes * radix + _ranks(keys[label], levels, rising, na_first)
+        marks = marks * radix + _ranks(pivots[label], levels, rising, na_first)
+    return split_at(block, np.searchsorted(marks, codes, side="right"), count, labels=labels)
+
+
+def _ranks(values: pd.Series, levels: pd.Series, rising: bool, na_first: bool) -> Any:
+    """Return where values lie: between which levels or on which, nulls before or behind."""
+    null = values.isna().to_numpy()
+    top = 2 * len(levels)
+    if len(levels):
+        if isinstance(levels.dtype, pd.CategoricalDtype):
+            levels, values = levels.cat.codes, values.cat.codes
+        elif null.any():
+            values = values.fillna(levels.iloc[0])
+        left = levels.searchsorted(values, side="left")
+        ranks = left + levels.searchsorted(values, side="right")
+    else:
+        ranks = np.zeros(len(values), np.int64)
+    ranks = (ranks if rising else top - ranks) + 1
+    ranks[null] = 0 if na_first else top + 2
+    return ranks
+
+
+@kernel(scratch=2.1)
+def split_by_hash(
+    block: Any, by: tuple[Any, ...] | None, casts: Sequence[Any], count: int, keep: str
+) -> list[Part]:
+    """Cut a chunk into ``count`` parts by the hash of its keys, each cast to a common type."""
+    keys = keys_of(block, by)
+    at = None if keep == "all" else np.arange(len(block))
+    return split_at(keys if keep == "keys" else block, places_of(keys, casts, count), count, at)
+
+
+def places_of(keys: pd.DataFrame, casts: Sequence[Any], count: int) -> Any:
+    """Return to which of ``count`` parts each row goes, by the hash of its keys.
+
+    Cast to ``float``, numbers of all types are alike, and what is no number is a missing one.
+    """
+    codes = np.zeros(len(keys), np.uint64)
+    for label, cast in zip(keys.columns, casts or [None] * keys.shape[1], strict=True):
+        values: Any = keys[label]
+        if cast is object or (cast and isinstance(values.dtype, pd.CategoricalDtype)):
+            values = values.astype(object)
+        if cast is float:
+            values = pd.to_numeric(values, errors="coerce").to_numpy(float, na_value=np.nan)
+        values = _alike(getattr(values, "values", values))
+        codes = codes * np.uint64(1_000_003) + pd.util.hash_array(values, categorize=False)
+    # The high bits are the well mixed ones; a product with the count keeps the parts even.
+    places = ((codes >> np.uint64(32)) * np.uint64(count)) >> np.uint64(32)
+    return places.astype(np.int64)
+
+
+def _alike(values: Any) -> Any:
+    """Return values such that equal ones hash alike.
+
+    Integers are floats, and truth values objects, in a chunk where one is missing.
+    """
+    kind = values.dtype.kind if isinstance(values, np.ndarray) else None
+    if kind == "b":
+        return np.array([False, True], object)[values.view(np.int8)]
+    # Equal zeros of either sign hash alike, too.
+    return values.astype(float) + 0.0 if kind in {"i", "u", "f"} else values
+
+
+@kernel(scratch=1.0)
+def joined(parts: list[Any]) -> Any:
+    """Join the parts of a chunk in order, without labels."""
+    return concat(parts, labels=False)

@@ -1,0 +1,210 @@
+"""Rows without repetition, and how often values occur."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from marsdask.core.collection import wrap
+from marsdask.core.grids.grid import Grid, Look
+from marsdask.core.grids.shapes import gather, kernel, map_blocks
+from marsdask.core.node import Node
+from marsdask.core.sizes import Chunks, numbers, total, unknown_sizes, upper
+
+from ..elementwise import renamed, rowwise
+from ..filter import Filter
+from ..frame_node import Columns, FrameNode, axis_number
+from ..ordered.row_numbers import reset_index
+from ..ordered.sort_values import sort_values
+from ..rows import concat
+from .groupby import groupby
+from .memory_room import Weighed, fitted, is_tight, may_be_tight, packed, weighed
+from .parts import Part
+from .shuffle import counted_parts, cut_by_hash, exchange, reduce_rows
+
+
+@dataclass(frozen=True, eq=False)
+class Distinct(FrameNode):
+    """The first (or last) of equal rows, in the order of the rows."""
+
+    a: Node
+    options: tuple[tuple[str, Any], ...]
+
+    @property
+    def label(self) -> str:
+        return "drop_duplicates"
+
+    @property
+    def meta(self) -> Any:
+        return self.a.meta
+
+    @property
+    def chunks(self) -> Chunks:
+        return (unknown_sizes(self.name, [upper(total(self.a.chunks[0]))]),)
+
+    def requires(self, wanted: Columns) -> tuple[Columns, ...]:
+        if self._by is None or wanted is None or "subset" not in dict(self.options):
+            return (None,)
+        return (wanted | frozenset(self._by),)
+
+    def tile(self, a: Grid) -> Any:
+        a = fitted(a)
+        parts = self._parts(a)
+        if not may_be_tight(parts):
+            return self._tree(parts)
+        (source,) = yield from weighed(parts)
+        return (yield from self._met(source)) if is_tight(source.total) else self._tree(source.grid)
+
+    def tile_blind(self, a: Grid) -> Grid:
+        return self._tree(self._parts(a))
+
+    def _parts(self, a: Grid) -> Grid:
+        sizes = unknown_sizes(f"{self.name}:parts", [upper(size) for size in a.chunks[0]])
+        kwargs = {"options": self.options}
+        return map_blocks(
+            distinct_rows, a, chunks=(sizes,), meta=a.meta, itemsize=a.itemsize, kwargs=kwargs
+        )
+
+    def _tree(self, parts: Grid) -> Grid:
+        kwargs = {"options": self.options}
+        rest = reduce_rows(parts, distinct, kwargs)
+        like = {"meta": self.meta, "itemsize": rest.itemsize}
+        return gather(distinct, rest, chunks=self.chunks, kwargs=kwargs, **like)
+
+    def _met(self, source: Weighed) -> Generator[Look, Any, Grid]:
+        """Compare keys where equal ones meet, and tell each chunk which of its rows stay."""
+        rows, count = packed(source), max(2, source.parts())
+        keys = cut_by_hash(rows, self._by, count, keep="keys")
+        (met,) = yield from counted_parts(keys, count=count)
+        stay = exchange(
+            keys,
+            unrepeated,
+            unknown_sizes(f"{self.name}:met", met),
+            {"keep": dict(self.options)["keep"]},
+            width=8.0,
+        )
+        sizes = unknown_sizes(self.name, numbers(rows.chunks[0]))
+        places = exchange(stay, in_order, sizes, width=8.0)
+        return self.mapped(kept_rows, rows, places, chunks=(sizes,))
+
+    @property
+    def _by(self) -> tuple[Any, ...] | None:
+        if not isinstance(self.meta, pd.DataFrame):
+            return None
+        columns = self.meta.columns
+        subset = dict(self.options).get("subset", list(columns))
+        whole = isinstance(subset, list) or (isinstance(subset, tuple) and subset not in columns)
+        return tuple(subset) if whole else (subset,)
+
+
+@kernel(scratch=2.5)
+def unrepeated(parts: list[Part], keep: Any) -> list[Any]:
+    """Return for each chunk which of its rows stay, of those whose keys have met."""
+    repeated = concat(parts, labels=False).duplicated(keep=keep).to_numpy()
+    ends = np.cumsum([len(part.rows) for part in parts])
+    return [
+        part.at[~marks] for part, marks in zip(parts, np.split(repeated, ends[:-1]), strict=True)
+    ]
+
+
+def in_order(places: list[Any]) -> Any:
+    """Return which rows of a chunk stay, of all keys."""
+    return np.sort(np.concatenate(places))
+
+
+@kernel(scratch=0.1)
+def kept_rows(block: Any, places: Any) -> Any:
+    """Return the rows that stay."""
+    return block.take(places)
+
+
+@kernel(scratch=3.3)
+def distinct_rows(block: Any, options: tuple[tuple[str, Any], ...]) -> Any:
+    """Drop the repetitions within a chunk."""
+    return block.drop_duplicates(**dict(options))
+
+
+@kernel(scratch=4.3)
+def distinct(blocks: list[Any], options: tuple[tuple[str, Any], ...]) -> Any:
+    """Drop the repetitions among chunks."""
+    return blocks[0] if len(blocks) == 1 else distinct_rows(concat(blocks), options)
+
+
+def drop_duplicates(obj: Any, subset: Any = None, *, keep: str = "first", **rest: Any) -> Any:
+    """Drop rows that repeat others. See pandas."""
+    if keep not in {"first", "last"}:
+        raise NotImplementedError(f"drop_duplicates(keep={keep!r}): 'first' or 'last'")
+    ignore_index = rest.pop("ignore_index", False)
+    if rest:
+        raise TypeError(f"drop_duplicates() got unexpected arguments {sorted(rest)}")
+    options = {"keep": keep} | ({} if subset is None else {"subset": subset})
+    if subset is not None:
+        columns = subset if isinstance(subset, list | tuple) else [subset]
+        if missing := [one for one in columns if one not in obj.node.meta.columns]:
+            raise KeyError(pd.Index(missing))
+    result = wrap(Distinct(obj.node, tuple(options.items())))
+    return reset_index(result, drop=True) if ignore_index else result
+
+
+def nunique(obj: Any, *, dropna: bool = True) -> Any:
+    """Return the number of distinct values of a series."""
+    values = drop_duplicates(obj)
+    return values.count() if dropna else values.isna().count()
+
+
+def value_counts(
+    obj: Any,
+    normalize: bool = False,
+    sort: bool = True,
+    ascending: bool = False,
+    bins: Any = None,
+    dropna: bool = True,
+) -> Any:
+    """Return how often each value occurs, the most frequent first. See pandas.
+
+    Differs from pandas: values of equal counts stand in the order in which they were met.
+    """
+    if bins is not None:
+        raise NotImplementedError("value_counts(bins=): cut the values beforehand")
+    name = obj.node.meta.name
+    frame = obj.to_frame("values" if name is None else name)
+    counts = groupby(frame, list(frame.columns), sort=False, dropna=dropna).size()
+    if name is None:
+        counts = rowwise(unnamed_index, counts)
+    if normalize:
+        counts = counts / counts.sum()
+    # Of values that may be missing by a mask, so may the counts.
+    wanted = obj.node.meta.value_counts(normalize=normalize)
+    if counts.dtype != wanted.dtype:
+        counts = counts.astype(wanted.dtype)
+    counts = rowwise(renamed, counts, name=wanted.name)
+    return sort_values(counts, ascending=ascending) if sort else counts
+
+
+def unnamed_index(block: Any) -> Any:
+    """Return a series whose labels have no name."""
+    return block.rename_axis(None)
+
+
+def dropna(obj: Any, *, how: str = "any", subset: Any = None, axis: Any = 0) -> Any:
+    """Drop rows with missing values. See pandas."""
+    if axis_number(obj.node.meta, axis) != 0:
+        raise NotImplementedError("dropna(axis=1): choose the columns by their labels")
+    if how not in {"any", "all"}:
+        raise ValueError(f"invalid how option: {how}")
+    mask = rowwise(complete, obj, how=how, subset=subset)
+    return wrap(Filter(obj.node, mask.node))
+
+
+def complete(block: Any, how: str, subset: Any) -> Any:
+    """Tell which rows have no (or not only) missing values."""
+    if block.ndim == 1:
+        return block.notna()
+    if subset is not None:
+        block = block[subset if isinstance(subset, list) else [subset]]
+    present = block.notna()
+    return present.all(axis=1) if how == "any" else present.any(axis=1)

@@ -1,0 +1,130 @@
+"""What stands beside lazy rows in arithmetic: scalars, other rows, and values in their order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from pandas.api.extensions import ExtensionArray
+
+from marsdask.core.collection import Collection
+from marsdask.core.grids.shapes import Cost, register_cost
+from marsdask.core.node import Node
+from marsdask.core.sizes import known, numbers, total
+
+from .create import FromTensor
+from .elementwise import labelled_as, rowwise
+from .frame_node import Beside, is_row
+from .rows import alignment
+
+#: What NumPy says of lengths that differ.
+BROADCAST = "operands could not be broadcast together with shapes ({1},) ({0},)"
+
+
+@dataclass(frozen=True, eq=False)
+class TensorBeside(FromTensor):
+    """A tensor's values that lie beside some rows, whatever these are labelled."""
+
+    rows: str
+    """The alignment of the rows."""
+
+    @property
+    def alignment(self) -> str:
+        return self.rows
+
+
+def beside(obj: Any, values: Any, complaint: str) -> Any:
+    """Return values in memory as lazy rows of an object, in their order.
+
+    ``complaint`` is pandas's of a wrong length, with the two lengths to be filled in.
+    """
+    meta, sizes = obj.node.meta, obj.node.chunks[0]
+    if not known(sizes):
+        raise NotImplementedError("values beside rows that were not counted yet: execute() first")
+    wide = np.ndim(values) >= 2
+    rows: Any = (
+        pd.DataFrame(values, columns=meta.columns, copy=True)
+        if wide
+        else pd.Series(values, name=_name(meta), copy=True)
+    )
+    if len(rows) != sum(numbers(sizes)):
+        raise ValueError(complaint.format(len(rows), sum(numbers(sizes))))
+    node = Beside(rows, numbers(sizes), alignment(obj.node))
+    return rowwise(labelled_as, obj, node)
+
+
+def tensor_beside(obj: Any, values: Any, complaint: str) -> Any:
+    """Return a tensor of one value (or one row) for each row of an object as lazy rows of it."""
+    node, meta = values.node, obj.node.meta
+    lengths = [total(one.chunks[0]) for one in (node, obj.node)]
+    if known(lengths) and lengths[0] != lengths[1]:
+        raise ValueError(complaint.format(*lengths))
+    several = len(node.chunks) == 2
+    columns, kind = (meta.columns, pd.DataFrame) if several else (_name(meta), pd.Series)
+    return rowwise(labelled_as, obj, TensorBeside(node, columns, kind, alignment(obj.node)))
+
+
+def _name(meta: Any) -> Any:
+    return None if isinstance(meta, pd.DataFrame) else meta.name
+
+
+def operand(obj: Any, other: Any) -> Any:
+    """Return what an operator of an object's rows can take: arrays become rows, in their order.
+
+    As with pandas, an array beside a DataFrame has one value a column, unless it has two axes.
+    """
+    if isinstance(other, pd.Series | pd.DataFrame | pd.Index):
+        raise NotImplementedError(
+            "arithmetic with a pandas object in memory: make it lazy first, as md.Series(x)"
+        )
+    if isinstance(other, Collection):
+        check_kinds(obj.node, other.node)
+    if isinstance(getattr(getattr(other, "node", None), "meta", None), np.ndarray):
+        return _tensor_operand(obj, other)
+    if isinstance(other, list | tuple | np.ndarray | ExtensionArray):
+        return _array_operand(obj, other)
+    return other
+
+
+def _tensor_operand(obj: Any, tensor: Any) -> Any:
+    if tensor.ndim != obj.node.meta.ndim or _is_single(tensor.shape[0], obj):
+        return tensor
+    return tensor_beside(obj, tensor, BROADCAST)
+
+
+def _array_operand(obj: Any, values: Any) -> Any:
+    meta = obj.node.meta
+    if np.ndim(values) != meta.ndim or _is_single(len(values), obj):
+        return values
+    if meta.ndim == 2:
+        values = np.broadcast_to(values, (len(values), len(meta.columns)))
+    return beside(obj, values, BROADCAST)
+
+
+def _is_single(length: Any, obj: Any) -> bool:
+    """Tell whether so many values are one for all rows."""
+    return bool(length == 1 and total(obj.node.chunks[0]) != 1)
+
+
+def binary(func: Callable[[Any, Any], Any], *, reflected: bool = False) -> Any:
+    """Return a binary operator as a method."""
+    register_cost(func, Cost(scratch=0.0))
+
+    def call(self: Any, other: Any) -> Any:
+        other = operand(self, other)
+        return rowwise(func, other, self) if reflected else rowwise(func, self, other)
+
+    call.__name__ = func.__name__
+    return call
+
+
+def check_kinds(a: Node, b: Node) -> None:
+    """Refuse a frame with a column: pandas would match the column's labels with the frame's."""
+    kinds = {type(node.meta) for node in (a, b) if not is_row(node)}
+    if {pd.DataFrame, pd.Series} <= kinds:
+        raise NotImplementedError(
+            "arithmetic of a DataFrame with a Series of rows: take the frame's columns one by one"
+        )

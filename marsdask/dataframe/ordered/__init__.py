@@ -1,0 +1,1 @@
+"""Rows by their order: sorted, numbered, chosen by position."""

@@ -1,0 +1,268 @@
+"""Rows by their position: only the chunks that hold them are computed."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from marsdask.core.collection import Collection, wrap
+from marsdask.core.grids.grid import Grid, Look
+from marsdask.core.grids.shapes import Blockwise, Via, blockwise, gather, kernel
+from marsdask.core.node import Node
+from marsdask.core.sizes import Chunks, Index, known, numbers, total, unknown_sizes, upper
+from marsdask.tensor.chunkwise.rechunk import resolved, with_sizes
+from marsdask.tensor.indexing.slicing import cut_axis
+
+from ..elementwise import column_of, rowwise
+from ..frame_node import Columns, FrameNode, row_bytes
+from ..reduce import one_row
+from ..rows import alignment, concat, take
+from .row_numbers import ChunkAt, Numbered, counted
+
+
+def pieces_of(sizes: tuple[int, ...], rows: slice) -> list[tuple[int, slice, int]]:
+    """List the chunks that hold some rows, in the order of the rows: which, what, how many."""
+    cut = cut_axis(sizes, range(*rows.indices(sum(sizes))))
+    return list(zip(cut.positions, cut.parts, cut.sizes, strict=True))
+
+
+@dataclass(frozen=True)
+class SliceAt:
+    """Gives each chunk the slice that is taken of it."""
+
+    slices: tuple[slice, ...]
+
+    def __call__(self, index: Index) -> tuple[slice]:
+        return (self.slices[index[0]],)
+
+
+@dataclass(frozen=True, eq=False)
+class Positions(FrameNode):
+    """Some rows by position."""
+
+    a: Node
+    rows: slice
+
+    @property
+    def label(self) -> str:
+        return "iloc"
+
+    @property
+    def meta(self) -> Any:
+        return self.a.meta
+
+    @property
+    def alignment(self) -> str:
+        """The same positions of equal rows are equal rows."""
+        return f"{alignment(self.a)}[{self.rows}]"
+
+    @property
+    def chunks(self) -> Chunks:
+        sizes = self.a.chunks[0]
+        if known(sizes):
+            return (tuple(count for *_, count in pieces_of(numbers(sizes), self.rows)),)
+        return (unknown_sizes(self.alignment, [self._bound]),)
+
+    @property
+    def _bound(self) -> int | None:
+        bound = upper(total(self.a.chunks[0]))
+        prefix = self._prefix
+        return prefix if bound is None or (prefix is not None and prefix < bound) else bound
+
+    @property
+    def _prefix(self) -> int | None:
+        """How many rows from the start on are enough to choose from."""
+        start, stop, step = self.rows.start or 0, self.rows.stop, self.rows.step or 1
+        rising = step > 0 and start >= 0 and stop is not None and stop >= 0
+        return stop if rising else None
+
+    @property
+    def from_start(self) -> bool:
+        """Whether these are all rows up to one."""
+        return self._prefix is not None and not self.rows.start and (self.rows.step or 1) == 1
+
+    def requires(self, wanted: Columns) -> tuple[Columns, ...]:
+        return (wanted,)
+
+    def tile(self, a: Grid) -> Any:
+        if not known(a.chunks[0]):
+            return self._searched(a)
+        return self._cut(a)
+
+    def _searched(self, a: Grid) -> Generator[Look, Any, Grid]:
+        prefix = self._prefix
+        if prefix is None:
+            (a,) = yield from resolved(a)
+            return self._cut(a)
+        count = 1
+        while True:
+            # Each look runs the chunks again that it runs, but cuts what it keeps to the prefix.
+            axes: Any = ((Via(0, range(count)),),)
+            rule = Blockwise(first_rows, (a,), axes, {"count": prefix})
+            sizes = unknown_sizes(f"{self.name}:{count}", [prefix] * count)
+            heads = self.grid(rule, sizes)
+            infos = yield Look((heads,))
+            if count == len(a) or sum(info.shape[0] for info in infos) >= prefix:
+                shapes: dict[Index, Any] = {(i,): info.shape for i, info in enumerate(infos)}
+                return self._cut(with_sizes(heads, shapes))
+            count = min(len(a), 2 * count)
+
+    def tile_blind(self, a: Grid) -> Grid:
+        if known(a.chunks[0]):
+            return self._cut(a)
+        kwargs = {"rows": self.rows}
+        rule = Blockwise(rows_among, (a, counted(a)), ((0,), (None,)), kwargs, ChunkAt())
+        parts = self.grid(
+            rule, unknown_sizes(f"{self.name}:parts", [upper(size) for size in a.chunks[0]])
+        )
+        options = {"meta": self.meta, "itemsize": row_bytes(self.meta), "kwargs": kwargs}
+        return gather(joined_rows, parts, chunks=self.chunks, **options)
+
+    def _cut(self, a: Grid) -> Grid:
+        pieces = pieces_of(numbers(a.chunks[0]), self.rows)
+        axes = ((Via(0, tuple(position for position, *_ in pieces)),),)
+        parts = SliceAt(tuple(part for _, part, _ in pieces))
+        rule = Blockwise(take, (a,), axes, varying=parts, cheap=True)
+        return self.grid(rule, tuple(count for *_, count in pieces))
+
+
+def first_rows(block: Any, count: int) -> Any:
+    """Return the first rows of a chunk."""
+    return take(block, slice(0, count))
+
+
+@kernel(view=True)
+def rows_among(block: Any, counts: list[int], position: int, rows: slice) -> Any:
+    """Return those of some rows that lie in one of the chunks."""
+    pieces = {place: part for place, part, _ in pieces_of(tuple(counts), rows)}
+    return take(block, pieces.get(position, slice(0, 0)))
+
+
+def joined_rows(parts: list[Any], rows: slice) -> Any:
+    """Join what chunks hold of some rows."""
+    return concat(parts if (rows.step or 1) > 0 else parts[::-1])
+
+
+def positions(obj: Any, rows: slice) -> Any:
+    """Return some rows by position."""
+    if rows.step == 0:
+        raise ValueError("slice step cannot be zero")
+    node, chosen = obj.node, Positions(obj.node, rows)
+    if isinstance(node, Numbered) and chosen.from_start and not known(node.chunks[0]):
+        # The first rows have the first numbers: the others need not be counted.
+        return wrap(node.replaced(a=Positions(node.a, rows)))
+    return wrap(chosen)
+
+
+def head(obj: Any, n: int = 5) -> Any:
+    """Return the first ``n`` rows; without the last ``-n`` if negative."""
+    return positions(obj, slice(None, n))
+
+
+def tail(obj: Any, n: int = 5) -> Any:
+    """Return the last ``n`` rows; without the first ``-n`` if negative."""
+    if n == 0:
+        return positions(obj, slice(0, 0))
+    return positions(obj, slice(-n, None))
+
+
+@dataclass(frozen=True, eq=False)
+class Row(FrameNode):
+    """One row of a frame as a series over the columns, or one value of a series."""
+
+    a: Node
+    at: int
+
+    @property
+    def label(self) -> str:
+        return "iloc"
+
+    @property
+    def is_row(self) -> bool:
+        """Chunks that are computed with it need it whole."""
+        return True
+
+    @property
+    def meta(self) -> Any:
+        sample = one_row(self.a.meta)
+        if isinstance(sample, pd.DataFrame):
+            return sample.iloc[0].iloc[:0].rename(None)
+        return np.empty((), sample.dtype if isinstance(sample.dtype, np.dtype) else object)
+
+    @property
+    def chunks(self) -> Chunks:
+        frame = isinstance(self.a.meta, pd.DataFrame)
+        return ((len(self.a.meta.columns),),) if frame else ()
+
+    def tile(self, a: Grid) -> Grid:
+        return blockwise(
+            row_at,
+            [(a, (None,))],
+            chunks=self.chunks,
+            meta=self.meta,
+            itemsize=row_bytes(self.meta) if self.chunks else None,
+            kwargs={"at": self.at},
+        )
+
+
+def row_at(block: Any, at: int) -> Any:
+    """Return the only row of a chunk."""
+    if not len(block):
+        raise IndexError(f"single positional indexer is out-of-bounds: {at}")
+    return block.iloc[0]
+
+
+class ILoc:
+    """``iloc``: rows (and columns) by position."""
+
+    def __init__(self, obj: Any) -> None:
+        self._obj = obj
+
+    def __getitem__(self, key: Any) -> Any:
+        obj = self._obj
+        if isinstance(key, tuple):
+            rows, columns = key
+            chosen = obj.node.meta.columns[columns]
+            label = chosen if isinstance(columns, int | np.integer) else list(chosen)
+            obj, key = rowwise(column_of, obj, key=label), rows
+        if isinstance(key, slice):
+            return obj if key == slice(None) else positions(obj, key)
+        if isinstance(key, int | np.integer) and not isinstance(key, bool):
+            return _row(obj, int(key))
+        if isinstance(key, str | float):
+            raise TypeError(f"Cannot index by location with the non-integer key {key!r}")
+        raise NotImplementedError("iloc takes ints and slices; rows by a condition: df[mask]")
+
+
+def _row(obj: Any, at: int) -> Any:
+    sizes = obj.node.chunks[0]
+    if known(sizes) and not -sum(numbers(sizes)) <= at < sum(numbers(sizes)):
+        raise IndexError("single positional indexer is out-of-bounds")
+    rows = slice(at, at + 1 if at != -1 else None)
+    return wrap(Row(Positions(obj.node, rows), at))
+
+
+class Loc:
+    """``loc``: rows by a lazy mask, columns by label."""
+
+    def __init__(self, obj: Any) -> None:
+        self._obj = obj
+
+    def __getitem__(self, key: Any) -> Any:
+        obj = self._obj
+        rows, columns = key if isinstance(key, tuple) else (key, slice(None))
+        # Rows first: the columns of a filter are pruned down to its source anyway.
+        if isinstance(rows, Collection):
+            obj = obj[rows]
+        elif not (isinstance(rows, slice) and rows == slice(None)):
+            raise NotImplementedError("loc by label: filter by the index, as df[df.index == x]")
+        if isinstance(columns, slice):
+            if columns == slice(None):
+                return obj
+            labels = obj.columns[obj.columns.slice_indexer(columns.start, columns.stop)]
+            return obj[list(labels)]
+        return obj[columns]

@@ -1,0 +1,117 @@
+"""Row labels that are the rows' own numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from marsdask.core.collection import wrap
+from marsdask.core.grids.grid import Grid
+from marsdask.core.grids.shapes import Blockwise, blockwise, gather, kernel
+from marsdask.core.node import Node
+from marsdask.core.sizes import Chunks, Index, known, total
+from marsdask.tensor.chunkwise.places import StartAt
+from marsdask.tensor.chunkwise.rechunk import resolved
+
+from ..frame_node import Columns, FrameNode
+
+
+@dataclass(frozen=True, eq=False)
+class Numbered(FrameNode):
+    """The rows labelled from 0 on; the labels they had are dropped or become columns."""
+
+    a: Node
+    drop: bool
+    options: tuple[tuple[str, Any], ...] = ()
+
+    @property
+    def label(self) -> str:
+        # Numbers in place of labels belong to what made the rows: a merge, a sort.
+        return self.a.label if self.drop else "reset_index"
+
+    @property
+    def meta(self) -> Any:
+        return numbered(self.a.meta, 0, self.drop, self.options)
+
+    @property
+    def chunks(self) -> Chunks:
+        return self.a.chunks
+
+    @property
+    def alignment(self) -> str:
+        """Rows labelled from 0 are equal where they are equally many."""
+        return f"range:{total(self.a.chunks[0])!r}" if self._counted else f"number:{self._rows}"
+
+    @property
+    def _counted(self) -> bool:
+        return isinstance(total(self.a.chunks[0]), int)
+
+    @property
+    def _rows(self) -> str:
+        size = total(self.a.chunks[0])
+        return getattr(size, "name", str(size))
+
+    def requires(self, wanted: Columns) -> tuple[Columns, ...]:
+        return (wanted if self.drop else None,)
+
+    def tile(self, a: Grid) -> Any:
+        if len(a) > 1:
+            (a,) = yield from resolved(a)
+        starts = StartAt(a.chunks[0] if len(a) > 1 else (0,))
+        return self.grid(Blockwise(numbered, (a,), ((0,),), self._kwargs, starts), a.chunks[0])
+
+    def tile_blind(self, a: Grid) -> Any:
+        if len(a) == 1 or known(a.chunks[0]):
+            return self.tile(a)
+        axes = ((0,), (None,))
+        rule = Blockwise(numbered_among, (a, counted(a)), axes, self._kwargs, ChunkAt())
+        return self.grid(rule, a.chunks[0])
+
+    @property
+    def _kwargs(self) -> dict[str, Any]:
+        return {"drop": self.drop, "options": self.options}
+
+
+@dataclass(frozen=True)
+class ChunkAt:
+    """Gives each chunk its place among the chunks."""
+
+    def __call__(self, index: Index) -> tuple[int]:
+        return (index[0],)
+
+
+def counted(grid: Grid) -> Grid:
+    """Return how many rows each chunk has, found by running, as one chunk: a list."""
+    rows = (0, *(None,) * (grid.ndim - 1))
+    counts = blockwise(len, [(grid, rows)], chunks=((1,) * len(grid),), itemsize=32.0)
+    return gather(list, counts, chunks=((len(grid),),), itemsize=32.0)
+
+
+@kernel(scratch=0.0)
+def numbered_among(block: Any, counts: list[int], position: int, **kwargs: Any) -> Any:
+    """Label the rows of a chunk from its first row's number on."""
+    return numbered(block, sum(counts[:position]), **kwargs)
+
+
+@kernel(scratch=0.0)
+def numbered(block: Any, first: int, drop: bool, options: tuple[tuple[str, Any], ...] = ()) -> Any:
+    """Label rows from ``first`` on."""
+    block = block.copy(deep=False) if drop else block.reset_index(**dict(options))
+    block.index = pd.RangeIndex(first, first + len(block))
+    return block
+
+
+def reset_index(obj: Any, *, drop: bool = False, **options: Any) -> Any:
+    """Label the rows from 0 on; the old labels become columns unless dropped. See pandas."""
+    if "level" in options:
+        raise NotImplementedError("reset_index(level=): all levels, then set_index() some")
+    return wrap(Numbered(obj.node, drop, tuple(options.items())))
+
+
+def unnumbered(node: Node) -> Node:
+    """Return what lies below numbers that were only given in place of other labels."""
+    while isinstance(node, Numbered) and node.drop:
+        node = node.a
+    return node

@@ -1,0 +1,207 @@
+"""Rows in the order of their values or labels: a parallel sort by sampling."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from marsdask.core.collection import wrap
+from marsdask.core.grids.grid import Grid, Look
+from marsdask.core.grids.shapes import gather, kernel
+from marsdask.core.node import Node
+from marsdask.core.sizes import Chunks, Sizes, total, unknown_sizes, upper
+
+from ..frame_node import Columns, FrameNode
+from ..keyed.memory_room import fitted, is_tight, may_be_tight, packed, weighed
+from ..keyed.shuffle import counted_parts, cut_by_range, exchange, samples_of
+from ..rows import concat
+from .row_numbers import reset_index
+
+#: This many rows are sorted in one task.
+GATHERED_ROWS = 200_000
+#: Bytes of rows that a chunk of the sorted ones aims at.
+SORTED_BYTES = 32 * 2**20
+
+
+@dataclass(frozen=True, eq=False)
+class Sorted(FrameNode):
+    """The rows in order; equal ones keep theirs."""
+
+    a: Node
+    by: tuple[Any, ...] | None
+    """Columns; ``()`` for the row labels, ``None`` for the values of a series."""
+    ascending: tuple[bool, ...]
+    na_first: bool
+
+    @property
+    def label(self) -> str:
+        return "sort_index" if self.by == () else "sort_values"
+
+    @property
+    def meta(self) -> Any:
+        return self.a.meta
+
+    @property
+    def chunks(self) -> Chunks:
+        return self.a.chunks
+
+    def requires(self, wanted: Columns) -> tuple[Columns, ...]:
+        return (None if wanted is None or not self.by else wanted | frozenset(self.by),)
+
+    @property
+    def _kwargs(self) -> dict[str, Any]:
+        return {"by": self.by, "ascending": self.ascending, "na_first": self.na_first}
+
+    def tile(self, a: Grid) -> Any:
+        a = fitted(a)
+        rows = upper(total(a.chunks[0]))
+        tight = may_be_tight(a)
+        if len(a) == 1 or (rows is not None and rows <= GATHERED_ROWS and not tight):
+            return self._whole(a)
+        if tight:
+            return (yield from self._measured(a))
+        count = len(a)
+        if rows is not None:
+            count = max(2, min(count, int(rows * (a.itemsize or 8) // SORTED_BYTES) + 1))
+        return self._static(a, count)
+
+    def tile_blind(self, a: Grid) -> Grid:
+        # As many chunks as the user was told of.
+        return self._whole(a) if len(a) == 1 else self._static(a, len(a))
+
+    def _whole(self, a: Grid) -> Grid:
+        return gather(
+            sorted_rows,
+            a,
+            chunks=((total(a.chunks[0]),),),
+            meta=self.meta,
+            itemsize=a.itemsize,
+            kwargs=self._kwargs,
+        )
+
+    def _measured(self, a: Grid) -> Generator[Look, Any, Grid]:
+        samples = samples_of(a, self.by)
+        (source,) = yield from weighed(a, keep=(samples,))
+        count = max(2, source.parts(SORTED_BYTES))
+        if not is_tight(source.total):
+            return self._static(source.grid, min(len(a), count), samples)
+        splits = self._cut(packed(source), samples, count)
+        (rows,) = yield from counted_parts(splits, count=count)
+        return self._exchanged(splits, unknown_sizes(self.name, rows))
+
+    def _static(self, a: Grid, count: int, samples: Grid | None = None) -> Grid:
+        splits = self._cut(a, samples or samples_of(a, self.by), count)
+        return self._exchanged(splits, unknown_sizes(self.name, [None] * count))
+
+    def _cut(self, a: Grid, samples: Grid, count: int) -> Grid:
+        return cut_by_range(
+            a,
+            samples,
+            self.by,
+            count,
+            ascending=self.ascending,
+            na_first=self.na_first,
+            labels=True,
+        )
+
+    def _exchanged(self, splits: Grid, sizes: Sizes) -> Grid:
+        return exchange(
+            splits, sorted_rows, sizes, self._kwargs, meta=self.meta, width=splits.width
+        )
+
+
+@kernel(scratch=3.0)
+def sorted_rows(
+    blocks: list[Any], by: tuple[Any, ...] | None, ascending: tuple[bool, ...], na_first: bool
+) -> Any:
+    """Join chunks and sort their rows."""
+    block = concat(blocks)
+    if len(ascending) == 1 and (places := order_of_distinct(key_of(block, by))) is not None:
+        places = places if ascending[0] else places[::-1]
+        # Rows in order already keep the kind of their labels.
+        return block if (places == np.arange(len(places))).all() else block.take(places)
+    order: dict[str, Any] = {
+        "na_position": "first" if na_first else "last",
+        "kind": "stable",
+        "ascending": list(ascending) if len(ascending) > 1 else ascending[0],
+    }
+    if by is None:
+        return block.sort_values(**order)
+    return block.sort_index(**order) if by == () else block.sort_values(list(by), **order)
+
+
+def key_of(block: Any, by: tuple[Any, ...] | None) -> Any:
+    """Return the only key of a chunk: its labels, its values or a column."""
+    if by is None:
+        return block
+    return block[by[0]] if by else block.index
+
+
+def order_of_distinct(key: Any) -> Any:
+    """Return the order of numbers that are all there and all different, ``None`` for others.
+
+    Where nothing is equal any sort is stable, and the fastest is several times as fast.
+    """
+    dtype = key.dtype
+    plain = isinstance(dtype, np.dtype) and dtype.kind in "iufmM"
+    if not plain or isinstance(key, pd.RangeIndex):
+        return None
+    values = key.to_numpy()
+    if dtype.kind in "fmM" and pd.isna(values).any():
+        return None
+    order = np.argsort(values)
+    ordered = values[order]
+    return None if (ordered[1:] == ordered[:-1]).any() else order
+
+
+def _flags(ascending: Any, count: int) -> tuple[bool, ...]:
+    flags = tuple(ascending) if isinstance(ascending, Sequence) else (ascending,) * count
+    if len(flags) != count:
+        raise ValueError(f"Length of ascending ({len(flags)}) != length of by ({count})")
+    return tuple(map(bool, flags))
+
+
+def _sorted(
+    obj: Any, by: tuple[Any, ...] | None, count: int, ascending: Any, na_position: str
+) -> Any:
+    if na_position not in {"first", "last"}:
+        raise ValueError(f"invalid na_position: {na_position}")
+    return wrap(Sorted(obj.node, by, _flags(ascending, count), na_position == "first"))
+
+
+def sort_values(
+    obj: Any,
+    by: Any = None,
+    *,
+    ascending: Any = True,
+    na_position: str = "last",
+    ignore_index: bool = False,
+    kind: str = "quicksort",
+) -> Any:
+    """Sort the rows by columns. See pandas.
+
+    Differs from pandas: equal rows always keep their order, whatever ``kind`` is.
+    """
+    del kind
+    if isinstance(obj.node.meta, pd.DataFrame):
+        several = isinstance(by, list) or (
+            isinstance(by, tuple) and by not in obj.node.meta.columns
+        )
+        keys = tuple(by) if several else (by,)
+        for key in keys:
+            if key not in obj.node.meta.columns:
+                raise KeyError(key)
+        result = _sorted(obj, keys, len(keys), ascending, na_position)
+    else:
+        result = _sorted(obj, None, 1, ascending, na_position)
+    return reset_index(result, drop=True) if ignore_index else result
+
+
+def sort_index(obj: Any, *, ascending: Any = True, na_position: str = "last") -> Any:
+    """Sort the rows by their labels. See pandas."""
+    levels = obj.node.meta.index.nlevels
+    return _sorted(obj, (), levels, ascending, na_position)

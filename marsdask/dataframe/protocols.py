@@ -1,0 +1,133 @@
+"""How lazy rows answer NumPy: ufuncs lazily, arrays by computing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+import numpy as np
+import pandas as pd
+from pandas.api.extensions import ExtensionArray
+
+from marsdask.core.collection import Collection
+
+from .elementwise import rowwise
+from .frame_node import dtypes_of
+from .operands import operand, tensor_beside
+from .rows import alignment
+from .tensors import to_tensor
+
+#: Operands whose ufuncs are ours to answer; others answer for themselves.
+OPERANDS = (Collection, np.ndarray, np.generic, pd.Series, pd.DataFrame, pd.Index, ExtensionArray)
+
+#: What pandas's reductions are called, by their ufunc.
+REDUCTIONS: dict[Any, str] = {
+    np.maximum: "max",
+    np.minimum: "min",
+    np.add: "sum",
+    np.multiply: "prod",
+}
+
+
+def array(self: Any, dtype: Any = None, copy: bool | None = None) -> Any:
+    """Compute, as NumPy asks for an array: the array that pandas makes of the same values."""
+    if copy is False:
+        raise ValueError("rows become an array by computing: copy=False cannot be kept")
+    found = self.compute()
+    return np.asarray(found, dtype) if copy is None else np.array(found, dtype)
+
+
+def to_numpy(self: Any, dtype: Any = None, copy: bool = False, **options: Any) -> Any:
+    """Compute, and return the values as an array. See pandas.Series.to_numpy.
+
+    The lazy form is :meth:`to_tensor`.
+    """
+    return self.compute().to_numpy(dtype, copy=copy, **options)
+
+
+def truth(self: Any) -> NoReturn:
+    """Refuse to be a condition, as pandas does."""
+    raise ValueError(
+        f"The truth value of a {type(self).__name__} is ambiguous. "
+        "Use a.empty, a.item(), a.any() or a.all()."
+    )
+
+
+@dataclass(frozen=True)
+class Output:
+    """One of the results of a ufunc that has several."""
+
+    ufunc: np.ufunc
+    position: int
+
+    @property
+    def __name__(self) -> str:
+        return str(self.ufunc.__name__)
+
+    def __call__(self, *blocks: Any, **kwargs: Any) -> Any:
+        return self.ufunc(*blocks, **kwargs)[self.position]
+
+
+def array_ufunc(self: Any, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+    """Answer a NumPy ufunc as pandas does, lazily.
+
+    Differs from pandas: rows are not matched by label, and with ``out=`` that is returned.
+    """
+    if any(hasattr(one, "__array_ufunc__") and not isinstance(one, OPERANDS) for one in inputs):
+        return NotImplemented
+    outputs = kwargs.pop("out", (None,))
+    where = kwargs.pop("where", True)
+    if any(one is not None for one in outputs):
+        found = array_ufunc(self, ufunc, method, *inputs, **kwargs)
+        return _filled(outputs, found if isinstance(found, tuple) else (found,), where)
+    if where is not True:
+        raise NotImplementedError("where= without out=: choose with where() of the result")
+    if ufunc.signature is not None:
+        raise NotImplementedError(f"{ufunc.__name__} of rows: of their to_tensor()")
+    if method == "__call__":
+        return _called(self, ufunc, inputs, kwargs)
+    if method == "reduce":
+        return _reduced(self, ufunc, kwargs)
+    if method == "accumulate":
+        return tensor_beside(self, ufunc.accumulate(to_tensor(self), **kwargs), "{} rows of {}")
+    raise NotImplementedError(f"{ufunc.__name__}.{method} of rows: of their to_tensor()")
+
+
+def _called(self: Any, ufunc: np.ufunc, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    operands = [one if one is self else operand(self, one) for one in inputs]
+    if ufunc.nout == 1:
+        return rowwise(ufunc, *operands, **kwargs)
+    outputs = (Output(ufunc, position) for position in range(ufunc.nout))
+    return tuple(rowwise(output, *operands, **kwargs) for output in outputs)
+
+
+def _reduced(self: Any, ufunc: np.ufunc, kwargs: dict[str, Any]) -> Any:
+    name = REDUCTIONS.get(ufunc)
+    if name is None or isinstance(self.node.meta, pd.Index):
+        return ufunc.reduce(to_tensor(self), **kwargs)
+    options = {"axis": 0, "numeric_only": False} if self.node.meta.ndim == 2 else {}
+    # NumPy's reductions do not leave out missing values.
+    return getattr(self, name)(**{**options, **kwargs}, skipna=False)
+
+
+def _filled(outputs: tuple[Any, ...], results: tuple[Any, ...], where: Any) -> Any:
+    """Put results into what was given for them: at once, unless that is lazy."""
+    for out, result in zip(outputs, results, strict=True):
+        if isinstance(out, Collection):
+            _replaced(out, result, where)
+        elif out is not None:
+            value = result.compute()
+            if where is True:
+                out[:] = value
+            else:
+                np.putmask(out, np.asarray(where), np.asarray(value))
+    return outputs if len(outputs) > 1 else outputs[0]
+
+
+def _replaced(out: Any, result: Any, where: Any) -> None:
+    """Let lazy rows be others of the same types."""
+    old, new = out.node, result.node
+    same = type(out) is type(result) and dtypes_of(old.meta) == dtypes_of(new.meta)
+    if where is not True or not same or alignment(old) != alignment(new):
+        raise NotImplementedError("out= of other rows or types: assign the result")
+    out._node = new

@@ -1,0 +1,52 @@
+"""Types of results that depend on values: learnt from a few rows that have what may matter."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+#: Rows of a sample.
+ROWS = 4
+
+
+def sample(meta: Any) -> Any:
+    """Return a few rows of an empty object's types: missing ones, zeros, extremes, false ones."""
+    if isinstance(meta, pd.DataFrame):
+        columns = {at: column(dtype) for at, dtype in enumerate(meta.dtypes)}
+        return pd.DataFrame(columns, index=range(ROWS)).set_axis(meta.columns, axis=1)
+    return column(meta.dtype).rename(meta.name)
+
+
+def column(dtype: Any) -> Any:
+    """Return a few values of a type."""
+    kind = getattr(dtype, "kind", "O")
+    plain = isinstance(dtype, np.dtype)
+    values: Any = [None] * ROWS
+    if plain and kind in "iu":
+        values = [1, 0, np.iinfo(dtype).min, np.iinfo(dtype).max]
+    elif kind == "b" and plain:
+        values = [True, False, True, False]
+    elif kind in "fc" and plain:
+        values = [1.0, 0.0, np.nan, np.inf]
+    elif kind in "mM":
+        values = [1, None, 2, None]
+    elif isinstance(dtype, pd.StringDtype) or (plain and kind == "O"):
+        values = ["a", None, "b", ""]
+    return pd.Series(values, dtype=dtype)
+
+
+def row(meta: pd.DataFrame) -> Any:
+    """Return one row of an empty frame's types, its labels included."""
+    found = sample(meta).iloc[:1]
+    labels = meta.index
+    if isinstance(labels, pd.MultiIndex):
+        levels = [column(level.dtype)[:1] for level in labels.levels]
+        return found.set_axis(pd.MultiIndex.from_arrays(levels, names=labels.names))
+    return found.set_axis(pd.Index(column(labels.dtype)[:1], name=labels.name))
+
+
+def emptied(found: Any, like: Any) -> Any:
+    """Return no rows of an object, labelled as another."""
+    return found.iloc[:0].set_axis(like.index, axis=0)

@@ -1,0 +1,62 @@
+"""Frames as tensors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from marsdask.core.collection import wrap
+from marsdask.core.grids.grid import Grid
+from marsdask.core.grids.shapes import blockwise, kernel
+from marsdask.core.node import Node
+from marsdask.core.sizes import Chunks
+
+
+@dataclass(frozen=True, eq=False)
+class ToTensor(Node):
+    """The values of a frame, its columns one block."""
+
+    a: Node
+
+    @property
+    def meta(self) -> Any:
+        values = to_numpy(self.a.meta)
+        return np.empty((0,) * values.ndim, values.dtype)
+
+    @property
+    def chunks(self) -> Chunks:
+        return self._chunks(self.a.chunks)
+
+    def _chunks(self, rows: Chunks) -> Chunks:
+        meta = self.a.meta
+        return (*rows, (len(meta.columns),)) if isinstance(meta, pd.DataFrame) else rows
+
+    def tile(self, a: Grid) -> Grid:
+        chunks = self._chunks(a.chunks)
+        kwargs = {"dtype": self.meta.dtype}
+        return blockwise(to_numpy, [(a, (0,))], chunks=chunks, meta=self.meta, kwargs=kwargs)
+
+
+@kernel(scratch=0.0)
+def to_numpy(block: Any, dtype: Any = None) -> Any:
+    """Return the values as an array; ``dtype`` is that of all chunks.
+
+    A chunk whose values do not fit it is an error: casting would make numbers up.
+    """
+    values = block.to_numpy()
+    if dtype is None or values.dtype == dtype:
+        return values
+    if not np.can_cast(values.dtype, dtype, "same_kind"):
+        raise TypeError(
+            f"values of a frame are {values.dtype}, which was to be {dtype}: execute() it before "
+            "to_tensor(), or astype() what its columns are to be"
+        )
+    return values.astype(dtype)
+
+
+def to_tensor(obj: Any) -> Any:
+    """Return the values of a frame, a series or an index as a tensor."""
+    return wrap(ToTensor(obj.node))

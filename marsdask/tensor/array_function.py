@@ -1,0 +1,94 @@
+"""NumPy's functions of tensors (NEP 18): lazily by a namesake, or at once into arrays in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from marsdask.core.collection import Collection, compute
+
+from .protocols import module
+
+#: What changes its first argument.
+_IN_PLACE = {np.copyto, np.fill_diagonal, np.place, np.put, np.put_along_axis, np.putmask}
+
+#: What answers in text.
+_TEXTS = {np.array_repr, np.array_str, np.array2string}
+
+
+def array_function(self: Any, func: Callable[..., Any], types: Any, args: Any, kwargs: Any) -> Any:
+    """Answer a NumPy function by its namesake here."""
+    if not all(issubclass(kind, Collection | np.ndarray) for kind in types):
+        return NotImplemented
+    if func in _TEXTS or (func in _IN_PLACE and isinstance(_first(args, kwargs), np.ndarray)):
+        return _at_once(func, args, kwargs)
+    if func is np.einsum_path:
+        return _at_once(func, args, kwargs, _stand_in)
+    lazy = _namesake(func)
+    if isinstance(out := kwargs.get("out"), np.ndarray):
+        return _filled(func, out, lazy(*args, **{**kwargs, "out": None}))
+    return lazy(*args, **kwargs)
+
+
+def _first(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    return args[0] if args else next(iter(kwargs.values()), None)
+
+
+def _namesake(func: Callable[..., Any]) -> Any:
+    """Return the function of tensors of the same name, in the module of the same name."""
+    place = module()
+    within = func.__module__.split(".")[1:]
+    if func is np.lib.stride_tricks.sliding_window_view:
+        within = []  # here it is among all others
+    for name in (*within, func.__name__):
+        place = getattr(place, name, None)
+    if place is None or place is func:
+        raise NotImplementedError(
+            f"{func.__module__}.{func.__name__} has no lazy form; apply it to compute()"
+        )
+    return place
+
+
+def _filled(func: Callable[..., Any], out: np.ndarray[Any, Any], result: Any) -> Any:
+    """Compute into an array in memory."""
+    value = np.asarray(result.compute())
+    if value.shape != out.shape:
+        raise ValueError(
+            f"output parameter for {func.__name__} has shape {out.shape}, not {value.shape}"
+        )
+    np.copyto(out, value)
+    return out
+
+
+def _at_once(
+    func: Callable[..., Any], args: Any, kwargs: Any, value: Callable[[Any], Any] | None = None
+) -> Any:
+    """Call NumPy's function on the values of the tensors, or on what ``value`` makes of them."""
+    found: dict[int, Any] = {}
+    _collect((args, list(kwargs.values())), found)
+    values = compute(*found.values()) if value is None else map(value, found.values())
+    known = dict(zip(found, values, strict=True))
+    return func(*_replaced(args, known), **{k: _replaced(v, known) for k, v in kwargs.items()})
+
+
+def _stand_in(tensor: Any) -> Any:
+    """Return an array of a tensor's shape that takes no memory."""
+    return np.broadcast_to(np.empty((), tensor.dtype), tensor.shape)
+
+
+def _collect(item: Any, found: dict[int, Any]) -> None:
+    if isinstance(item, Collection):
+        found[id(item)] = item
+    elif isinstance(item, list | tuple):
+        for each in item:
+            _collect(each, found)
+
+
+def _replaced(item: Any, known: dict[int, Any]) -> Any:
+    if isinstance(item, Collection):
+        return known[id(item)]
+    if type(item) in (list, tuple):
+        return type(item)(_replaced(each, known) for each in item)
+    return item

@@ -1,0 +1,204 @@
+"""Functions of the user's over lines and elements."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, ClassVar
+
+import numpy as np
+
+from marsdask.core.collection import wrap
+from marsdask.core.grids.shapes import Cost
+from marsdask.core.node import Part
+
+from ..elementwise.nodes import Elementwise, Several, operands
+from ..manipulation.shape import expand_dims, normalize_axis
+from ..operands import as_node
+from .gufunc import apply_gufunc
+from .map_blocks import map_blocks
+from .rechunk import rechunk
+
+
+def each_line(
+    block: Any,
+    of: Callable[..., Any],
+    axis: int,
+    nothing: Any,
+    args: tuple[Any, ...],
+    options: Any,
+) -> Any:
+    """Call a function with each line of a block; without lines there is nothing to call."""
+    around = (*block.shape[:axis], *block.shape[axis + 1 :])
+    if 0 in around:
+        return np.empty((*around[:axis], *nothing.shape, *around[axis:]), nothing.dtype)
+    return np.apply_along_axis(of, axis, block, *args, **options)
+
+
+def apply_along_axis(
+    func1d: Callable[..., Any],
+    axis: int,
+    arr: Any,
+    *args: Any,
+    dtype: Any = None,
+    shape: Any = None,
+    **kwargs: Any,
+) -> Any:
+    """Call a function with each line along an axis. See numpy.apply_along_axis.
+
+    ``dtype`` and ``shape`` are those of one result, as in Dask; without them the function is called
+    once with ones.
+    """
+    tensor = wrap(as_node(arr))
+    axis = normalize_axis(operator.index(axis), tensor.ndim)
+    tensor = rechunk(tensor, {axis: -1})
+    if dtype is None or shape is None:
+        length = 1 if np.isnan(tensor.shape[axis]) else int(tensor.shape[axis])
+        sample = np.asarray(func1d(np.ones(length, tensor.dtype), *args, **kwargs))
+        dtype = sample.dtype if dtype is None else dtype
+        shape = sample.shape if shape is None else shape
+    lengths = (shape,) if np.ndim(shape) == 0 else tuple(shape)
+    others = tensor.chunks
+    return map_blocks(
+        each_line,
+        tensor,
+        dtype=dtype,
+        chunks=(*others[:axis], *((size,) for size in lengths), *others[axis + 1 :]),
+        drop_axis=axis,
+        new_axis=range(axis, axis + len(lengths)),
+        of=func1d,
+        nothing=np.empty(lengths, dtype),
+        axis=axis,
+        args=args,
+        options=kwargs,
+    )
+
+
+def apply_over_axes(func: Callable[..., Any], a: Any, axes: Any) -> Any:
+    """Call ``func(tensor, axis)`` for one axis after the other. See numpy.apply_over_axes."""
+    result = wrap(as_node(a))
+    ndim = result.ndim
+    for axis in np.atleast_1d(axes).tolist():
+        place = normalize_axis(axis, ndim)
+        found = func(result, place)
+        result = found if found.ndim == ndim else expand_dims(found, place)
+        if result.ndim != ndim:
+            raise ValueError("function is not returning an array of the correct shape")
+    return result
+
+
+@dataclass(frozen=True)
+class EachElement:
+    """Calls a Python function with each element."""
+
+    func: Callable[..., Any]
+    nin: int
+    nout: int
+    dtypes: tuple[np.dtype[Any], ...]
+    places: tuple[Any, ...] = ()
+    """For each argument its keyword, or ``None`` if it goes by position."""
+    fixed: tuple[tuple[Any, Any], ...] = ()
+    """Arguments that are the same for all elements, by position or keyword."""
+    cost: ClassVar[Cost] = Cost(2.0, least=2**20)
+
+    @property
+    def __name__(self) -> str:
+        return getattr(self.func, "__name__", type(self.func).__name__)
+
+    def _call(self, *values: Any) -> Any:
+        rest = iter(values)
+        named = {key: value for key, value in self.fixed if isinstance(key, str)}
+        positional = {key: value for key, value in self.fixed if not isinstance(key, str)}
+        for place in self.places:
+            target = named if isinstance(place, str) else positional
+            target[place] = next(rest)
+        return self.func(*(positional[i] for i in sorted(positional)), **named)
+
+    def __call__(self, *blocks: Any) -> Any:
+        call = np.frompyfunc(self._call if self.places else self.func, self.nin, self.nout)
+        found = call(*blocks)
+        several = found if self.nout > 1 else (found,)
+        typed = tuple(
+            np.asarray(values, object).astype(dtype, copy=False)
+            for values, dtype in zip(several, self.dtypes, strict=True)
+        )
+        return typed if self.nout > 1 else typed[0]
+
+
+def _mapped(kernel: EachElement, args: Iterable[Any]) -> Any:
+    nodes = operands(tuple(args))
+    if kernel.nout == 1:
+        return wrap(Elementwise(kernel, nodes))
+    source = Several(kernel, nodes)
+    return tuple(wrap(Part(source, position)) for position in range(kernel.nout))
+
+
+class frompyfunc:  # noqa: N801 - NumPy's name
+    """A function of Python objects as one of tensors, whose elements are objects.
+
+    See numpy.frompyfunc. Differs from NumPy: no ``identity``, no methods like ``reduce``.
+    """
+
+    def __init__(self, func: Callable[..., Any], nin: int, nout: int) -> None:
+        self.nin, self.nout, self.nargs = nin, nout, nin + nout
+        self._kernel = EachElement(func, nin, nout, (np.dtype(object),) * nout)
+        self.__name__ = self._kernel.__name__
+
+    def __call__(self, *args: Any) -> Any:
+        if len(args) != self.nin:
+            raise TypeError(f"{self.__name__}() takes {self.nin} arguments, not {len(args)}")
+        return _mapped(self._kernel, args)
+
+
+class vectorize:  # noqa: N801 - NumPy's name
+    """A function of numbers as one of tensors. See numpy.vectorize.
+
+    Differs from NumPy: the result's type, if ``otypes`` does not say it, is found by a call with
+    ones; with a ``signature`` only keywords are excluded, all of them. ``cache`` changes nothing.
+    """
+
+    def __init__(
+        self,
+        pyfunc: Callable[..., Any],
+        otypes: Any = None,
+        doc: str | None = None,
+        excluded: Iterable[Any] | None = None,
+        cache: bool = False,
+        signature: str | None = None,
+    ) -> None:
+        del cache
+        self.pyfunc = pyfunc
+        self.signature = signature
+        self.excluded = frozenset(excluded or ())
+        self.__doc__ = doc or pyfunc.__doc__
+        self._otypes = None if otypes is None else tuple(map(np.dtype, otypes))
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        given: dict[Any, Any] = {**dict(enumerate(args)), **kwargs}
+        fixed = tuple((key, given.pop(key)) for key in list(given) if key in self.excluded)
+        if not given:
+            raise ValueError("cannot call `vectorize` without arguments that are not excluded")
+        if self.signature is not None:
+            return self._of_vectors(self.signature, given, fixed)
+        kernel = EachElement(self.pyfunc, len(given), 1, (), tuple(given), fixed)
+        dtypes = self._otypes
+        if dtypes is None:
+            ones = [np.ones((), wrap(as_node(value)).dtype)[()] for value in given.values()]
+            found = kernel._call(*ones)
+            several = found if isinstance(found, tuple) else (found,)
+            dtypes = tuple(np.asarray(value).dtype for value in several)
+        kernel = EachElement(self.pyfunc, len(given), len(dtypes), dtypes, tuple(given), fixed)
+        return _mapped(kernel, given.values())
+
+    def _of_vectors(self, signature: str, given: dict[Any, Any], fixed: Any) -> Any:
+        """Call the function of all but the core axes."""
+        keywords = {key: value for key, value in fixed if isinstance(key, str)}
+        if len(keywords) < len(fixed) or any(isinstance(key, str) for key in given):
+            raise NotImplementedError(
+                "vectorize(signature=) maps over positions and excludes keywords: use a partial"
+            )
+        func = partial(self.pyfunc, **keywords) if keywords else self.pyfunc
+        how: Any = {"vectorize": True, "allow_rechunk": True, "output_dtypes": self._otypes}
+        return apply_gufunc(func, signature, *given.values(), **how)

@@ -1,0 +1,295 @@
+"""A user's function of chunks whose axes are matched by labels, as in ``"ij,jk->ik"``."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+
+from marsdask.core.collection import wrap
+from marsdask.core.grids.grid import Call, Grid, Look, Ref, Rule
+from marsdask.core.grids.shapes import Cost
+from marsdask.core.node import Node
+from marsdask.core.sizes import Chunks, Index, Sizes, Unknown, known
+
+from ..chunks import common_sizes, is_one
+from ..manipulation.shape import whole
+from ..operands import as_node
+from .map_blocks import UserFunction, infer
+from .rechunk import rechunk, recut, resolved
+
+Labels = tuple[Any, ...]
+
+
+def sizes_by_label(cuts: Sequence[Chunks], labels: Sequence[Labels]) -> dict[Any, Sizes]:
+    """Return a common cut for each label; axes of length one broadcast."""
+    found: dict[Any, list[Sizes]] = {}
+    for chunks, own in zip(cuts, labels, strict=True):
+        for sizes, label in zip(chunks, own, strict=True):
+            found.setdefault(label, []).append(sizes)
+    return {label: common_sizes(axis) for label, axis in found.items()}
+
+
+def aligned_labels(
+    grids: Sequence[Grid], labels: Sequence[Labels]
+) -> Generator[Look, Any, tuple[tuple[Grid, ...], dict[Any, Sizes]]]:
+    """Cut grids so that axes of one label match, after a look at unknown sizes that differ."""
+    seen: dict[Any, set[Sizes]] = {}
+    for grid, own in zip(grids, labels, strict=True):
+        for sizes, label in zip(grid.chunks, own, strict=True):
+            seen.setdefault(label, set()).add(sizes)
+    if any(len(cuts) > 1 and not all(map(known, cuts)) for cuts in seen.values()):
+        grids = yield from resolved(*grids)
+    target = sizes_by_label([grid.chunks for grid in grids], labels)
+    cut = []
+    for grid, own in zip(grids, labels, strict=True):
+        wanted = tuple(
+            (1,) if is_one(sizes) else target[label]
+            for sizes, label in zip(grid.chunks, own, strict=True)
+        )
+        cut.append(recut(grid, wanted))
+    return tuple(cut), target
+
+
+@dataclass(frozen=True)
+class Nested:
+    """Calls a user's function, chunks that it takes several of in nested lists."""
+
+    func: UserFunction
+    counts: tuple[Index, ...]
+    """For each array how many chunks it gets along each axis that is not in the output."""
+    cost: ClassVar[Cost] = Cost(least=2**20)
+
+    @property
+    def __name__(self) -> str:
+        return self.func.__name__
+
+    def __call__(self, *given: Any, **kwargs: Any) -> Any:
+        arguments = [
+            nest(item, counts) if counts else item
+            for item, counts in zip(given, self.counts, strict=True)
+        ]
+        return self.func(*arguments, **kwargs)
+
+
+def nest(blocks: Any, counts: Index) -> Any:
+    """Return a flat list, its last axis fastest, as nested lists."""
+    for count in counts[:0:-1]:
+        blocks = [blocks[i : i + count] for i in range(0, len(blocks), count)]
+    return blocks
+
+
+@dataclass(frozen=True, eq=False)
+class Labelled(Rule):
+    """Each chunk from those of the inputs whose labels have its index: all where there is none."""
+
+    func: UserFunction
+    out: Labels
+    sources: tuple[Grid, ...]
+    labels: tuple[Labels, ...]
+    kwargs: Mapping[str, Any] | None
+    lists: bool
+
+    @property
+    def label(self) -> str:
+        return self.func.__name__.strip("<>_")
+
+    def cell(self, index: Index) -> Call:
+        place = dict(zip(self.out, index, strict=True))
+        args: list[Any] = []
+        counts: list[Index] = []
+        for source, own in zip(self.sources, self.labels, strict=True):
+            pairs = list(zip(source.numblocks, own, strict=True))
+            axes = [
+                range(count) if label not in place else [place[label] if count > 1 else 0]
+                for count, label in pairs
+            ]
+            refs = [Ref(source, found) for found in itertools.product(*axes)]
+            gone = tuple(count for count, label in pairs if label not in place)
+            args.append(refs if gone and self.lists else refs[0])
+            counts.append(gone if self.lists else ())
+        return Call(Nested(self.func, tuple(counts)), tuple(args), self.kwargs or {})
+
+
+@dataclass(frozen=True, eq=False)
+class LabelledMap(Node):
+    """A user's function of chunks that are matched by labels."""
+
+    pins_grid: ClassVar[bool] = True
+
+    func: UserFunction
+    out: Labels
+    arrays: tuple[Node, ...]
+    labels: tuple[Labels, ...]
+    kwargs: Mapping[str, Any] | None
+    concatenates: bool
+    added: tuple[tuple[Any, Sizes], ...]
+    adjusted: tuple[tuple[Any, Any], ...]
+    aligns: bool
+    out_meta: Any = field(repr=False)
+
+    @property
+    def label(self) -> str:
+        return self.func.__name__.strip("<>_")
+
+    @property
+    def meta(self) -> Any:
+        return self.out_meta
+
+    @property
+    def chunks(self) -> Chunks:
+        return self._out_chunks(self._sizes([node.chunks for node in self.arrays]))
+
+    def _sizes(self, cuts: Sequence[Chunks]) -> dict[Any, Sizes]:
+        if self.aligns:
+            return sizes_by_label(cuts, self.labels)
+        found: dict[Any, Sizes] = {}
+        for chunks, own in zip(cuts, self.labels, strict=True):
+            for sizes, label in zip(chunks, own, strict=True):
+                if label not in found or len(sizes) > len(found[label]):
+                    found[label] = sizes
+        return found
+
+    def _out_chunks(self, sizes: Mapping[Any, Sizes]) -> Chunks:
+        sizes = {**sizes, **dict(self.added)}
+        adjusted = dict(self.adjusted)
+        return tuple(
+            self._adjusted(label, sizes[label], adjusted[label])
+            if label in adjusted
+            else sizes[label]
+            for label in self.out
+        )
+
+    def _adjusted(self, label: Any, old: Sizes, how: Any) -> Sizes:
+        if callable(how):
+            new: list[Any] = [size if isinstance(size, Unknown) else how(size) for size in old]
+        elif np.ndim(how) == 0:
+            new = [how] * len(old)
+        else:
+            new = list(how)
+        if len(new) != len(old):
+            raise ValueError(
+                f"adjust_chunks gives {len(new)} sizes for axis {label!r} of {len(old)} chunks"
+            )
+        lone = len(new) == 1
+        fresh = [
+            Unknown(f"{self.name}@{label}", -1 if lone else i)
+            if isinstance(size, Unknown) or size != size  # noqa: PLR0124 - nan
+            else int(size)
+            for i, size in enumerate(new)
+        ]
+        return tuple(fresh)
+
+    def tile(self, *inputs: Grid) -> Any:
+        distinct = dict(zip(self.inputs, inputs, strict=True))
+        grids: tuple[Grid, ...] = tuple(distinct[node] for node in self.arrays)
+        if self.aligns:
+            grids, sizes = yield from aligned_labels(grids, self.labels)
+        else:
+            sizes = self._sizes([grid.chunks for grid in grids])
+        if self.concatenates:
+            gone = [
+                [axis for axis, label in enumerate(own) if label not in self.out]
+                for own in self.labels
+            ]
+            if any(
+                grid.numblocks[axis] > 1 and not known(grid.chunks[axis])
+                for grid, axes in zip(grids, gone, strict=True)
+                for axis in axes
+            ):
+                grids = yield from resolved(*grids)
+            grids = tuple(whole(grid, axes) for grid, axes in zip(grids, gone, strict=True))
+        rule = Labelled(self.func, self.out, grids, self.labels, self.kwargs, not self.concatenates)
+        return Grid(rule, self._out_chunks(sizes), self.meta)
+
+
+def blockwise(
+    func: Callable[..., Any],
+    out_ind: Any,
+    *args: Any,
+    name: str | None = None,
+    token: str | None = None,
+    dtype: Any = None,
+    adjust_chunks: Mapping[Any, Any] | None = None,
+    new_axes: Mapping[Any, Any] | None = None,
+    align_arrays: bool = True,
+    concatenate: bool | None = None,
+    meta: Any = None,
+    **kwargs: Any,
+) -> Any:
+    """Call ``func`` with chunks whose axes are matched by labels. See dask.array.blockwise.
+
+    ``args`` are tensors and their labels in turn, ``None`` for a constant. Where a label is not in
+    the output the function gets all chunks along it: a list, or one array if ``concatenate``.
+    """
+    del name, token
+    if len(args) % 2:
+        raise ValueError("blockwise() takes tensors and their labels in turn")
+    out, added = tuple(out_ind), {k: _as_sizes(v) for k, v in (new_axes or {}).items()}
+    values, given = args[::2], args[1::2]
+    places = tuple(i for i, labels in enumerate(given) if labels is not None)
+    arrays = tuple(as_node(values[i]) for i in places)
+    labels = tuple(tuple(given[i]) for i in places)
+    _check_labels(out, arrays, labels, added)
+    constants = tuple(None if i in places else value for i, value in enumerate(values))
+    call = UserFunction(func, constants, places)
+    if meta is None and dtype is None:
+        gone = [[label not in out for label in own] for own in labels]
+        meta = infer(call, arrays, kwargs, "blockwise", nest=gone if not concatenate else None)
+    kind = np.dtype(dtype) if dtype is not None else np.asarray(meta).dtype
+    axes = (tuple(added.items()), tuple((adjust_chunks or {}).items()), align_arrays)
+    sample = np.empty((0,) * len(out), kind)
+    inputs = (call, out, arrays, labels, kwargs or None, bool(concatenate))
+    return wrap(LabelledMap(*inputs, *axes, sample))
+
+
+def _check_labels(
+    out: Labels, arrays: Sequence[Node], labels: Sequence[Labels], added: Mapping[Any, Any]
+) -> None:
+    if len(set(out)) != len(out):
+        raise ValueError(f"Repeated elements not allowed in output index {out}")
+    for node, own in zip(arrays, labels, strict=True):
+        if len(node.chunks) != len(own):
+            raise ValueError(f"labels {own} do not match a tensor of {len(node.chunks)} axes")
+    unknown = set(out) - {label for own in labels for label in own} - set(added)
+    if unknown:
+        raise ValueError(f"Unknown dimension: labels {unknown} of the output are of no input")
+
+
+def _as_sizes(value: Any) -> Sizes:
+    return tuple(value) if isinstance(value, tuple | list) else (int(value),)
+
+
+def atop(*args: Any, **kwargs: Any) -> Any:
+    """Do what :func:`blockwise` does; its name in older versions of Dask."""
+    return blockwise(*args, **kwargs)
+
+
+def unify_chunks(*args: Any, warn: bool = True) -> tuple[dict[Any, Any], list[Any]]:
+    """Cut tensors so that axes of one label match. See dask.array.core.unify_chunks.
+
+    ``args`` are tensors and their labels in turn. Returns the cut of each label and the tensors.
+    """
+    del warn
+    tensors = [None if x is None else wrap(as_node(x)) for x in args[::2]]
+    labels = [None if own is None else tuple(own) for own in args[1::2]]
+    used = [
+        (x, own)
+        for x, own in zip(tensors, labels, strict=True)
+        if x is not None and own is not None
+    ]
+    target = sizes_by_label([x.node.chunks for x, _ in used], [own for _, own in used])
+    found = []
+    for value, x, own in zip(args[::2], tensors, labels, strict=True):
+        if x is None or own is None:
+            found.append(value)
+            continue
+        cut = [
+            None if is_one(sizes) or not known(target[label]) else target[label]
+            for sizes, label in zip(x.node.chunks, own, strict=True)
+        ]
+        found.append(rechunk(x, tuple(cut)) if cut else x)
+    return target, found

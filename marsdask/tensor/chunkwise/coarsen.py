@@ -1,0 +1,219 @@
+"""Neighbouring or chosen elements put into groups: coarsened, shuffled, reshaped chunk by chunk."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from marsdask.core.collection import wrap
+from marsdask.core.grids.grid import Call, Grid, Ref, Rule
+from marsdask.core.node import Node
+from marsdask.core.sizes import Chunks, Index, Sizes, known_chunks, numbers, shape_of
+
+from ..chunks import as_shape
+from ..indexing.getitem import take
+from ..manipulation.reshape import groups, reform
+from ..manipulation.shape import normalize_axis
+from ..operands import as_node, empty
+from ..unknown_lengths import Outcome, like, waits_for_lengths
+from .map_blocks import map_blocks
+from .rechunk import rechunk
+
+
+def coarsen_block(block: Any, *, reduce: Callable[..., Any], factors: Index, options: Any) -> Any:
+    """Reduce groups of neighbours, as long as ``factors`` say along each axis."""
+    pairs = [(n // factor, factor) for n, factor in zip(block.shape, factors, strict=True)]
+    shape = tuple(itertools.chain.from_iterable(pairs))
+    return reduce(block.reshape(shape), axis=tuple(range(1, 2 * block.ndim, 2)), **options)
+
+
+def _coarsened(
+    reduction: Callable[..., Any], x: Any, axes: Mapping[int, int], kwargs: Any, **_: Any
+) -> Outcome:
+    node = as_node(x)
+    factors = _factors(axes, len(node.chunks))
+    lengths = (
+        (size // factor,) if isinstance(size, int) else None
+        for size, factor in zip(node.shape, factors, strict=True)
+    )
+    return Outcome(_kind(reduction, factors, node.meta.dtype, kwargs), tuple(lengths))
+
+
+def _factors(axes: Mapping[int, int], ndim: int) -> tuple[int, ...]:
+    """Return how many neighbours make a group along each axis."""
+    wanted = {normalize_axis(axis, ndim): operator.index(n) for axis, n in axes.items()}
+    factors = tuple(wanted.get(axis, 1) for axis in range(ndim))
+    if min(factors, default=1) < 1:
+        raise ValueError(f"axes={dict(axes)}: a group has one element or more")
+    return factors
+
+
+def _kind(reduction: Any, factors: tuple[int, ...], dtype: Any, options: Any) -> np.dtype[Any]:
+    """Return the type of a group's reduction, from one group."""
+    example = np.ones(factors, dtype)
+    found: np.dtype[Any] = coarsen_block(
+        example, reduce=reduction, factors=factors, options=options
+    ).dtype
+    return found
+
+
+@waits_for_lengths(_coarsened)
+def coarsen(
+    reduction: Callable[..., Any],
+    x: Any,
+    axes: Mapping[int, int],
+    trim_excess: bool = False,
+    **kwargs: Any,
+) -> Any:
+    """Reduce groups of neighbours along axes, of the lengths given. See dask.array.coarsen."""
+    x = wrap(as_node(x))
+    factors = _factors(axes, x.ndim)
+    lengths = numbers(x.node.shape)
+    excess = [n % factor for n, factor in zip(lengths, factors, strict=True)]
+    if any(excess) and not trim_excess:
+        raise ValueError(
+            f"coarsening factors {dict(axes)} do not align with the shape {x.shape}; "
+            "trim_excess=True leaves the rest out"
+        )
+    if any(excess):
+        x = x[tuple(slice(n - rest) for n, rest in zip(lengths, excess, strict=True))]
+    pairs = list(zip(map(numbers, x.node.chunks), factors, strict=True))
+    x = rechunk(x, tuple(_multiples(sizes, factor) for sizes, factor in pairs))
+    return map_blocks(
+        coarsen_block,
+        x,
+        chunks=tuple(
+            tuple(size // factor for size in numbers(sizes))
+            for sizes, factor in zip(x.node.chunks, factors, strict=True)
+        ),
+        dtype=_kind(reduction, factors, x.dtype, kwargs),
+        reduce=reduction,
+        factors=factors,
+        options=kwargs,
+    )
+
+
+def _multiples(sizes: tuple[int, ...], factor: int) -> Sizes:
+    """Move the borders of chunks down to multiples of a number."""
+    borders = [border // factor * factor for border in itertools.accumulate(sizes)]
+    cut = tuple(b - a for a, b in itertools.pairwise([0, *borders]))
+    return tuple(size for size in cut if size) or (0,)
+
+
+def _shuffled(x: Any, indexer: Any, axis: int, **_: Any) -> Outcome:
+    told = like(x)
+    lengths = list(told.lengths)
+    lengths[axis] = (sum(map(len, indexer)),)
+    return Outcome(told.dtype, tuple(lengths))
+
+
+@waits_for_lengths(_shuffled)
+def shuffle(x: Any, indexer: Sequence[Sequence[int]], axis: int, chunks: Any = "auto") -> Any:
+    """Put the elements of each group of positions into one chunk. See dask.array.shuffle.
+
+    Small groups share a chunk, of about the size that the tensor's chunks have.
+    """
+    x = wrap(as_node(x))
+    axis = normalize_axis(axis, x.ndim)
+    if not isinstance(indexer, list) or not all(isinstance(group, list) for group in indexer):
+        raise ValueError("indexer must be a list of lists of positions")
+    if chunks != "auto":
+        raise NotImplementedError("shuffle(chunks=) is 'auto'; rechunk() the result")
+    (length,) = numbers((x.node.shape[axis],))
+    flat = [position for group in indexer for position in group]
+    if flat and (min(flat) < 0 or max(flat) >= length):
+        raise IndexError(f"indexer has positions beyond the axis of length {length}")
+    limit = max(*numbers(x.node.chunks[axis]), 1) * 1.25
+    sizes: list[int] = []
+    for group in filter(None, indexer):
+        if sizes and sizes[-1] + len(group) <= limit:
+            sizes[-1] += len(group)
+        else:
+            sizes.append(len(group))
+    found = take(x, np.asarray(flat, np.intp), axis)
+    return rechunk(found, {axis: tuple(sizes) or (0,)})
+
+
+@dataclass(frozen=True, eq=False)
+class Reformed(Rule):
+    """Each chunk one of the source in another shape, in the order of the chunks."""
+
+    source: Grid
+    target: Chunks
+
+    @property
+    def label(self) -> str:
+        return "reshape"
+
+    @cached_property
+    def _counts(self) -> Index:
+        return tuple(map(len, self.target))
+
+    def cell(self, index: Index) -> Call:
+        flat = int(np.ravel_multi_index(index, self._counts)) if index else 0
+        there = tuple(int(i) for i in np.unravel_index(flat, self.source.numblocks))
+        shape = tuple(sizes[i] for sizes, i in zip(self.target, index, strict=True))
+        return Call(reform, (Ref(self.source, there), shape))
+
+
+@dataclass(frozen=True, eq=False)
+class ReshapeBlocks(Node):
+    """Every chunk in another shape, whatever that does to the order of the elements."""
+
+    pins_grid: ClassVar[bool] = True
+
+    a: Node
+    splits: Chunks
+
+    @property
+    def label(self) -> str:
+        return "reshape"
+
+    @property
+    def meta(self) -> Any:
+        return empty(self.a.meta.dtype, len(self.splits))
+
+    @property
+    def chunks(self) -> Chunks:
+        return self.splits
+
+    def tile(self, a: Grid) -> Grid:
+        return Grid(Reformed(a, self.splits), self.splits, self.meta)
+
+
+def reshape_blockwise(x: Any, shape: Any, chunks: Any = None) -> Any:
+    """Reshape every chunk by itself. See dask.array.reshape_blockwise.
+
+    The elements are not in C order of the whole; splitting axes needs ``chunks``.
+    """
+    node = as_node(x)
+    if not known_chunks(node.chunks):
+        raise ValueError("reshape_blockwise() needs known lengths: execute() first")
+    old = numbers(node.shape)
+    new = as_shape(shape)
+    if math.prod(new) != math.prod(old):
+        raise ValueError(f"cannot reshape array of size {math.prod(old)} into shape {new}")
+    if chunks is not None:
+        splits: Chunks = tuple(tuple(sizes) for sizes in chunks)
+        if shape_of(splits) != new:
+            raise ValueError(f"chunks {chunks} do not add up to the shape {new}")
+        return wrap(ReshapeBlocks(node, splits))
+    if len(new) > len(old):
+        raise TypeError("reshape_blockwise() that splits axes needs chunks=")
+    found: list[Sizes] = []
+    axis = 0
+    for group in groups(old, new):
+        own = [numbers(sizes) for sizes in node.chunks[axis : axis + len(group.old)]]
+        axis += len(group.old)
+        if len(group.new) == 1:
+            found.append(tuple(math.prod(sizes) for sizes in itertools.product(*own)))
+        elif group.new:
+            raise TypeError("reshape_blockwise() that splits axes needs chunks=")
+    return wrap(ReshapeBlocks(node, tuple(found)))

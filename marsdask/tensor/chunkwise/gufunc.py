@@ -1,0 +1,346 @@
+"""Generalised ufuncs: functions of whole core axes, mapped over all others."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+
+from marsdask.core.collection import ExecutableTuple, wrap
+from marsdask.core.grids.grid import Grid
+from marsdask.core.grids.shapes import Axes
+from marsdask.core.grids.shapes import blockwise as map_grids
+from marsdask.core.node import Node, Part
+from marsdask.core.sizes import Chunks, Size, Sizes, known, total, upper
+
+from ..elementwise.nodes import output
+from ..manipulation.shape import expand_dims, moveaxis, whole
+from ..operands import as_node
+from .blockwise import Labels, aligned_labels, sizes_by_label
+from .map_blocks import UserFunction, infer
+from .rechunk import resolved
+
+_NAME = r"[^\d\W]\w*"
+_GROUP = rf"\((?:{_NAME}(?:,{_NAME})*)?\)"
+_SIGNATURE = re.compile(rf"^(?:{_GROUP}(?:,{_GROUP})*)?->{_GROUP}(?:,{_GROUP})*,?$")
+
+
+@dataclass(frozen=True)
+class Signature:
+    """The core axes of the inputs and of the outputs, by name."""
+
+    inputs: tuple[tuple[str, ...], ...]
+    outputs: tuple[tuple[str, ...], ...]
+    several: bool
+    """Whether the function returns a tuple."""
+
+
+def parse_signature(text: Any) -> Signature:
+    """Read a signature such as ``(m,n),(n,p)->(m,p)``."""
+    if not isinstance(text, str):
+        raise TypeError("`signature` has to be of type string")
+    text = re.sub(r"\s+", "", text)
+    if not _SIGNATURE.match(text):
+        raise ValueError(f"Not a valid gufunc signature: {text}")
+    left, right = text.split("->")
+    inputs, outputs = (
+        tuple(tuple(re.findall(_NAME, group)) for group in re.findall(_GROUP, side))
+        for side in (left, right)
+    )
+    return Signature(inputs, outputs, len(outputs) > 1 or right.endswith(","))
+
+
+def settle_axes(
+    signature: Signature, axes: Any, axis: Any, *, keepdims: bool
+) -> tuple[list[tuple[int, ...]], list[tuple[int, ...]]]:
+    """Return which axes of each input and output are the core axes."""
+    inputs, outputs = signature.inputs, signature.outputs
+    if keepdims and (any(outputs) or len(set(map(len, inputs))) > 1):
+        raise ValueError("`keepdims` goes with inputs of equally many core axes, outputs of none")
+    if axes is not None and axis is not None:
+        raise ValueError("Only one of `axis` or `axes` keyword arguments should be given")
+    if axis is not None:
+        names = {name for group in (*inputs, *outputs) for name in group}
+        if not isinstance(axis, int | np.integer):
+            raise TypeError("`axis` argument has to be an integer value")
+        if len(names) > 1 or any(len(group) > 1 for group in (*inputs, *outputs)):
+            raise ValueError("`axis` can be used only, if one core dimension is present")
+        axes = [(int(axis),) * len(group) for group in (*inputs, *outputs)]
+    if axes is None:
+        axes = [tuple(range(-len(group), 0)) for group in (*inputs, *outputs)]
+    found = [(one,) if isinstance(one, int | np.integer) else tuple(one) for one in list(axes)]
+    if len(found) == len(inputs) and not any(outputs):
+        found += [()] * len(outputs)
+    if keepdims:
+        found = found[: len(inputs)] + [found[0]] * len(outputs)
+    groups = [*inputs, *([inputs[0]] * len(outputs) if keepdims else outputs)]
+    if len(found) != len(groups):
+        raise ValueError(f"`axes` has {len(found)} items for {len(groups)} inputs and outputs")
+    for own, group in zip(found, groups, strict=True):
+        if len(own) != len(group):
+            raise ValueError(f"`axes` item {own} has to name {len(group)} core axes")
+    return found[: len(inputs)], found[len(inputs) :]
+
+
+@dataclass(frozen=True, eq=False)
+class GUFunc(Node):
+    """A function of core axes, which come last in each array, mapped over the loop axes."""
+
+    pins_grid: ClassVar[bool] = True
+
+    func: UserFunction
+    signature: Signature
+    arrays: tuple[Node, ...]
+    sizes: tuple[tuple[str, int], ...]
+    """The lengths of core axes that are of no input."""
+    kwargs: Mapping[str, Any] | None
+    dtypes: tuple[Any, ...] = field(repr=False)
+
+    @property
+    def label(self) -> str:
+        return self.func.__name__.strip("<>_")
+
+    @property
+    def labels(self) -> tuple[Labels, ...]:
+        """For each input, the labels of its axes: numbers below zero are loop axes."""
+        found = []
+        for node, core in zip(self.arrays, self.signature.inputs, strict=True):
+            loops = len(node.chunks) - len(core)
+            found.append((*range(-loops, 0), *core))
+        return tuple(found)
+
+    @property
+    def _loops(self) -> Labels:
+        count = max((len(own) for own in self._loop_labels), default=0)
+        return tuple(range(-count, 0))
+
+    @property
+    def _loop_labels(self) -> list[list[Any]]:
+        return [[label for label in own if isinstance(label, int)] for own in self.labels]
+
+    @property
+    def meta(self) -> Any:
+        loops = len(self._loops)
+        pairs = zip(self.signature.outputs, self.dtypes, strict=True)
+        return tuple(np.empty((0,) * (loops + len(core)), kind) for core, kind in pairs)
+
+    @property
+    def chunks(self) -> Any:
+        return self._out_chunks(sizes_by_label([node.chunks for node in self.arrays], self.labels))
+
+    @property
+    def shape(self) -> Any:
+        raise NotImplementedError("several outputs have a shape each")
+
+    def _out_chunks(self, sizes: Mapping[Any, Sizes]) -> tuple[Chunks, ...]:
+        lengths: dict[str, Size] = {
+            name: total(own) for name, own in sizes.items() if isinstance(name, str)
+        }
+        lengths.update(self.sizes)
+        loops = tuple(sizes[label] for label in self._loops)
+        return tuple(
+            (*loops, *((lengths[name],) for name in core)) for core in self.signature.outputs
+        )
+
+    def tile(self, *inputs: Grid) -> Any:
+        distinct = dict(zip(self.inputs, inputs, strict=True))
+        grids: tuple[Grid, ...] = tuple(distinct[node] for node in self.arrays)
+        if any(
+            grid.numblocks[axis] > 1 and not known(grid.chunks[axis])
+            for grid, own in zip(grids, self.labels, strict=True)
+            for axis, label in enumerate(own)
+            if isinstance(label, str)
+        ):
+            grids = yield from resolved(*grids)
+        grids, sizes = yield from aligned_labels(grids, self.labels)
+        loops = len(self._loops)
+        sources = []
+        for grid, own in zip(grids, self.labels, strict=True):
+            axes: Axes = tuple(
+                None if isinstance(label, str) or count == 1 else label + loops
+                for label, count in zip(own, grid.numblocks, strict=True)
+            )
+            core = [axis for axis, label in enumerate(own) if isinstance(label, str)]
+            sources.append((whole(grid, core), axes))
+        chunks = self._out_chunks(sizes)
+        if not self.signature.several:
+            (meta,) = self.meta
+            found = map_grids(self.func, sources, chunks=chunks[0], meta=meta, kwargs=self.kwargs)
+            return (found,)
+        return self._parted(sources, chunks)
+
+    def _parted(self, sources: Sequence[Any], chunks: tuple[Chunks, ...]) -> tuple[Grid, ...]:
+        loops = len(self._loops)
+        width = 0.0
+        for meta, cut in zip(self.meta, chunks, strict=True):
+            lengths = [upper(sizes[0]) or 1 for sizes in cut[loops:]]
+            width += float(np.prod(lengths, dtype=float)) * meta.dtype.itemsize
+        results = map_grids(
+            self.func, sources, chunks=chunks[0][:loops], itemsize=width, kwargs=self.kwargs
+        )
+        whole_axes: Axes = tuple(range(loops))
+        return tuple(
+            map_grids(
+                output,
+                [(results, whole_axes)],
+                chunks=cut,
+                meta=meta,
+                kwargs={"position": position},
+                cheap=True,
+            )
+            for position, (meta, cut) in enumerate(zip(self.meta, chunks, strict=True))
+        )
+
+
+def apply_gufunc(
+    func: Callable[..., Any],
+    signature: str,
+    *args: Any,
+    axes: Any = None,
+    axis: int | None = None,
+    keepdims: bool = False,
+    output_dtypes: Any = None,
+    output_sizes: Mapping[str, int] | None = None,
+    vectorize: bool | None = None,
+    allow_rechunk: bool = False,
+    meta: Any = None,
+    **kwargs: Any,
+) -> Any:
+    """Call a function of core axes, mapped over all others. See dask.array.apply_gufunc.
+
+    Differs from Dask: loop axes that are cut in different ways are cut alike.
+    """
+    form = parse_signature(signature)
+    nodes = tuple(as_node(arg) for arg in args)
+    if len(nodes) != len(form.inputs):
+        raise ValueError(
+            f"According to `signature`, `func` requires {len(form.inputs)} arguments, but "
+            f"{len(nodes)} given"
+        )
+    places = (None,) * len(nodes), tuple(range(len(nodes)))
+    each = re.sub(r"\s+", "", signature) if vectorize else None
+    call = UserFunction(np.vectorize(func, signature=each) if each else func, *places)
+    dtypes = _dtypes(form, call, nodes, kwargs, output_dtypes, meta)
+    if each and all(dtype.kind in "biufcO" for dtype in dtypes):
+        # Told the types, NumPy takes chunks without elements too.
+        types = "".join(dtype.char for dtype in dtypes)
+        call = UserFunction(np.vectorize(func, types, signature=each), *places)
+    into, out = settle_axes(form, axes, axis, keepdims=keepdims)
+    moved = tuple(
+        as_node(moveaxis(node, own, range(-len(own), 0))) if own else node
+        for node, own in zip(nodes, into, strict=True)
+    )
+    _check_core(form, moved, output_sizes or {}, allow_rechunk=allow_rechunk)
+    sizes = tuple((name, int(size)) for name, size in (output_sizes or {}).items())
+    node = GUFunc(call, form, moved, sizes, kwargs or None, dtypes)
+    found = [_placed(wrap(Part(node, i)), own, keepdims=keepdims) for i, own in enumerate(out)]
+    return ExecutableTuple(found) if form.several else found[0]
+
+
+def _placed(result: Any, axes: tuple[int, ...], *, keepdims: bool) -> Any:
+    """Put the core axes of an output where they are wanted."""
+    if keepdims:
+        return expand_dims(result, axes)
+    return moveaxis(result, range(-len(axes), 0), axes) if axes else result
+
+
+def _check_core(
+    form: Signature, nodes: Sequence[Node], sizes: Mapping[str, int], *, allow_rechunk: bool
+) -> None:
+    """Raise ``ValueError`` for core axes that do not fit, are cut, or of unknown length."""
+    lengths: dict[str, Size] = {}
+    for node, core in zip(nodes, form.inputs, strict=True):
+        if len(node.chunks) < len(core):
+            raise ValueError(f"a tensor of {len(node.chunks)} axes lacks core dimensions {core}")
+        for name, own in zip(core, node.chunks[len(node.chunks) - len(core) :], strict=True):
+            if len(own) > 1 and not allow_rechunk:
+                raise ValueError(
+                    f"Core dimension `{name!r}` consists of multiple chunks. To fix, rechunk into "
+                    "a single chunk along this dimension or set `allow_rechunk=True`, but beware "
+                    "that this may increase memory usage significantly."
+                )
+            length = total(own)
+            other = lengths.setdefault(name, length)
+            if known((length, other)) and 1 not in (length, other) and length != other:
+                raise ValueError(f"Dimension `{name!r}` with different lengths in arrays")
+    missing = {name for group in form.outputs for name in group} - lengths.keys() - sizes.keys()
+    if missing:
+        raise ValueError(f"output_sizes= lacks the core dimensions {sorted(missing)} of the output")
+
+
+def _dtypes(
+    form: Signature,
+    call: UserFunction,
+    nodes: tuple[Node, ...],
+    kwargs: Mapping[str, Any],
+    output_dtypes: Any,
+    meta: Any,
+) -> tuple[Any, ...]:
+    if meta is not None and output_dtypes is not None:
+        raise ValueError("Only one of `meta` and `output_dtypes` should be given")
+    found = meta if output_dtypes is None else output_dtypes
+    if found is None:
+        found = infer(call, nodes, kwargs, "apply_gufunc")
+        meta = found
+    several = isinstance(found, tuple | list)
+    if not form.several:
+        if several and len(found) > 1:
+            raise ValueError(
+                "For a function with one output, must give a single item for "
+                "`output_dtypes`/`meta`, not a tuple or list."
+            )
+        found = found if several else (found,)
+    if not isinstance(found, tuple | list) or len(found) != len(form.outputs):
+        raise ValueError(
+            f"For a function with {len(form.outputs)} outputs, must give a tuple or list of "
+            f"{len(form.outputs)} items for `output_dtypes`/`meta`, not {found!r}"
+        )
+    return tuple(np.asarray(item).dtype if meta is not None else np.dtype(item) for item in found)
+
+
+class gufunc:  # noqa: N801 - Dask's name
+    """A function that is mapped over all but its core axes. See dask.array.gufunc."""
+
+    def __init__(
+        self, pyfunc: Callable[..., Any], *, signature: str | None = None, **options: Any
+    ) -> None:
+        unknown = options.keys() - _OPTIONS
+        if unknown:
+            raise TypeError(f"gufunc() got an unexpected keyword argument {min(unknown)!r}")
+        self.pyfunc = pyfunc
+        self.signature = signature
+        self.options = options
+        self.__name__ = getattr(pyfunc, "__name__", type(self).__name__)
+        self.__doc__ = getattr(pyfunc, "__doc__", None)
+        if signature is not None:
+            parse_signature(signature)
+
+    def __call__(self, *args: Any, allow_rechunk: bool | None = None, **kwargs: Any) -> Any:
+        options = dict(self.options)
+        if allow_rechunk is not None:
+            options["allow_rechunk"] = allow_rechunk
+        return apply_gufunc(self.pyfunc, self.signature, *args, **options, **kwargs)  # type: ignore[arg-type]
+
+
+_OPTIONS = {
+    "vectorize",
+    "axes",
+    "axis",
+    "keepdims",
+    "output_sizes",
+    "output_dtypes",
+    "allow_rechunk",
+    "meta",
+}
+
+
+def as_gufunc(signature: str | None = None, **options: Any) -> Callable[[Any], gufunc]:
+    """Make a function one that is mapped over all but its core axes. See dask.array.as_gufunc."""
+
+    def decorate(pyfunc: Callable[..., Any]) -> gufunc:
+        return gufunc(pyfunc, signature=signature, **options)
+
+    return decorate

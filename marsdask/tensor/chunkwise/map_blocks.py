@@ -1,0 +1,434 @@
+"""Functions of the user's over whole chunks, and chunks by their position."""
+
+from __future__ import annotations
+
+import inspect
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+
+from marsdask.core.collection import Collection, wrap
+from marsdask.core.grids.grid import Call, Grid, Ref, Rule
+from marsdask.core.grids.shapes import Axes, Cost, blockwise, same
+from marsdask.core.node import Node
+from marsdask.core.sizes import Chunks, Index, Size, public, unknown_sizes
+
+from ..chunks import broadcast_chunks
+from ..operands import as_node
+from .rechunk import aligned
+
+
+@dataclass(frozen=True)
+class UserFunction:
+    """Calls a user's function with its chunks and constants in the user's order."""
+
+    func: Callable[..., Any]
+    arguments: tuple[Any, ...]
+    """Constants, and ``None`` where a chunk goes."""
+    places: tuple[int, ...]
+    """Where the chunks go."""
+    keywords: tuple[str, ...] = ()
+    """Names of the constants of the chunk, which come last."""
+    cost: ClassVar[Cost] = Cost(least=2**20, shares=True)
+
+    @property
+    def __name__(self) -> str:
+        return getattr(self.func, "__name__", type(self.func).__name__)
+
+    def __call__(self, *given: Any, **kwargs: Any) -> Any:
+        arguments = list(self.arguments)
+        count = len(self.places)
+        for place, block in zip(self.places, given[:count], strict=True):
+            arguments[place] = block
+        named = dict(zip(self.keywords, given[count:], strict=True))
+        return self.func(*arguments, **named, **kwargs)
+
+
+@dataclass(frozen=True)
+class ChunkFacts:
+    """Gives a user's function what it asks to know of its chunk: its index, or all about it."""
+
+    keywords: tuple[str, ...]
+    inputs: tuple[Chunks, ...]
+    output: Chunks
+    dtype: Any
+    places: tuple[int, ...]
+
+    def __call__(self, index: Index) -> tuple[Any, ...]:
+        makers: dict[str, Callable[[Index], Any]] = {
+            "block_id": tuple,
+            "chunk_index": tuple,
+            "block_info": self._info,
+        }
+        return tuple(makers[keyword](index) for keyword in self.keywords)
+
+    def _info(self, index: Index) -> dict[int | None, Any]:
+        info: dict[int | None, Any] = {}
+        for place, chunks in zip(self.places, self.inputs, strict=True):
+            info[place] = _facts(chunks, _own(index, chunks))
+        facts = _facts(self.output, index)
+        shape = tuple(public(sizes[i]) for sizes, i in zip(self.output, index, strict=True))
+        info[None] = {**facts, "chunk-shape": shape, "dtype": self.dtype}
+        return info
+
+
+def _own(index: Index, chunks: Chunks) -> Index:
+    """Return the index of the broadcast input's chunk."""
+    last = index[len(index) - len(chunks) :]
+    return tuple(0 if len(sizes) == 1 else i for sizes, i in zip(chunks, last, strict=True))
+
+
+def _facts(chunks: Chunks, index: Index) -> dict[str, Any]:
+    location = []
+    for sizes, position in zip(chunks, index, strict=True):
+        start = sum(map(public, sizes[:position]))
+        location.append((start, start + public(sizes[position])))
+    return {
+        "shape": tuple(sum(map(public, sizes)) for sizes in chunks),
+        "num-chunks": tuple(map(len, chunks)),
+        "array-location": location,
+        "chunk-location": tuple(index),
+    }
+
+
+@dataclass(frozen=True, eq=False)
+class MapBlocks(Node):
+    """A user's function of aligned chunks."""
+
+    pins_grid: ClassVar[bool] = True
+
+    func: Callable[..., Any]
+    arrays: tuple[Node, ...]
+    arguments: tuple[Any, ...]
+    places: tuple[int, ...]
+    kwargs: Mapping[str, Any] | None
+    keywords: tuple[str, ...]
+    out_meta: Any = field(repr=False)
+    dropped: tuple[int, ...] = ()
+    added: tuple[int, ...] = ()
+    out_sizes: tuple[Any, ...] | None = None
+    """New sizes for each axis: those of every chunk, one for all, or ``None`` for those it had."""
+    keeps_shape: bool = True
+    aligns: bool = True
+    """Whether arrays that are cut in other ways are cut alike first, rather than taken as are."""
+
+    @property
+    def label(self) -> str:
+        return getattr(self.func, "__name__", type(self.func).__name__).strip("<>")
+
+    @property
+    def meta(self) -> Any:
+        return self.out_meta
+
+    @property
+    def chunks(self) -> Chunks:
+        cuts = [node.chunks for node in self.arrays]
+        return self._out_chunks(broadcast_chunks(*cuts) if self.aligns else most_chunks(cuts))
+
+    def _out_chunks(self, chunks: Chunks) -> Chunks:
+        kept = [sizes for axis, sizes in enumerate(chunks) if axis not in self.dropped]
+        for axis in self.added:
+            kept.insert(axis, (1,))
+        if self.out_sizes is not None:
+            pairs = zip(kept, self.out_sizes, strict=True)
+            return tuple(_resized(old, new) for old, new in pairs)
+        if not self.keeps_shape:
+            return tuple(
+                unknown_sizes(f"{self.name}.{axis}", [None] * len(sizes))
+                for axis, sizes in enumerate(kept)
+            )
+        return tuple(kept)
+
+    def tile(self, *grids: Grid) -> Any:
+        if self.aligns:
+            grids, chunks = yield from aligned(grids)
+        else:
+            chunks = most_chunks([grid.chunks for grid in grids])
+        for axis in self.dropped:
+            if len(chunks[axis]) != 1:
+                raise ValueError(
+                    f"axis {axis} is dropped but has {len(chunks[axis])} chunks; rechunk it to one"
+                )
+        out = self._out_chunks(chunks)
+        axes = self._axes(len(chunks))
+        inputs = []
+        for grid in grids:
+            offset = len(chunks) - grid.ndim
+            own: Axes = tuple(
+                None if count == 1 else axes[axis + offset]
+                for axis, count in enumerate(grid.numblocks)
+            )
+            inputs.append((grid, own))
+        return blockwise(
+            UserFunction(self.func, self.arguments, self.places, self.keywords),
+            inputs,
+            chunks=out,
+            meta=self.meta,
+            kwargs=self.kwargs,
+            varying=self._facts(grids, out) if self.keywords else None,
+        )
+
+    def _axes(self, ndim: int) -> list[int | None]:
+        """Return for each axis of the inputs the axis of the output that it becomes."""
+        result: list[int | None] = [axis for axis in range(ndim) if axis not in self.dropped]
+        for axis in self.added:
+            result.insert(axis, None)
+        where = {source: place for place, source in enumerate(result) if source is not None}
+        return [where.get(axis) for axis in range(ndim)]
+
+    def _facts(self, grids: Sequence[Grid], out: Chunks) -> ChunkFacts:
+        inputs = tuple(grid.chunks for grid in grids)
+        return ChunkFacts(self.keywords, inputs, out, self.meta.dtype, self.places)
+
+
+def most_chunks(cuts: Sequence[Chunks]) -> Chunks:
+    """Return for each axis, matched from the last, the first cut of those with the most chunks."""
+    ndim = max(map(len, cuts))
+    per_axis = (
+        [chunks[axis] for chunks in cuts if len(chunks) >= -axis] for axis in range(-ndim, 0)
+    )
+    return tuple(max(axis, key=len) for axis in per_axis)
+
+
+def _resized(old: tuple[Size, ...], new: Any) -> tuple[Size, ...]:
+    if new is None:
+        return old
+    sizes = (int(new),) * len(old) if isinstance(new, int | np.integer) else tuple(new)
+    if len(sizes) != len(old):
+        raise ValueError(f"chunks= gives {len(sizes)} sizes for an axis of {len(old)} chunks")
+    return sizes
+
+
+def map_blocks(
+    func: Callable[..., Any],
+    *args: Any,
+    name: str | None = None,
+    token: str | None = None,
+    dtype: Any = None,
+    chunks: Any = None,
+    drop_axis: int | Sequence[int] | None = None,
+    new_axis: int | Sequence[int] | None = None,
+    meta: Any = None,
+    enforce_ndim: bool = False,
+    align_arrays: bool = True,
+    **kwargs: Any,
+) -> Any:
+    """Call ``func`` with the matching chunks of tensors and return the tensor of the results.
+
+    As dask.array.map_blocks, ``block_id`` and ``block_info`` in the function's signature included.
+    Unless ``align_arrays`` chunks go together by their place, whatever their sizes.
+    ``name``, ``token`` and ``enforce_ndim`` are taken and change nothing. A function that writes
+    into a chunk copies it first: others may read it, and it may be a view of the user's own array.
+    """
+    del name, token, enforce_ndim
+    arrays, arguments, places = _arrays(args)
+    ndim = max(len(node.chunks) for node in arrays)
+    dropped = tuple(sorted(axis % ndim for axis in _several(drop_axis)))
+    added = tuple(sorted(axis for axis in _several(new_axis)))
+    keywords = tuple(word for word in ("block_id", "block_info") if _takes(func, word))
+    out_ndim = ndim - len(dropped) + len(added)
+    sizes = None if chunks is None else _per_axis(chunks, out_ndim)
+    if meta is None and dtype is None:
+        call = UserFunction(func, arguments, places)
+        meta = infer(call, arrays, {**kwargs, **dict.fromkeys(keywords)}, "map_blocks")
+    kind = np.dtype(dtype) if dtype is not None else np.asarray(meta).dtype
+    masked = isinstance(meta, np.ma.MaskedArray)
+    empty: Any = (np.ma if masked else np).empty((0,) * out_ndim, kind)
+    inputs = (arrays, arguments, places, kwargs or None, keywords)
+    return wrap(MapBlocks(func, *inputs, empty, dropped, added, sizes, aligns=align_arrays))
+
+
+def map_chunk(
+    tensor: Any,
+    func: Callable[..., Any],
+    args: Sequence[Any] = (),
+    *,
+    with_chunk_index: bool = False,
+    elementwise: bool = False,
+    dtype: Any = None,
+    **kwargs: Any,
+) -> Any:
+    """Call ``func(chunk, *args, **kwargs)`` for each chunk; Mars's name for :func:`map_blocks`.
+
+    Unless ``elementwise``, the function may change the shape, which is then unknown until executed.
+    A function that fails for chunks of one item needs ``dtype`` and must keep the number of axes.
+    """
+    arrays, arguments, places = _arrays((tensor, *args))
+    ndim = len(arrays[0].chunks)
+    keywords = ("chunk_index",) if with_chunk_index else ()
+    if elementwise and dtype is not None:
+        out_ndim, kind = ndim, np.dtype(dtype)
+    else:
+        asked = dict.fromkeys(keywords, (0,) * ndim)
+        call = UserFunction(func, arguments, places)
+        fallback = None if dtype is None else np.empty((1,) * ndim, dtype)
+        example = np.asarray(infer(call, arrays, {**kwargs, **asked}, "map_chunk", fallback))
+        out_ndim, kind = example.ndim, np.dtype(dtype or example.dtype)
+    if out_ndim > ndim:
+        raise NotImplementedError("map_chunk cannot add axes; use map_blocks(new_axis=...)")
+    node = MapBlocks(
+        func,
+        arrays,
+        arguments,
+        places,
+        kwargs or None,
+        keywords,
+        np.empty((0,) * out_ndim, kind),
+        dropped=tuple(range(out_ndim, ndim)),
+        keeps_shape=elementwise,
+    )
+    return wrap(node)
+
+
+def _arrays(args: Sequence[Any]) -> tuple[tuple[Node, ...], tuple[Any, ...], tuple[int, ...]]:
+    """Tell tensors and arrays from constants."""
+    places = tuple(
+        place for place, arg in enumerate(args) if isinstance(arg, Collection | Node | np.ndarray)
+    )
+    if not places:
+        raise TypeError("map_blocks and map_chunk need a tensor among the arguments")
+    given = [args[place] for place in places]
+    # Users' functions know masks, or say so.
+    arrays = tuple(as_node(x.node if isinstance(x, Collection) else x) for x in given)
+    return arrays, tuple(None if i in places else arg for i, arg in enumerate(args)), places
+
+
+def _several(axes: int | Sequence[int] | None) -> Sequence[int]:
+    if axes is None:
+        return ()
+    return (axes,) if isinstance(axes, int | np.integer) else tuple(axes)
+
+
+def _per_axis(chunks: Any, ndim: int) -> tuple[Any, ...]:
+    sizes = tuple(chunks) if isinstance(chunks, tuple | list) else (chunks,) * ndim
+    if len(sizes) != ndim:
+        raise ValueError(f"chunks= has {len(sizes)} items but the result has {ndim} axes")
+    return tuple(tuple(item) if isinstance(item, list) else item for item in sizes)
+
+
+def _takes(func: Callable[..., Any], keyword: str) -> bool:
+    try:
+        return keyword in inspect.signature(func).parameters
+    except (TypeError, ValueError):
+        return False
+
+
+def _one_item(node: Node) -> Any:
+    ones = np.ones((1,) * len(node.chunks), node.meta.dtype)
+    masked = isinstance(node.meta, np.ma.MaskedArray)
+    return np.ma.masked_array(ones, mask=False) if masked else ones
+
+
+def infer(
+    call: UserFunction,
+    arrays: Sequence[Node],
+    kwargs: Mapping[str, Any],
+    name: str,
+    fallback: Any = None,
+    nest: Sequence[Sequence[bool]] | None = None,
+) -> Any:
+    """Return what the function makes of chunks of one item, ``fallback`` if it fails for those.
+
+    ``nest`` tells for each axis of each array whether its chunks come in a list.
+    """
+    ones: list[Any] = [_one_item(node) for node in arrays]
+    for place, axes in enumerate(nest or ()):
+        for _ in filter(None, axes):
+            ones[place] = [ones[place]]
+    try:
+        with np.errstate(all="ignore"):
+            return call(*ones, **kwargs)
+    except Exception as error:
+        if fallback is not None:
+            return fallback
+        raise ValueError(
+            f"{name} cannot tell the dtype: the function raises {type(error).__name__} for chunks "
+            f"of one item ({error}); pass dtype="
+        ) from error
+
+
+@dataclass(frozen=True, eq=False)
+class Picked(Rule):
+    """Some of the chunks of a grid."""
+
+    source: Grid
+    positions: tuple[tuple[int, ...], ...]
+
+    @property
+    def label(self) -> str:
+        return "blocks"
+
+    def cell(self, index: Index) -> Call:
+        chosen = tuple(axis[i] for axis, i in zip(self.positions, index, strict=True))
+        return Call(same, (Ref(self.source, chosen),))
+
+
+@dataclass(frozen=True, eq=False)
+class Blocks(Node):
+    """The tensor of some of the chunks of another."""
+
+    pins_grid: ClassVar[bool] = True
+
+    a: Node
+    positions: tuple[tuple[int, ...], ...]
+
+    @property
+    def meta(self) -> Any:
+        return self.a.meta
+
+    @property
+    def chunks(self) -> Chunks:
+        return self._chosen(self.a.chunks)
+
+    def _chosen(self, chunks: Chunks) -> Chunks:
+        return tuple(
+            tuple(sizes[i] for i in axis)
+            for sizes, axis in zip(chunks, self.positions, strict=True)
+        )
+
+    def tile(self, a: Grid) -> Grid:
+        rule = Picked(a, self.positions)
+        return Grid(rule, self._chosen(a.chunks), a.meta, a.itemsize)
+
+
+class BlockView:
+    """A tensor's chunks as if each were one item: ``x.blocks[0, :2]`` is a tensor of two chunks."""
+
+    def __init__(self, tensor: Any) -> None:
+        self._node: Node = as_node(tensor)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The number of chunks along each axis."""
+        return tuple(map(len, self._node.chunks))
+
+    @property
+    def size(self) -> int:
+        """The number of chunks."""
+        return int(np.prod(self.shape, dtype=int))
+
+    def __getitem__(self, key: Any) -> Any:
+        items = key if isinstance(key, tuple) else (key,)
+        if any(item is None for item in items):
+            raise ValueError("blocks take no new axes")
+        if Ellipsis in items:
+            gap = items.index(Ellipsis)
+            fill = (slice(None),) * (len(self.shape) - len(items) + 1)
+            items = (*items[:gap], *fill, *items[gap + 1 :])
+        if len(items) > len(self.shape):
+            raise IndexError(f"{len(items)} indices for {len(self.shape)} axes of blocks")
+        items += (slice(None),) * (len(self.shape) - len(items))
+        positions = tuple(
+            tuple(int(i) for i in np.atleast_1d(np.arange(count)[item]))
+            for count, item in zip(self.shape, items, strict=True)
+        )
+        if not all(positions):
+            raise IndexError("no blocks are left")
+        return wrap(Blocks(self._node, positions))
+
+    def ravel(self) -> list[Any]:
+        """Return a tensor for each chunk, last axis fastest."""
+        return [self[index] for index in itertools.product(*map(range, self.shape))]

@@ -1,0 +1,277 @@
+"""Stencils: functions of chunks that see some of their neighbours' elements."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from marsdask.core.collection import Collection, wrap
+from marsdask.core.node import Node
+from marsdask.core.sizes import known, numbers
+
+from ..chunks import broadcast_chunks, is_one
+from ..manipulation.shape import normalize_axes
+from ..operands import as_node
+from ..unknown_lengths import Outcome, like, waits_for_lengths
+from .halo import Depth, Edge, Overlap, Trim, regrouped
+from .map_blocks import map_blocks
+from .rechunk import rechunk
+
+_KINDS = ("none", "reflect", "periodic", "nearest")
+
+
+def coerce_depth(ndim: int, depth: Any) -> tuple[Depth, ...]:
+    """Return how many elements before and after each axis's chunks are wanted."""
+    per_axis = _each_axis(ndim, depth, 0, "depth")
+    pairs = [(item, item) if np.ndim(item) == 0 else tuple(item) for item in per_axis]
+    found = tuple((int(before), int(after)) for before, after in pairs)
+    if any(number < 0 for pair in found for number in pair):
+        raise ValueError(f"depth={depth!r}: a halo has no negative number of elements")
+    return found
+
+
+def coerce_boundary(ndim: int, boundary: Any) -> tuple[Edge, ...]:
+    """Return how each axis goes on beyond its ends."""
+    per_axis = _each_axis(ndim, boundary, "none", "boundary")
+    edges = tuple("none" if edge is None else edge for edge in per_axis)
+    for edge in edges:
+        if isinstance(edge, str) and edge not in _KINDS:
+            raise ValueError(f"boundary={edge!r}: give one of {', '.join(_KINDS)}, or a number")
+    return edges
+
+
+def _each_axis(ndim: int, what: Any, default: Any, name: str) -> list[Any]:
+    if isinstance(what, Mapping):
+        axes = dict(zip(normalize_axes(tuple(what), ndim), what.values(), strict=True))
+        return [axes.get(axis, default) for axis in range(ndim)]
+    if isinstance(what, tuple):
+        if len(what) > ndim:
+            raise ValueError(f"{name}={what!r} names {len(what)} of {ndim} axes")
+        return [*what, *[default] * (ndim - len(what))]
+    return [default if what is None else what] * ndim
+
+
+def overlap(x: Any, depth: Any, boundary: Any, *, allow_rechunk: bool = True) -> Any:
+    """Return the tensor whose chunks have a halo. See dask.array.overlap.overlap."""
+    node = as_node(x)
+    ndim = len(node.chunks)
+    depths, edges = coerce_depth(ndim, depth), coerce_boundary(ndim, boundary)
+    return wrap(_widened(node, depths, edges, list(map(max, depths)), allow_rechunk=allow_rechunk))
+
+
+def _widened(
+    node: Node,
+    depths: tuple[Depth, ...],
+    edges: tuple[Edge, ...],
+    least: Sequence[int],
+    *,
+    allow_rechunk: bool,
+) -> Node:
+    for axis, (sizes, size) in enumerate(zip(node.chunks, map(max, depths), strict=True)):
+        if not allow_rechunk and known(sizes) and min(numbers(sizes)) < size:
+            raise ValueError(
+                f"axis {axis} has chunks {sizes}, smaller than the halo of {size}: rechunk it, or "
+                "set allow_rechunk=True"
+            )
+    if not any(map(any, depths)):
+        return node
+    return Overlap(node, depths, edges, tuple(least) if allow_rechunk else (0,) * len(least))
+
+
+def trim_overlap(x: Any, depth: Any, boundary: Any = None) -> Any:
+    """Take the halo off every chunk. See dask.array.overlap.trim_overlap."""
+    node = as_node(x)
+    ndim = len(node.chunks)
+    return wrap(Trim(node, coerce_depth(ndim, depth), coerce_boundary(ndim, boundary)))
+
+
+def trim_internal(x: Any, axes: Any, boundary: Any = None) -> Any:
+    """Take the halo off every chunk. See dask.array.overlap.trim_internal."""
+    return trim_overlap(x, axes, boundary)
+
+
+def map_overlap(
+    func: Any,
+    *args: Any,
+    depth: Any = None,
+    boundary: Any = None,
+    trim: bool = True,
+    align_arrays: bool = True,
+    allow_rechunk: bool = True,
+    **kwargs: Any,
+) -> Any:
+    """Call ``func`` with chunks and their halos, and take the halos off its results.
+
+    See dask.array.map_overlap. ``depth`` and ``boundary`` may be lists, an item an array. Chunks
+    smaller than their halo are joined first.
+
+    Differs from Dask: a halo may be wider on one side with every boundary, and than the array.
+    """
+    if isinstance(func, Collection | np.ndarray) and args and callable(args[0]):
+        func, args = args[0], (func, *args[1:])
+    arrays = _arrays(func, args)
+    if align_arrays:
+        arrays = align(arrays)
+    depths = _each_array(arrays, depth, coerce_depth)
+    edges = _each_array(arrays, boundary, coerce_boundary)
+    ndim = max(x.ndim for x in arrays)
+    least = _least(depths, ndim)
+    wide = [
+        _widened(x.node, own, sides, least[ndim - x.ndim :], allow_rechunk=allow_rechunk)
+        for x, own, sides in zip(arrays, depths, edges, strict=True)
+    ]
+    if not trim and "chunks" not in kwargs:
+        first = arrays[0].node.chunks
+        joined = zip(
+            least[ndim - len(first) :] if allow_rechunk else [0] * ndim, first, strict=True
+        )
+        kwargs["chunks"] = tuple(
+            regrouped(size, sizes) if known(sizes) else None for size, sizes in joined
+        )
+    result = map_blocks(func, *wide, align_arrays=False, **kwargs)
+    if not trim:
+        return result
+    which = next(i for i, x in enumerate(arrays) if x.ndim == ndim)
+    return _without_halo(result, depths[which], edges[which], kwargs)
+
+
+def _least(depths: Sequence[tuple[Depth, ...]], ndim: int) -> list[int]:
+    """Return how small chunks may be: those that go together are joined together."""
+    return [
+        max((max(own[axis]) for own in depths if len(own) >= -axis), default=0)
+        for axis in range(-ndim, 0)
+    ]
+
+
+def _without_halo(
+    result: Any, depths: tuple[Depth, ...], edges: tuple[Edge, ...], moved: Mapping[str, Any]
+) -> Any:
+    """Take the halos off axes some of which may be gone, and others new."""
+    axes = _kept(len(depths), moved.get("drop_axis"), moved.get("new_axis"))
+    own = [(0, 0) if axis is None else depths[axis] for axis in axes]
+    sides = ["none" if axis is None else edges[axis] for axis in axes]
+    return wrap(Trim(result.node, tuple(own), tuple(sides)))
+
+
+def _arrays(func: Any, args: Sequence[Any]) -> list[Any]:
+    if not callable(func):
+        raise TypeError(f"map_overlap() takes a function first, not {type(func).__name__}")
+    if not args or not all(isinstance(x, Collection | Node | np.ndarray) for x in args):
+        kinds = [type(x).__name__ for x in args]
+        raise TypeError(f"map_overlap() takes tensors after the function, not {kinds}")
+    return [wrap(as_node(x)) for x in args]
+
+
+def map_overlap_method(
+    x: Any,
+    func: Callable[..., Any],
+    depth: Any = None,
+    boundary: Any = None,
+    trim: bool = True,
+    **kwargs: Any,
+) -> Any:
+    """Call a function of chunks and their halos; see :func:`marsdask.tensor.map_overlap`."""
+    return map_overlap(func, x, depth=depth, boundary=boundary, trim=trim, **kwargs)
+
+
+def _each_array(arrays: Sequence[Any], what: Any, coerce: Callable[[int, Any], Any]) -> list[Any]:
+    items = what if isinstance(what, list) else [what] * len(arrays)
+    if len(items) != len(arrays):
+        raise ValueError(f"{len(items)} items are given for {len(arrays)} arrays: {what!r}")
+    return [coerce(x.ndim, item) for x, item in zip(arrays, items, strict=True)]
+
+
+def align(arrays: Sequence[Any]) -> list[Any]:
+    """Cut tensors that broadcast against each other alike; axes of unknown length stay."""
+    if len(arrays) == 1:
+        return list(arrays)
+    target = broadcast_chunks(*(x.node.chunks for x in arrays))
+    found = []
+    for x in arrays:
+        own = target[len(target) - x.ndim :]
+        cut = tuple(
+            None if is_one(old) or not known(new) or not known(old) else new
+            for old, new in zip(x.node.chunks, own, strict=True)
+        )
+        found.append(rechunk(x, cut))
+    return found
+
+
+def _kept(ndim: int, dropped: Any, added: Any) -> list[int | None]:
+    """Return for each axis of the result the axis it was, ``None`` for a new one."""
+    gone = () if dropped is None else normalize_axes(dropped, ndim)
+    kept: list[int | None] = [axis for axis in range(ndim) if axis not in gone]
+    new = [] if added is None else [added] if isinstance(added, int) else list(added)
+    for axis in sorted(axis % (len(kept) + len(new)) for axis in new):
+        kept.insert(axis, None)
+    return kept
+
+
+def _check_windows(lengths: Sequence[int], axes: Sequence[int]) -> None:
+    if any(length < 0 for length in lengths):
+        raise ValueError("`window_shape` cannot contain negative values")
+    if 0 in lengths:
+        raise ValueError("`window_shape` must contain values > 0")
+    if len(lengths) != len(axes):
+        raise ValueError(
+            f"`window_shape` has {len(lengths)} lengths but there are {len(axes)} axes to slide on"
+        )
+
+
+def _windows(x: Any, window_shape: Any, axis: Any, **_: Any) -> Outcome:
+    lengths, axes = _window_axes(as_node(x), window_shape, axis)
+    told = like(x, unknown=(at for at, n in zip(axes, lengths, strict=True) if n > 1))
+    return Outcome(told.dtype, (*told.lengths, *((n,) for n in lengths)))
+
+
+def _window_axes(node: Node, window_shape: Any, axis: Any) -> tuple[tuple[int, ...], Any]:
+    """Return the lengths of a window and the axes that it slides along."""
+    ndim = len(node.chunks)
+    lengths = tuple(window_shape) if np.iterable(window_shape) else (window_shape,)
+    axes = range(ndim) if axis is None else normalize_axes(axis, ndim, allow_duplicate=True)
+    _check_windows(lengths, axes)
+    return lengths, axes
+
+
+@waits_for_lengths(_windows)
+def sliding_window_view(
+    x: Any,
+    window_shape: Any,
+    axis: Any = None,
+    *,
+    subok: bool = False,
+    writeable: bool = False,
+    automatic_rechunk: bool = True,
+) -> Any:
+    """Return every window of a size, along new last axes. See NumPy's sliding_window_view.
+
+    The windows of a chunk are views of it and of the few elements that follow.
+    """
+    del subok, writeable, automatic_rechunk
+    x = wrap(as_node(x))
+    lengths, axes = _window_axes(x.node, window_shape, axis)
+    more = [0] * x.ndim
+    for place, length in zip(axes, lengths, strict=True):
+        more[place] += max(length - 1, 0)
+    sizes = numbers(x.node.shape)
+    if any(size < extra + 1 for size, extra in zip(sizes, more, strict=True) if extra):
+        raise ValueError("window shape cannot be larger than input array shape")
+    cut = tuple(
+        regrouped(more[place] + 1, own) if place in axes else own
+        for place, own in enumerate(x.node.chunks)
+    )
+    x = rechunk(x, cut)
+    chunks = tuple(
+        (*own[:-1], numbers(own)[-1] - extra) for own, extra in zip(cut, more, strict=True)
+    )
+    return map_blocks(
+        np.lib.stride_tricks.sliding_window_view,
+        overlap(x, tuple((0, extra) for extra in more), "none"),
+        new_axis=tuple(range(x.ndim, x.ndim + len(lengths))),
+        chunks=(*chunks, *((length,) for length in lengths)),
+        dtype=x.dtype,
+        window_shape=lengths,
+        axis=tuple(axes),
+    )

@@ -1,0 +1,148 @@
+"""Functions of whole arrays: beside the chunks of others, or alone and run once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from marsdask.core.collection import wrap
+from marsdask.core.grids.grid import Grid, Look
+from marsdask.core.grids.shapes import blockwise, tree
+from marsdask.core.node import Node
+from marsdask.core.sizes import Chunks, Size, known
+
+from ..manipulation.shape import whole
+from ..operands import as_node, empty
+from .rechunk import aligned, resolved
+
+Options = tuple[tuple[str, Any], ...]
+
+
+def in_one(*grids: Grid) -> Generator[Look, Any, list[tuple[Grid, tuple[None, ...]]]]:
+    """Return each grid as one chunk, with the axes by which every task finds it."""
+    cut = {grid.name: grid for grid in grids if len(grid) > 1}
+    if any(not known(sizes) for grid in cut.values() for sizes in grid.chunks if len(sizes) > 1):
+        cut = dict(zip(cut, (yield from resolved(*cut.values())), strict=True))
+    found = (cut.get(grid.name, grid) for grid in grids)
+    return [(whole(grid, range(grid.ndim)), (None,) * grid.ndim) for grid in found]
+
+
+@dataclass(frozen=True, eq=False)
+class Beside(Node):
+    """A function of each chunk of an array, and of other arrays whole."""
+
+    func: Callable[..., Any]
+    a: Node
+    others: tuple[Node, ...]
+    dtype: np.dtype[Any]
+    options: Options = ()
+
+    @property
+    def label(self) -> str:
+        return self.func.__name__
+
+    @property
+    def meta(self) -> Any:
+        return empty(self.dtype, len(self.a.chunks))
+
+    @property
+    def chunks(self) -> Chunks:
+        return self.a.chunks
+
+    def tile(self, a: Grid, *others: Grid) -> Generator[Look, Any, Grid]:
+        inputs = yield from in_one(*others)
+        return blockwise(
+            self.func,
+            [(a, tuple(range(a.ndim))), *inputs],
+            chunks=a.chunks,
+            meta=self.meta,
+            kwargs=dict(self.options),
+        )
+
+
+class Single(Node):
+    """What makes one chunk, of ``lengths``."""
+
+    func: Callable[..., Any]
+    lengths: tuple[Size, ...]
+    dtype: np.dtype[Any]
+
+    @property
+    def label(self) -> str:
+        return self.func.__name__
+
+    @property
+    def meta(self) -> Any:
+        return empty(self.dtype, len(self.lengths))
+
+    @property
+    def chunks(self) -> Chunks:
+        return tuple((length,) for length in self.lengths)
+
+
+@dataclass(frozen=True, eq=False)
+class Once(Single):
+    """One chunk that a function makes of whole arrays."""
+
+    func: Callable[..., Any]
+    arrays: tuple[Node, ...]
+    lengths: tuple[Size, ...]
+    dtype: np.dtype[Any]
+    options: Options = ()
+
+    def tile(self, *arrays: Grid) -> Generator[Look, Any, Grid]:
+        inputs = yield from in_one(*arrays)
+        return blockwise(
+            self.func, inputs, chunks=self.chunks, meta=self.meta, kwargs=dict(self.options)
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Summary(Single):
+    """What ``func`` counts in each block of aligned arrays, combined over all of them.
+
+    ``func(*blocks, *others, **options)`` returns an array of ``lengths``.
+    """
+
+    input_chunks = "vanish"
+
+    func: Callable[..., Any]
+    combine: Callable[[Any, Any], Any]
+    arrays: tuple[Node, ...]
+    others: tuple[Node, ...]
+    lengths: tuple[Size, ...]
+    dtype: np.dtype[Any]
+    options: Options = ()
+
+    def tile(self, *grids: Grid) -> Generator[Look, Any, Grid]:
+        distinct = dict(zip(self.inputs, grids, strict=True))
+        others = yield from in_one(*(distinct[node] for node in self.others))
+        arrays, chunks = yield from aligned([distinct[node] for node in self.arrays])
+        own = tuple(range(len(chunks)))
+        partials = blockwise(
+            self.func,
+            [*((grid, own) for grid in arrays), *others],
+            chunks=(*((1,) * len(sizes) for sizes in chunks), *self.chunks),
+            meta=self.meta,
+            kwargs=dict(self.options),
+        )
+        grid = tree(partials, self.combine, own)
+        last = (None,) * len(own) + tuple(range(len(self.lengths)))
+        return blockwise(np.asarray, [(grid, last)], chunks=self.chunks, meta=self.meta)
+
+
+def beside(func: Callable[..., Any], a: Any, *others: Any, dtype: Any, **options: Any) -> Any:
+    """Return the tensor of ``func(chunk, *others, **options)``, which keeps a chunk's shape."""
+    nodes = tuple(map(as_node, others))
+    return wrap(Beside(func, as_node(a), nodes, np.dtype(dtype), tuple(sorted(options.items()))))
+
+
+def once(
+    func: Callable[..., Any], *arrays: Any, shape: tuple[Size, ...], dtype: Any, **options: Any
+) -> Any:
+    """Return the tensor of ``func(*arrays, **options)``, called once."""
+    nodes = tuple(map(as_node, arrays))
+    return wrap(Once(func, nodes, shape, np.dtype(dtype), tuple(sorted(options.items()))))

@@ -1,0 +1,305 @@
+"""Tensors over data that exists: arrays, nested lists, memory maps, zarr and HDF5 datasets."""
+
+from __future__ import annotations
+
+import os
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from marsdask.core.collection import Collection, wrap
+from marsdask.core.grids.grid import Grid
+from marsdask.core.grids.shapes import blockwise
+from marsdask.core.node import Node
+from marsdask.core.sizes import Chunks, Sizes, numbers
+
+from ..chunks import check_device, normalize_chunks
+from ..chunkwise.places import SlicesAt
+from ..device import to_gpu, wants_gpu
+from ..elementwise.ufuncs import astype
+from ..manipulation.shape import expand_dims
+from ..operands import as_node, empty, sparse_literal
+from ..protocols import is_tensor, module
+from ..signatures import shows
+from ..sparse.blocks import is_sparse
+from ..sparse.conversion import tosparse
+from .from_shape import chunks_from
+
+
+@shows("chunks", "device", "copy")
+def tensor(
+    data: Any = None,
+    dtype: Any = None,
+    order: str = "K",
+    chunk_size: Any = None,
+    gpu: Any = None,
+    sparse: bool = False,
+    **extra: Any,
+) -> Any:
+    """Return a tensor of an array, a tensor, a scalar, or nested lists of any of them.
+
+    An array is copied, so that later writes to it change nothing. The copy takes as much memory
+    again, which counts against no limit. ``copy=False`` shares the array instead: leave it as it
+    is while the tensor is in use, since no other view of it can be made read-only. Memory maps,
+    h5py datasets and zarr arrays are shared and read when they are needed; ``copy=True`` reads a
+    memory map at once.
+    """
+    copy = extra.pop("copy", None)
+    if wants_gpu(gpu, extra.pop("device", None)):
+        return to_gpu(tensor(data, dtype, order, chunk_size, sparse=sparse, copy=copy, **extra))
+    chunk_size = chunks_from(chunk_size, {**extra, "order": order})
+    if sparse:
+        return tosparse(tensor(data, dtype, chunk_size=chunk_size, copy=copy))
+    if is_sparse(data):
+        return wrap(sparse_literal(data, chunk_size, dtype))
+    if isinstance(data, Collection):
+        if copy is False and dtype is not None and getattr(data, "dtype", None) != dtype:
+            raise ValueError("another type takes a copy: copy=False cannot be kept")
+        return _as_given(wrap(data.node) if copy else data, dtype, chunk_size)
+    if isinstance(data, list | tuple) and _holds_tensor(data):
+        return _as_given(_stacked(data), dtype, chunk_size)
+    if isinstance(data, np.ma.MaskedArray):
+        return module().ma.masked_array(data, dtype=dtype, chunk_size=chunk_size)
+    if copy is None and (stored := _stored_array(data, chunk_size)) is not None:
+        return stored if dtype is None else astype(stored, dtype)
+    return wrap(as_node(data, chunk_size, dtype=dtype, copy=copy))
+
+
+def _stored_array(data: Any, chunk_size: Any) -> Any:
+    """Return the tensor over an open h5py dataset or zarr array, None for anything else."""
+    library = type(data).__module__.partition(".")[0]
+    if library == "h5py" and hasattr(data, "chunks") and os.path.exists(data.file.filename):
+        return from_hdf5(data, chunk_size=chunk_size)
+    if library == "zarr" and hasattr(data, "store_path"):
+        return from_zarr(data, chunk_size=chunk_size)
+    return None
+
+
+def array(
+    x: Any,
+    dtype: Any = None,
+    copy: bool | None = None,
+    order: str = "K",
+    ndmin: int = 0,
+    chunk_size: Any = None,
+    **extra: Any,
+) -> Any:
+    """Return a new tensor of ``x``, with axes in front if it has fewer than ``ndmin``.
+
+    See numpy.array. Differs from NumPy: with ``copy=None``, arrays are copied too.
+    """
+    made = tensor(x, dtype, order, chunk_size, copy=copy, **extra)
+    if made is x and copy is not False:
+        made = wrap(x.node)  # a change in place of one is none of the other's
+    missing = range(ndmin - made.ndim)
+    return expand_dims(made, tuple(missing)) if missing else made
+
+
+@shows("chunks", "gpu", "sparse", "device", "copy")
+def asarray(
+    a: Any, dtype: Any = None, order: str = "K", chunk_size: Any = None, **extra: Any
+) -> Any:
+    """Return ``a`` as a tensor, itself if it is one. See numpy.asarray.
+
+    Differs from NumPy: an array's memory is shared only with ``copy=False``.
+    """
+    return tensor(a, dtype, order, chunk_size, **extra)
+
+
+def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Any:
+    """Return a tensor of another library's array. See numpy.from_dlpack.
+
+    Differs from NumPy: the memory is shared only with ``copy=False``.
+    """
+    check_device(device)
+    if isinstance(x, Collection):
+        return wrap(x.node)
+    return wrap(as_node(np.from_dlpack(x, copy=False if copy is False else None), copy=copy))
+
+
+def _as_given(data: Any, dtype: Any, chunk_size: Any) -> Any:
+    if not is_tensor(data):
+        data = data.to_tensor()
+    if dtype is not None and data.dtype != dtype:
+        data = astype(data, dtype)
+    return data if chunk_size is None else data.rechunk(chunk_size)
+
+
+def _holds_tensor(items: Any) -> bool:
+    return isinstance(items, Collection) or (
+        isinstance(items, list | tuple) and any(map(_holds_tensor, items))
+    )
+
+
+def _stacked(items: Any) -> Any:
+    """Stack nested lists, some of whose items are tensors."""
+    if isinstance(items, Collection):
+        return items
+    if isinstance(items, list | tuple) and _holds_tensor(items):
+        return module().stack([_stacked(item) for item in items])
+    return wrap(as_node(items))
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset(Node):
+    """An array in a file, whose chunks are read when they are needed."""
+
+    reader: Any
+    version: tuple[Any, ...]
+    """What tells one content from another: path, size and time of change."""
+    dtype: np.dtype[Any]
+    splits: Chunks = field(repr=False)
+
+    @property
+    def label(self) -> str:
+        return "read"
+
+    @property
+    def meta(self) -> Any:
+        return empty(self.dtype, len(self.splits))
+
+    @property
+    def chunks(self) -> Chunks:
+        return self.splits
+
+    def tile(self, *inputs: Any) -> Grid:
+        del inputs
+        return blockwise(
+            read_block,
+            [],
+            chunks=self.splits,
+            meta=self.meta,
+            kwargs={"reader": self.reader},
+            varying=SlicesAt(self.splits),
+        )
+
+    def regrid(self, new: Mapping[Sizes, Sizes]) -> Node:
+        return self.replaced(splits=tuple(new.get(sizes, sizes) for sizes in self.splits))
+
+
+def read_block(parts: tuple[slice, ...], reader: Any) -> Any:
+    """Read the part of a dataset that a chunk covers."""
+    return reader(parts)
+
+
+@dataclass(frozen=True)
+class HDF5Reader:
+    """Reads from an HDF5 file, which is opened anew each time: a handle does not travel."""
+
+    path: str
+    name: str
+
+    def __call__(self, parts: tuple[slice, ...]) -> Any:
+        # h5py is optional.
+        import h5py
+
+        with h5py.File(self.path, "r") as file:
+            return file[self.name][parts]
+
+
+@dataclass(frozen=True)
+class ZarrReader:
+    """Reads from a zarr array."""
+
+    array: Any = field(repr=False)
+    name: str
+
+    @property
+    def token_name(self) -> str:
+        return self.name
+
+    def __call__(self, parts: tuple[slice, ...]) -> Any:
+        return np.asarray(self.array[parts])
+
+
+def from_hdf5(
+    data: Any, group: Any = None, dataset: Any = None, chunk_size: Any = None, **extra: Any
+) -> Any:
+    """Return a tensor over an HDF5 dataset: an ``h5py.Dataset``, or a file's path and its name."""
+    # h5py is optional.
+    import h5py
+
+    chunk_size = chunks_from(chunk_size, extra)
+    if isinstance(data, h5py.Dataset):
+        return _hdf5(data, chunk_size)
+    name = inside(group, dataset)
+    if not name:
+        raise ValueError("from_hdf5() takes the name of the dataset with a path")
+    path = data.filename if isinstance(data, h5py.File) else os.fspath(data)
+    with h5py.File(path, "r") as file:
+        return _hdf5(file[name], chunk_size)
+
+
+fromhdf5 = from_hdf5
+
+
+def inside(group: Any, dataset: Any) -> str:
+    """Return the path inside a file of a dataset, or of one given as a group."""
+    return "/".join(item.strip("/") for item in (group, dataset) if item)
+
+
+def _hdf5(dataset: Any, chunk_size: Any) -> Any:
+    path = os.path.abspath(dataset.file.filename)
+    reader = HDF5Reader(path, dataset.name)
+    chunk_size = _fitting(chunk_size, dataset)
+    splits = normalize_chunks(chunk_size, dataset.shape, dataset.dtype)
+    # What is written through an open handle may reach the file later.
+    written = () if dataset.file.mode == "r" else (uuid.uuid4().hex,)
+    version = (*file_version(path), *written)
+    return wrap(Dataset(reader, version, dataset.dtype, splits))
+
+
+def from_zarr(
+    path: Any,
+    group: Any = None,
+    dataset: Any = None,
+    chunk_size: Any = None,
+    *,
+    component: Any = None,
+    storage_options: Any = None,
+    inline_array: bool = False,
+    **extra: Any,
+) -> Any:
+    """Return a tensor over a zarr array: the array, or its path (and group and name inside)."""
+    del inline_array
+    # zarr is optional.
+    import zarr
+
+    chunk_size = chunks_from(chunk_size, extra)
+    source = path
+    if not isinstance(path, zarr.Array):
+        where = component or inside(group, dataset)
+        source = zarr.open_array(path, mode="r", path=where, storage_options=storage_options)
+    name = str(source.store_path)
+    version = file_version(name.removeprefix("file://"))
+    splits = normalize_chunks(_fitting(chunk_size, source), source.shape, source.dtype)
+    return wrap(Dataset(ZarrReader(source, name), version, source.dtype, splits))
+
+
+fromzarr = from_zarr
+
+
+def _fitting(chunk_size: Any, source: Any) -> Any:
+    """Choose whole storage chunks, as many as make up a good size, unless chunks are given."""
+    if chunk_size is not None or not source.chunks:
+        return chunk_size
+    wanted = normalize_chunks(None, source.shape, source.dtype)
+    return tuple(
+        max(stored, max(numbers(sizes)) // stored * stored)
+        for sizes, stored in zip(wanted, source.chunks, strict=True)
+    )
+
+
+def file_version(path: str) -> tuple[Any, ...]:
+    """Return what changes when a file or a directory of files does."""
+    if not os.path.exists(path):
+        return (path, uuid.uuid4().hex)
+    newest, size = 0, 0
+    for folder, _, files in os.walk(path) if os.path.isdir(path) else [("", [], [path])]:
+        for name in files:
+            status = os.stat(os.path.join(folder, name))
+            newest, size = max(newest, status.st_mtime_ns), size + status.st_size
+    return (path, newest, size)

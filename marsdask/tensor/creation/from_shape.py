@@ -1,0 +1,475 @@
+"""Tensors from nothing: constants, ranges, grids of indices."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from marsdask.core.collection import Collection, ExecutableTuple, wrap
+from marsdask.core.grids.grid import Grid
+from marsdask.core.grids.shapes import blockwise, kernel
+from marsdask.core.node import Node
+from marsdask.core.sizes import Chunks, Sizes, UnknownShapeError, known_chunks, numbers
+
+from ..chunks import as_shape, check_device, check_order, normalize_chunks
+from ..chunkwise.places import PlaceAt
+from ..chunkwise.rechunk import rechunk
+from ..device import placed_on
+from ..elementwise.nodes import Elementwise, cast
+from ..manipulation.reshape import reshape
+from ..manipulation.shape import broadcast_to, view
+from ..operands import as_node, empty
+from ..signatures import optional, shows, signed
+from ..sparse.conversion import tosparse
+from ..unknown_lengths import Outcome, like, waits_for_lengths
+
+Shape = tuple[int, ...]
+
+#: Keywords of Mars, Dask and the array API that creation takes.
+EXTRAS = ("chunks", "order", "device", "gpu", "sparse", "like")
+
+#: Whole numbers that are counted at a time.
+COUNTED = 2**16
+
+
+@dataclass(frozen=True, eq=False)
+class Made(Node):
+    """An array whose blocks are made by ``func(shape, starts, dtype=, **kwargs)``."""
+
+    func: Callable[..., Any]
+    dtype: np.dtype[Any]
+    splits: Chunks
+    kwargs: tuple[tuple[str, Any], ...] = ()
+    title: str = field(default="")
+
+    @property
+    def label(self) -> str:
+        return self.title or self.func.__name__
+
+    @property
+    def meta(self) -> Any:
+        return empty(self.dtype, len(self.splits))
+
+    @property
+    def chunks(self) -> Chunks:
+        return self.splits
+
+    def tile(self, *inputs: Any) -> Grid:
+        del inputs
+        return blockwise(
+            self.func,
+            [],
+            chunks=self.splits,
+            meta=self.meta,
+            kwargs={"dtype": self.dtype, **dict(self.kwargs)},
+            varying=PlaceAt(self.splits),
+            cheap=True,
+        )
+
+    def regrid(self, new: Mapping[Sizes, Sizes]) -> Node:
+        return self.replaced(splits=tuple(new.get(sizes, sizes) for sizes in self.splits))
+
+
+def made(
+    func: Callable[..., Any],
+    shape: Any,
+    dtype: np.dtype[Any],
+    chunk_size: Any,
+    settings: dict[str, Any],
+    title: str = "",
+    **kwargs: Any,
+) -> Any:
+    """Return the tensor whose blocks ``func`` makes; ``settings`` are Mars's and Dask's extras."""
+    sparse, gpu, device = (settings.pop(key, None) for key in ("sparse", "gpu", "device"))
+    chunk_size = chunks_from(chunk_size, settings)
+    splits = normalize_chunks(chunk_size, shape, dtype)
+    found = wrap(Made(func, dtype, splits, tuple(sorted(kwargs.items())), title))
+    return placed_on(tosparse(found) if sparse else found, gpu, device)
+
+
+def chunks_from(chunk_size: Any, settings: dict[str, Any]) -> Any:
+    """Return ``chunk_size`` or Dask's ``chunks``; refuse what is not supported or unknown."""
+    for name, instead in (("gpu", "to_gpu"), ("sparse", "tosparse")):
+        if settings.pop(name, None):
+            raise NotImplementedError(f"{name}=True is not taken here: call {instead}() after")
+    order = settings.pop("order", "C")
+    check_order(order)
+    chunks = settings.pop("chunks", None)
+    check_device(settings.pop("device", None))
+    for name in ("like", "name", "meta", "copy", "subok"):
+        settings.pop(name, None)
+    if settings:
+        raise TypeError(f"unexpected keyword argument {min(settings)!r}")
+    if chunks is not None and chunk_size is not None:
+        raise TypeError("chunk_size= and chunks= say the same: give one of them")
+    return chunk_size if chunks is None else chunks
+
+
+def filled(shape: Shape, starts: Shape, dtype: Any, fill_value: Any) -> Any:
+    """Make a block of one value."""
+    del starts
+    return np.full(shape, fill_value, dtype)
+
+
+def zeroed(shape: Shape, starts: Shape, dtype: Any) -> Any:
+    """Make a block of zeros, whose memory is not touched before it is used."""
+    del starts
+    return np.zeros(shape, dtype)
+
+
+def _filled_by(fill: Any, shape: Any, dtype: Any, chunk_size: Any) -> Any:
+    """Return a tensor of the values of another one, which broadcast."""
+    node = as_node(fill)
+    if dtype is not None:
+        node = Elementwise(cast, (node,), (("dtype", np.dtype(dtype)),))
+    chunks = normalize_chunks(chunk_size, shape, node.meta.dtype)
+    return broadcast_to(node, shape, chunks=chunks)
+
+
+@shows(*EXTRAS)
+def full(
+    shape: Any, fill_value: Any, dtype: Any = None, chunk_size: Any = None, **extra: Any
+) -> Any:
+    """Return a tensor filled with a scalar (or an array that broadcasts). See numpy.full."""
+    if isinstance(fill_value, Collection):
+        return _filled_by(fill_value, shape, dtype, chunks_from(chunk_size, extra))
+    fill = np.asarray(fill_value)
+    dtype = fill.dtype if dtype is None else np.dtype(dtype)
+    if fill.ndim:
+        shape = as_shape(shape)
+        splits = normalize_chunks(chunks_from(chunk_size, extra), shape, dtype)
+        return wrap(as_node(np.broadcast_to(fill.astype(dtype), shape), splits))
+    return made(filled, shape, dtype, chunk_size, extra, "full", fill_value=fill.astype(dtype)[()])
+
+
+@shows(*EXTRAS)
+def ones(shape: Any, dtype: Any = None, chunk_size: Any = None, **extra: Any) -> Any:
+    """Return a tensor of ones. See numpy.ones."""
+    dtype = np.dtype(np.float64 if dtype is None else dtype)
+    return made(filled, shape, dtype, chunk_size, extra, "ones", fill_value=1)
+
+
+@shows(*EXTRAS)
+def zeros(shape: Any, dtype: Any = None, chunk_size: Any = None, **extra: Any) -> Any:
+    """Return a tensor of zeros. See numpy.zeros."""
+    dtype = np.dtype(np.float64 if dtype is None else dtype)
+    return made(zeroed, shape, dtype, chunk_size, extra, "zeros")
+
+
+@shows(*EXTRAS)
+def empty_(shape: Any, dtype: Any = None, chunk_size: Any = None, **extra: Any) -> Any:
+    """Return a tensor of zeros: equal expressions have equal values here. See numpy.empty."""
+    dtype = np.dtype(np.float64 if dtype is None else dtype)
+    return made(zeroed, shape, dtype, chunk_size, extra, "empty")
+
+
+def _like(a: Any, dtype: Any, shape: Any, chunk_size: Any, extra: dict[str, Any]) -> Any:
+    """Return shape, dtype and chunks of a tensor like ``a``."""
+    node = as_node(a)
+    dtype = node.meta.dtype if dtype is None else np.dtype(dtype)
+    chunk_size = chunks_from(chunk_size, extra)
+    if shape is None:
+        if not known_chunks(node.chunks):
+            raise UnknownShapeError("the shape is not known before execute(); execute() first")
+        if chunk_size is None:
+            chunk_size = node.chunks
+        shape = numbers(node.shape)
+    return as_shape(shape), dtype, chunk_size
+
+
+def _alike(a: Any, dtype: Any, chunk_size: Any, chunks: Any = None, **_: Any) -> Outcome:
+    cut = chunks if chunk_size is None else chunk_size
+    return like(a if cut is None else rechunk(a, cut), dtype)
+
+
+@waits_for_lengths(_alike)
+@shows("chunks", "order", "device")
+def ones_like(
+    a: Any, dtype: Any = None, shape: Any = None, chunk_size: Any = None, **extra: Any
+) -> Any:
+    """Return ones of the shape, type and chunks of ``a``. See numpy.ones_like."""
+    return ones(*_like(a, dtype, shape, chunk_size, extra))
+
+
+@waits_for_lengths(_alike)
+@shows("chunks", "order", "device")
+def zeros_like(
+    a: Any, dtype: Any = None, shape: Any = None, chunk_size: Any = None, **extra: Any
+) -> Any:
+    """Return zeros of the shape, type and chunks of ``a``. See numpy.zeros_like."""
+    return zeros(*_like(a, dtype, shape, chunk_size, extra))
+
+
+@waits_for_lengths(_alike)
+@shows("chunks", "order", "device")
+def empty_like(
+    a: Any, dtype: Any = None, shape: Any = None, chunk_size: Any = None, **extra: Any
+) -> Any:
+    """Return zeros of the shape, type and chunks of ``a``. See numpy.empty_like."""
+    return empty_(*_like(a, dtype, shape, chunk_size, extra))
+
+
+@waits_for_lengths(_alike)
+@shows("chunks", "order", "device")
+def full_like(
+    a: Any,
+    fill_value: Any,
+    dtype: Any = None,
+    shape: Any = None,
+    chunk_size: Any = None,
+    **extra: Any,
+) -> Any:
+    """Return a constant of the shape, type and chunks of ``a``. See numpy.full_like."""
+    shape, dtype, chunk_size = _like(a, dtype, shape, chunk_size, extra)
+    return full(shape, fill_value, dtype, chunk_size)
+
+
+def _counted(start: int, length: int, dtype: Any) -> Any:
+    """Return whole numbers in a type: counted in integers, since steps of one would be rounded."""
+    out = np.empty(length, dtype)
+    for begin in range(0, length, COUNTED):
+        end = min(begin + COUNTED, length)
+        out[begin:end] = np.arange(start + begin, start + end)
+    return out
+
+
+@kernel(scratch=0.0, buffer=8 * COUNTED)
+def stepped(shape: Shape, starts: Shape, dtype: Any, first: Any, second: Any) -> Any:
+    """Make a block of a range from the formula for each element, as NumPy does.
+
+    NumPy rounds the first two values to the type and goes on by their difference.
+    """
+    (length,), (start,) = shape, starts
+    kind = np.dtype(np.float32) if dtype == np.float16 else dtype
+    begin = first.astype(kind)
+    with np.errstate(over="ignore", invalid="ignore"):
+        step = np.subtract(second.astype(kind), begin, dtype=kind)
+        block = _counted(start, length, kind)
+        np.multiply(block, step, out=block)
+        np.add(block, begin, out=block)
+    if start <= 1 < start + length:
+        block[1 - start] = second
+    return block.astype(dtype, copy=False)
+
+
+def arange(*args: Any, dtype: Any = None, chunk_size: Any = None, **extra: Any) -> Any:
+    """Return evenly spaced values: ``arange(stop)``, ``arange(start, stop[, step[, dtype]])``.
+
+    See numpy.arange.
+    """
+    named = [extra.pop(name, None) for name in ("start", "stop", "step")]
+    if len(args) == 4:
+        *args, dtype = args  # type: ignore[assignment]
+    start, stop, step = _range(tuple(args), named)
+    dates = (np.datetime64, np.timedelta64)
+    if any(isinstance(item, dates) for item in (start, stop, step)) or np.dtype(dtype).kind in "mM":
+        # A plain number as the step of dates is on its way out of NumPy.
+        steps = () if type(step) is int and step == 1 else (step,)
+        array = np.arange(start, stop, *steps, dtype=dtype)
+        return wrap(as_node(array, chunks_from(chunk_size, extra)))
+    nothing = [type(item)(0) for item in (start, stop) if item is not None]
+    dtype = np.arange(*nothing, *([] if start is None else [type(step)(1)]), dtype=dtype).dtype
+    start = 0 if start is None else start
+    if step == 0:
+        raise ZeroDivisionError("division by zero")
+    if math.isnan(ratio := (stop - start) / step):
+        raise ValueError("arange: cannot compute length")
+    length = max(0, math.ceil(ratio))
+    first, second = (np.asarray(item).astype(dtype)[()] for item in (start, start + step))
+    return made(stepped, (length,), dtype, chunk_size, extra, "arange", first=first, second=second)
+
+
+_RANGE = optional(("start", "stop", "step", "dtype", "chunk_size"))
+signed(arange, [*_RANGE, *optional(EXTRAS, named=True)])
+
+
+def _range(args: tuple[Any, ...], named: list[Any]) -> tuple[Any, Any, Any]:
+    """Return start (``None`` if not given), stop and step."""
+    if len(args) > 3:
+        raise TypeError(f"arange() takes at most 4 positional arguments ({len(args)} given)")
+    if len(args) == 1 and named[1] is None:
+        args = (None, *args)
+    given = [*args, *(None,) * (3 - len(args))]
+    if any(a is not None and b is not None for a, b in zip(given, named, strict=True)):
+        raise TypeError("arange() got an argument twice")
+    start, stop, step = (b if a is None else a for a, b in zip(given, named, strict=True))
+    if stop is None:
+        raise TypeError("arange() requires stop to be specified.")
+    if step is not None and start is None:
+        start = 0
+    return start, stop, 1 if step is None else step
+
+
+@kernel(scratch=0.0, buffer=8 * COUNTED)
+def spaced(shape: Shape, starts: Shape, dtype: Any, ends: tuple[Any, Any, int], last: bool) -> Any:
+    """Make a block of ``num`` values between two ends, the last one included or not."""
+    (length,), (begin,) = shape, starts
+    start, stop, num = ends
+    div = num - 1 if last else num
+    kind = np.result_type(start, stop, float(num))
+    block = _counted(begin, length, kind)
+    delta = np.subtract(stop, start, dtype=kind)
+    if div > 0:
+        step = delta / div
+        # A step may be too small for the type.
+        if step == 0:
+            np.divide(block, div, out=block)
+        np.multiply(block, delta if step == 0 else step, out=block)
+    else:
+        np.multiply(block, delta, out=block)
+    block += start
+    if last and num > 1 and begin <= num - 1 < begin + length:
+        block[-1] = stop
+    if dtype.kind in "iu":
+        np.floor(block, out=block)
+    return block.astype(dtype, copy=False)
+
+
+def diagonal_ones(shape: Shape, starts: Shape, dtype: Any, k: int) -> Any:
+    """Make a block of a matrix with ones on one diagonal."""
+    rows, columns = shape
+    return np.eye(rows, columns, k=k + starts[0] - starts[1], dtype=dtype)
+
+
+@shows(*EXTRAS)
+def eye(
+    N: int,
+    M: int | None = None,
+    k: int = 0,
+    dtype: Any = None,
+    chunk_size: Any = None,
+    **extra: Any,
+) -> Any:
+    """Return a matrix with ones on a diagonal and zeros elsewhere. See numpy.eye."""
+    dtype = np.dtype(np.float64 if dtype is None else dtype)
+    shape = (N, N if M is None else M)
+    return made(diagonal_ones, shape, dtype, chunk_size, extra, "eye", k=operator.index(k))
+
+
+@shows(*EXTRAS)
+def identity(n: int, dtype: Any = None, chunk_size: Any = None, **extra: Any) -> Any:
+    """Return the identity matrix. See numpy.identity."""
+    return eye(n, dtype=dtype, chunk_size=chunk_size, **extra)
+
+
+def lower_ones(shape: Shape, starts: Shape, dtype: Any, k: int) -> Any:
+    """Make a block of a matrix with ones at and below one diagonal."""
+    rows, columns = shape
+    return np.tri(rows, columns, k=k + starts[0] - starts[1], dtype=dtype)
+
+
+@shows(*EXTRAS)
+def tri(
+    N: int,
+    M: int | None = None,
+    k: int = 0,
+    dtype: Any = None,
+    chunk_size: Any = None,
+    **extra: Any,
+) -> Any:
+    """Return a matrix with ones at and below a diagonal. See numpy.tri."""
+    dtype = np.dtype(np.float64 if dtype is None else dtype)
+    shape = (N, N if M is None else M)
+    return made(lower_ones, shape, dtype, chunk_size, extra, "tri", k=operator.index(k))
+
+
+def index_along(shape: Shape, starts: Shape, dtype: Any, axis: int) -> Any:
+    """Make a block that holds each element's position along one axis."""
+    place = [1] * len(shape)
+    place[axis] = shape[axis]
+    run = np.arange(starts[axis], starts[axis] + shape[axis]).astype(dtype).reshape(place)
+    return np.broadcast_to(run, shape)
+
+
+def indices_of(shape: Shape, starts: Shape, dtype: Any) -> Any:
+    """Make a block of the stacked positions along all axes; the first axis says which."""
+    first = range(starts[0], starts[0] + shape[0])
+    return np.stack([index_along(shape[1:], starts[1:], dtype, axis) for axis in first])
+
+
+def indices(
+    dimensions: Any, dtype: Any = int, sparse: bool = False, chunk_size: Any = None, **extra: Any
+) -> Any:
+    """Return the positions of a grid's elements along each axis. See numpy.indices."""
+    dtype = np.dtype(dtype)
+    shape = as_shape(dimensions)
+    if sparse:
+        chunks = normalize_chunks(chunks_from(chunk_size, extra), shape, dtype)
+        ndim = len(shape)
+        axes = enumerate(zip(shape, chunks, strict=True))
+        return tuple(_axis_of(length, sizes, dtype, axis, ndim) for axis, (length, sizes) in axes)
+    if not shape:
+        return zeros((0,), dtype)
+    return made(indices_of, (len(shape), *shape), dtype, chunk_size, extra, "indices")
+
+
+def _axis_of(length: int, sizes: Sizes, dtype: Any, axis: int, ndim: int) -> Any:
+    shape = tuple(length if a == axis else 1 for a in range(ndim))
+    chunks = tuple(sizes if a == axis else (1,) for a in range(ndim))
+    return made(index_along, shape, dtype, chunks, {}, "indices", axis=axis)
+
+
+def called(shape: Shape, starts: Shape, dtype: Any, function: Any, kwargs: Any) -> Any:
+    """Call the user's function with the positions of a block's elements."""
+    places = [index_along(shape, starts, dtype, axis) for axis in range(len(shape))]
+    return np.broadcast_to(function(*places, **dict(kwargs)), shape)
+
+
+def fromfunction(
+    function: Callable[..., Any],
+    shape: Any,
+    *,
+    dtype: Any = float,
+    chunk_size: Any = None,
+    **kwargs: Any,
+) -> Any:
+    """Return the values of ``function(*positions)``, called once for each chunk.
+
+    Differs from NumPy: the function must treat each element by itself. See numpy.fromfunction.
+    """
+    shape, given = as_shape(shape), np.dtype(dtype)
+    settings = {"chunks": kwargs.pop("chunks", None)}
+    splits = normalize_chunks(chunks_from(chunk_size, settings), shape, given)
+    options = tuple(sorted(kwargs.items()))
+    few = (1,) * len(shape)
+    sample = np.asarray(called(few, (0,) * len(shape), given, function, options))
+    fixed = (("function", function), ("kwargs", options), ("positions", given))
+    return wrap(Made(called_as, sample.dtype, splits, fixed, "fromfunction"))
+
+
+def called_as(
+    shape: Shape, starts: Shape, dtype: Any, function: Any, kwargs: Any, positions: Any
+) -> Any:
+    """Call the user's function, its result in the type that it had for the first element."""
+    return called(shape, starts, positions, function, kwargs).astype(dtype, copy=False)
+
+
+def meshgrid(*xi: Any, indexing: str = "xy", sparse: bool = False, copy: bool = True) -> Any:
+    """Return coordinate matrices from coordinate vectors. See numpy.meshgrid."""
+    if indexing not in ("xy", "ij"):
+        raise ValueError("Valid values for `indexing` are 'xy' and 'ij'.")
+    ndim = len(xi)
+    order = list(range(ndim))
+    if indexing == "xy" and ndim > 1:
+        order[:2] = [1, 0]
+    grids = []
+    for x, place in zip(xi, order, strict=True):
+        vector = as_node(reshape(x, (-1,)))
+        grids.append(wrap(view(vector, [0 if a == place else None for a in range(ndim)])))
+    if sparse:
+        return ExecutableTuple(grids)
+    return ExecutableTuple(
+        wrap(Elementwise(spread, tuple(g.node for g in (grid, *grids)))) for grid in grids
+    )
+
+
+@kernel(shares=True)
+def spread(block: Any, *others: Any) -> Any:
+    """Broadcast a block against others, as a view."""
+    shape = np.broadcast_shapes(*(np.shape(item) for item in (block, *others)))
+    return np.broadcast_to(block, shape)

@@ -1,0 +1,38 @@
+"""Tensors from what Python holds: a scalar, an iterable, bytes, text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from marsdask.core.collection import Collection
+
+from .from_data import array
+
+
+def scalar(data: Any, dtype: Any = None, **settings: Any) -> Any:
+    """Return a tensor without axes. As in Mars."""
+    if not isinstance(data, Collection) and np.ndim(data):
+        raise TypeError(f"scalar() takes a scalar, not an array of shape {np.shape(data)}")
+    return array(data, dtype=dtype, **settings)
+
+
+def from_text(func: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that makes a tensor of what one of NumPy's reads at once."""
+
+    def read(*args: Any, chunk_size: Any = None, **kwargs: Any) -> Any:
+        found = func(*args, **kwargs)
+        if isinstance(found, list | tuple):  # a field of a record each
+            return [array(one, chunk_size=chunk_size) for one in found]
+        return array(found, chunk_size=chunk_size)
+
+    read.__name__ = read.__qualname__ = func.__name__
+    read.__doc__ = f"Return a tensor of what is read at the call. See numpy.{func.__name__}."
+    return read
+
+
+frombuffer = from_text(np.frombuffer)
+fromiter = from_text(np.fromiter)
+fromstring = from_text(np.fromstring)

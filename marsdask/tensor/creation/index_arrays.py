@@ -1,0 +1,193 @@
+"""Positions: of triangles and diagonals, flat or along each axis, open and full grids of them."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from marsdask.core.collection import Collection, ExecutableTuple, wrap
+from marsdask.core.grids.shapes import kernel
+
+from ..elementwise.ufuncs import apply, logical_not, not_equal
+from ..indexing.boolean import nonzero
+from ..manipulation.join import concatenate, stack
+from ..manipulation.shape import broadcast_arrays, transpose
+from ..operands import as_node
+from .from_shape import arange, ones, tri
+from .ranges import linspace
+
+
+@kernel(scratch=2.0)
+def place_along(flat: Any, shape: tuple[int, ...], order: Any, axis: int) -> Any:
+    """Return where along one axis flat positions are."""
+    return np.unravel_index(flat, shape, order)[axis]
+
+
+def unravel_index(indices: Any, shape: Any, order: Any = "C") -> tuple[Any, ...]:
+    """Return the positions along each axis of flat positions. See numpy.unravel_index."""
+    shape = (shape,) if np.ndim(shape) == 0 else tuple(map(operator.index, shape))
+    node = as_node(indices)
+    np.unravel_index(np.zeros(0, node.meta.dtype), shape, order)  # refuses types and shapes
+    how = {"shape": shape, "order": order}
+    return ExecutableTuple(
+        wrap(apply(place_along, node, axis=axis, **how)) for axis in range(len(shape))
+    )
+
+
+@kernel(scratch=2.0)
+def flat_place(*places: Any, dims: Any, mode: Any, order: Any) -> Any:
+    """Return the flat positions of positions along each axis."""
+    return np.ravel_multi_index(places, dims, mode, order)
+
+
+def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: Any = "C") -> Any:
+    """Return the flat positions of positions along each axis. See numpy.ravel_multi_index."""
+    places = list(multi_index)
+    dims = (dims,) if np.ndim(dims) == 0 else tuple(map(operator.index, dims))
+    if len(places) != len(dims):
+        raise ValueError(
+            f"parameter multi_index must be a sequence of length {len(dims)}, not {len(places)}"
+        )
+    mode = tuple(mode) if isinstance(mode, list) else mode
+    return wrap(apply(flat_place, *places, dims=dims, mode=mode, order=order))
+
+
+def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Any, ...]:
+    """Return the positions of a lower triangle. See numpy.tril_indices.
+
+    Their number is unknown until executed.
+    """
+    return nonzero(tri(n, m, k, dtype=bool))
+
+
+def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Any, ...]:
+    """Return the positions of an upper triangle. See numpy.triu_indices.
+
+    Their number is unknown until executed.
+    """
+    return nonzero(logical_not(tri(n, m, k - 1, dtype=bool)))
+
+
+def _matrix_shape(arr: Any) -> tuple[int, int]:
+    shape: tuple[int, int] = wrap(as_node(arr)).shape
+    if len(shape) != 2:
+        raise ValueError("input array must be 2-d")
+    return shape
+
+
+def tril_indices_from(arr: Any, k: int = 0) -> tuple[Any, ...]:
+    """Return the positions of a matrix's lower triangle. See numpy.tril_indices_from."""
+    rows, columns = _matrix_shape(arr)
+    return tril_indices(rows, k, columns)
+
+
+def triu_indices_from(arr: Any, k: int = 0) -> tuple[Any, ...]:
+    """Return the positions of a matrix's upper triangle. See numpy.triu_indices_from."""
+    rows, columns = _matrix_shape(arr)
+    return triu_indices(rows, k, columns)
+
+
+def mask_indices(n: int, mask_func: Callable[..., Any], k: Any = 0) -> tuple[Any, ...]:
+    """Return where a function like :func:`triu` leaves ones. See numpy.mask_indices."""
+    return nonzero(not_equal(mask_func(ones((n, n), int), k), 0))
+
+
+def diag_indices(n: int, ndim: int = 2) -> tuple[Any, ...]:
+    """Return the positions of a main diagonal. See numpy.diag_indices."""
+    return ExecutableTuple((arange(n),) * ndim)
+
+
+def diag_indices_from(arr: Any) -> tuple[Any, ...]:
+    """Return the positions of an array's main diagonal. See numpy.diag_indices_from."""
+    shape = wrap(as_node(arr)).shape
+    if len(shape) < 2:
+        raise ValueError("input array must be at least 2-d")
+    if len(set(shape)) > 1:
+        raise ValueError("All dimensions of input must be of equal length")
+    return diag_indices(shape[0], len(shape))
+
+
+def ix_(*args: Any) -> tuple[Any, ...]:
+    """Return vectors as an open grid, for the elements at all their pairs. See numpy.ix_."""
+    found = []
+    for position, arg in enumerate(args):
+        vector = wrap(as_node(arg if isinstance(arg, Collection) or len(arg) else np.empty(0, int)))
+        if vector.ndim != 1:
+            raise ValueError("Cross index must be 1 dimensional")
+        if vector.dtype == np.bool_:
+            (vector,) = nonzero(vector)
+        after = (None,) * (len(args) - 1 - position)
+        found.append(vector[((None,) * position + (slice(None), *after))])
+    return ExecutableTuple(found)
+
+
+def _points(part: slice) -> Any:
+    """Return what a slice of a grid stands for: steps, or a number of points if imaginary."""
+    start = 0 if part.start is None else part.start
+    step = 1 if part.step is None else part.step
+    if part.stop is None:
+        raise ValueError("a grid's slices say where they stop")
+    if isinstance(step, complex):
+        return linspace(start, part.stop, int(abs(step)))
+    return arange(start, part.stop, step)
+
+
+class nd_grid:  # noqa: N801 - Mars's name
+    """Makes grids of coordinates by slicing. See numpy.mgrid and numpy.ogrid."""
+
+    def __init__(self, sparse: bool = False) -> None:
+        self.sparse = sparse
+
+    def __getitem__(self, key: Any) -> Any:
+        if not isinstance(key, tuple):
+            return _points(key)
+        axes = [_points(part) for part in key]
+        dtype = np.result_type(*(axis.dtype for axis in axes))
+        grid = ix_(*(axis.astype(dtype) for axis in axes))
+        return grid if self.sparse else stack(broadcast_arrays(*grid))
+
+
+mgrid = nd_grid()
+ogrid = nd_grid(sparse=True)
+
+
+class AxisConcatenator:
+    """Joins what stands between brackets along an axis. See numpy.r_ and numpy.c_."""
+
+    def __init__(self, axis: int = 0, ndmin: int = 1, trans1d: int = -1) -> None:
+        self.axis = axis
+        self.ndmin = ndmin
+        self.trans1d = trans1d
+
+    def __getitem__(self, key: Any) -> Any:
+        parts = key if isinstance(key, tuple) else (key,)
+        if isinstance(parts[0], str):
+            if parts[0] in ("r", "c"):
+                raise NotImplementedError("matrices are not offered; leave the text out")
+            numbers = [int(number) for number in parts[0].split(",")]
+            names = dict(zip(("axis", "ndmin", "trans1d"), numbers, strict=False))
+            return AxisConcatenator(**{**vars(self), **names})[parts[1:]]
+        pieces = [self._piece(part) for part in parts]
+        dtypes = [
+            part if np.isscalar(part) else piece.dtype
+            for part, piece in zip(parts, pieces, strict=True)
+        ]
+        return concatenate(pieces, self.axis, dtype=np.result_type(*dtypes), casting="unsafe")
+
+    def _piece(self, part: Any) -> Any:
+        """Return a part with enough axes, its own ones where they belong among them."""
+        piece = _points(part) if isinstance(part, slice) else wrap(as_node(part))
+        new = self.ndmin - piece.ndim
+        if new <= 0:
+            return piece
+        first = self.trans1d if self.trans1d >= 0 else self.trans1d + new + 1
+        axes = list(range(self.ndmin))
+        turned = axes[:first] + axes[new:] + axes[first:new]
+        return transpose(piece[(None,) * new], axes if self.trans1d == -1 else turned)
+
+
+r_ = AxisConcatenator()
+c_ = AxisConcatenator(-1, ndmin=2, trans1d=0)

@@ -1,0 +1,124 @@
+"""Values along a line or a curve between two ends, or between the elements of two arrays."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from marsdask.core.collection import Collection, ExecutableTuple
+
+from ..elementwise.ufuncs import add, astype, floor, multiply, power
+from ..indexing.setitem import setitem
+from ..manipulation.reshape import reshape
+from ..manipulation.shape import moveaxis, normalize_axis
+from ..signatures import shows
+from .from_shape import EXTRAS, arange, made, spaced
+
+
+@shows(*EXTRAS)
+def linspace(
+    start: Any,
+    stop: Any,
+    num: int = 50,
+    endpoint: bool = True,
+    retstep: bool = False,
+    dtype: Any = None,
+    chunk_size: Any = None,
+    *,
+    axis: int = 0,
+    **extra: Any,
+) -> Any:
+    """Return evenly spaced values between two ends. See numpy.linspace.
+
+    Ends that are tensors are computed at the call.
+    """
+    num = operator.index(num)
+    if num < 0:
+        raise ValueError(f"Number of samples, {num}, must be non-negative.")
+    div = num - 1 if endpoint else num
+    start, stop = (x.compute() if isinstance(x, Collection) else x for x in (start, stop))
+    kind = np.linspace(start, stop, 1).dtype
+    if np.ndim(start) or np.ndim(stop):
+        result, step = _between(start, stop, num, div, kind, dtype, chunk_size)
+        result = moveaxis(result, 0, normalize_axis(axis, result.ndim))
+    else:
+        normalize_axis(axis, 1)
+        ends = (kind.type(start), kind.type(stop), num)
+        step = (ends[1] - ends[0]) / div if div > 0 else np.nan
+        wanted = kind if dtype is None else np.dtype(dtype)
+        last = {"ends": ends, "last": bool(endpoint)}
+        result = made(spaced, (num,), wanted, chunk_size, extra, "linspace", **last)
+    return ExecutableTuple((result, step)) if retstep else result
+
+
+def _between(
+    start: Any, stop: Any, num: int, div: int, kind: np.dtype[Any], dtype: Any, chunk_size: Any
+) -> tuple[Any, Any]:
+    """Return values between the elements of arrays, the first axis along them, and the steps."""
+    first, last = ((np.asarray(end) * 1.0).astype(kind, copy=False) for end in (start, stop))
+    delta = np.subtract(last, first, dtype=kind)
+    place = reshape(arange(num, dtype=kind, chunk_size=chunk_size), (-1,) + (1,) * delta.ndim)
+    step = delta / div if div > 0 else np.nan
+    if div > 0 and np.any(step == 0):  # a step may be too small for the type
+        result = multiply(place / div, delta)
+    else:
+        result = multiply(place, step if div > 0 else delta)
+    result = add(result, first)
+    if div == num - 1 and num > 1:
+        setitem(result, -1, last)
+    if dtype is None:
+        return result, step
+    return astype(floor(result) if np.dtype(dtype).kind in "iu" else result, dtype), step
+
+
+def logspace(
+    start: Any,
+    stop: Any,
+    num: int = 50,
+    endpoint: bool = True,
+    base: Any = 10.0,
+    dtype: Any = None,
+    chunk_size: Any = None,
+    *,
+    axis: int = 0,
+) -> Any:
+    """Return values evenly spaced on a logarithmic scale. See numpy.logspace."""
+    if np.ndim(base):
+        ndim = np.broadcast(start, stop, base).ndim
+        start, stop, base = (np.array(item, ndmin=ndim) for item in (start, stop, base))
+        base = np.expand_dims(base, axis)
+    exponents = linspace(start, stop, num, endpoint, chunk_size=chunk_size, axis=axis)
+    result = power(base, exponents)
+    return result if dtype is None else astype(result, dtype)
+
+
+def geomspace(
+    start: Any,
+    stop: Any,
+    num: int = 50,
+    endpoint: bool = True,
+    dtype: Any = None,
+    axis: int = 0,
+    chunk_size: Any = None,
+) -> Any:
+    """Return values each a constant multiple of the one before. See numpy.geomspace.
+
+    Ends that are tensors are computed at the call.
+    """
+    first, last = np.asarray(start), np.asarray(stop)
+    if np.any(first == 0) or np.any(last == 0):
+        raise ValueError("Geometric sequence cannot include zero")
+    kind = np.result_type(first, last, float(num), np.zeros((), dtype))
+    first, last = first.astype(kind)[()], last.astype(kind)[()]
+    # As NumPy: turned so that the first value is positive, and the ends are exactly themselves.
+    sign = np.sign(first)
+    ends = np.log10(first / sign), np.log10(last / sign)
+    result = multiply(logspace(*ends, num, endpoint, 10.0, chunk_size=chunk_size), sign)
+    if num > 0:
+        setitem(result, 0, first)
+    if num > 1 and endpoint:
+        setitem(result, -1, last)
+    result = moveaxis(result, 0, normalize_axis(axis, result.ndim))
+    return astype(result, kind if dtype is None else dtype)

@@ -1,0 +1,1 @@
+"""Universal functions, and functions made of them."""

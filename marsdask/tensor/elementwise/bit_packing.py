@@ -1,0 +1,75 @@
+"""Bits as the bytes they make up, and bytes as bits."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from marsdask.core.collection import wrap
+
+from ..chunkwise.map_blocks import map_blocks
+from ..chunkwise.rechunk import rechunk
+from ..manipulation.join import concatenate, length
+from ..manipulation.reshape import ravel
+from ..manipulation.shape import normalize_axis
+from ..operands import as_node
+from ..unknown_lengths import Outcome, resized, waits_for_lengths
+
+
+def _along(a: Any, axis: int | None) -> tuple[Any, int]:
+    tensor = ravel(a) if axis is None else wrap(as_node(a))
+    return tensor, normalize_axis(0 if axis is None else axis, tensor.ndim)
+
+
+@waits_for_lengths(lambda a, axis, **_: resized(a, axis, np.uint8))
+def packbits(a: Any, axis: int | None = None, bitorder: Any = "big") -> Any:
+    """Return eight bits as a byte. See numpy.packbits."""
+    tensor, axis = _along(a, axis)
+    np.packbits(np.zeros(0, tensor.dtype), bitorder=bitorder)  # refuses types and orders
+    count = length(tensor.node, axis)
+    sizes = tensor.chunks[axis]
+    if any(size % 8 for size in sizes[:-1]):
+        step = max(8, int(max(sizes)) // 8 * 8)
+        tensor = rechunk(tensor, {axis: step})
+    chunks = list(tensor.chunks)
+    chunks[axis] = tuple(-(-size // 8) for size in chunks[axis])
+    assert sum(chunks[axis]) == -(-count // 8)
+    return map_blocks(
+        np.packbits, tensor, axis=axis, bitorder=bitorder, dtype=np.uint8, chunks=tuple(chunks)
+    )
+
+
+def _unpacked(a: Any, axis: int | None, count: int | None, **_: Any) -> Outcome:
+    told = resized(a, axis, np.uint8)
+    if count is None or count < 0:
+        return told
+    lengths = list(told.lengths)
+    lengths[0 if axis is None else axis] = (operator.index(count),)
+    return Outcome(told.dtype, tuple(lengths))
+
+
+@waits_for_lengths(_unpacked)
+def unpackbits(
+    a: Any, axis: int | None = None, count: int | None = None, bitorder: Any = "big"
+) -> Any:
+    """Return bytes as eight bits each. See numpy.unpackbits."""
+    tensor, axis = _along(a, axis)
+    np.unpackbits(np.zeros(0, tensor.dtype), bitorder=bitorder)  # refuses types and orders
+    whole = length(tensor.node, axis) * 8
+    chunks = list(tensor.chunks)
+    chunks[axis] = tuple(size * 8 for size in chunks[axis])
+    bits = map_blocks(
+        np.unpackbits, tensor, axis=axis, bitorder=bitorder, dtype=np.uint8, chunks=tuple(chunks)
+    )
+    if count is None:
+        return bits
+    if -count > whole:
+        raise ValueError("-count larger than number of elements")
+    before = (slice(None),) * axis
+    if count <= whole:
+        return bits[(*before, slice(count))]
+    shape = [int(size) for size in bits.shape]
+    shape[axis] = count - whole
+    return concatenate([bits, np.zeros(shape, np.uint8)], axis)

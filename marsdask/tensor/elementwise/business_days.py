@@ -1,0 +1,71 @@
+"""Business days, and dates as text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from marsdask.core.collection import wrap
+
+from ..indexing.assignment import assign
+from .ufuncs import apply
+
+
+def _calendar(weekmask: Any, holidays: Any, busdaycal: Any) -> dict[str, Any]:
+    """Return what says which days are worked on, as arrays: NumPy's calendars do not pickle."""
+    if busdaycal is None:
+        return {
+            "weekmask": weekmask,
+            "holidays": np.array([] if holidays is None else holidays, "M8[D]"),
+        }
+    if holidays is not None or weekmask != "1111100":
+        raise ValueError("Cannot supply both the weekmask/holidays and the busdaycal parameters")
+    return {"weekmask": busdaycal.weekmask, "holidays": busdaycal.holidays}
+
+
+def _days(func: Callable[..., Any], count: int) -> Callable[..., Any]:
+    """Return the lazy form of one of NumPy's functions of business days."""
+
+    def lazy(*args: Any, out: Any = None, **kwargs: Any) -> Any:
+        settings = ("roll", *_SETTINGS) if func is np.busday_offset else _SETTINGS
+        given = {**dict(zip(settings, args[count:], strict=False)), **kwargs}
+        roll = {"roll": given.pop("roll")} if "roll" in given else {}
+        calendar = _calendar(
+            given.pop("weekmask", "1111100"),
+            given.pop("holidays", None),
+            given.pop("busdaycal", None),
+        )
+        if given or len(args) < count:
+            raise TypeError(f"{func.__name__}() takes {count} arguments, {', '.join(settings)}")
+        node = apply(func, *map(_as_days, args[:count]), **roll, **calendar)
+        return wrap(node) if out is None else assign(out, node)
+
+    lazy.__name__ = lazy.__qualname__ = func.__name__
+    lazy.__doc__ = f"Apply ``{func.__name__}`` to each element. See numpy.{func.__name__}."
+    return lazy
+
+
+_SETTINGS = ("weekmask", "holidays", "busdaycal")
+
+
+def _as_days(arg: Any) -> Any:
+    """Return dates given as text or objects as days."""
+    if hasattr(arg, "dtype"):
+        return arg
+    array = np.asarray(arg)
+    return array.astype("M8[D]") if array.dtype.kind in "UOS" else arg
+
+
+is_busday = _days(np.is_busday, 1)
+busday_count = _days(np.busday_count, 2)
+busday_offset = _days(np.busday_offset, 2)
+
+
+def datetime_as_string(
+    arr: Any, unit: Any = None, timezone: Any = "naive", casting: Any = "same_kind"
+) -> Any:
+    """Return dates as text. See numpy.datetime_as_string."""
+    how = {"unit": unit, "timezone": timezone, "casting": casting}
+    return wrap(apply(np.datetime_as_string, arr, **how))

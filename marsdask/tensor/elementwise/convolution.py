@@ -1,0 +1,141 @@
+"""Convolutions of long vectors with short ones, chunk by chunk."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from marsdask.core.collection import wrap
+from marsdask.core.grids.grid import Grid, Look
+from marsdask.core.grids.shapes import Via, blockwise, kernel
+from marsdask.core.node import Node
+from marsdask.core.sizes import Chunks, Index
+
+from ..chunkwise.rechunk import recut, resolved
+from ..chunkwise.single_task import in_one
+from ..manipulation.join import flip, length
+from ..operands import as_node, empty
+from ..unknown_lengths import Outcome, waits_for_lengths
+from .ufuncs import conj
+
+
+@dataclass(frozen=True)
+class IsLastAt:
+    """Tells of each chunk whether it is the first and whether it is the last."""
+
+    count: int
+
+    def __call__(self, index: Index) -> tuple[bool, bool]:
+        return index[0] == 0, index[0] == self.count - 1
+
+
+@dataclass(frozen=True, eq=False)
+class Convolution(Node):
+    """All overlaps of a vector with a shorter one: an element more a chunk for each of its."""
+
+    a: Node
+    v: Node
+    size: int
+    """The length of the shorter one."""
+
+    @property
+    def label(self) -> str:
+        return "convolve"
+
+    @property
+    def meta(self) -> Any:
+        return empty(np.result_type(self.a.meta.dtype, self.v.meta.dtype), 1)
+
+    @property
+    def chunks(self) -> Chunks:
+        return (self._longer(self._cut(self.a.chunks[0])),)
+
+    def _cut(self, sizes: Any) -> tuple[int, ...]:
+        """Merge chunks that are shorter than what reaches into the next one."""
+        found: list[int] = []
+        for size in sizes:
+            if found and found[-1] < self.size - 1:
+                found[-1] += size
+            else:
+                found.append(size)
+        return tuple(found)
+
+    def _longer(self, sizes: tuple[int, ...]) -> tuple[int, ...]:
+        return (*sizes[:-1], sizes[-1] + self.size - 1)
+
+    def tile(self, a: Grid, v: Grid) -> Generator[Look, Any, Grid]:
+        (a,) = yield from resolved(a)
+        (short,) = yield from in_one(v)
+        sizes = self._cut(a.chunks[0])
+        a = recut(a, (sizes,))
+        before = Via(0, (0, *range(len(sizes) - 1)))
+        return blockwise(
+            convolve_block,
+            [(a, (0,)), (a, (before,)), short],
+            chunks=(self._longer(sizes),),
+            meta=self.meta,
+            varying=IsLastAt(len(sizes)),
+        )
+
+
+@kernel(scratch=2.0)
+def convolve_block(block: Any, before: Any, short: Any, first: bool, last: bool) -> Any:
+    """Return the overlaps that start before a block ends, and at the last one all the rest."""
+    reach = len(short) - 1
+    around = block if first else np.concatenate([before[len(before) - reach :], block])
+    if not len(around):
+        return np.zeros(0, np.result_type(block, short))
+    # No zeros are put around: they would make nan of what is infinite.
+    found = np.convolve(around, short)
+    return found[0 if first else reach : len(found) if last else len(around)]
+
+
+def _vectors(a: Any, v: Any) -> tuple[Any, Any]:
+    found = [wrap(as_node(x)) for x in (a, v)]
+    found = [x.reshape(1) if x.ndim == 0 else x for x in found]
+    if any(x.ndim != 1 for x in found):
+        raise ValueError("object too deep for desired array")
+    if any(length(x.node, 0) == 0 for x in found):
+        raise ValueError("an empty vector cannot be convolved")
+    return found[0], found[1]
+
+
+#: NumPy's modes, and their old numbers.
+_MODES = {"valid": 0, "same": 1, "full": 2, "v": 0, "s": 1, "f": 2, 0: 0, 1: 1, 2: 2}
+
+
+def _convolved(a: Any, v: Any, **_: Any) -> Outcome:
+    return Outcome(np.result_type(as_node(a).meta.dtype, as_node(v).meta.dtype), (None,))
+
+
+@waits_for_lengths(_convolved)
+def convolve(a: Any, v: Any, mode: Any = "full") -> Any:
+    """Return the discrete convolution of two vectors. See numpy.convolve.
+
+    The shorter one is seen whole by every task.
+    """
+    if mode not in _MODES:
+        raise ValueError(f"mode is 'full', 'same' or 'valid', not {mode!r}")
+    a, v = _vectors(a, v)
+    long, short = (a, v) if a.size >= v.size else (v, a)
+    full = wrap(Convolution(long.node, short.node, short.size))
+    if _MODES[mode] == 2:
+        return full
+    if _MODES[mode] == 0:
+        return full[short.size - 1 : long.size]
+    start = (short.size - 1) // 2
+    return full[start : start + long.size]
+
+
+@waits_for_lengths(_convolved)
+def correlate(a: Any, v: Any, mode: Any = "valid") -> Any:
+    """Return the cross-correlation of two vectors. See numpy.correlate."""
+    a, v = _vectors(a, v)
+    if v.dtype.kind in "cO":  # others would change their type
+        v = conj(v)
+    if a.size < v.size:
+        return flip(convolve(flip(a), v, mode))
+    return convolve(a, flip(v), mode)

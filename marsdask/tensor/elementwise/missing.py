@@ -1,0 +1,17 @@
+"""Which elements are missing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .ufuncs import isnan, logical_not
+
+
+def isnull(values: Any) -> Any:
+    """Tell which elements are missing. See dask.array.isnull."""
+    return isnan(values)
+
+
+def notnull(values: Any) -> Any:
+    """Tell which elements are not missing. See dask.array.notnull."""
+    return logical_not(isnan(values))

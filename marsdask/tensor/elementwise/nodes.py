@@ -1,0 +1,338 @@
+"""The nodes of elementwise operations, alone and fused with their neighbours."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from marsdask.core.collection import Collection
+from marsdask.core.grids.grid import Grid
+from marsdask.core.grids.shapes import kernel, map_blocks
+from marsdask.core.node import Node
+from marsdask.core.registry import class_of
+from marsdask.core.sizes import Chunks
+
+from ..chunks import broadcast_chunks, normalize_chunks
+from ..chunkwise.rechunk import aligned
+from ..io.dask_arrays import dask_node, is_dask_array
+from ..kernels.fused_ufuncs import Program, Step, fused, fusible, merged
+from ..operands import (
+    Literal,
+    as_array,
+    as_node,
+    empty,
+    is_masked,
+    literal,
+    sparse_empty,
+    sparse_literal,
+)
+from ..sparse.blocks import evaluate_dense, evaluate_stored, is_sparse, keeps_zeros
+
+#: A fused program grows no longer than this.
+LONGEST = 64
+
+_SCALARS = (bool, int, float, complex, str, bytes, np.generic, type(None))
+
+
+class Pointwise(Node):
+    """What single and fused elementwise operations share: a program over operands."""
+
+    input_chunks = "pass"
+
+    program: Any
+    leaves: Any
+
+    @property
+    def fuses(self) -> bool:
+        """Whether it may become part of a fused program."""
+        raise NotImplementedError(f"{type(self).__name__} declares no fuses")
+
+    @property
+    def chunks(self) -> Chunks:
+        return broadcast_chunks(*(node.chunks for node in self.leaves))
+
+    def tile(self, *grids: Grid) -> Any:
+        # Inputs come once for each mention; operands are distinct.
+        distinct = dict(zip(self.inputs, grids, strict=True))
+        return self._tile(tuple(distinct[leaf] for leaf in self.leaves))
+
+    def _tile(self, grids: tuple[Grid, ...]) -> Any:
+        if len({grid.chunks for grid in grids}) == 1:
+            return self._map(grids, grids[0].chunks)
+        return self._aligned(grids)
+
+    def _aligned(self, grids: tuple[Grid, ...]) -> Generator[Any, Any, Any]:
+        grids, chunks = yield from aligned(grids, tiled=True)
+        return self._map(grids, chunks)
+
+    def _map(self, grids: tuple[Grid, ...], chunks: Chunks) -> Any:
+        raise NotImplementedError(f"{type(self).__name__} declares no map")
+
+    def takes(self, node: Node, taken: Sequence[Node]) -> bool:
+        return self.fuses and joins(node, taken, self.shape, self.program)
+
+    def taking(self, taken: Sequence[Node]) -> Node:
+        return Fused(*merged([(n, n.leaves, n.program) for n in (*taken, self)]))  # type: ignore[attr-defined]
+
+
+def joins(node: Node, taken: Sequence[Any], shape: Any, program: Program | None) -> bool:
+    """Tell whether a node's work may become part of a program over operands of a shape.
+
+    That of one that broadcasts may not: it would be done again for every row.
+    """
+    if not (isinstance(node, Pointwise) and node.fuses and node.shape == shape):
+        return False
+    programs = [program, node.program, *(other.program for other in taken)]
+    return sum(len(one.steps) for one in programs if one is not None) <= LONGEST
+
+
+@dataclass(frozen=True, eq=False)
+class Elementwise(Pointwise):
+    """``func`` of arrays that broadcast against each other, with constants among its arguments."""
+
+    func: Callable[..., Any]
+    args: tuple[Any, ...]
+    kwargs: tuple[tuple[str, Any], ...] = ()
+
+    @property
+    def label(self) -> str:
+        return self.func.__name__
+
+    @property
+    def leaves(self) -> tuple[Node, ...]:
+        return tuple(dict.fromkeys(self.inputs))
+
+    @property
+    def _sample(self) -> Any:
+        """What the function makes of no elements: the type (or types) of the result."""
+        args = [empty(arg.meta.dtype, 1) if isinstance(arg, Node) else arg for arg in self.args]
+        with np.errstate(all="ignore"):
+            return self.func(*args, **dict(self.kwargs))
+
+    @property
+    def meta(self) -> Any:
+        kind = sparse_empty if self._keeps_zeros else empty
+        return kind(self._sample.dtype, len(self.chunks))
+
+    @property
+    def _has_sparse(self) -> bool:
+        return any(is_sparse(leaf.meta) for leaf in self.leaves)
+
+    @property
+    def _keeps_zeros(self) -> bool:
+        """Whether the result is sparse too."""
+        if not self._has_sparse:
+            return False
+        sparse = [is_sparse(leaf.meta) for leaf in self.leaves]
+        if any(
+            one and leaf.shape != self.shape for one, leaf in zip(sparse, self.leaves, strict=True)
+        ):
+            return False
+        kinds = ["sparse" if one else "dense" for one in sparse]
+        return keeps_zeros(self.program.steps[0], kinds, [leaf.meta.dtype for leaf in self.leaves])
+
+    @property
+    def fuses(self) -> bool:
+        return not self._has_sparse and fusible(
+            [self.meta.dtype, *(leaf.meta.dtype for leaf in self.leaves)]
+        )
+
+    @property
+    def program(self) -> Program:
+        place = {leaf: position for position, leaf in enumerate(self.leaves)}
+        constants = tuple(arg for arg in self.args if not isinstance(arg, Node))
+        rest = iter(range(len(constants)))
+        slots = tuple(place[arg] if isinstance(arg, Node) else ~next(rest) for arg in self.args)
+        dtype = np.dtype(object) if isinstance(self._sample, tuple) else self._sample.dtype
+        step = Step(self.func, slots, constants, self.kwargs, dtype)
+        return Program(len(place), (step,))
+
+    def _map(self, grids: tuple[Grid, ...], chunks: Chunks) -> Grid:
+        if self._has_sparse:
+            return self._map_sparse(grids, chunks)
+        if len(grids) == len(self.args):
+            kwargs = dict(self.kwargs)
+            return map_blocks(self.func, *grids, chunks=chunks, meta=self.meta, kwargs=kwargs)
+        kwargs = {"program": self.program}
+        evaluate = evaluate_ufunc if isinstance(self.func, np.ufunc) else evaluate_function
+        return map_blocks(evaluate, *grids, chunks=chunks, meta=self.meta, kwargs=kwargs)
+
+    def _map_sparse(self, grids: tuple[Grid, ...], chunks: Chunks) -> Grid:
+        kwargs = {"program": self.program}
+        if not self._keeps_zeros:
+            return map_blocks(evaluate_dense, *grids, chunks=chunks, meta=self.meta, kwargs=kwargs)
+        widths = [grid.width or 0 for grid in grids if is_sparse(grid.meta)]
+        how: dict[str, Any] = {"kwargs": kwargs, "itemsize": sum(widths)}
+        return map_blocks(evaluate_stored, *grids, chunks=chunks, meta=self.meta, **how)
+
+
+@kernel(scratch=0.0)
+def evaluate_ufunc(*blocks: Any, program: Program) -> Any:
+    """Call the one ufunc of a program."""
+    return program(*blocks)
+
+
+@kernel(scratch=2.0)
+def evaluate_function(*blocks: Any, program: Program) -> Any:
+    """Call the one function of a program, which may be made of several steps."""
+    return program(*blocks)
+
+
+@dataclass(frozen=True, eq=False)
+class Fused(Pointwise):
+    """Several elementwise functions as one."""
+
+    leaves: tuple[Node, ...]
+    program: Program
+
+    fuses: ClassVar[bool] = True
+
+    @property
+    def label(self) -> str:
+        return "_".join(step.func.__name__ for step in self.program.steps[-3:])
+
+    @property
+    def meta(self) -> Any:
+        return empty(self.program.dtype, len(self.chunks))
+
+    def _map(self, grids: tuple[Grid, ...], chunks: Chunks) -> Grid:
+        kwargs = {"program": self.program}
+        return map_blocks(fused, *grids, chunks=chunks, meta=self.meta, kwargs=kwargs)
+
+
+@dataclass(frozen=True, eq=False)
+class Several(Elementwise):
+    """An elementwise function with several outputs."""
+
+    @property
+    def meta(self) -> Any:
+        return tuple(empty(sample.dtype, len(self.chunks[0])) for sample in self._sample)
+
+    @property
+    def chunks(self) -> Any:
+        return (broadcast_chunks(*(node.chunks for node in self.leaves)),) * len(self._sample)
+
+    @property
+    def shape(self) -> Any:
+        raise NotImplementedError("several outputs have a shape each")
+
+    @property
+    def fuses(self) -> bool:
+        return False
+
+    def _map(self, grids: tuple[Grid, ...], chunks: Chunks) -> tuple[Grid, ...]:  # type: ignore[override]
+        width = sum(part.dtype.itemsize for part in self.meta)
+        source = map_blocks(
+            evaluate_dense if self._has_sparse else evaluate_ufunc,
+            *grids,
+            chunks=chunks,
+            itemsize=width,
+            kwargs={"program": self.program},
+        )
+        return tuple(
+            map_blocks(output, source, meta=meta, kwargs={"position": position}, cheap=True)
+            for position, meta in enumerate(self.meta)
+        )
+
+
+@kernel(view=True)
+def output(blocks: tuple[Any, ...], position: int) -> Any:
+    """Return one of several outputs."""
+    return blocks[position]
+
+
+def operand(arg: Any, like: Chunks | None = None) -> Any:
+    """Return an argument as a node, or itself if it is a scalar.
+
+    An array in memory is cut like the axes of ``like`` that it lies along.
+    """
+    if isinstance(arg, Collection):
+        return as_node(arg, sparse=True)
+    if isinstance(arg, (*_SCALARS, Node)):
+        return arg
+    if is_dask_array(arg):
+        return dask_node(arg)
+    if is_sparse(arg):
+        return sparse_literal(arg)
+    array = as_array(arg)
+    if array.ndim == 0:
+        # A foreign scalar stays what it is: its type says how it promotes.
+        return arg if array.dtype == object else array[()]
+    splits = normalize_chunks(None, array.shape, array.dtype)
+    if like is not None:
+        found = dict(zip(range(-len(like), 0), like, strict=True))
+        splits = tuple(
+            found[axis] if axis in found and fits(found[axis], length) else own
+            for axis, (own, length) in zip(
+                range(-array.ndim, 0), zip(splits, array.shape, strict=True), strict=True
+            )
+        )
+    return literal(array, splits)
+
+
+def fits(sizes: tuple[Any, ...], length: int) -> bool:
+    """Tell whether chunks of known sizes cover an axis of ``length``."""
+    return all(type(size) is int for size in sizes) and sum(sizes) == length
+
+
+def boolean(where: Any) -> Any:
+    """Return the mask that ``where=`` is: numbers are truth values, but arrays of them are not."""
+    if not hasattr(where, "dtype"):
+        return np.asarray(where, bool)
+    if where.dtype != np.bool_:
+        raise TypeError(f"where= takes a boolean mask, not one of {where.dtype!r}")
+    return where
+
+
+def masked_class(args: tuple[Any, ...]) -> Any:
+    """Return the class of masked tensors if some argument is one, or a masked array."""
+    arg = next((arg for arg in args if is_masked(arg)), None)
+    if arg is None:
+        return None
+    return type(arg) if isinstance(arg, Collection) else class_of(arg)
+
+
+def operands(args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return arguments as nodes and scalars, at least one of them a node."""
+    like = next((arg.node.chunks for arg in args if isinstance(arg, Collection)), None)
+    found = tuple([operand(arg, like) for arg in args])
+    if any(isinstance(item, Node) for item in found):
+        return found
+    array = np.asarray(found[0])
+    return (Literal(array, ()), *found[1:])
+
+
+def masked(
+    *args: Any,
+    func: Callable[..., Any],
+    types: tuple[np.dtype[Any], ...],
+    position: int,
+    options: tuple[tuple[str, Any], ...],
+) -> Any:
+    """Call a ufunc where a mask (the last but one argument) holds; the last one is the rest.
+
+    Of several outputs, whose types are given, one is returned.
+    """
+    *values, where, rest = args
+    shape = np.broadcast_shapes(*map(np.shape, args))
+    outputs = tuple(np.empty(shape, dtype) for dtype in types)
+    outputs[position][...] = rest
+    func(*values, where=where, out=outputs, **dict(options))
+    return outputs[position]
+
+
+@kernel(scratch=0.0)
+def cast(block: Any, dtype: np.dtype[Any]) -> Any:
+    """Return the block in another type, itself if it has it."""
+    return block.astype(dtype, copy=False)
+
+
+def native(node: Node) -> Node:
+    """Return elements in this machine's order of bytes, which pieces have once they are joined."""
+    dtype = node.meta.dtype
+    if dtype.isnative:
+        return node
+    return Elementwise(cast, (node,), (("dtype", dtype.newbyteorder("=")),))

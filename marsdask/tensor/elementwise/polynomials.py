@@ -1,0 +1,108 @@
+"""Polynomials of few coefficients over many values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from marsdask.core.collection import Collection, ExecutableTuple, wrap
+
+from ..linalg import matmul, svd
+from ..manipulation.join import length
+from ..operands import as_node
+from ..reduction.reductions import sum as total
+from ..unknown_lengths import Outcome, waits_for_lengths, whole
+from .ufuncs import abs as absolute
+from .ufuncs import conj, divide, multiply, power, sqrt, square, where
+
+
+def _powers(x: Any, **_: Any) -> Outcome:
+    sizes = whole(x, 0)
+    return Outcome(np.promote_types(as_node(x).meta.dtype, int), (sizes, sizes))
+
+
+@waits_for_lengths(_powers)
+def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
+    """Return the powers of a vector's elements as columns. See numpy.vander."""
+    x = wrap(as_node(x))
+    if x.ndim != 1:
+        raise ValueError("x must be a one-dimensional array or sequence.")
+    count = length(x.node, 0) if N is None else N
+    powers = np.arange(count) if increasing else np.arange(count)[::-1]
+    dtype = np.promote_types(x.dtype, int)
+    return power(x.astype(dtype)[:, None], powers.astype(np.promote_types(np.int64, int)))
+
+
+def polyval(p: Any, x: Any) -> Any:
+    """Return a polynomial's values, the highest power first. See numpy.polyval."""
+    if isinstance(p, np.poly1d):
+        p = p.coeffs
+    x = wrap(as_node(x))
+    coefficients: Any = p if isinstance(p, Collection) else np.asarray(p)
+    if isinstance(p, Collection) and len(p.node.chunks) != 1:
+        raise ValueError("a polynomial's coefficients are a vector")
+    result = multiply(x, 0)
+    for coefficient in coefficients:
+        result = result * x + coefficient
+    return result
+
+
+def polyfit(
+    x: Any,
+    y: Any,
+    deg: Any,
+    rcond: Any = None,
+    full: bool = False,
+    w: Any = None,
+    cov: Any = False,
+) -> Any:
+    """Fit a polynomial by least squares, the highest power first. See numpy.polyfit.
+
+    Differs from NumPy: no warning if the fit is poorly conditioned, and the residuals of ``full``
+    are there even then.
+    """
+    left, right = _system(wrap(as_node(x)) + 0.0, wrap(as_node(y)) + 0.0, w, int(deg))
+    rows = length(left.node, 0)
+    rcond = rows * np.finfo((wrap(as_node(x)) + 0.0).dtype).eps if rcond is None else rcond
+    # Columns of length one, so that what is small is small beside its own power.
+    scale = sqrt(total(square(left), axis=0))
+    scale = where(scale == 0, 1, scale)[:, None]
+    u, s, vt = svd(left / scale[:, 0])
+    kept = s > rcond * s[0]
+    inverse = where(kept, divide(1, where(kept, s, 1)), 0)[:, None]
+    c = matmul(conj(vt.T), matmul(conj(u.T), right) * inverse) / scale
+    one = wrap(as_node(y)).ndim == 1
+    found = c[:, 0] if one else c
+    if not full and not cov:
+        return found
+    errors = total(square(absolute(right - matmul(left, c))), axis=0)
+    if full:
+        return found, errors, total(kept), s, rcond  # as NumPy: the last is a number
+    spread = (matmul(vt.T * square(inverse[:, 0]), vt) / (scale * scale[:, 0]))[:, :, None]
+    if cov != "unscaled":
+        if rows <= deg + 1:
+            raise ValueError("more points than coefficients are needed to scale the covariance")
+        spread = spread * (errors / (rows - deg - 1))
+    return ExecutableTuple((found, spread[:, :, 0] if one else spread))
+
+
+def _system(x: Any, y: Any, w: Any, deg: int) -> tuple[Any, Any]:
+    """Return the matrix of powers and the right sides as columns, each row by its weight."""
+    if deg < 0:
+        raise ValueError("expected deg >= 0")
+    if x.ndim != 1:
+        raise TypeError("expected 1D vector for x")
+    if y.ndim not in (1, 2):
+        raise TypeError("expected 1D or 2D array for y")
+    if length(x.node, 0) != length(y.node, 0):
+        raise TypeError("expected x and y to have same length")
+    left, right = vander(x, deg + 1), y if y.ndim == 2 else y[:, None]
+    if w is None:
+        return left, right
+    weights = wrap(as_node(w)) + 0.0
+    if weights.ndim != 1:
+        raise TypeError("expected a 1-d array for weights")
+    if length(weights.node, 0) != length(y.node, 0):
+        raise TypeError("expected w and y to have the same length")
+    return left * weights[:, None], right * weights[:, None]

@@ -1,0 +1,51 @@
+"""Elements changed in place by a ufunc, those that come twice changed twice: ``ufunc.at``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from marsdask.core.collection import Collection, wrap
+
+from ..indexing.getitem import getitem, parse
+from ..indexing.setitem import assign_points, setitem
+from ..operands import as_node
+from .ufuncs import elementwise
+
+
+@dataclass(frozen=True)
+class UpdatedBy:
+    """Puts what a ufunc makes of an old value and a new one, point after point."""
+
+    ufunc: np.ufunc
+    state: tuple[tuple[str, Any], ...]
+    """How floating-point errors are treated where it was called."""
+
+    def __call__(self, part: Any, where: Any, share: Any) -> None:
+        with np.errstate(**dict(self.state)):
+            self.ufunc.at(part, where, *(share,) * (self.ufunc.nin - 1))
+
+
+def at(ufunc: np.ufunc, a: Any, indices: Any, *b: Any) -> None:
+    """Change elements in place, in the order of the indices. See numpy.ufunc.at.
+
+    Differs from NumPy: other tensors made from this one, views among them, do not change.
+    """
+    if not isinstance(a, Collection):
+        given = (x.compute() if isinstance(x, Collection) else x for x in (indices, *b))
+        ufunc.at(a, *given)
+        return
+    node = as_node(a)
+    # Copied: what is in memory may change before it is used.
+    values = [as_node(x.copy() if isinstance(x, np.ndarray) else x) for x in b]
+    nothing = np.empty(0, np.intp)
+    ufunc.at(np.empty(0, node.meta.dtype), nothing, *(np.empty(0, x.meta.dtype) for x in values))
+    items = parse(indices, node.shape)
+    if all(item.kind != "points" for item in items):  # no element comes twice
+        setitem(a, indices, elementwise(ufunc)(getitem(a, indices), *values))
+        return
+    value = values[0] if values else as_node(np.zeros((), node.meta.dtype))
+    put = UpdatedBy(ufunc, tuple(np.geterr().items()))
+    a._node = wrap(assign_points(node, items, value, put)).node

@@ -1,0 +1,124 @@
+"""The methods of ufuncs; ``reduce`` and ``accumulate`` are of those that are associative."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache, partial
+from typing import Any
+
+import numpy as np
+
+from marsdask.core.collection import wrap
+
+from ..indexing.assignment import assign
+from ..operands import as_node
+from ..reduction import reduceat, reductions
+from ..scan import cumulative
+from . import ufuncs as functions
+from .ufunc_at import at
+from .ufuncs import elementwise
+
+#: Reductions that have a name of their own, and do better than their ufunc alone.
+_NAMED = {
+    np.add: reductions.sum,
+    np.multiply: reductions.prod,
+    np.maximum: reductions.max,
+    np.minimum: reductions.min,
+    np.logical_and: reductions.all,
+    np.logical_or: reductions.any,
+}
+
+#: Scans that have one.
+_SCANS = {np.add: cumulative.cumsum, np.multiply: cumulative.cumprod}
+
+#: What may be grouped in any way, so that blocks can go first.
+ASSOCIATIVE = {
+    *_NAMED,
+    *(np.fmax, np.fmin, np.hypot, np.logaddexp, np.logaddexp2, np.gcd, np.lcm),
+    *(np.bitwise_and, np.bitwise_or, np.bitwise_xor, np.logical_xor),
+}
+
+#: What NumPy tells about a ufunc.
+_FACTS = ("nin", "nout", "nargs", "ntypes", "types", "identity", "signature")
+
+
+def _refusal(ufunc: np.ufunc, method: str) -> NotImplementedError:
+    return NotImplementedError(
+        f"{ufunc.__name__}.{method} has no lazy form; apply it to compute(), or use map_blocks"
+    )
+
+
+@cache
+def _reduction(ufunc: np.ufunc) -> Callable[..., Any]:
+    if ufunc not in ASSOCIATIVE:
+        raise _refusal(ufunc, "reduce")
+    takes = ("dtype", "out", "keepdims", "initial", "where")
+    return _NAMED.get(ufunc) or reductions.reduction(
+        ufunc.reduce, ufunc, whole=ufunc.reduce, name=ufunc.__name__, takes=takes
+    )
+
+
+@cache
+def _accumulation(ufunc: np.ufunc) -> Callable[..., Any]:
+    if ufunc not in ASSOCIATIVE:
+        raise _refusal(ufunc, "accumulate")
+    return _SCANS.get(ufunc) or cumulative.scan(ufunc.__name__, ufunc, ufunc.accumulate)
+
+
+def outer(ufunc: np.ufunc, a: Any, b: Any, /, **kwargs: Any) -> Any:
+    """Apply a ufunc to all pairs. See numpy.ufunc.outer."""
+    left, right = wrap(as_node(a)), wrap(as_node(b))
+    return elementwise(ufunc)(left[(..., *(None,) * right.ndim)], right, **kwargs)
+
+
+def reduced(ufunc: np.ufunc, array: Any, axis: Any = 0, *args: Any, **kwargs: Any) -> Any:
+    """Reduce along an axis, the first unless another is given. See numpy.ufunc.reduce."""
+    return _reduction(ufunc)(array, axis, *args, **kwargs)
+
+
+def accumulated(
+    ufunc: np.ufunc, array: Any, axis: int = 0, dtype: Any = None, out: Any = None
+) -> Any:
+    """Accumulate along an axis, the first unless another is given. See numpy.ufunc.accumulate."""
+    if not as_node(array).meta.ndim:
+        raise TypeError("cannot accumulate on a scalar")
+    target = out[0] if isinstance(out, tuple) else out
+    return _accumulation(ufunc)(array, axis, dtype, target)
+
+
+def reduced_at(
+    ufunc: np.ufunc, array: Any, indices: Any, axis: Any = 0, dtype: Any = None, out: Any = None
+) -> Any:
+    """Reduce the runs that begin at indices. See numpy.ufunc.reduceat."""
+    target = out[0] if isinstance(out, tuple) else out
+    associative = ufunc in ASSOCIATIVE
+    found = reduceat.reduceat(ufunc, array, indices, axis, dtype, associative=associative)
+    return found if target is None else assign(target, found.node)
+
+
+METHODS: dict[str, Callable[..., Any]] = {
+    "outer": outer,
+    "reduce": reduced,
+    "accumulate": accumulated,
+    "reduceat": reduced_at,
+    "at": at,
+}
+
+
+def call_method(ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+    """Call a method of a ufunc."""
+    return METHODS[method](ufunc, *inputs, **kwargs)
+
+
+def with_methods(function: Any, ufunc: np.ufunc) -> None:
+    """Give the lazy form of a ufunc the methods and the facts of NumPy's."""
+    for method in METHODS:
+        setattr(function, method, partial(call_method, ufunc, method))
+    for fact in _FACTS:
+        setattr(function, fact, getattr(ufunc, fact))
+
+
+for _name in functions.__all__:
+    _function = getattr(functions, _name)
+    if isinstance(getattr(_function, "func", None), np.ufunc):
+        with_methods(_function, _function.func)

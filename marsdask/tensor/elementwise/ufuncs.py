@@ -1,0 +1,549 @@
+"""Elementwise functions: one line of a table each.
+
+``name = elementwise(func)`` makes the lazy form of a function that treats each element by itself:
+broadcasting, promotion, errors at the call, ``out=``, ``where=`` (ufuncs), chunks that do not match
+and fusion with its neighbours come with it.
+"""
+
+from __future__ import annotations
+
+import inspect
+import operator
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from marsdask.core.collection import Collection, ExecutableTuple, wrap
+from marsdask.core.node import Node, Part
+
+from ..chunks import check_device
+from ..indexing.assignment import assign
+from .nodes import (
+    Elementwise,
+    Several,
+    boolean,
+    cast,
+    masked,
+    masked_class,
+    operands,
+)
+
+__all__ = [
+    "abs",
+    "absolute",
+    "acos",
+    "acosh",
+    "add",
+    "angle",
+    "arccos",
+    "arccosh",
+    "arcsin",
+    "arcsinh",
+    "arctan",
+    "arctan2",
+    "arctanh",
+    "around",
+    "asin",
+    "asinh",
+    "astype",
+    "atan",
+    "atan2",
+    "atanh",
+    "bitwise_and",
+    "bitwise_count",
+    "bitwise_invert",
+    "bitwise_left_shift",
+    "bitwise_not",
+    "bitwise_or",
+    "bitwise_right_shift",
+    "bitwise_xor",
+    "can_cast",
+    "cbrt",
+    "ceil",
+    "clip",
+    "conj",
+    "conjugate",
+    "copysign",
+    "cos",
+    "cosh",
+    "deg2rad",
+    "degrees",
+    "divide",
+    "divmod",
+    "equal",
+    "exp",
+    "exp2",
+    "expm1",
+    "fabs",
+    "fix",
+    "float_power",
+    "floor",
+    "floor_divide",
+    "fmax",
+    "fmin",
+    "fmod",
+    "frexp",
+    "gcd",
+    "greater",
+    "greater_equal",
+    "heaviside",
+    "hypot",
+    "i0",
+    "imag",
+    "invert",
+    "isclose",
+    "iscomplex",
+    "isfinite",
+    "isinf",
+    "isnan",
+    "isnat",
+    "isneginf",
+    "isposinf",
+    "isreal",
+    "lcm",
+    "ldexp",
+    "left_shift",
+    "less",
+    "less_equal",
+    "log",
+    "log1p",
+    "log2",
+    "log10",
+    "logaddexp",
+    "logaddexp2",
+    "logical_and",
+    "logical_not",
+    "logical_or",
+    "logical_xor",
+    "maximum",
+    "minimum",
+    "mod",
+    "modf",
+    "multiply",
+    "nan_to_num",
+    "negative",
+    "nextafter",
+    "not_equal",
+    "positive",
+    "pow",
+    "power",
+    "rad2deg",
+    "radians",
+    "real",
+    "reciprocal",
+    "remainder",
+    "result_type",
+    "right_shift",
+    "rint",
+    "round",
+    "sign",
+    "signbit",
+    "sin",
+    "sinc",
+    "sinh",
+    "spacing",
+    "sqrt",
+    "square",
+    "subtract",
+    "tan",
+    "tanh",
+    "true_divide",
+    "trunc",
+]
+
+#: The keywords of ufuncs, besides ``out`` and ``where``.
+_SETTINGS = ("casting", "order", "dtype", "subok", "signature", "sig")
+
+
+def elementwise(func: Callable[..., Any], name: str = "", *, masks: bool = False) -> Any:
+    """Return the lazy form of an elementwise function, under its own name unless another is given.
+
+    Arguments are tensors, arrays and scalars. ``out=`` rebinds the tensor (or tuple of tensors) it
+    names. Where a ``where=`` mask is False the result is zero, or what ``out`` held before; ufuncs
+    take one, and functions made of them, which ``masks`` says of others.
+    """
+    ufunc = isinstance(func, np.ufunc)
+    masks = masks or ufunc
+    count = func.nin if isinstance(func, np.ufunc) else _before_out(func)
+
+    def lazy(*args: Any, out: Any = None, where: Any = True, **kwargs: Any) -> Any:
+        if (masked := masked_class(args)) is not None:
+            return masked._apply(func, args, out, where, kwargs)
+        if count is not None and (len(args) > count or (ufunc and len(args) < count)):
+            args, out = _split_outputs(lazy.__name__, args, out, count, getattr(func, "nout", 1))
+        if kwargs:
+            args, kwargs = _settled(func, args, kwargs, ufunc=ufunc)
+        if where is not True and where is not None:
+            if not masks:
+                raise NotImplementedError(
+                    f"{lazy.__name__} takes no where=; use where(mask, {lazy.__name__}(...), other)"
+                )
+            return _where(func, args, out, where, kwargs)
+        found = apply(func, *args, **kwargs)
+        if out is not None:
+            return _stored(func, args, out, found, kwargs, masks=masks)
+        return ExecutableTuple(map(wrap, found)) if isinstance(found, tuple) else wrap(found)
+
+    lazy.__name__ = lazy.__qualname__ = name or func.__name__
+    lazy.__doc__ = f"Apply ``{lazy.__name__}`` to each element. See numpy.{lazy.__name__}."
+    lazy.func = func  # type: ignore[attr-defined]
+    return lazy
+
+
+def _before_out(func: Callable[..., Any]) -> int | None:
+    """Return how many arguments come before ``out``, ``None`` if a function has none."""
+    names = list(inspect.signature(func).parameters)
+    return names.index("out") if "out" in names else None
+
+
+#: How NumPy treats floating-point errors unless told otherwise.
+_USUAL = {"divide": "warn", "over": "warn", "under": "ignore", "invalid": "warn"}
+
+
+@dataclass(frozen=True)
+class Under:
+    """A function that treats floating-point errors as was said where it was called.
+
+    Threads and processes that run it know nothing of the caller's ``errstate``.
+    """
+
+    func: Callable[..., Any]
+    state: tuple[tuple[str, Any], ...]
+
+    @property
+    def __name__(self) -> str:
+        return self.func.__name__
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        with np.errstate(**dict(self.state)):
+            return self.func(*args, **kwargs)
+
+
+def apply(func: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+    """Return the node of an elementwise function of tensors, arrays and scalars.
+
+    Functions with several outputs return a tuple of nodes.
+    """
+    if (masked := masked_class(args)) is not None:
+        found: Node = masked._apply(func, args, None, True, kwargs).node
+        return found
+    nodes = operands(args)
+    options = tuple(sorted(kwargs.items())) if kwargs else ()
+    count = func.nout if isinstance(func, np.ufunc) else 1
+    if (state := np.geterr()) != _USUAL:
+        func = Under(func, tuple(state.items()))
+    if count == 1:
+        return Elementwise(func, nodes, options)
+    source = Several(func, nodes, options)
+    return tuple(Part(source, position) for position in range(count))
+
+
+def _split_outputs(
+    name: str, args: tuple[Any, ...], out: Any, count: int, outputs: int
+) -> tuple[tuple[Any, ...], Any]:
+    """Take outputs that were given by position."""
+    if not count < len(args) <= count + outputs or out is not None:
+        raise TypeError(
+            f"{name}() takes {count} positional arguments (and {outputs} outputs) "
+            f"but {len(args)} were given"
+        )
+    return args[:count], (*args[count:], *(None,) * (count + outputs - len(args)))
+
+
+def _settled(
+    func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], *, ufunc: bool
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Check keywords; those of plain functions that hold operands become positional."""
+    kwargs.pop("gpu", None)
+    if ufunc:
+        kwargs.pop("order", None)
+        if "dtype" in kwargs:
+            dtype = kwargs.pop("dtype")
+            if dtype is not None:
+                kwargs["dtype"] = np.dtype(dtype)
+        unknown = kwargs.keys() - set(_SETTINGS)
+        if unknown:
+            raise TypeError(f"{func.__name__}() got an unexpected keyword {min(unknown)!r}")
+        return args, kwargs
+    bound = inspect.signature(func).bind(*args, **kwargs)
+    return bound.args, bound.kwargs
+
+
+def _targets(out: Any, count: int) -> tuple[Any, ...]:
+    """Return what each output goes to; ``None`` is a new tensor."""
+    if out is not None and not isinstance(out, tuple) and count > 1:
+        raise TypeError("'out' must be a tuple of tensors, one for each output")
+    targets = out if isinstance(out, tuple) else (out,) * count
+    if len(targets) != count:
+        raise ValueError("The 'out' tuple must have exactly one entry per output")
+    return targets
+
+
+def _stored(
+    func: Any, args: tuple[Any, ...], out: Any, found: Any, kwargs: dict[str, Any], *, masks: bool
+) -> Any:
+    """Put results where they should go, which may have more elements than they."""
+    nodes = found if isinstance(found, tuple) else (found,)
+    targets = _targets(out, len(nodes))
+    pairs = list(zip(targets, nodes, strict=True))
+    if masks and any(isinstance(t, Collection) and t.node.shape != n.shape for t, n in pairs):
+        return _where(func, args, out, np.True_, kwargs)
+    casting = kwargs.get("casting", "same_kind")
+    results = [wrap(n) if t is None else assign(t, n, casting) for t, n in pairs]
+    return results[0] if len(results) == 1 else ExecutableTuple(results)
+
+
+def _where(func: Any, args: tuple[Any, ...], out: Any, where: Any, kwargs: dict[str, Any]) -> Any:
+    """Call a function where a mask holds; elsewhere is what ``out`` held, or zero."""
+    found = apply(func, *args, **kwargs)
+    nodes = found if isinstance(found, tuple) else (found,)
+    targets = _targets(out, len(nodes))
+    casting = kwargs.get("casting", "same_kind")
+    types = tuple(_kept(node, target, casting) for node, target in zip(nodes, targets, strict=True))
+    mask = boolean(where)
+    options = {"func": func, "types": types, "options": tuple(sorted(kwargs.items()))}
+    results = []
+    for position, (dtype, target) in enumerate(zip(types, targets, strict=True)):
+        rest = np.zeros((), dtype)[()] if target is None else target
+        node = apply(masked, *args, mask, rest, position=position, **options)
+        results.append(wrap(node) if target is None else assign(target, node, casting))
+    return results[0] if len(results) == 1 else ExecutableTuple(results)
+
+
+def _kept(node: Node, target: Any, casting: Any) -> np.dtype[Any]:
+    """Return the type of what a mask leaves out: where that goes, if results may go there."""
+    kinds: list[np.dtype[Any]] = [item.meta.dtype for item in (node, getattr(target, "node", node))]
+    return kinds[np.can_cast(kinds[0], kinds[1], casting)]
+
+
+def astype(
+    a: Any,
+    dtype: Any,
+    order: str = "K",
+    casting: Any = "unsafe",
+    copy: bool = True,
+    *,
+    device: Any = None,
+) -> Any:
+    """Return the tensor in another type. See numpy.ndarray.astype."""
+    del order
+    check_device(device)
+    node = operands((a,))[0]
+    dtype = np.dtype(dtype)
+    if node.meta.dtype == dtype:
+        return a if isinstance(a, Collection) and not copy else wrap(node)
+    if not np.can_cast(node.meta.dtype, dtype, casting):
+        raise TypeError(
+            f"Cannot cast array data from {node.meta.dtype!r} to {dtype!r} "
+            f"according to the rule {casting!r}"
+        )
+    return wrap(Elementwise(cast, (node,), (("dtype", dtype),)))
+
+
+def result_type(*items: Any) -> np.dtype[Any]:
+    """Return the type that operands promote to, at once. See numpy.result_type."""
+    return np.result_type(*(_type_of(item) for item in items))
+
+
+def can_cast(from_: Any, to: Any, casting: Any = "safe") -> bool:
+    """Tell at once whether a cast is allowed. See numpy.can_cast."""
+    return np.can_cast(_type_of(from_), to, casting)
+
+
+def _type_of(item: Any) -> Any:
+    return item.node.meta.dtype if isinstance(item, Collection) else item
+
+
+def alike(a: Any, b: Any) -> Any:
+    """Tell which elements are equal: none of types that cannot be compared, as ``==`` has it."""
+    try:
+        return equal(a, b)
+    except TypeError:
+        return wrap(apply(operator.eq, a, b))
+
+
+def unlike(a: Any, b: Any) -> Any:
+    """Tell which elements differ: all of types that cannot be compared, as ``!=`` has it."""
+    try:
+        return not_equal(a, b)
+    except TypeError:
+        return wrap(apply(operator.ne, a, b))
+
+
+def clipped(a: Any, low: Any, high: Any, **how: Any) -> Any:
+    """Limit a block to a range, either end of which may be missing."""
+    return np.clip(a, low, high, **how)
+
+
+_clip = elementwise(clipped, "clip", masks=True)
+
+
+def clip(
+    a: Any,
+    a_min: Any = None,
+    a_max: Any = None,
+    out: Any = None,
+    *,
+    min: Any = None,
+    max: Any = None,
+    **kwargs: Any,
+) -> Any:
+    """Limit the values to an interval. See numpy.clip."""
+    if (a_min is not None and min is not None) or (a_max is not None and max is not None):
+        raise ValueError("clip() takes a_min or min, and a_max or max, not both of one end")
+    low, high = a_min if min is None else min, a_max if max is None else max
+    return _clip(a, low, high, out=out, **kwargs)
+
+
+def around(a: Any, decimals: int = 0, out: Any = None) -> Any:
+    """Round to the given number of decimals. See numpy.round."""
+    node = apply(np.round, a, decimals=decimals)
+    return wrap(node) if out is None else assign(out, node)
+
+
+round = around
+
+
+def nan_replaced(
+    x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None
+) -> Any:
+    """Replace what is no number in a copy: blocks are not ours to change."""
+    del copy
+    return np.nan_to_num(x, nan=nan, posinf=posinf, neginf=neginf)
+
+
+def chosen(condition: Any, x: Any, y: Any) -> Any:
+    """Choose between two blocks."""
+    return np.where(condition, x, y)
+
+
+def where(condition: Any, x: Any = None, y: Any = None) -> Any:
+    """Choose from ``x`` where the condition holds, from ``y`` elsewhere. See numpy.where."""
+    if x is None or y is None:
+        raise NotImplementedError("where() takes three arguments here; use nonzero(condition)")
+    return wrap(apply(chosen, condition, x, y))
+
+
+# Arithmetic.
+add = elementwise(np.add)
+subtract = elementwise(np.subtract)
+multiply = elementwise(np.multiply)
+divide = elementwise(np.divide)
+true_divide = elementwise(np.true_divide, "true_divide")
+floor_divide = elementwise(np.floor_divide)
+mod = elementwise(np.remainder, "mod")
+remainder = elementwise(np.remainder)
+fmod = elementwise(np.fmod)
+divmod = elementwise(np.divmod)
+power = elementwise(np.power)
+pow = elementwise(np.power, "pow")
+float_power = elementwise(np.float_power)
+negative = elementwise(np.negative)
+positive = elementwise(np.positive)
+absolute = elementwise(np.absolute)
+abs = elementwise(np.absolute, "abs")
+fabs = elementwise(np.fabs)
+sign = elementwise(np.sign)
+heaviside = elementwise(np.heaviside)
+reciprocal = elementwise(np.reciprocal)
+sqrt = elementwise(np.sqrt)
+cbrt = elementwise(np.cbrt)
+square = elementwise(np.square)
+gcd = elementwise(np.gcd)
+lcm = elementwise(np.lcm)
+hypot = elementwise(np.hypot)
+maximum = elementwise(np.maximum)
+minimum = elementwise(np.minimum)
+fmax = elementwise(np.fmax)
+fmin = elementwise(np.fmin)
+# Exponentials and logarithms.
+exp = elementwise(np.exp)
+exp2 = elementwise(np.exp2)
+expm1 = elementwise(np.expm1)
+log = elementwise(np.log)
+log2 = elementwise(np.log2)
+log10 = elementwise(np.log10)
+log1p = elementwise(np.log1p)
+logaddexp = elementwise(np.logaddexp)
+logaddexp2 = elementwise(np.logaddexp2)
+# Trigonometry.
+sin = elementwise(np.sin)
+cos = elementwise(np.cos)
+tan = elementwise(np.tan)
+arcsin = elementwise(np.arcsin)
+asin = elementwise(np.arcsin, "asin")
+arccos = elementwise(np.arccos)
+acos = elementwise(np.arccos, "acos")
+arctan = elementwise(np.arctan)
+atan = elementwise(np.arctan, "atan")
+arctan2 = elementwise(np.arctan2)
+atan2 = elementwise(np.arctan2, "atan2")
+sinh = elementwise(np.sinh)
+cosh = elementwise(np.cosh)
+tanh = elementwise(np.tanh)
+arcsinh = elementwise(np.arcsinh)
+asinh = elementwise(np.arcsinh, "asinh")
+arccosh = elementwise(np.arccosh)
+acosh = elementwise(np.arccosh, "acosh")
+arctanh = elementwise(np.arctanh)
+atanh = elementwise(np.arctanh, "atanh")
+deg2rad = elementwise(np.deg2rad)
+radians = elementwise(np.radians)
+rad2deg = elementwise(np.rad2deg)
+degrees = elementwise(np.degrees)
+# Bits.
+bitwise_and = elementwise(np.bitwise_and)
+bitwise_or = elementwise(np.bitwise_or)
+bitwise_xor = elementwise(np.bitwise_xor)
+bitwise_not = elementwise(np.invert, "bitwise_not")
+bitwise_invert = elementwise(np.invert, "bitwise_invert")
+invert = elementwise(np.invert)
+left_shift = elementwise(np.left_shift)
+bitwise_left_shift = elementwise(np.left_shift, "bitwise_left_shift")
+right_shift = elementwise(np.right_shift)
+bitwise_right_shift = elementwise(np.right_shift, "bitwise_right_shift")
+bitwise_count = elementwise(np.bitwise_count)
+# Comparisons and logic.
+equal = elementwise(np.equal)
+not_equal = elementwise(np.not_equal)
+less = elementwise(np.less)
+less_equal = elementwise(np.less_equal)
+greater = elementwise(np.greater)
+greater_equal = elementwise(np.greater_equal)
+logical_and = elementwise(np.logical_and)
+logical_or = elementwise(np.logical_or)
+logical_xor = elementwise(np.logical_xor)
+logical_not = elementwise(np.logical_not)
+isclose = elementwise(np.isclose)
+# Floating point.
+isfinite = elementwise(np.isfinite)
+isinf = elementwise(np.isinf)
+isnan = elementwise(np.isnan)
+isnat = elementwise(np.isnat)
+isneginf = elementwise(np.isneginf)
+isposinf = elementwise(np.isposinf)
+signbit = elementwise(np.signbit)
+copysign = elementwise(np.copysign)
+nextafter = elementwise(np.nextafter)
+spacing = elementwise(np.spacing)
+modf = elementwise(np.modf)
+frexp = elementwise(np.frexp)
+ldexp = elementwise(np.ldexp)
+floor = elementwise(np.floor)
+ceil = elementwise(np.ceil)
+trunc = elementwise(np.trunc)
+rint = elementwise(np.rint)
+fix = elementwise(np.trunc, "fix")
+nan_to_num = elementwise(nan_replaced, "nan_to_num")
+i0 = elementwise(np.i0)
+sinc = elementwise(np.sinc)
+# Complex numbers.
+real = elementwise(np.real)
+imag = elementwise(np.imag)
+angle = elementwise(np.angle)
+conjugate = elementwise(np.conjugate)
+conj = elementwise(np.conjugate, "conj")
+isreal = elementwise(np.isreal)
+iscomplex = elementwise(np.iscomplex)

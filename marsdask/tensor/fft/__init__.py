@@ -1,0 +1,249 @@
+"""Discrete Fourier transforms along axes, which are made whole first."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from marsdask.core.collection import wrap
+from marsdask.core.grids.grid import Grid, Look
+from marsdask.core.grids.shapes import kernel, map_blocks
+from marsdask.core.node import Node
+from marsdask.core.sizes import Chunks, Size, Unknown, numbers, total
+
+from ..chunkwise.rechunk import recut, resolved
+from ..device import placed_on
+from ..indexing.assignment import assign
+from ..manipulation.join import roll
+from ..operands import as_node
+from ..sorting.sort import whole_lanes
+from ..unknown_lengths import like, waits_for_lengths
+
+
+@dataclass(frozen=True, eq=False)
+class Transform(Node):
+    """One of NumPy's transforms, by name."""
+
+    kind: str
+    a: Node
+    lengths: tuple[int | None, ...] | None
+    """The lengths given, to which input is cut or padded; ``None`` for an axis's own."""
+    axes: tuple[int, ...]
+    norm: str | None
+
+    @property
+    def label(self) -> str:
+        return self.kind
+
+    @property
+    def meta(self) -> Any:
+        sample = np.ones((1,) * self.a.meta.ndim, self.a.meta.dtype)
+        made = transform(sample, self.kind, (2,) * len(self.axes), self.axes, None)
+        return np.empty((0,) * made.ndim, made.dtype)
+
+    @property
+    def chunks(self) -> Chunks:
+        return self._result(self.a.chunks)
+
+    def _result(self, chunks: Chunks) -> Chunks:
+        result: list[tuple[Size, ...]] = list(chunks)
+        wanted = self.points(chunks)
+        for axis, length in zip(self.axes, wanted, strict=True):
+            result[axis] = (length,)
+        last = self.axes[-1]
+        if self.kind in ("rfft", "rfftn", "ihfft"):
+            result[last] = (_changed(wanted[-1], half_of),)
+        return tuple(result)
+
+    def points(self, chunks: Chunks) -> tuple[Size, ...]:
+        """Return the lengths that the transform's real or complex side has."""
+        own = [total(chunks[axis]) for axis in self.axes]
+        if self.lengths is not None:
+            pairs = zip(self.lengths, own, strict=True)
+            own = [size if length is None else length for length, size in pairs]
+        elif self.kind in ("irfft", "irfftn", "hfft"):
+            own[-1] = _changed(own[-1], whole_of)
+        for size in own:
+            if isinstance(size, int) and size < 1:
+                raise ValueError(f"Invalid number of FFT data points ({size}) specified.")
+        return tuple(own)
+
+    def tile(self, a: Grid) -> Generator[Look, Any, Grid]:
+        (a,) = yield from resolved(a)
+        if any(a.numblocks[axis] > 1 for axis in self.axes):
+            a = recut(a, whole_lanes(a, self.axes))
+        options = {
+            "name": self.kind,
+            "lengths": self.points(a.chunks),
+            "axes": self.axes,
+            "norm": self.norm,
+        }
+        chunks = self._result(a.chunks)
+        return map_blocks(transform, a, chunks=chunks, meta=self.meta, kwargs=options)
+
+
+def half_of(length: int) -> int:
+    """Return how many points a real signal's spectrum has."""
+    return length // 2 + 1
+
+
+def whole_of(length: int) -> int:
+    """Return how many points a real signal has, of its spectrum's."""
+    return 2 * (length - 1)
+
+
+def _changed(size: Size, change: Callable[[int], int]) -> Size:
+    if not isinstance(size, Unknown):
+        return change(size)
+    bound = None if size.upper is None else change(size.upper)
+    return Unknown(f"{change.__name__}({size.name}@{size.index})", -1, bound)
+
+
+@kernel(scratch=3.0)
+def transform(
+    block: Any, name: str, lengths: tuple[int, ...], axes: tuple[int, ...], norm: str | None
+) -> Any:
+    """Call the transform of that name on whole lanes.
+
+    SciPy's runs over several strided lanes at once, NumPy's over one; only NumPy's keeps float16.
+    """
+    from scipy import fft  # heavy, and only transforms need it
+
+    empty = [axis for axis, length in enumerate(block.shape) if not length and axis not in axes]
+    if empty:
+        # No lanes: NumPy's n-dimensional forms trip over them.
+        one = np.zeros([1 if axis in empty else n for axis, n in enumerate(block.shape)])
+        made = transform(one.astype(block.dtype), name, lengths, axes, norm)
+        return made[tuple(slice(0 if axis in empty else None) for axis in range(block.ndim))]
+    func = getattr(np.fft if block.dtype == np.float16 else fft, name)
+    if name.endswith("n"):
+        return func(block, lengths, axes, norm)
+    return func(block, lengths[0], axes[0], norm)
+
+
+_NORMS = (None, "backward", "ortho", "forward")
+
+
+def _transformed(
+    name: str, a: Any, lengths: Sequence[Any] | None, axes: Sequence[int], norm: str | None
+) -> Any:
+    node = as_node(a)
+    normalize = np.lib.array_utils.normalize_axis_index
+    axes = tuple(normalize(operator.index(axis), node.meta.ndim) for axis in axes)
+    if node.meta.dtype.kind not in "biufc":
+        raise TypeError(f"{name} takes numbers, not elements of type {node.meta.dtype}")
+    if norm not in _NORMS:
+        raise ValueError(f"norm is one of {_NORMS[1:]}, not {norm!r}")
+    if name in ("rfft", "rfftn", "ihfft") and node.meta.dtype.kind == "c":
+        raise TypeError(f"{name} takes real input; take the real part or use the complex transform")
+    if len(set(axes)) < len(axes):
+        raise NotImplementedError("an axis given twice: transform it in two calls")
+    given = None
+    if lengths is not None:
+        given = tuple(
+            None if length in (None, -1) else operator.index(length) for length in lengths
+        )
+    made = Transform(name, node, given, axes, norm)
+    made.points(node.chunks)  # refuses no points
+    return wrap(made)
+
+
+def one_axis(name: str) -> Callable[..., Any]:
+    """Return the lazy form of a transform along one axis."""
+
+    def lazy(
+        a: Any, n: Any = None, axis: int = -1, norm: str | None = None, out: Any = None
+    ) -> Any:
+        found = _transformed(name, a, None if n is None else [n], [axis], norm)
+        return found if out is None else assign(out, found.node)
+
+    lazy.__name__ = lazy.__qualname__ = name
+    lazy.__doc__ = f"Transform along one axis. See numpy.fft.{name}."
+    return lazy
+
+
+def many_axes(name: str, kernel_name: str, default: tuple[int, ...] | None) -> Callable[..., Any]:
+    """Return the lazy form of a transform along several axes."""
+
+    def lazy(
+        a: Any, s: Any = None, axes: Any = default, norm: str | None = None, out: Any = None
+    ) -> Any:
+        if axes is None:
+            ndim = as_node(a).meta.ndim
+            axes = range(-(ndim if s is None else len(s)), 0)
+        if s is not None and len(s) != len(axes):
+            raise ValueError("Shape and axes have different lengths.")
+        if not axes:
+            raise ValueError("at least 1 axis must be transformed")
+        found = _transformed(kernel_name, a, s, axes, norm)
+        return found if out is None else assign(out, found.node)
+
+    lazy.__name__ = lazy.__qualname__ = name
+    lazy.__doc__ = f"Transform along several axes. See numpy.fft.{name}."
+    return lazy
+
+
+fft = one_axis("fft")
+ifft = one_axis("ifft")
+rfft = one_axis("rfft")
+irfft = one_axis("irfft")
+hfft = one_axis("hfft")
+ihfft = one_axis("ihfft")
+fftn = many_axes("fftn", "fftn", None)
+ifftn = many_axes("ifftn", "ifftn", None)
+rfftn = many_axes("rfftn", "rfftn", None)
+irfftn = many_axes("irfftn", "irfftn", None)
+fft2 = many_axes("fft2", "fftn", (-2, -1))
+ifft2 = many_axes("ifft2", "ifftn", (-2, -1))
+rfft2 = many_axes("rfft2", "rfftn", (-2, -1))
+irfft2 = many_axes("irfft2", "irfftn", (-2, -1))
+
+
+def frequencies(name: str, whole: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the lazy form of the frequencies of a transform's bins."""
+
+    def lazy(
+        n: int,
+        d: float = 1.0,
+        chunk_size: Any = None,
+        gpu: Any = None,
+        *,
+        dtype: Any = None,
+        device: Any = None,
+    ) -> Any:
+        if dtype is not None and np.dtype(dtype).kind != "f":
+            raise ValueError(f"frequencies are real floating-point numbers, not {dtype}")
+        found = whole(n, d).astype(dtype or np.float64, copy=False)
+        return placed_on(wrap(as_node(found, chunk_size)), gpu, device)
+
+    lazy.__name__ = lazy.__qualname__ = name
+    lazy.__doc__ = f"Return the frequencies of a transform's bins. See numpy.fft.{name}."
+    return lazy
+
+
+fftfreq = frequencies("fftfreq", np.fft.fftfreq)
+rfftfreq = frequencies("rfftfreq", np.fft.rfftfreq)
+
+
+@waits_for_lengths(lambda x, **_: like(x))
+def fftshift(x: Any, axes: Any = None) -> Any:
+    """Move the zero frequency to the middle. See numpy.fft.fftshift."""
+    return _shifted(x, axes, 1)
+
+
+@waits_for_lengths(lambda x, **_: like(x))
+def ifftshift(x: Any, axes: Any = None) -> Any:
+    """Undo :func:`fftshift`. See numpy.fft.ifftshift."""
+    return _shifted(x, axes, -1)
+
+
+def _shifted(x: Any, axes: Any, sign: int) -> Any:
+    node = as_node(x)
+    ndim = node.meta.ndim
+    chosen = np.lib.array_utils.normalize_axis_tuple(range(ndim) if axes is None else axes, ndim)
+    shifts = tuple(sign * (numbers(node.shape)[axis] // 2) for axis in chosen)
+    return roll(wrap(node), shifts, chosen)

@@ -1,0 +1,1 @@
+"""Elements and parts, read and assigned."""

@@ -1,0 +1,405 @@
+"""Elements chosen by arrays of positions: each chunk gives its share, then shares are merged."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Generator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from marsdask.core.grids.grid import Call, Grid, Look, Ref, Rule
+from marsdask.core.grids.shapes import Via, blockwise, kernel
+from marsdask.core.node import Node
+from marsdask.core.sizes import Chunks, Index, Sizes, borders, known, numbers, shape_of
+
+from ..chunks import regular
+from ..chunkwise.rechunk import recut, resolved
+from ..kernels.gather import gather_points, take_along, take_points
+from ..operands import empty
+
+Points = tuple[Any, ...]
+"""One array of positions for each of some axes, all of one length."""
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Where points lie in a grid."""
+
+    block: Any
+    """For each point which of the blocks along the axes of the points, in C order."""
+    local: Points
+    """For each axis the points' positions within their blocks."""
+    counts: tuple[int, ...]
+    """The number of blocks along each axis of the points."""
+
+
+def spread(chunks: Chunks, points: Points, axes: tuple[int, ...]) -> Spread:
+    """Find the blocks of points that are in bounds and not negative."""
+    counts = tuple(len(chunks[axis]) for axis in axes)
+    block: Any = np.zeros(len(points[0]), np.intp)
+    local = []
+    for axis, positions in zip(axes, points, strict=True):
+        stops = np.cumsum(numbers(chunks[axis]))
+        which = np.searchsorted(stops, positions, side="right")
+        starts = np.concatenate([[0], stops[:-1]])
+        local.append(positions - starts[which])
+        block = block * len(stops) + which
+    return Spread(block, tuple(local), counts)
+
+
+def settle(points: Points, axes: tuple[int, ...], lengths: tuple[int, ...]) -> Points:
+    """Count negative positions from the end; ``IndexError`` for those out of bounds."""
+    found = []
+    for positions, axis, length in zip(points, axes, lengths, strict=True):
+        low, high = (positions.min(), positions.max()) if positions.size else (0, -1)
+        if low < -length or high >= length:
+            bad = low if low < -length else high
+            raise IndexError(f"index {bad} is out of bounds for axis {axis} with size {length}")
+        # Small integers cannot count beyond their own range, nor unsigned ones backwards.
+        places = positions.astype(np.intp, copy=False)
+        found.append(np.where(places < 0, places + length, places) if low < 0 else places)
+    return tuple(found)
+
+
+def placed(positions: Any, length: int, mode: str) -> Any:
+    """Return positions of an axis, those out of bounds brought back in as ``mode`` says."""
+    if mode == "wrap":
+        return positions % max(length, 1)
+    return positions.clip(0, max(length - 1, 0)) if mode == "clip" else positions
+
+
+@dataclass(frozen=True)
+class Runs:
+    """Points cut into runs, each within one block: such a chunk needs no merge."""
+
+    starts: Any
+    blocks: Any
+    sizes: tuple[int, ...]
+
+
+def runs(block: Any, largest: int) -> Runs:
+    """Cut points where their block changes, and runs longer than ``largest``."""
+    changes = np.flatnonzero(np.diff(block)) + 1
+    starts: list[int] = []
+    for begin, end in itertools.pairwise([0, *changes.tolist(), len(block)]):
+        starts.extend(range(begin, end, largest))
+    if not starts:
+        return Runs(np.zeros(1, np.intp), np.zeros(1, np.intp), (0,))
+    sizes = np.diff([*starts, len(block)])
+    return Runs(np.asarray(starts), block[starts], tuple(sizes.tolist()))
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How the axis of the points is cut, and whether that needs merging."""
+
+    where: Spread
+    runs: Runs | None
+    sizes: tuple[int, ...]
+
+
+def layout(chunks: Chunks, points: Points, axes: tuple[int, ...]) -> Layout:
+    """Choose the chunks of the result: runs within a block if they are few, else equal chunks."""
+    where = spread(chunks, points, axes)
+    count = len(where.block)
+    largest = max(1, math.prod(max(numbers(chunks[axis])) for axis in axes))
+    changes = int(np.count_nonzero(np.diff(where.block)))
+    # Runs cost a task each. They are worth it unless equal chunks would be far fewer.
+    if changes <= count // largest + min(math.prod(where.counts), count):
+        found = runs(where.block, largest)
+        return Layout(where, found, found.sizes)
+    return Layout(where, None, tuple(numbers(regular(count, largest))))
+
+
+@dataclass(frozen=True)
+class PointsAt:
+    """Gives each chunk the positions to take from its block."""
+
+    name: str
+    axis: int
+    points: tuple[Any, ...]
+
+    @property
+    def token_name(self) -> str:
+        return self.name
+
+    def __call__(self, index: Index) -> tuple[Any]:
+        return (self.points[index[self.axis]],)
+
+
+@kernel(scratch=0.0)
+def merge_points(shares: list[Any], places: tuple[tuple[slice, Any], ...], axis: int) -> Any:
+    """Put the shares of several blocks in the order of the points."""
+    length = sum(len(positions) for _, positions in places)
+    first = shares[0]
+    out = np.empty((*first.shape[:axis], length, *first.shape[axis + 1 :]), first.dtype)
+    before = (slice(None),) * axis
+    for share, (part, positions) in zip(shares, places, strict=True):
+        out[(*before, positions)] = share[(*before, part)]
+    return out
+
+
+#: Points in any order are read straight from this many blocks; from more, each gives its share.
+FEW_BLOCKS = 8
+
+
+@dataclass(frozen=True, eq=False)
+class MergedPoints(Rule):
+    """Chunk ``j`` of the points from the shares of the blocks that hold some of them."""
+
+    shares: Grid
+    axis: int
+    block: Any
+    """For each point which share holds it."""
+    sizes: tuple[int, ...]
+    name: str
+
+    @property
+    def token_name(self) -> str:
+        return self.name
+
+    @property
+    def label(self) -> str:
+        return "take"
+
+    @property
+    def scratch(self) -> float:
+        return 0.0
+
+    @cached_property
+    def _plans(self) -> list[tuple[list[int], tuple[tuple[slice, Any], ...]]]:
+        """For each chunk the shares it needs, which part of them, and where it goes."""
+        plans = []
+        done = np.zeros(self.shares.numblocks[self.axis], np.intp)
+        start = 0
+        for size in self.sizes:
+            here = self.block[start : start + size]
+            order = np.argsort(here, kind="stable")
+            needed, begins = np.unique(here[order], return_index=True)
+            parts = np.split(order, begins[1:])
+            slices = [
+                slice(int(done[i]), int(done[i]) + len(part))
+                for i, part in zip(needed, parts, strict=True)
+            ]
+            done[needed] += [len(part) for part in parts]
+            plans.append((needed.tolist(), tuple(zip(slices, parts, strict=True))))
+            start += size
+        return plans
+
+    def cell(self, index: Index) -> Call:
+        needed, places = self._plans[index[self.axis]]
+        head, tail = index[: self.axis], index[self.axis + 1 :]
+        refs = [Ref(self.shares, (*head, position, *tail)) for position in needed]
+        return Call(merge_points, (refs, places, self.axis))
+
+
+def taken(a: Grid, points: Points, axes: tuple[int, ...], place: int, name: str) -> Grid:
+    """Return the grid of points of ``a``, whose sizes along ``axes`` are known.
+
+    ``name`` stands for the points in the names of the grids.
+    """
+    plan = layout(a.chunks, points, axes)
+    if plan.runs is not None:
+        bounds = itertools.pairwise([*plan.runs.starts.tolist(), len(plan.where.block)])
+        parts = tuple(tuple(x[i:j] for x in plan.where.local) for i, j in bounds)
+        return _shares(a, plan.runs.blocks, parts, plan.sizes, axes, place, plan.where, name)
+    if len(axes) == 1 and plan.where.counts[0] <= FEW_BLOCKS:
+        return _gathered(a, plan, axes[0], name)
+    order = np.argsort(plan.where.block, kind="stable")
+    blocks, begins = np.unique(plan.where.block[order], return_index=True)
+    chosen = np.split(order, begins[1:])
+    parts = tuple(tuple(x[part] for x in plan.where.local) for part in chosen)
+    sizes = tuple(len(part) for part in chosen)
+    shares = _shares(a, blocks, parts, sizes, axes, place, plan.where, name)
+    held_by = np.searchsorted(blocks, plan.where.block)
+    rule = MergedPoints(shares, place, held_by, plan.sizes, f"{shares.name}-merged")
+    chunks = (*shares.chunks[:place], plan.sizes, *shares.chunks[place + 1 :])
+    return Grid(rule, chunks, shares.meta, shares.itemsize)
+
+
+def _gathered(a: Grid, plan: Layout, axis: int, name: str) -> Grid:
+    """Let every chunk of points read all blocks along their axis."""
+    found = []
+    (local,) = plan.where.local
+    (count,) = plan.where.counts
+    for start, stop in itertools.pairwise(borders(plan.sizes)):
+        block = plan.where.block[start:stop]
+        chosen = tuple(local[start:stop][block == i] for i in range(count))
+        # Where each point comes to lie when they are taken block by block.
+        found.append((chosen, np.argsort(np.argsort(block, kind="stable"), kind="stable")))
+    inputs = [
+        (a, tuple(Via(None, (i,)) if b == axis else b for b in range(a.ndim))) for i in range(count)
+    ]
+    return blockwise(
+        gather_points,
+        inputs,
+        chunks=(*a.chunks[:axis], plan.sizes, *a.chunks[axis + 1 :]),
+        meta=a.meta,
+        varying=PointsAt(f"{name}-{a.name}", axis, tuple(found)),
+        kwargs={"axis": axis},
+    )
+
+
+def _shares(
+    a: Grid,
+    blocks: Any,
+    parts: tuple[Points, ...],
+    sizes: Sizes,
+    axes: tuple[int, ...],
+    place: int,
+    where: Spread,
+    name: str,
+) -> Grid:
+    """Take ``parts[i]`` from the block ``blocks[i]``: one chunk each along the points' axis."""
+    tables = np.unravel_index(blocks, where.counts)
+    rest = [axis for axis in range(a.ndim) if axis not in axes]
+    order: list[int | None] = [*rest[:place], None, *rest[place:]]
+    edges: list[int | Via | None] = [
+        None if axis in axes else order.index(axis) for axis in range(a.ndim)
+    ]
+    for axis, table in zip(axes, tables, strict=True):
+        edges[axis] = Via(place, tuple(table.tolist()))
+    chunks = tuple(sizes if axis is None else a.chunks[axis] for axis in order)
+    return blockwise(
+        take_along if len(axes) == 1 else take_points,
+        [(a, tuple(edges))],
+        chunks=chunks,
+        meta=empty(a.meta.dtype, len(chunks)),
+        varying=PointsAt(f"{name}-{a.name}", place, parts),
+        kwargs={"axes": axes, "place": place},
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Chosen(Node):
+    """The elements at positions, one array of them for each of ``axes``; they lie at ``place``."""
+
+    a: Node
+    points: tuple[Any, ...]
+    axes: tuple[int, ...]
+    place: int
+
+    @property
+    def label(self) -> str:
+        return "take"
+
+    @property
+    def meta(self) -> Any:
+        return empty(self.a.meta.dtype, len(self.chunks))
+
+    def _cut(self, chunks: Chunks, sizes: Sizes) -> Chunks:
+        rest = [size for axis, size in enumerate(chunks) if axis not in self.axes]
+        return (*rest[: self.place], sizes, *rest[self.place :])
+
+
+@dataclass(frozen=True, eq=False)
+class Take(Chosen):
+    """The elements at positions known beforehand."""
+
+    @property
+    def chunks(self) -> Chunks:
+        chunks = self.a.chunks
+        if all(known(chunks[axis]) for axis in self.axes):
+            return self._cut(chunks, layout(chunks, self._settled(chunks), self.axes).sizes)
+        return self._cut(chunks, (len(self.points[0]),))
+
+    def _settled(self, chunks: Chunks) -> Points:
+        lengths = shape_of(chunks[axis] for axis in self.axes)
+        return settle(self.points, self.axes, lengths)
+
+    def tile(self, a: Grid) -> Any:
+        if all(known(a.chunks[axis]) for axis in self.axes):
+            return taken(a, self._settled(a.chunks), self.axes, self.place, self.name)
+        return self._look(a)
+
+    def _look(self, a: Grid) -> Generator[Look, Any, Grid]:
+        (a,) = yield from resolved(a)
+        return taken(a, self._settled(a.chunks), self.axes, self.place, self.name)
+
+
+@dataclass(frozen=True, eq=False)
+class TakeBy(Chosen):
+    """The elements at positions that are computed.
+
+    Positions that turn out few are looked at and then served like known ones; else every chunk of
+    positions sees all chunks along the axes.
+    """
+
+    points: tuple[Node, ...]
+
+    @property
+    def chunks(self) -> Chunks:
+        return self._cut(self.a.chunks, self.points[0].chunks[0])
+
+    def tile(self, a: Grid, *points: Grid) -> Generator[Look, Any, Grid]:
+        if any(grid.chunks != points[0].chunks for grid in points):
+            points = yield from resolved(*points)
+            points = (points[0], *(recut(grid, points[0].chunks) for grid in points[1:]))
+        if not all(known(a.chunks[axis]) for axis in self.axes):
+            (a,) = yield from resolved(a)
+        lengths = shape_of(a.chunks[axis] for axis in self.axes)
+        infos = yield Look(points)
+        if all(info.sample is not None for info in infos):
+            count = len(points[0])
+            found = tuple(
+                np.concatenate([info.sample for info in infos[i * count : (i + 1) * count]])
+                for i in range(len(points))
+            )
+            settled = settle(found, self.axes, lengths)
+            return taken(a, settled, self.axes, self.place, self.name)
+        rule = Picked(a, points, self.axes, self.place)
+        return Grid(rule, self._cut(a.chunks, points[0].chunks[0]), self.meta)
+
+
+@dataclass(frozen=True, eq=False)
+class Picked(Rule):
+    """A chunk of points from all chunks along their axes."""
+
+    a: Grid
+    points: tuple[Grid, ...]
+    axes: tuple[int, ...]
+    place: int
+
+    @property
+    def label(self) -> str:
+        return "take"
+
+    def cell(self, index: Index) -> Call:
+        rest = [*index[: self.place], *index[self.place + 1 :]]
+        others = [axis for axis in range(self.a.ndim) if axis not in self.axes]
+        found = dict(zip(others, rest, strict=True))
+        ranges: list[Any] = [
+            range(self.a.numblocks[axis]) if axis in self.axes else (found[axis],)
+            for axis in range(self.a.ndim)
+        ]
+        blocks = [Ref(self.a, position) for position in itertools.product(*ranges)]
+        points = [Ref(grid, (index[self.place],)) for grid in self.points]
+        sizes = tuple(numbers(self.a.chunks[axis]) for axis in self.axes)
+        return Call(pick_points, (blocks, points, sizes, self.axes, self.place))
+
+
+@kernel(scratch=4.0)
+def pick_points(
+    blocks: list[Any],
+    points: list[Any],
+    sizes: tuple[tuple[int, ...], ...],
+    axes: tuple[int, ...],
+    place: int,
+) -> Any:
+    """Take points from the blocks they lie in."""
+    settled = settle(tuple(points), axes, tuple(map(sum, sizes)))
+    where = spread(sizes, settled, tuple(range(len(sizes))))
+    out: Any = None
+    for position in range(len(blocks)):
+        mine = np.flatnonzero(where.block == position)
+        share = take_points(blocks[position], tuple(x[mine] for x in where.local), axes, place)
+        if out is None:
+            out = np.empty(
+                (*share.shape[:place], len(where.block), *share.shape[place + 1 :]), share.dtype
+            )
+        out[(slice(None),) * place + (mine,)] = share
+    return out

@@ -1,0 +1,199 @@
+"""Assignment, to a whole tensor or a part along its axes, and what other nodes share with it."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from marsdask.core.collection import Collection, wrap
+from marsdask.core.grids.grid import Grid, Look
+from marsdask.core.grids.shapes import Axes, Via, blockwise, kernel
+from marsdask.core.node import Node
+from marsdask.core.sizes import Chunks, Index, Sizes, known, numbers
+
+from ..chunks import is_one
+from ..chunkwise.rechunk import recut, resolved
+from ..elementwise.nodes import Elementwise, cast
+from ..manipulation.shape import whole
+from .slicing import EVERYTHING, AxisCut, Taken, cut_axis, settle
+
+
+@dataclass(frozen=True)
+class KeyAt:
+    """Gives each chunk the part of it that is assigned to, ``None`` if there is none."""
+
+    keys: tuple[dict[int, slice] | None, ...]
+    """For each axis the part of every chunk that has one; ``None`` is the whole axis."""
+
+    def __call__(self, index: Index) -> tuple[tuple[slice, ...] | None]:
+        key: list[slice] = []
+        for parts, i in zip(self.keys, index, strict=True):
+            if parts is not None and i not in parts:
+                return (None,)
+            key.append(EVERYTHING if parts is None else parts[i])
+        return (tuple(key),)
+
+
+def writable(block: Any) -> Any:
+    """Return a copy of a block; one without axes may be a scalar, and becomes an array."""
+    return np.array(block)
+
+
+def keys_of(cuts: Sequence[AxisCut | None]) -> KeyAt:
+    """Return what gives each chunk the part of it that is assigned to."""
+    return KeyAt(
+        tuple(
+            None if cut is None else dict(zip(cut.positions, cut.parts, strict=True))
+            for cut in cuts
+        )
+    )
+
+
+def spread_over(
+    a: Grid, value: Grid, cuts: Sequence[AxisCut | None], axes: Sequence[int | None]
+) -> tuple[Grid, Axes]:
+    """Cut a value like the parts it is assigned to; say which chunk of it each chunk needs.
+
+    ``axes`` names the array's axis for each of the value's; one without stays as it is.
+    """
+    value = whole(value, [i for i, sizes in enumerate(value.chunks) if is_one(sizes)])
+    target, edges = parted(a, value.chunks, cuts, axes)
+    return recut(value, target), edges
+
+
+def parted(
+    a: Grid, chunks: Chunks, cuts: Sequence[AxisCut | None], axes: Sequence[int | None]
+) -> tuple[Chunks, Axes]:
+    """Return the chunks that :func:`spread_over` makes of a value in ``chunks``, and the edges."""
+    edges: list[int | Via | None] = []
+    target: list[Sizes] = []
+    for axis, sizes in zip(axes, chunks, strict=True):
+        if axis is None or sizes == (1,):
+            target.append(sizes)
+            edges.append(None)
+            continue
+        cut = cuts[axis]
+        wanted = a.chunks[axis] if cut is None else cut.sizes
+        check_length(sizes, wanted, axis)
+        target.append(wanted)
+        if cut is None:
+            edges.append(axis)
+        else:
+            found = {position: i for i, position in enumerate(cut.positions)}
+            edges.append(Via(axis, tuple(found.get(i, 0) for i in range(a.numblocks[axis]))))
+    return tuple(target), tuple(edges)
+
+
+@dataclass(frozen=True, eq=False)
+class Assigned(Node):
+    """An array like the one assigned to."""
+
+    a: Node
+    value: Node
+
+    @property
+    def label(self) -> str:
+        return "setitem"
+
+    # Kept: a loop of assignments makes a chain too long to walk down at every step.
+    @property
+    def meta(self) -> Any:
+        return self.a.meta
+
+    @property
+    def chunks(self) -> Chunks:
+        return self.a.chunks
+
+
+def check_length(own: Sizes, wanted: Sizes, axis: int) -> None:
+    """Raise ``ValueError`` for a value whose length, unknown at the call, does not fit."""
+    if own != wanted and sum(numbers(own)) != sum(numbers(wanted)):
+        raise ValueError(
+            f"could not broadcast input array of length {sum(numbers(own))} into the "
+            f"{sum(numbers(wanted))} elements along axis {axis}"
+        )
+
+
+def cuts_of(a: Grid, taken: Sequence[Taken]) -> list[AxisCut | None]:
+    """Return how the part of each axis lies in its chunks, ``None`` where it is all of them."""
+    return [
+        None if part == EVERYTHING else cut_axis(numbers(sizes), settle(part, numbers(sizes), axis))
+        for axis, (sizes, part) in enumerate(zip(a.chunks, taken, strict=True))
+    ]
+
+
+@kernel(scratch=0.0)
+def put(block: Any, value: Any, key: tuple[slice, ...] | None) -> Any:
+    """Return a copy of a block with a part assigned to."""
+    if key is None:
+        return block
+    out = writable(block)
+    out[key] = value
+    return out
+
+
+@dataclass(frozen=True, eq=False)
+class SetSlice(Assigned):
+    """An array with one part replaced; the value has its axes, of length one where it repeats."""
+
+    taken: tuple[Taken, ...]
+
+    def tile(self, a: Grid, value: Grid) -> Generator[Look, Any, Grid]:
+        a, value = yield from _comparable(a, value, self.taken)
+        cuts = cuts_of(a, self.taken)
+        own = tuple(range(a.ndim))
+        value, edges = spread_over(a, value, cuts, own)
+        inputs = [(a, own), (value, edges)]
+        return blockwise(put, inputs, chunks=a.chunks, meta=a.meta, varying=keys_of(cuts))
+
+
+def _comparable(
+    a: Grid, value: Grid, taken: Sequence[Taken]
+) -> Generator[Look, Any, tuple[Grid, Grid]]:
+    """Look at sizes that are unknown unless nothing depends on them."""
+    for axis, part in enumerate(taken):
+        sizes = value.chunks[axis]
+        same = part == EVERYTHING and sizes in ((1,), a.chunks[axis])
+        if not same and not (known(sizes) and known(a.chunks[axis])):
+            a, value = yield from resolved(a, value)
+            break
+    return a, value
+
+
+def assign(target: Any, node: Node, casting: Any = "same_kind") -> Any:
+    """Make ``target`` hold what ``node`` computes, in the target's type; return it.
+
+    This is what ``out=`` and in-place operators mean here: expressions made from ``target`` before
+    keep its old value.
+    """
+    if not isinstance(target, Collection):
+        raise TypeError("out= takes a tensor; to fill an array, assign the result of compute()")
+    old = target.node
+    fits = node.shape == old.shape
+    if not fits and not _may_fit(node.shape, old.shape):
+        raise ValueError(
+            f"non-broadcastable output operand with shape {old.shape} doesn't match the "
+            f"broadcast shape {node.shape}"
+        )
+    if node.meta.dtype != old.meta.dtype:
+        if not np.can_cast(node.meta.dtype, old.meta.dtype, casting):
+            raise TypeError(
+                f"Cannot cast output from {node.meta.dtype!r} to {old.meta.dtype!r} "
+                f"with casting rule {casting!r}"
+            )
+        node = Elementwise(cast, (node,), (("dtype", old.meta.dtype),))
+    if not fits:  # its lengths are compared once they are known
+        node = SetSlice(old, node, (EVERYTHING,) * len(old.chunks))
+    target._node = wrap(node).node
+    return target
+
+
+def _may_fit(shape: Sequence[Any], target: Sequence[Any]) -> bool:
+    """Tell whether shapes may turn out to be one."""
+    if len(shape) != len(target):
+        return False
+    pairs = zip(shape, target, strict=True)
+    return all(pair[0] == pair[1] or not known(pair) for pair in pairs)

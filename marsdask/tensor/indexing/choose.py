@@ -1,0 +1,101 @@
+"""Elements chosen among several arrays, or changed where conditions hold."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from marsdask.core.collection import Collection, wrap
+from marsdask.core.grids.shapes import kernel
+
+from ..chunkwise.map_blocks import map_blocks
+from ..elementwise.ufuncs import apply
+from ..operands import as_node
+from .assignment import assign
+
+
+def _several(arrays: Any) -> list[Any]:
+    """Return the items of a list or of a tensor's first axis."""
+    if isinstance(arrays, Sequence | np.ndarray):
+        return list(arrays)
+    return list(iter(arrays))
+
+
+@kernel(scratch=0.0)
+def choose_from(places: Any, *choices: Any, mode: str) -> Any:
+    """Take each element from the choice that its place names."""
+    return np.choose(places, choices, mode=mode)  # type: ignore[call-overload]
+
+
+def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
+    """Take each element from the choice that ``a`` names. See numpy.choose."""
+    if mode not in ("raise", "wrap", "clip"):
+        raise ValueError(f"mode is 'raise', 'wrap' or 'clip', not {mode!r}")
+    places = as_node(a)
+    if not np.can_cast(places.meta.dtype, np.intp, "same_kind"):
+        raise TypeError(f"Cannot cast array data from {places.meta.dtype!r} to {np.dtype(int)!r}")
+    node = apply(choose_from, places, *_several(choices), mode=mode)
+    return wrap(node) if out is None else assign(out, node)
+
+
+@kernel(scratch=1.0)
+def select_from(*args: Any, count: int) -> Any:
+    """Choose by the first of ``count`` conditions that holds; the default comes last."""
+    return np.select(list(args[:count]), list(args[count:-1]), args[-1])
+
+
+def select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
+    """Choose by the first condition that holds. See numpy.select."""
+    conditions, choices = _several(condlist), _several(choicelist)
+    if len(conditions) != len(choices):
+        raise ValueError("list of cases must be same length as list of conditions")
+    if not conditions:
+        raise ValueError("select with an empty condition list is not possible")
+    for position, condition in enumerate(conditions):
+        if as_node(condition).meta.dtype != np.bool_:
+            raise TypeError(f"invalid entry {position} in condlist: should be boolean ndarray")
+    return wrap(apply(select_from, *conditions, *choices, default, count=len(conditions)))
+
+
+def change_where(
+    block: Any, *conditions: Any, functions: Sequence[Any], args: Any, options: Any
+) -> Any:
+    """Apply to each element the function whose condition holds."""
+    spread = [np.broadcast_to(condition, block.shape) for condition in conditions]
+    return np.piecewise(block, spread, functions, *args, **options)
+
+
+def _is_one(conditions: Any, ndim: int) -> bool:
+    """Tell one condition from a list of them."""
+    if isinstance(conditions, Collection):
+        return len(conditions.node.chunks) == ndim
+    if np.isscalar(conditions):
+        return True
+    return ndim > 0 and not isinstance(conditions[0], list | np.ndarray | Collection)
+
+
+def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: Any) -> Any:
+    """Apply to each element the function whose condition holds. See numpy.piecewise.
+
+    Functions are called with the elements of one chunk at a time.
+    """
+    tensor = wrap(as_node(x))
+    if _is_one(condlist, tensor.ndim):
+        condlist = [condlist]
+    conditions = [wrap(as_node(item)).astype(bool) for item in condlist]
+    if len(funclist) not in (len(conditions), len(conditions) + 1):
+        raise ValueError(
+            f"with {len(conditions)} condition(s), either {len(conditions)} or "
+            f"{len(conditions) + 1} functions are expected"
+        )
+    return map_blocks(
+        change_where,
+        tensor,
+        *conditions,
+        dtype=tensor.dtype,
+        functions=list(funclist),
+        args=args,
+        options=kw,
+    )

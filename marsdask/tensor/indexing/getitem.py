@@ -1,0 +1,370 @@
+"""Indexing: what a key says of each axis, and the nodes that do it."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+
+from marsdask.core.collection import Collection, wrap
+from marsdask.core.node import Node
+from marsdask.core.sizes import Size, Unknown, UnknownShapeError, known
+
+from .. import operands
+from ..creation.from_shape import spread
+from ..elementwise.ufuncs import apply, astype
+from ..manipulation.reshape import ravel, reshape
+from ..manipulation.shape import broadcast_to, normalize_axis, view
+from ..operands import as_node
+from .advanced import Take, TakeBy, placed, settle
+from .assignment import assign
+from .boolean import ArgWhere, Filter, check_fit, column
+from .iteration import element
+from .slicing import EVERYTHING, Slice, Taken
+
+Kind = Literal["new", "slice", "int", "points", "mask"]
+
+
+@dataclass(frozen=True)
+class Item:
+    """One part of a key: what it is, the first axis it takes, its value."""
+
+    kind: Kind
+    axis: int
+    value: Any = None
+    width: int = 1
+    """How many axes it takes."""
+    apart: bool = False
+    """Whether an Ellipsis that stands for no axis comes before it."""
+
+    @property
+    def chooses(self) -> bool:
+        """Whether it is one of the arrays that choose elements."""
+        return self.kind in ("points", "mask")
+
+
+def parse(key: Any, shape: tuple[Size, ...]) -> list[Item]:
+    """Return what a key says of every axis; ``IndexError`` for what cannot be.
+
+    Arrays of integers and masks become nodes or stay arrays in memory.
+    """
+    parts = [_plain(part) for part in (key if isinstance(key, tuple) else (key,))]
+    used = sum(_width(part) for part in parts)
+    if used > len(shape):
+        raise IndexError(
+            f"too many indices for array: array is {len(shape)}-dimensional, "
+            f"but {used} were indexed"
+        )
+    gaps = [i for i, part in enumerate(parts) if part is Ellipsis]
+    if len(gaps) > 1:
+        raise IndexError("an index can only have a single ellipsis ('...')")
+    rest = [EVERYTHING] * (len(shape) - used)
+    place = gaps[0] if gaps else len(parts)
+    items: list[Item] = []
+    axis = 0
+    for part in [*parts[:place], *rest, *parts[place + 1 :]]:
+        item = _item(part, axis, shape)
+        items.append(item)
+        axis += item.width
+    if gaps and not rest and place < len(items):
+        items[place] = replace(items[place], apart=True)
+    arrays = [item for item in items if item.chooses]
+    single = any(item.width == 0 and item.value is not None for item in items)
+    if single and arrays and (len(arrays) > 1 or arrays[0].width):
+        raise NotImplementedError("a single boolean beside arrays in a key: use x[None] first")
+    return items
+
+
+def _plain(part: Any) -> Any:
+    """Return a part of a key as ``None``, Ellipsis, a slice, an int, a bool, an array or a node."""
+    if part is None or part is Ellipsis or isinstance(part, slice | bool | np.bool_):
+        return part
+    if isinstance(part, Collection | Node):
+        node = as_node(part)
+        return _checked(node.array if type(node) is operands.Literal else node)
+    if isinstance(part, int | np.integer):
+        return operator.index(part)
+    if isinstance(part, range):
+        part = np.arange(part.start, part.stop, part.step)
+    if hasattr(part, "__index__") and not isinstance(part, np.ndarray):
+        return operator.index(part)
+    array = np.array(part)  # a copy: the key may change before it is used
+    if array.size == 0 and not isinstance(part, np.ndarray):
+        array = array.astype(np.intp)
+    return _checked(array)
+
+
+def _checked(array: Any) -> Any:
+    meta = array.meta if isinstance(array, Node) else array
+    if meta.dtype.kind not in "iub":
+        raise IndexError("arrays used as indices must be of integer (or boolean) type")
+    if meta.ndim == 0 and isinstance(array, np.ndarray):
+        return bool(array) if array.dtype == np.bool_ else int(array)
+    return array
+
+
+def _is_mask(part: Any) -> bool:
+    return bool((part.meta if isinstance(part, Node) else part).dtype == np.bool_)
+
+
+def _width(part: Any) -> int:
+    if part is None or part is Ellipsis or isinstance(part, bool | np.bool_):
+        return 0
+    if isinstance(part, slice | int):
+        return 1
+    if not _is_mask(part):
+        return 1
+    return len(part.chunks) if isinstance(part, Node) else int(part.ndim)
+
+
+def _item(part: Any, axis: int, shape: tuple[Size, ...]) -> Item:
+    if part is None:
+        return Item("new", axis, width=0)
+    if isinstance(part, bool | np.bool_):
+        return Item("new", axis, bool(part), 0)
+    if isinstance(part, slice):
+        return Item("slice", axis, _slice(part, shape[axis]))
+    if isinstance(part, int):
+        return Item("int", axis, _element(part, axis, shape[axis]))
+    width = _width(part)
+    if _is_mask(part):
+        return Item("mask", axis, _fitting(part, shape[axis : axis + width], axis), width)
+    if isinstance(part, np.ndarray) and known(shape[axis : axis + 1]):
+        (part,) = settle((part,), (axis,), (shape[axis],))  # type: ignore[arg-type]
+    return Item("points", axis, part)
+
+
+def _fitting(mask: Any, shape: tuple[Size, ...], axis: int) -> Any:
+    """Return a mask of the axes' lengths; as in NumPy, one without elements chooses nothing."""
+    lengths = mask.shape
+    if 0 in lengths and known(shape):
+        check_fit(tuple(n or own for n, own in zip(lengths, shape, strict=True)), shape, axis)
+        return as_node(broadcast_to(np.False_, shape))
+    check_fit(lengths, shape, axis)
+    return mask
+
+
+def _slice(part: slice, length: Size) -> Taken:
+    if isinstance(length, int):
+        taken = range(*part.indices(length))
+        return EVERYTHING if taken == range(length) else taken
+    bounds = [None if x is None else operator.index(x) for x in (part.start, part.stop, part.step)]
+    if bounds[2] == 0:
+        raise ValueError("slice step cannot be zero")
+    return (
+        EVERYTHING
+        if bounds in ([None] * 3, [0, None, None], [None, None, 1], [0, None, 1])
+        else slice(*bounds)
+    )
+
+
+def _element(part: int, axis: int, length: Size) -> Taken:
+    if not isinstance(length, int):
+        return part
+    if not -length <= part < length:
+        raise IndexError(f"index {part} is out of bounds for axis {axis} with size {length}")
+    return range(part % length, part % length + 1)
+
+
+def getitem(a: Any, key: Any) -> Any:
+    """Return part of a tensor. See NumPy's indexing; lengths after a mask are unknown."""
+    node = as_node(a, sparse=True)
+    if isinstance(key, str) or (isinstance(key, list) and key and isinstance(key[0], str)):
+        return wrap(apply(named_fields, node, names=key if isinstance(key, str) else tuple(key)))
+    if (single := element(node, key)) is not None:
+        return wrap(single)
+    return wrap(indexed(node, parse(key, node.shape)))
+
+
+def named_fields(block: Any, names: Any) -> Any:
+    """Return one field of a structured block, or several."""
+    return block[names if isinstance(names, str) else list(names)]
+
+
+def indexed(node: Node, items: Sequence[Item]) -> Node:
+    """Return the node for a parsed key: slices, then the arrays, then the order of the axes."""
+    arrays = [item for item in items if item.chooses]
+    if arrays:
+        node = as_node(node)
+    basic = [EVERYTHING] * len(node.chunks)
+    for item in items:
+        if item.kind in ("slice", "int"):
+            basic[item.axis] = item.value
+    if any(part != EVERYTHING for part in basic):
+        node = Slice(node, tuple(basic))
+    if not arrays:
+        return _falses(view(node, _order(items, list(range(len(node.chunks))))), items)
+    return _advanced(node, items, arrays)
+
+
+def together(items: Sequence[Item]) -> bool:
+    """Tell whether arrays and elements are neighbours, so that their axes stay in place."""
+    places = [i for i, item in enumerate(items) if item.chooses or item.kind == "int"]
+    return not places or not (
+        places[-1] - places[0] >= len(places)
+        or any(item.apart for item in items[places[0] + 1 : places[-1] + 1])
+    )
+
+
+def _order(items: Sequence[Item], labels: list[Any]) -> list[int | None]:
+    """Return the axes of the result; ``labels`` says for each present axis where it comes from."""
+    first = next((item for item in items if item.chooses or item.kind == "int"), None)
+    order: list[int | None] = []
+    points = labels.index("points") if "points" in labels else None
+    in_place = together(items)
+    if points is not None and not in_place:
+        order.append(points)
+    for item in items:
+        if item.kind == "new":
+            order.append(None)
+        elif item.kind == "slice":
+            order.append(labels.index(item.axis))
+        elif points is not None and in_place and item is first:
+            order.append(points)
+    return order
+
+
+def _falses(node: Node, items: Sequence[Item]) -> Node:
+    """Empty the new axes that came from ``False``."""
+    if not any(item.value is False for item in items):
+        return node
+    kept = [item for item in items if item.kind in ("new", "slice")]
+    return Slice(node, tuple(range(0) if item.value is False else EVERYTHING for item in kept))
+
+
+def _advanced(node: Node, items: Sequence[Item], arrays: list[Item]) -> Node:
+    if len(arrays) == 1 and arrays[0].kind == "mask":
+        (item,) = arrays
+        form: tuple[Any, ...] = (-1,)
+        gone = range(item.axis, item.axis + item.width)
+        labels: list[Any] = [axis for axis in range(len(node.chunks)) if axis not in gone]
+        labels.insert(item.axis, "points")
+        mask = as_node(item.value)
+        if not item.width:  # a computed boolean: an axis of one element, taken or not
+            mask = view(mask, [None])
+            node = view(node, [*labels[: item.axis], None, *labels[item.axis + 1 :]])
+        node = Filter(node, mask, item.axis)
+    else:
+        axes, points, form = points_of(arrays)
+        place = axes[0]
+        labels = [axis for axis in range(len(node.chunks)) if axis not in axes]
+        labels.insert(place, "points")
+        if isinstance(points[0], Node):
+            node = TakeBy(node, points, axes, place)
+        else:
+            node = Take(node, points, axes, place)
+    order = _order(items, labels)
+    where = order.index(labels.index("points"))
+    node = view(node, order)
+    if len(form) == 1:
+        return node
+    if not form:
+        return view(node, [axis for axis in range(len(order)) if axis != where])
+    shape = (*node.shape[:where], *form, *node.shape[where + 1 :])
+    if len(shape) - sum(known((size,)) for size in shape) > 1:
+        raise UnknownShapeError("positions of several axes, of lengths not known: execute() first")
+    return as_node(reshape(node, tuple(n if known((n,)) else -1 for n in shape)))
+
+
+def points_of(arrays: Sequence[Item]) -> tuple[tuple[int, ...], tuple[Any, ...], tuple[Any, ...]]:
+    """Return the axes, the flat positions along each, and the shape that these have."""
+    axes: list[int] = []
+    values: list[Any] = []
+    for item in arrays:
+        found = list(_positions(item.value)) if item.kind == "mask" else [item.value]
+        if item.kind == "int":
+            found = [np.asarray(item.value[0] if isinstance(item.value, range) else item.value)]
+        axes.extend(range(item.axis, item.axis + item.width))
+        values.extend(found)
+    if not any(isinstance(value, Node) for value in values):
+        shape = _broadcast(values)
+        return tuple(axes), tuple(np.broadcast_to(x, shape).ravel() for x in values), shape
+    nodes = [as_node(value) for value in values]
+    if len(nodes) == 1:
+        return tuple(axes), (as_node(ravel(nodes[0])),), nodes[0].shape
+    if all(len(node.chunks) == 1 and node.shape == nodes[0].shape for node in nodes):
+        return tuple(axes), tuple(nodes), nodes[0].shape
+    if not all(known(node.shape) for node in nodes):
+        if any(len(node.chunks) > 1 for node in nodes):
+            raise NotImplementedError(
+                "an array of several axes beside one of unknown length in a key: execute() first"
+            )
+        # How long they are together only running tells, and whether they fit.
+        wide = (apply(spread, *nodes[i:], *nodes[:i]) for i in range(len(nodes)))
+        points = tuple(map(as_node, wide))
+        return tuple(axes), points, points[0].shape
+    shape = _broadcast(nodes)
+    wide = (ravel(broadcast_to(node, shape)) for node in nodes)
+    return tuple(axes), tuple(map(as_node, wide)), shape
+
+
+def _broadcast(arrays: Sequence[Any]) -> tuple[int, ...]:
+    try:
+        return np.broadcast_shapes(*(array.shape for array in arrays))
+    except ValueError:
+        raise IndexError(
+            "shape mismatch: indexing arrays could not be broadcast together with shapes "
+            + " ".join(str(array.shape) for array in arrays)
+        ) from None
+
+
+def _positions(mask: Any) -> Sequence[Any]:
+    """Return where a mask holds, for each of its axes."""
+    if isinstance(mask, np.ndarray):
+        return mask.nonzero()
+    found = ArgWhere(mask)
+    return [column(found, axis) for axis in range(len(mask.chunks))]
+
+
+def take(
+    a: Any, indices: Any, axis: int | None = None, out: Any = None, mode: str = "raise"
+) -> Any:
+    """Return the elements at positions along an axis. See numpy.take."""
+    if mode not in ("raise", "wrap", "clip"):
+        raise ValueError(f"mode is 'raise', 'wrap' or 'clip', not {mode!r}")
+    node = as_node(ravel(a) if axis is None else a)
+    axis = normalize_axis(0 if axis is None else axis, len(node.chunks))
+    where = as_node(np.array(indices) if isinstance(indices, np.ndarray) else indices)
+    if where.meta.dtype.kind == "b":
+        where = as_node(astype(where, np.intp))
+    if mode != "raise":
+        length = node.shape[axis]
+        if isinstance(length, Unknown):
+            raise UnknownShapeError(f"take(mode={mode!r}) of a length not known: execute() first")
+        where = _placed(where, length, mode)
+    found = getitem(node, (slice(None),) * axis + (where,))
+    return found if out is None else assign(out, found.node)
+
+
+def _placed(where: Node, length: int, mode: str) -> Node:
+    if isinstance(where, operands.Literal):
+        return as_node(placed(where.array, length, mode))
+    return as_node(apply(placed, where, length=length, mode=mode))
+
+
+class PointView:
+    """Indexing point by point: ``x.vindex[i, :, j]`` puts the axes of the points first."""
+
+    def __init__(self, tensor: Any) -> None:
+        self._node: Node = as_node(tensor)
+
+    def __getitem__(self, key: Any) -> Any:
+        ndim = len(self._node.chunks)
+        items = list(key) if isinstance(key, tuple) else [key]
+        if any(item is None for item in items):
+            raise IndexError("vindex does not support indexing with None (np.newaxis)")
+        if Ellipsis in [item for item in items if not isinstance(item, Collection | np.ndarray)]:
+            raise IndexError("vindex does not support indexing with an ellipsis; name every axis")
+        items += [EVERYTHING] * (ndim - len(items))
+        points = [axis for axis, item in enumerate(items) if not isinstance(item, slice)]
+        if any(isinstance(item, slice) and item != EVERYTHING for item in items):
+            raise IndexError("vindex takes whole slices only; slice with [] before or after")
+        if len(items) > ndim:
+            raise IndexError(f"{len(items)} indices for {ndim} axes")
+        if not points:
+            raise IndexError("vindex requires at least one non-slice indexer")
+        rest = [axis for axis in range(ndim) if axis not in points]
+        return getitem(view(self._node, [*points, *rest]), tuple(items[i] for i in points))

@@ -1,0 +1,279 @@
+"""Changes in place, each a new array under the old name: what was made before keeps its values.
+
+Differs from NumPy in that alone: views do not change with the tensor they were taken from.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from marsdask.core.collection import Collection, wrap
+from marsdask.core.sizes import UnknownShapeError, known, numbers
+
+from ..chunks import whole_number
+from ..elementwise.nodes import cast
+from ..elementwise.ufuncs import apply, remainder
+from ..manipulation.join import concatenate, length
+from ..manipulation.reshape import ravel, reshape
+from ..manipulation.shape import broadcast_to, moveaxis, normalize_axis
+from ..operands import as_node
+from ..scan.cumulative import cumsum
+from ..unknown_lengths import Outcome, resized, waits_for_lengths
+from .advanced import placed, settle
+from .assignment import assign
+from .getitem import getitem
+from .scatter import SetAlong
+from .setitem import fit, held, put_where, setitem
+
+
+def _tensor(a: Any, name: str) -> Any:
+    """Return what is changed in place, which has to be a tensor."""
+    if not isinstance(a, Collection):
+        raise TypeError(f"{name}() changes a tensor in place; a NumPy array is NumPy's to change")
+    return a
+
+
+def _lengths(a: Any) -> tuple[int, ...]:
+    """Return the lengths of the axes, which must be known."""
+    shape = as_node(a).shape
+    if not known(shape):
+        raise UnknownShapeError("a length is not known before execute(); execute() first")
+    return numbers(shape)
+
+
+def _resized(a: Any, new_shape: Any) -> Outcome:
+    lengths = np.atleast_1d(new_shape).tolist()
+    return Outcome(as_node(a).meta.dtype, tuple((whole_number(size),) for size in lengths))
+
+
+@waits_for_lengths(_resized)
+def resize(a: Any, new_shape: Any) -> Any:
+    """Repeat the elements to fill a shape. See numpy.resize."""
+    shape = (new_shape,) if np.ndim(new_shape) == 0 else tuple(new_shape)
+    shape = tuple(map(whole_number, shape))
+    if any(size < 0 for size in shape):
+        raise ValueError("all elements of `new_shape` must be non-negative")
+    flat = ravel(a)
+    count = int(np.prod(shape, dtype=np.intp))
+    own = length(flat.node, 0)
+    if count == 0 or own == 0:
+        return wrap(as_node(np.zeros(shape, flat.dtype)))
+    repeats = -(-count // own)
+    return reshape(concatenate([flat] * repeats)[:count], shape)
+
+
+def resize_in_place(a: Any, *new_shape: Any, refcheck: bool = True) -> None:
+    """Change the shape, cutting off or putting zeros at the end. See numpy.ndarray.resize."""
+    del refcheck
+    shape = new_shape[0] if len(new_shape) == 1 else new_shape
+    shape = (shape,) if np.ndim(shape) == 0 else tuple(shape)
+    if shape in ((None,), ()):
+        return
+    count = int(np.prod(shape, dtype=np.intp))
+    flat = ravel(a)
+    own = length(flat.node, 0)
+    if count > own:
+        flat = concatenate([flat, np.zeros(count - own, flat.dtype)])
+    a._node = as_node(reshape(flat[:count], shape))
+
+
+def fill(a: Any, value: Any) -> None:
+    """Assign one value to all elements. See numpy.ndarray.fill."""
+    setitem(_tensor(a, "fill"), ..., value)
+
+
+def with_part(block: Any, value: Any, part: str) -> Any:
+    """Return a copy of a block with another real or imaginary part."""
+    out = np.array(block)  # a copy; a block without axes may be a scalar
+    setattr(out, part, value)
+    return out
+
+
+def _set_part(a: Any, value: Any, part: str) -> None:
+    node = a.node
+    setattr(node.meta.copy(), part, 0)  # refuses parts that are not there
+    if node.meta.dtype.kind != "c":
+        setitem(a, ..., value)
+    else:
+        assign(a, apply(with_part, node, fit(as_node(value), node.shape), part=part))
+
+
+def set_real(a: Any, value: Any) -> None:
+    """Assign the real parts. See numpy.ndarray.real."""
+    _set_part(a, value, "real")
+
+
+def set_imag(a: Any, value: Any) -> None:
+    """Assign the imaginary parts; TypeError if the type has none. See numpy.ndarray.imag."""
+    _set_part(a, value, "imag")
+
+
+def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) -> None:
+    """Assign elements, those where a mask holds. See numpy.copyto."""
+    old = _tensor(dst, "copyto").node
+    dtype = old.meta.dtype
+    if type(src) in (bool, int, float, complex):
+        _check_cast(np.result_type(dtype, src), dtype, casting)
+        src = np.full((), src, dtype)  # refuses what does not fit
+    new = as_node(src)
+    _check_cast(new.meta.dtype, dtype, casting)
+    if where is True:
+        setitem(dst, ..., new)
+    else:
+        assign(dst, apply(put_where, old, where, new), "unsafe")
+
+
+def _check_cast(old: np.dtype[Any], new: np.dtype[Any], casting: Any) -> None:
+    if not np.can_cast(old, new, casting):
+        raise TypeError(
+            f"Cannot cast array data from {old!r} to {new!r} according to the rule {casting!r}"
+        )
+
+
+def _given(values: Any, dtype: Any) -> Any:
+    """Return values that are cast safely if they are an array, forced into the type if not."""
+    if not hasattr(values, "dtype"):
+        return wrap(as_node(np.array(values, dtype)))
+    new = wrap(as_node(values))
+    _check_cast(new.dtype, dtype, "safe" if new.ndim else "unsafe")
+    return new
+
+
+def putmask(a: Any, mask: Any, values: Any) -> None:
+    """Assign where a mask holds the value at the same place. See numpy.putmask.
+
+    Too few values are repeated.
+    """
+    shape = _lengths(_tensor(a, "putmask"))
+    condition, new = wrap(as_node(mask)), _given(values, a.dtype)
+    if condition.shape != shape:
+        raise ValueError("putmask: mask and data must be the same size")
+    spread = new if new.shape == shape else resize(new, shape) if new.size else a
+    copyto(a, spread, "unsafe", condition.astype(bool))
+
+
+def place(arr: Any, mask: Any, vals: Any) -> None:
+    """Assign one value after the other where a mask holds. See numpy.place."""
+    shape = _lengths(_tensor(arr, "place"))
+    condition, new = wrap(as_node(mask)).astype(bool), _given(vals, arr.dtype)
+    if condition.shape != shape:
+        raise ValueError("place: mask and data must be the same size")
+    new = ravel(new)
+    count = length(new.node, 0)
+    if not count:
+        if condition.any().compute():
+            raise ValueError("Cannot insert from an empty array!")
+        return
+    rank = remainder(cumsum(ravel(condition).astype(np.intp)) - 1, count)
+    copyto(arr, reshape(getitem(new, rank), shape), "unsafe", condition)
+
+
+def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
+    """Assign to positions of the flat array. See numpy.put."""
+    shape = _lengths(_tensor(a, "put"))
+    count = int(np.prod(shape, dtype=np.intp))
+    where, new = ravel(ind), ravel(v)
+    if mode not in ("raise", "wrap", "clip"):
+        raise ValueError(f"mode is 'raise', 'wrap' or 'clip', not {mode!r}")
+    if length(where.node, 0) == 0 or length(new.node, 0) == 0:
+        return
+    if where.dtype.kind not in "iub":
+        raise TypeError(f"Cannot cast array data from {where.dtype!r} to {np.dtype(int)!r}")
+    new = _repeated(v, length(where.node, 0))
+    if isinstance(ind, Collection):
+        where = wrap(apply(placed, where, length=count, mode=mode))
+    else:
+        where = placed(np.ravel(ind).astype(np.intp), count, mode)
+    _set_in_one_row(a, where, new)
+
+
+def _set_in_one_row(a: Any, where: Any, values: Any) -> None:
+    """Assign to positions in a row of all elements; those known go where they lie."""
+    shape = _lengths(a)
+    if shape and not isinstance(where, Collection):
+        (places,) = settle((where,), (0,), (math.prod(shape),))
+        setitem(a, np.unravel_index(places, shape), values)
+        return
+    flat = ravel(a)
+    setitem(flat, where.astype(np.intp), values)
+    a._node = as_node(reshape(flat, shape))
+
+
+def _repeated(values: Any, count: int) -> Any:
+    """Return values in one row, as many as are needed; one that stands for all stays alone."""
+    if isinstance(values, Collection):
+        flat = ravel(values)
+        return flat if flat.size in (1, count) else resize(flat, count)
+    return np.ravel(values) if np.size(values) == 1 else np.resize(values, count)
+
+
+def put_along_axis(arr: Any, indices: Any, values: Any, axis: int | None) -> None:
+    """Assign to each line's own positions along an axis. See numpy.put_along_axis."""
+    _tensor(arr, "put_along_axis")
+    where = wrap(as_node(indices))
+    if where.dtype.kind not in "iu":
+        raise IndexError("`indices` must be an integer array")
+    if axis is None:
+        if where.ndim != 1:
+            raise ValueError("when axis=None, `indices` must have a single dimension.")
+        _set_in_one_row(arr, where if isinstance(indices, Collection) else indices, values)
+        return
+    axis = normalize_axis(axis, arr.ndim)
+    if where.ndim != arr.ndim:
+        raise ValueError("`indices` and `arr` must have the same number of dimensions")
+    lengths = _lengths(arr)
+    if not isinstance(indices, Collection):
+        settle((np.asarray(indices),), (axis,), (lengths[axis],))
+    fits = all(
+        i == axis or own in (1, size)
+        for i, (own, size) in enumerate(zip(where.node.shape, lengths, strict=True))
+    )
+    if fits and (isinstance(indices, Collection) or arr.numblocks[axis] == 1):
+        wide = (*lengths[:axis], where.node.shape[axis], *lengths[axis + 1 :])
+        value = fit(as_node(held(values, arr.dtype)), wide)
+        assign(arr, SetAlong(arr.node, value, where.node, axis))
+        return
+    own = (
+        np.arange(size).reshape((-1,) + (1,) * (arr.ndim - 1 - i)) for i, size in enumerate(lengths)
+    )
+    setitem(arr, tuple(indices if i == axis else key for i, key in enumerate(own)), values)
+
+
+def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
+    """Assign to the main diagonal. See numpy.fill_diagonal."""
+    shape = _lengths(_tensor(a, "fill_diagonal"))
+    if len(shape) < 2:
+        raise ValueError("array must be at least 2-d")
+    if len(shape) > 2 and len(set(shape)) > 1:
+        raise ValueError("All dimensions of input must be of equal length")
+    steps = [int(np.prod(shape[axis + 1 :])) for axis in range(len(shape))]
+    end = shape[1] * shape[1] if len(shape) == 2 and not wrap else int(np.prod(shape))
+    flat = np.arange(0, min(end, int(np.prod(shape))), sum(steps))
+    if len(flat):
+        setitem(a, np.unravel_index(flat, shape), _repeated(val, len(flat)))
+
+
+@waits_for_lengths(lambda arr, axis, **_: resized(arr, axis))
+def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
+    """Put values in front of positions along an axis. See numpy.insert."""
+    node = as_node(ravel(arr) if axis is None else arr)
+    axis = normalize_axis(0 if axis is None else axis, len(node.chunks))
+    new = wrap(as_node(values))
+    shape = _lengths(node)
+    own = shape[axis]
+    where = obj.compute() if isinstance(obj, Collection) else obj
+    # Where NumPy puts as many numbers tells the order, and refuses positions out of bounds.
+    one = not isinstance(where, slice) and np.ndim(where) == 0
+    if one and new.ndim:
+        new = moveaxis(new[(None,) * (len(shape) - new.ndim)], 0, axis)
+    count = len(np.insert(np.arange(own), where, -1)) - own
+    if one:
+        count = length(new.node, axis) if new.ndim else 1
+    wide = (*shape[:axis], count, *shape[axis + 1 :])
+    added = apply(cast, fit(new.node, wide), dtype=node.meta.dtype)
+    order = np.insert(np.arange(own), where, np.arange(own, own + count))
+    both = concatenate([wrap(node), broadcast_to(added, wide)], axis, dtype=node.meta.dtype)
+    return getitem(both, (slice(None),) * axis + (order,))

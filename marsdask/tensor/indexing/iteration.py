@@ -1,0 +1,138 @@
+"""Rows and elements one at a time, as loops take them: read off results, not compiled."""
+
+from __future__ import annotations
+
+import bisect
+import itertools
+import math
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from marsdask.core.collection import wrap
+from marsdask.core.grids.grid import Grid, Look
+from marsdask.core.node import Node
+from marsdask.core.session import Session
+from marsdask.core.sizes import Chunks, borders, known, numbers
+from marsdask.core.sources import Stored
+from marsdask.core.tokens import token
+
+from ..blocks import assemble
+from ..chunkwise.rechunk import resolved
+from ..manipulation.shape import viewed
+from ..operands import empty, is_masked
+from ..sparse.blocks import is_sparse
+from .slicing import EVERYTHING, Slice, sliced
+
+#: Bytes that a loop has in memory at a time, unless one row has more.
+WINDOW = 2**24
+
+
+class Window:
+    """Some rows of a tensor, computed all together when the first of them is asked for."""
+
+    def __init__(self, a: Node, rows: range) -> None:
+        self._a = a
+        self.rows = rows
+        self._values: Any = None
+
+    def read(self, session: Session, places: tuple[int, ...]) -> Any:
+        """Return a copy of a row, or of a part of it."""
+        if self._values is None:
+            rest = (EVERYTHING,) * (len(self._a.chunks) - 1)
+            part = wrap(Slice(self._a, (self.rows, *rest)))
+            self._values = part.compute(session=session)
+        found = self._values[(places[0] - self.rows.start, *places[1:], ...)].copy()
+        return found if found.ndim else found[()]
+
+
+@dataclass(frozen=True, eq=False)
+class Element(Node):
+    """What lies at a position of each of the first axes."""
+
+    a: Node
+    places: tuple[int, ...]
+    window: Window | None = field(default=None, repr=False)
+    """Where it may be read together with its neighbours."""
+
+    @property
+    def name(self) -> str:
+        return f"getitem-{token(Element, self.a, self.places)}"
+
+    @property
+    def label(self) -> str:
+        return "getitem"
+
+    @property
+    def meta(self) -> Any:
+        return empty(self.a.meta.dtype, len(self.chunks))
+
+    @property
+    def chunks(self) -> Chunks:
+        return self.a.chunks[len(self.places) :]
+
+    def tile(self, a: Grid) -> Generator[Look, Any, Grid]:
+        (a,) = yield from resolved(a)
+        count = len(self.places)
+        taken = [range(place, place + 1) for place in self.places]
+        part = sliced(a, (*taken, *(None,) * (a.ndim - count)))
+        return viewed(part, tuple(range(count, a.ndim)))
+
+    def at_hand(self, session: Session) -> Any:
+        if self.window is not None:
+            return self.window.read(session, self.places)
+        stored = self.a
+        if not isinstance(stored, Stored) or not _in_memory(stored, session):
+            return None
+        layout = stored.result.layout
+        ranges: list[Any] = list(map(range, map(len, layout.chunks)))
+        local = []
+        for axis, place in enumerate(self.places):
+            starts = borders(numbers(layout.chunks[axis]))
+            ranges[axis] = (bisect.bisect_right(starts, place) - 1,)
+            local.append(place - starts[ranges[axis][0]])
+        keys = [layout.keys[index] for index in itertools.product(*ranges)]
+        blocks = session.scheduler.gather(keys)
+        parts = [block[(*local, ...)] for block in blocks]
+        places = itertools.product(*map(range, map(len, ranges[len(local) :])))
+        return assemble(dict(zip(places, parts, strict=True)), self.meta, owned=False)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Element, (self.a, self.places)
+
+
+def _in_memory(stored: Stored, session: Session) -> bool:
+    """Tell whether a session has the result where it can be read without moving it."""
+    scheduler = session.scheduler
+    return stored.result.scheduler is scheduler and scheduler.capabilities.shared_memory
+
+
+def element(node: Node, key: Any) -> Node | None:
+    """Return the node for integers as the key of a result, ``None`` if it is none of that."""
+    places = key if type(key) is tuple else (key,)
+    if not isinstance(node, Stored | Element) or not 0 < len(places) <= len(node.chunks):
+        return None
+    if any(type(place) is not int for place in places) or is_sparse(node.meta):
+        return None
+    lengths = node.shape[: len(places)]
+    if any(not -n <= i < n for i, n in zip(places, lengths, strict=True)):  # type: ignore[operator]
+        return None  # told where all keys are
+    places = tuple(i % n for i, n in zip(places, lengths, strict=True))
+    if isinstance(node, Element):
+        return Element(node.a, node.places + places, node.window)
+    return Element(node, places)
+
+
+def rows(tensor: Any) -> Iterator[Any]:
+    """Iterate over the first axis, whose length is known: rows are computed a window at a time."""
+    node = tensor.node
+    apart = is_sparse(node.meta) or not known(node.shape) or is_masked(tensor)
+    if apart or isinstance(node, Element):
+        yield from (tensor[i] for i in range(int(tensor.shape[0])))
+        return
+    width = max(1, math.prod(numbers(node.shape[1:])) * node.meta.dtype.itemsize)
+    most = max(1, WINDOW // width)
+    for start, stop in itertools.pairwise(borders(numbers(node.chunks[0]))):
+        for begin in range(start, stop, most):
+            around = Window(node, range(begin, min(begin + most, stop)))
+            yield from (wrap(Element(node, (i,), around)) for i in around.rows)

@@ -1,0 +1,300 @@
+"""Values put at positions: each chunk is given those that lie in it, where that is known."""
+
+from __future__ import annotations
+
+import itertools
+import operator
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from marsdask.core.grids.grid import Call, Grid, Look, Ref, Rule
+from marsdask.core.grids.shapes import Axes, blockwise, kernel, pick, same
+from marsdask.core.node import Node
+from marsdask.core.sizes import Index, Sizes, borders, numbers, shape_of
+
+from ..chunks import is_one
+from ..chunkwise.places import StartAt
+from ..chunkwise.rechunk import recut, resolved
+from ..manipulation.shape import whole
+from ..operands import Literal
+from .advanced import Points, settle, spread, taken
+from .assignment import (
+    Assigned,
+    KeyAt,
+    check_length,
+    cuts_of,
+    keys_of,
+    parted,
+    spread_over,
+    writable,
+)
+from .slicing import AxisCut, Taken
+
+#: Points that are put into a block at a time.
+AT_ONCE = 2**16
+
+Put = Callable[[Any, Any, Any], None]
+"""``put(part, where, share)`` changes a part of a block at positions in it."""
+
+
+def replaced(part: Any, where: Any, share: Any) -> None:
+    """Put values in the place of old ones."""
+    part[where] = share
+
+
+@kernel(scratch=0.1, buffer=48 * AT_ONCE)
+def put_points(
+    block: Any,
+    value: Any,
+    *points: Any,
+    axes: tuple[int, ...],
+    lengths: tuple[int, ...],
+    put: Put,
+) -> Any:
+    """Return a copy of a block with values at the positions that lie in it.
+
+    The last argument by position is the part of the block that slices leave, and where it starts.
+    """
+    *arrays, (key, starts) = points
+    settled = settle(tuple(arrays), axes, lengths)
+    if key is None:
+        return block
+    out: Any = None
+    for begin in range(0, len(settled[0]), AT_ONCE):
+        local = [
+            positions[begin : begin + AT_ONCE] - start
+            for positions, start in zip(settled, starts, strict=True)
+        ]
+        inside = [
+            (place >= 0) & (place < block.shape[axis])
+            for axis, place in zip(axes, local, strict=True)
+        ]
+        chosen = np.flatnonzero(np.all(inside, axis=0))
+        if chosen.size:
+            out = writable(block) if out is None else out
+            one = value.shape[axes[0]] == 1
+            share = value if one else np.take(value, chosen + begin, axis=axes[0])
+            _put_share(out[key], share, [place[chosen] for place in local], axes, put)
+    return block if out is None else out
+
+
+def _put_share(part: Any, share: Any, places: list[Any], axes: tuple[int, ...], put: Put) -> None:
+    """Change points of a part, whose axis in the share is ``axes[0]``."""
+    where: list[Any] = [slice(None)] * part.ndim
+    for axis, positions in zip(axes, places, strict=True):
+        where[axis] = positions
+    contiguous = axes[-1] - axes[0] == len(axes) - 1
+    put(part, tuple(where), share if contiguous else np.moveaxis(share, axes[0], 0))
+
+
+@kernel(scratch=0.1)
+def put_share(
+    block: Any,
+    share: Any,
+    places: list[Any],
+    key: tuple[slice, ...],
+    axes: tuple[int, ...],
+    put: Put,
+) -> Any:
+    """Return a copy of a block with values at positions in it."""
+    out = writable(block)
+    _put_share(out[key], share, places, axes, put)
+    return out
+
+
+@dataclass(frozen=True)
+class PointKeyAt:
+    """Gives each chunk the part of it that slices leave, and where it starts on some axes."""
+
+    keys: KeyAt
+    axes: tuple[int, ...]
+    starts: tuple[tuple[int, ...], ...]
+
+    def __call__(self, index: Index) -> tuple[Any]:
+        starts = tuple(s[index[axis]] for axis, s in zip(self.axes, self.starts, strict=True))
+        return ((*self.keys(index), starts),)
+
+
+@dataclass(frozen=True, eq=False)
+class SetPoints(Assigned):
+    """An array with values at positions; the value's axis of the positions is ``axes[0]``."""
+
+    points: tuple[Node, ...]
+    axes: tuple[int, ...]
+    taken: tuple[Taken, ...]
+    put: Put = replaced
+
+    def tile(self, a: Grid, value: Grid, *points: Grid) -> Generator[Look, Any, Grid]:
+        a, value, *rest = yield from resolved(a, value, *points)
+        place = self.axes[0]
+        if not is_one(value.chunks[place]):
+            check_length(value.chunks[place], rest[0].chunks[0], place)
+        arrays = [(whole(grid, (0,)), (None,)) for grid in rest]
+        cuts = cuts_of(a, self.taken)
+        value = whole(value, (place,))
+        others = [axis for axis in range(a.ndim) if axis not in self.axes]
+        value, edges = spread_over(a, value, cuts, [*others[:place], None, *others[place:]])
+        sizes = [numbers(a.chunks[axis]) for axis in self.axes]
+        starts = tuple(tuple(borders(x)) for x in sizes)
+        return blockwise(
+            put_points,
+            [(a, tuple(range(a.ndim))), (value, edges), *arrays],
+            chunks=a.chunks,
+            meta=a.meta,
+            varying=PointKeyAt(keys_of(cuts), self.axes, starts),
+            kwargs={"axes": self.axes, "lengths": tuple(map(sum, sizes)), "put": self.put},
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class PutShares(Rule):
+    """A chunk with the values that belong in it; one without is the same as before."""
+
+    a: Grid
+    value: Grid
+    edges: Axes
+    axes: tuple[int, ...]
+    keys: KeyAt
+    local: Points
+    """For each axis the positions within the chunks, those of one chunk after the other's."""
+    shares: Mapping[int, tuple[int, slice]]
+    """For each chunk along the axes, in C order, which share it has and where that lies."""
+    put: Put
+    name: str
+
+    @property
+    def token_name(self) -> str:
+        return self.name
+
+    @property
+    def label(self) -> str:
+        return "setitem"
+
+    def cell(self, index: Index) -> Call:
+        block = 0
+        for axis in self.axes:
+            block = block * self.a.numblocks[axis] + index[axis]
+        (key,) = self.keys(index)
+        if key is None or block not in self.shares:
+            return Call(same, (Ref(self.a, index),))
+        number, part = self.shares[block]
+        where = list(pick(index, self.edges))
+        if self.value.numblocks[self.axes[0]] > 1:
+            where[self.axes[0]] = number
+        places = [positions[part] for positions in self.local]
+        value = Ref(self.value, tuple(where))
+        return Call(put_share, (Ref(self.a, index), value, places, key, self.axes, self.put))
+
+
+@dataclass(frozen=True, eq=False)
+class SetKnown(Assigned):
+    """An array with values at positions known beforehand, as :class:`SetPoints`."""
+
+    points: Points
+    axes: tuple[int, ...]
+    taken: tuple[Taken, ...]
+    put: Put = replaced
+
+    def tile(self, a: Grid, value: Grid) -> Generator[Look, Any, Grid]:
+        a, value = yield from resolved(a, value)
+        lengths = shape_of(a.chunks[axis] for axis in self.axes)
+        where = spread(a.chunks, settle(self.points, self.axes, lengths), self.axes)
+        count = len(where.block)
+        if not count:
+            return a
+        order = np.argsort(where.block, kind="stable")
+        blocks, begins = np.unique(where.block[order], return_index=True)
+        cut = [*begins.tolist(), count]
+        place = self.axes[0]
+        cuts = cuts_of(a, self.taken)
+        others = [axis for axis in range(a.ndim) if axis not in self.axes]
+        labels = [*others[:place], None, *others[place:]]
+        if not is_one(value.chunks[place]):
+            check_length(value.chunks[place], (count,), place)
+            sizes = tuple(itertools.starmap(operator.sub, zip(cut[1:], cut, strict=False)))
+            value = self._shared(a, value, order, sizes, cuts, labels)
+        value, edges = spread_over(a, value, cuts, labels)
+        parts = enumerate(itertools.starmap(slice, itertools.pairwise(cut)))
+        rule = PutShares(
+            a,
+            value,
+            edges,
+            self.axes,
+            keys_of(cuts),
+            tuple(positions[order] for positions in where.local),
+            dict(zip(blocks.tolist(), parts, strict=True)),
+            self.put,
+            f"{self.name}-{a.name}-{value.name}",
+        )
+        return Grid(rule, a.chunks, a.meta, a.itemsize)
+
+    def _shared(
+        self,
+        a: Grid,
+        value: Grid,
+        order: Any,
+        sizes: Sizes,
+        cuts: Sequence[AxisCut | None],
+        labels: Sequence[int | None],
+    ) -> Grid:
+        """Return the values in the order of the chunks they belong to, cut into their shares."""
+        place = self.axes[0]
+        cut = tuple((1,) if is_one(own) else own for own in value.chunks)  # however that is cut
+        chunks = (*cut[:place], sizes, *cut[place + 1 :])
+        if not isinstance(self.value, Literal):
+            found = taken(value, (order,), (place,), place, f"{self.name}-values")
+            return recut(found, chunks)
+        # Cut here, so that no task is sent more of what is in memory than its share.
+        target, _ = parted(a, chunks, cuts, labels)
+        array = np.take(self.value.array, order, axis=place)
+        return Literal(array, target, f"{self.name}-values").tile()
+
+
+@kernel(scratch=6.0)
+def put_along(block: Any, value: Any, where: Any, start: int, *, axis: int, length: int) -> Any:
+    """Return a copy of a block with values at those of each line's positions that lie in it."""
+    (places,) = settle((where,), (axis,), (length,))
+    local = places - start
+    inside = (local >= 0) & (local < block.shape[axis])
+    if not inside.any():
+        return block
+    out = writable(block)
+    wide = (*block.shape[:axis], where.shape[axis], *block.shape[axis + 1 :])
+    local, value = np.broadcast_to(local, wide), np.broadcast_to(value, wide)
+    if inside.all():
+        np.put_along_axis(out, local, value, axis)
+        return out
+    inside = np.broadcast_to(inside, wide)
+    key = list(np.nonzero(inside))
+    key[axis] = local[inside]
+    out[tuple(key)] = value[inside]
+    return out
+
+
+@dataclass(frozen=True, eq=False)
+class SetAlong(Assigned):
+    """An array with values at each line's own positions along an axis."""
+
+    where: Node
+    axis: int
+
+    def tile(self, a: Grid, value: Grid, where: Grid) -> Generator[Look, Any, Grid]:
+        a, value, where = yield from resolved(a, value, where)
+        own = tuple(range(a.ndim))
+        lines = [None if axis == self.axis else axis for axis in own]
+        inputs: list[tuple[Grid, Axes]] = [(a, own)]
+        for grid in (value, where):
+            part = whole(grid, (self.axis,))
+            inputs.append(spread_over(a, part, [None] * a.ndim, lines))
+        sizes = a.chunks[self.axis]
+        return blockwise(
+            put_along,
+            inputs,
+            chunks=a.chunks,
+            meta=a.meta,
+            varying=StartAt(sizes, self.axis),
+            kwargs={"axis": self.axis, "length": sum(numbers(sizes))},
+        )

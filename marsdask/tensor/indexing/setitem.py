@@ -1,0 +1,248 @@
+"""Assignment to parts: a new array, under the name of the old one.
+
+The tensor assigned to holds a new node afterwards; expressions made before keep the old values.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from marsdask.core.collection import wrap
+from marsdask.core.grids.grid import Grid, Look
+from marsdask.core.grids.shapes import blockwise
+from marsdask.core.node import Node
+from marsdask.core.sizes import Unknown, known, numbers, shape_of
+from marsdask.core.tokens import token
+
+from ..chunks import shape_text
+from ..chunkwise.rechunk import recut, resolved
+from ..elementwise.ufuncs import apply
+from ..manipulation.reshape import reshape
+from ..manipulation.shape import broadcast_to, reorder, view, whole
+from ..operands import Literal, as_node
+from .assignment import Assigned, SetSlice, check_length, writable
+from .boolean import Filter, bands, check_fit, count_true
+from .getitem import Item, parse, points_of, together
+from .scatter import Put, SetKnown, SetPoints, replaced
+from .slicing import EVERYTHING, Taken
+
+
+def setitem(a: Any, key: Any, value: Any) -> None:
+    """Assign to a part of a tensor. See NumPy's indexing.
+
+    Differs from NumPy: other tensors made from this one, views among them, do not change. A Python
+    number that the type cannot hold is refused, whatever the key.
+    """
+    node = as_node(a)
+    items = parse(key, node.shape)
+    arrays = [item for item in items if item.chooses]
+    new = as_node(held(value, node.meta.dtype))
+    if not arrays:
+        result = _assign_slices(node, items, new)
+    elif len(arrays) == 1 and arrays[0].kind == "mask" and _others_whole(items):
+        result = _assign_mask(node, arrays[0], new)
+    else:
+        result = assign_points(node, items, new)
+    a._node = wrap(result).node
+
+
+def held(value: Any, dtype: np.dtype[Any]) -> Any:
+    """Return what is assigned, safe from later changes; Python's scalars in the tensor's type."""
+    if isinstance(value, np.ndarray):
+        return value.copy()
+    if value is not None and type(value) not in (bool, int, float, complex, str, bytes):
+        return value
+    held = np.empty((), dtype)
+    held[()] = value
+    return held
+
+
+def _others_whole(items: Sequence[Item]) -> bool:
+    return all(
+        item.chooses or (item.kind == "slice" and item.value == EVERYTHING) for item in items
+    )
+
+
+def fit(value: Node, shape: tuple[Any, ...]) -> Node:
+    """Return a value with as many axes as what it is assigned to, or say that it does not fit."""
+    own = value.shape
+    while len(own) > len(shape) and own[0] == 1:
+        own = own[1:]
+        value = _seen(value, range(1, len(own) + 1))
+    missing = len(shape) - len(own)
+    pairs = zip(own, shape[max(0, missing) :], strict=False)
+    if missing < 0 or any(known((x, n)) and x not in (1, n) for x, n in pairs):
+        raise ValueError(
+            f"could not broadcast input array from shape {shape_text(value.shape)} "
+            f"into shape {shape_text(shape)}"
+        )
+    return _seen(value, [*[None] * missing, *range(len(own))])
+
+
+def _assign_slices(node: Node, items: Sequence[Item], value: Node) -> Node:
+    if any(item.value is False for item in items):
+        return node
+    shown = [item for item in items if item.kind != "int"]
+    lengths = [1 if item.kind == "new" else _length(node, item) for item in shown]
+    value = fit(value, tuple(lengths))
+    # In the order of the array's own axes: new axes go, elements are axes of length one.
+    places = {item.axis: i for i, item in enumerate(shown) if item.kind == "slice"}
+    value = view(value, [places.get(axis) for axis in range(len(node.chunks))])
+    taken: list[Taken] = [EVERYTHING] * len(node.chunks)
+    for item in items:
+        if item.kind != "new":
+            taken[item.axis] = item.value
+    return SetSlice(node, value, tuple(taken))
+
+
+def _length(node: Node, item: Item) -> Any:
+    if isinstance(item.value, range):
+        return len(item.value)
+    if item.value == EVERYTHING:
+        return node.shape[item.axis]
+    return Unknown("selected")
+
+
+def put_where(block: Any, mask: Any, value: Any) -> Any:
+    """Return a copy of a block with other values where a mask holds."""
+    out = writable(block)
+    np.copyto(out, value, where=mask, casting="unsafe")
+    return out
+
+
+def _assign_mask(node: Node, item: Item, value: Node) -> Node:
+    """Assign where a mask holds: the same to every place if the value allows, else one by one."""
+    mask = as_node(item.value)
+    ndim = len(node.chunks)
+    after = ndim - item.axis - item.width
+    own = value.shape
+    if len(own) > after and own[0] == 1 and len(own) == after + 1:
+        value = view(value, range(1, len(own)))
+    if len(value.shape) <= after:
+        value = fit(value, tuple(node.shape[ndim - after :]))
+        spread = [
+            None if i < item.axis or i >= item.axis + item.width else i - item.axis
+            for i in range(ndim)
+        ]
+        return as_node(apply(put_where, node, view(mask, spread), value))
+    shape = Filter(node, mask, item.axis).shape
+    return SetChosen(node, fit(value, shape), mask, item.axis)
+
+
+def put_chosen(block: Any, mask: Any, value: Any, axis: int) -> Any:
+    """Return a copy of a block with one value for each place where a mask holds."""
+    out = writable(block)
+    out[(slice(None),) * axis + (mask,)] = value
+    return out
+
+
+@dataclass(frozen=True, eq=False)
+class SetChosen(Assigned):
+    """An array with one value after the other where a mask over some axes holds."""
+
+    mask: Node
+    axis: int
+
+    def tile(self, a: Grid, value: Grid, mask: Grid) -> Generator[Look, Any, Grid]:
+        a, value, mask = yield from resolved(a, value, mask)
+        axes = slice(self.axis, self.axis + mask.ndim)
+        check_fit(shape_of(mask.chunks), shape_of(a.chunks[axes]), self.axis)
+        cut = bands(a.chunks[axes])
+        before, after = a.chunks[: self.axis], a.chunks[axes.stop :]
+        old = a.chunks
+        a, mask = recut(a, (*before, *cut, *after)), recut(mask, cut)
+        infos = yield Look((count_true(mask),), keep=(mask,))
+        counts = tuple(int(info.sample) for info in infos)
+        length = sum(numbers(value.chunks[self.axis]))
+        if length not in (1, sum(counts)):
+            raise ValueError(
+                f"NumPy boolean array indexing assignment cannot assign {length} input values to "
+                f"the {sum(counts)} output values where the mask is true"
+            )
+        single = [i for i, n in enumerate(shape_of(value.chunks)) if n == 1]
+        value = whole(value, single)
+        target = []
+        for i, (own, wanted) in enumerate(
+            zip(value.chunks, (*before, counts, *after), strict=True)
+        ):
+            if i not in single:
+                check_length(own, wanted, i)
+            target.append(own if i in single and sum(numbers(wanted)) != 1 else wanted)
+        value = recut(value, tuple(target))
+        gone = mask.ndim - 1
+        kept = [i for i in range(a.ndim) if i <= self.axis or i >= axes.stop]
+        edges = tuple(None if value.numblocks[i] == 1 else axis for i, axis in enumerate(kept))
+        inputs = [
+            (a, tuple(range(a.ndim))),
+            (mask, (self.axis, *(None,) * gone)),
+            (value, edges),
+        ]
+        kwargs = {"axis": self.axis}
+        grid = blockwise(put_chosen, inputs, chunks=a.chunks, meta=a.meta, kwargs=kwargs)
+        return recut(grid, old)
+
+
+def assign_points(node: Node, items: Sequence[Item], value: Node, put: Put = replaced) -> Node:
+    """Assign to positions: the value's axes of the positions become one, which every chunk sees."""
+    chosen = [item for item in items if item.chooses or item.kind == "int"]
+    axes, points, form = points_of(chosen)
+    labels: list[Any] = ["points"] * len(form) if not together(items) else []
+    for item in items:
+        if item is chosen[0] and together(items):
+            labels.extend(["points"] * len(form))
+        elif item not in chosen:
+            labels.append(item)
+    rest = iter(form)
+    lengths = [
+        next(rest) if label == "points" else 1 if label.kind == "new" else _length(node, label)
+        for label in labels
+    ]
+    value = fit(value, tuple(lengths))
+    begin = labels.index("points") if form else len(labels)
+    value = _in_one(value, begin, form)
+    places = {
+        label.axis: i if i < begin else i + 1 - len(form)
+        for i, label in enumerate(labels)
+        if label != "points" and label.kind == "slice"
+    }
+    order = [places[axis] for axis in range(len(node.chunks)) if axis not in axes]
+    value = _seen(value, [*order[: axes[0]], begin, *order[axes[0] :]])
+    taken = [EVERYTHING] * len(node.chunks)
+    for item in items:
+        if item.kind == "slice":
+            taken[item.axis] = item.value
+    if isinstance(points[0], Node):
+        return SetPoints(node, value, points, axes, tuple(taken), put)
+    return SetKnown(node, value, points, axes, tuple(taken), put)
+
+
+def _in_one(value: Node, begin: int, form: tuple[Any, ...]) -> Node:
+    """Make one of the axes of the positions, which are as ``form`` says, in a value."""
+    own = value.shape
+    after = begin + len(form)
+    if all(size == 1 for size in own[begin:after]):
+        return _seen(value, [*range(begin), None, *range(after, len(own))])
+    if len(form) == 1:
+        return value
+    outer = numbers(own[:begin]), numbers(own[after:])
+    if not known(form):  # what is put there has to be as long, which running tells
+        return as_node(reshape(value, (*outer[0], -1, *outer[1])))
+    wide = (*outer[0], *form, *outer[1])
+    flat = (*outer[0], math.prod(form), *outer[1])
+    if isinstance(value, Literal):
+        return as_node(np.broadcast_to(value.array, wide).reshape(flat))
+    return as_node(reshape(broadcast_to(value, wide), flat))
+
+
+def _seen(value: Node, axes: Sequence[int | None]) -> Node:
+    """Return a value with its axes as ``axes`` says; an array in memory stays one."""
+    if not isinstance(value, Literal) or list(axes) == list(range(len(value.chunks))):
+        return view(value, axes)
+    chunks = tuple((1,) if axis is None else value.chunks[axis] for axis in axes)
+    content = token(value.name, tuple(axes))
+    return Literal(reorder(value.array, tuple(axes)), chunks, content, value.lent)

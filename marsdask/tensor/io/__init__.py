@@ -1,0 +1,1 @@
+"""Tensors read from files, stores and Dask, and written to them."""

@@ -1,0 +1,111 @@
+"""Tensors from Dask's arrays and delayed values, and to them and frames: nothing is copied."""
+
+from __future__ import annotations
+
+import importlib
+import itertools
+import math
+import sys
+from typing import Any
+
+import numpy as np
+from dask.delayed import Delayed
+from dask.highlevelgraph import HighLevelGraph
+
+from marsdask.core.collection import Collection, wrap
+from marsdask.core.dask.layer import MarsLayer, check_static, graph_of, key_of
+from marsdask.core.dask.source import Adopted, DaskGraph, KeysOf
+from marsdask.core.node import Node
+from marsdask.core.sizes import Chunks, Sizes, Unknown, public
+
+from ..chunks import as_shape
+
+
+def is_dask_array(obj: Any) -> bool:
+    """Tell dask.arrays, without loading dask.array for it."""
+    loaded = sys.modules.get("dask.array")
+    return loaded is not None and isinstance(obj, loaded.Array)
+
+
+def dask_node(array: Any) -> Node:
+    """Return the node of a dask.array: the one it was made of, or one over its keys."""
+    graph = array.__dask_graph__()
+    own = graph.layers.get(array.name) if isinstance(graph, HighLevelGraph) else None
+    if isinstance(own, MarsLayer):
+        return own.root(array.name)
+    chunks = tuple(_adopted_sizes(array.name, sizes) for sizes in array.chunks)
+    meta = np.empty((0,) * len(chunks), array.dtype)
+    return Adopted(array.name, meta, chunks, DaskGraph(array), KeysOf(array.name))
+
+
+def from_dask(array: Any) -> Any:
+    """Return a tensor over the keys of a dask.array; its chunks become the tensor's."""
+    if isinstance(array, Collection):
+        return array
+    if not is_dask_array(array):
+        raise TypeError(
+            f"from_dask() takes a dask.array, not {type(array).__name__}; for delayed values there "
+            "is from_delayed(), for frames marsdask.dataframe.from_dask()"
+        )
+    return wrap(dask_node(array))
+
+
+def _adopted_sizes(name: str, sizes: tuple[Any, ...]) -> Sizes:
+    if len(sizes) == 1 and math.isnan(sizes[0]):
+        return (Unknown(name),)
+    return tuple(
+        Unknown(name, position) if math.isnan(size) else int(size)
+        for position, size in enumerate(sizes)
+    )
+
+
+def to_dask(tensor: Collection) -> Any:
+    """Return a dask.array over the tensor's own keys, of the same chunks."""
+    import dask.array as da  # heavy: for programs that mix only
+
+    node = tensor.node
+    check_static(node)
+    chunks = tuple(tuple(map(public, sizes)) for sizes in node.chunks)
+    return da.Array(graph_of(node), node.name, chunks, meta=node.meta)
+
+
+def to_dataframe(tensor: Collection, *args: Any, **kwargs: Any) -> Any:
+    """Return a frame of a tensor's columns; arguments are those of marsdask.dataframe.DataFrame."""
+    frames = importlib.import_module("marsdask.dataframe")  # A layer above.
+    return frames.DataFrame(tensor, *args, **kwargs)
+
+
+def to_dask_dataframe(
+    tensor: Collection, columns: Any = None, index: Any = None, meta: Any = None
+) -> Any:
+    """Return a dask.dataframe of a tensor's columns. See dask.array.Array.to_dask_dataframe."""
+    return to_dask(tensor).to_dask_dataframe(columns=columns, index=index, meta=meta)
+
+
+def to_delayed(tensor: Collection) -> Any:
+    """Return an object array with a dask.delayed value for each chunk."""
+    node = tensor.node
+    check_static(node)
+    graph = graph_of(node)
+    layer = node.name if node.name in graph.layers else None
+    out = np.empty(tuple(map(len, node.chunks)), dtype=object)
+    for index in itertools.product(*map(range, out.shape)):
+        out[index] = Delayed(key_of(node, index), graph, layer=layer)
+    return out
+
+
+def from_delayed(value: Any, shape: Any, dtype: Any) -> Any:
+    """Return a tensor of one chunk that a dask.delayed value makes; nothing checks its shape."""
+    chunks: Chunks = tuple((size,) for size in as_shape(shape))
+    meta = np.empty((0,) * len(chunks), np.dtype(dtype))
+    keys = {(0,) * len(chunks): value.key}
+    name = f"delayed-{value.key}"
+    return wrap(Adopted(name, meta, chunks, DaskGraph(value.__dask_graph__()), keys))
+
+
+def to_backend(tensor: Any, backend: str | None = None, **kwargs: Any) -> Any:
+    """Return the tensor with chunks of a backend, of which there is NumPy."""
+    del kwargs
+    if backend not in (None, "numpy"):
+        raise NotImplementedError(f"backend {backend!r}: chunks are arrays of NumPy")
+    return tensor

@@ -1,0 +1,87 @@
+"""Images as tensors."""
+
+from __future__ import annotations
+
+import glob
+import os
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from marsdask.core.collection import wrap
+
+from ..chunks import normalize_chunks
+from ..creation.from_data import Dataset, file_version
+from ..creation.from_shape import chunks_from
+
+__all__ = ["imread"]
+
+
+def read_image(path: str) -> Any:
+    """Return one image as an array of rows, columns and (unless it is grey) channels."""
+    try:
+        # pillow is optional.
+        from PIL import Image
+    except ImportError as error:
+        raise ImportError("imread() needs the package pillow: pip install pillow") from error
+    with Image.open(path) as image:
+        return np.asarray(image)
+
+
+@dataclass(frozen=True)
+class ImageFile:
+    """One image."""
+
+    path: str
+
+    def __call__(self, parts: tuple[slice, ...]) -> Any:
+        return read_image(self.path)[parts]
+
+
+@dataclass(frozen=True)
+class ImageFiles:
+    """Images of one shape, along a first axis."""
+
+    paths: tuple[str, ...] = field(repr=False)
+    shape: tuple[int, ...]
+
+    def __call__(self, parts: tuple[slice, ...]) -> Any:
+        first, *rest = parts
+        images = [self._read(path) for path in self.paths[first]]
+        return np.stack(images)[(slice(None), *rest)]
+
+    def _read(self, path: str) -> Any:
+        image = read_image(path)
+        if image.shape != self.shape:
+            raise ValueError(
+                f"{path} has the shape {image.shape}, the first image {self.shape}: images in one "
+                "tensor have one shape"
+            )
+        return image
+
+
+def imread(path: Any, chunk_size: Any = None, **extra: Any) -> Any:
+    """Return the tensor of an image, or of several (a list, a pattern) along a new first axis.
+
+    Differs from dask.array.image.imread: one file without a pattern has no first axis, as in Mars.
+    """
+    chunk_size = chunks_from(chunk_size, extra)
+    several = isinstance(path, list | tuple)
+    names = [os.fspath(item) for item in path] if several else [os.fspath(path)]
+    if not several and glob.has_magic(names[0]):
+        several, names = True, sorted(glob.glob(names[0]))
+    if not names:
+        raise FileNotFoundError(f"no images match {path!r}")
+    names = [os.path.abspath(name) for name in names]
+    image = read_image(names[0])
+    version = tuple(map(file_version, names))
+    if not several:
+        splits = normalize_chunks(chunk_size, image.shape, image.dtype)
+        return wrap(Dataset(ImageFile(names[0]), version, image.dtype, splits))
+    shape = (len(names), *image.shape)
+    if chunk_size is None or isinstance(chunk_size, int):
+        # An image is read whole.
+        chunk_size = (chunk_size, *[-1] * image.ndim)
+    splits = normalize_chunks(chunk_size, shape, image.dtype)
+    return wrap(Dataset(ImageFiles(tuple(names), image.shape), version, image.dtype, splits))

@@ -1,0 +1,199 @@
+"""NumPy's own files, read and written chunk by chunk: of one array, bare ones, and stacks."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import uuid
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from marsdask.core.collection import wrap
+from marsdask.core.sizes import Sizes, borders, numbers
+
+from ..chunks import normalize_chunks
+from ..chunkwise.rechunk import cover, rechunk
+from ..creation.from_data import Dataset, array, file_version
+from ..creation.from_shape import chunks_from
+from ..manipulation.shape import normalize_axis
+from ..operands import as_node
+from .store import write
+
+
+@dataclass(frozen=True)
+class NpyFile:
+    """A file of one array, mapped into memory anew each time."""
+
+    path: str
+    mmap_mode: Any = "r"
+
+    def write(self, parts: tuple[slice, ...], block: Any) -> None:
+        """Write a block."""
+        array = np.lib.format.open_memmap(self.path, "r+")
+        array[parts] = block
+        array.flush()
+
+    def __call__(self, parts: tuple[slice, ...]) -> Any:
+        return np.asarray(np.load(self.path, mmap_mode=self.mmap_mode)[parts])
+
+
+def load(
+    file: Any,
+    mmap_mode: Any = "r",
+    allow_pickle: bool = False,
+    chunk_size: Any = None,
+    **extra: Any,
+) -> Any:
+    """Return a tensor over a ``.npy`` file, read chunk by chunk when it is needed. See numpy.load.
+
+    Differs from NumPy: archives (``.npz``) and objects are not read.
+    """
+    chunk_size = chunks_from(chunk_size, extra)
+    path = os.path.abspath(os.fspath(file))
+    try:
+        array = np.load(path, mmap_mode=mmap_mode)
+    except ValueError as error:
+        if "object" not in str(error).lower():
+            raise
+        raise NotImplementedError(
+            f"{path} holds Python objects: use tensor(numpy.load(path, allow_pickle=True))"
+        ) from error
+    if not isinstance(array, np.ndarray):
+        array.close()
+        raise NotImplementedError(f"{path} is an archive: use tensor(numpy.load(path)[name])")
+    splits = normalize_chunks(chunk_size, array.shape, array.dtype)
+    return wrap(Dataset(NpyFile(path, mmap_mode), file_version(path), array.dtype, splits))
+
+
+def save(file: Any, arr: Any, allow_pickle: bool = True, *, compute: bool = True) -> Any:
+    """Write a tensor into one ``.npy`` file, its chunks side by side. See numpy.save.
+
+    Objects, and what goes to an open file, are computed at once. With ``compute=False`` the writing
+    is returned, to be executed.
+    """
+    tensor = wrap(as_node(arr))
+    if hasattr(file, "write") or tensor.dtype.hasobject:
+        if not compute:
+            raise NotImplementedError("open files and objects are written at once: compute=True")
+        np.save(file, np.asarray(tensor.compute()), allow_pickle)
+        return None
+    tensor = tensor.compute_chunk_sizes()
+    path = os.path.abspath(os.fspath(file))
+    path = path if path.endswith(".npy") else path + ".npy"
+    if not compute:
+        return _written(path, tensor, compute=False)
+    # The tensor may be read from the file that is to be written.
+    unfinished = f"{path}.{uuid.uuid4().hex}"
+    try:
+        _written(unfinished, tensor, compute=True)
+        os.replace(unfinished, path)
+    finally:
+        with suppress(FileNotFoundError):
+            os.unlink(unfinished)
+    return None
+
+
+def _written(path: str, tensor: Any, *, compute: bool) -> Any:
+    np.lib.format.open_memmap(path, "w+", dtype=tensor.dtype, shape=tensor.shape)
+    (written,) = write([tensor], [NpyFile(path)], [()], compute=compute)
+    return written
+
+
+@dataclass(frozen=True)
+class BareFile:
+    """A file of nothing but elements."""
+
+    path: str
+    dtype: np.dtype[Any]
+    offset: int
+
+    def __call__(self, parts: tuple[slice, ...]) -> Any:
+        (part,) = parts
+        start = self.offset + part.start * self.dtype.itemsize
+        return np.fromfile(self.path, self.dtype, part.stop - part.start, offset=start)
+
+
+def fromfile(
+    file: Any,
+    dtype: Any = float,
+    count: int = -1,
+    sep: str = "",
+    offset: int = 0,
+    *,
+    chunk_size: Any = None,
+    **extra: Any,
+) -> Any:
+    """Return a tensor over a file of elements, read chunk by chunk. See numpy.fromfile.
+
+    Text (``sep``) and what is no regular file (an open one, a pipe) is read at the call.
+    """
+    chunk_size = chunks_from(chunk_size, extra)
+    kind = np.dtype(dtype)
+    if sep or hasattr(file, "read") or not os.path.isfile(file) or not kind.itemsize:
+        return array(np.fromfile(file, kind, count, sep, offset), chunk_size=chunk_size)
+    path = os.path.abspath(os.fspath(file))
+    length = (os.path.getsize(path) - offset) // kind.itemsize
+    # NumPy refuses types and offsets at the call.
+    np.fromfile(path, kind, min(length, 0), offset=offset)
+    splits = normalize_chunks(chunk_size, (length if count < 0 else min(count, length),), kind)
+    return wrap(Dataset(BareFile(path, kind, offset), file_version(path), kind, splits))
+
+
+@dataclass(frozen=True)
+class NpyStack:
+    """A folder of files, one after the other along an axis."""
+
+    folder: str
+    axis: int
+    sizes: Sizes
+    mmap_mode: Any = "r"
+
+    def _path(self, position: int) -> str:
+        return os.path.join(self.folder, f"{position}.npy")
+
+    @property
+    def _starts(self) -> list[int]:
+        return borders(self.sizes)
+
+    def write(self, parts: tuple[slice, ...], block: Any) -> None:
+        """Write a block, which is a whole file."""
+        ((position, _), *_) = cover(self._starts, parts[self.axis].start, parts[self.axis].stop)
+        np.save(self._path(position), block)
+
+    def __call__(self, parts: tuple[slice, ...]) -> Any:
+        found = []
+        for position, part in cover(self._starts, parts[self.axis].start, parts[self.axis].stop):
+            place = (*parts[: self.axis], part, *parts[self.axis + 1 :])
+            found.append(np.load(self._path(position), mmap_mode=self.mmap_mode)[place])
+        return found[0] if len(found) == 1 else np.concatenate(found, axis=self.axis)
+
+
+def to_npy_stack(dirname: Any, x: Any, axis: int = 0) -> None:
+    """Write a folder of ``.npy`` files, a chunk along an axis each. See dask.array.to_npy_stack."""
+    tensor = wrap(as_node(x)).compute_chunk_sizes()
+    axis = normalize_axis(axis, tensor.ndim)
+    tensor = rechunk(tensor, tuple(None if i == axis else -1 for i in range(tensor.ndim)))
+    sizes = tuple(filter(None, numbers(tensor.node.chunks[axis]))) or (0,)
+    tensor = rechunk(tensor, {axis: sizes})
+    folder = os.path.abspath(os.fspath(dirname))
+    os.makedirs(folder, exist_ok=True)
+    info = {"chunks": tensor.chunks, "dtype": tensor.dtype, "axis": axis}
+    with open(os.path.join(folder, "info"), "wb") as file:
+        pickle.dump(info, file)
+    if not tensor.size:
+        np.save(os.path.join(folder, "0.npy"), np.empty(tensor.shape, tensor.dtype))
+        return
+    write([tensor], [NpyStack(folder, axis, sizes)], [()])
+
+
+def from_npy_stack(dirname: Any, mmap_mode: Any = "r") -> Any:
+    """Return a tensor over a folder of ``.npy`` files. See dask.array.from_npy_stack."""
+    folder = os.path.abspath(os.fspath(dirname))
+    with open(os.path.join(folder, "info"), "rb") as file:
+        info = pickle.load(file)
+    axis, chunks = info["axis"], tuple(map(tuple, info["chunks"]))
+    reader = NpyStack(folder, axis, chunks[axis], mmap_mode)
+    return wrap(Dataset(reader, file_version(folder), np.dtype(info["dtype"]), chunks))

@@ -1,0 +1,172 @@
+"""TileDB arrays, and what takes the place of vineyard."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from marsdask.core.collection import Collection, wrap
+from marsdask.core.sizes import numbers
+
+from ..chunks import normalize_chunks
+from ..chunkwise.rechunk import rechunk
+from ..creation.from_data import Dataset
+from ..creation.from_shape import chunks_from
+from ..operands import as_node
+from .store import write
+
+
+def _tiledb() -> Any:
+    try:
+        # tiledb is optional.
+        import tiledb
+    except ImportError as error:
+        raise ImportError("TileDB arrays need the package tiledb: pip install tiledb") from error
+    return tiledb
+
+
+@dataclass(frozen=True)
+class TileDBArray:
+    """An attribute of a dense TileDB array, opened anew each time: a handle does not travel."""
+
+    uri: str
+    attribute: str | None
+    config: tuple[tuple[str, Any], ...]
+    key: Any
+    timestamp: Any
+
+    def open(self, mode: str) -> Any:
+        """Open the array."""
+        tiledb = _tiledb()
+        options = {"key": self.key, "timestamp": self.timestamp}
+        options = {name: value for name, value in options.items() if value is not None}
+        return tiledb.open(self.uri, mode, ctx=tiledb.Ctx(dict(self.config)), **options)
+
+    def write(self, parts: tuple[slice, ...], block: Any) -> None:
+        """Write a block."""
+        with self.open("w") as array:
+            array[parts] = np.ascontiguousarray(block)
+
+    def __call__(self, parts: tuple[slice, ...]) -> Any:
+        shape = tuple(part.stop - part.start for part in parts)
+        with self.open("r") as array:
+            attribute = self.attribute or array.schema.attr(0).name
+            if 0 in shape:
+                return np.empty(shape, array.schema.attr(attribute).dtype)
+            # The domain need not start at zero.
+            lows = [int(array.schema.domain.dim(i).domain[0]) for i in range(len(parts))]
+            moved = tuple(
+                slice(part.start + low, part.stop + low)
+                for part, low in zip(parts, lows, strict=True)
+            )
+            found = array[moved]
+        return found[attribute] if isinstance(found, Mapping) else found
+
+
+def _config(ctx: Any, storage_options: Any) -> tuple[tuple[str, Any], ...]:
+    """Return the settings of a context as data, which travels."""
+    found = {} if ctx is None else dict(ctx.config().dict())
+    return tuple(sorted({**found, **(storage_options or {})}.items()))
+
+
+def from_tiledb(
+    uri: str,
+    ctx: Any = None,
+    key: Any = None,
+    timestamp: Any = None,
+    gpu: Any = None,
+    *,
+    attribute: str | None = None,
+    chunk_size: Any = None,
+    storage_options: Any = None,
+    **extra: Any,
+) -> Any:
+    """Return a tensor over a dense TileDB array, its chunks whole tiles."""
+    if isinstance(ctx, str):
+        # The second argument of Dask's function is the attribute.
+        ctx, attribute = None, ctx
+    chunk_size = chunks_from(chunk_size, {**extra, "gpu": gpu})
+    reader = TileDBArray(uri, attribute, _config(ctx, storage_options), key, timestamp)
+    with reader.open("r") as array:
+        schema = array.schema
+        if schema.sparse:
+            raise NotImplementedError(
+                "sparse TileDB arrays: read their coordinates, and tensor(scipy.sparse.coo_array())"
+            )
+        if attribute is None and schema.nattr > 1:
+            names = [schema.attr(i).name for i in range(schema.nattr)]
+            raise ValueError(f"{uri} has several attributes, name one by attribute=: {names}")
+        dtype = schema.attr(attribute or 0).dtype
+        shape = tuple(map(int, schema.shape))
+        tiles = tuple(int(schema.domain.dim(i).tile) for i in range(schema.domain.ndim))
+    if chunk_size is None:
+        wanted = normalize_chunks(None, shape, dtype)
+        chunk_size = tuple(
+            max(tile, max(numbers(sizes)) // tile * tile)
+            for sizes, tile in zip(wanted, tiles, strict=True)
+        )
+    splits = normalize_chunks(chunk_size, shape, dtype)
+    # Arrays lie anywhere: nothing says whether they have changed.
+    return wrap(Dataset(reader, (uri, uuid.uuid4().hex), dtype, splits))
+
+
+fromtiledb = from_tiledb
+
+
+def to_tiledb(
+    uri: Any,
+    x: Any,
+    ctx: Any = None,
+    key: Any = None,
+    timestamp: Any = None,
+    *,
+    compute: bool = True,
+    return_stored: bool = False,
+    storage_options: Any = None,
+) -> Any:
+    """Write a tensor to a new dense TileDB array, its tiles the chunks.
+
+    As Mars ``to_tiledb(uri, tensor)``, and as Dask ``to_tiledb(tensor, uri)``. Returns what was
+    executed, or the tensor over the array with ``return_stored``.
+    """
+    tiledb = _tiledb()
+    if isinstance(uri, Collection | np.ndarray):
+        uri, x = x, uri
+    tensor = wrap(as_node(x)).compute_chunk_sizes()
+    if not tensor.ndim or not tensor.size:
+        raise ValueError("a TileDB array has at least one axis and one element")
+    tiles = tuple(max(numbers(sizes)) for sizes in tensor.node.chunks)
+    tensor = rechunk(tensor, tiles)
+    writer = TileDBArray(uri, None, _config(ctx, storage_options), key, timestamp)
+    context = tiledb.Ctx(dict(writer.config))
+    domain = tiledb.Domain(
+        *(
+            tiledb.Dim(name=f"d{i}", domain=(0, n - 1), tile=tile, dtype=np.int64, ctx=context)
+            for i, (n, tile) in enumerate(zip(tensor.shape, tiles, strict=True))
+        ),
+        ctx=context,
+    )
+    attribute = tiledb.Attr(name="", dtype=tensor.dtype, ctx=context)
+    schema = tiledb.ArraySchema(domain=domain, attrs=[attribute], sparse=False, ctx=context)
+    options = {} if key is None else {"key": key}
+    tiledb.Array.create(uri, schema, ctx=context, **options)
+    (found,) = write([tensor], [writer], [()], compute=compute, returns=return_stored)
+    return found
+
+
+totiledb = to_tiledb
+
+
+def from_vineyard(*args: Any, **kwargs: Any) -> Any:
+    """Refuse: workers of one machine share memory without vineyard."""
+    raise NotImplementedError(
+        "vineyard is not supported: workers of one machine share the memory of results by "
+        "themselves; persist() or execute() a tensor and hand it on"
+    )
+
+
+fromvineyard = to_vineyard = tovineyard = from_vineyard

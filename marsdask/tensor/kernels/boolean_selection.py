@@ -1,0 +1,57 @@
+"""What a mask chooses, chosen tile by tile while a program runs: no chunk of it is ever made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from marsdask.core.node import Node
+from marsdask.core.sizes import known_chunks
+
+from ..indexing.boolean import Filter
+from ..sparse.blocks import is_sparse
+from .fused_ufuncs import Program, Step, fusible, merged
+from .tile_selection import picked, places
+
+Parts = list[tuple[Any, Sequence[Any], Program]]
+
+
+def without_filters(
+    operands: Sequence[Node], program: Program | None, alone: Callable[[Node], bool]
+) -> tuple[tuple[Node, ...], Program] | None:
+    """Return a program over what all operands are chosen from, by one mask, that chooses itself.
+
+    ``None`` if they are not. Its values are in no order, on as many axes as the mask has.
+    """
+    filters = [node for node in operands if isinstance(node, Filter) and alone(node)]
+    if len(filters) < len(operands) or len({node.mask for node in filters}) != 1:
+        return None
+    mask = filters[0].mask
+    if not all(_flat(node) for node in filters):
+        return None
+    where = ("where", mask)
+    parts: Parts = [(where, (mask,), _step(places, 1, np.dtype(np.intp)))]
+    for number, node in enumerate(filters):
+        choice = _step(picked, 2, node.meta.dtype, purpose=f"picked {number}")
+        parts.append((node, (node.a, where), choice))
+    if program is not None:
+        parts.append((None, operands, program))
+    return merged(parts)
+
+
+def _flat(node: Filter) -> bool:
+    """Tell whether a mask chooses single elements, of an array that lies as it does."""
+    a, mask = node.a, node.mask
+    return (
+        a.chunks == mask.chunks
+        and known_chunks(a.chunks)
+        and not (is_sparse(a.meta) or is_sparse(mask.meta))
+        and fusible([a.meta.dtype, mask.meta.dtype])
+    )
+
+
+def _step(func: Callable[..., Any], count: int, dtype: np.dtype[Any], **kwargs: Any) -> Program:
+    step = Step(func, tuple(range(count)), (), tuple(kwargs.items()), dtype)
+    return Program(count, (step,))

@@ -1,0 +1,330 @@
+"""Chains of elementwise functions as one kernel that works tile by tile, in cache.
+
+Memory that is touched for the first time costs ten times as much as memory in cache, so temporaries
+of a whole block are what makes NumPy slow on large arrays. Here a block is cut into tiles; each
+function writes into a small register that is used again, and only the result is as large as the
+block.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import operator
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from marsdask.core.grids.shapes import kernel
+from marsdask.core.tokens import token
+
+from .block_views import seams
+from .deferred import Deferred, Tile, as_block
+from .duck_arrays import is_foreign
+from .scratch import in_tiles, scratch
+from .tile_selection import picked
+
+#: Bytes of one operand's tile at least: a few of them fit into the second-level cache of a core.
+#: A call of less than some 30 us costs more than it computes where another thread waits for the
+#: interpreter's lock (benchmarks/README.md).
+TILE_BYTES = 2**20
+
+#: Bytes of all operands' tiles and a register, where they are few: the larger, the fewer calls.
+TILES_BYTES = 3 * 2**20
+
+#: The width of a tile whose operands lie in memory in different orders.
+MIXED_WIDTH = 64
+
+Shape = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Step:
+    """One function call: arguments are slots of earlier values, or (below zero) constants."""
+
+    func: Callable[..., Any]
+    slots: tuple[int, ...]
+    constants: tuple[Any, ...]
+    kwargs: tuple[tuple[str, Any], ...]
+    dtype: np.dtype[Any]
+
+    def args(self, values: Sequence[Any]) -> list[Any]:
+        """Return the arguments of the call."""
+        constants = self.constants
+        return [values[slot] if slot >= 0 else constants[~slot] for slot in self.slots]
+
+    def moved(self, place: Sequence[int]) -> Step:
+        """Return the step with its slots renumbered."""
+        slots = tuple([place[slot] if slot >= 0 else slot for slot in self.slots])
+        return Step(self.func, slots, self.constants, self.kwargs, self.dtype)
+
+
+@dataclass(frozen=True)
+class Program:
+    """Function calls over ``leaves`` operands; the last one's value is the result."""
+
+    leaves: int
+    steps: tuple[Step, ...]
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type of the result."""
+        return self.steps[-1].dtype
+
+    @cached_property
+    def token_name(self) -> str:
+        """What names it: made once, though a node and its grid are named after it."""
+        return f"program:{token(self.leaves, self.steps)}"
+
+    def __call__(self, *blocks: Any) -> Any:
+        """Evaluate over whole operands, for those that are small."""
+        values = [np.asarray(block) if isinstance(block, Deferred) else block for block in blocks]
+        for step in self.steps:
+            values.append(step.func(*step.args(values), **dict(step.kwargs)))
+        return values[-1]
+
+    @cached_property
+    def _registers(self) -> tuple[list[int | None], list[np.dtype[Any]]]:
+        """Which register each step writes to (none if it cannot), and the registers' types.
+
+        A register is free again after the last use of its value; a ufunc may overwrite its input.
+        """
+        last_use = {
+            slot: position for position, step in enumerate(self.steps) for slot in step.slots
+        }
+        free: dict[np.dtype[Any], list[int]] = {}
+        dtypes: list[np.dtype[Any]] = []
+        chosen: list[int | None] = []
+        for position, step in enumerate(self.steps):
+            for slot in set(step.slots):
+                done = slot - self.leaves
+                if done >= 0 and last_use[slot] == position:
+                    register = chosen[done]
+                    if register is not None:
+                        free.setdefault(dtypes[register], []).append(register)
+            if not isinstance(step.func, np.ufunc):
+                chosen.append(None)
+                continue
+            if not free.get(step.dtype):
+                free.setdefault(step.dtype, []).append(len(dtypes))
+                dtypes.append(step.dtype)
+            chosen.append(free[step.dtype].pop())
+        return chosen, dtypes
+
+    @cached_property
+    def thins(self) -> bool:
+        """Whether the result has fewer elements than the operands, as many as a mask chooses."""
+        return any(step.func is picked for step in self.steps)
+
+    @cached_property
+    def itemsize(self) -> int:
+        """The bytes of the widest value on the way."""
+        return max(step.dtype.itemsize for step in self.steps)
+
+    def worker(self) -> Worker:
+        """Return what evaluates the program tile after tile, with registers of its own."""
+        return Worker(self.leaves, self.steps, *self._registers)
+
+
+class Worker:
+    """Evaluates a program tile by tile in the same registers."""
+
+    def __init__(
+        self,
+        leaves: int,
+        steps: tuple[Step, ...],
+        chosen: list[int | None],
+        dtypes: list[np.dtype[Any]],
+    ) -> None:
+        # Constants stand before the operands, so that picking arguments is all that a call takes.
+        self._constants: list[Any] = []
+        self._calls: list[tuple[Callable[..., Any], Callable[[Any], Any], Any, int | None]] = []
+        total = sum(len(step.constants) for step in steps)
+        for step, register in zip(steps, chosen, strict=True):
+            base = len(self._constants)
+            self._constants.extend(step.constants)
+            places = [base + ~slot if slot < 0 else total + slot for slot in step.slots]
+            self._calls.append((step.func, _picker(places), dict(step.kwargs), register))
+        self._dtypes = dtypes
+        self._shape: Shape | None = None
+        self._registers: list[Any] = []
+
+    def _shaped(self, shape: Shape) -> list[Any]:
+        self._shape = shape
+        self._registers = [
+            scratch(f"register {number}", shape, dtype) for number, dtype in enumerate(self._dtypes)
+        ]
+        return self._registers
+
+    def __call__(self, views: Sequence[Any], shape: Shape, out: Any = None) -> Any:
+        """Return the value of one tile, valid until the next call, or written to ``out``."""
+        registers = self._registers if shape == self._shape else self._shaped(shape)
+        values = [*self._constants, *views]
+        last = self._calls[-1]
+        for call in self._calls:
+            func, pick, kwargs, register = call
+            if register is None:
+                values.append(func(*pick(values), **kwargs))
+                if func is picked:
+                    registers = [_cut(room, values[-1].shape) for room in registers]
+            elif out is not None and call is last:
+                values.append(func(*pick(values), out, **kwargs))
+            else:
+                values.append(func(*pick(values), registers[register], **kwargs))
+        if out is not None and values[-1] is not out:
+            out[...] = values[-1]
+        return values[-1]
+
+
+def _cut(room: Any, shape: Shape) -> Any:
+    """Return the beginning of a register as one of another shape."""
+    return room.reshape(-1)[: math.prod(shape)].reshape(shape)
+
+
+def _picker(places: Sequence[int]) -> Callable[[Any], Any]:
+    """Return what picks the values at some places as a sequence."""
+    if len(places) > 1:
+        return operator.itemgetter(*places)
+    return operator.itemgetter(slice(places[0], places[0] + 1) if places else slice(0, 0))
+
+
+def merged(
+    parts: Sequence[tuple[Any, Sequence[Any], Program]],
+) -> tuple[tuple[Any, ...], Program]:
+    """Join programs, given as (name of the value, names of the operands, program).
+
+    An operand that is the value of an earlier part is taken from there. Returns the operands that
+    are left, and the one program.
+    """
+    made = {name for name, _, _ in parts}
+    operands = dict.fromkeys(leaf for _, leaves, _ in parts for leaf in leaves if leaf not in made)
+    slots = {leaf: position for position, leaf in enumerate(operands)}
+    steps: list[Step] = []
+    for name, leaves, program in parts:
+        base = len(operands) + len(steps)
+        place = [*(slots[leaf] for leaf in leaves), *range(base, base + len(program.steps))]
+        steps.extend(step.moved(place) for step in program.steps)
+        slots[name] = len(operands) + len(steps) - 1
+    return tuple(operands), Program(len(operands), tuple(steps))
+
+
+def flattened(blocks: Sequence[Any], shape: Shape) -> tuple[list[Any], str] | None:
+    """Return operands that lie alike in memory as vectors, with their order; else ``None``."""
+    whole = [block for block in blocks if block.shape == shape]
+    if any(block.size != 1 for block in blocks if block.shape != shape):
+        return None
+    if any(isinstance(block, Deferred) for block in whole):
+        return None
+    if all(block.flags.c_contiguous for block in whole):
+        return [b.reshape(-1) if b.shape == shape else b.reshape(()) for b in blocks], "C"
+    if all(block.flags.f_contiguous for block in whole):
+        return [b.T.reshape(-1) if b.shape == shape else b.reshape(()) for b in blocks], "F"
+    return None
+
+
+def tile_shape(blocks: Sequence[Any], shape: Shape, itemsize: int, widest: int = 0) -> Shape:
+    """Return how large a tile is along each axis: whole rows first, unless they are too long."""
+    live = 1 + sum(block.shape == shape for block in blocks)
+    room = max(1, max(TILE_BYTES, TILES_BYTES // live) // itemsize)
+    if _mixed(blocks, shape):
+        widest = min(widest or MIXED_WIDTH, MIXED_WIDTH)
+    sizes: list[int] = []
+    for axis, length in enumerate(reversed(shape)):
+        size = max(1, min(length, room))
+        if axis == 0 and widest:
+            size = min(size, widest)
+        size = size if axis == 0 else _even(length, size)
+        sizes.append(size)
+        room = max(1, room // size)
+    return tuple(reversed(sizes))
+
+
+def _even(length: int, size: int) -> int:
+    """Return a size that cuts an axis into equal parts, the given one if all such are far less."""
+    least = -(-length // max(1, size))
+    for count in range(least, min(2 * least, length) + 1):
+        if count and length % count == 0:
+            return length // count
+    return size
+
+
+def _mixed(blocks: Sequence[Any], shape: Shape) -> bool:
+    """Tell whether some operand is not read along the last axis."""
+    return len(shape) > 1 and any(
+        block.shape == shape and abs(block.strides[-1]) != min(map(abs, block.strides))
+        for block in blocks
+    )
+
+
+def tiles(shape: Shape, sizes: Shape) -> Iterator[Tile]:
+    """Iterate over the tiles of a block, last axis fastest."""
+    return itertools.product(*map(steps, shape, sizes))
+
+
+def steps(length: int, size: int) -> list[slice]:
+    """Return the parts that an axis is cut into."""
+    return [slice(start, min(start + size, length)) for start in range(0, length, size)]
+
+
+def at(block: Any, tile: Tile) -> Any:
+    """Return the part of an operand that a tile needs; axes of length one broadcast."""
+    if block.ndim == 0:
+        return block
+    own = tile[len(tile) - block.ndim :]
+    if 1 in block.shape:
+        own = tuple(
+            part if length != 1 else slice(None)
+            for part, length in zip(own, block.shape, strict=True)
+        )
+    return block[own]
+
+
+def reader(blocks: Sequence[Any], shape: Shape) -> Callable[[Tile], list[Any]]:
+    """Return what reads the parts of all operands that a tile needs."""
+    if all(block.shape == shape for block in blocks):
+        return lambda tile: [block[tile] for block in blocks]
+    return lambda tile: [at(block, tile) for block in blocks]
+
+
+@kernel(scratch=0.0, buffer=TILES_BYTES, tiled=True)
+def fused(*blocks: Any, program: Program) -> Any:
+    """Evaluate a program over blocks that broadcast against each other."""
+    blocks = tuple(map(as_block, blocks))
+    if any(map(is_foreign, blocks)):
+        return program(*blocks)
+    shape = np.broadcast_shapes(*(block.shape for block in blocks))
+    itemsize = program.itemsize
+    if int(np.prod(shape)) * itemsize <= TILE_BYTES:
+        return program(*blocks)
+    parts = seams(blocks, shape)
+    if parts is not None:
+        out = np.empty(shape, program.dtype)
+        for region in itertools.product(*parts):
+            fill(out[region], [at(block, region) for block in blocks], program)
+        return out
+    flat = flattened(blocks, shape)
+    out = np.empty(shape, program.dtype, order="F" if flat and flat[1] == "F" else "C")
+    if flat is None:
+        fill(out, blocks, program)
+    else:
+        fill((out.T if flat[1] == "F" else out).reshape(-1), flat[0], program)
+    return out
+
+
+def fill(target: Any, blocks: Sequence[Any], program: Program) -> None:
+    """Write the values of a program over blocks into an array, tile by tile."""
+    run = program.worker()
+    sizes = tile_shape((*blocks, target), target.shape, program.itemsize)
+    read = reader(blocks, target.shape)
+    with in_tiles(sizes[-1]):
+        for tile in tiles(target.shape, sizes):
+            part = target[tile]
+            run(read(tile), part.shape, part)
+
+
+def fusible(dtypes: Collection[np.dtype[Any]]) -> bool:
+    """Tell whether values of these types may live in registers."""
+    return all(dtype.kind in "biufcmM" for dtype in dtypes)

@@ -1,0 +1,71 @@
+"""Sums of what a mask chooses, as products with the mask: nothing is moved to be summed.
+
+Zero times what is not finite is not zero, and what is not chosen must raise no warning: then nobody
+knows the sum, and what is chosen has to be picked.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .blas_sums import ROW
+from .fused_ufuncs import Program, Step
+from .scratch import scratch
+from .tile_selection import picked, places
+
+#: Functions that cost no more of all elements than picking some does.
+CHEAP = (np.add, np.subtract, np.multiply, np.negative, np.positive, np.square, np.absolute)
+#: How many of them.
+FEW = 4
+
+
+def weighed(program: Program) -> Program | None:
+    """Return what gives a program's values of all elements and the mask it chooses by.
+
+    ``None`` if the values are no doubles, or are too much work.
+    """
+    place: list[Any] = list(range(program.leaves))
+    steps: list[Step] = []
+    mask = first = None
+    for step in program.steps:
+        if step.func is places:
+            mask, first = place[step.slots[0]], len(steps)
+            place.append(None)
+        elif step.func is picked:
+            place.append(place[step.slots[0]])
+        else:
+            steps.append(step.moved(place))
+            place.append(program.leaves + len(steps) - 1)
+    double = program.dtype == np.float64
+    if mask is None or not double or len(steps[first:]) > FEW:
+        return None
+    if any(step.func not in CHEAP or step.dtype != np.float64 for step in steps[first:]):
+        return None
+    steps.append(Step(_both, (place[-1], mask), (), (), program.dtype))
+    return Program(program.leaves, tuple(steps))
+
+
+def _both(value: Any, mask: Any) -> Any:
+    return value, mask
+
+
+def weighed_sum(value: Any, mask: Any) -> Any:
+    """Return the sum of the elements of a tile where a mask holds, ``nan`` where nobody knows."""
+    weights = scratch("weights", mask.shape, value.dtype)
+    np.copyto(weights, mask)
+    if value.ndim == 1:
+        # In rows, so that rounding errors stay small.
+        whole = len(value) // ROW * ROW
+        rows = np.vecdot(value[:whole].reshape(-1, ROW), weights[:whole].reshape(-1, ROW))
+        total = np.add.reduce(rows) + np.vecdot(value[whole:], weights[whole:])
+    else:
+        total = np.add.reduce(np.vecdot(value, weights), axis=None)
+    return np.full((1,) * value.ndim, total)
+
+
+def weighed_total(value: Any, mask: Any) -> Any:
+    """Return (sum, count) of the elements of a tile where a mask holds."""
+    total = weighed_sum(value, mask)
+    return total, np.full(total.shape, np.count_nonzero(mask))

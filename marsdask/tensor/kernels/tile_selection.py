@@ -1,0 +1,29 @@
+"""Steps of a program that choose elements of a tile, and go on with fewer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .duck_arrays import is_foreign
+from .scratch import scratch
+
+
+def places(mask: Any) -> Any:
+    """Return where a tile of a mask holds, counted in C order."""
+    return mask.reshape(-1).nonzero()[0]
+
+
+def picked(block: Any, where: Any, purpose: str) -> Any:
+    """Return the elements of a tile at places counted in C order, along its last axis.
+
+    They are valid until the next call with this purpose.
+    """
+    flat = block.reshape(-1)
+    if is_foreign(block):
+        found = flat[where]
+    else:
+        found = scratch(purpose, where.shape, block.dtype)
+        np.take(flat, where, out=found, mode="clip")
+    return found.reshape((1,) * (block.ndim - 1) + where.shape)

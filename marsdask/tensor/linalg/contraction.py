@@ -1,0 +1,425 @@
+"""Contractions: sums of products over shared axes, the one operation behind every product.
+
+A block of the result stays where it is while panels of the operands come to it and are multiplied
+and added, as in SUMMA (van de Geijn and Watts, Concurrency: Practice and Experience 9, 1997). Where
+there is a budget, a task's panels take a quarter of its share of it at most.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from marsdask.core.compilation.plan import current_plan
+from marsdask.core.grids.grid import Call, Grid, Look, Ref, Rule
+from marsdask.core.grids.shapes import Axes, blockwise, kernel, same, tree
+from marsdask.core.node import Node
+from marsdask.core.sizes import (
+    Chunks,
+    Index,
+    Size,
+    Sizes,
+    Unknown,
+    known,
+    numbers,
+    total,
+    upper,
+)
+from marsdask.tensor.chunks import common_sizes, shape_text
+from marsdask.tensor.chunkwise.rechunk import recut, resolved
+from marsdask.tensor.elementwise.nodes import Elementwise
+from marsdask.tensor.kernels.duck_arrays import as_array
+from marsdask.tensor.manipulation.shape import View
+from marsdask.tensor.operands import as_node, sparse_empty
+from marsdask.tensor.sparse.blocks import is_sparse, multiplied, multiplies
+
+Labels = tuple[int, ...]
+
+#: Blocks that one task multiplies and sums take at most about this many bytes.
+PANEL = 512 * 2**20
+
+#: Chunks of at least this length are worth halving, for BLAS is as fast on the halves.
+HALVED = 1000
+
+
+@dataclass(frozen=True, eq=False)
+class Contraction(Node):
+    """The sum over labels that are not in ``out`` of the product of one or two operands."""
+
+    operands: tuple[Node, ...]
+    labels: tuple[Labels, ...]
+    out: Labels
+    exact: Labels = ()
+    """Labels whose axes are of one length: those of length one do not broadcast."""
+
+    @property
+    def meta(self) -> Any:
+        samples = [np.ones((1,) * node.meta.ndim, node.meta.dtype) for node in self.operands]
+        sample = contract_blocks(*samples, labels=self.labels, out=self.out)
+        if self.out and all(is_sparse(node.meta) for node in self.operands):
+            return sparse_empty(sample.dtype, len(self.out))
+        return np.empty((0,) * len(self.out), sample.dtype)
+
+    @property
+    def chunks(self) -> Chunks:
+        sizes = label_sizes([node.chunks for node in self.operands], self.labels)
+        return tuple(sizes[label] for label in self.out)
+
+    def tile(self, *grids: Grid) -> Generator[Look, Any, Grid]:
+        if not _agree(grids, self.labels):
+            grids = yield from resolved(*grids)
+        for names, grid in zip(self.labels, grids, strict=True):
+            _check_alike(names, [total(sizes) for sizes in grid.chunks])
+        for label in self.exact:
+            pairs = zip(self.labels, grids, strict=True)
+            sides = [total(grid.chunks[names.index(label)]) for names, grid in pairs]
+            _check_alike([label] * len(sides), sides)
+        sizes = label_sizes([grid.chunks for grid in grids], self.labels)
+        if any(is_sparse(grid.meta) for grid in grids):
+            # One product a task: panels of sparse blocks are small, and their sums are not free.
+            summed = {
+                label: (sum(numbers(sizes[label])),) for label in sizes if label not in self.out
+            }
+            sizes = {**sizes, **summed}
+        grids = tuple(
+            recut(grid, tuple(sizes[label] for label in labels))
+            for grid, labels in zip(grids, self.labels, strict=True)
+        )
+        return _Plan(grids, self.labels, self.out, sizes, self.meta).grid()
+
+
+def label_sizes(chunks: Sequence[Chunks], labels: Sequence[Labels]) -> dict[int, Sizes]:
+    """Return how each label's axis is cut so that all operands can be cut alike."""
+    found: dict[int, list[Sizes]] = {}
+    for grid, names in zip(chunks, labels, strict=True):
+        for sizes, label in zip(grid, names, strict=True):
+            found.setdefault(label, []).append(sizes)
+    return {label: common_sizes(sizes) for label, sizes in found.items()}
+
+
+def _check_alike(labels: Sequence[int], lengths: Sequence[Size]) -> None:
+    """Raise ``ValueError`` where axes of one label are known to differ in length."""
+    found: dict[int, Size] = {}
+    for label, length in zip(labels, lengths, strict=True):
+        other = found.setdefault(label, length)
+        if length != other and known((length, other)):
+            raise ValueError(f"axes to sum over together have lengths {other} and {length}")
+
+
+def _agree(grids: Sequence[Grid], labels: Sequence[Labels]) -> bool:
+    """Tell whether the operands fit without looking at sizes that are unknown."""
+    found: dict[int, set[Sizes]] = {}
+    for grid, names in zip(grids, labels, strict=True):
+        for sizes, label in zip(grid.chunks, names, strict=True):
+            found.setdefault(label, set()).add(sizes)
+    return all(len(item) == 1 or all(map(known, item)) for item in found.values())
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """Chooses between one product a task, many partial ones, and sums inside a task."""
+
+    grids: tuple[Grid, ...]
+    labels: tuple[Labels, ...]
+    out: Labels
+    sizes: Mapping[int, Sizes]
+    meta: Any
+
+    @cached_property
+    def summed(self) -> Labels:
+        return tuple(label for label in self.sizes if label not in self.out)
+
+    @cached_property
+    def chunks(self) -> Chunks:
+        return tuple(self.sizes[label] for label in self.out)
+
+    @property
+    def kwargs(self) -> dict[str, Any]:
+        return {"labels": self.labels, "out": self.out}
+
+    @cached_property
+    def mirror(self) -> tuple[int, ...]:
+        """The two labels that may be exchanged, where both operands are the same array."""
+        if len({grid.name for grid in self.grids}) != 1 or len(self.grids) != 2:
+            return ()
+        pairs = [pair for pair in zip(*self.labels, strict=True) if pair[0] != pair[1]]
+        alone = len(pairs) == 1 and set(pairs[0]) <= set(self.out) and not is_sparse(self.meta)
+        distinct = all(len(set(labels)) == len(labels) for labels in self.labels)
+        return pairs[0] if alone and distinct else ()
+
+    @cached_property
+    def tasks(self) -> int:
+        """How many blocks of the output have to be computed."""
+        count = math.prod(len(self.sizes[label]) for label in self.out)
+        if not self.mirror:
+            return count
+        side = len(self.sizes[self.mirror[0]])
+        return count // side * (side + 1) // 2
+
+    @property
+    def room(self) -> int:
+        """The bytes that the operands' blocks of one task may have."""
+        plan = current_plan.get()
+        if plan.budget is None:
+            return PANEL
+        return min(PANEL, plan.budget // (4 * max(1, plan.workers)))
+
+    @cached_property
+    def steps(self) -> int:
+        """How many products each block of the output is the sum of."""
+        return math.prod(len(self.sizes[label]) for label in self.summed)
+
+    @cached_property
+    def panelled(self) -> bool:
+        """Whether tasks sum products: they are enough to share, or their sums are large."""
+        given = sum(_nbytes(grid.chunks, grid.meta) for grid in self.grids)
+        # Of unknown lengths nobody knows whether a task can hold them.
+        shared = self.tasks >= current_plan.get().workers and given <= self.room
+        shared = shared and all(map(known, self.sizes.values()))
+        return self.steps > 1 and (shared or self.steps * _nbytes(self.chunks, self.meta) > given)
+
+    def grid(self) -> Grid:
+        if self.panelled:
+            return self._balanced()._panels()
+        products = self._products(self.summed if self.steps > 1 else ())
+        return self._mirrored(self._summed_tree(products) if self.steps > 1 else products)
+
+    def _mirrored(self, grid: Grid) -> Grid:
+        if not self.mirror or len(self.sizes[self.mirror[0]]) == 1:
+            return grid
+        axes = tuple(self.out.index(label) for label in self.mirror)
+        return Grid(Mirrored(grid, axes), grid.chunks, grid.meta)
+
+    def _balanced(self) -> _Plan:
+        """Halve the output's chunks where the workers could not share so few tasks evenly."""
+        workers = max(1, current_plan.get().workers)
+        several = self.mirror or self.out
+        lengths = {label: self.sizes[label] for label in several if known(self.sizes[label])}
+        wide = [label for label, sizes in lengths.items() if min(numbers(sizes)) >= HALVED]
+        # Blocks on the diagonal of a mirrored product take half the work of the others.
+        enough = 2 if self.mirror else 8 * workers
+        if self.tasks % workers == 0 or self.tasks >= enough or not wide:
+            return self
+        chosen = wide if self.mirror else wide[:1]
+        halves = tuple(
+            part
+            for size in numbers(self.sizes[chosen[0]])
+            for part in (size - size // 2, size // 2)
+        )
+        sizes = {**self.sizes, **dict.fromkeys(chosen, halves)}
+        grids = tuple(
+            recut(grid, tuple(sizes[label] for label in labels))
+            for grid, labels in zip(self.grids, self.labels, strict=True)
+        )
+        return replace(self, grids=grids, sizes=sizes)
+
+    def _products(self, kept: Labels) -> Grid:
+        """One task a product; the sum over ``kept`` is left to do."""
+        order = (*self.out, *kept)
+        inputs: list[tuple[Grid, Axes]] = [
+            (grid, tuple(order.index(label) if label in order else None for label in labels))
+            for grid, labels in zip(self.grids, self.labels, strict=True)
+        ]
+        chunks = (*self.chunks, *((1,) * len(self.sizes[label]) for label in kept))
+        kwargs = {**self.kwargs, "extra": len(kept)} if kept else self.kwargs
+        return blockwise(contract_blocks, inputs, chunks=chunks, meta=self.meta, kwargs=kwargs)
+
+    def _panels(self) -> Grid:
+        """One task a group of products, which it sums."""
+        steps = self.steps
+        largest = sum(grid.nbytes((0,) * grid.ndim) or 0 for grid in self.grids)
+        width = min(steps, max(1, self.room // max(1, largest)))
+        rule = Panels(self.grids, self.labels, self.out, self.summed, width)
+        groups = -(-steps // width)
+        grid = Grid(rule, (*self.chunks, (1,) * groups), self.meta)
+        return self._mirrored(self._summed_tree(grid))
+
+    def _summed_tree(self, partials: Grid) -> Grid:
+        axes = range(len(self.out), partials.ndim)
+        grid = tree(partials, np.add, axes, meta=self.meta)
+        kept: Axes = (*range(len(self.out)), *(None for _ in axes))
+        kwargs = {"axis": tuple(axes)}
+        return blockwise(
+            np.squeeze,
+            [(grid, kept)],
+            chunks=self.chunks,
+            meta=self.meta,
+            kwargs=kwargs,
+            cheap=True,
+        )
+
+
+def _nbytes(chunks: Chunks, meta: Any) -> int:
+    bounds = (sum(upper(size) or 1 for size in sizes) for sizes in chunks)
+    return math.prod(bounds) * int(meta.dtype.itemsize)
+
+
+@dataclass(frozen=True, eq=False)
+class Panels(Rule):
+    """Output chunk ``(*i, g)`` sums the products of group ``g`` of the summed labels' chunks."""
+
+    sources: tuple[Grid, ...]
+    labels: tuple[Labels, ...]
+    out: Labels
+    summed: Labels
+    width: int
+
+    @property
+    def label(self) -> str:
+        return "contract_panels"
+
+    @cached_property
+    def _steps(self) -> list[Index]:
+        counts = {
+            label: count
+            for grid, labels in zip(self.sources, self.labels, strict=True)
+            for label, count in zip(labels, grid.numblocks, strict=True)
+        }
+        return list(itertools.product(*(range(counts[label]) for label in self.summed)))
+
+    def cell(self, index: Index) -> Call:
+        start = index[-1] * self.width
+        steps = self._steps[start : start + self.width]
+        fixed = dict(zip(self.out, index, strict=False))
+        panels = []
+        for grid, labels in zip(self.sources, self.labels, strict=True):
+            places = [{**fixed, **dict(zip(self.summed, step, strict=True))} for step in steps]
+            panels.append([Ref(grid, tuple(at[label] for label in labels)) for at in places])
+        return Call(contract_panels, tuple(panels), {"labels": self.labels, "out": self.out})
+
+
+@dataclass(frozen=True, eq=False)
+class Mirrored(Rule):
+    """A grid that equals itself with two axes exchanged: half of its blocks are views of others."""
+
+    source: Grid
+    axes: tuple[int, ...]
+
+    def cell(self, index: Index) -> Call:
+        first, second = self.axes
+        if index[first] <= index[second]:
+            return Call(same, (Ref(self.source, index),))
+        other = list(index)
+        other[first], other[second] = index[second], index[first]
+        axes = {"first": first, "second": second}
+        return Call(mirrored, (Ref(self.source, tuple(other)),), axes)
+
+
+@kernel(view=True)
+def mirrored(block: Any, first: int, second: int) -> Any:
+    """Return a view of a block with two axes exchanged."""
+    return np.swapaxes(block, first, second)
+
+
+@kernel(scratch=2.0, piecewise=True)
+def contract_panels(*panels: list[Any], labels: tuple[Labels, ...], out: Labels) -> Any:
+    """Sum the products of blocks that stand at the same place of each list."""
+    total: Any = None
+    for blocks in zip(*panels, strict=True):
+        part = contract_blocks(*blocks, labels=labels, out=out)
+        total = part if total is None else np.add(total, part, out=total)
+    return total[..., np.newaxis]
+
+
+@kernel(scratch=2.0)
+def contract_blocks(*blocks: Any, labels: tuple[Labels, ...], out: Labels, extra: int = 0) -> Any:
+    """Multiply and sum one block of each operand; ``extra`` axes of length one follow."""
+    if any(map(is_sparse, blocks)):
+        return multiplied(*blocks, labels=labels, out=out)
+    if len(blocks) == 1:
+        result = np.einsum(blocks[0], labels[0], out)
+    else:
+        result = _pair(blocks[0], blocks[1], labels[0], labels[1], out)
+    result = as_array(result)
+    return result.reshape(result.shape + (1,) * extra) if extra else result
+
+
+def _pair(a: Any, b: Any, la: Labels, lb: Labels, out: Labels) -> Any:
+    a, la = _prepared(a, la, {*lb, *out})
+    b, lb = _prepared(b, lb, {*la, *out})
+    summed = [label for label in la if label in lb and label not in out]
+    if not summed:
+        return np.multiply(_spread(a, la, out), _spread(b, lb, out))
+    batch = [label for label in la if label in lb and label in out]
+    rows = [label for label in la if label not in lb]
+    columns = [label for label in lb if label not in la]
+    length = dict(zip((*la, *lb), (*a.shape, *b.shape), strict=True))
+    left = a.transpose([la.index(label) for label in (*batch, *rows, *summed)])
+    right = b.transpose([lb.index(label) for label in (*batch, *summed, *columns)])
+    shared = tuple(length[label] for label in batch)
+    depth = math.prod(length[label] for label in summed)
+    # Reshapes of single axes are views: BLAS reads transposed matrices as they lie.
+    left = left.reshape((*shared, math.prod(length[label] for label in rows), depth))
+    right = right.reshape((*shared, depth, math.prod(length[label] for label in columns)))
+    made = (*batch, *rows, *columns)
+    result = np.matmul(left, right).reshape(tuple(length[label] for label in made))
+    return result.transpose([made.index(label) for label in out])
+
+
+def _prepared(block: Any, labels: Labels, needed: set[int]) -> tuple[Any, Labels]:
+    """Take diagonals of repeated labels and sum over labels that nobody else has."""
+    kept = tuple(label for label in dict.fromkeys(labels) if label in needed)
+    if kept == labels:
+        return block, labels
+    return np.einsum(block, labels, kept), kept
+
+
+def _spread(block: Any, labels: Labels, out: Labels) -> Any:
+    """Order the axes as in ``out``, with axes of length one where a label is missing."""
+    order = [labels.index(label) for label in out if label in labels]
+    return block.transpose(order)[
+        tuple(slice(None) if label in labels else np.newaxis for label in out)
+    ]
+
+
+def contract(
+    operands: Sequence[Node], labels: Sequence[Labels], out: Labels, exact: Labels = ()
+) -> Node:
+    """Return the contraction; axes of length one broadcast against others of the same label.
+
+    Not against others of the same operand, and not where the label is in ``exact``.
+    """
+    fresh = itertools.count(max(itertools.chain(*labels), default=0) + 1)
+    lengths: dict[int, set[Size]] = {}
+    narrow: list[set[int]] = []
+    for node, names in zip(operands, labels, strict=True):
+        _check_alike(names, node.shape)
+        for size, label in zip(node.shape, names, strict=True):
+            lengths.setdefault(label, set()).add(size)
+        wide = {label for size, label in zip(node.shape, names, strict=True) if size != 1}
+        narrow.append(set(names) - wide - set(exact))
+    for found in lengths.values():
+        several = {size for size in found if size != 1 and not isinstance(size, Unknown)}
+        if len(several) > 1:
+            shapes = " ".join(shape_text(node.shape) for node in operands)
+            raise ValueError(f"operands could not be broadcast together with shapes {shapes}")
+    relabeled = tuple(
+        tuple(next(fresh) if label in own and lengths[label] != {1} else label for label in names)
+        for own, names in zip(narrow, labels, strict=True)
+    )
+    if not multiplies(relabeled, out):
+        operands = [as_node(node) for node in operands]
+    pairs = [_unturned(*pair) for pair in zip(operands, relabeled, strict=True)]
+    nodes, turned = zip(*pairs, strict=True)
+    return Contraction(nodes, turned, out, exact)
+
+
+def _unturned(node: Node, labels: Labels) -> tuple[Node, Labels]:
+    """Take the axes as they lie before a transpose: a product with itself is then seen as one."""
+    if not isinstance(node, View) or sorted(map(str, node.axes)) != sorted(
+        map(str, range(len(node.a.chunks)))
+    ):
+        return node, labels
+    turned = dict(zip(node.axes, labels, strict=True))
+    return node.a, tuple(turned[axis] for axis in range(len(labels)))
+
+
+def conjugated(node: Node) -> Node:
+    """Return the complex conjugate; the node itself where that is no work."""
+    return Elementwise(np.conjugate, (node,)) if node.meta.dtype.kind == "c" else node

@@ -1,0 +1,303 @@
+"""The names of ``numpy.ma`` for masked tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+import numpy as np
+
+from marsdask.core.collection import Collection, wrap
+
+from ..chunkwise import rechunk as rechunks
+from ..indexing import boolean, getitem
+from ..manipulation import diagonals, join, reshape, shape
+from ..operands import as_node
+from .masked_tensor import (
+    MaskedTensor,
+    apply,
+    filled,
+    from_masked,
+    getdata,
+    getmaskarray,
+    has_mask,
+    mapped,
+    with_mask,
+)
+from .reductions import (
+    argmax,
+    argmin,
+    average,
+    compressed,
+    count,
+    cumprod,
+    cumsum,
+    dot,
+    median,
+    nonzero,
+    reduced,
+    sort,
+)
+
+__all__ = [
+    "MOVING",
+    "MaskedTensor",
+    "apply",
+    "argmax",
+    "argmin",
+    "array",
+    "average",
+    "compressed",
+    "concatenate",
+    "count",
+    "cumprod",
+    "cumsum",
+    "dot",
+    "empty_like",
+    "filled",
+    "fix_invalid",
+    "from_masked",
+    "getdata",
+    "getmaskarray",
+    "masked",
+    "masked_array",
+    "masked_equal",
+    "masked_greater",
+    "masked_greater_equal",
+    "masked_inside",
+    "masked_invalid",
+    "masked_less",
+    "masked_less_equal",
+    "masked_not_equal",
+    "masked_outside",
+    "masked_values",
+    "masked_where",
+    "median",
+    "moving",
+    "nomask",
+    "nonzero",
+    "ones_like",
+    "reduced",
+    "set_fill_value",
+    "sort",
+    "stack",
+    "where",
+    "zeros_like",
+]
+
+masked = np.ma.masked
+nomask = np.ma.nomask
+
+
+def masked_array(
+    data: Any,
+    mask: Any = nomask,
+    fill_value: Any = None,
+    dtype: Any = None,
+    *,
+    chunk_size: Any = None,
+    chunks: Any = None,
+) -> Any:
+    """Return a masked tensor of values and a mask. See numpy.ma.masked_array."""
+    if np.ndim(fill_value):
+        raise ValueError("non-scalar fill_value not supported")
+    cut = chunks if chunk_size is None else chunk_size
+    if isinstance(data, np.ma.MaskedArray):
+        data = from_masked(data, cut)
+    values, own = (getdata(data), getmaskarray(data)) if has_mask(data) else (data, None)
+    values = wrap(as_node(values, cut))
+    values = values if dtype is None else values.astype(dtype)
+    if mask is nomask or mask is False:
+        hidden = shape.broadcast_to(False, values.shape) if own is None else own
+    else:
+        hidden = wrap(as_node(mask)).astype(bool)
+        if hidden.size == 1:
+            hidden = shape.broadcast_to(hidden.reshape(()), values.shape)
+        elif hidden.ndim != values.ndim:
+            raise np.ma.MaskError(
+                "Mask and data not compatible: data shape "
+                f"is {values.shape}, and mask shape is {hidden.shape}."
+            )
+        if own is not None:
+            hidden = hidden | own
+    if fill_value is None and has_mask(data):
+        fill_value = data.fill_value
+    return with_mask(values, hidden, fill_value)
+
+
+array = masked_array
+
+
+def _masking(name: str) -> Callable[..., Any]:
+    """Return the lazy form of one of NumPy's functions that mask by value."""
+    func = getattr(np.ma, name)
+
+    def lazy(x: Any, *values: Any, **options: Any) -> Any:
+        options.pop("copy", None)
+        data = x if has_mask(x) else wrap(as_node(x))
+        return mapped(func, data, *values, **options)
+
+    lazy.__name__ = lazy.__qualname__ = name
+    lazy.__doc__ = f"Mask by value. See numpy.ma.{name}."
+    return lazy
+
+
+masked_equal = _masking("masked_equal")
+masked_greater = _masking("masked_greater")
+masked_greater_equal = _masking("masked_greater_equal")
+masked_inside = _masking("masked_inside")
+masked_invalid = _masking("masked_invalid")
+masked_less = _masking("masked_less")
+masked_less_equal = _masking("masked_less_equal")
+masked_not_equal = _masking("masked_not_equal")
+masked_outside = _masking("masked_outside")
+masked_values = _masking("masked_values")
+fix_invalid = _masking("fix_invalid")
+
+
+def masked_where(condition: Any, a: Any, copy: bool = True) -> Any:
+    """Mask where a condition holds. See numpy.ma.masked_where."""
+    del copy
+    shapes = [x.node.shape if isinstance(x, Collection) else np.shape(x) for x in (condition, a)]
+    if shapes[0] and shapes[0] != shapes[1]:
+        raise IndexError(
+            "Inconsistent shape between the condition and the input "
+            f"(got {shapes[0]} and {shapes[1]})"
+        )
+    return masked_array(a, condition)
+
+
+def where(condition: Any, x: Any = None, y: Any = None) -> Any:
+    """Choose from masked tensors, or tell where the condition holds. See numpy.ma.where."""
+    if (x is None) != (y is None):
+        raise ValueError("either both or neither of x and y should be given")
+    return nonzero(condition) if x is None else mapped(np.ma.where, condition, x, y)
+
+
+def set_fill_value(a: Any, fill_value: Any) -> None:
+    """Set what takes the place of masked values. See numpy.ma.set_fill_value."""
+    if np.ndim(fill_value):
+        raise ValueError("set_fill_value() takes one value")
+    if isinstance(a, MaskedTensor):
+        a._node = with_mask(getdata(a), getmaskarray(a), fill_value).node
+
+
+def ones_like(a: Any, dtype: Any = None) -> Any:
+    """Return ones, masked where ``a`` is. See numpy.ma.ones_like."""
+    return mapped(np.ma.ones_like, a, **({} if dtype is None else {"dtype": np.dtype(dtype)}))
+
+
+def zeros_like(a: Any, dtype: Any = None) -> Any:
+    """Return zeros, masked where ``a`` is. See numpy.ma.zeros_like."""
+    return mapped(np.ma.zeros_like, a, **({} if dtype is None else {"dtype": np.dtype(dtype)}))
+
+
+def empty_like(a: Any, dtype: Any = None) -> Any:
+    """Return zeros, masked where ``a`` is. See numpy.ma.empty_like."""
+    return zeros_like(a, dtype)
+
+
+# What moves elements is done to the data and to the mask.
+
+
+def moving(func: Callable[..., Any]) -> Callable[..., Any]:
+    """Let a function that only moves elements take masked tensors as well."""
+
+    @wraps(func)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if not args or not _masks_in(args[0]):
+            return func(*args, **kwargs)
+        data = func(_each(getdata, args[0]), *args[1:], **kwargs)
+        mask = func(_each(getmaskarray, args[0]), *args[1:], **kwargs)
+        return _rejoined(data, mask, _fill_of(args[0]))
+
+    return call
+
+
+def _masks_in(item: Any) -> bool:
+    return any(map(_masks_in, item)) if isinstance(item, list | tuple) else has_mask(item)
+
+
+def _each(func: Callable[[Any], Any], item: Any) -> Any:
+    return [_each(func, one) for one in item] if isinstance(item, list | tuple) else func(item)
+
+
+def _fill_of(item: Any) -> Any:
+    if isinstance(item, list | tuple):
+        return None
+    return item.fill_value
+
+
+def _rejoined(data: Any, mask: Any, fill_value: Any) -> Any:
+    if isinstance(data, list | tuple):
+        pairs = zip(data, mask, strict=True)
+        return type(data)([_rejoined(own, hidden, fill_value) for own, hidden in pairs])
+    return with_mask(data, mask, fill_value)
+
+
+concatenate = moving(join.concatenate)
+stack = moving(join.stack)
+
+#: Methods of tensors that only move elements.
+_METHODS: dict[str, Callable[..., Any]] = {
+    "__getitem__": getitem.getitem,
+    "take": getitem.take,
+    "reshape": reshape.reshape,
+    "ravel": reshape.ravel,
+    "flatten": reshape.flatten,
+    "transpose": shape.transpose,
+    "swapaxes": shape.swapaxes,
+    "squeeze": shape.squeeze,
+    "rechunk": rechunks.rechunk,
+    "repeat": diagonals.repeat,
+    "diagonal": diagonals.diagonal,
+    "compress": boolean.compressed,
+}
+for _name, _func in _METHODS.items():
+    setattr(MaskedTensor, _name, moving(_func))
+MaskedTensor.T = property(moving(shape.transpose))
+
+#: Public functions that only move elements, by name.
+MOVING: tuple[str, ...] = (
+    "append",
+    "array_split",
+    "atleast_1d",
+    "atleast_2d",
+    "atleast_3d",
+    "block",
+    "broadcast_to",
+    "column_stack",
+    "compress",
+    "concat",
+    "concatenate",
+    "delete",
+    "diagonal",
+    "dsplit",
+    "dstack",
+    "expand_dims",
+    "flip",
+    "fliplr",
+    "flipud",
+    "hsplit",
+    "hstack",
+    "matrix_transpose",
+    "moveaxis",
+    "permute_dims",
+    "ravel",
+    "rechunk",
+    "repeat",
+    "reshape",
+    "roll",
+    "rollaxis",
+    "rot90",
+    "split",
+    "squeeze",
+    "stack",
+    "swapaxes",
+    "take",
+    "tile",
+    "transpose",
+    "vsplit",
+    "vstack",
+)

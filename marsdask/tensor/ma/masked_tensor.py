@@ -1,0 +1,247 @@
+"""Masked tensors: chunks are masked arrays of ``numpy.ma``.
+
+Functions of elements call NumPy's masked ones chunk by chunk. What moves elements is done to the
+data and to the mask, each a plain tensor, and so are reductions, which leave out what is masked:
+no kernel of plain chunks ever sees a masked one. A masked tensor's meta is an empty masked array.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from marsdask.core.collection import Collection, register_collection, wrap
+from marsdask.core.grids.grid import Grid
+from marsdask.core.grids.shapes import Cost
+from marsdask.core.node import Node
+from marsdask.core.sizes import Index
+
+from ..blocks import assemble
+from ..chunkwise.rechunk import aligned
+from ..elementwise import ufuncs
+from ..elementwise.nodes import Elementwise, operands
+from ..indexing import setitem
+from ..indexing.assignment import assign
+from ..operands import as_node, empty
+from ..tensor import Tensor
+
+
+@dataclass(frozen=True)
+class OfMasked:
+    """A function of masked blocks, under no warnings about what the mask hides."""
+
+    func: Callable[..., Any]
+    cost: ClassVar[Cost] = Cost(shares=True)
+
+    @property
+    def __name__(self) -> str:
+        return self.func.__name__
+
+    def __call__(self, *blocks: Any, **options: Any) -> Any:
+        shapes = [np.shape(block) for block in blocks]
+        flat = not any(shapes)
+        if flat:
+            # Of single elements NumPy would return numbers, and one object for all that is masked.
+            blocks = tuple(
+                block.reshape(1) if isinstance(block, np.ndarray) else block for block in blocks
+            )
+        with np.errstate(all="ignore"):
+            found = np.ma.asanyarray(self.func(*blocks, **options))
+        return found.reshape(()) if flat else found
+
+
+@dataclass(frozen=True, eq=False)
+class MaskedMap(Elementwise):
+    """A function of masked chunks (and plain ones) whose results are masked."""
+
+    fuses: ClassVar[bool] = False
+
+    @property
+    def _sample(self) -> Any:
+        args = [_example(arg.meta) if isinstance(arg, Node) else arg for arg in self.args]
+        return self.func(*args, **dict(self.kwargs))
+
+    @property
+    def meta(self) -> Any:
+        found = np.ma.empty((0,) * len(self.chunks), self._sample.dtype)
+        found.fill_value = self._sample.fill_value
+        return found
+
+    def _aligned(self, grids: tuple[Grid, ...]) -> Generator[Any, Any, Any]:
+        grids, chunks = yield from aligned(grids)
+        return self._map(grids, chunks)
+
+
+@dataclass(frozen=True, eq=False)
+class Unmasked(Elementwise):
+    """The data or the mask of masked chunks."""
+
+    fuses: ClassVar[bool] = False
+
+    @property
+    def _sample(self) -> Any:
+        (arg,) = self.args
+        return self.func(_example(arg.meta))
+
+
+def _example(meta: Any) -> Any:
+    if not isinstance(meta, np.ma.MaskedArray):
+        return empty(meta.dtype, 1)
+    found = np.ma.empty((0,), meta.dtype)
+    found.fill_value = meta.fill_value
+    return found
+
+
+def joined(data: Any, mask: Any, fill_value: Any = None) -> Any:
+    """Make a masked block of data and mask."""
+    return np.ma.masked_array(data, mask=mask, fill_value=fill_value)
+
+
+class MaskedTensor(Tensor):
+    """A lazy masked array; its value is one of ``numpy.ma``."""
+
+    __slots__ = ()
+    _reduced: ClassVar[Callable[..., Any]]
+    """The reductions, whose module stands on this one."""
+
+    @staticmethod
+    def _apply(func: Callable[..., Any], args: Any, out: Any, where: Any, kwargs: Any) -> Any:
+        return apply(func, args, out, where, kwargs)
+
+    @classmethod
+    def _assemble(cls, parts: Mapping[Index, Any], meta: Any, *, owned: bool) -> Any:
+        found = assemble(parts, meta, owned=owned)
+        if isinstance(found, np.ma.MaskedArray) and found.ndim:
+            found.fill_value = meta.fill_value
+        return found
+
+    @property
+    def data(self) -> Any:
+        """The tensor of the values, those that are masked too."""
+        return getdata(self)
+
+    @property
+    def mask(self) -> Any:
+        """The tensor of the mask."""
+        return getmaskarray(self)
+
+    @property
+    def fill_value(self) -> Any:
+        """What takes the place of masked values in :meth:`filled`."""
+        return self.node.meta.fill_value
+
+    def filled(self, fill_value: Any = None) -> Any:
+        """Return a plain tensor with a value in place of the masked ones."""
+        return filled(self, fill_value)
+
+    def astype(self, dtype: Any, **options: Any) -> Any:
+        """Return the tensor in another type."""
+        return mapped(cast_masked, self, dtype=np.dtype(dtype))
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        data, mask = getdata(self), getmaskarray(self)
+        if value is np.ma.masked:
+            setitem.setitem(mask, key, True)
+        else:
+            setitem.setitem(data, key, getdata(value) if has_mask(value) else value)
+            setitem.setitem(mask, key, getmaskarray(value) if has_mask(value) else False)
+        self._node = with_mask(data, mask, self.fill_value).node
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        if method != "__call__" or kwargs.get("out") is not None:
+            raise NotImplementedError(
+                f"{ufunc.__name__}.{method} with masked tensors or out=: use the functions of ma"
+            )
+        return super().__array_ufunc__(ufunc, method, *inputs, **kwargs)
+
+
+register_collection(np.ma.MaskedArray, MaskedTensor)
+
+
+def has_mask(obj: Any) -> bool:
+    """Tell masked tensors and arrays."""
+    return isinstance(obj, MaskedTensor | np.ma.MaskedArray)
+
+
+def node_of(obj: Any) -> Node:
+    """Return the node of a masked tensor, or of anything as it is."""
+    if isinstance(obj, Collection):
+        return obj.node
+    if isinstance(obj, np.ma.MaskedArray):
+        node: Node = from_masked(obj).node
+        return node
+    return as_node(obj)
+
+
+def from_masked(array: Any, chunk_size: Any = None) -> Any:
+    """Return the tensor of a masked array."""
+    data = wrap(as_node(np.ma.getdata(array), chunk_size))
+    mask = wrap(as_node(np.ma.getmaskarray(array), data.node.chunks))
+    return with_mask(data, mask, array.fill_value)
+
+
+def with_mask(data: Any, mask: Any, fill_value: Any) -> Any:
+    """Return the masked tensor of data and a mask."""
+    return wrap(MaskedMap(OfMasked(joined), (data.node, mask.node), (("fill_value", fill_value),)))
+
+
+def mapped(func: Callable[..., Any], *args: Any, **options: Any) -> Any:
+    """Call a function of masked blocks."""
+    nodes = tuple(
+        node_of(arg) if isinstance(arg, np.ma.MaskedArray | MaskedTensor) else arg for arg in args
+    )
+    nodes = operands(nodes)
+    return wrap(MaskedMap(OfMasked(func), nodes, tuple(sorted(options.items()))))
+
+
+#: Functions of blocks whose masked form has another name.
+_FORMS: dict[Any, Callable[..., Any]] = {ufuncs.chosen: np.ma.where}
+
+
+def apply(func: Callable[..., Any], args: Any, out: Any, where: Any, kwargs: Any) -> Any:
+    """Return the lazy form of an elementwise function of which some arguments are masked."""
+    if where is not True or getattr(func, "nout", 1) > 1:
+        raise NotImplementedError(
+            f"{func.__name__} of masked tensors takes no where=: use ma.where"
+        )
+    form = getattr(np.ma, func.__name__, None) if isinstance(func, np.ufunc) else None
+    found = mapped(form or _FORMS.get(func, func), *args, **kwargs)
+    return found if out is None else assign(out[0] if isinstance(out, tuple) else out, found.node)
+
+
+def cast_masked(block: Any, dtype: Any) -> Any:
+    """Return a masked block in another type."""
+    return block.astype(dtype)
+
+
+def getdata(a: Any) -> Any:
+    """Return the values, those that are masked too. See numpy.ma.getdata."""
+    node = node_of(a)
+    if not isinstance(node.meta, np.ma.MaskedArray):
+        return wrap(node)
+    if isinstance(node, MaskedMap) and node.func == OfMasked(joined):
+        return wrap(node.args[0])
+    return wrap(Unmasked(np.ma.getdata, (node,)))
+
+
+def getmaskarray(a: Any) -> Any:
+    """Tell which values are masked. See numpy.ma.getmaskarray."""
+    node = node_of(a)
+    if not isinstance(node.meta, np.ma.MaskedArray):
+        return ufuncs.not_equal(wrap(node), wrap(node)) & False
+    if isinstance(node, MaskedMap) and node.func == OfMasked(joined):
+        return wrap(node.args[1])
+    return wrap(Unmasked(np.ma.getmaskarray, (node,)))
+
+
+def filled(a: Any, fill_value: Any = None) -> Any:
+    """Return a plain tensor with a value in place of the masked ones. See numpy.ma.filled."""
+    if not has_mask(a):
+        return wrap(as_node(a))
+    node = node_of(a)
+    value = node.meta.fill_value if fill_value is None else fill_value
+    value = np.ma.masked_array(np.ones(1, node.meta.dtype), fill_value=value).fill_value
+    return ufuncs.where(getmaskarray(a), value, getdata(a)).astype(node.meta.dtype)

@@ -1,0 +1,239 @@
+"""What the values that are not masked come to; a result of nothing is masked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from marsdask.core.collection import wrap
+
+from ..elementwise import ufuncs
+from ..elementwise.ufuncs import logical_not, subtract
+from ..indexing import boolean
+from ..indexing.assignment import assign
+from ..linalg import dot as plain_dot
+from ..operands import as_node
+from ..quantile.exact import nanmedian
+from ..reduction import reductions
+from ..reduction.argreduce import argmax as plain_argmax
+from ..reduction.argreduce import argmin as plain_argmin
+from ..scan import cumulative
+from ..sorting.sort import sort as plain_sort
+from .masked_tensor import (
+    MaskedTensor,
+    filled,
+    from_masked,
+    getdata,
+    getmaskarray,
+    has_mask,
+    with_mask,
+)
+
+
+def count(a: Any, axis: Any = None, keepdims: bool = False, split_every: Any = None) -> Any:
+    """Count the values that are not masked. See numpy.ma.count."""
+    del split_every
+    return reductions.sum(logical_not(getmaskarray(a)), axis=axis, keepdims=keepdims)
+
+
+def compressed(a: Any) -> Any:
+    """Return the values that are not masked, in one axis. See numpy.ma.compressed."""
+    return boolean.extract(logical_not(getmaskarray(a)), getdata(a))
+
+
+def nonzero(a: Any) -> Any:
+    """Return where values are neither zero nor masked. See numpy.ma.nonzero."""
+    return boolean.nonzero(filled(a, 0))
+
+
+def _kept(a: Any, result: Any, how: Mapping[str, Any]) -> Any:
+    """Mask results of nothing."""
+    hidden = reductions.all(
+        getmaskarray(a), axis=how.get("axis"), keepdims=how.get("keepdims", False)
+    )
+    return with_mask(result, hidden, None)
+
+
+def _most(a: Any, name: str, how: Any) -> Any:
+    fill = np.ma.minimum_fill_value if name == "min" else np.ma.maximum_fill_value
+    return getattr(reductions, name)(filled(a, fill(a.node.meta)), **how)
+
+
+def _mean(a: Any, how: Any) -> Any:
+    sizes = {name: how[name] for name in ("axis", "keepdims") if name in how}
+    number = ufuncs.maximum(count(a, **sizes), 1)
+    total = reductions.sum(filled(a, 0), **{**how, "dtype": _mean_dtype(a, how)})
+    return ufuncs.divide(total, number).astype(total.dtype)
+
+
+def _mean_dtype(a: Any, how: Any) -> Any:
+    dtype = how.get("dtype")
+    return dtype if dtype is not None else np.mean(np.ones(1, a.dtype)).dtype
+
+
+def _averaged(a: Any, name: str, how: Mapping[str, Any]) -> Any:
+    """Return the type that NumPy's reduction has, which is not always the plain one's."""
+    sample = np.ma.masked_array(np.ones((2, 1), a.dtype), mask=np.zeros((2, 1), bool))
+    return getattr(sample, name)(axis=0, dtype=how.get("dtype")).dtype
+
+
+def _var(a: Any, how: Any) -> Any:
+    ddof = how.pop("ddof", 0)
+    around = _mean(a, {**how, "keepdims": True})
+    away = ufuncs.where(getmaskarray(a), 0, subtract(getdata(a), around))
+    square = ufuncs.square(ufuncs.absolute(away))
+    sizes = {name: how[name] for name in ("axis", "keepdims") if name in how}
+    free = subtract(count(a, **sizes), ddof)
+    found = ufuncs.divide(reductions.sum(square, **sizes), ufuncs.maximum(free, 1))
+    return with_mask(found.astype(square.dtype), ufuncs.less_equal(free, 0), None)
+
+
+_FILLS = {"sum": 0, "prod": 1, "any": False, "all": True}
+
+
+def reduced(name: str, a: Any, axis: Any, how: dict[str, Any]) -> Any:
+    """Return a reduction of a masked tensor."""
+    out = how.pop("out", None)
+    for key in ("where", "initial", "correction"):
+        given = how.pop(key, None)
+        if not any(given is nothing for nothing in (None, True, np._NoValue)):
+            raise NotImplementedError(f"{name}() of a masked tensor takes no {key}=: mask it first")
+    how["axis"] = axis
+    if name.startswith("nan"):
+        a, name = _without_nan(a, name), name.removeprefix("nan")
+    if name in _FILLS:
+        found = _kept(a, getattr(reductions, name)(filled(a, _FILLS[name]), **how), how)
+    elif name in ("min", "max", "amin", "amax"):
+        found = _kept(a, _most(a, name.replace("a", "", name != "max"), how), how)
+    elif name == "ptp":
+        found = _kept(a, subtract(_most(a, "max", how), _most(a, "min", how)), how)
+    elif name == "mean":
+        found = _kept(a, _mean(a, how).astype(_averaged(a, name, how)), how)
+    elif name == "var":
+        found = _var(a, how).astype(_averaged(a, name, how))
+    elif name == "std":
+        found = ufuncs.sqrt(_var(a, how)).astype(_averaged(a, name, how))
+    else:
+        raise NotImplementedError(
+            f"{name}() of a masked tensor: use filled() or compressed() first"
+        )
+    return found if out is None else assign(out, found.node)
+
+
+MaskedTensor._reduced = staticmethod(reduced)
+
+
+def _without_nan(a: Any, name: str) -> Any:
+    """Mask what is nan, or leave it out of sums and products as NumPy does."""
+    data, mask = getdata(a), getmaskarray(a)
+    gone = ufuncs.isnan(data)
+    if name in ("nansum", "nanprod"):
+        return with_mask(ufuncs.where(gone, _FILLS[name.removeprefix("nan")], data), mask, None)
+    return with_mask(data, mask | gone, None)
+
+
+def _masked(a: Any) -> Any:
+    """Return anything as a masked tensor."""
+    if isinstance(a, np.ma.MaskedArray):
+        return from_masked(a)
+    if has_mask(a):
+        return a
+    data = wrap(as_node(a))
+    return with_mask(data, ufuncs.not_equal(data, data) & False, None)
+
+
+def sort(a: Any, axis: Any = -1, *, endwith: bool = True, fill_value: Any = None) -> Any:
+    """Sort along an axis, what is masked at the end. See numpy.ma.sort."""
+    a = _masked(a)
+    mask = getmaskarray(a)
+    if fill_value is None:
+        most = np.nan if a.dtype.kind in "fc" else np.ma.minimum_fill_value(a.node.meta)
+        fill_value = most if endwith else np.ma.maximum_fill_value(a.node.meta)
+    if not endwith:
+        mask = logical_not(plain_sort(logical_not(mask), axis))
+    else:
+        mask = plain_sort(mask, axis)
+    return with_mask(plain_sort(filled(a, fill_value), axis), mask, a.fill_value)
+
+
+def median(a: Any, axis: Any = None, out: Any = None, *, keepdims: bool = False) -> Any:
+    """Return the median of what is not masked. See numpy.ma.median."""
+    a = _masked(a)
+    data, mask = getdata(a), getmaskarray(a)
+    nothing = reductions.all(mask, axis=axis, keepdims=True)
+    # Masked values become nan, which is passed over; nan itself is the median.
+    seen = ufuncs.where(mask & logical_not(nothing), np.nan, data)
+    found = nanmedian(seen, axis=axis, keepdims=keepdims)
+    own = reductions.any(ufuncs.isnan(data) & logical_not(mask), axis=axis, keepdims=keepdims)
+    found = ufuncs.where(own, np.nan, found)
+    hidden = reductions.all(mask, axis=axis, keepdims=keepdims)
+    found = with_mask(found, hidden, None)
+    return found if out is None else assign(out, found.node)
+
+
+def dot(a: Any, b: Any) -> Any:
+    """Return the product; what is masked counts as nothing. See numpy.ma.dot."""
+    a, b = _masked(a), _masked(b)
+    product = plain_dot(filled(a, 0), filled(b, 0))
+    seen = plain_dot(logical_not(getmaskarray(a)), logical_not(getmaskarray(b)))
+    return with_mask(product, logical_not(seen), None)
+
+
+def average(
+    a: Any, axis: Any = None, weights: Any = None, returned: bool = False, *, keepdims: bool = False
+) -> Any:
+    """Return the weighted average of what is not masked. See numpy.ma.average."""
+    a = _masked(a)
+    how = {"axis": axis, "keepdims": keepdims}
+    if weights is None:
+        found, scale = a.mean(**how), count(a, **how).astype(float)
+    else:
+        given = wrap(as_node(weights)) if not has_mask(weights) else filled(weights, 0)
+        if given.shape != a.shape:
+            given = wrap(reductions.along(given.node, a.node, axis))
+        kind = np.result_type(
+            a.dtype, given.dtype, *([np.float64] if a.dtype.kind in "biu" else [])
+        )
+        given = ufuncs.where(getmaskarray(a), 0, given).astype(kind)
+        scale = reductions.sum(given, **how)
+        total = reductions.sum(ufuncs.multiply(filled(a, 0), given), **how)
+        safe = ufuncs.where(ufuncs.equal(scale, 0), 1, scale)
+        found = with_mask(ufuncs.divide(total, safe), ufuncs.equal(scale, 0), None)
+    return (found, scale) if returned else found
+
+
+def _scanned(name: str) -> Callable[..., Any]:
+    def lazy(a: Any, axis: Any = None, dtype: Any = None) -> Any:
+        flat = a.ravel() if axis is None else a
+        fill = 0 if name == "cumsum" else 1
+        found = getattr(cumulative, name)(filled(flat, fill), 0 if axis is None else axis, dtype)
+        return with_mask(found, getmaskarray(flat), None)
+
+    lazy.__name__ = lazy.__qualname__ = name
+    lazy.__doc__ = f"Accumulate what is not masked. See numpy.ma.{name}."
+    return lazy
+
+
+cumsum = _scanned("cumsum")
+cumprod = _scanned("cumprod")
+
+
+def argmin(a: Any, axis: Any = None) -> Any:
+    """Return where the smallest value that is not masked is. See numpy.ma.argmin."""
+    return plain_argmin(filled(a, np.ma.minimum_fill_value(a.node.meta)), axis)
+
+
+def argmax(a: Any, axis: Any = None) -> Any:
+    """Return where the largest value that is not masked is. See numpy.ma.argmax."""
+    return plain_argmax(filled(a, np.ma.maximum_fill_value(a.node.meta)), axis)
+
+
+def _sort_in_place(a: Any, axis: Any = -1, **how: Any) -> None:
+    a._node = sort(a, axis, **how).node
+
+
+MaskedTensor.sort = _sort_in_place
+for _func in (cumsum, cumprod, argmin, argmax, count, compressed, dot):
+    setattr(MaskedTensor, _func.__name__, _func)

@@ -1,0 +1,1 @@
+"""Shapes changed, tensors joined, split, padded and repeated."""

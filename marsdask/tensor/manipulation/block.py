@@ -1,0 +1,100 @@
+"""Arrays put together from many: blocks of blocks, sums of several, products of all pairs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from marsdask.core.collection import wrap
+from marsdask.core.sizes import known, numbers
+
+from ..chunkwise.rechunk import rechunk
+from ..elementwise.ufuncs import add, multiply
+from ..operands import as_node
+from ..unknown_lengths import Outcome, waits_for_lengths
+from .join import concatenate
+from .reshape import reshape
+
+
+def _depth(arrays: Any) -> int:
+    """Return how deep lists are nested, which they are alike."""
+    if isinstance(arrays, tuple):
+        raise TypeError("block() takes nested lists; a tuple may be a list or an array")
+    if not isinstance(arrays, list):
+        return 0
+    if not arrays:
+        raise ValueError("block() takes no empty lists")
+    depths = {_depth(item) for item in arrays}
+    if len(depths) > 1:
+        raise ValueError(f"List depths are mismatched: {sorted(depths)}")
+    return 1 + depths.pop()
+
+
+def _widest(arrays: Any) -> int:
+    if isinstance(arrays, list):
+        return max(map(_widest, arrays))
+    return len(as_node(arrays).chunks)
+
+
+def _joined(arrays: Any, level: int, ndim: int) -> Any:
+    if level:
+        return concatenate([_joined(item, level - 1, ndim) for item in arrays], -level)
+    array = wrap(as_node(arrays))
+    return array[(None,) * (ndim - array.ndim)]
+
+
+def block(arrays: Any) -> Any:
+    """Join nested lists of blocks, the innermost along the last axis. See numpy.block."""
+    depth = _depth(arrays)
+    return _joined(arrays, depth, max(depth, _widest(arrays)))
+
+
+def _pairwise(func: Callable[..., Any], name: str) -> Callable[..., Any]:
+    """Return a function of many arguments, put together two by two."""
+
+    def lazy(*args: Any, combine_size: int | None = None, **kwargs: Any) -> Any:
+        del combine_size  # Mars's: what is fused needs no width
+        items = list(args[0]) if len(args) == 1 and isinstance(args[0], list | tuple) else [*args]
+        if not items:
+            raise ValueError(f"{name}() takes at least one argument")
+        while len(items) > 1:
+            rest = items[len(items) // 2 * 2 :]
+            pairs = zip(items[::2], items[1::2], strict=False)
+            items = [func(a, b, **kwargs) for a, b in pairs] + rest
+        return wrap(as_node(items[0]))
+
+    lazy.__name__ = lazy.__qualname__ = name
+    lazy.__doc__ = f"Apply ``{func.__name__}`` to many tensors, two by two. As in Mars."
+    return lazy
+
+
+tree_add = _pairwise(add, "tree_add")
+tree_multiply = _pairwise(multiply, "tree_multiply")
+
+
+def _multiplied(a: Any, b: Any) -> Outcome:
+    nodes = [as_node(a), as_node(b)]
+    ndim = max(len(node.chunks) for node in nodes)
+    shapes = [(1,) * (ndim - len(node.chunks)) + node.shape for node in nodes]
+    pairs = list(zip(*shapes, strict=True))
+    dtypes = (node.meta.dtype for node in nodes)
+    kind = np.multiply.resolve_dtypes((*dtypes, None))[-1]
+    return Outcome(kind, tuple((math.prod(numbers(p)),) if known(p) else None for p in pairs))
+
+
+@waits_for_lengths(_multiplied)
+def kron(a: Any, b: Any) -> Any:
+    """Multiply all elements of one tensor with all of another, as blocks. See numpy.kron.
+
+    The second one is seen whole by every task.
+    """
+    left, right = wrap(as_node(a)), wrap(as_node(b))
+    ndim = max(left.ndim, right.ndim)
+    left = left[(None,) * (ndim - left.ndim)]
+    right = rechunk(right[(None,) * (ndim - right.ndim)], -1)
+    wide = left[(slice(None), None) * ndim] * right[(None, slice(None)) * ndim]
+    lengths = zip(numbers(left.node.shape), numbers(right.node.shape), strict=True)
+    return reshape(wide, tuple(m * n for m, n in lengths))

@@ -1,0 +1,332 @@
+"""Patterns made of an array's elements: repeated, along and beside the diagonal."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Generator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from marsdask.core.collection import wrap
+from marsdask.core.grids.grid import Grid, Look
+from marsdask.core.grids.shapes import blockwise, map_blocks
+from marsdask.core.node import Node
+from marsdask.core.sizes import Chunks, Size, Unknown
+
+from ..chunks import broadcast_chunks
+from ..chunkwise.places import PlaceAt
+from ..chunkwise.rechunk import aligned_axes, recut, resolved
+from ..creation.from_shape import zeros
+from ..device import placed_on
+from ..indexing.getitem import getitem
+from ..operands import as_node, empty
+from ..reduction import reductions
+from ..sparse.conversion import tosparse
+from ..unknown_lengths import Outcome, like, merged, waits_for_lengths
+from ..unknown_lengths import whole as uncut
+from .join import concatenate, length
+from .reshape import ravel
+from .shape import (
+    broadcast_to,
+    moveaxis,
+    normalize_axes,
+    normalize_axis,
+    whole,
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Repeat(Node):
+    """Every element so often, along an axis."""
+
+    a: Node
+    repeats: int
+    axis: int
+
+    @property
+    def meta(self) -> Any:
+        return self.a.meta
+
+    @property
+    def chunks(self) -> Chunks:
+        return self._longer(self.a.chunks)
+
+    def _longer(self, chunks: Chunks) -> Chunks:
+        return tuple(
+            tuple(_times(size, self.repeats) for size in sizes) if axis == self.axis else sizes
+            for axis, sizes in enumerate(chunks)
+        )
+
+    def tile(self, a: Grid) -> Grid:
+        kwargs = {"repeats": self.repeats, "axis": self.axis}
+        chunks = self._longer(a.chunks)
+        return map_blocks(np.repeat, a, chunks=chunks, meta=self.meta, kwargs=kwargs)
+
+
+def _times(size: Size, count: int) -> Size:
+    if isinstance(size, int):
+        return size * count
+    bound = None if size.upper is None else size.upper * count
+    return Unknown(f"{size.name}*{count}", size.index, bound)
+
+
+def repeat(a: Any, repeats: Any, axis: int | None = None) -> Any:
+    """Repeat each element, as often as ``repeats`` says. See numpy.repeat."""
+    node = as_node(a)
+    if axis is None or not node.chunks:  # NumPy lets numbers have an axis
+        node = as_node(ravel(node))
+    axis = normalize_axis(0 if axis is None else axis, len(node.chunks))
+    if np.size(repeats) == 1:
+        count = operator.index(np.asarray(repeats).reshape(())[()])
+        if count < 0:
+            raise ValueError("repeats may not contain negative values.")
+        return wrap(Repeat(node, count, axis))
+    positions = np.repeat(np.arange(length(node, axis)), np.asarray(repeats))
+    return getitem(node, (slice(None),) * axis + (positions,))
+
+
+@dataclass(frozen=True, eq=False)
+class Triangle(Node):
+    """The part of each matrix below or above a diagonal, zeros elsewhere."""
+
+    a: Node
+    k: int
+    lower: bool
+
+    @property
+    def label(self) -> str:
+        return "tril" if self.lower else "triu"
+
+    @property
+    def meta(self) -> Any:
+        return np.tril(self.a.meta)  # in this machine's order of bytes
+
+    @property
+    def chunks(self) -> Chunks:
+        return self.a.chunks
+
+    def tile(self, a: Grid) -> Generator[Look, Any, Grid]:
+        (a,) = yield from resolved(a)
+        return map_blocks(
+            triangle,
+            a,
+            chunks=a.chunks,
+            meta=self.meta,
+            varying=PlaceAt(a.chunks),
+            kwargs={"k": self.k, "lower": self.lower},
+        )
+
+
+def triangle(block: Any, shape: Any, starts: tuple[int, ...], k: int, lower: bool) -> Any:
+    """Return the part of a block that lies in a triangle of the whole."""
+    del shape
+    k += starts[-2] - starts[-1]
+    return np.tril(block, k) if lower else np.triu(block, k)
+
+
+def _square(m: Any) -> Outcome:
+    """Tell of a square matrix, of the length of a vector."""
+    return Outcome(as_node(m).meta.dtype, (uncut(m, 0),) * 2)
+
+
+@waits_for_lengths(lambda m, **_: _square(m))
+def tril(m: Any, k: int = 0, gpu: Any = None) -> Any:
+    """Return the lower triangle of matrices. See numpy.tril."""
+    return placed_on(wrap(Triangle(_matrix(m), operator.index(k), True)), gpu)
+
+
+@waits_for_lengths(lambda m, **_: _square(m))
+def triu(m: Any, k: int = 0, gpu: Any = None) -> Any:
+    """Return the upper triangle of matrices. See numpy.triu."""
+    return placed_on(wrap(Triangle(_matrix(m), operator.index(k), False)), gpu)
+
+
+def _matrix(m: Any) -> Node:
+    node = as_node(m)
+    if len(node.chunks) == 1:  # as NumPy: each row is the vector
+        size = length(node, 0)
+        return as_node(broadcast_to(node, (size, size)))
+    if not node.chunks:
+        raise ValueError("tril() and triu() take at least one axis")
+    return node
+
+
+@dataclass(frozen=True, eq=False)
+class Diag(Node):
+    """A square matrix with the vector on its main diagonal."""
+
+    a: Node
+    splits: Chunks
+
+    @property
+    def meta(self) -> Any:
+        return empty(self.a.meta.dtype, 2)
+
+    @property
+    def chunks(self) -> Chunks:
+        return self.splits
+
+    def tile(self, a: Grid) -> Generator[Look, Any, Grid]:
+        (a,) = yield from resolved(a)
+        a = recut(a, self.splits[:1])
+        return blockwise(
+            diagonal_block,
+            [(a, (0,))],
+            chunks=self.splits,
+            meta=self.meta,
+            varying=PlaceAt(self.splits),
+        )
+
+
+def diagonal_block(values: Any, shape: tuple[int, int], starts: tuple[int, int]) -> Any:
+    """Return a block of a diagonal matrix; ``values`` belong to its rows."""
+    out = np.zeros_like(values, shape=shape)
+    rows = np.arange(shape[0])
+    columns = rows + starts[0] - starts[1]
+    inside = (columns >= 0) & (columns < shape[1])
+    out[rows[inside], columns[inside]] = values[inside]
+    return out
+
+
+def _with_diagonal(v: Any, k: int, **_: Any) -> Outcome:
+    told = _square(v)
+    return told if k == 0 else Outcome(told.dtype, (None, None))
+
+
+@waits_for_lengths(_with_diagonal)
+def diag(
+    v: Any, k: int = 0, sparse: bool | None = None, gpu: Any = None, chunk_size: Any = None
+) -> Any:
+    """Return a matrix with a diagonal, or the diagonal of a matrix. See numpy.diag."""
+    if sparse or gpu:
+        found = placed_on(diag(v, k, chunk_size=chunk_size), gpu)
+        return tosparse(found) if sparse else found
+    node = as_node(v, chunk_size)
+    if len(node.chunks) == 2:
+        return diagonal(node, k)
+    if len(node.chunks) != 1:
+        raise ValueError("Input must be 1- or 2-d.")
+    size = length(node, 0)
+    (cut,) = node.chunks
+    square = wrap(Diag(node, (cut, cut)))
+    if k == 0:
+        return square
+    dtype = node.meta.dtype
+    beside, across = zeros((size, abs(k)), dtype), zeros((abs(k), size + abs(k)), dtype)
+    wide = concatenate([beside, square] if k > 0 else [square, beside], 1, dtype=dtype)
+    return concatenate([wide, across] if k > 0 else [across, wide], 0, dtype=dtype)
+
+
+def diagflat(
+    v: Any, k: int = 0, sparse: bool | None = None, gpu: Any = None, chunk_size: Any = None
+) -> Any:
+    """Return a matrix with the elements on a diagonal. See numpy.diagflat."""
+    return diag(ravel(v), k, sparse, gpu, chunk_size)
+
+
+def _diagonals(a: Any, axis1: int, axis2: int, **_: Any) -> Outcome:
+    told = like(a)
+    pair = normalize_axes((axis1, axis2), len(told.lengths))
+    rest = (sizes for axis, sizes in enumerate(told.lengths) if axis not in pair)
+    return Outcome(told.dtype, (*rest, None))
+
+
+@waits_for_lengths(_diagonals)
+def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+    """Return diagonals of the matrices in two axes, along the last axis. See numpy.diagonal."""
+    node = as_node(a)
+    if len(node.chunks) < 2:
+        raise ValueError("diag requires an array of at least two dimensions")
+    first, second = normalize_axes((axis1, axis2), len(node.chunks))
+    rows, columns = length(node, first), length(node, second)
+    start = max(0, -offset)
+    count = max(0, min(rows - start, columns - max(0, offset)))
+    along = np.arange(start, start + count)
+    turned = moveaxis(node, (first, second), (-2, -1))
+    return getitem(turned, (..., along, along + offset))
+
+
+def trace(
+    a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: Any = None
+) -> Any:
+    """Return the sum along diagonals. See numpy.trace."""
+    return reductions.sum(diagonal(a, offset, axis1, axis2), axis=-1, dtype=dtype, out=out)
+
+
+@dataclass(frozen=True, eq=False)
+class TakeAlong(Node):
+    """Elements of each line along an axis, at that line's positions."""
+
+    a: Node
+    indices: Node
+    axis: int
+
+    @property
+    def label(self) -> str:
+        return "take_along_axis"
+
+    @property
+    def meta(self) -> Any:
+        return self.a.meta
+
+    @property
+    def chunks(self) -> Chunks:
+        return self.indices.chunks
+
+    def tile(self, a: Grid, indices: Grid) -> Generator[Look, Any, Grid]:
+        a, indices = yield from resolved(a, indices)
+        positions = indices.chunks[self.axis]
+        a = whole(a, (self.axis,))
+        a, indices = yield from aligned_axes((a, indices), skip=self.axis)
+        own: tuple[int | None, ...] = tuple(range(indices.ndim))
+        lines = tuple(None if axis == self.axis else axis for axis in own)
+        chunks = (*indices.chunks[: self.axis], positions, *indices.chunks[self.axis + 1 :])
+        kwargs = {"axis": self.axis}
+        inputs = [(a, lines), (indices, own)]
+        return blockwise(np.take_along_axis, inputs, chunks=chunks, meta=self.meta, kwargs=kwargs)
+
+
+def _taken_along(arr: Any, indices: Any, axis: int | None) -> Outcome:
+    dtype, where = as_node(arr).meta.dtype, like(indices)
+    if axis is None:
+        return Outcome(dtype, where.lengths)
+    a = as_node(arr)
+    axis = normalize_axis(axis, len(a.chunks))
+    if len(a.chunks) != len(where.lengths):
+        raise ValueError(_NOT_ALIKE)
+    chunks = broadcast_chunks(_other_axes(a, axis), _other_axes(as_node(indices), axis))
+    lengths = list(map(merged, chunks))
+    return Outcome(dtype, (*lengths[:axis], where.lengths[axis], *lengths[axis:]))
+
+
+def _other_axes(node: Node, axis: int) -> Chunks:
+    return node.chunks[:axis] + node.chunks[axis + 1 :]
+
+
+_NOT_ALIKE = "`indices` and `arr` must have the same number of dimensions"
+
+
+@waits_for_lengths(_taken_along)
+def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> Any:
+    """Return elements of each line at that line's positions. See numpy.take_along_axis."""
+    if axis is None:
+        if len(as_node(indices).chunks) != 1:
+            raise ValueError("when axis=None, `indices` must have a single dimension.")
+        arr, axis = ravel(arr), 0
+    a, where = as_node(arr), as_node(indices)
+    if where.meta.dtype.kind not in "iu":
+        raise IndexError("`indices` must be an integer array")
+    if len(a.chunks) != len(where.chunks):
+        raise ValueError(_NOT_ALIKE)
+    axis = normalize_axis(axis, len(a.chunks))
+    # Other axes broadcast against each other.
+    shape = [length(a, i) for i in range(len(a.chunks))]
+    wanted = [length(where, i) for i in range(len(shape))]
+    both = list(np.broadcast_shapes(*[tuple(x[:axis] + x[axis + 1 :]) for x in (shape, wanted)]))
+    nodes = [
+        as_node(broadcast_to(node, (*both[:axis], lengths[axis], *both[axis:])))
+        for node, lengths in ((a, shape), (where, wanted))
+    ]
+    return wrap(TakeAlong(nodes[0], nodes[1], axis))

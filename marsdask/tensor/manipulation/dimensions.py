@@ -1,0 +1,35 @@
+"""How many axes and elements there are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from marsdask.core.collection import Collection, ExecutableTuple, wrap
+from marsdask.core.node import Node
+
+from ..operands import as_node
+from .shape import normalize_axis
+
+
+def ndim(a: Any) -> int:
+    """Return the number of axes. See numpy.ndim."""
+    return len(_node(a).chunks)
+
+
+def size(a: Any, axis: int | None = None) -> Any:
+    """Return the number of elements, nan where only running can tell. See numpy.size."""
+    tensor = wrap(_node(a))
+    return tensor.size if axis is None else tensor.shape[normalize_axis(axis, tensor.ndim)]
+
+
+def shape(a: Any) -> Any:
+    """Return the lengths of the axes, nan where only running can tell. See numpy.shape.
+
+    As in Mars the tuple has ``execute()`` and ``fetch()``, which find it as it is.
+    """
+    return ExecutableTuple(wrap(_node(a)).shape)
+
+
+def _node(a: Any) -> Node:
+    """Return the node of what may be masked: lengths do not depend on it."""
+    return a.node if isinstance(a, Collection) else as_node(a)

@@ -1,0 +1,371 @@
+"""Tensors put together and taken apart; no chunk is copied for it."""
+
+from __future__ import annotations
+
+import itertools
+import operator
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from marsdask.core.collection import ExecutableTuple, wrap
+from marsdask.core.grids.grid import Grid
+from marsdask.core.grids.shapes import map_blocks
+from marsdask.core.node import Node
+from marsdask.core.sizes import Chunks, Sizes, UnknownShapeError, known
+
+from ..chunks import common_sizes
+from ..chunkwise.rechunk import aligned_axes, joined
+from ..elementwise.nodes import cast
+from ..indexing.assignment import assign
+from ..indexing.getitem import getitem
+from ..indexing.slicing import EVERYTHING, Slice
+from ..operands import as_node, empty_like_kind
+from ..sparse.blocks import is_sparse
+from ..unknown_lengths import Outcome, like, resized, waits_for_lengths
+from .reshape import ravel, reshape
+from .shape import expand_dims, normalize_axes, normalize_axis, transpose, view
+
+
+@dataclass(frozen=True, eq=False)
+class Concatenate(Node):
+    """Arrays one after the other along an axis."""
+
+    arrays: tuple[Node, ...]
+    axis: int
+    dtype: np.dtype[Any]
+
+    @property
+    def meta(self) -> Any:
+        return empty_like_kind(self.arrays[0].meta, self.dtype, len(self.arrays[0].chunks))
+
+    @property
+    def chunks(self) -> Chunks:
+        sizes = tuple(size for node in self.arrays for size in node.chunks[self.axis])
+        cuts = [node.chunks for node in self.arrays]
+        return tuple(
+            sizes if axis == self.axis else _common([chunks[axis] for chunks in cuts])
+            for axis in range(len(cuts[0]))
+        )
+
+    def tile(self, *grids: Grid) -> Any:
+        grids = yield from aligned_axes(grids, skip=self.axis)
+        return joined([_cast(grid, self.dtype) for grid in grids], self.axis, self.meta)
+
+
+def _common(cuts: list[Sizes]) -> Sizes:
+    """Return a cut for an axis of one length; sizes that are unknown are looked at later."""
+    if len(set(cuts)) > 1 and not all(map(known, cuts)):
+        return next(sizes for sizes in cuts if not known(sizes))
+    return common_sizes(cuts)
+
+
+def _cast(grid: Grid, dtype: np.dtype[Any]) -> Grid:
+    if grid.meta.dtype == dtype:
+        return grid
+    meta = empty_like_kind(grid.meta, dtype, grid.ndim)
+    return map_blocks(cast, grid, chunks=grid.chunks, meta=meta, kwargs={"dtype": dtype})
+
+
+def _nodes(arrays: Any) -> list[Node]:
+    nodes = [as_node(array, sparse=True) for array in arrays]
+    if not nodes:
+        raise ValueError("need at least one array to concatenate")
+    return nodes if all(is_sparse(node.meta) for node in nodes) else list(map(as_node, nodes))
+
+
+def concatenate(
+    arrays: Any,
+    axis: int | None = 0,
+    out: Any = None,
+    dtype: Any = None,
+    casting: Any = "same_kind",
+) -> Any:
+    """Join tensors along an axis; ``None`` joins all elements. See numpy.concatenate."""
+    if out is not None and dtype is not None:
+        raise TypeError("concatenate() takes out= or dtype=, not both")
+    dtype = getattr(out, "dtype", dtype)
+    nodes = _nodes(arrays)
+    if axis is None:
+        nodes, axis = [as_node(ravel(node)) for node in nodes], 0
+    ndim = len(nodes[0].chunks)
+    if ndim == 0:
+        raise ValueError("zero-dimensional arrays cannot be concatenated")
+    axis = normalize_axis(axis, ndim)
+    _check_alike(nodes, axis)
+    metas = [node.meta for node in nodes]
+    kind = np.result_type(*(meta.dtype for meta in metas)) if dtype is None else np.dtype(dtype)
+    # NumPy refuses what the casting rule forbids, and so names the types.
+    np.concatenate([np.empty((0,), meta.dtype) for meta in metas], dtype=kind, casting=casting)
+    alone = len(nodes) == 1 and metas[0].dtype == kind
+    found = nodes[0] if alone else Concatenate(tuple(nodes), axis, kind)
+    return wrap(found) if out is None else assign(out, found)
+
+
+def _check_alike(nodes: Sequence[Node], axis: int) -> None:
+    first = nodes[0].shape
+    for position, node in enumerate(nodes):
+        if len(node.shape) != len(first):
+            raise ValueError(
+                "all the input arrays must have same number of dimensions, but the array at index "
+                f"0 has {len(first)} dimension(s) and the array at index {position} has "
+                f"{len(node.shape)} dimension(s)"
+            )
+        for other, (a, b) in enumerate(zip(first, node.shape, strict=True)):
+            if other != axis and known((a, b)) and a != b:
+                raise ValueError(
+                    "all the input array dimensions except for the concatenation axis must match "
+                    f"exactly, but along dimension {other}, the array at index 0 has size {a} and "
+                    f"the array at index {position} has size {b}"
+                )
+
+
+def stack(
+    arrays: Any, axis: int = 0, out: Any = None, *, dtype: Any = None, casting: Any = "same_kind"
+) -> Any:
+    """Join tensors of one shape along a new axis. See numpy.stack."""
+    nodes = [as_node(array, sparse=True) for array in arrays]
+    if not nodes:
+        raise ValueError("need at least one array to stack")
+    shape = nodes[0].shape
+    if any(len(node.shape) != len(shape) for node in nodes) or any(
+        known((a, b)) and a != b for node in nodes for a, b in zip(shape, node.shape, strict=False)
+    ):
+        raise ValueError("all input arrays must have the same shape")
+    axis = normalize_axis(axis, len(shape) + 1)
+    return concatenate([expand_dims(node, axis) for node in nodes], axis, out, dtype, casting)
+
+
+def atleast_1d(*arrays: Any) -> Any:
+    """Return tensors with at least one axis. See numpy.atleast_1d."""
+    return _each(arrays, lambda ndim: [None] if ndim == 0 else list(range(ndim)))
+
+
+def atleast_2d(*arrays: Any) -> Any:
+    """Return tensors with at least two axes. See numpy.atleast_2d."""
+    return _each(arrays, lambda ndim: [*[None] * (2 - ndim), *range(ndim)])
+
+
+def atleast_3d(*arrays: Any) -> Any:
+    """Return tensors with at least three axes. See numpy.atleast_3d."""
+    forms: dict[int, list[int | None]] = {0: [None] * 3, 1: [None, 0, None], 2: [0, 1, None]}
+    return _each(arrays, lambda ndim: forms.get(ndim, list(range(ndim))))
+
+
+def _each(arrays: tuple[Any, ...], axes: Any) -> Any:
+    nodes = [as_node(array, sparse=True) for array in arrays]
+    found = ExecutableTuple(wrap(view(node, axes(len(node.chunks)))) for node in nodes)
+    return found[0] if len(found) == 1 else found
+
+
+def vstack(tup: Any, *, dtype: Any = None, casting: Any = "same_kind") -> Any:
+    """Join tensors row by row. See numpy.vstack."""
+    nodes = [atleast_2d(node) for node in _nodes(tup)]
+    return concatenate(nodes, 0, dtype=dtype, casting=casting)
+
+
+def hstack(tup: Any, *, dtype: Any = None, casting: Any = "same_kind") -> Any:
+    """Join tensors column by column. See numpy.hstack."""
+    nodes = [atleast_1d(node) for node in _nodes(tup)]
+    return concatenate(nodes, 0 if nodes[0].ndim == 1 else 1, dtype=dtype, casting=casting)
+
+
+def dstack(tup: Any) -> Any:
+    """Join tensors along the third axis. See numpy.dstack."""
+    return concatenate([atleast_3d(node) for node in _nodes(tup)], 2)
+
+
+def column_stack(tup: Any) -> Any:
+    """Join vectors and matrices as columns. See numpy.column_stack."""
+    nodes = _nodes(tup)
+    return concatenate(
+        [transpose(atleast_2d(node)) if len(node.chunks) < 2 else node for node in nodes], 1
+    )
+
+
+def part(a: Node, axis: int, taken: range) -> Any:
+    """Return some of a tensor along one axis."""
+    everything: list[Any] = [EVERYTHING] * len(a.chunks)
+    everything[axis] = taken
+    return wrap(Slice(a, tuple(everything)))
+
+
+def length(node: Node, axis: int) -> int:
+    """Return the length of an axis; :class:`UnknownShapeError` if only running can tell."""
+    size = node.shape[axis]
+    if not isinstance(size, int):
+        raise UnknownShapeError(f"the length of axis {axis} is not known; execute() first")
+    return size
+
+
+def _parts(ary: Any, indices_or_sections: Any, axis: int) -> tuple[Outcome, ...]:
+    if np.ndim(indices_or_sections):
+        count = len(indices_or_sections) + 1
+    else:
+        count = _sections(indices_or_sections)
+    return ExecutableTuple([like(ary, unknown=(axis,))] * count)
+
+
+def _sections(count: Any) -> int:
+    if (found := operator.index(count)) <= 0:
+        raise ValueError("number sections must be larger than 0.")
+    return found
+
+
+@waits_for_lengths(_parts)
+def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> Any:
+    """Split into parts that need not be equal. See numpy.array_split."""
+    node = as_node(ary)
+    axis = normalize_axis(axis, len(node.chunks))
+    whole = length(node, axis)
+    if np.ndim(indices_or_sections) == 0:
+        count = _sections(indices_or_sections)
+        sizes = [whole // count + (i < whole % count) for i in range(count)]
+        borders = [0, *np.cumsum(sizes).tolist()]
+    else:
+        borders = [0, *(operator.index(index) for index in indices_or_sections), whole]
+    return ExecutableTuple(
+        part(node, axis, range(*slice(start, stop).indices(whole)))
+        for start, stop in itertools.pairwise(borders)
+    )
+
+
+@waits_for_lengths(_parts)
+def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> Any:
+    """Split into equal parts, or at given indices. See numpy.split."""
+    node = as_node(ary)
+    if np.ndim(indices_or_sections) == 0:
+        sections = operator.index(indices_or_sections)
+        if sections > 0 and length(node, normalize_axis(axis, len(node.chunks))) % sections:
+            raise ValueError("array split does not result in an equal division")
+    return array_split(node, indices_or_sections, axis)
+
+
+def hsplit(ary: Any, indices_or_sections: Any) -> Any:
+    """Split by columns. See numpy.hsplit."""
+    node = as_node(ary)
+    if not node.chunks:
+        raise ValueError("hsplit only works on arrays of 1 or more dimensions")
+    return split(node, indices_or_sections, 1 if len(node.chunks) > 1 else 0)
+
+
+def vsplit(ary: Any, indices_or_sections: Any) -> Any:
+    """Split by rows. See numpy.vsplit."""
+    if len(as_node(ary).chunks) < 2:
+        raise ValueError("vsplit only works on arrays of 2 or more dimensions")
+    return split(ary, indices_or_sections, 0)
+
+
+def dsplit(ary: Any, indices_or_sections: Any) -> Any:
+    """Split along the third axis. See numpy.dsplit."""
+    if len(as_node(ary).chunks) < 3:
+        raise ValueError("dsplit only works on arrays of 3 or more dimensions")
+    return split(ary, indices_or_sections, 2)
+
+
+def flip(m: Any, axis: Any = None) -> Any:
+    """Reverse the order along axes. See numpy.flip."""
+    node = as_node(m)
+    ndim = len(node.chunks)
+    axes = range(ndim) if axis is None else normalize_axes(axis, ndim)
+    taken: list[Any] = [EVERYTHING] * ndim
+    for position in axes:
+        size = node.shape[position]
+        backwards = slice(None, None, -1)
+        taken[position] = range(size)[::-1] if isinstance(size, int) else backwards
+    return wrap(Slice(node, tuple(taken)) if any(x != EVERYTHING for x in taken) else node)
+
+
+def flipud(m: Any) -> Any:
+    """Reverse the order of the rows. See numpy.flipud."""
+    if not as_node(m).chunks:
+        raise ValueError("Input must be >= 1-d.")
+    return flip(m, 0)
+
+
+def fliplr(m: Any) -> Any:
+    """Reverse the order of the columns. See numpy.fliplr."""
+    if len(as_node(m).chunks) < 2:
+        raise ValueError("Input must be >= 2-d.")
+    return flip(m, 1)
+
+
+def rot90(m: Any, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Any:
+    """Rotate by right angles in the plane of two axes. See numpy.rot90."""
+    node = as_node(m)
+    if len(axes) != 2:
+        raise ValueError("len(axes) must be 2.")
+    first, second = normalize_axes(axes, len(node.chunks))
+    turned: list[int | None] = list(range(len(node.chunks)))
+    turned[first], turned[second] = turned[second], turned[first]
+    turns = k % 4
+    if turns == 0:
+        return wrap(node)
+    if turns == 2:
+        return flip(node, (first, second))
+    if turns == 1:
+        return wrap(view(flip(node, second).node, turned))
+    return flip(view(node, turned), second)
+
+
+def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
+    """Return the slices along an axis. See numpy.unstack."""
+    node = as_node(x)
+    if not node.meta.ndim:
+        raise ValueError("Input array must be at least 1-d.")
+    axis = normalize_axis(axis, node.meta.ndim)
+    ahead = (EVERYTHING,) * axis
+    return ExecutableTuple(getitem(node, (*ahead, i)) for i in range(length(node, axis)))
+
+
+@waits_for_lengths(lambda a, **_: like(a))
+def roll(a: Any, shift: Any, axis: Any = None) -> Any:
+    """Shift elements around the end of axes. See numpy.roll."""
+    node = as_node(a)
+    if axis is None:
+        flat = roll(ravel(node), shift, 0)
+        return reshape(flat, tuple(length(node, i) for i in range(len(node.chunks))))
+    axes = np.atleast_1d(axis).tolist()
+    shifts, places = np.broadcast_arrays(np.atleast_1d(shift), axes)
+    result = wrap(node)
+    for by, place in zip(shifts.tolist(), places.tolist(), strict=True):
+        where = normalize_axis(place, len(node.chunks))
+        size = length(node, where)
+        if size and by % size:
+            cut = size - by % size
+            halves = [part(result.node, where, x) for x in (range(cut, size), range(cut))]
+            result = concatenate(halves, where, dtype=node.meta.dtype)
+    return result
+
+
+def tile(A: Any, reps: Any) -> Any:
+    """Repeat a tensor as often as said along each axis. See numpy.tile."""
+    counts = [operator.index(x) for x in (reps if np.ndim(reps) else [reps])]
+    node = as_node(A)
+    ndim = max(len(counts), len(node.chunks))
+    counts = [1] * (ndim - len(counts)) + counts
+    result = wrap(view(node, [*[None] * (ndim - len(node.chunks)), *range(len(node.chunks))]))
+    for axis, count in enumerate(counts):
+        if count < 0:
+            raise ValueError("negative dimensions are not allowed")
+        if count == 0:
+            result = part(result.node, axis, range(0))
+        elif count > 1:
+            result = concatenate([result] * count, axis, dtype=node.meta.dtype)
+    return result
+
+
+@waits_for_lengths(lambda arr, axis, **_: resized(arr, axis))
+def delete(arr: Any, obj: Any, axis: int | None = None) -> Any:
+    """Leave out elements along an axis. See numpy.delete."""
+    node = as_node(ravel(arr) if axis is None else arr)
+    axis = normalize_axis(0 if axis is None else axis, len(node.chunks))
+    kept = np.delete(np.arange(length(node, axis)), obj)
+    return getitem(node, (slice(None),) * axis + (kept,))
+
+
+def append(arr: Any, values: Any, axis: int | None = None) -> Any:
+    """Join two tensors. See numpy.append."""
+    return concatenate((arr, values), axis)

@@ -1,0 +1,180 @@
+"""Values put around a tensor."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from marsdask.core.collection import wrap
+from marsdask.core.node import Node
+
+from ..chunkwise.map_blocks import map_blocks
+from ..chunkwise.rechunk import rechunk
+from ..creation.from_shape import full
+from ..elementwise.ufuncs import around, astype, multiply, subtract
+from ..indexing.getitem import getitem
+from ..operands import as_node
+from ..quantile.exact import median
+from ..reduction import reductions
+from ..unknown_lengths import Outcome, like, waits_for_lengths
+from .join import concatenate, length
+from .shape import broadcast_to, normalize_axis
+
+#: Modes that repeat elements: NumPy says which.
+_MIRRORS = ("edge", "reflect", "symmetric", "wrap")
+_STATISTICS: dict[str, Callable[..., Any]] = {
+    "maximum": reductions.max,
+    "mean": reductions.mean,
+    "median": median,
+    "minimum": reductions.min,
+}
+
+
+def _padded(array: Any, pad_width: Any, **_: Any) -> Outcome:
+    widths = _widths(pad_width, len(as_node(array).chunks))
+    return like(array, unknown=(axis for axis, pair in enumerate(widths) if any(pair)))
+
+
+def _widths(pad_width: Any, ndim: int) -> list[list[int]]:
+    """Return how much comes before and after each axis."""
+    if isinstance(pad_width, dict):
+        found = {normalize_axis(axis, ndim): width for axis, width in pad_width.items()}
+        pad_width = [found.get(axis, 0) for axis in range(ndim)]
+        pad_width = [width if np.ndim(width) else (width, width) for width in pad_width]
+    widths: list[list[int]] = np.broadcast_to(np.asarray(pad_width), (ndim, 2)).tolist()
+    if any(operator.index(width) < 0 for pair in widths for width in pair):
+        raise ValueError("index can't contain negative values")
+    return widths
+
+
+@waits_for_lengths(_padded)
+def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Any:
+    """Put values around a tensor. See numpy.pad.
+
+    Differs from NumPy: an odd reflection is no longer than the axis; "empty" gives zeros.
+    """
+    node = as_node(array)
+    ndim = len(node.chunks)
+    widths = _widths(pad_width, ndim)
+    if callable(mode):
+        return _by_function(node, widths, mode, kwargs)
+    # NumPy names the arguments that do not fit.
+    np.pad(np.zeros((1,) * ndim), 0, mode=mode, **kwargs)
+    for axis, pair in enumerate(widths):
+        if any(pair):
+            before, after = _ends(node, axis, pair, mode, kwargs)
+            # The axis itself is not copied.
+            node = as_node(concatenate([*before, node, *after], axis, dtype=node.meta.dtype))
+    return wrap(node)
+
+
+def _ends(node: Node, axis: int, pair: list[int], mode: str, how: Any) -> list[list[Any]]:
+    """Return what comes before and after an axis, nothing where nothing is wanted."""
+    if mode in ("constant", "empty"):
+        return _constant(node, axis, pair, _own(how.get("constant_values", 0), node, axis))
+    if not length(node, axis):
+        raise ValueError(
+            f"can't extend empty axis {axis} using modes other than 'constant' or 'empty'"
+        )
+    if mode in _MIRRORS:
+        ends = _mirrored(node, axis, pair, mode)
+        return _odd(node, axis, ends, mode) if how.get("reflect_type", "even") == "odd" else ends
+    if mode == "linear_ramp":
+        return _ramps(node, axis, pair, _own(how.get("end_values", 0), node, axis))
+    return _summaries(node, axis, pair, mode, _own(how.get("stat_length"), node, axis))
+
+
+def _own(values: Any, node: Node, axis: int) -> Any:
+    """Return the two of some values that are for the ends of an axis."""
+    return np.broadcast_to(np.asarray(values), (len(node.chunks), 2))[axis].tolist()
+
+
+def _constant(node: Node, axis: int, pair: list[int], values: Any) -> list[list[Any]]:
+    ends: list[list[Any]] = []
+    for width, value in zip(pair, values, strict=True):
+        shape = [length(node, i) for i in range(len(node.chunks))]
+        shape[axis] = width
+        chunks = tuple((width,) if i == axis else cut for i, cut in enumerate(node.chunks))
+        ends.append([full(tuple(shape), value, node.meta.dtype, chunks)] if width else [])
+    return ends
+
+
+def _mirrored(node: Node, axis: int, pair: list[int], mode: Any) -> list[list[Any]]:
+    positions = np.pad(np.arange(length(node, axis)), pair, mode=mode)
+    ends = positions[: pair[0]], positions[len(positions) - pair[1] :]
+    return [[getitem(node, (slice(None),) * axis + (end,))] if len(end) else [] for end in ends]
+
+
+def _odd(node: Node, axis: int, ends: list[list[Any]], mode: str) -> list[list[Any]]:
+    """Turn reflections about the value at the edge."""
+    own = length(node, axis)
+    if own == 1 and mode == "reflect":  # nothing to reflect: NumPy too repeats the edge
+        return ends
+    most = own - (mode == "reflect") if own > 1 else np.inf
+    for end, last in zip(ends, (False, True), strict=True):
+        if any(part.shape[axis] > most for part in end):
+            raise NotImplementedError("pad(reflect_type='odd') longer than the axis: pad twice")
+        edge = _edge(node, axis, 1, last=last)
+        end[:] = [subtract(multiply(edge, np.array(2, edge.dtype)), part) for part in end]
+    return ends
+
+
+def _edge(node: Node, axis: int, size: int, *, last: bool) -> Any:
+    part = slice(length(node, axis) - size, None) if last else slice(0, size)
+    return getitem(node, (slice(None),) * axis + (part,))
+
+
+def _summaries(node: Node, axis: int, pair: list[int], mode: str, sizes: Any) -> list[list[Any]]:
+    """Return a statistic of each end (or of all), repeated."""
+    ends: list[list[Any]] = []
+    dtype = node.meta.dtype
+    for width, size, last in zip(pair, sizes, (False, True), strict=True):
+        whole = length(node, axis)
+        edge = _edge(node, axis, whole if size is None else min(size, whole), last=last)
+        if not size and size is not None and mode in ("maximum", "minimum"):
+            raise ValueError("stat_length of 0 yields no value for padding")
+        found = _STATISTICS[mode](edge, axis=axis, keepdims=True)
+        if dtype.kind in "iu":
+            found = around(found)
+        shape = tuple(width if i == axis else n for i, n in enumerate(found.shape))
+        ends.append([broadcast_to(astype(found, dtype), shape)] if width else [])
+    return ends
+
+
+def _ramps(node: Node, axis: int, pair: list[int], values: Any) -> list[list[Any]]:
+    """Return steps from an end's value to the edge."""
+    ends: list[list[Any]] = []
+    for width, value, last in zip(pair, values, (False, True), strict=True):
+        edge = _edge(node, axis, 1, last=last)
+        chunks = tuple(width if i == axis else None for i in range(edge.ndim))
+        how = {"end": value, "width": width, "axis": axis, "last": last}
+        steps = map_blocks(ramp, rechunk(edge, {axis: -1}), dtype=edge.dtype, chunks=chunks, **how)
+        ends.append([steps] if width else [])
+    return ends
+
+
+def ramp(edge: Any, end: Any, width: int, axis: int, last: bool) -> Any:
+    """Return steps from a value up to an edge, which is not among them, or back from there."""
+    steps = np.linspace(end, edge.squeeze(axis), width, endpoint=False, dtype=edge.dtype, axis=axis)
+    return np.flip(steps, axis) if last else steps
+
+
+def _by_function(node: Node, widths: list[list[int]], function: Any, kwargs: Any) -> Any:
+    """Let a function fill the ends of each line, one axis after the other."""
+    padded = pad(node, widths)
+    for axis, pair in enumerate(widths):
+        how = {"function": function, "pair": tuple(pair), "axis": axis, "options": kwargs}
+        padded = map_blocks(filled, rechunk(padded, {axis: -1}), dtype=padded.dtype, **how)
+    return padded
+
+
+def filled(block: Any, function: Any, pair: tuple[int, int], axis: int, options: Any) -> Any:
+    """Call a function of each line, which it changes in place."""
+    out = block.copy()
+    lines = np.moveaxis(out, axis, -1)
+    for place in np.ndindex(lines.shape[:-1]):
+        function(lines[place], pair, axis, options)
+    return out

@@ -1,0 +1,301 @@
+"""Reshape: axes merged and split in C order, moving as little as the chunks allow."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Generator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from marsdask.core.collection import wrap
+from marsdask.core.grids.grid import Grid, Look
+from marsdask.core.grids.shapes import blockwise, kernel
+from marsdask.core.node import Node
+from marsdask.core.sizes import (
+    Chunks,
+    Index,
+    Size,
+    Sizes,
+    Unknown,
+    known,
+    known_chunks,
+    numbers,
+    shape_of,
+    upper,
+)
+
+from ..chunks import whole_number
+from ..chunkwise.rechunk import recut, resolved
+from ..operands import as_node, empty
+from ..signatures import shows
+from .shape import view
+
+Shape = tuple[int, ...]
+
+
+class Group(NamedTuple):
+    """Neighbouring axes that become neighbouring axes of the same number of elements."""
+
+    old: Shape
+    """The lengths before."""
+    new: Shape
+    """The lengths after."""
+
+
+class Step(NamedTuple):
+    """How one group is cut on its way: each time all chunks are bands of the leading axis."""
+
+    before: tuple[Sizes, ...]
+    flat: Sizes
+    recut: Sizes
+    after: tuple[Sizes, ...]
+
+
+def groups(old: Shape, new: Shape) -> list[Group]:
+    """Match axes of equal products, from the front; neither shape has a zero."""
+    found: list[Group] = []
+    i = j = 0
+    while i < len(old) or j < len(new):
+        left, right = [*old[i : i + 1]], [*new[j : j + 1]]
+        i, j = i + len(left), j + len(right)
+        while math.prod(left) != math.prod(right):
+            if math.prod(left) < math.prod(right):
+                left.append(old[i])
+                i += 1
+            else:
+                right.append(new[j])
+                j += 1
+        found.append(Group(tuple(left), tuple(right)))
+    return found
+
+
+def step_of(group: Group, chunks: tuple[Sizes, ...]) -> Step:
+    """Plan one group: bands as they are if possible, else of about the size the chunks have."""
+    if len(group.old) == len(group.new) == 1:
+        return Step(chunks, chunks[0], chunks[0], chunks)
+    cuts = [numbers(sizes) for sizes in chunks]
+    rest, inner = math.prod(group.old[1:]), math.prod(group.new[1:])
+    lead: Sizes = cuts[0] if cuts else (1,)
+    if any(len(sizes) > 1 for sizes in cuts[1:]):
+        band = max(1, math.prod(map(max, cuts)) // rest)
+        lead = _banded(numbers(lead), band)
+    flat = tuple(size * rest for size in numbers(lead))
+    cut = flat if group.new else (1,)
+    if any(size % inner for size in flat):
+        borders = {border // inner * inner for border in itertools.accumulate(flat)} - {0}
+        cut = tuple(b - a for a, b in itertools.pairwise([0, *sorted(borders)]))
+    before = (lead, *((length,) for length in group.old[1:])) if group.old else ()
+    after = (
+        (tuple(size // inner for size in cut), *((length,) for length in group.new[1:]))
+        if group.new
+        else ()
+    )
+    return Step(before, flat, cut, after)
+
+
+def _banded(sizes: tuple[int, ...], band: int) -> Sizes:
+    """Cut every size into bands, none longer than ``band``."""
+    found: list[int] = []
+    for size in sizes:
+        count = -(-size // band) or 1
+        found.extend(size // count + (i < size % count) for i in range(count))
+    return tuple(found)
+
+
+def plan(chunks: Chunks, shape: Shape) -> list[Step]:
+    """Plan the whole reshape of an array of known sizes and at least one element."""
+    steps = []
+    axis = 0
+    old = shape_of(chunks)
+    for group in groups(old, shape):
+        steps.append(step_of(group, chunks[axis : axis + len(group.old)]))
+        axis += len(group.old)
+    return steps
+
+
+@dataclass(frozen=True)
+class ShapesAt:
+    """Gives each chunk its new shape: one index an input group, several axes an output group."""
+
+    groups: tuple[tuple[Sizes, ...], ...]
+    """For each axis of the index the sizes of the axes it becomes, the first of them cut."""
+
+    def __call__(self, index: Index) -> tuple[tuple[Any, ...]]:
+        shape: list[Any] = []
+        for cuts, i in zip(self.groups, index, strict=True):
+            shape.extend([cuts[0][i], *(sizes[0] for sizes in cuts[1:])] if cuts else ())
+        return (tuple(shape),)
+
+
+@kernel(scratch=0.0, shares=True)
+def reform(block: Any, shape: Shape) -> Any:
+    """Return a block in another shape: a view where it is contiguous."""
+    return block.reshape(shape)
+
+
+def _merge(a: Grid, steps: list[Step]) -> Grid:
+    """Make every group one axis."""
+    a = recut(a, tuple(sizes for step in steps for sizes in step.before))
+    axes: list[int | None] = []
+    for position, step in enumerate(steps):
+        axes.extend([position, *[None] * (len(step.before) - 1)] if step.before else ())
+    flat = tuple(step.flat for step in steps)
+    return blockwise(
+        reform,
+        [(a, tuple(axes))],
+        chunks=flat,
+        meta=empty(a.meta.dtype, len(flat)),
+        varying=ShapesAt(tuple((sizes,) for sizes in flat)),
+    )
+
+
+def _split(a: Grid, steps: list[Step]) -> Grid:
+    """Make every axis the axes of its group."""
+    chunks = tuple(sizes for step in steps for sizes in step.after)
+    places: list[int | None] = []
+    start = 0
+    for step in steps:
+        places.append(start if step.after else None)
+        start += len(step.after)
+    cuts = tuple(step.after for step in steps if step.after)
+    axes = tuple(place for place in places if place is not None)
+    return blockwise(
+        reform,
+        [(a, tuple(places))],
+        chunks=chunks,
+        meta=empty(a.meta.dtype, len(chunks)),
+        varying=_Leading(axes, ShapesAt(cuts)),
+    )
+
+
+@dataclass(frozen=True)
+class _Leading:
+    """Asks for the shape by the leading axis of each group alone."""
+
+    axes: tuple[int, ...]
+    shapes: ShapesAt
+
+    def __call__(self, index: Index) -> tuple[tuple[Any, ...]]:
+        return self.shapes(tuple(index[axis] for axis in self.axes))
+
+
+def nothing(shape: Shape, dtype: np.dtype[Any]) -> Any:
+    """Return an array without elements."""
+    return np.empty(shape, dtype)
+
+
+def reshaped(a: Grid, shape: Shape) -> Grid:
+    """Return a grid of known sizes in another shape."""
+    if 0 in shape:
+        kwargs = {"shape": shape, "dtype": a.meta.dtype}
+        chunks = tuple((size,) for size in shape)
+        return blockwise(
+            nothing, [], chunks=chunks, meta=empty(a.meta.dtype, len(shape)), kwargs=kwargs
+        )
+    steps = plan(a.chunks, shape)
+    merged = _merge(a, steps)
+    return _split(recut(merged, tuple(step.recut for step in steps)), steps)
+
+
+@dataclass(frozen=True, eq=False)
+class Reshape(Node):
+    """The elements in C order in another shape; one length may be -1 while it is unknown."""
+
+    a: Node
+    form: Shape
+
+    @property
+    def meta(self) -> Any:
+        return empty(self.a.meta.dtype, len(self.form))
+
+    @property
+    def chunks(self) -> Chunks:
+        if not known_chunks(self.a.chunks):
+            return tuple(self._length(size) for size in self.form)
+        if 0 in self.form:
+            return tuple((size,) for size in self.form)
+        return tuple(sizes for step in plan(self.a.chunks, self.form) for sizes in step.after)
+
+    def _length(self, size: int) -> Sizes:
+        if size != -1:
+            return (size,)
+        bounds = [upper(length) for length in self.a.shape]
+        others = -math.prod(self.form) or 1
+        return (Unknown(self.name, -1, None if None in bounds else math.prod(bounds) // others),)  # type: ignore[arg-type]
+
+    def tile(self, a: Grid) -> Any:
+        return self._settled(a) if known_chunks(a.chunks) else self._look(a)
+
+    def _look(self, a: Grid) -> Generator[Look, Any, Grid]:
+        (a,) = yield from resolved(a)
+        return self._settled(a)
+
+    def _settled(self, a: Grid) -> Grid:
+        return reshaped(a, settle(shape_of(a.chunks), self.form))
+
+
+def settle(old: tuple[Size, ...], new: Shape) -> Shape:
+    """Return the new shape with -1 replaced; raises ``ValueError`` if the elements do not fit."""
+    if new.count(-1) > 1:
+        raise ValueError("can only specify one unknown dimension")
+    if not known(old):
+        return new
+    count = math.prod(numbers(old))
+    rest = math.prod(size for size in new if size != -1)
+    fits = count % rest == 0 if rest and -1 in new else count == rest and -1 not in new
+    if any(size < -1 for size in new) or not fits:
+        raise ValueError(f"cannot reshape array of size {count} into shape {_text(new)}")
+    return tuple(count // rest if size == -1 else size for size in new)
+
+
+def _text(shape: Shape) -> str:
+    """Return a shape as NumPy's reshape shows it: without -1 in front, which it calls newaxis."""
+    sizes = itertools.dropwhile(lambda size: size < 0, shape)
+    shown = ",".join("newaxis" if size < 0 else str(size) for size in sizes)
+    return f"({shown}{',' if len(shape) == 1 else ''})"
+
+
+@shows("newshape", "copy", "merge_chunks", "limit")
+def reshape(a: Any, shape: Any = None, *more: Any, order: str = "C", **kwargs: Any) -> Any:
+    """Give the elements another shape; one length may be -1. See numpy.reshape.
+
+    Differs from NumPy: ``order`` is "C" or "F"; the length of an axis of unknown chunks may only
+    turn out wrong when it runs.
+    """
+    shape = kwargs.pop("newshape", shape)
+    for name in ("merge_chunks", "limit", "copy"):  # of Dask and NumPy; chunks are our business
+        kwargs.pop(name, None)
+    if kwargs or shape is None:
+        raise TypeError(f"reshape() takes a shape and order=, not {sorted(kwargs)}")
+    node = as_node(a)
+    lengths = (shape, *more) if more or not isinstance(shape, tuple | list | np.ndarray) else shape
+    wanted = tuple(whole_number(size) for size in lengths)
+    if order == "F":
+        turned = reshape(_reversed(node), wanted[::-1])
+        return wrap(_reversed(turned.node))
+    if order not in ("C", "A"):
+        raise NotImplementedError(f"order={order!r}: use order='C' or 'F'")
+    form = settle(node.shape, wanted)
+    if known(node.shape) and form == node.shape and not isinstance(a, np.ndarray):
+        return wrap(node)
+    return wrap(Reshape(node, form))
+
+
+def _reversed(node: Node) -> Node:
+    return view(node, range(len(node.chunks))[::-1])
+
+
+def ravel(a: Any, order: str = "C") -> Any:
+    """Return the elements in one axis. See numpy.ravel."""
+    node = as_node(a)
+    if len(node.chunks) == 1:
+        return wrap(node)
+    return reshape(node, (-1,), order="C" if order == "K" else order)
+
+
+def flatten(a: Any, order: str = "C") -> Any:
+    """Return the elements in one axis. See numpy.ndarray.flatten."""
+    return ravel(a, order)

@@ -1,0 +1,298 @@
+"""Axes moved, added, dropped, merged and split; values stay as they are."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from marsdask.core.collection import Collection, ExecutableTuple, wrap
+from marsdask.core.grids.grid import Grid
+from marsdask.core.grids.shapes import blockwise, kernel
+from marsdask.core.node import Node
+from marsdask.core.sizes import Chunks, Index, Size, Sizes, known, numbers
+
+from ..chunks import as_shape, broadcast_chunks, normalize_chunks, shape_text
+from ..chunkwise.rechunk import recut
+from ..operands import as_node, empty, empty_like_kind
+from ..sparse.blocks import dense, is_sparse, reordered
+from ..unknown_lengths import Outcome, later, merged, waits_for_lengths
+
+normalize_axis = np.lib.array_utils.normalize_axis_index
+normalize_axes = np.lib.array_utils.normalize_axis_tuple
+
+
+@dataclass(frozen=True, eq=False)
+class View(Node):
+    """The axes in another order: ``None`` is a new axis of length one, what is left out goes.
+
+    An axis that goes has length one.
+    """
+
+    a: Node
+    axes: tuple[int | None, ...]
+
+    @property
+    def label(self) -> str:
+        return "transpose"
+
+    @property
+    def meta(self) -> Any:
+        return view_meta(self.a.meta, self.axes)
+
+    @property
+    def chunks(self) -> Chunks:
+        return tuple((1,) if axis is None else self.a.chunks[axis] for axis in self.axes)
+
+    def tile(self, a: Grid) -> Any:
+        return viewed(a, self.axes)
+
+
+def viewed(a: Grid, axes: tuple[int | None, ...]) -> Grid:
+    """Return a grid whose chunks are views with their axes as ``axes`` says."""
+    places = tuple(axes.index(axis) if axis in axes else None for axis in range(a.ndim))
+    # An axis of length one may be cut into chunks that are empty and one that is not.
+    a = whole(a, [axis for axis, place in enumerate(places) if place is None])
+    return blockwise(
+        reorder,
+        [(a, places)],
+        chunks=tuple((1,) if axis is None else a.chunks[axis] for axis in axes),
+        meta=view_meta(a.meta, axes),
+        kwargs={"axes": axes},
+        cheap=True,
+        itemsize=a.itemsize,
+    )
+
+
+def view_meta(meta: Any, axes: tuple[int | None, ...]) -> Any:
+    """Return the meta with its axes as ``axes`` says; new axes make sparse blocks dense."""
+    if None in axes:
+        return empty(meta.dtype, len(axes))
+    return empty_like_kind(meta, meta.dtype, len(axes))
+
+
+@kernel(view=True)
+def reorder(block: Any, axes: tuple[int | None, ...]) -> Any:
+    """Return a view of a block with its axes moved, added and dropped."""
+    if is_sparse(block):
+        if None not in axes and axes:
+            return reordered(block, axes)
+        block = dense(block)
+    dropped = [axis for axis in range(block.ndim) if axis not in axes]
+    kept = [axis for axis in axes if axis is not None]
+    moved = block.transpose(*kept, *dropped)
+    place = tuple(None if axis is None else slice(None) for axis in axes)
+    # The Ellipsis keeps an array without axes an array.
+    return moved[(*place, *(0,) * len(dropped), ...)]
+
+
+def view(a: Any, axes: Sequence[int | None]) -> Node:
+    """Return the node with its axes as ``axes`` says, the same one if that changes nothing."""
+    node = as_node(a, sparse=True)
+    return node if list(axes) == list(range(len(node.chunks))) else View(node, tuple(axes))
+
+
+def transpose(a: Any, axes: Any = None, *more: int) -> Any:
+    """Permute the axes; reverses them by default. See numpy.transpose."""
+    node = as_node(a, sparse=True)
+    ndim = len(node.chunks)
+    if more:
+        axes = (axes, *more)
+    if axes is None:
+        return wrap(view(node, range(ndim)[::-1]))
+    order = normalize_axes(axes, ndim)
+    if len(order) != ndim:
+        raise ValueError("axes don't match array")
+    return wrap(view(node, order))
+
+
+def matrix_transpose(a: Any) -> Any:
+    """Swap the last two axes. See numpy.matrix_transpose."""
+    if as_node(a, sparse=True).meta.ndim < 2:
+        raise ValueError("matrix_transpose takes at least two axes")
+    return swapaxes(a, -1, -2)
+
+
+def swapaxes(a: Any, axis1: int, axis2: int) -> Any:
+    """Exchange two axes. See numpy.swapaxes."""
+    node = as_node(a, sparse=True)
+    order = list(range(len(node.chunks)))
+    first, second = (
+        np.lib.array_utils.normalize_axis_index(operator.index(axis), len(order), name)
+        for axis, name in ((axis1, "axis1"), (axis2, "axis2"))
+    )
+    order[first], order[second] = order[second], order[first]
+    return wrap(view(node, order))
+
+
+def moveaxis(a: Any, source: Any, destination: Any) -> Any:
+    """Move axes to other places, the rest in order. See numpy.moveaxis."""
+    node = as_node(a)
+    ndim = len(node.chunks)
+    start, stop = (
+        normalize_axes(axes, ndim, name)
+        for axes, name in ((source, "source"), (destination, "destination"))
+    )
+    if len(start) != len(stop):
+        raise ValueError("`source` and `destination` arguments must have the same number of axes")
+    order = [axis for axis in range(ndim) if axis not in start]
+    for place, axis in sorted(zip(stop, start, strict=True)):
+        order.insert(place, axis)
+    return wrap(view(node, order))
+
+
+def rollaxis(a: Any, axis: int, start: int = 0) -> Any:
+    """Move one axis before another. See numpy.rollaxis."""
+    ndim = len(as_node(a).chunks)
+    axis = normalize_axis(axis, ndim)
+    start = start + ndim if start < 0 else start
+    if not 0 <= start <= ndim:
+        raise np.exceptions.AxisError(start, ndim, "start")
+    return moveaxis(a, axis, start - 1 if axis < start else start)
+
+
+def expand_dims(a: Any, axis: Any) -> Any:
+    """Insert axes of length one. See numpy.expand_dims."""
+    node = as_node(a)
+    count = len(axis) if isinstance(axis, tuple | list) else 1
+    ndim = len(node.chunks) + count
+    new = normalize_axes(axis, ndim)
+    rest = iter(range(len(node.chunks)))
+    return wrap(view(node, [None if place in new else next(rest) for place in range(ndim)]))
+
+
+def squeeze(a: Any, axis: Any = None) -> Any:
+    """Drop axes of length one; those of unknown length stay. See numpy.squeeze."""
+    node = as_node(a)
+    shape = node.shape
+    if axis is None:
+        gone: tuple[int, ...] = tuple(i for i, size in enumerate(shape) if size == 1)
+    else:
+        gone = normalize_axes(axis, len(shape))
+        if any(size != 1 for size in numbers(shape[i] for i in gone)):
+            raise ValueError("cannot select an axis to squeeze out which has size not equal to one")
+    return wrap(view(node, [i for i in range(len(shape)) if i not in gone]))
+
+
+def whole(a: Grid, axes: Sequence[int]) -> Grid:
+    """Return the grid with some axes, of known length, in one chunk each."""
+    several = [axis for axis in axes if a.numblocks[axis] > 1]
+    if not several:
+        return a
+    target = (
+        (sum(numbers(sizes)),) if axis in several else sizes for axis, sizes in enumerate(a.chunks)
+    )
+    return recut(a, tuple(target))
+
+
+@dataclass(frozen=True, eq=False)
+class Broadcast(Node):
+    """Axes repeated without copying: each chunk is a view of stride zero."""
+
+    a: Node
+    splits: Chunks
+    """The cut of each axis of the result that is new or repeated; empty where the input's holds."""
+
+    @property
+    def label(self) -> str:
+        return "broadcast_to"
+
+    @property
+    def meta(self) -> Any:
+        return empty(self.a.meta.dtype, len(self.splits))
+
+    @property
+    def _offset(self) -> int:
+        return len(self.splits) - len(self.a.chunks)
+
+    @property
+    def chunks(self) -> Chunks:
+        return self._result(self.a.chunks)
+
+    def _result(self, chunks: Chunks) -> Chunks:
+        padded = ((),) * self._offset + chunks
+        return tuple(new or old for new, old in zip(self.splits, padded, strict=True))
+
+    def tile(self, a: Grid) -> Any:
+        chunks = self._result(a.chunks)
+        spread_axes = [axis for axis in range(a.ndim) if self.splits[axis + self._offset]]
+        a = whole(a, spread_axes)
+        axes = tuple(None if axis in spread_axes else axis + self._offset for axis in range(a.ndim))
+        return blockwise(
+            spread,
+            [(a, axes)],
+            chunks=chunks,
+            meta=self.meta,
+            varying=SizesAt(self.splits),
+            cheap=True,
+        )
+
+    def regrid(self, new: Mapping[Sizes, Sizes]) -> Node:
+        return self.replaced(splits=tuple(new.get(sizes, sizes) for sizes in self.splits))
+
+
+@dataclass(frozen=True)
+class SizesAt:
+    """Gives each chunk its lengths along the axes that ``splits`` cuts, ``None`` for the others."""
+
+    splits: Chunks
+
+    def __call__(self, index: Index) -> tuple[tuple[Size | None, ...]]:
+        pairs = zip(self.splits, index, strict=True)
+        return (tuple(sizes[i] if sizes else None for sizes, i in pairs),)
+
+
+@kernel(view=True)
+def spread(block: Any, shape: tuple[int | None, ...]) -> Any:
+    """Repeat a block along new axes and those of length one, as a view."""
+    own = (1,) * (len(shape) - block.ndim) + block.shape
+    lengths = tuple(n if size is None else size for size, n in zip(shape, own, strict=True))
+    return np.broadcast_to(block, lengths)
+
+
+def broadcast_to(array: Any, shape: Any, subok: bool = False, chunks: Any = None) -> Any:
+    """Repeat along new axes and those of length one. See numpy.broadcast_to."""
+    del subok
+    node = as_node(array)
+    shape = as_shape(shape)
+    if not known(node.shape) and len(shape) >= len(node.chunks):
+        splits = normalize_chunks(chunks, shape, node.meta.dtype)
+        outcome = Outcome(node.meta.dtype, splits)
+        return later(broadcast_to, node, shape, outcome=outcome)
+    offset = len(shape) - len(node.chunks)
+    old = (1,) * offset + numbers(node.shape)
+    if offset < 0 or any(n not in (1, size) for n, size in zip(old, shape, strict=True)):
+        raise ValueError(
+            f"operands could not be broadcast together with remapped shapes "
+            f"[original->remapped]: {shape_text(node.shape)}  "
+            f"and requested shape {shape_text(shape)}"
+        )
+    fresh = [axis for axis, n in enumerate(old) if axis < offset or (n == 1 and shape[axis] != 1)]
+    wanted = tuple(
+        (None if chunks is None else chunks[axis])
+        if axis in fresh
+        else tuple(numbers(node.chunks[axis - offset]))
+        for axis in range(len(shape))
+    )
+    cut = normalize_chunks(wanted, shape, node.meta.dtype)
+    splits = tuple(sizes if axis in fresh else () for axis, sizes in enumerate(cut))
+    return array if not fresh and isinstance(array, Collection) else wrap(Broadcast(node, splits))
+
+
+def _broadcast(args: tuple[Any, ...], **_: Any) -> tuple[Outcome, ...]:
+    nodes = [as_node(arg) for arg in args]
+    chunks = broadcast_chunks(*(node.chunks for node in nodes))
+    lengths = tuple(map(merged, chunks))
+    return ExecutableTuple(Outcome(node.meta.dtype, lengths) for node in nodes)
+
+
+@waits_for_lengths(_broadcast)
+def broadcast_arrays(*args: Any, subok: bool = False) -> tuple[Any, ...]:
+    """Broadcast tensors against each other. See numpy.broadcast_arrays."""
+    del subok
+    nodes = [as_node(arg) for arg in args]
+    shape = np.broadcast_shapes(*(numbers(node.shape) for node in nodes))
+    return ExecutableTuple(broadcast_to(node, shape) for node in nodes)

@@ -1,0 +1,105 @@
+"""A tensor's elements seen otherwise: in one row, or their bytes as another type."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from marsdask.core.collection import Collection, wrap
+from marsdask.core.grids.shapes import kernel
+
+from ..chunkwise.map_blocks import map_blocks
+from ..chunkwise.rechunk import rechunk
+from ..elementwise.ufuncs import apply
+from ..indexing.assignment import assign
+from ..indexing.inplace import place, resize
+from ..indexing.setitem import setitem
+from ..operands import as_node
+from ..unknown_lengths import like, waits_for_lengths
+from .join import length
+from .reshape import ravel, reshape
+
+
+class Flat:
+    """The elements of a tensor in C order; what is assigned here is assigned to the tensor."""
+
+    def __init__(self, tensor: Any) -> None:
+        self.base = tensor
+
+    def __len__(self) -> int:
+        return length(ravel(self.base).node, 0)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(ravel(self.base))
+
+    def __getitem__(self, key: Any) -> Any:
+        return ravel(self.base)[key]
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        flat, new = ravel(self.base), ravel(value)
+        if isinstance(key, Collection) and key.node.meta.dtype == np.bool_:
+            place(flat, key, new.astype(flat.dtype))
+        else:
+            if length(new.node, 0) > 1:
+                part = flat[key]
+                new = resize(new, part.shape) if part.ndim else new[0]
+            setitem(flat, key, new)
+        whole = flat if self.base.ndim == 1 else reshape(flat, self.base.shape)
+        self.base._node = as_node(whole)
+
+
+def set_flat(a: Any, value: Any) -> None:
+    """Assign values, repeated as often as needed, to the elements in C order."""
+    Flat(a)[:] = value
+
+
+@kernel(scratch=1.0, shares=True)
+def seen_as(block: Any, kind: Any) -> Any:
+    """Return a block's bytes as elements of another type."""
+    if block.dtype.itemsize == kind.itemsize:
+        return block.view(kind)
+    shape = (*block.shape[:-1], block.shape[-1] * block.dtype.itemsize // kind.itemsize)
+    return np.ascontiguousarray(block).view(kind).reshape(shape)
+
+
+def byteswap(a: Any, inplace: bool = False) -> Any:
+    """Turn each element's bytes around. See numpy.ndarray.byteswap."""
+    swapped = wrap(apply(swap_bytes, a))
+    return assign(a, swapped.node) if inplace else swapped
+
+
+@kernel(scratch=0.0)
+def swap_bytes(block: Any) -> Any:
+    """Turn each element's bytes around."""
+    return block.byteswap()
+
+
+@waits_for_lengths(lambda a, dtype, **_: like(a, dtype, unknown=(-1,)))
+def view(a: Any, dtype: Any = None, order: Any = "C") -> Any:
+    """Return the same bytes as elements of another type. See numpy.ndarray.view.
+
+    Differs from NumPy: changes of one tensor are not seen in the other.
+    """
+    del order
+    tensor = wrap(as_node(a))
+    if dtype is None:
+        return tensor
+    dtype = np.dtype(dtype)
+    old, new = tensor.dtype.itemsize, dtype.itemsize
+    if old == new:
+        return wrap(apply(seen_as, tensor, kind=dtype))
+    if not tensor.ndim:
+        raise ValueError("changing the dtype of a 0d array is only supported if itemsize is equal")
+    last = length(tensor.node, tensor.ndim - 1)
+    if last * old % new:
+        raise ValueError(
+            "the last axis must be of a multiple of the new type's size to change the dtype"
+        )
+    sizes = tensor.chunks[-1]
+    if any(size * old % new for size in sizes):
+        tensor = rechunk(tensor, {tensor.ndim - 1: -1})
+        sizes = tensor.chunks[-1]
+    chunks = (*tensor.chunks[:-1], tuple(size * old // new for size in sizes))
+    return map_blocks(seen_as, tensor, kind=dtype, dtype=dtype, chunks=chunks)

@@ -1,0 +1,283 @@
+"""What every tensor family needs: operands as nodes, arrays in memory as sources."""
+
+from __future__ import annotations
+
+import math
+import uuid
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from typing import Any
+
+import numpy as np
+
+from marsdask.core.collection import Collection
+from marsdask.core.config import options
+from marsdask.core.grids.grid import Grid
+from marsdask.core.grids.shapes import Blockwise, map_blocks, same
+from marsdask.core.node import Node
+from marsdask.core.registry import class_of, register_collection
+from marsdask.core.sizes import Chunks, Index, Sizes, borders
+from marsdask.core.tokens import register_token, token
+
+from .chunks import normalize_chunks, regular
+from .io.dask_arrays import dask_node, is_dask_array
+from .sparse.blocks import compressed, dense, is_sparse, no_elements
+
+
+@lru_cache(maxsize=256)
+def _empty(dtype: np.dtype[Any], ndim: int, text: str) -> Any:
+    del text
+    return np.zeros((0,) * ndim, dtype)
+
+
+def empty(dtype: np.dtype[Any], ndim: int) -> Any:
+    """Return an array without elements (of zeros, if it has no axes), always the same one."""
+    # Types that compare equal may still differ in their text: metadata, titles.
+    plain = dtype.isbuiltin == 1 and dtype.metadata is None
+    return _empty(dtype, ndim, "" if plain else f"{dtype}{dtype.metadata}")
+
+
+def empty_like_kind(meta: Any, dtype: np.dtype[Any], ndim: int) -> Any:
+    """Return the meta of another type and number of axes, sparse if ``meta`` is."""
+    return sparse_empty(dtype, ndim) if is_sparse(meta) and ndim in (1, 2) else empty(dtype, ndim)
+
+
+def sparse_empty(dtype: np.dtype[Any], ndim: int) -> Any:
+    """Return the meta of sparse blocks, whose collection is that of arrays."""
+    meta = no_elements(dtype, ndim)
+    register_collection(type(meta), class_of(np.empty(0)))
+    return meta
+
+
+@dataclass(frozen=True)
+class SliceAt:
+    """Gives each chunk its part of an array in memory, as a view."""
+
+    name: str
+    array: Any = field(repr=False)
+    chunks: Chunks = field(repr=False)
+    lends: bool = False
+    """Whether the memory is the user's: what lasts is copied."""
+
+    @property
+    def token_name(self) -> str:
+        return self.name
+
+    @cached_property
+    def _starts(self) -> list[list[int]]:
+        return list(map(borders, self.chunks))
+
+    def __call__(self, index: Index) -> tuple[Any]:
+        parts = tuple(
+            slice(starts[i], starts[i + 1]) for starts, i in zip(self._starts, index, strict=True)
+        )
+        return (self.array[(*parts, ...)],)  # without axes it is an array still
+
+
+@dataclass(frozen=True, eq=False)
+class Literal(Node):
+    """An array in memory that nobody changes, its chunks views of it (see :func:`literal`)."""
+
+    array: Any = field(repr=False)
+    splits: Chunks
+    content: str = field(default="", repr=False)
+    """What the name says of the array, if not all its bytes."""
+    lent: bool = field(default=False, repr=False)
+    """Whether the memory is the user's, who has promised to leave it alone."""
+
+    @property
+    def _content(self) -> str:
+        # Told once: reading a large array takes long, and the passes make it anew in other chunks.
+        if self.content:
+            return self.content
+        once = _distinct(self.array)
+        return token(once) if once is self.array else token(once, self.array.shape)
+
+    @property
+    def name(self) -> str:
+        return f"{self.label}-{token(Literal, self._content, self.splits)}"
+
+    @property
+    def label(self) -> str:
+        return "tensor"
+
+    @property
+    def meta(self) -> Any:
+        kind = sparse_empty if is_sparse(self.array) else empty
+        return kind(self.array.dtype, self.array.ndim)
+
+    @property
+    def chunks(self) -> Chunks:
+        return self.splits
+
+    def tile(self, *inputs: Any) -> Grid:
+        del inputs
+        varying = SliceAt(self.name, self.array, self.splits, self.lent)
+        rule = Blockwise(same, varying=varying, cheap=True)
+        return Grid(rule, self.splits, self.meta, _stored_bytes(self.array))
+
+    def regrid(self, new: Mapping[Sizes, Sizes]) -> Node:
+        splits = tuple(new.get(sizes, sizes) for sizes in self.splits)
+        return self.replaced(splits=splits, content=self._content)
+
+
+#: What NumPy makes a new array of.
+_VALUES = (list, tuple, range, bool, int, float, complex, str, bytes)
+
+
+def literal(array: np.ndarray[Any, Any], splits: Chunks, copy: bool | None = None) -> Literal:
+    """Return the node of an array as it is now, which later writes to it do not reach.
+
+    With ``copy=False``, and for a memory map, the memory is shared instead. Its content may change,
+    so the node has a name of its own.
+    """
+    if copy is False or (copy is None and _is_mapped(array)):
+        return Literal(_frozen(array.view()), splits, uuid.uuid4().hex, lent=True)
+    return Literal(array if copy is None and _is_frozen(array) else snapshot(array), splits)
+
+
+def snapshot(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Return a read-only copy in the same order; an axis that repeats one element stays so."""
+    copied = _frozen(_distinct(array).copy(order="K"))
+    return np.broadcast_to(copied, array.shape) if copied.shape != array.shape else copied
+
+
+def _distinct(array: Any) -> Any:
+    """Return an array without the repetitions along axes that show one element all over."""
+    strides = getattr(array, "strides", ())
+    if all(strides):
+        return array
+    return array[(*(slice(None) if stride else slice(1) for stride in strides), ...)]
+
+
+def _frozen(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    array.flags.writeable = False
+    return array
+
+
+def _bases(array: Any) -> Iterator[Any]:
+    """Yield what an array looks at, itself first."""
+    while array is not None:
+        yield array
+        array = getattr(array, "base", None)
+
+
+def _is_mapped(array: Any) -> bool:
+    return any(isinstance(base, np.memmap) for base in _bases(array))
+
+
+def _is_frozen(array: Any) -> bool:
+    """Tell whether neither the array nor what it is a view of can be written to."""
+    return not any(
+        base.flags.writeable if isinstance(base, np.ndarray) else not isinstance(base, bytes)
+        for base in _bases(array)
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Densified(Node):
+    """The same values in blocks that store every element."""
+
+    input_chunks = "pass"
+
+    a: Node
+    fill_value: Any = None
+
+    @property
+    def meta(self) -> Any:
+        dtype = self.a.meta.dtype
+        if self.fill_value is not None:
+            dtype = np.result_type(dtype, np.asarray(self.fill_value))
+        return empty(dtype, len(self.a.chunks))
+
+    @property
+    def chunks(self) -> Chunks:
+        return self.a.chunks
+
+    def tile(self, a: Grid) -> Grid:
+        kwargs = {"fill_value": self.fill_value}
+        return map_blocks(dense, a, chunks=a.chunks, meta=self.meta, kwargs=kwargs)
+
+
+def as_node(
+    obj: Any,
+    chunk_size: Any = None,
+    *,
+    sparse: bool = False,
+    dtype: Any = None,
+    copy: bool | None = None,
+) -> Node:
+    """Return the node of a tensor or dask.array, or one that holds what NumPy makes of ``obj``.
+
+    Its blocks are dense unless the caller says that it can do with ``sparse`` ones. ``dtype`` and
+    ``copy`` are for what is no node yet (see :func:`literal`).
+    """
+    node = _node_of(obj, chunk_size, dtype, copy)
+    return node if sparse or not is_sparse(node.meta) else Densified(node)
+
+
+def is_masked(obj: Any) -> bool:
+    """Tell masked arrays, and tensors of them."""
+    return isinstance(obj.node.meta if isinstance(obj, Collection) else obj, np.ma.MaskedArray)
+
+
+def _node_of(obj: Any, chunk_size: Any, dtype: Any, copy: bool | None) -> Node:
+    if isinstance(obj, Collection):
+        if is_masked(obj):
+            raise NotImplementedError(
+                "this does not know masks: see what tensor.ma has, or take filled() or .data"
+            )
+        return obj.node
+    if isinstance(obj, Node):
+        return obj
+    if is_dask_array(obj):
+        return dask_node(obj)
+    if is_sparse(obj):
+        return sparse_literal(obj, chunk_size)
+    array = as_array(obj, dtype, copy)
+    return literal(array, normalize_chunks(chunk_size, array.shape, array.dtype), copy)
+
+
+def as_array(obj: Any, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+    """Return what NumPy makes of an object, frozen if nobody else has it."""
+    array = np.asarray(obj, dtype, copy=False if copy is False else None)
+    ours = type(obj) in _VALUES or isinstance(obj, np.ndarray)
+    return _frozen(array) if ours and array is not obj and array.base is None else array
+
+
+def sparse_literal(obj: Any, chunk_size: Any = None, dtype: Any = None) -> Node:
+    """Return the node of a copy of a SciPy sparse array, cut along its rows if nothing is said."""
+    array = compressed(obj.copy(), dtype)
+    if chunk_size is None and options.chunk_size is None:
+        row = max(1.0, array.nnz * (array.dtype.itemsize + 8) / max(1, array.shape[0]))
+        rows = regular(array.shape[0], max(1, int(options.chunk_store_limit / row)))
+        return Literal(array, (rows, *((n,) for n in array.shape[1:])))
+    return Literal(array, normalize_chunks(chunk_size, array.shape, array.dtype))
+
+
+def _stored_bytes(array: Any) -> float | None:
+    """Return the bytes of an element, on the average of those that are not stored too."""
+    if not is_sparse(array):
+        return None
+    return float(array.nnz * (array.dtype.itemsize + 8) / max(1, math.prod(array.shape)))
+
+
+def _write_dtype(dtype: np.dtype[Any]) -> str:
+    return f"dtype:{dtype.descr if dtype.names else dtype.str}:{dtype.metadata}"
+
+
+def _write_ufunc(func: np.ufunc) -> str:
+    """Name a ufunc by where it is found: users make their own, and name them alike."""
+    if vars(np).get(func.__name__) is func:
+        return f"ufunc:numpy.{func.__name__}"
+    from scipy import special  # heavy, and whose ufunc it is has loaded it most often
+
+    if vars(special).get(func.__name__) is func:
+        return f"ufunc:scipy.special.{func.__name__}"
+    return f"unique:{uuid.uuid4().hex}"
+
+
+for _kind in {type(np.dtype(code)) for code in np.typecodes["All"]}:
+    register_token(_kind, _write_dtype)
+register_token(np.ufunc, _write_ufunc)

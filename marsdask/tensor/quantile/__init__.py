@@ -1,0 +1,1 @@
+"""Quantiles, exact and approximate."""

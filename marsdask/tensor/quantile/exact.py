@@ -1,0 +1,336 @@
+"""Quantiles: exact, by selection in two passes instead of a sort.
+
+A sample brackets the wanted elements between two values; one pass counts what lies below each
+bracket and collects the few elements inside; the wanted ones are among those: the selection of
+Floyd and Rivest (Comm. ACM 18, 1975). Brackets are five standard deviations of the sampled rank
+wide on each side, so of a million elements or more at most 1.4 % are collected for each quantile.
+A bracket that misses is widened, so the result is exact whatever the sample said.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from marsdask.core.collection import Collection, wrap
+from marsdask.core.grids.grid import Grid, Look
+from marsdask.core.grids.shapes import blockwise, gather, kernel, map_blocks
+from marsdask.core.node import Node
+from marsdask.core.sizes import Chunks, numbers, shape_of
+from marsdask.scheduler.base import ChunkInfo
+
+from ..chunkwise.rechunk import recut, resolved
+from ..indexing.assignment import assign
+from ..kernels.duck_arrays import as_array
+from ..manipulation.shape import broadcast_to
+from ..operands import as_node
+from ..reduction.reductions import along
+from ..sorting.sort import is_at_hand, sample_rate, whole_lanes
+from .methods import METHODS, MIDDLE, wanted_ranks
+from .selection import Bracket, bracket, collect, counted, interpolated, sample
+from .sketch import Sketched
+
+#: Elements looked at to bracket the wanted ones.
+SAMPLE = 2**17
+
+#: Half-width of a bracket in standard deviations of the sample's rank.
+WIDTH = 5.0
+
+
+def _median(block: Any, q: Any, axis: Any = None, keepdims: bool = False, **method: str) -> Any:
+    del q, method
+    return np.median(block, axis, keepdims=keepdims)
+
+
+def _nanmedian(block: Any, q: Any, axis: Any = None, keepdims: bool = False, **method: str) -> Any:
+    del q, method
+    return np.nanmedian(block, axis, keepdims=keepdims)
+
+
+#: NumPy's function of whole lanes, by whether it is the median and whether NaN are left out.
+_WHOLE: dict[tuple[bool, bool], Callable[..., Any]] = {
+    (False, False): np.quantile,
+    (False, True): np.nanquantile,
+    (True, False): _median,
+    (True, True): _nanmedian,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Quantile(Node):
+    """Quantiles ``qs`` along ``axes``; the result's first axes are those of ``qs``."""
+
+    a: Node
+    qs: Any
+    axes: tuple[int, ...]
+    method: str
+    keepdims: bool
+    skip_nan: bool
+    weights: Node | None = None
+
+    @property
+    def label(self) -> str:
+        name = "median" if self.method == MIDDLE else "quantile"
+        return f"nan{name}" if self.skip_nan else name
+
+    @property
+    def _whole(self) -> Callable[..., Any]:
+        return _WHOLE[self.method == MIDDLE, self.skip_nan]
+
+    @property
+    def meta(self) -> Any:
+        sample = np.ones((1,) * self.a.meta.ndim, self.a.meta.dtype)
+        result = self._whole(sample, self.qs, method=self.method)
+        return np.empty((0,) * len(self.chunks), np.asarray(result).dtype)
+
+    @property
+    def chunks(self) -> Chunks:
+        return self._result_chunks(self.a.chunks)
+
+    def _result_chunks(self, chunks: Chunks) -> Chunks:
+        kept = tuple(
+            (1,) if axis in self.axes else sizes
+            for axis, sizes in enumerate(chunks)
+            if self.keepdims or axis not in self.axes
+        )
+        return (*((length,) for length in self.qs.shape), *kept)
+
+    def tile(self, *given: Grid) -> Generator[Look, Any, Grid]:
+        grids = yield from resolved(*given)
+        a = grids[0]
+        everything = len(self.axes) == a.ndim and self.weights is None
+        if everything and len(a) > 1 and a.meta.dtype.kind in "iuf":
+            return (yield from self._selected(a))
+        return self.tile_blind(*grids)
+
+    def tile_blind(self, a: Grid, *weights: Grid) -> Grid:
+        """Make lanes whole, and take each one's quantiles."""
+        if any(a.numblocks[axis] > 1 for axis in self.axes):
+            a = recut(a, whole_lanes(a, self.axes))
+        chunks = self._result_chunks(a.chunks)
+        rest = [axis for axis in range(a.ndim) if self.keepdims or axis not in self.axes]
+        lead = self.qs.ndim
+        axes = tuple(
+            None if axis in self.axes else lead + rest.index(axis) for axis in range(a.ndim)
+        )
+        options = {
+            "func": self._whole,
+            "q": self.qs,
+            "axis": self.axes,
+            "dtype": self.meta.dtype,
+            "method": self.method,
+            "keepdims": self.keepdims,
+        }
+        # Equal operands are one input.
+        others = weights if weights or self.weights is None else (a,)
+        inputs = [(a, axes), *((recut(grid, a.chunks), axes) for grid in others)]
+        return blockwise(quantile_of_block, inputs, chunks=chunks, meta=self.meta, kwargs=options)
+
+    def _selected(self, a: Grid) -> Generator[Look, Any, Grid]:
+        total = math.prod(shape_of(a.chunks))
+        if not total:
+            return self.tile_blind(a)
+        rate = sample_rate(a, max(SAMPLE, 32 * self.qs.size))
+        share = rate * (a.width or 0)
+        look = map_blocks(sample, a, itemsize=share, kwargs={"rate": rate})
+        infos = yield Look((look,), keep=() if is_at_hand(a) else (a,))
+        samples = np.sort(np.concatenate([info.sample[1] for info in infos]))
+        nans = sum(info.sample[0] for info in infos)
+        count = total - nans
+        shape = tuple(length for (length,) in self.chunks)
+        options = {"q": self.qs, "shape": shape, "dtype": self.meta.dtype}
+        if count == 0 or (nans and not self.skip_nan):
+            return gather(all_nan, chunks=self.chunks, meta=self.meta, kwargs=options)
+        ranks = wanted_ranks(self.qs, self.method, count)
+        found, brackets = yield from _collected(a, ranks, samples, count)
+        options |= {"method": self.method, "count": count, "ranks": ranks, "brackets": brackets}
+        return gather(interpolated, found, chunks=self.chunks, meta=self.meta, kwargs=options)
+
+
+def _collected(
+    a: Grid, ranks: Sequence[int], samples: Any, count: int
+) -> Generator[Look, Any, tuple[Grid, tuple[Bracket, ...]]]:
+    """Return the counts and the elements in the brackets, once every bracket holds its ranks."""
+    width = WIDTH
+    while True:
+        brackets = bracket(ranks, samples, count, width)
+        found = map_blocks(collect, a, kwargs={"brackets": brackets}, itemsize=a.width)
+        counts = map_blocks(counted, found, meta=np.empty((0,), np.intp))
+        infos = yield Look((counts,), keep=(found,))
+        table = sum(info.sample for info in infos)
+        if all(any(start <= rank < stop for start, stop in table) for rank in ranks):
+            return replace(found, itemsize=_share(a, infos) * (a.width or 0)), brackets
+        width *= 8
+
+
+def _share(a: Grid, infos: Sequence[ChunkInfo]) -> float:
+    """Return how much of a chunk lies in the brackets, at most: what is collected is that small."""
+    found = [int(np.diff(info.sample, axis=1).sum()) for info in infos]
+    sizes = itertools.product(*map(numbers, a.chunks))
+    return max(
+        (count / math.prod(size) for count, size in zip(found, sizes, strict=True) if count),
+        default=0.0,
+    )
+
+
+def all_nan(*, q: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
+    """Return nothing but NaN."""
+    del q
+    return np.full(shape, np.nan, dtype)
+
+
+@kernel(scratch=2.0)
+def quantile_of_block(
+    block: Any,
+    *weights: Any,
+    func: Callable[..., Any],
+    q: Any,
+    axis: tuple[int, ...],
+    dtype: np.dtype[Any],
+    **options: Any,
+) -> Any:
+    """Return the quantiles of whole lanes; no lanes are no quantiles."""
+    if 0 in (length for i, length in enumerate(block.shape) if i not in axis):
+        sample = np.ones([length if i not in axis else 1 for i, length in enumerate(block.shape)])
+        return np.empty(q.shape + np.sum(sample, axis, keepdims=options["keepdims"]).shape, dtype)
+    extra = {"weights": weights[0]} if weights else {}
+    with np.errstate(invalid="ignore"):
+        return as_array(func(block, q, axis=axis, **options, **extra))
+
+
+#: Dask's words for how percentiles are found, and whether that is exact.
+_WAYS = {"default": True, "exact": True, "dask": False, "tdigest": False, "sketch": False}
+
+
+def _quantile(
+    a: Any,
+    q: Any,
+    axis: Any,
+    method: str,
+    keepdims: bool,
+    options: dict[str, Any],
+    *,
+    skip_nan: bool,
+    scale: int = 1,
+) -> Any:
+    weights, exact, method = _settled(options, method)
+    node = as_node(a)
+    qs = _checked_q(node, q, scale)
+    if method not in METHODS:
+        raise ValueError(f"method is one of {', '.join(METHODS)}, not {method!r}")
+    ndim = node.meta.ndim
+    axes = _axes(axis, ndim)
+    if weights is not None:
+        if method != "inverted_cdf":
+            raise ValueError("Only method 'inverted_cdf' supports weights.")
+        given = broadcast_to(wrap(along(as_node(weights), node, axis)), numbers(node.shape))
+        return wrap(Quantile(node, qs, axes, method, keepdims, skip_nan, given.node))
+    made = Quantile(node, qs, axes, method, keepdims, skip_nan)
+    if exact:
+        return wrap(made)
+    if len(axes) < ndim or node.meta.dtype.kind not in "iuf" or method != "linear":
+        raise NotImplementedError(
+            "approximate quantiles are linear ones of all elements, which are real numbers: "
+            "leave out internal_method= for exact ones"
+        )
+    return wrap(Sketched(node, qs, made.meta.dtype, keepdims, skip_nan))
+
+
+def _settled(options: dict[str, Any], method: str) -> tuple[Any, bool, str]:
+    """Return weights, whether the result is exact, and the method by its one name."""
+    unknown = options.keys() - {"weights", "internal_method", "interpolation"}
+    if unknown:
+        raise TypeError(f"unexpected keyword argument {min(unknown)!r}")
+    way = options.get("internal_method", "default")
+    if way not in _WAYS:
+        raise ValueError(f"internal_method is one of {', '.join(_WAYS)}, not {way!r}")
+    return options.get("weights"), _WAYS[way], options.get("interpolation", method)
+
+
+def _checked_q(node: Node, q: Any, scale: int) -> Any:
+    """Return the quantiles as an array of shares."""
+    if isinstance(q, Collection):
+        raise NotImplementedError("q is a tensor: compute it first")
+    dtype = node.meta.dtype
+    if dtype.kind == "c":
+        raise TypeError("complex numbers have no order: take the real part or the modulus")
+    # The type of q decides the result's as in NumPy: Python's numbers are weak.
+    if scale != 1:
+        qs = np.asarray(np.true_divide(q, dtype.type(scale) if dtype.kind == "f" else scale))
+    else:
+        weak = isinstance(q, int | float) and dtype.kind == "f"
+        qs = np.asarray(q, dtype if weak else None)
+    if not np.all((qs >= 0) & (qs <= 1)):
+        raise ValueError(f"quantiles lie from 0 to {scale}")
+    return qs
+
+
+def _family(name: str, text: str, **fixed: Any) -> Callable[..., Any]:
+    """Return a function of the family of quantiles."""
+
+    def lazy(
+        a: Any,
+        q: Any,
+        axis: Any = None,
+        out: Any = None,
+        overwrite_input: bool = False,
+        method: str = "linear",
+        keepdims: bool = False,
+        **options: Any,
+    ) -> Any:
+        del overwrite_input
+        found = _quantile(a, q, axis, method, keepdims, options, **fixed)
+        return found if out is None else assign(out, found.node)
+
+    lazy.__name__ = lazy.__qualname__ = name
+    lazy.__doc__ = f"""{text} See numpy.{name}.
+
+    They are exact by every method of NumPy's, and with ``weights=`` by "inverted_cdf", for which
+    lanes are gathered. ``interpolation`` is Mars's word for ``method``. With Dask's
+    ``internal_method="tdigest"`` those of all elements are approximate and take one pass: their
+    ranks are off by at most a 1024th of the elements, and one a chunk (see
+    :mod:`marsdask.tensor.quantile.sketch`).
+    """
+    return lazy
+
+
+quantile = _family("quantile", "Return quantiles of all elements, or along axes.", skip_nan=False)
+nanquantile = _family("nanquantile", "Return quantiles of what is not NaN.", skip_nan=True)
+percentile = _family("percentile", "Return percentiles.", skip_nan=False, scale=100)
+nanpercentile = _family(
+    "nanpercentile", "Return percentiles of what is not NaN.", skip_nan=True, scale=100
+)
+
+
+def median(
+    a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, keepdims: bool = False
+) -> Any:
+    """Return the exact median of all elements, or along axes. See numpy.median."""
+    return _middle(a, axis, out, keepdims, skip_nan=False)
+
+
+def nanmedian(
+    a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, keepdims: bool = False
+) -> Any:
+    """Return the exact median of what is not NaN. See numpy.nanmedian."""
+    return _middle(a, axis, out, keepdims, skip_nan=True)
+
+
+def _middle(a: Any, axis: Any, out: Any, keepdims: bool, *, skip_nan: bool) -> Any:
+    """Return a median."""
+    node = as_node(a)
+    axes = _axes(axis, node.meta.ndim)
+    found = wrap(Quantile(node, np.asarray(0.5), axes, MIDDLE, keepdims, skip_nan))
+    return found if out is None else assign(out, found.node)
+
+
+def _axes(axis: Any, ndim: int) -> tuple[int, ...]:
+    """Return the axes that lanes lie along."""
+    if axis is None:
+        return tuple(range(ndim))
+    return tuple(sorted(np.lib.array_utils.normalize_axis_tuple(axis, ndim)))

@@ -1,0 +1,1 @@
+"""Reductions: sums, means, extremes, histograms."""

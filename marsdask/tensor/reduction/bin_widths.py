@@ -1,0 +1,182 @@
+"""How wide a histogram's bins had better be: the rules that NumPy knows by name.
+
+Each is a formula over a few numbers that describe the data, all of them found lazily. Sources: for
+"sturges" H. A. Sturges 1926, "scott" D. W. Scott 1979, "fd" D. Freedman and P. Diaconis 1981,
+"doane" D. P. Doane 1976, "stone" C. J. Stone 1984; "auto" is NumPy's compromise.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from marsdask.core.collection import wrap
+from marsdask.core.grids.shapes import kernel
+from marsdask.core.node import Node
+from marsdask.core.sizes import Unknown, known
+
+from ..chunkwise.single_task import Summary, once
+from ..elementwise.ufuncs import logical_and, power, subtract
+from ..manipulation.join import concatenate
+from ..operands import as_node
+from ..quantile.exact import nanpercentile, percentile
+from .reductions import mean, std
+
+
+def by_root(span: float, count: int) -> float:
+    """Return the width of as many bins as the root of the number of elements."""
+    return span / math.sqrt(count)
+
+
+def by_sturges(span: float, count: int) -> float:
+    """Return the width of a bin a binary digit of the number of elements."""
+    return span / (math.log2(count) + 1.0)
+
+
+def by_rice(span: float, count: int) -> float:
+    """Return the width of twice as many bins as the third root of the number of elements."""
+    return float(span / (2.0 * count ** (1.0 / 3)))
+
+
+def by_scott(span: float, count: int, spread: Any) -> float:
+    """Return the width that is best for a normal distribution."""
+    return float((24.0 * np.pi**0.5 / count) ** (1.0 / 3.0) * spread)
+
+
+def by_doane(span: float, count: int, spread: Any, third: Any) -> float:
+    """Return Sturges' width, narrower for skewed data."""
+    if count <= 2 or not spread > 0.0:
+        return 0.0
+    usual = math.sqrt(6.0 * (count - 2) / ((count + 1.0) * (count + 3)))
+    skew = abs(float(third) / float(spread) ** 3)
+    return span / (1.0 + math.log2(count) + math.log2(1.0 + skew / usual))
+
+
+def by_quartiles(span: float, count: int, quartiles: Any) -> float:
+    """Return Freedman and Diaconis's width, which outliers do not matter to."""
+    return float(2.0 * (quartiles[0] - quartiles[1]) * count ** (-1.0 / 3.0))
+
+
+def by_compromise(span: float, count: int, quartiles: Any) -> float:
+    """Return the narrower of two widths, though not one that makes very many bins."""
+    wide = max(by_quartiles(span, count, quartiles), by_root(span, count) / 2)
+    return min(wide, by_sturges(span, count))
+
+
+def by_stone(span: float, count: int, counts: Any) -> float:
+    """Return the width whose histogram is nearest to the data, left out one at a time."""
+    if count <= 1 or span == 0:
+        return 0.0
+    most = _most_bins(count)
+    best, found, start = math.inf, 1, 0
+    for bins in range(1, most + 1):
+        share = counts[start : start + bins] / count
+        start += bins
+        error = (2 - (count + 1) * share.dot(share)) / (span / bins)
+        if error < best:
+            best, found = error, bins
+    if found == most:
+        warnings.warn("The number of bins estimated may be suboptimal.", RuntimeWarning, 2)
+    return span / found
+
+
+def _most_bins(count: int) -> int:
+    return max(100, math.isqrt(count))
+
+
+def candidates(block: Any, count: Any, ends: Any) -> Any:
+    """Count a block's elements in one bin, in two, in three and so on, one after the other."""
+    if count <= 1 or not np.isfinite(ends).all():
+        return np.zeros(0, np.intp)
+    found = (np.histogram(block, n, tuple(ends))[0] for n in range(1, _most_bins(int(count)) + 1))
+    return np.concatenate(list(found))
+
+
+def _nothing(a: Any, count: Any, ends: Any) -> list[Any]:
+    return []
+
+
+def _spread(a: Any, count: Any, ends: Any) -> list[Any]:
+    return [std(a)]
+
+
+def _spread_and_skew(a: Any, count: Any, ends: Any) -> list[Any]:
+    return [std(a), mean(power(subtract(a, mean(a)), 3))]
+
+
+def _quartiles(a: Any, count: Any, ends: Any) -> list[Any]:
+    # Of nothing there are no percentiles, so one nan comes along, which is not counted.
+    known_to_be = known(a.node.shape) and 0 not in a.shape
+    values = a.ravel() if known_to_be else concatenate([a.ravel(), [np.nan]])
+    return [(percentile if known_to_be else nanpercentile)(values, [75, 25])]
+
+
+def _candidates(a: Any, count: Any, ends: Any) -> list[Any]:
+    length = (Unknown(f"candidates({a.node.name})"),)
+    others = (count.node, ends.node)
+    return [wrap(Summary(candidates, np.add, (a.node,), others, length, np.dtype(np.intp)))]
+
+
+#: The formula of each rule, and what it needs to know besides the extent and the number.
+RULES: dict[str, tuple[Callable[..., float], Callable[..., list[Any]]]] = {
+    "sqrt": (by_root, _nothing),
+    "sturges": (by_sturges, _nothing),
+    "rice": (by_rice, _nothing),
+    "scott": (by_scott, _spread),
+    "doane": (by_doane, _spread_and_skew),
+    "fd": (by_quartiles, _quartiles),
+    "auto": (by_compromise, _quartiles),
+    "stone": (by_stone, _candidates),
+}
+
+
+@kernel(scratch=0.1)
+def extremes(block: Any) -> Any:
+    """Return the least and the greatest element; nothing of nothing."""
+    return np.array([block.min(), block.max()]) if block.size else np.asarray(block).ravel()
+
+
+def outer(a: Any, b: Any) -> Any:
+    """Return the extremes of two pairs of extremes."""
+    return extremes(np.concatenate([a, b]))
+
+
+def extent(a: Node) -> Any:
+    """Return the least and the greatest element as a vector, which is empty if there is none."""
+    length = (Unknown(f"extent({a.name})", -1, 2),)
+    return wrap(Summary(extremes, outer, (a,), (), length, a.meta.dtype))
+
+
+def edges_by_rule(ends: Any, count: Any, *facts: Any, rule: str, range: Any) -> Any:
+    """Return the edges of as many bins as a rule asks for."""
+    edges = np.histogram_bin_edges(ends, 1, range)  # refuses an extent that is not finite
+    bins = 1
+    if count:
+        low, high = ends.tolist()
+        width = RULES[rule][0](high - low, int(count), *facts)
+        whole = np.issubdtype(ends.dtype, np.integer)
+        width = max(width, 1) if whole and width else width
+        reach = edges[-1] - edges[0]
+        bins = int(np.ceil(reach / width)) if width else 1
+    return np.histogram_bin_edges(ends, bins, range)
+
+
+def estimated(a: Node, rule: str, range: Any) -> Any:
+    """Return the edges of as many bins as a rule asks for, whose number is unknown."""
+    kept = wrap(a) if a.chunks else wrap(a).ravel()
+    if range is not None:
+        low, high = range if range[0] != range[1] else (range[0] - 0.5, range[1] + 0.5)
+        kept = kept[logical_and(kept >= low, kept <= high)]
+    ends = extent(kept.node)
+    count = wrap(Summary(np.size, np.add, (kept.node,), (), (), np.dtype(np.intp)))
+    outside = ends if range is None else wrap(as_node(np.array([low, high], np.float64)))
+    facts = RULES[rule][1](kept, count, outside)
+    dtype = np.histogram_bin_edges(np.ones(1, a.meta.dtype), 1).dtype
+    length = Unknown(f"{rule}({a.name},{range})")
+    return once(
+        edges_by_rule, ends, count, *facts, shape=(length,), dtype=dtype, rule=rule, range=range
+    )

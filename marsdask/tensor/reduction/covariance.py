@@ -1,0 +1,112 @@
+"""Covariances and correlations of variables."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from marsdask.core.collection import Collection, wrap
+from marsdask.core.sizes import known, numbers
+
+from ..elementwise.ufuncs import clip, conj, divide, maximum, multiply, sqrt, subtract
+from ..linalg import dot
+from ..manipulation.join import concatenate, length
+from ..manipulation.shape import expand_dims, transpose
+from ..operands import as_node
+from ..unknown_lengths import Outcome, waits_for_lengths
+from .reductions import average, mean
+from .reductions import sum as total
+
+
+def _covariance(m: Any, y: Any, rowvar: bool, dtype: Any, **given: Any) -> Outcome:
+    nodes = [as_node(x) for x in (m, y) if x is not None]
+    kind = np.result_type(*(node.meta.dtype for node in nodes), np.float64)
+    counts = [1 if len(node.chunks) < 2 else node.shape[0 if rowvar else 1] for node in nodes]
+    sizes = (sum(numbers(counts)),) if known(counts) else None
+    axes = 0 if sizes == (1,) else 2
+    kind = kind if dtype is None else np.dtype(dtype)
+    if given["fweights"] is not None or given["aweights"] is not None:
+        kind = np.result_type(kind, np.float64)
+    return Outcome(kind, (sizes,) * axes)
+
+
+@waits_for_lengths(_covariance)
+def cov(
+    m: Any,
+    y: Any = None,
+    rowvar: bool = True,
+    bias: bool = False,
+    ddof: int | None = None,
+    fweights: Any = None,
+    aweights: Any = None,
+    *,
+    dtype: Any = None,
+) -> Any:
+    """Estimate a covariance matrix. See numpy.cov.
+
+    Differs from NumPy: the signs of weights that are tensors are not looked at.
+    """
+    if ddof is not None and ddof != int(ddof):
+        raise ValueError("ddof must be integer")
+    ddof = ddof if ddof is not None else 0 if bias else 1
+    sets = [_observations(x, rowvar) for x in (m, y) if x is not None]
+    kind = np.result_type(*(x.dtype for x in sets), np.float64) if dtype is None else dtype
+    values = (concatenate(sets, 0) if len(sets) > 1 else sets[0]).astype(kind)
+    count = length(values.node, 1)
+    if fweights is None and aweights is None:
+        centred = subtract(values, mean(values, axis=1, keepdims=True))
+        product = dot(centred, conj(transpose(centred)))
+        return divide(product, np.float64(max(count - ddof, 0))).squeeze().astype(kind)
+    weights, free = _weights(fweights, aweights, ddof, count)
+    centre, _ = average(values, 1, weights, returned=True)
+    centred = subtract(values, expand_dims(centre, 1)).astype(kind)
+    product = dot(centred, conj(transpose(multiply(centred, weights))))
+    return divide(product, free).squeeze()  # weights are float64, and so is the result
+
+
+def _weights(fweights: Any, aweights: Any, ddof: int, count: int) -> tuple[Any, Any]:
+    """Return the weight of each observation and what to divide by, as NumPy's cov defines it."""
+    often = 1 if fweights is None else _checked_weights("fweights", fweights, count)
+    much = 1.0 if aweights is None else _checked_weights("aweights", aweights, count)
+    both = multiply(often, much)
+    whole = total(both)
+    lost = ddof if aweights is None else divide(ddof * total(multiply(both, much)), whole)
+    return both, maximum(subtract(whole, lost), 0.0)
+
+
+def _checked_weights(name: str, weights: Any, count: int) -> Any:
+    lazy = isinstance(weights, Collection)
+    weights = weights if lazy else np.asarray(weights)
+    if weights.ndim > 1:
+        raise RuntimeError(f"cannot handle multidimensional {name}")
+    if weights.shape != (count,):
+        raise RuntimeError(f"incompatible numbers of samples and {name}")
+    broken = name == "fweights" and weights.dtype.kind not in "biu"
+    if broken and (lazy or (weights != np.around(weights)).any()):
+        raise TypeError("fweights must be integer")
+    if not lazy and (weights < 0).any():
+        raise ValueError(f"{name} cannot be negative")
+    return weights
+
+
+def _observations(x: Any, rowvar: bool) -> Any:
+    """Return a matrix with a row a variable."""
+    x = wrap(as_node(x))
+    if x.ndim > 2:
+        raise ValueError("m has more than 2 dimensions")
+    if x.ndim < 2:
+        return expand_dims(x.ravel(), 0)
+    return x if rowvar or x.shape[0] == 1 else transpose(x)
+
+
+def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: Any = None) -> Any:
+    """Return the correlation coefficients. See numpy.corrcoef."""
+    c = cov(x, y, rowvar, dtype=dtype)
+    if c.ndim == 0:
+        return divide(c, c)
+    spread = sqrt(c.diagonal().real)
+    c = divide(divide(c, expand_dims(spread, 1)), expand_dims(spread, 0))
+    if c.dtype.kind != "c":
+        return clip(c, -1, 1)
+    return clip(c.real, -1, 1) + 1j * clip(c.imag, -1, 1)

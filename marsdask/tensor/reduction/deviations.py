@@ -1,0 +1,121 @@
+"""Variances and standard deviations, about means that are given and of objects too."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import wraps
+from inspect import Parameter, signature
+from typing import Any
+
+import numpy as np
+
+from marsdask.core.collection import wrap
+from marsdask.core.sizes import known, numbers
+
+from ..elementwise.nodes import masked_class
+from ..elementwise.ufuncs import (
+    absolute,
+    apply,
+    astype,
+    conj,
+    divide,
+    isnan,
+    logical_and,
+    logical_not,
+    maximum,
+    multiply,
+    square,
+    subtract,
+)
+from ..elementwise.ufuncs import where as choose
+from ..indexing.assignment import assign
+from ..manipulation.shape import normalize_axes
+from ..operands import as_node
+from ..signatures import signed
+from . import reductions
+
+
+def _about(plain: Callable[..., Any], *, root: bool = False, skips: bool = False) -> Any:
+    """Return a reduction that takes ``mean=`` and objects, which ``plain`` does not."""
+
+    @wraps(plain)
+    def lazy(
+        a: Any, axis: Any = None, dtype: Any = None, out: Any = None, *args: Any, **how: Any
+    ) -> Any:
+        about = how.pop("mean", None)
+        own = a.dtype if hasattr(a, "dtype") else np.asarray(a).dtype
+        if masked_class((a,)) or (about is None and own.kind != "O"):
+            return plain(a, axis, dtype, out, *args, **how)
+        given = {**dict(zip(("ddof", "keepdims"), args, strict=False)), **how}
+        skipping = skips and own.kind in "fc"
+        found = _variance(wrap(as_node(a)), axis, dtype, about, skips=skipping, **given)
+        found = wrap(apply(square_root, found)) if root else found
+        return found if out is None else assign(out, found.node)
+
+    parameters = list(signature(plain).parameters.values())
+    mean = Parameter("mean", Parameter.KEYWORD_ONLY, default=None)
+    first = [item for item in parameters if item.kind is not Parameter.KEYWORD_ONLY]
+    return signed(lazy, [*first, mean, *parameters[len(first) :]])
+
+
+def square_root(block: Any) -> Any:
+    """Take the square root, of one object as of a number."""
+    return np.sqrt(block if np.ndim(block) else np.asarray(block)[()])
+
+
+def _variance(
+    a: Any,
+    axis: Any,
+    dtype: Any,
+    about: Any,
+    *,
+    skips: bool,
+    ddof: Any = 0,
+    keepdims: bool = False,
+    where: Any = True,
+    correction: Any = None,
+) -> Any:
+    """Follow NumPy's own steps: centre, square, sum, divide by the degrees of freedom."""
+    if correction is not None:
+        if ddof:
+            raise ValueError("ddof and correction can't be provided simultaneously.")
+        ddof = correction
+    mask = where
+    if skips:
+        mask = logical_and(logical_not(isnan(a)), mask)
+    if about is None:
+        about = reductions.mean(a, axis, keepdims=True, where=mask)
+    away = subtract(a, about)
+    if a.dtype.kind == "c":
+        squares = square(absolute(away))
+    else:
+        squares = multiply(away, conj(away) if a.dtype.kind == "O" else away)
+    if dtype is None and a.dtype.kind in "biu":
+        dtype = np.float64
+    total = reductions.sum(squares, axis, dtype, None, keepdims, where=mask)
+    degrees = _count(a, axis, mask, keepdims=keepdims) - ddof
+    if not skips:
+        found = divide(total, maximum(degrees, 0))
+        return found if total.dtype.kind not in "fc" else astype(found, total.dtype)
+    return astype(choose(degrees <= 0, np.nan, divide(total, degrees)), total.dtype)
+
+
+def _count(a: Any, axis: Any, mask: Any, *, keepdims: bool) -> Any:
+    """Return how many elements are summed: a number if the lengths are known."""
+    axes = range(a.ndim) if axis is None else normalize_axes(axis, a.ndim)
+    lengths = [a.node.shape[i] for i in axes]
+    if mask is True and known(lengths):
+        return np.intp(math.prod(numbers(lengths)))
+    return reductions.sum(logical_and(mask, wrap(apply(trues, a))), axis, np.intp, None, keepdims)
+
+
+def trues(block: Any) -> Any:
+    """Return a truth for each element."""
+    return np.ones(np.shape(block), bool)
+
+
+var = _about(reductions.var)
+std = _about(reductions.std, root=True)
+nanvar = _about(reductions.nanvar, skips=True)
+nanstd = _about(reductions.nanstd, root=True, skips=True)

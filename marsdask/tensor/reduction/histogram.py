@@ -1,0 +1,209 @@
+"""Histograms: each block counts its own, the counts are added up in a tree."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from marsdask.core.collection import Collection, ExecutableTuple, wrap
+from marsdask.core.grids.shapes import kernel
+from marsdask.core.node import Node
+from marsdask.core.sizes import Size, Unknown, known
+
+from ..chunkwise.single_task import Summary, once
+from ..elementwise.ufuncs import astype
+from ..indexing.getitem import getitem
+from ..manipulation.join import stack
+from ..operands import as_node
+from .bin_widths import estimated, extent
+
+
+def edges_over(ends: Any, bins: int) -> Any:
+    """Return the edges of equal bins over the data that reach from one end to the other."""
+    return np.histogram_bin_edges(ends, bins)
+
+
+def _edges(a: Node, bins: Any, range: Any, weights: Any) -> tuple[Any, bool]:
+    """Return the edges of the bins as a tensor, and whether they are equally far apart."""
+    none = np.empty(0, a.meta.dtype)
+    if isinstance(bins, Collection) and len(bins.node.chunks) == 1:
+        return bins, False
+    bins = bins.compute() if isinstance(bins, Collection) else bins
+    lazy = range is not None and any(isinstance(end, Collection) for end in range)
+    # NumPy refuses here what it refuses of all data: unknown rules, falling edges, bad ranges.
+    edges = np.histogram_bin_edges(none, bins, None if lazy else range)
+    if not isinstance(bins, str) and (np.ndim(bins) or (range is not None and not lazy)):
+        return wrap(as_node(edges)), not np.ndim(bins)
+    if isinstance(bins, str):
+        if weights is not None:
+            raise TypeError(
+                "Automated estimation of the number of bins is not supported for weighted data"
+            )
+        return estimated(a, bins, range), True
+    ends = stack([wrap(as_node(end)) for end in range]) if lazy else extent(a)
+    dtype = np.histogram_bin_edges(np.ones(1, ends.dtype), bins).dtype
+    return once(edges_over, ends, shape=edges.shape, dtype=dtype, bins=bins), True
+
+
+def _data(a: Any) -> Node:
+    """Return what is counted; as in NumPy, bools are small numbers."""
+    node = as_node(a)
+    return as_node(astype(wrap(node), np.uint8)) if node.meta.dtype == np.bool_ else node
+
+
+def _bins(edges: Node) -> Size:
+    """Return how many bins there are between edges."""
+    size = edges.shape[0]
+    if isinstance(size, int):
+        return max(size - 1, 0)
+    return Unknown(f"{size.name}-1", size.index, size.upper)
+
+
+def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> Any:
+    """Return the edges of a histogram's bins. See numpy.histogram_bin_edges.
+
+    A rule by name ("auto", "fd", ...) makes as many as the data ask for: the length is unknown.
+    """
+    return _edges(_data(a), bins, range, weights)[0]
+
+
+#: Up to so many edges they are sought in sorted pieces of a block, which takes half the time of
+#: computing each element's bin.
+FEW_EDGES = 2**11
+
+
+@kernel(scratch=1.0)
+def count_in_bins(block: Any, *rest: Any, equal: bool) -> Any:
+    """Count a block's elements, or add up their weights, between the edges, which come last."""
+    *weights, edges = rest
+    if not equal or (len(edges) <= FEW_EDGES and not weights):
+        return np.histogram(block, edges, weights=weights[0] if weights else None)[0]
+    ends = (edges[0], edges[-1])
+    return np.histogram(block, len(edges) - 1, ends, weights=weights[0] if weights else None)[0]
+
+
+def density_of(counts: Any, edges: Any) -> Any:
+    """Divide counts by what all of them cover."""
+    return counts / np.diff(edges).astype(np.float64) / counts.sum()
+
+
+def histogram(
+    a: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None
+) -> tuple[Any, Any]:
+    """Count the elements in each of some bins; return counts and edges. See numpy.histogram.
+
+    Two passes over the data, one for their extent and one to count; one if ``range`` or the edges
+    are given. Edges may be a tensor.
+    """
+    node = _data(a)
+    edges, equal = _edges(node, bins, range, weights)
+    given = () if weights is None else (_weights(weights, node),)
+    sample = np.histogram(np.ones(1), weights=np.ones(1, given[0].meta.dtype) if given else None)
+    lengths = (_bins(edges.node),)
+    options = (("equal", equal),)
+    arrays = (node, *given)
+    dtype = sample[0].dtype
+    counts = wrap(Summary(count_in_bins, np.add, arrays, (edges.node,), lengths, dtype, options))
+    if density:
+        counts = once(density_of, counts, edges, shape=lengths, dtype=np.float64)
+    return ExecutableTuple((counts, edges))
+
+
+def _weights(weights: Any, like: Node) -> Node:
+    node = as_node(weights)
+    if known((*node.shape, *like.shape)) and node.shape != like.shape:
+        raise ValueError("weights should have the same shape as a.")
+    return node
+
+
+def edges_of_axis(ends: Any, bins: int) -> Any:
+    """Return the edges of equal bins along one of several axes."""
+    return np.histogramdd(ends[:, None], [bins])[1][0]
+
+
+def _edges_of_axis(column: Node, bins: Any, range: Any) -> Any:
+    if isinstance(bins, Collection):
+        return bins
+    none = np.empty((0, 1), column.meta.dtype)
+    (edges,) = np.histogramdd(none, [bins], None if range is None else [range])[1]
+    if np.ndim(bins) or range is not None:
+        return wrap(as_node(edges))
+    return once(edges_of_axis, extent(column), shape=edges.shape, dtype=edges.dtype, bins=bins)
+
+
+@kernel(scratch=3.0)
+def count_in_boxes(*blocks: Any, count: int) -> Any:
+    """Count points, or add up their weights, in boxes.
+
+    The first ``count`` blocks are coordinates, as many edges come last, weights between them.
+    """
+    weights = blocks[count] if len(blocks) > 2 * count else None
+    points = np.stack(blocks[:count], axis=1)
+    return np.histogramdd(points, list(blocks[-count:]), weights=weights)[0]
+
+
+def density_in_boxes(counts: Any, *edges: Any) -> Any:
+    """Divide counts by their boxes' volumes and their sum."""
+    sizes = np.ix_(*(np.diff(axis) for axis in edges))
+    total = counts.sum()
+    for size in sizes:
+        counts = counts / size
+    return counts / total
+
+
+def _columns(sample: Any) -> list[Node]:
+    """Return the coordinates of points: columns of a matrix, or the vectors of a list."""
+    if isinstance(sample, Sequence):
+        nodes = [as_node(item) for item in sample]
+    else:
+        whole = wrap(as_node(sample))
+        nodes = (
+            [as_node(getitem(whole, (slice(None), i))) for i in range(whole.shape[1])]
+            if whole.ndim == 2
+            else [whole.node]
+        )
+    if any(len(node.chunks) != 1 for node in nodes):
+        raise ValueError("histogramdd() takes a matrix with a row a point, or a list of vectors")
+    dtype = np.result_type(*(node.meta.dtype for node in nodes))
+    return [as_node(astype(wrap(node), dtype)) for node in nodes]
+
+
+def histogramdd(
+    sample: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None
+) -> tuple[Any, list[Any]]:
+    """Count points in boxes; return counts and each axis's edges. See numpy.histogramdd."""
+    columns = _columns(sample)
+    count = len(columns)
+    several = list(bins) if isinstance(bins, Sequence | np.ndarray) else [bins] * count
+    ranges = [None] * count if range is None else list(range)
+    if len(several) != count:
+        raise ValueError("The dimension of bins must be equal to the dimension of the sample x.")
+    if len(ranges) != count:
+        raise ValueError("range argument must have one entry per dimension")
+    edges = [
+        _edges_of_axis(column, each, ends)
+        for column, each, ends in zip(columns, several, ranges, strict=True)
+    ]
+    arrays = columns if weights is None else [*columns, _weights(weights, columns[0])]
+    others = tuple(axis.node for axis in edges)
+    lengths = tuple(map(_bins, others))
+    dtype = np.dtype(np.float64)
+    options = (("count", count),)
+    counts = wrap(Summary(count_in_boxes, np.add, tuple(arrays), others, lengths, dtype, options))
+    if density:
+        counts = once(density_in_boxes, counts, *edges, shape=lengths, dtype=dtype)
+    return counts, edges
+
+
+def histogram2d(
+    x: Any, y: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None
+) -> tuple[Any, Any, Any]:
+    """Count points of the plane in boxes. See numpy.histogram2d."""
+    lengths = [as_node(axis).shape[0] for axis in (x, y)]
+    if known(lengths) and lengths[0] != lengths[1]:
+        raise ValueError("x and y must have the same length.")
+    shared = isinstance(bins, Sequence | np.ndarray) and len(bins) not in (1, 2)
+    counts, edges = histogramdd([x, y], [bins, bins] if shared else bins, range, density, weights)
+    return ExecutableTuple((counts, *edges))

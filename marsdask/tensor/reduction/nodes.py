@@ -1,0 +1,289 @@
+"""The nodes of reductions: one, or several of the same array that read it once."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from marsdask.core.compilation.passes import register_pass
+from marsdask.core.compilation.plan import Plan
+from marsdask.core.graph import Graph
+from marsdask.core.grids.grid import Grid
+from marsdask.core.grids.shapes import blockwise, map_blocks, tree
+from marsdask.core.node import Node, Part
+from marsdask.core.sizes import Chunks, total, upper
+
+from ..chunks import broadcast_chunks
+from ..chunkwise.rechunk import aligned
+from ..elementwise.nodes import joins, output
+from ..kernels.block_reduction import Axis, Combine, Recipe, Way, Ways, finish_block, reduce_block
+from ..kernels.boolean_selection import without_filters
+from ..kernels.fused_ufuncs import Program, merged
+from ..operands import empty
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a reduction gives: ``settings`` go to the map, ``options`` to the finish."""
+
+    recipe: Recipe
+    axis: Axis
+    keepdims: bool
+    dtype: np.dtype[Any]
+    title: str
+    settings: tuple[tuple[str, Any], ...] = ()
+    options: tuple[tuple[str, Any], ...] = ()
+    initial: Any = None
+
+    @property
+    def way(self) -> Way:
+        """How blocks are reduced for it."""
+        return Way(self.recipe, self.axis, self.settings)
+
+    def reduced(self, chunks: Chunks) -> Chunks:
+        """Return the chunks of the result."""
+        if self.keepdims:
+            return tuple((1,) if a in self.axis else sizes for a, sizes in enumerate(chunks))
+        return tuple(sizes for axis, sizes in enumerate(chunks) if axis not in self.axis)
+
+    def over(self, ndim: int) -> Wanted | None:
+        """Return the same along all of so many axes in place of the only one, if that is right."""
+        if self.axis != (0,) or (self.keepdims and ndim != 1):
+            return None
+        return replace(self, axis=tuple(range(ndim)))
+
+    def finished(self, partials: Grid, way: Way) -> Grid:
+        """Return the result, made of what is left of each block."""
+        grid = tree(partials, Combine(way.recipe.combine), self.axis)
+        kept = [axis for axis in range(grid.ndim) if self.keepdims or axis not in self.axis]
+        place = tuple(kept.index(axis) if axis in kept else None for axis in range(grid.ndim))
+        return blockwise(
+            finish_block,
+            [(grid, place)],
+            chunks=tuple(grid.chunks[axis] for axis in kept),
+            meta=empty(self.dtype, len(kept)),
+            kwargs={
+                "recipe": self.recipe,
+                "axis": self.axis,
+                "keepdims": self.keepdims,
+                "dtype": self.dtype,
+                "options": dict(self.options),
+                "initial": self.initial,
+            },
+        )
+
+
+class Reducing(Node):
+    """A reduction of ``program`` of the operands (of the first one, if there is none).
+
+    With ``masked`` the last operand tells which elements count.
+    """
+
+    input_chunks = "vanish"
+
+    operands: Any
+    program: Any
+    masked: Any
+
+    @property
+    def _source(self) -> Chunks:
+        return broadcast_chunks(*(node.chunks for node in self.operands))
+
+    def takes(self, node: Node, taken: Sequence[Node]) -> bool:
+        shape = tuple(map(total, self._source))
+        return not self.masked and joins(node, taken, shape, self.program)
+
+    def taking(self, taken: Sequence[Node]) -> Node:
+        parts: list[Any] = [(n, n.leaves, n.program) for n in taken]  # type: ignore[attr-defined]
+        if self.program is not None:
+            parts.append((self, self.operands, self.program))
+        operands, program = merged(parts)
+        return self.replaced(operands=operands, program=program)
+
+    def absorb(self, alone: Callable[[Node], bool]) -> Node:
+        chosen = None
+        if not self.masked:
+            chosen = without_filters(self.operands, self.program, alone)
+        return self if chosen is None else self._over(*chosen) or self
+
+    def _over(self, operands: tuple[Node, ...], program: Program) -> Node | None:
+        """Return the reduction of what a program chooses from operands of any number of axes."""
+        raise NotImplementedError(f"{type(self).__name__} declares no _over")
+
+    def tile(self, *grids: Grid) -> Any:
+        distinct = dict(zip(self.inputs, grids, strict=True))
+        sources = tuple(distinct[node] for node in self.operands)
+        if len({grid.chunks for grid in sources}) == 1:
+            return self._tile(sources, sources[0].chunks)
+        return self._aligned(sources)
+
+    def _aligned(self, grids: tuple[Grid, ...]) -> Generator[Any, Any, Any]:
+        grids, chunks = yield from aligned(grids, tiled=True)
+        return self._tile(grids, chunks)
+
+    def _tile(self, grids: tuple[Grid, ...], chunks: Chunks) -> Any:
+        raise NotImplementedError(f"{type(self).__name__} declares no tiling")
+
+    def _partials(
+        self,
+        grids: tuple[Grid, ...],
+        chunks: Chunks,
+        ways: Ways,
+        meta: Any = None,
+        itemsize: float | None = None,
+    ) -> Grid:
+        """Return what is left of each block."""
+        kwargs = {"ways": ways, "program": self.program, "masked": self.masked}
+        return map_blocks(
+            reduce_block, *grids, chunks=chunks, meta=meta, itemsize=itemsize, kwargs=kwargs
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Reduction(Reducing):
+    """One reduction."""
+
+    operands: tuple[Node, ...]
+    program: Program | None
+    masked: bool
+    wanted: Wanted
+
+    @property
+    def label(self) -> str:
+        return self.wanted.title
+
+    def _over(self, operands: tuple[Node, ...], program: Program) -> Node | None:
+        wanted = self.wanted.over(max(len(node.chunks) for node in operands))
+        if wanted is None:
+            return None
+        return self.replaced(operands=operands, program=program, wanted=wanted)
+
+    @property
+    def meta(self) -> Any:
+        return empty(self.wanted.dtype, len(self.chunks))
+
+    @property
+    def chunks(self) -> Chunks:
+        return self.wanted.reduced(self._source)
+
+    def _tile(self, grids: tuple[Grid, ...], chunks: Chunks) -> Grid:
+        way = self.wanted.way
+        partials = self._partials(grids, _left(chunks, way), (way,), self.meta)
+        return self.wanted.finished(partials, way)
+
+
+@dataclass(frozen=True, eq=False)
+class Reductions(Reducing):
+    """Several reductions of the same operands; blocks are read once."""
+
+    operands: tuple[Node, ...]
+    program: Program | None
+    masked: bool
+    several: tuple[Wanted, ...]
+
+    @property
+    def label(self) -> str:
+        return "_".join(dict.fromkeys(wanted.title for wanted in self.several))
+
+    def _over(self, operands: tuple[Node, ...], program: Program) -> Node | None:
+        ndim = max(len(node.chunks) for node in operands)
+        several = tuple(wanted.over(ndim) for wanted in self.several)
+        if None in several:
+            return None
+        return self.replaced(operands=operands, program=program, several=several)
+
+    @property
+    def meta(self) -> Any:
+        pairs = zip(self.several, self.chunks, strict=True)
+        return tuple(empty(wanted.dtype, len(chunks)) for wanted, chunks in pairs)
+
+    @property
+    def chunks(self) -> Any:
+        return tuple(wanted.reduced(self._source) for wanted in self.several)
+
+    @property
+    def shape(self) -> Any:
+        raise NotImplementedError("several outputs have a shape each")
+
+    def _tile(self, grids: tuple[Grid, ...], chunks: Chunks) -> tuple[Grid, ...]:
+        chosen = shared_ways(self.several)
+        ways = tuple(dict.fromkeys(chosen))
+        if len(ways) == 1:
+            partials = [self._partials(grids, _left(chunks, ways[0]), ways, self.meta[0])]
+        else:
+            joint = self._partials(grids, chunks, ways, itemsize=_share_left(chunks, ways))
+            partials = [
+                map_blocks(
+                    output,
+                    joint,
+                    chunks=_left(chunks, way),
+                    meta=self.meta[chosen.index(way)],
+                    kwargs={"position": position},
+                    cheap=True,
+                )
+                for position, way in enumerate(ways)
+            ]
+        return tuple(
+            wanted.finished(partials[ways.index(way)], way)
+            for wanted, way in zip(self.several, chosen, strict=True)
+        )
+
+
+def _left(chunks: Chunks, way: Way) -> Chunks:
+    """Return the chunks of partial results."""
+    return tuple(
+        (1,) * len(sizes) if axis in way.axis else sizes for axis, sizes in enumerate(chunks)
+    )
+
+
+def _share_left(chunks: Chunks, ways: Ways) -> float:
+    """Return the bytes of all partial results of a block, for each of its elements."""
+    largest = [max([1, *(upper(size) or 1 for size in sizes)]) for sizes in chunks]
+    return sum(16 / math.prod(largest[axis] for axis in way.axis) for way in ways)
+
+
+def shared_ways(several: tuple[Wanted, ...]) -> list[Way]:
+    """Return for each reduction how blocks are reduced: as another one does it, if that serves."""
+    ways = [wanted.way for wanted in several]
+    by_map: dict[object, Way] = {}
+    for way in ways:
+        by_map.setdefault((way.recipe.map, way.axis, way.settings), way)
+    return [
+        by_map.get((way.recipe.within, way.axis, way.settings))
+        or by_map[way.recipe.map, way.axis, way.settings]
+        for way in ways
+    ]
+
+
+def read_once(graph: Graph, plan: Plan) -> Graph:
+    """Make one node of reductions of the same operands."""
+    del plan
+    groups: dict[object, list[Reduction]] = {}
+    for node in graph.nodes:
+        if isinstance(node, Reduction):
+            groups.setdefault((node.operands, node.program, node.masked), []).append(node)
+    places = {
+        node: (members, position)
+        for members in groups.values()
+        if len(members) > 1
+        for position, node in enumerate(members)
+    }
+    if not places:
+        return graph
+    new: dict[Node, Node] = {}
+    for node in graph.nodes:
+        rebuilt = node.with_inputs(new) if node.inputs else node
+        if node in places and isinstance(rebuilt, Reduction):
+            members, position = places[node]
+            several = tuple(member.wanted for member in members)
+            joint = Reductions(rebuilt.operands, rebuilt.program, rebuilt.masked, several)
+            rebuilt = Part(joint, position)
+        new[node] = rebuilt
+    return Graph([new[root] for root in graph.roots])
+
+
+register_pass(read_once)

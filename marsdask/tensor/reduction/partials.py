@@ -1,0 +1,194 @@
+"""What reductions make of a block, of two partial results, and of the last one."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from ..kernels.blas_sums import added
+from ..kernels.duck_arrays import as_array, is_foreign
+from ..kernels.scratch import scratch
+from ..sparse.blocks import stored_sum
+
+Axis = tuple[int, ...]
+#: The sum of the elements, how many, and the sum of the squared distances from their mean.
+Moments = tuple[Any, Any, Any]
+
+
+def counted(block: Any, axis: Axis, where: Any = True) -> Any:
+    """Return how many elements each result is made of."""
+    if where is True:
+        count = 1
+        for a in axis:
+            count *= block.shape[a]
+        return count
+    return np.sum(np.broadcast_to(where, block.shape), axis=axis, keepdims=True)
+
+
+def accurate(dtype: np.dtype[Any], wanted: Any) -> np.dtype[Any]:
+    """Return the type that averages are accumulated in, as NumPy chooses it."""
+    if wanted is not None:
+        kind: np.dtype[Any] = np.dtype(wanted)
+        return kind
+    if dtype.kind in "biu":
+        return np.dtype(np.float64)
+    return np.dtype(np.float32) if dtype.char == "e" else dtype.newbyteorder("=")
+
+
+def total(block: Any, axis: Axis, dtype: Any = None, where: Any = True, **kwargs: Any) -> Any:
+    """Return (sum, count)."""
+    dtype = accurate(block.dtype, dtype) if block.dtype.kind not in "mO" else dtype
+    if where is not True:
+        kwargs["where"] = where
+    return added(block, axis, dtype, **kwargs), counted(block, axis, where)
+
+
+def stored_total(block: Any, axis: Axis, dtype: Any = None, **kwargs: Any) -> Any:
+    """Return (sum, count) of a sparse block."""
+    del kwargs
+    return stored_sum(block, axis, accurate(block.dtype, dtype)), counted(block, axis)
+
+
+def add_pairs(a: Any, b: Any) -> Any:
+    """Add tuples item by item."""
+    return tuple(x + y for x, y in zip(a, b, strict=True))
+
+
+def divided(partial: Any) -> Any:
+    """Return sum / count; moments begin with these."""
+    value, count = partial[:2]
+    if np.any(np.equal(count, 0)):
+        warnings.warn("Mean of empty slice", RuntimeWarning, stacklevel=2)
+    if as_array(value).dtype.kind in "mO":
+        return value / count
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.true_divide(value, count, casting="unsafe")
+
+
+def moments(block: Any, axis: Axis, dtype: Any = None, where: Any = True, **keep: Any) -> Moments:
+    """Return sum, count and sum of squared distances."""
+    kind = accurate(block.dtype, dtype)
+    if block.dtype.kind == "c":
+        kind = np.promote_types(kind, block.dtype)
+    count = counted(block, axis, where)
+    if where is not True:
+        keep = {**keep, "where": where}
+    value = added(block, axis, kind, **keep)
+    mean = _quotient(value, count)
+    room = {} if is_foreign(block) else {"out": scratch("away", block.shape, kind)}
+    away = np.subtract(block, mean, dtype=kind, **room)
+    if kind.kind == "c":
+        away = away.real**2 + away.imag**2
+    elif where is True and axis == (away.ndim - 1,) and kind.itemsize > 2:
+        # One pass by BLAS in place of two.
+        return value, count, np.vecdot(away, away)[..., np.newaxis]
+    else:
+        np.multiply(away, away, out=away)
+    return value, count, added(away, axis, away.dtype, **keep)
+
+
+def _quotient(value: Any, count: Any) -> Any:
+    """Return a mean in the type of the sum, 0 of no elements."""
+    if isinstance(count, int):
+        return value / value.dtype.type(count)
+    return value / np.maximum(count, 1).astype(value.real.dtype)
+
+
+def _there(block: Any, where: Any) -> Any:
+    """Return where something is, of what was asked for."""
+    if block.dtype.kind not in "fc":
+        return where
+    there = ~np.isnan(block)
+    return there if where is True else there & where
+
+
+def nan_moments(
+    block: Any, axis: Axis, dtype: Any = None, where: Any = True, **keep: Any
+) -> Moments:
+    """Return the moments of what is not nan."""
+    return moments(block, axis, dtype, _there(block, where), **keep)
+
+
+def merge_moments(a: Moments, b: Moments) -> Moments:
+    """Return the moments of both (Chan, Golub and LeVeque)."""
+    (value_a, count_a, squares_a), (value_b, count_b, squares_b) = a, b
+    count = count_a + count_b
+    if isinstance(count, int):
+        weight = count_a * (count_b / count)
+    else:
+        weight = count_a * (count_b / np.maximum(count, 1)).astype(value_a.real.dtype)
+    away = _quotient(value_b, count_b) - _quotient(value_a, count_a)
+    square = away * away if away.dtype.kind != "c" else away.real**2 + away.imag**2
+    square *= weight
+    square += squares_a
+    square += squares_b
+    return value_a + value_b, count, square
+
+
+def variance(partial: Moments, ddof: float = 0) -> Any:
+    """Return the variance of the moments."""
+    _, count, squares = partial
+    degrees = np.maximum(np.subtract(count, ddof), 0)
+    if np.any(degrees == 0):
+        warnings.warn("Degrees of freedom <= 0 for slice", RuntimeWarning, stacklevel=2)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.true_divide(squares, degrees, casting="unsafe")
+
+
+def deviation(partial: Moments, ddof: float = 0) -> Any:
+    """Return the square root of the variance."""
+    return np.sqrt(variance(partial, ddof))
+
+
+def nan_variance(partial: Moments, ddof: float = 0) -> Any:
+    """Return the variance, nan where too few elements are left."""
+    count = np.asarray(partial[1])
+    value = variance(partial, ddof)
+    return np.where(count - ddof <= 0, np.array(np.nan, value.dtype), value)
+
+
+def nan_deviation(partial: Moments, ddof: float = 0) -> Any:
+    """Return the square root of the variance, nan where too few elements are left."""
+    return np.sqrt(nan_variance(partial, ddof))
+
+
+def nan_total(block: Any, axis: Axis, dtype: Any = None, where: Any = True, **keep: Any) -> Any:
+    """Return the sum and the count of what is not nan."""
+    return total(block, axis, dtype, _there(block, where), **keep)
+
+
+def nan_least(block: Any, axis: Axis, **kwargs: Any) -> Any:
+    """Return the minimum of what is not nan; nan if nothing is."""
+    return np.fmin.reduce(block, axis=axis, **kwargs)
+
+
+def nan_most(block: Any, axis: Axis, **kwargs: Any) -> Any:
+    """Return the maximum of what is not nan; nan if nothing is."""
+    return np.fmax.reduce(block, axis=axis, **kwargs)
+
+
+def warn_all_nan(partial: Any) -> Any:
+    """Return the partial result; warn, as NumPy does, where it is nan."""
+    if partial.dtype.kind in "fc" and np.any(np.isnan(partial)):
+        warnings.warn("All-NaN slice encountered", RuntimeWarning, stacklevel=2)
+    return partial
+
+
+def extremes(block: Any, axis: Axis, keepdims: Any = True) -> Any:
+    """Return (maximum, minimum)."""
+    return (
+        np.max(block, axis=axis, keepdims=keepdims),
+        np.min(block, axis=axis, keepdims=keepdims),
+    )
+
+
+def wider(a: Any, b: Any) -> Any:
+    """Return the larger maximum and the smaller minimum."""
+    return np.maximum(a[0], b[0]), np.minimum(a[1], b[1])
+
+
+def spread(partial: Any) -> Any:
+    """Return maximum - minimum."""
+    return np.subtract(*partial)

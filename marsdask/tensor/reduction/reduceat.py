@@ -1,0 +1,145 @@
+"""Runs of an axis reduced one by one: ``ufunc.reduceat``."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Generator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from marsdask.core.collection import wrap
+from marsdask.core.grids.grid import Grid, Look
+from marsdask.core.grids.shapes import blockwise, kernel
+from marsdask.core.node import Node
+from marsdask.core.sizes import Chunks, Sizes, borders, known, numbers
+
+from ..chunkwise.rechunk import recut, resolved
+from ..indexing.advanced import PointsAt
+from ..manipulation.join import length, part
+from ..manipulation.shape import normalize_axis
+from ..operands import as_node, empty
+from ..scan.cumulative import loop_type
+from ..unknown_lengths import Outcome, later
+
+
+@kernel(scratch=0.0)
+def reduce_runs(block: Any, starts: Any, *, ufunc: np.ufunc, axis: int, dtype: Any) -> Any:
+    """Reduce the runs of a block that begin where said."""
+    return ufunc.reduceat(block, starts, axis=axis, dtype=dtype)
+
+
+@dataclass(frozen=True, eq=False)
+class Segments(Node):
+    """What a ufunc makes of each run along an axis; the first begins where the axis does."""
+
+    a: Node
+    ufunc: np.ufunc
+    starts: Any = field(repr=False)
+    axis: int
+    asked: Any
+    dtype: np.dtype[Any]
+
+    @property
+    def label(self) -> str:
+        return "reduceat"
+
+    @property
+    def meta(self) -> Any:
+        return empty(self.dtype, len(self.a.chunks))
+
+    @property
+    def chunks(self) -> Chunks:
+        _, groups = cut_runs(numbers(self.a.chunks[self.axis]), self.starts)
+        return self._along(self.a.chunks, tuple(map(len, groups)))
+
+    def _along(self, chunks: Chunks, sizes: Sizes) -> Chunks:
+        return (*chunks[: self.axis], sizes, *chunks[self.axis + 1 :])
+
+    def tile(self, a: Grid) -> Generator[Look, Any, Grid]:
+        if not known(a.chunks[self.axis]):
+            (a,) = yield from resolved(a)
+        sizes, groups = cut_runs(numbers(a.chunks[self.axis]), self.starts)
+        return blockwise(
+            reduce_runs,
+            [(recut(a, self._along(a.chunks, sizes)), tuple(range(a.ndim)))],
+            chunks=self._along(a.chunks, tuple(map(len, groups))),
+            meta=self.meta,
+            varying=PointsAt(f"{self.name}-{a.name}", self.axis, groups),
+            kwargs={"ufunc": self.ufunc, "axis": self.axis, "dtype": self.asked},
+        )
+
+
+def cut_runs(sizes: tuple[int, ...], starts: Any) -> tuple[tuple[int, ...], tuple[Any, ...]]:
+    """Cut an axis so that each run lies in one chunk; return where in it its runs begin.
+
+    Cuts come as near before the old ones as they can. Runs that overlap need the whole axis.
+    """
+    stops = borders(sizes)
+    if not len(starts) or np.any(np.diff(starts) < 0):
+        return (stops[-1],), (starts,)
+    before = np.searchsorted(starts, stops[1:-1], side="right") - 1
+    cut = np.unique([0, *starts[before], stops[-1]])
+    edges = [*np.searchsorted(starts, cut[:-1]), len(starts)]
+    groups = (
+        starts[i:j] - begin
+        for (i, j), begin in zip(itertools.pairwise(edges), cut[:-1], strict=True)
+    )
+    return tuple(np.diff(cut).tolist()), tuple(groups)
+
+
+def reduceat(
+    ufunc: np.ufunc,
+    array: Any,
+    indices: Any,
+    axis: Any = 0,
+    dtype: Any = None,
+    *,
+    associative: bool,
+) -> Any:
+    """Reduce the runs that begin at indices. See numpy.ufunc.reduceat.
+
+    Indices that are a tensor are computed at the call. A run lies in one chunk, unless the ufunc
+    is associative.
+    """
+    node = as_node(array)
+    # As NumPy: lists of numbers are cut to integers, arrays of floats are refused.
+    found = np.asarray(indices, None if hasattr(indices, "dtype") else np.intp)
+    starts = found.astype(np.intp, casting="safe")
+    kind = None if dtype is None else np.dtype(dtype)
+    # NumPy's own words for types, shapes and ufuncs that cannot be.
+    sample = np.zeros((1,) * node.meta.ndim, node.meta.dtype)
+    result = ufunc.reduceat(sample, np.zeros_like(starts), axis=axis, dtype=kind).dtype
+    axis = 0 if axis is None else normalize_axis(np.ravel(axis)[0], node.meta.ndim)
+    how = (ufunc, starts, axis, kind, result, associative)
+    if known(node.shape[axis : axis + 1]):
+        return reduced_runs(wrap(node), *how)
+    lengths = (*node.chunks[:axis], (len(starts),), *node.chunks[axis + 1 :])
+    return later(reduced_runs, node, *how, outcome=Outcome(result, lengths))
+
+
+def reduced_runs(
+    a: Any,
+    ufunc: np.ufunc,
+    starts: Any,
+    axis: int,
+    asked: Any,
+    result: np.dtype[Any],
+    associative: bool,
+) -> Any:
+    """Reduce the runs of an axis whose length is known."""
+    count = length(a.node, axis)
+    for index in starts[(starts < 0) | (starts >= count)]:
+        raise IndexError(f"index {index} out-of-bounds in {ufunc.__name__}.reduceat [0, {count})")
+    if len(starts) and starts.min():
+        begin = int(starts.min())
+        a, starts = part(a.node, axis, range(begin, count)), starts - begin
+    sizes = numbers(a.node.chunks[axis])
+    if associative and np.all(np.diff(starts) > 0) and len(starts):
+        cut, _ = cut_runs(sizes, starts)
+        if max(cut) > 2 * max(sizes):  # long runs: what is in each chunk goes first
+            inner = np.union1d(starts, borders(sizes)[:-1])
+            a = wrap(Segments(a.node, ufunc, inner[inner < count], axis, asked, result))
+            starts, asked = np.searchsorted(inner, starts), loop_type(result)
+    return wrap(Segments(a.node, ufunc, starts, axis, asked, result))

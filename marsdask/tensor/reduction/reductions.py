@@ -1,0 +1,358 @@
+"""Reductions: one row of a table each.
+
+``name = reduction(map, combine, finalize)`` is all it takes. ``map(block, axis=, keepdims=)`` makes
+a partial result (an array, or a tuple of them) that keeps the reduced axes at length one,
+``combine(a, b)`` is associative and makes one of two, ``finalize(partial)`` makes the result of the
+last. Axes, ``keepdims``, ``dtype``, ``out``, empty chunks, the tree and the fusion with what the
+reduction is taken of are done here, once. ``whole`` names NumPy's function where there is one: its
+result type counts, and what it makes (or raises) of no elements.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+import warnings
+from collections.abc import Callable
+from functools import wraps
+from inspect import Parameter
+from typing import Any
+
+import numpy as np
+
+from marsdask.core.collection import ExecutableTuple, wrap
+from marsdask.core.node import Node
+from marsdask.core.sizes import UnknownShapeError, known, known_chunks, numbers
+
+from ..creation.from_shape import full, ones_like
+from ..elementwise.nodes import boolean, masked_class, operand
+from ..elementwise.ufuncs import (
+    alike,
+    apply,
+    astype,
+    divide,
+    isclose,
+    logical_and,
+    logical_or,
+    multiply,
+    not_equal,
+)
+from ..indexing.assignment import assign
+from ..kernels.block_reduction import Axis, Recipe
+from ..kernels.masked_sums import weighed_sum, weighed_total
+from ..manipulation.shape import view
+from ..operands import as_node
+from ..signatures import optional, signed
+from ..sparse.blocks import stored_sum
+from ..unknown_lengths import Outcome, like, waits_for_lengths
+from . import partials
+from .nodes import Reduction, Wanted
+
+__all__ = [
+    "all",
+    "allclose",
+    "amax",
+    "amin",
+    "any",
+    "array_equal",
+    "average",
+    "count_nonzero",
+    "max",
+    "mean",
+    "min",
+    "nanmax",
+    "nanmean",
+    "nanmin",
+    "nanprod",
+    "nansum",
+    "prod",
+    "ptp",
+    "sum",
+]
+
+_SUM = ("dtype", "out", "keepdims", "initial", "where")
+_MAX = ("out", "keepdims", "initial", "where")
+_ANY = ("out", "keepdims", "where")
+_MEAN = ("dtype", "out", "keepdims", "where")
+_VAR = ("dtype", "out", "ddof", "keepdims", "where", "correction")
+_PTP = ("out", "keepdims")
+_COUNT = ("keepdims",)
+
+#: How wide the tree is: Mars's and Dask's words, which only tune and are taken from the options.
+_TUNING = ("combine_size", "split_every", "method")
+
+
+def reduction(
+    map: Callable[..., Any],
+    combine: Callable[[Any, Any], Any],
+    finalize: Callable[..., Any] | None = None,
+    *,
+    name: str = "",
+    whole: Callable[..., Any] | None = None,
+    takes: tuple[str, ...] = ("dtype", "out", "keepdims"),
+    tiled: bool = False,
+    idempotent: bool = False,
+    within: Callable[..., Any] | None = None,
+    weighed: Callable[..., Any] | None = None,
+    stored: Callable[..., Any] | None = None,
+) -> Callable[..., Any]:
+    """Return a lazy reduction; ``takes`` are its arguments after ``a`` and ``axis``, in order."""
+    recipe = Recipe(map, combine, finalize, whole, tiled, idempotent, within, weighed, stored)
+    title = name or (whole or map).__name__
+
+    def lazy(a: Any, axis: Any = None, *args: Any, **kwargs: Any) -> Any:
+        if len(args) > len(takes):
+            raise TypeError(f"{title}() takes at most {2 + len(takes)} positional arguments")
+        given = dict(zip(takes, args, strict=False))
+        for key in kwargs:
+            if key in given or (key not in takes and key not in _TUNING):
+                raise TypeError(f"{title}() got an unexpected keyword argument {key!r}")
+        given.update(kwargs)
+        if (masked := masked_class((a,))) is not None:
+            return masked._reduced(title, a, axis, given)
+        node = as_node(a, sparse=True)
+        reduced = _node(recipe, title, node, as_axes(axis, node.meta.ndim), given)
+        out = given.get("out")
+        return wrap(reduced) if out is None else assign(out, reduced)
+
+    lazy.__name__ = lazy.__qualname__ = title
+    lazy.__doc__ = f"Reduce along axes by ``{title}``. See numpy.{title}."
+    first = Parameter("a", Parameter.POSITIONAL_OR_KEYWORD)
+    return signed(lazy, [first, *optional(("axis", *takes)), *optional(_TUNING, named=True)])
+
+
+def as_axes(axis: Any, ndim: int) -> Axis:
+    """Return the axes as a sorted tuple of non-negative ints; ``None`` is all of them."""
+    if axis is None or (ndim == 0 and np.ndim(axis) == 0 and operator.index(axis) in (0, -1)):
+        return tuple(range(ndim))  # NumPy lets numbers have an axis, too
+    axes: Axis = np.lib.array_utils.normalize_axis_tuple(axis, ndim)
+    return tuple(sorted(axes))
+
+
+def _node(recipe: Recipe, title: str, node: Node, axes: Axis, given: dict[str, Any]) -> Node:
+    dtype, where, initial = given.get("dtype"), given.get("where", True), given.get("initial")
+    weights = given.get("weights")
+    masked = weights is not None or (where is not True and where is not None)
+    settings = {} if dtype is None else {"dtype": np.dtype(dtype)}
+    if initial is np._NoValue:
+        initial = None
+    if masked and initial is not None and recipe.idempotent:
+        settings["initial"] = initial
+    ddof = given.get("ddof", 0) or 0
+    if given.get("correction") is not None:
+        if ddof:
+            raise ValueError("ddof and correction can't be provided simultaneously.")
+        ddof = given["correction"]
+    operands: tuple[Node, ...] = (node,)
+    if masked:
+        mask = boolean(where) if weights is None else weights
+        operands = (node, as_node(operand(mask, node.chunks)))
+    if recipe.whole is not None and initial is None and 0 in [node.shape[a] for a in axes]:
+        _check_empty(recipe.whole, node, axes)
+    result = _result_dtype(recipe, node, axes, settings, masked=masked)
+    wanted = Wanted(
+        recipe,
+        axes,
+        bool(given.get("keepdims", False)),
+        result,
+        title,
+        tuple(settings.items()),
+        (("ddof", ddof),) if ddof else (),
+        initial,
+    )
+    return Reduction(operands, None, masked, wanted)
+
+
+def _result_dtype(
+    recipe: Recipe, node: Node, axes: Axis, settings: dict[str, Any], *, masked: bool
+) -> Any:
+    """Return the result's type; raises what NumPy raises for types and arguments."""
+    sample = np.ones((1,) * node.meta.ndim, node.meta.dtype)
+    where = {"where": np.ones(sample.shape, np.bool_)} if masked else {}
+    if recipe.whole is not None:
+        value = recipe.whole(sample, axis=axes, **settings, **where)
+        # One object, or one string, no longer says which type the others may have.
+        if node.meta.dtype.kind not in "OT":
+            return np.asarray(value).dtype
+    value = recipe.map(sample, axis=axes, keepdims=True, **settings, **where)
+    return np.asarray(value if recipe.finalize is None else recipe.finalize(value)).dtype
+
+
+def _check_empty(whole: Callable[..., Any], node: Node, axes: Axis) -> None:
+    """Raise now what NumPy raises for no elements."""
+    shape = tuple(1 if axis not in axes and n != 0 else n for axis, n in enumerate(node.shape))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        whole(np.empty(tuple(n if n in (0, 1) else 1 for n in shape), node.meta.dtype), axis=axes)
+
+
+# NumPy's `sum` of a block is pairwise, and reads it once: no tiles needed.
+sum = reduction(np.sum, np.add, whole=np.sum, takes=_SUM, weighed=weighed_sum, stored=stored_sum)
+prod = reduction(np.prod, np.multiply, whole=np.prod, takes=_SUM)
+max = reduction(np.max, np.maximum, whole=np.max, takes=_MAX, name="max", idempotent=True)
+min = reduction(np.min, np.minimum, whole=np.min, takes=_MAX, name="min", idempotent=True)
+amax = reduction(np.max, np.maximum, whole=np.max, takes=_MAX, name="amax", idempotent=True)
+amin = reduction(np.min, np.minimum, whole=np.min, takes=_MAX, name="amin", idempotent=True)
+any = reduction(np.any, np.logical_or, whole=np.any, takes=_ANY)
+all = reduction(np.all, np.logical_and, whole=np.all, takes=_ANY)
+count_nonzero = reduction(np.count_nonzero, np.add, whole=np.count_nonzero, takes=_COUNT)
+ptp = reduction(partials.extremes, partials.wider, partials.spread, whole=np.ptp, takes=_PTP)
+mean = reduction(
+    partials.total,
+    partials.add_pairs,
+    partials.divided,
+    whole=np.mean,
+    takes=_MEAN,
+    within=partials.moments,
+    weighed=weighed_total,
+    stored=partials.stored_total,
+)
+var = reduction(
+    partials.moments,
+    partials.merge_moments,
+    partials.variance,
+    whole=np.var,
+    takes=_VAR,
+    tiled=True,
+)
+std = reduction(
+    partials.moments,
+    partials.merge_moments,
+    partials.deviation,
+    whole=np.std,
+    takes=_VAR,
+    tiled=True,
+)
+nansum = reduction(np.nansum, np.add, whole=np.nansum, takes=_SUM, tiled=True)
+nanprod = reduction(np.nanprod, np.multiply, whole=np.nanprod, takes=_SUM, tiled=True)
+nanmax = reduction(
+    partials.nan_most, np.fmax, partials.warn_all_nan, whole=np.nanmax, takes=_MAX, idempotent=True
+)
+nanmin = reduction(
+    partials.nan_least, np.fmin, partials.warn_all_nan, whole=np.nanmin, takes=_MAX, idempotent=True
+)
+nanmean = reduction(
+    partials.nan_total,
+    partials.add_pairs,
+    partials.divided,
+    whole=np.nanmean,
+    takes=_MEAN,
+    tiled=True,
+    within=partials.nan_moments,
+)
+_nanvar = reduction(
+    partials.nan_moments,
+    partials.merge_moments,
+    partials.nan_variance,
+    whole=np.nanvar,
+    takes=_VAR,
+    tiled=True,
+)
+_nanstd = reduction(
+    partials.nan_moments,
+    partials.merge_moments,
+    partials.nan_deviation,
+    whole=np.nanstd,
+    takes=_VAR,
+    tiled=True,
+)
+
+
+def _or_plain(func: Callable[..., Any], plain: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a reduction that skips nan, the plain one for types without: as NumPy has it."""
+
+    @wraps(func)
+    def lazy(a: Any, *args: Any, **kwargs: Any) -> Any:
+        dtype = a.dtype if hasattr(a, "dtype") else np.asarray(a).dtype
+        return (plain if dtype.kind in "biu" else func)(a, *args, **kwargs)
+
+    return lazy
+
+
+nanvar = _or_plain(_nanvar, var)
+nanstd = _or_plain(_nanstd, std)
+
+
+def allclose(
+    a: Any, b: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
+) -> Any:
+    """Return, as a 0-d tensor, whether all elements are close. See numpy.allclose."""
+    return all(isclose(a, b, rtol, atol, equal_nan))
+
+
+def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Any:
+    """Return, as a 0-d tensor, whether shapes and elements are equal. See numpy.array_equal."""
+    left, right = as_node(a1), as_node(a2)
+    if left.meta.ndim != right.meta.ndim or (
+        known_chunks((*left.chunks, *right.chunks)) and left.shape != right.shape
+    ):
+        return wrap(as_node(np.bool_(False)))
+    same = alike(left, right)
+    if equal_nan:
+        same = logical_or(same, logical_and(not_equal(left, left), not_equal(right, right)))
+    return all(same)
+
+
+def _averaged(a: Any, axis: Any, weights: Any, returned: bool, keepdims: bool, **_: Any) -> Any:
+    told = like(mean(a, axis=axis, keepdims=keepdims))
+    if weights is not None:
+        told = Outcome(_weighted_kind(as_node(a), as_node(weights)), told.lengths)
+    return ExecutableTuple((told, told)) if returned else told
+
+
+def _weighted_kind(node: Node, weights: Node) -> np.dtype[Any]:
+    """Return the type of an average with weights."""
+    dtype: np.dtype[Any] = np.result_type(node.meta.dtype, weights.meta.dtype)
+    return np.result_type(dtype, np.float64) if node.meta.dtype.kind in "biu" else dtype
+
+
+@waits_for_lengths(_averaged)
+def average(
+    a: Any, axis: Any = None, weights: Any = None, returned: bool = False, *, keepdims: bool = False
+) -> Any:
+    """Return the weighted average. See numpy.average."""
+    node = as_node(a)
+    axes = as_axes(axis, node.meta.ndim)
+    if 0 in [n for i, n in enumerate(node.shape) if i not in axes]:
+        raise ZeroDivisionError("the average along an axis of an array that has no elements")
+    if weights is None:
+        value = mean(a, axis=axis, keepdims=keepdims)
+        if not returned:
+            return value
+        count = math.prod(numbers(node.shape[axis] for axis in axes))
+        return ExecutableTuple((value, full(numbers(value.node.shape), count, value.dtype)))
+    given = along(as_node(weights), node, axis)
+    if 0 in [node.shape[i] for i in axes]:
+        raise ZeroDivisionError(_NO_WEIGHT)
+    given = astype(wrap(given), _weighted_kind(node, given))
+    scale = sum(multiply(given, ones_like(node)), axis=axis, keepdims=keepdims)
+    scale = wrap(apply(weighty, scale))
+    value = divide(sum(multiply(a, given), axis=axis, keepdims=keepdims), scale)
+    return ExecutableTuple((value, scale)) if returned else value
+
+
+_NO_WEIGHT = "Weights sum to zero, can't be normalized"
+
+
+def weighty(scale: Any) -> Any:
+    """Return what weights sum to, unless it is nothing."""
+    if np.any(np.equal(scale, 0)):
+        raise ZeroDivisionError(_NO_WEIGHT)
+    return scale
+
+
+def along(weights: Node, node: Node, axis: Any) -> Node:
+    """Return weights that broadcast against the values."""
+    if weights.shape == node.shape:
+        return weights
+    if axis is None:
+        raise TypeError("Axis must be specified when shapes of a and weights differ.")
+    axes = as_axes(axis, node.meta.ndim)
+    wanted = tuple(node.shape[axis] for axis in axes)
+    if weights.shape != wanted and not known((*weights.shape, *wanted)):
+        raise UnknownShapeError("whether weights fit, only running tells; execute() first")
+    if weights.shape != wanted:
+        raise ValueError(
+            "Shape of weights must be consistent with shape of a along specified axis."
+        )
+    return view(weights, [axes.index(a) if a in axes else None for a in range(node.meta.ndim)])

@@ -1,0 +1,341 @@
+"""Running sums and products: totals of the blocks first, then each block from where it starts.
+
+Two passes over the data, both parallel; between them one small task for each lane of blocks turns
+totals into starts: the blocked scan of Blelloch (Prefix Sums and Their Applications, 1990), of
+twice the additions of a loop.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from marsdask.core.collection import wrap
+from marsdask.core.grids.grid import Call, Grid, Ref, Rule
+from marsdask.core.grids.shapes import blockwise, kernel, map_blocks
+from marsdask.core.node import Node
+from marsdask.core.sizes import Chunks, Index, Sizes, numbers
+
+from ..creation.from_shape import full
+from ..indexing.assignment import assign
+from ..kernels.deferred import Deferred, Tile
+from ..kernels.duck_arrays import as_array, is_foreign
+from ..kernels.scratch import lined_up
+from ..kernels.triangular_products import add_down, is_summable
+from ..manipulation.join import concatenate
+from ..manipulation.reshape import ravel
+from ..manipulation.shape import normalize_axis
+from ..operands import as_node, empty
+from ..unknown_lengths import resized, waits_for_lengths
+
+#: Rows at least this long are added one to the other; shorter ones are left to NumPy.
+LONG_ROW = 256
+
+
+@dataclass(frozen=True, eq=False)
+class Starts(Rule):
+    """What comes before each block of a lane: one array, stacked along the lane's axis."""
+
+    totals: Grid
+    axis: int
+    ufunc: np.ufunc
+
+    def cell(self, index: Index) -> Call:
+        head, tail = index[: self.axis], index[self.axis + 1 :]
+        count = self.totals.numblocks[self.axis]
+        refs = [Ref(self.totals, (*head, position, *tail)) for position in range(count - 1)]
+        return Call(start_values, (refs,), {"ufunc": self.ufunc, "axis": self.axis})
+
+
+@dataclass(frozen=True)
+class StartOf:
+    """Which of the start values belongs to a block; the first that is not empty has none."""
+
+    axis: int
+    empty: int
+    """How many blocks before it are empty."""
+
+    def __call__(self, index: Index) -> tuple[int]:
+        position = index[self.axis]
+        return (position if position > self.empty else 0,)
+
+
+@dataclass(frozen=True, eq=False)
+class Scan(Node):
+    """The accumulation of a ufunc along one axis."""
+
+    a: Node
+    ufunc: np.ufunc
+    axis: int
+    dtype: np.dtype[Any]
+    skips_nan: bool
+    title: str
+
+    @property
+    def label(self) -> str:
+        return self.title
+
+    @property
+    def meta(self) -> Any:
+        return empty(self.dtype, self.a.meta.ndim)
+
+    @property
+    def chunks(self) -> Chunks:
+        return self.a.chunks
+
+    def tile(self, a: Grid) -> Grid:
+        kwargs = {
+            "ufunc": self.ufunc,
+            "axis": self.axis,
+            "dtype": self.dtype,
+        }
+        scanned = scan_real_block if self.skips_nan else scan_block
+        count = a.numblocks[self.axis]
+        if count == 1:
+            return map_blocks(scanned, a, chunks=a.chunks, meta=self.meta, kwargs=kwargs)
+        ones = _replaced(a.chunks, self.axis, (1,) * count)
+        total = total_real_block if self.skips_nan else total_block
+        totals = map_blocks(total, a, chunks=ones, meta=self.meta, kwargs=kwargs)
+        lanes = _replaced(a.chunks, self.axis, (count,))
+        starts = Grid(Starts(totals, self.axis, self.ufunc), lanes, self.meta)
+        whole = tuple(range(a.ndim))
+        return blockwise(
+            scanned,
+            [(a, whole), (starts, _replaced(whole, self.axis, None))],
+            chunks=a.chunks,
+            meta=self.meta,
+            kwargs=kwargs,
+            varying=StartOf(self.axis, _leading_empty(a.chunks[self.axis])),
+        )
+
+
+def _leading_empty(sizes: Sizes) -> int:
+    """Return how many chunks are known to be empty before the first that may not be."""
+    return next((at for at, size in enumerate(sizes) if size != 0), len(sizes))
+
+
+def _replaced(items: tuple[Any, ...], position: int, item: Any) -> tuple[Any, ...]:
+    return (*items[:position], item, *items[position + 1 :])
+
+
+def _real(block: Any, ufunc: np.ufunc) -> Any:
+    """Return the block with what leaves the result alone in place of nan."""
+    if block.dtype.kind in "fc":
+        return np.where(np.isnan(block), block.dtype.type(ufunc.identity), block)
+    return block
+
+
+def loop_type(dtype: Any) -> Any:
+    """Return a type as ufuncs take it, to which neither units nor kinds of text can be told."""
+    return None if dtype.kind in "mMT" else dtype
+
+
+@kernel(scratch=0.0)
+def total_block(block: Any, ufunc: np.ufunc, axis: int, dtype: Any) -> Any:
+    """Return what a block adds to those after it."""
+    if dtype.kind == "T":  # which NumPy accumulates but does not reduce
+        first = np.full_like(block, "", shape=(*block.shape[:axis], 1, *block.shape[axis + 1 :]))
+        return np.take(ufunc.accumulate(np.concatenate([first, block], axis), axis), [-1], axis)
+    start = {} if block.shape[axis] else {"initial": neutral(ufunc, dtype)}
+    return ufunc.reduce(block, axis=axis, dtype=loop_type(dtype), keepdims=True, **start)
+
+
+def neutral(ufunc: np.ufunc, dtype: Any) -> Any:
+    """Return the value that a ufunc leaves all others unchanged with."""
+    if ufunc.identity is not None:
+        return (
+            np.zeros((), dtype)[()]
+            if ufunc.identity == 0
+            else np.array(ufunc.identity).astype(dtype)[()]
+        )
+    if dtype.kind in "fmM" and ufunc in (np.fmax, np.fmin):
+        return np.full((), "NaT" if dtype.kind in "mM" else np.nan, dtype)[()]
+    if ufunc is np.lcm:
+        return dtype.type(1)
+    least = ufunc in (np.maximum, np.fmax)
+    if dtype.kind == "f":
+        return dtype.type(-np.inf if least else np.inf)
+    if dtype.kind == "b":
+        return np.bool_(not least)
+    if dtype.kind in "mM":  # the least integer is NaT
+        limits = np.iinfo(np.int64)
+        return np.array(limits.min + 1 if least else limits.max).view(dtype)[()]
+    limits = np.iinfo(dtype)
+    return dtype.type(limits.min if least else limits.max)
+
+
+@kernel(scratch=1.2)
+def total_real_block(block: Any, ufunc: np.ufunc, axis: int, dtype: Any) -> Any:
+    """Return what a block without its nan adds to those after it."""
+    return total_block(_real(block, ufunc), ufunc, axis, dtype)
+
+
+def start_values(totals: list[Any], ufunc: np.ufunc, axis: int) -> Any:
+    """Return what comes before each block, from the totals of all blocks but the last."""
+    first = np.full_like(totals[0], neutral(ufunc, totals[0].dtype))
+    return ufunc.accumulate(np.concatenate([first, *totals], axis=axis), axis=axis)
+
+
+class Running(Deferred):
+    """The accumulation of a block, made as its tiles are read one after the other."""
+
+    __slots__ = ("_block", "_buffer", "_done", "_how", "_start")
+
+    def __init__(self, block: Any, start: Any, ufunc: np.ufunc, axis: int, dtype: Any) -> None:
+        super().__init__(block.shape, dtype, block.strides)
+        self._block = block
+        self._start = start
+        self._how = (ufunc, axis)
+        #: For tiles of the same part of the other axes: how far they are, and the last values.
+        self._done: dict[Any, tuple[int, Any]] = {}
+        self._buffer = np.empty(0, self.dtype)
+
+    def read(self, tile: Tile) -> Any:
+        ufunc, axis = self._how
+        part = tile[axis]
+        others = tuple((p.start, p.stop) for i, p in enumerate(tile) if i != axis)
+        done, before = self._done.get(others, (0, None))
+        if part.start == 0:
+            edge = (*tile[:axis], slice(0, 1), *tile[axis + 1 :])
+            before = None if self._start is None else self._start[edge]
+        elif done != part.start:
+            raise ValueError(f"tiles of a running {ufunc.__name__} are to be read in order")
+        block = self._block[tile]
+        if self._buffer.size < block.size:
+            self._buffer = lined_up(block.size * self.dtype.itemsize).view(self.dtype)
+        out = self._buffer[: block.size].reshape(block.shape)
+        accumulate(block, before, out, ufunc, axis)
+        if part.stop < self.shape[axis]:
+            self._done[others] = part.stop, np.take(out, [-1], axis=axis)
+        return out
+
+
+@kernel(view=True)
+def running(
+    block: Any,
+    starts: Any = None,
+    position: int = 0,
+    *,
+    ufunc: np.ufunc,
+    axis: int,
+    dtype: Any,
+) -> Any:
+    """Accumulate a block from where it starts, tile by tile."""
+    if is_foreign(block):
+        return scan_block(block, starts, position, ufunc=ufunc, axis=axis, dtype=dtype)
+    return Running(np.asarray(block), _start(starts, position, axis), ufunc, axis, dtype)
+
+
+def _start(starts: Any, position: int, axis: int) -> Any:
+    return None if starts is None or position == 0 else np.take(starts, [position], axis=axis)
+
+
+@kernel(scratch=0.05, deferred=running)
+def scan_block(
+    block: Any,
+    starts: Any = None,
+    position: int = 0,
+    *,
+    ufunc: np.ufunc,
+    axis: int,
+    dtype: Any,
+) -> Any:
+    """Accumulate a block from where it starts."""
+    block = as_array(block)
+    out = np.empty_like(block, dtype, order="C", subok=False)
+    accumulate(block, _start(starts, position, axis), out, ufunc, axis)
+    return out
+
+
+def accumulate(block: Any, before: Any, out: Any, ufunc: np.ufunc, axis: int) -> None:
+    """Write what a block accumulates to, after what comes before it (``None`` is nothing)."""
+    summable = ufunc is np.add and axis == 0 and is_summable(block, out)
+    if summable and add_down(block, None if before is None else before[0], out):
+        return
+    if axis == block.ndim - 1 or block[(slice(None),) * axis + (slice(0, 1),)].size < LONG_ROW:
+        ufunc.accumulate(block, axis=axis, dtype=loop_type(out.dtype), out=out)
+        if before is not None:
+            ufunc(out, before, out=out)
+        return
+    # NumPy walks down one column after the other; whole rows are what memory likes.
+    if before is not None:
+        before = np.moveaxis(before, axis, 0)[0]
+    for row, target in zip(np.moveaxis(block, axis, 0), np.moveaxis(out, axis, 0), strict=True):
+        if before is None:
+            target[...] = row
+        else:
+            ufunc(before, row, out=target, dtype=loop_type(out.dtype))
+        before = target
+
+
+@kernel(scratch=1.2)
+def scan_real_block(block: Any, *start: Any, ufunc: np.ufunc, axis: int, dtype: Any) -> Any:
+    """Accumulate a block without its nan from where it starts."""
+    real = _real(as_array(block), ufunc)
+    return scan_block(real, *start, ufunc=ufunc, axis=axis, dtype=dtype)
+
+
+def scan(
+    title: str, ufunc: np.ufunc, whole: Callable[..., Any], *, skips_nan: bool = False
+) -> Callable[..., Any]:
+    """Return the lazy accumulation of a ufunc; ``whole`` is NumPy's own, for result types."""
+
+    def lazy(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
+        node = as_node(a)
+        if axis is None or not node.meta.ndim:  # NumPy lets numbers have an axis
+            node = as_node(ravel(wrap(node)))
+            axis = 0 if axis is None else axis
+        axis = np.lib.array_utils.normalize_axis_index(operator.index(axis), node.meta.ndim)
+        result = whole(np.ones(1, node.meta.dtype), dtype=dtype).dtype
+        scanned = Scan(node, ufunc, axis, result, skips_nan, title)
+        return wrap(scanned) if out is None else assign(out, scanned)
+
+    lazy.__name__ = lazy.__qualname__ = title
+    lazy.__doc__ = f"Accumulate along an axis by ``{title}``. See numpy.{title}."
+    return lazy
+
+
+cumsum = scan("cumsum", np.add, np.cumsum)
+cumprod = scan("cumprod", np.multiply, np.cumprod)
+nancumsum = scan("nancumsum", np.add, np.nancumsum, skips_nan=True)
+nancumprod = scan("nancumprod", np.multiply, np.nancumprod, skips_nan=True)
+
+
+@waits_for_lengths(lambda a, axis, **_: resized(a, axis))
+def with_initial(a: Any, axis: int | None, initial: int) -> Any:
+    """Return an accumulation with what it starts from in front."""
+    place = normalize_axis(0 if axis is None else axis, a.ndim)
+    shape = [1 if i == place else n for i, n in enumerate(numbers(a.node.shape))]
+    return concatenate([full(shape, initial, a.dtype), a], place)
+
+
+def cumulative(name: str, func: Callable[..., Any], initial: int) -> Callable[..., Any]:
+    """Return the array API's form of a scan, which wants an axis unless there is only one."""
+
+    def lazy(
+        x: Any,
+        /,
+        *,
+        axis: Any = None,
+        dtype: Any = None,
+        out: Any = None,
+        include_initial: Any = False,
+    ) -> Any:
+        node = as_node(x)
+        if axis is None and node.meta.ndim != 1:
+            raise ValueError(f"{name} needs an axis for arrays that are not 1-d")
+        result = func(x, axis=axis, dtype=dtype)
+        result = with_initial(result, axis, initial) if include_initial else result
+        return result if out is None else assign(out, result.node)
+
+    lazy.__name__ = lazy.__qualname__ = name
+    lazy.__doc__ = f"Accumulate along an axis. See numpy.{name}."
+    return lazy
+
+
+cumulative_sum = cumulative("cumulative_sum", cumsum, 0)
+cumulative_prod = cumulative("cumulative_prod", cumprod, 1)

@@ -1,0 +1,172 @@
+"""Accumulations by a user's functions, and forward fill: each block goes on from the one before."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any
+
+import numpy as np
+
+from marsdask.core.collection import wrap
+from marsdask.core.grids.grid import Call, Grid, Ref, Rule
+from marsdask.core.grids.shapes import Axes, blockwise, kernel, map_blocks
+from marsdask.core.node import Node
+from marsdask.core.sizes import Chunks, Index
+
+from ..elementwise.ufuncs import isnan, less_equal, logical_or, subtract, where
+from ..indexing.assignment import assign
+from ..manipulation.reshape import ravel
+from ..manipulation.shape import normalize_axis
+from ..operands import as_node, empty
+from .cumulative import cumsum
+
+
+@dataclass(frozen=True, eq=False)
+class Before(Rule):
+    """What each block of a lane goes on from: all last elements of those before it, combined."""
+
+    lasts: Grid
+    axis: int
+    combine: Callable[[Any, Any], Any]
+    start: Any
+
+    def cell(self, index: Index) -> Call:
+        head, tail = index[: self.axis], index[self.axis + 1 :]
+        refs = [Ref(self.lasts, (*head, i, *tail)) for i in range(index[self.axis])]
+        return Call(combine_lasts, (refs,), {"combine": self.combine, "start": self.start})
+
+
+def combine_lasts(lasts: list[Any], combine: Callable[[Any, Any], Any], start: Any) -> Any:
+    """Combine last elements in order; blocks without elements have none."""
+    return reduce(combine, [last for last in lasts if last.size], start)
+
+
+@kernel(view=True)
+def last_of(block: Any, axis: int) -> Any:
+    """Return the last element along an axis, which stays."""
+    return block[(slice(None),) * axis + (slice(-1, None),)]
+
+
+def accumulate(block: Any, func: Callable[..., Any], axis: int, dtype: Any) -> Any:
+    """Accumulate one block by itself."""
+    found = func(block, axis=axis) if dtype is None else func(block, axis=axis, dtype=dtype)
+    return np.asarray(found)
+
+
+def go_on(block: Any, before: Any, combine: Callable[[Any, Any], Any]) -> Any:
+    """Let a block that was accumulated by itself go on from what comes before it."""
+    return np.asarray(combine(before, block)) if block.size else block
+
+
+@dataclass(frozen=True, eq=False)
+class Carried(Node):
+    """An accumulation along an axis: ``func`` in the blocks, ``combine(before, block)`` between."""
+
+    a: Node
+    func: Callable[..., Any]
+    combine: Callable[[Any, Any], Any]
+    start: Any
+    axis: int
+    dtype: np.dtype[Any]
+    asked: Any
+
+    @property
+    def label(self) -> str:
+        return getattr(self.func, "__name__", "cumreduction").strip("_<>")
+
+    @property
+    def meta(self) -> Any:
+        return empty(self.dtype, len(self.a.chunks))
+
+    @property
+    def chunks(self) -> Chunks:
+        return self.a.chunks
+
+    def tile(self, a: Grid) -> Grid:
+        kwargs = {"func": self.func, "axis": self.axis, "dtype": self.asked}
+        own = map_blocks(accumulate, a, chunks=a.chunks, meta=self.meta, kwargs=kwargs)
+        count = a.numblocks[self.axis]
+        if count == 1:
+            return own
+        whole: Axes = tuple(range(a.ndim))
+        ones = (*a.chunks[: self.axis], (1,) * count, *a.chunks[self.axis + 1 :])
+        lasts = blockwise(
+            last_of,
+            [(own, whole)],
+            chunks=ones,
+            meta=self.meta,
+            kwargs={"axis": self.axis},
+        )
+        before = Grid(Before(lasts, self.axis, self.combine, self.start), ones, self.meta)
+        return blockwise(
+            go_on,
+            [(own, whole), (before, whole)],
+            chunks=a.chunks,
+            meta=self.meta,
+            kwargs={"combine": self.combine},
+        )
+
+
+def cumreduction(
+    func: Callable[..., Any],
+    binop: Callable[[Any, Any], Any],
+    ident: Any,
+    x: Any,
+    axis: int | None = None,
+    dtype: Any = None,
+    out: Any = None,
+    method: str = "sequential",
+    preop: Any = None,
+) -> Any:
+    """Accumulate along an axis by functions of one's own. See dask.array.reductions.cumreduction.
+
+    ``func(block, axis=, dtype=)`` accumulates a block, ``binop(last, block)`` lets one go on from
+    the last elements before it. ``method`` and ``preop`` change nothing: the last elements of all
+    blocks go to each block at once.
+    """
+    del method, preop
+    node = as_node(x)
+    if axis is None:
+        node, axis = as_node(ravel(node)), 0
+    axis = normalize_axis(axis, len(node.chunks))
+    sample = np.ones((1,) * len(node.chunks), node.meta.dtype)
+    kind = np.dtype(dtype) if dtype is not None else accumulate(sample, func, axis, None).dtype
+    found = Carried(node, func, binop, ident, axis, kind, None if dtype is None else kind)
+    return wrap(found) if out is None else assign(out, found)
+
+
+@kernel(scratch=3.0)
+def filled_forward(block: Any, axis: int, dtype: Any = None) -> Any:
+    """Put in place of each nan the last number before it."""
+    del dtype
+    shape = [1] * block.ndim
+    shape[axis] = -1
+    place = np.arange(block.shape[axis]).reshape(shape)
+    last = np.maximum.accumulate(np.where(np.isnan(block), 0, place), axis=axis)
+    return np.take_along_axis(block, last, axis)
+
+
+def filled_from(before: Any, block: Any) -> Any:
+    """Put in place of each nan, all at the start, the last number of the block before."""
+    return np.where(np.isnan(block), before, block).astype(block.dtype, copy=False)
+
+
+def push(array: Any, n: int | None, axis: int = -1) -> Any:
+    """Put in place of each nan the last number before it, at most ``n`` away.
+
+    See dask.array.push. Differs from Dask: bottleneck is not needed.
+    """
+    tensor = wrap(as_node(array))
+    axis = normalize_axis(axis, tensor.ndim)
+    if tensor.dtype.kind not in "fc" or n == 0:
+        return tensor
+    filled = cumreduction(filled_forward, filled_from, np.nan, tensor, axis, tensor.dtype)
+    if n is None:
+        return filled
+    gone = isnan(tensor)
+    place = cumsum(logical_or(gone, True), axis, float)
+    seen = where(gone, np.nan, place)
+    last = cumreduction(filled_forward, filled_from, np.nan, seen, axis, seen.dtype)
+    return where(less_equal(subtract(place, last), n), filled, tensor)

@@ -1,0 +1,67 @@
+"""Orders by several keys, of complex numbers, and of what is not zero."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from marsdask.core.collection import wrap
+
+from ..elementwise.ufuncs import not_equal
+from ..manipulation.diagonals import take_along_axis
+from ..manipulation.join import flip
+from ..manipulation.shape import normalize_axes, normalize_axis
+from ..operands import as_node
+from ..reduction.reductions import any as any_true
+from ..scan.cumulative import cumsum
+from .sort import argsort, sort
+
+
+def lexsort(keys: Any, axis: int = -1) -> Any:
+    """Return the positions that sort by several keys, the last one first. See numpy.lexsort."""
+    tensors = [wrap(as_node(key)) for key in keys]
+    if not tensors:
+        raise TypeError("need sequence of keys with len > 0 in lexsort")
+    if len({key.shape for key in tensors}) > 1:
+        raise ValueError("all keys need to be the same shape")
+    if tensors[0].ndim == 0:
+        raise NotImplementedError("lexsort() of scalars: the order is 0")
+    axis = normalize_axis(axis, tensors[0].ndim)
+    order = argsort(tensors[0], axis)
+    for key in tensors[1:]:
+        # Each sort keeps the order of what is equal.
+        then = argsort(take_along_axis(key, order, axis), axis)
+        order = take_along_axis(order, then, axis)
+    return order
+
+
+def sort_complex(a: Any) -> Any:
+    """Return the elements as complex numbers, sorted. See numpy.sort_complex."""
+    tensor = wrap(as_node(a))
+    if tensor.dtype.kind == "c":
+        return sort(tensor)
+    kinds = {**dict.fromkeys("bhBH", np.complex64), "g": np.clongdouble}
+    return sort(tensor.astype(kinds.get(tensor.dtype.char, np.complex128)))
+
+
+def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
+    """Leave out the zeros at the ends of axes. See numpy.trim_zeros.
+
+    The lengths are unknown until executed.
+    """
+    if trim.lower() not in ("f", "b", "fb", "bf"):
+        raise ValueError(f"unexpected character(s) in `trim`: {trim!r}")
+    result = wrap(as_node(filt))
+    axes = range(result.ndim) if axis is None else normalize_axes(axis, result.ndim)
+    for place in axes:
+        others = tuple(i for i in range(result.ndim) if i != place)
+        filled = any_true(not_equal(result, 0), axis=others)
+        kept = None
+        if "f" in trim.lower():
+            kept = cumsum(filled.astype(np.intp)) > 0
+        if "b" in trim.lower():
+            end = flip(cumsum(flip(filled).astype(np.intp)) > 0)
+            kept = end if kept is None else kept & end
+        result = result[(slice(None),) * place + (kept,)]
+    return result

@@ -1,0 +1,171 @@
+"""Where values belong in a sorted array, and how often each whole number is there."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Generator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from marsdask.core.collection import Collection, wrap
+from marsdask.core.grids.grid import Grid, Look
+from marsdask.core.grids.shapes import blockwise, map_blocks, tree
+from marsdask.core.node import Node
+from marsdask.core.sizes import Chunks, Unknown, known
+
+from ..chunkwise.rechunk import aligned
+from ..chunkwise.single_task import beside
+from ..indexing.getitem import getitem
+from ..manipulation.shape import view
+from ..operands import as_node, empty
+
+
+def places_in(block: Any, values: Any, side: Any) -> Any:
+    """Return, along a new axis, how many elements of a sorted block come before each value."""
+    return np.searchsorted(block, values, side=side)[None]
+
+
+@dataclass(frozen=True, eq=False)
+class Places(Node):
+    """Along a new axis of length one, where values belong in a sorted vector.
+
+    What comes before a value in each chunk, summed, is what comes before it in all of them.
+    """
+
+    a: Node
+    values: Node
+    side: str
+
+    @property
+    def label(self) -> str:
+        return "searchsorted"
+
+    @property
+    def meta(self) -> Any:
+        return empty(np.dtype(np.intp), len(self.values.chunks) + 1)
+
+    @property
+    def chunks(self) -> Chunks:
+        return ((1,), *self.values.chunks)
+
+    def tile(self, a: Grid, values: Grid) -> Grid:
+        own = tuple(range(1, values.ndim + 1))
+        counts = blockwise(
+            places_in,
+            [(a, (0,)), (values, own)],
+            chunks=((1,) * len(a), *values.chunks),
+            meta=self.meta,
+            kwargs={"side": self.side},
+        )
+        return tree(counts, np.add, (0,))
+
+
+def searchsorted(
+    a: Any, v: Any, side: Any = "left", sorter: Any = None, combine_size: int | None = None
+) -> Any:
+    """Return where values belong in a sorted tensor. See numpy.searchsorted.
+
+    ``combine_size`` is Mars's: it tunes nothing here.
+    """
+    del combine_size
+    np.searchsorted(np.empty(0), 0, side)  # refuses other sides
+    node = as_node(a if sorter is None else getitem(a, sorter))
+    if len(node.chunks) != 1:
+        raise ValueError("searchsorted() takes a sorted vector, and values of any shape")
+    values = as_node(v)
+    np.promote_types(node.meta.dtype, values.meta.dtype)
+    side = "left" if side.startswith("l") else "right"
+    places = Places(node, values, side)
+    return wrap(view(places, range(1, len(values.chunks) + 1)))
+
+
+def digitize(x: Any, bins: Any, right: bool = False) -> Any:
+    """Return which bin each value is in. See numpy.digitize."""
+    node = as_node(x)
+    if np.issubdtype(node.meta.dtype, np.complexfloating):
+        raise TypeError("x may not be complex")
+    edges = bins if isinstance(bins, Collection) else np.asarray(bins)
+    if not isinstance(edges, Collection):
+        np.digitize(np.empty(0), edges)  # refuses what is not monotonic
+    elif len(edges.node.chunks) != 1:
+        raise ValueError("object of too small depth for desired array")
+    return beside(np.digitize, node, edges, dtype=np.intp, right=bool(right))
+
+
+def count_values(block: Any, weights: Any = None, minlength: int = 0) -> Any:
+    """Count the whole numbers of a block."""
+    counts = np.bincount(block, weights, minlength)
+    return counts if weights is None else counts.astype(np.float64, copy=False)
+
+
+def add_padded(a: Any, b: Any) -> Any:
+    """Add two counts, the shorter one to the beginning of the longer one."""
+    if len(a) < len(b):
+        a, b = b, a
+    out = a.copy()
+    out[: len(b)] += b
+    return out
+
+
+@dataclass(frozen=True, eq=False)
+class CountValues(Node):
+    """How often each whole number is in a vector; the largest tells how many numbers there are."""
+
+    a: Node
+    weights: tuple[Node, ...]
+    minlength: int
+
+    @property
+    def label(self) -> str:
+        return "bincount"
+
+    @property
+    def meta(self) -> Any:
+        return empty(np.dtype(np.float64 if self.weights else np.intp), 1)
+
+    @property
+    def chunks(self) -> Chunks:
+        dtype = self.a.meta.dtype
+        top = 1 if dtype.kind == "b" else np.iinfo(dtype).max if dtype.itemsize < 4 else None
+        bound = None if top is None else max(self.minlength, int(top) + 1)
+        return ((Unknown(self.name, -1, bound),),)
+
+    def tile(self, a: Grid, *weights: Grid) -> Generator[Look, Any, Grid]:
+        grids, _ = yield from aligned((a, *weights))
+        counts = map_blocks(
+            count_values,
+            *grids,
+            chunks=(self.chunks[0] * len(grids[0]),),
+            meta=self.meta,
+            kwargs={"minlength": self.minlength},
+        )
+        return tree(counts, add_padded, (0,))
+
+
+def bincount(x: Any, weights: Any = None, minlength: int = 0, chunk_size_limit: Any = None) -> Any:
+    """Count how often each whole number is there. See numpy.bincount.
+
+    The length is unknown until executed. ``chunk_size_limit`` is Mars's: it tunes nothing here.
+    """
+    del chunk_size_limit
+    node = as_node(x)
+    if isinstance(x, list | tuple) and not len(x):
+        node = as_node(np.empty(0, np.intp))
+    minlength = operator.index(minlength)
+    if len(node.chunks) != 1:
+        raise ValueError("object too deep for desired array" if node.chunks else "x is not 1-d")
+    if not np.can_cast(node.meta.dtype, np.intp, "safe"):
+        raise TypeError(f"Cannot cast array data from {node.meta.dtype!r} to {np.dtype(np.intp)!r}")
+    if minlength < 0:
+        raise ValueError("'minlength' must not be negative")
+    # Of nothing NumPy counts whole numbers, weights or not.
+    given = () if weights is None or node.shape[0] == 0 else (as_node(weights),)
+    lengths = (node.shape[0], *(other.shape[0] for other in given))
+    if known(lengths) and len(set(lengths)) > 1:
+        raise ValueError("The weights and list don't have the same length.")
+    for other in given:
+        if not np.can_cast(other.meta.dtype, np.float64, "safe"):
+            raise TypeError(f"Cannot cast array data from {other.meta.dtype!r} to float64")
+    return wrap(CountValues(node, given, minlength))

@@ -1,0 +1,454 @@
+"""Sorting along an axis: whole lanes where they fit, else a parallel sort by sampling.
+
+A long vector is sampled, cut at pivots into parts of about equal sizes, and each part is sorted:
+samplesort (Frazer and McKellar, J. ACM 17, 1970). A pivot is a value and a position, so that equal
+values are cut too and no part grows too large. Of ``s`` sampled elements a part, 32 at least, its
+size has a standard deviation of about ``s ** -0.5`` of its mean, whatever the values are.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import operator
+import sys
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from marsdask.core.collection import ExecutableTuple, wrap
+from marsdask.core.compilation.plan import current_plan
+from marsdask.core.grids.grid import Grid, Held, Look
+from marsdask.core.grids.shapes import Blockwise, all_to_all, gather, kernel, map_blocks
+from marsdask.core.node import Node
+from marsdask.core.sizes import Chunks, numbers, shape_of
+from marsdask.scheduler.base import SAMPLE_LIMIT
+
+from ..chunkwise.places import SpanAt
+from ..chunkwise.rechunk import recut, resolved
+from ..elementwise.nodes import native
+from ..elementwise.ufuncs import astype
+from ..indexing.assignment import assign
+from ..manipulation.diagonals import take_along_axis
+from ..manipulation.join import flip, length
+from ..manipulation.reshape import ravel
+from ..operands import as_node
+from ..unknown_lengths import Outcome, like, waits_for_lengths
+
+#: Elements looked at to find the pivots.
+SAMPLE = 2**14
+
+#: Parts of a sorted vector may take as much as so many of the blocks that memory has room for.
+PART_BLOCKS = 2
+
+#: Counting below and above each of more pivots than this takes longer than sorting a block.
+SORT_FROM = 6
+
+#: Blocks of lanes take about this many bytes when an axis is made whole.
+LANES = 64 * 2**20
+
+
+@dataclass(frozen=True, eq=False)
+class Sort(Node):
+    """The elements (or with ``indices`` their positions) in order along an axis."""
+
+    a: Node
+    axis: int
+    kind: str | None
+    indices: bool
+
+    @property
+    def label(self) -> str:
+        return "argsort" if self.indices else "sort"
+
+    @property
+    def meta(self) -> Any:
+        return np.empty(self.a.meta.shape, np.intp) if self.indices else self.a.meta
+
+    @property
+    def chunks(self) -> Chunks:
+        return self.a.chunks
+
+    def tile(self, a: Grid) -> Generator[Look, Any, Grid]:
+        if a.numblocks[self.axis] == 1:
+            return self._lanes(a)
+        (a,) = yield from resolved(a)
+        if a.ndim > 1:
+            return self._lanes(recut(a, whole_lanes(a, (self.axis,))))
+        return (yield from self._shuffled(a))
+
+    def tile_blind(self, a: Grid) -> Grid:
+        """Sort each chunk, then all of a lane's in one task."""
+        lanes = whole_lanes(a, (self.axis,)) if a.ndim > 1 else ((sum(numbers(a.chunks[0])),),)
+        if self.indices or a.ndim > 1 or len(a) == 1:
+            return self._lanes(recut(a, lanes) if a.numblocks[self.axis] > 1 else a)
+        runs = map_blocks(np.sort, a)
+        return gather(joined, runs, chunks=lanes, meta=self.meta)
+
+    def _lanes(self, a: Grid) -> Grid:
+        options = {"axis": self.axis, "kind": self.kind}
+        func = arg_sorted if self.indices else np.sort
+        return map_blocks(func, a, meta=self.meta, kwargs=options)
+
+    def _shuffled(self, a: Grid) -> Generator[Look, Any, Grid]:
+        where = SpanAt(a.chunks[0])
+        width = (2 if self.indices else 1) * (a.width or 0)
+        pivots = yield from find_pivots(a, where, width)
+        count = len(pivots.values) + 1
+        source = map_blocks(
+            runs if self.indices else parts,
+            a,
+            varying=where,
+            itemsize=width,
+            kwargs={"pivots": pivots},
+        )
+        chunks = ((count,) * len(source),)
+        sizes = map_blocks(part_sizes, source, chunks=chunks, meta=np.empty((0,), np.intp))
+        infos = yield Look((sizes,), keep=(source,))
+        total = sum(info.sample for info in infos)
+        return all_to_all(
+            source,
+            0,
+            None,
+            joined_positions if self.indices else joined,
+            tuple(map(int, total)),
+            meta=self.meta,
+        )
+
+
+class Pivots(NamedTuple):
+    """Where the parts begin: an element with this value at this position, or what follows it."""
+
+    values: Any
+    positions: tuple[int, ...]
+
+
+def whole_lanes(grid: Grid, axes: tuple[int, ...]) -> Chunks:
+    """Return chunks with ``axes`` whole and the others cut so that a block stays small."""
+    lengths = shape_of(grid.chunks)
+    lane = math.prod(lengths[axis] for axis in axes) * (grid.width or 8)
+    room = max(1.0, current_plan.get().block_limit(LANES) / max(1.0, lane))
+    result = list(grid.chunks)
+    for axis in axes:
+        result[axis] = (lengths[axis],)
+    for axis in (axis for axis in reversed(range(grid.ndim)) if axis not in axes):
+        sizes = numbers(grid.chunks[axis])
+        step = max(1, min(max(sizes), int(room)))
+        if step < max(sizes):
+            result[axis] = tuple(
+                min(step, size - start) for size in sizes for start in range(0, size or 1, step)
+            )
+        room = max(1.0, room / step)
+    return tuple(result)
+
+
+def find_pivots(a: Grid, where: SpanAt, width: float | None = None) -> Generator[Look, Any, Pivots]:
+    """Sample a vector; return the values and positions at which it is cut into equal parts.
+
+    ``width`` are the bytes that an element takes in its part, where these are not its own.
+    """
+    count = part_count(numbers(where.sizes), width or a.width or 8)
+    rate = sample_rate(a, max(SAMPLE, 32 * count))
+    share = rate * (a.width or 0)
+    samples = map_blocks(sample, a, itemsize=share, kwargs={"rate": rate})
+    infos = yield Look((samples,), keep=() if is_at_hand(a) else (a,))
+    values = np.concatenate([info.sample for info in infos])
+    positions = np.concatenate(
+        [
+            sampled(size, rate) + start
+            for size, start in zip(numbers(where.sizes), where.starts, strict=False)
+        ]
+    )
+    order = np.argsort(values, kind="stable")
+    # Positions rise from chunk to chunk and within each, so that ties are in order too.
+    places = [len(order) * part // count for part in range(1, count)] if len(order) else []
+    chosen = order[np.array(places, np.intp)]
+    return Pivots(values[chosen], tuple(map(int, positions[chosen])))
+
+
+def part_count(sizes: Sequence[int], width: float) -> int:
+    """Return into how many parts to cut: each is a pass of partitioning, so no more than needed.
+
+    These are one for each core, and so many that a part is as small as the memory wants it, though
+    no smaller than the largest chunk, and not above four of these.
+    """
+    plan = current_plan.get()
+    largest = max(1, *sizes) if sizes else 1
+    fitting = plan.block_limit(sys.maxsize) * PART_BLOCKS / width
+    wanted = min(4 * largest, max(largest, fitting))
+    return max(min(len(sizes), plan.workers), math.ceil(sum(sizes) / wanted))
+
+
+def sample_rate(a: Grid, wanted: int) -> float:
+    """Return the share of elements to look at, so that no chunk's sample is too large to tell."""
+    largest = max(1, math.prod(max(numbers(sizes)) for sizes in a.chunks))
+    total = max(1, math.prod(shape_of(a.chunks)))
+    width = 128 if a.meta.dtype.hasobject else a.meta.dtype.itemsize
+    return min(1.0, wanted / total, 0.9 * SAMPLE_LIMIT / width / largest)
+
+
+def is_at_hand(grid: Grid) -> bool:
+    """Tell whether reading the grid twice costs no computation."""
+    rule = grid.rule
+    return isinstance(rule, Held) or (isinstance(rule, Blockwise) and rule.cheap)
+
+
+def sampled(size: int, rate: float) -> Any:
+    """Return which elements of a chunk are looked at: random, but the same ones each time."""
+    count = min(size, math.ceil(size * rate))
+    return (
+        np.sort(np.random.default_rng(size).choice(size, count, replace=False))
+        if count
+        else (np.empty(0, np.intp))
+    )
+
+
+@kernel(scratch=0.1)
+def sample(block: Any, rate: float) -> Any:
+    """Return the elements at the sampled positions."""
+    return block[sampled(len(block), rate)]
+
+
+@kernel(scratch=0.2)
+def parts(block: Any, start: int, stop: int, pivots: Pivots) -> list[Any]:
+    """Cut a block at the pivots, its parts in any order within."""
+    if block.dtype.kind not in "biuf" or len(pivots.values) > SORT_FROM:
+        ordered = np.sort(block)
+        return _split(ordered, _cuts(ordered, start, stop, pivots))
+    cuts = []
+    for value, position in zip(pivots.values, pivots.positions, strict=True):
+        below, equal = _counts(block, value)
+        cuts.append(below + (_left_of(position, start, stop, equal) if start < position else 0))
+    partitioned = block.copy()
+    _partition(partitioned, cuts)
+    return _split(partitioned, cuts)
+
+
+def _counts(block: Any, value: Any) -> tuple[int, int]:
+    """Return how many elements are before a value in order, and how many equal it."""
+    if block.dtype.kind == "f" and np.isnan(value):
+        missing = int(np.isnan(block).sum())
+        return len(block) - missing, missing
+    return int(np.count_nonzero(block < value)), int(np.count_nonzero(block == value))
+
+
+def _left_of(position: int, start: int, stop: int, equal: int) -> int:
+    """Say how many of a block's elements equal to the pivot come before it: its share."""
+    return equal * (min(position, stop) - start) // max(1, stop - start)
+
+
+def _partition(block: Any, cuts: list[int]) -> None:
+    """Partition in place at several ranks, the middle one first: each level is one pass."""
+    if cuts and len(block):
+        middle = len(cuts) // 2
+        cut = cuts[middle]
+        if 0 < cut < len(block):
+            block.partition(cut)
+        _partition(block[:cut], cuts[:middle])
+        _partition(block[cut:], [item - cut for item in cuts[middle + 1 :]])
+
+
+def _cuts(ordered: Any, start: int, stop: int, pivots: Pivots) -> list[int]:
+    left = np.searchsorted(ordered, pivots.values, side="left")
+    right = np.searchsorted(ordered, pivots.values, side="right")
+    shares = [
+        _left_of(position, start, stop, int(b - a)) if start < position else 0
+        for position, a, b in zip(pivots.positions, left, right, strict=True)
+    ]
+    return [int(a) + share for a, share in zip(left, shares, strict=True)]
+
+
+def _split(block: Any, cuts: list[int]) -> list[Any]:
+    return [block[a:b] for a, b in itertools.pairwise([0, *cuts, len(block)])]
+
+
+@kernel(scratch=0.7)
+def runs(block: Any, start: int, stop: int, pivots: Pivots) -> list[Any]:
+    """Sort a block with its positions and cut both at the pivots; ties keep their order."""
+    order = arg_sorted(block)
+    ordered = block[order]
+    order += start
+    left = np.searchsorted(ordered, pivots.values, side="left")
+    right = np.searchsorted(ordered, pivots.values, side="right")
+    cuts = [
+        int(a + np.searchsorted(order[a:b], position))
+        for position, a, b in zip(pivots.positions, left, right, strict=True)
+    ]
+    return list(zip(_split(ordered, cuts), _split(order, cuts), strict=True))
+
+
+@kernel(scratch=0.0)
+def part_sizes(split: list[Any]) -> Any:
+    """Return the number of elements of each part."""
+    lengths = (len(part[0]) if isinstance(part, tuple) else len(part) for part in split)
+    return np.fromiter(lengths, np.intp)
+
+
+@kernel(scratch=0.1)
+def joined(pieces: list[Any]) -> Any:
+    """Join the pieces of a part and sort it."""
+    out = np.concatenate(pieces)
+    out.sort()
+    return out
+
+
+@kernel(scratch=1.1)
+def joined_positions(pieces: list[Any]) -> Any:
+    """Join the pieces of a part and return the positions in the order of the values."""
+    order = arg_sorted(np.concatenate([values for values, _ in pieces]))
+    return np.concatenate([positions for _, positions in pieces])[order]
+
+
+@kernel(scratch=1.2)
+def arg_sorted(block: Any, axis: int = -1, kind: str | None = None) -> Any:
+    """Return a stable order; the faster unstable one where there are no ties."""
+    if kind is not None or block.ndim != 1 or block.dtype.kind not in "iuf":
+        return np.argsort(block, axis=axis, kind="stable")
+    order = np.argsort(block)
+    if not _rises(block[order]):
+        del order  # a third vector of positions would be one too many
+        return np.argsort(block, kind="stable")
+    return order
+
+
+def _rises(ordered: Any) -> bool:
+    """Tell whether there are no ties; a NaN before the last one is a tie too."""
+    return len(ordered) < 2 or bool((ordered[:-1] < ordered[1:]).all())
+
+
+def _checked(a: Any, axis: Any, order: Any) -> tuple[Node, int]:
+    node = as_node(a)
+    if order is not None and not node.meta.dtype.names:
+        raise ValueError("Cannot specify order when the array has no fields.")
+    if axis is None:
+        if node.meta.ndim != 1:
+            node = wrap(node).ravel().node
+        axis = -1
+    return node, np.lib.array_utils.normalize_axis_index(axis, node.meta.ndim)
+
+
+_KINDS = (None, "quicksort", "mergesort", "heapsort", "stable")
+
+
+def _kind(kind: Any, stable: Any) -> str | None:
+    if kind not in _KINDS:
+        raise ValueError(f"sort kind must be one of {_KINDS[1:]}, not {kind!r}")
+    return "stable" if stable else kind
+
+
+def sort(
+    a: Any,
+    axis: Any = -1,
+    kind: Any = None,
+    parallel_kind: Any = None,
+    psrs_kinds: Any = None,
+    order: Any = None,
+    *,
+    stable: Any = None,
+    descending: bool = False,
+    return_index: bool = False,
+) -> Any:
+    """Return a sorted copy, with Mars's ``return_index`` also the positions. See numpy.sort.
+
+    ``parallel_kind`` and ``psrs_kinds`` are Mars's hints; the data choose here. ``descending`` is
+    the array API's: NaN comes first.
+    """
+    node, axis = _checked(a, axis, order)
+    if node.meta.dtype.names:
+        found = take_along_axis(node, _arg_sorted_records(node, axis, order), axis)
+    else:
+        found = wrap(Sort(native(node), axis, _kind(kind, stable), indices=False))
+        found = astype(found, node.meta.dtype, copy=False)
+    found = flip(found, axis) if descending else found
+    if not return_index:
+        return found
+    how = {"order": order, "stable": stable, "descending": descending}
+    return ExecutableTuple((found, argsort(node, axis, kind, **how)))
+
+
+def argsort(
+    a: Any,
+    axis: Any = -1,
+    kind: Any = None,
+    parallel_kind: Any = None,
+    psrs_kinds: Any = None,
+    order: Any = None,
+    *,
+    stable: Any = None,
+    descending: bool = False,
+) -> Any:
+    """Return the positions that sort. See numpy.argsort.
+
+    Differs from NumPy: equal elements always keep their order, with ``descending`` too.
+    """
+    node, axis = _checked(a, axis, order)
+    if descending:
+        # From the other end, equal elements stand the other way round; flipped, as they stood.
+        found = argsort(flip(wrap(node), axis), axis, kind, order=order, stable=stable)
+        return (length(node, axis) - 1) - flip(found, axis)
+    if node.meta.dtype.names:
+        return _arg_sorted_records(node, axis, order)
+    return wrap(Sort(node, axis, _kind(kind, stable), indices=True))
+
+
+def _arg_sorted_records(a: Node, axis: int, order: Any) -> Any:
+    """Return the order by the given fields and then by the others: by the least one first."""
+    names = [order] if isinstance(order, str) else list(order or ())
+    fields = a.meta.dtype.names
+    if unknown := [name for name in names if name not in fields]:
+        raise ValueError(f"unknown field name: {unknown[0]}")
+    *_, least = keys = [*names, *(name for name in fields if name not in names)]
+    found = argsort(wrap(a)[least], axis)
+    for name in reversed(keys[:-1]):
+        ordered = take_along_axis(wrap(a)[name], found, axis)
+        found = take_along_axis(found, argsort(ordered, axis), axis)
+    return found
+
+
+def _sorted(a: Any, axis: Any, dtype: Any = None) -> Outcome:
+    return like(a if axis is not None else ravel(a), dtype)
+
+
+@waits_for_lengths(lambda a, axis, **_: _sorted(a, axis))
+def partition(
+    a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", order: Any = None
+) -> Any:
+    """Return a copy in which ``kth`` elements stand where sorting puts them. See numpy.partition.
+
+    Differs from NumPy: the rest may come sorted.
+    """
+    _check_kth(a, kth, axis)
+    return sort(a, axis, order=order)
+
+
+@waits_for_lengths(lambda a, axis, **_: _sorted(a, axis, np.intp))
+def argpartition(
+    a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", order: Any = None
+) -> Any:
+    """Return positions that put ``kth`` elements where sorting does. See numpy.argpartition.
+
+    Differs from NumPy: the rest may come sorted.
+    """
+    _check_kth(a, kth, axis)
+    return argsort(a, axis, order=order)
+
+
+def _check_kth(a: Any, kth: Any, axis: Any) -> None:
+    shape = as_node(a).shape
+    length = math.prod(numbers(shape)) if axis is None else numbers(shape)[axis]
+    for item in map(operator.index, np.atleast_1d(kth).tolist()):
+        # Where there are no elements at all NumPy takes any.
+        if 0 not in shape and not -length <= item < length:
+            raise ValueError(f"kth(={item}) out of bounds ({length})")
+
+
+def sort_in_place(a: Any, axis: int = -1, **options: Any) -> None:
+    """Sort the tensor itself: it becomes the sorted one. See numpy.ndarray.sort."""
+    assign(a, sort(a, axis, **options).node)
+
+
+def partition_in_place(a: Any, kth: Any, axis: int = -1, **options: Any) -> None:
+    """Partition the tensor itself. See numpy.ndarray.partition."""
+    assign(a, partition(a, kth, axis, **options).node)

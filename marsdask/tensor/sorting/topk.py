@@ -1,0 +1,257 @@
+"""The largest or smallest elements along an axis: a few of each chunk, then a few of those.
+
+A chunk is read once: what the best ``k`` so far reach is a bound that hardly any of the rest pass,
+and those are selected among (introselect, linear: Musser, Software: Practice and Experience 27,
+1997). ``k`` of each chunk meet in a tree, so no task holds more than ``k`` for each of its inputs.
+"""
+
+from __future__ import annotations
+
+import operator
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from marsdask.core.collection import ExecutableTuple, wrap
+from marsdask.core.grids.grid import Grid
+from marsdask.core.grids.shapes import Cost, blockwise, kernel, map_blocks, tree
+from marsdask.core.node import Node
+from marsdask.core.sizes import Chunks, Unknown, upper
+
+from ..chunkwise.places import StartAt
+from ..chunkwise.rechunk import resolved
+from ..elementwise.nodes import native
+from ..elementwise.ufuncs import astype
+from ..operands import as_node
+
+#: Elements that are compared with the bound at a time: they stay in cache.
+STEP = 2**16
+
+#: A bound pays if no more than one in so many elements is wanted.
+FEW = 8
+
+
+@dataclass(frozen=True, eq=False)
+class TopK(Node):
+    """``k`` extreme elements (or with ``indices`` their positions) along an axis, in order."""
+
+    a: Node
+    k: int
+    axis: int
+    largest: bool
+    indices: bool
+
+    @property
+    def label(self) -> str:
+        return "argtopk" if self.indices else "topk"
+
+    @property
+    def meta(self) -> Any:
+        return np.empty(self.a.meta.shape, np.intp) if self.indices else self.a.meta
+
+    @property
+    def chunks(self) -> Chunks:
+        length = self.a.shape[self.axis]
+        bound = upper(length)
+        most = self.k if bound is None else min(self.k, bound)
+        size = Unknown(self.name, -1, most) if isinstance(length, Unknown) else most
+        return (*self.a.chunks[: self.axis], (size,), *self.a.chunks[self.axis + 1 :])
+
+    def tile(self, a: Grid) -> Any:
+        if self.indices:
+            return self._positions(a)
+        ones = self._ones(a)
+        return self._finished(map_blocks(top, a, chunks=ones, meta=a.meta, kwargs=self._options), a)
+
+    def _positions(self, a: Grid) -> Any:
+        (a,) = yield from resolved(a)
+        where = StartAt(a.chunks[self.axis], self.axis)
+        partials = map_blocks(
+            top_with_positions,
+            a,
+            chunks=self._ones(a),
+            itemsize=(a.width or 0) + self.meta.dtype.itemsize,
+            varying=where,
+            kwargs=self._options,
+        )
+        return self._finished(partials, a)
+
+    def _finished(self, partials: Grid, a: Grid) -> Grid:
+        combine = Joined(self.k, self.axis, self.largest)
+        grid = tree(partials, combine, [self.axis])
+        chunks = (*a.chunks[: self.axis], self.chunks[self.axis], *a.chunks[self.axis + 1 :])
+        finish = ordered_positions if self.indices else ordered
+        axes = tuple(range(a.ndim))
+        return blockwise(
+            finish, [(grid, axes)], chunks=chunks, meta=self.meta, kwargs=self._options
+        )
+
+    def _ones(self, a: Grid) -> Chunks:
+        sizes = (self.k,) * a.numblocks[self.axis]
+        return (*a.chunks[: self.axis], sizes, *a.chunks[self.axis + 1 :])
+
+    @property
+    def _options(self) -> dict[str, Any]:
+        return {"k": self.k, "axis": self.axis, "largest": self.largest}
+
+
+@dataclass(frozen=True)
+class Joined:
+    """Keeps the extreme ones of two partial results (arrays, or pairs with positions)."""
+
+    cost: ClassVar[Cost] = Cost(scratch=4.2)
+
+    k: int
+    axis: int
+    largest: bool
+
+    def __call__(self, a: Any, b: Any) -> Any:
+        if isinstance(a, tuple):
+            pair = tuple(np.concatenate(both, self.axis) for both in zip(a, b, strict=True))
+            order = _chosen(pair[0], self.k, self.axis, self.largest)
+            return tuple(np.take_along_axis(item, order, self.axis) for item in pair)
+        return top(np.concatenate([a, b], self.axis), self.k, self.axis, self.largest)
+
+
+@kernel(scratch=1.0)
+def top(block: Any, k: int, axis: int, largest: bool) -> Any:
+    """Return the ``k`` extreme elements along an axis, in any order."""
+    length = block.shape[axis]
+    if length <= k:
+        return block
+    if block.ndim == 1 and block.dtype.kind in "iuf" and FEW * k < length:
+        block = candidates(block, k, largest)[0]
+        length = len(block)
+    if k == 0:
+        return np.take(block, [], axis)
+    kth = length - k if largest else k - 1
+    kept = slice(kth, None) if largest else slice(0, k)
+    return np.partition(block, kth, axis)[(slice(None),) * axis + (kept,)].copy()
+
+
+@kernel(scratch=2.0)
+def top_with_positions(block: Any, start: int, k: int, axis: int, largest: bool) -> Any:
+    """Return the ``k`` extreme elements along an axis, and where they stand."""
+    if block.ndim == 1 and block.dtype.kind in "iuf" and len(block) > k:
+        values, positions = candidates(block, k, largest)
+        order = _chosen(values, k, 0, largest)
+        return values[order], positions[order] + start
+    order = _chosen(block, k, axis, largest)
+    return np.take_along_axis(block, order, axis), order + start
+
+
+def candidates(block: Any, k: int, largest: bool) -> tuple[Any, Any]:
+    """Return few elements, the ``k`` extreme ones among them, and their positions.
+
+    A bound that ``k`` elements of the part seen so far reach lets through hardly any of the rest.
+    """
+    length = len(block)
+    if k == 0:
+        return block[:0], np.empty(0, np.intp)
+    first = block[: max(STEP, 2 * k)]
+    kth = len(first) - k if largest else k - 1
+    bound = np.partition(first, kth)[kth]
+    worse = np.less if largest else np.greater
+    values, positions = [], []
+    mask = np.empty(STEP, bool)
+    for start in range(0, length, STEP):
+        part = block[start : start + STEP]
+        # Not "better": NaN is worse than nothing, and is kept for the partition to place.
+        below = worse(part, bound, out=mask[: len(part)])
+        found = np.flatnonzero(np.logical_not(below, out=below))
+        if len(found):
+            values.append(part[found])
+            positions.append(found + start)
+        if sum(map(len, values)) > max(STEP, 4 * k):
+            values, positions, bound = _tightened(values, positions, k, largest)
+    return np.concatenate(values), np.concatenate(positions)
+
+
+def _tightened(
+    values: list[Any], positions: list[Any], k: int, largest: bool
+) -> tuple[list[Any], list[Any], Any]:
+    joined = np.concatenate(values)
+    order = _chosen(joined, k, 0, largest)
+    kept = joined[order]
+    bound = np.sort(kept)[0 if largest else -1]
+    return [kept], [np.concatenate(positions)[order]], bound
+
+
+def _chosen(block: Any, k: int, axis: int, largest: bool) -> Any:
+    """Return positions along an axis of the ``k`` extreme elements."""
+    length = block.shape[axis]
+    if length <= k:
+        kept = slice(None)
+        order = np.argsort(block, axis, kind="stable")
+    else:
+        kth = min(length - 1, length - k if largest else max(0, k - 1))
+        kept = slice(length - k, None) if largest else slice(0, k)
+        order = np.argpartition(block, kth, axis)
+    return order[(slice(None),) * axis + (kept,)]
+
+
+def ordered(block: Any, k: int, axis: int, largest: bool) -> Any:
+    """Sort what was chosen, the best first."""
+    result = np.sort(block, axis)
+    return np.flip(result, axis) if largest else result
+
+
+def ordered_positions(pair: Any, k: int, axis: int, largest: bool) -> Any:
+    """Return the positions of what was chosen, the best first."""
+    values, positions = pair
+    order = np.argsort(values, axis, kind="stable")
+    result = np.take_along_axis(positions, order, axis)
+    return np.flip(result, axis) if largest else result
+
+
+def _topk(a: Any, k: Any, axis: int, largest: bool, *, indices: bool) -> Any:
+    node = as_node(a)
+    k = operator.index(k)
+    if k < 0:  # Dask's way to ask for the smallest
+        k, largest = -k, not largest
+    axis = np.lib.array_utils.normalize_axis_index(axis, node.meta.ndim)
+    found = wrap(TopK(native(node), k, axis, largest, indices))
+    return found if indices else astype(found, node.meta.dtype, copy=False)
+
+
+def topk(
+    a: Any,
+    k: Any,
+    axis: int = -1,
+    largest: bool = True,
+    sorted: bool = True,
+    return_index: bool = False,
+    **hints: Any,
+) -> Any:
+    """Return the ``k`` largest elements along an axis, the largest first (NaN before all).
+
+    A negative ``k`` asks for the smallest, as in Dask. The result is sorted in any case; ``order``,
+    ``parallel_kind`` and ``psrs_kinds`` are Mars's hints.
+    """
+    _check_hints(hints)
+    values = _topk(a, k, axis, largest, indices=False)
+    if not return_index:
+        return values
+    return ExecutableTuple((values, _topk(a, k, axis, largest, indices=True)))
+
+
+def argtopk(
+    a: Any,
+    k: Any,
+    axis: int = -1,
+    largest: bool = True,
+    sorted: bool = True,
+    **hints: Any,
+) -> Any:
+    """Return the positions of the ``k`` largest elements along an axis; see :func:`topk`."""
+    _check_hints(hints)
+    return _topk(a, k, axis, largest, indices=True)
+
+
+def _check_hints(hints: dict[str, Any]) -> None:
+    unknown = hints.keys() - {"order", "parallel_kind", "psrs_kinds"}
+    if unknown:
+        raise TypeError(f"unexpected arguments: {', '.join(unknown)}")
+    if hints.get("order") is not None:
+        raise NotImplementedError("order= of record fields: choose one field, or use a DataFrame")

@@ -1,0 +1,387 @@
+"""Distinct elements, and sets of them.
+
+Each chunk's own distinct elements come first. Where they are few they meet in one place; where they
+are many they are cut at sampled pivots as in :mod:`.sort`, equal ones into the same part, of which
+each chunk brings one: parts are as even as there, or smaller.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Generator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from marsdask.core.collection import ExecutableTuple, wrap
+from marsdask.core.grids.grid import Grid, Look
+from marsdask.core.grids.shapes import Axes, all_to_all, blockwise, gather, kernel, map_blocks
+from marsdask.core.node import Node, Part
+from marsdask.core.sizes import Chunks, numbers, unknown_sizes, upper
+
+from ..chunkwise.map_blocks import map_blocks as map_chunks
+from ..chunkwise.places import SpanAt
+from ..chunkwise.rechunk import rechunk, resolved
+from ..elementwise.nodes import native
+from ..elementwise.ufuncs import astype, logical_not
+from ..manipulation.join import concatenate
+from ..manipulation.reshape import ravel, reshape
+from ..manipulation.shape import moveaxis, normalize_axis
+from ..named_results import UniqueAllResult, UniqueCountsResult, UniqueInverseResult
+from ..operands import as_node, empty
+from ..unknown_lengths import Outcome, like, resized, waits_for_lengths
+from .sort import find_pivots, sort
+
+#: Distinct elements of all chunks together, up to which they meet in one place.
+FEW = 2**22
+
+
+class Distinct(NamedTuple):
+    """The distinct elements of a piece, in order, where each is first, and how often it is."""
+
+    values: Any
+    first: Any
+    counts: Any
+
+
+@dataclass(frozen=True, eq=False)
+class Unique(Node):
+    """The distinct elements of a vector in order, with what NumPy tells of them.
+
+    Outputs: values, first positions, counts, and for each element the place of its value.
+    """
+
+    a: Node
+    equal_nan: bool
+
+    @property
+    def meta(self) -> Any:
+        index = np.empty((0,), np.intp)
+        return (self.a.meta, index, index, index)
+
+    @property
+    def chunks(self) -> Any:
+        bounds = [upper(size) for size in self.a.chunks[0]]
+        whole = None if None in bounds else sum(bound for bound in bounds if bound is not None)
+        sizes = unknown_sizes(self.name, [whole])
+        return ((sizes,), (sizes,), (sizes,), self.a.chunks)
+
+    def tile(self, a: Grid) -> Generator[Look, Any, tuple[Grid, ...]]:
+        (a,) = yield from resolved(a)
+        own = self._own(a)
+        sizes = map_blocks(length_of, own, chunks=((1,) * len(a),), meta=np.empty((0,), np.intp))
+        infos = yield Look((sizes,), keep=(own,))
+        few = sum(int(info.sample[0]) for info in infos) <= FEW
+        if len(a) == 1 or few or self.a.meta.dtype.names:
+            return self._met(a, own)
+        pivots = yield from find_pivots(a, SpanAt(a.chunks[0]))
+        values = np.unique(pivots.values)
+        values = values[np.equal(values, values)]  # every nan, complex ones too, into one part
+        parts = map_blocks(cut_at, own, itemsize=own.width, kwargs={"values": values})
+        merged = all_to_all(
+            parts,
+            0,
+            None,
+            merge,
+            (1,) * (len(values) + 1),
+            merge_kwargs={"equal_nan": self.equal_nan},
+            itemsize=3.0 * (a.width or 8),
+        )
+        sizes = map_blocks(length_of, merged, meta=np.empty((0,), np.intp))
+        infos = yield Look((sizes,), keep=(merged,))
+        lengths = tuple(int(info.sample[0]) for info in infos)
+        return self._outputs(a, merged, ((0,),), (lengths,))
+
+    def tile_blind(self, a: Grid) -> tuple[Grid, ...]:
+        """Let the distinct elements meet in one place, however many they are."""
+        return self._met(a, self._own(a))
+
+    def _own(self, a: Grid) -> Grid:
+        return map_blocks(
+            distinct,
+            a,
+            varying=SpanAt(a.chunks[0]),
+            itemsize=3.0 * (a.width or 8),
+            kwargs={"equal_nan": self.equal_nan},
+        )
+
+    def _met(self, a: Grid, own: Grid) -> tuple[Grid, ...]:
+        options = {"equal_nan": self.equal_nan}
+        merged = gather(merge, own, chunks=((1,),), itemsize=0, kwargs=options)
+        return self._outputs(a, merged, ((None,),), self.chunks[0])
+
+    def _outputs(
+        self, a: Grid, merged: Grid, axes: tuple[Axes], chunks: Chunks
+    ) -> tuple[Grid, ...]:
+        fields = [
+            blockwise(
+                field_of,
+                [(merged, axes[0])],
+                chunks=chunks,
+                meta=self.meta[position],
+                kwargs={"position": position},
+                cheap=True,
+            )
+            for position in range(3)
+        ]
+        table = gather(joined, fields[0], chunks=((upper_total(chunks),),), meta=a.meta)
+        inverse = blockwise(
+            places, [(a, (0,)), (table, (None,))], chunks=a.chunks, meta=self.meta[3]
+        )
+        return (*fields, inverse)
+
+
+def upper_total(chunks: Chunks) -> int:
+    """Return how long an axis can be, for the projection of memory."""
+    return sum(upper(size) or 0 for size in chunks[0])
+
+
+@kernel(scratch=4.0)
+def distinct(block: Any, start: int, stop: int, equal_nan: bool) -> Distinct:
+    """Return the distinct elements of a chunk."""
+    values, first, counts = np.unique(
+        block, return_index=True, return_counts=True, equal_nan=equal_nan
+    )
+    return Distinct(values, first + start, counts)
+
+
+def length_of(piece: Distinct) -> Any:
+    """Return how many distinct elements there are."""
+    return np.array([len(piece.values)])
+
+
+@kernel(scratch=4.0)
+def merge(pieces: list[Distinct], equal_nan: bool) -> Distinct:
+    """Join the distinct elements of pieces, which stand in the order of positions."""
+    values = np.concatenate([piece.values for piece in pieces])
+    first = np.concatenate([piece.first for piece in pieces])
+    counts = np.concatenate([piece.counts for piece in pieces])
+    if not len(values):
+        return Distinct(values, first, counts)
+    order = np.argsort(values, kind="stable")
+    made, starts = np.unique(values[order], return_index=True, equal_nan=equal_nan)
+    return Distinct(made, first[order][starts], np.add.reduceat(counts[order], starts))
+
+
+@kernel(scratch=0.0)
+def cut_at(piece: Distinct, values: Any) -> list[Distinct]:
+    """Cut at values, as views; equal elements of all chunks come into the same part."""
+    cuts = [0, *np.searchsorted(piece.values, values).tolist(), len(piece.values)]
+    return [Distinct(*(field[a:b] for field in piece)) for a, b in itertools.pairwise(cuts)]
+
+
+def field_of(piece: Distinct, position: int) -> Any:
+    """Return one of the three arrays."""
+    return piece[position]
+
+
+@kernel(scratch=0.0)
+def joined(blocks: list[Any]) -> Any:
+    """Return all distinct elements."""
+    return blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
+
+
+@kernel(scratch=1.0)
+def places(block: Any, table: Any) -> Any:
+    """Return where each element's value stands among the distinct ones."""
+    found = np.searchsorted(table, block)
+    if table.dtype.kind == "c":  # nan sorts by its other half too, but all of them are one value
+        found = np.minimum(found, len(table) - np.count_nonzero(np.isnan(table)))
+    return found
+
+
+def _distinct(
+    ar: Any,
+    return_index: bool,
+    return_inverse: bool,
+    return_counts: bool,
+    axis: Any,
+    **_: Any,
+) -> Any:
+    values = resized(ar, axis)
+    places = like(ar, np.intp)
+    if axis is not None:
+        places = Outcome(places.dtype, (places.lengths[axis],))
+    each = Outcome(places.dtype, (None,))
+    flags = (return_index, return_inverse, return_counts)
+    more = [told for told, flag in zip((each, places, each), flags, strict=True) if flag]
+    return ExecutableTuple((values, *more)) if more else values
+
+
+@waits_for_lengths(_distinct)
+def unique(
+    ar: Any,
+    return_index: bool = False,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    axis: Any = None,
+    *,
+    equal_nan: bool = True,
+    **hints: Any,
+) -> Any:
+    """Return the distinct elements in order. See numpy.unique.
+
+    The distinct parts along an ``axis`` meet in one place. Differs from NumPy: with
+    ``equal_nan=False`` all NaNs have the first one's place in the inverse. ``aggregate_size`` is
+    Mars's hint, and ``sorted`` NumPy's: they are in order always.
+    """
+    unknown = hints.keys() - {"aggregate_size", "sorted"}
+    if unknown:
+        raise TypeError(f"unexpected arguments: {', '.join(unknown)}")
+    node = as_node(ar)
+    if axis is not None:
+        axis = normalize_axis(axis, node.meta.ndim)
+    if axis is not None and node.meta.ndim != 1:
+        return _unique_along(node, axis, (return_index, return_inverse, return_counts))
+    if node.meta.dtype.names:
+        raise NotImplementedError("records: use a DataFrame's drop_duplicates")
+    flags = (return_index, return_inverse, return_counts)
+    values, *more = _outputs(ravel(node), flags, equal_nan=equal_nan)
+    if return_inverse and node.meta.ndim != 1:
+        place = int(return_index)
+        more[place] = reshape(more[place], numbers(node.shape))
+    return ExecutableTuple((values, *more)) if more else values
+
+
+def _outputs(a: Any, flags: tuple[bool, ...], *, equal_nan: bool) -> list[Any]:
+    """Return the distinct elements of a vector and what else is wanted, in NumPy's order."""
+    node = as_node(a)
+    found = Unique(native(node), equal_nan)
+    values = astype(Part(found, 0), node.meta.dtype, copy=False)
+    more = [Part(found, i) for i, flag in zip((1, 3, 2), flags, strict=True) if flag]
+    return [values, *map(wrap, more)]
+
+
+def _unique_along(node: Node, axis: int, flags: tuple[bool, ...]) -> Any:
+    """Return the distinct parts along an axis: each becomes a record."""
+    own, node = node.meta.dtype, native(node)
+    dtype = node.meta.dtype
+    if dtype.hasobject:
+        raise TypeError(f"The axis argument to unique is not supported for dtype {dtype}")
+    rows = moveaxis(wrap(node), axis, 0)
+    count, *shape = numbers(rows.node.shape)
+    width = math.prod(shape)
+    flat = rechunk(reshape(rows, (count, width)), {1: -1})
+    kind = np.dtype([(f"f{i}", dtype) for i in range(width)]) if width else np.dtype(np.int8)
+    records = map_chunks(as_records, flat, dtype=kind, drop_axis=1, kind=kind)
+    values, *more = _outputs(records, flags, equal_nan=False)
+    new = tuple(range(1, len(shape) + 1))
+    cut = (None, *((n,) for n in shape))
+    made = {"dtype": dtype, "new_axis": new, "chunks": cut, "meta": empty(dtype, 1 + len(shape))}
+    found = map_chunks(as_rows, values, kind=dtype, shape=tuple(shape), **made)
+    found = astype(moveaxis(found, 0, axis), own, copy=False)
+    return ExecutableTuple((found, *more)) if more else found
+
+
+def as_records(block: Any, kind: Any) -> Any:
+    """Return rows as records; those of nothing are all alike."""
+    block = np.ascontiguousarray(block)
+    return block.view(kind).reshape(len(block)) if block.shape[1] else np.zeros(len(block), kind)
+
+
+def as_rows(records: Any, kind: Any, shape: tuple[int, ...]) -> Any:
+    """Return records as rows again, of several axes perhaps."""
+    found = records.view(kind) if records.dtype.names else np.empty(0, kind)
+    return found.reshape(len(records), *shape)
+
+
+@dataclass(frozen=True, eq=False)
+class IsIn(Node):
+    """Whether each element is among those of a vector."""
+
+    a: Node
+    among: Node
+
+    @property
+    def meta(self) -> Any:
+        return np.empty(self.a.meta.shape, bool)
+
+    @property
+    def chunks(self) -> Chunks:
+        return self.a.chunks
+
+    def tile(self, a: Grid, among: Grid) -> Grid:
+        size = math.prod(upper_total((sizes,)) for sizes in among.chunks)
+        table = gather(flat_unique, among, chunks=((size,),), meta=among.meta)
+        axes: Axes = tuple(range(a.ndim))
+        return blockwise(np.isin, [(a, axes), (table, (None,))], chunks=a.chunks, meta=self.meta)
+
+
+@kernel(scratch=2.0)
+def flat_unique(blocks: list[Any]) -> Any:
+    """Return the distinct elements of all blocks."""
+    return np.unique(np.concatenate([block.reshape(-1) for block in blocks]))
+
+
+def isin(
+    element: Any,
+    test_elements: Any,
+    assume_unique: bool = False,
+    invert: bool = False,
+    *,
+    kind: str | None = None,
+) -> Any:
+    """Tell which elements are among others, whose distinct ones fit in memory. See numpy.isin.
+
+    ``assume_unique`` and ``kind`` are NumPy's hints; what is fastest is chosen here.
+    """
+    if kind not in (None, "sort", "table"):
+        raise ValueError(f"Invalid kind: '{kind}'. Please use None, 'sort' or 'table'.")
+    among = as_node(element), as_node(test_elements)
+    if kind == "table" and any(node.meta.dtype.kind not in "biu" for node in among):
+        raise ValueError("The 'table' method is only for booleans and integers; use kind='sort'.")
+    found = wrap(IsIn(*among))
+    return logical_not(found) if invert else found
+
+
+def union1d(ar1: Any, ar2: Any) -> Any:
+    """Return what is in either, in order. See numpy.union1d."""
+    return unique(concatenate([ravel(ar1), ravel(ar2)]))
+
+
+def intersect1d(
+    ar1: Any, ar2: Any, assume_unique: bool = False, return_indices: bool = False
+) -> Any:
+    """Return what is in both, in order, and where it is first in each. See numpy.intersect1d."""
+    dtype = np.result_type(as_node(ar1).meta.dtype, as_node(ar2).meta.dtype)
+    if not return_indices:
+        mine = unique(ar1)
+        return astype(mine[isin(mine, ar2)], dtype, copy=False)
+    mine, place = unique(ar1, return_index=True)
+    other, other_place = unique(ar2, return_index=True)
+    shared = isin(mine, other)
+    found = astype(mine[shared], dtype, copy=False)
+    return ExecutableTuple((found, place[shared], other_place[isin(other, mine)]))
+
+
+def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
+    """Return what is in the first and not in the second. See numpy.setdiff1d."""
+    mine = ravel(ar1) if assume_unique else unique(ar1)
+    return mine[isin(mine, ar2, invert=True)]
+
+
+def setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
+    """Return what is in one of both alone, in order. See numpy.setxor1d."""
+    return sort(concatenate([setdiff1d(ar1, ar2), setdiff1d(ar2, ar1)]))
+
+
+def unique_all(x: Any, /) -> Any:
+    """Return the distinct elements, where, and how often they are; see numpy.unique_all."""
+    return UniqueAllResult(*unique(x, True, True, True, equal_nan=False))
+
+
+def unique_counts(x: Any, /) -> Any:
+    """Return the distinct elements and how often they are. See numpy.unique_counts."""
+    return UniqueCountsResult(*unique(x, return_counts=True, equal_nan=False))
+
+
+def unique_inverse(x: Any, /) -> Any:
+    """Return the distinct elements and which one each is. See numpy.unique_inverse."""
+    return UniqueInverseResult(*unique(x, return_inverse=True, equal_nan=False))
+
+
+def unique_values(x: Any, /) -> Any:
+    """Return the distinct elements. See numpy.unique_values."""
+    return unique(x, equal_nan=False)

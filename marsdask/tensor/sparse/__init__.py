@@ -1,0 +1,1 @@
+"""Tensors whose blocks are SciPy's sparse arrays."""

@@ -1,0 +1,173 @@
+"""Blocks with few elements that are not zero, as SciPy's compressed rows.
+
+A node whose ``meta`` is one of SciPy's sparse arrays has such blocks. Who asks :func:`.as_node` for
+a node without saying that it knows them is given the node of dense blocks instead, so that no
+kernel meets them unawares.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from marsdask.core.grids.shapes import kernel
+
+
+def is_sparse(block: Any) -> bool:
+    """Tell whether a block (or a meta) is one of SciPy's sparse arrays or matrices."""
+    return type(block).__module__.startswith("scipy.sparse")
+
+
+def compressed(block: Any, dtype: Any = None) -> Any:
+    """Return anything that SciPy takes for a sparse array, or an array, as compressed rows."""
+    from scipy.sparse import csr_array
+
+    found = csr_array(block, dtype=dtype)
+    if found.ndim > 2:
+        raise NotImplementedError("sparse tensors have one axis or two: use todense() for more")
+    found.sum_duplicates()
+    return found
+
+
+def no_elements(dtype: Any, ndim: int) -> Any:
+    """Return the meta of sparse blocks."""
+    from scipy.sparse import csr_array
+
+    return csr_array((0,) * ndim, dtype=dtype)
+
+
+def placed(values: Any, coords: Sequence[Any], shape: tuple[int, ...]) -> Any:
+    """Return the block with values at places, and zero elsewhere."""
+    from scipy.sparse import coo_array
+
+    found = coo_array((values, tuple(coords)), shape=shape).tocsr()
+    found.eliminate_zeros()
+    return found
+
+
+def dense(block: Any, fill_value: Any = None) -> Any:
+    """Return a block as an array; what is not stored becomes ``fill_value`` (zero)."""
+    if not is_sparse(block):
+        return block
+    if fill_value is None:
+        return block.toarray()
+    out = np.full(block.shape, fill_value, np.result_type(block.dtype, np.asarray(fill_value)))
+    stored = block.tocoo()
+    out[tuple(stored.coords)] = stored.data
+    return out
+
+
+def few(block: Any, missing: Any = None) -> Any:
+    """Return an array as a sparse block, without the zeros (or what is ``missing``)."""
+    if missing is None:
+        return compressed(block)
+    gone = np.isnan(block) if missing != missing else np.equal(block, missing)  # noqa: PLR0124
+    coords = np.nonzero(~gone)
+    return placed(block[coords], coords, block.shape)
+
+
+@kernel(scratch=3.0)
+def evaluate_stored(*blocks: Any, program: Any) -> Any:
+    """Evaluate an elementwise function that makes zero of zeros, where a block stores something."""
+    (step,) = program.steps
+    stored = [block.tocoo() if is_sparse(block) else None for block in blocks]
+    shape = next(block.shape for block in blocks if is_sparse(block))
+    keys = [None if one is None else np.ravel_multi_index(one.coords, shape) for one in stored]
+    union = np.unique(np.concatenate([key for key in keys if key is not None]))
+    coords = np.unravel_index(union, shape)
+    values = []
+    for block, one, key in zip(blocks, stored, keys, strict=True):
+        if one is None or key is None:
+            values.append(np.broadcast_to(block, shape)[coords])
+            continue
+        found = np.zeros(len(union), block.dtype)
+        found[np.searchsorted(union, key)] = one.data
+        values.append(found)
+    return placed(step.func(*step.args(values), **dict(step.kwargs)), coords, shape)
+
+
+@kernel(scratch=2.0)
+def evaluate_dense(*blocks: Any, program: Any) -> Any:
+    """Evaluate an elementwise function that needs every element."""
+    return program(*map(dense, blocks))
+
+
+def keeps_zeros(step: Any, kinds: Sequence[str | None], dtypes: Sequence[Any]) -> bool:
+    """Tell whether a function makes zero of zeros, so that only what is stored matters.
+
+    ``kinds`` says of each operand whether its blocks are ``"sparse"`` or ``"dense"``.
+    """
+    if "dense" in kinds:
+        return step.func in (np.multiply, np.logical_and, np.bitwise_and) and len(kinds) > 1
+    with np.errstate(all="ignore"):
+        found = step.func(*step.args([np.zeros(1, dtype) for dtype in dtypes]), **dict(step.kwargs))
+    return not isinstance(found, tuple) and not np.any(np.not_equal(found, 0))
+
+
+def stitched(blocks: Sequence[Any], counts: Sequence[int]) -> Any:
+    """Put neighbouring sparse blocks (last axis fastest, so many along each axis) together."""
+    grid = dict(zip(itertools.product(*map(range, counts)), blocks, strict=True))
+    ndim = len(counts)
+    starts = []
+    for axis, count in enumerate(counts):
+        edge = [grid[tuple(i if a == axis else 0 for a in range(ndim))] for i in range(count)]
+        starts.append([0, *itertools.accumulate(block.shape[axis] for block in edge)])
+    values, coords = [], []
+    for index, block in grid.items():
+        stored = block.tocoo()
+        values.append(stored.data)
+        moved = (c + s[i] for c, s, i in zip(stored.coords, starts, index, strict=True))
+        coords.append(np.stack([c.astype(np.int64) for c in moved]))
+    shape = tuple(start[-1] for start in starts)
+    return placed(np.concatenate(values), tuple(np.concatenate(coords, axis=1)), shape)
+
+
+@kernel(scratch=2.0)
+def multiplied(*blocks: Any, labels: tuple[tuple[int, ...], ...], out: tuple[int, ...]) -> Any:
+    """Multiply two matrices or vectors, one of them sparse at least."""
+    shared = _shared(labels)
+    a = blocks[0].T if labels[0][0] == shared else blocks[0]
+    b = blocks[1] if labels[1][0] == shared else blocks[1].T
+    if not is_sparse(a) and is_sparse(b):
+        # SciPy multiplies a sparse array from the left.
+        found = (b.T @ a.T).T if b.ndim == 2 else np.asarray(b @ a.T)
+    else:
+        found = a @ b
+    made = tuple(label for names in labels for label in names if label != shared)
+    if len(out) == 2 and made != out:
+        found = found.T
+    return compressed(found) if is_sparse(found) else np.asarray(found)
+
+
+def _shared(labels: tuple[tuple[int, ...], ...]) -> int:
+    (label,) = set(labels[0]) & set(labels[1])
+    return label
+
+
+def multiplies(labels: Sequence[tuple[int, ...]], out: tuple[int, ...]) -> bool:
+    """Tell whether a contraction is a product of matrices or vectors."""
+    if len(labels) != 2 or any(len(set(names)) not in (1, 2) for names in labels):
+        return False
+    if any(len(set(names)) != len(names) for names in labels):
+        return False
+    shared = set(labels[0]) & set(labels[1])
+    rest = [label for names in labels for label in names if label not in shared]
+    return len(shared) == 1 and not shared & set(out) and sorted(rest) == sorted(out)
+
+
+def stored_sum(block: Any, axis: tuple[int, ...], dtype: Any = None, **kwargs: Any) -> Any:
+    """Add up a sparse block, the axes kept at length one."""
+    del kwargs
+    whole = len(axis) == block.ndim
+    found = np.asarray(block.sum(axis=None if whole else axis[0], dtype=dtype))
+    return found.reshape(tuple(1 if a in axis else n for a, n in enumerate(block.shape)))
+
+
+def reordered(block: Any, axes: tuple[int | None, ...]) -> Any:
+    """Return a sparse block with its axes moved and dropped; those that go have length one."""
+    if len(axes) == block.ndim:
+        return block if axes == tuple(range(block.ndim)) else compressed(block.T)
+    return compressed(block.reshape(-1) if hasattr(block, "coords") else block.tocoo().reshape(-1))

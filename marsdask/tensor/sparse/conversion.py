@@ -1,0 +1,73 @@
+"""Tensors whose blocks are sparse: made of dense ones, and back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from marsdask.core.collection import Collection, wrap
+from marsdask.core.grids.grid import Grid
+from marsdask.core.grids.shapes import map_blocks
+from marsdask.core.node import Node
+from marsdask.core.sizes import Chunks
+
+from ..operands import Densified, as_node, sparse_empty
+from .blocks import few, is_sparse
+
+
+@dataclass(frozen=True, eq=False)
+class Sparsified(Node):
+    """The same values in blocks that store only what is not zero (or not ``missing``)."""
+
+    input_chunks = "pass"
+
+    a: Node
+    missing: Any = None
+
+    @property
+    def meta(self) -> Any:
+        return sparse_empty(self.a.meta.dtype, len(self.a.chunks))
+
+    @property
+    def chunks(self) -> Chunks:
+        return self.a.chunks
+
+    def tile(self, a: Grid) -> Grid:
+        kwargs = {"missing": self.missing}
+        return map_blocks(few, a, chunks=a.chunks, meta=self.meta, kwargs=kwargs)
+
+
+def tosparse(a: Any, missing: Any = None) -> Any:
+    """Return the tensor in SciPy's compressed rows, without the zeros (or what is ``missing``)."""
+    node = as_node(a, sparse=True)
+    if is_sparse(node.meta):
+        return a if isinstance(a, Collection) else wrap(node)
+    if len(node.chunks) not in (1, 2):
+        raise NotImplementedError(
+            f"sparse tensors have one axis or two, not {len(node.chunks)}: reshape() before"
+        )
+    return wrap(Sparsified(node, missing))
+
+
+def todense(a: Any, fill_value: Any = None) -> Any:
+    """Return the tensor in NumPy's blocks; what is not stored becomes ``fill_value`` (zero)."""
+    node = as_node(a, sparse=True)
+    if not is_sparse(node.meta):
+        return a if isinstance(a, Collection) else wrap(node)
+    return wrap(Densified(node, fill_value))
+
+
+def issparse(a: Any) -> bool:
+    """Tell whether a tensor's blocks are sparse."""
+    return is_sparse(as_node(a, sparse=True).meta)
+
+
+def fromdense(a: Any, missing: Any = None) -> Any:
+    """Return a sparse tensor of a dense one. See :func:`tosparse`."""
+    return tosparse(a, missing)
+
+
+def fromsparse(a: Any, order: str = "C", fill_value: Any = None) -> Any:
+    """Return a dense tensor of a sparse one. See :func:`todense`."""
+    del order
+    return todense(a, fill_value)

@@ -1,0 +1,231 @@
+"""Special functions: every ufunc of scipy.special over chunks, and functions made of them.
+
+SciPy is loaded when the first of them is asked for. The table is SciPy's own: what the installed
+version has is here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from marsdask.core.collection import wrap
+
+from ..elementwise.ufuncs import (
+    apply,
+    astype,
+    elementwise,
+    exp,
+    isfinite,
+    log,
+    sinc,
+    subtract,
+)
+from ..elementwise.ufuncs import result_type as promoted
+from ..indexing.boolean import where
+from ..manipulation.shape import broadcast_arrays
+from ..operands import as_node
+from ..reduction.reductions import max as largest
+from ..reduction.reductions import reduction
+from ..reduction.reductions import sum as total
+
+#: Functions of SciPy's that treat each element by itself and are no ufuncs.
+_FUNCTIONS = (
+    "comb diric ellip_harm ellip_harm_2 ellip_normal h1vp h2vp ivp jvp kvp lambertw multigammaln "
+    "perm polygamma softplus spherical_in spherical_jn spherical_kn spherical_yn stirling2 yvp zeta"
+)
+FUNCTIONS = tuple(_FUNCTIONS.split())
+
+#: What is made here, or is NumPy's.
+OWN = ("factorial", "factorial2", "factorialk", "log_softmax", "logsumexp", "sinc", "softmax")
+
+Partial = tuple[Any, Any, Any]
+
+
+def scipy_special() -> Any:
+    """Return SciPy's module."""
+    from scipy import special  # heavy, and only these functions need it
+
+    return special
+
+
+def __getattr__(name: str) -> Any:
+    """Make the lazy form of SciPy's function of this name."""
+    if name == "__all__":
+        return __dir__()
+    if name.startswith("_"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    func = vars(scipy_special()).get(name)
+    if not isinstance(func, np.ufunc) and (func is None or name not in FUNCTIONS):
+        raise AttributeError(
+            f"module {__name__!r} has no attribute {name!r}: it has SciPy's functions of arrays"
+        )
+    return _lazy(func, name)
+
+
+@cache
+def _lazy(func: Callable[..., Any], name: str) -> Any:
+    lazy = elementwise(func, name)
+    lazy.__doc__ = f"Apply ``{name}`` to each element. See scipy.special.{name}."
+    return lazy
+
+
+def __dir__() -> list[str]:
+    """List what the installed SciPy has."""
+    scipy = scipy_special()
+    ufuncs = [name for name, func in vars(scipy).items() if isinstance(func, np.ufunc)]
+    functions = [name for name in FUNCTIONS if hasattr(scipy, name)]
+    return sorted({*ufuncs, *functions, *OWN})
+
+
+def factorials(block: Any, name: str, args: tuple[Any, ...], options: tuple[Any, ...]) -> Any:
+    """Call one of SciPy's factorials; of no elements it does not tell the type."""
+    func = vars(scipy_special())[name]
+    found = func(block, *args, **dict(options))
+    if np.size(block):
+        return found
+    return found.astype(func(np.ones(1, block.dtype), *args, **dict(options)).dtype)
+
+
+def _factorial(name: str) -> Callable[..., Any]:
+    def lazy(n: Any, *args: Any, **kwargs: Any) -> Any:
+        how = {"name": name, "args": args, "options": tuple(sorted(kwargs.items()))}
+        return wrap(apply(factorials, as_node(n), **how))
+
+    lazy.__name__ = lazy.__qualname__ = name
+    lazy.__doc__ = f"Apply ``{name}`` to each element. See scipy.special.{name}."
+    return lazy
+
+
+factorial = _factorial("factorial")
+factorial2 = _factorial("factorial2")
+factorialk = _factorial("factorialk")
+
+
+def scaled_exponentials(
+    block: Any, axis: tuple[int, ...], where: Any = 1, keepdims: Any = True
+) -> Partial:
+    """Return the largest real part, the weights there, and the others' sum relative to it."""
+    with np.errstate(all="ignore"):
+        height = np.where(np.not_equal(where, 0), block.real, np.array(-np.inf, block.real.dtype))
+        top = np.max(height, axis=axis, keepdims=keepdims, initial=-np.inf)
+        at_top = height == top
+        phase = np.exp(1j * block.imag) if block.dtype.kind == "c" else 1
+        weights = where * phase * np.ones((), block.dtype)
+        rest = np.where(at_top | (height == -np.inf), 0, weights * np.exp(height - top))
+        there = np.where(at_top, weights, 0)
+        return (
+            top,
+            np.sum(there, axis=axis, keepdims=keepdims, dtype=block.dtype),
+            np.sum(rest, axis=axis, keepdims=keepdims, dtype=block.dtype),
+        )
+
+
+def merge_exponentials(a: Partial, b: Partial) -> Partial:
+    """Return the sums of both relative to the larger of their largest."""
+    top = np.maximum(a[0], b[0])
+    there, rest = np.zeros_like(a[1]), np.zeros_like(a[2])
+    with np.errstate(all="ignore"):
+        for own, weights, others in (a, b):
+            share = np.exp(own - top)
+            same = own == top
+            there = there + np.where(same, weights, 0)
+            rest = rest + np.where(same, others, (weights + others) * share)
+    return top, there, rest
+
+
+def log_of_sum(partial: Partial) -> Any:
+    """Return the logarithm of the sum, nan where it is negative."""
+    top, there, rest = partial
+    if there.dtype.kind == "c":
+        with np.errstate(all="ignore"):
+            value = np.log(there + rest) + top
+        return np.where(top == -np.inf, np.array(-np.inf, value.dtype), value)
+    negative = (top != -np.inf) & (there + rest < 0)
+    return np.where(negative, np.array(np.nan, top.dtype), log_of_size(partial))
+
+
+def log_of_size(partial: Partial) -> Any:
+    """Return the logarithm of the sum's absolute value.
+
+    What is largest is kept apart, so that no digit of the others is lost (Blanchard, Higham and
+    Higham, IMA J. Numer. Anal. 41, 2021).
+    """
+    top, there, rest = partial
+    with np.errstate(all="ignore"):
+        if there.dtype.kind == "c":
+            value = np.log(np.abs(there + rest)) + top
+        else:
+            share = np.where(rest == 0, rest, rest / there)
+            share = np.where(share < -1, -share - 2, share)
+            value = np.log1p(share) + np.log(np.abs(there)) + top
+    return np.where(top == -np.inf, top, value)
+
+
+def sign_of_sum(partial: Partial) -> Any:
+    """Return the sum's sign, for complex numbers its direction."""
+    top, there, rest = partial
+    with np.errstate(all="ignore"):
+        return np.where(top == -np.inf, np.zeros_like(there), np.sign(there + rest))
+
+
+def _exponentials(finalize: Callable[..., Any]) -> Callable[..., Any]:
+    return reduction(
+        scaled_exponentials,
+        merge_exponentials,
+        finalize,
+        name="logsumexp",
+        takes=("keepdims", "weights"),
+        tiled=True,
+    )
+
+
+_log_of_sum = _exponentials(log_of_sum)
+_log_of_size = _exponentials(log_of_size)
+_sign_of_sum = _exponentials(sign_of_sum)
+
+
+def logsumexp(
+    a: Any, axis: Any = None, b: Any = None, keepdims: bool = False, return_sign: bool = False
+) -> Any:
+    """Return the logarithm of the (weighted) sum of exponentials, reading the data once.
+
+    See scipy.special.logsumexp.
+    """
+    a = _floating(a, b)
+    how = {"axis": axis, "keepdims": keepdims}
+    if b is not None:
+        a, how["weights"] = broadcast_arrays(a, b)
+    if return_sign:
+        return _log_of_size(a, **how), _sign_of_sum(a, **how)
+    return _log_of_sum(a, **how)
+
+
+def _floating(a: Any, *others: Any) -> Any:
+    """Return a tensor of floats, with at least one axis."""
+    a = wrap(as_node(a))
+    kinds = [wrap(as_node(other)).dtype for other in others if other is not None]
+    kind = np.result_type(promoted(a), *kinds)
+    a = astype(a, kind if kind.kind in "fc" else np.float64)
+    return a if a.ndim else a.reshape(1)
+
+
+def softmax(x: Any, axis: Any = None) -> Any:
+    """Return exponentials over their sum. See scipy.special.softmax."""
+    x = _floating(x)
+    grown = exp(subtract(x, largest(x, axis=axis, keepdims=True)))
+    return grown / total(grown, axis=axis, keepdims=True)
+
+
+def log_softmax(x: Any, axis: Any = None) -> Any:
+    """Return the logarithm of softmax. See scipy.special.log_softmax."""
+    x = _floating(x)
+    top = largest(x, axis=axis, keepdims=True)
+    below = subtract(x, where(isfinite(top), top, 0))
+    return below - log(total(exp(below), axis=axis, keepdims=True))
+
+
+sinc = sinc  # noqa: PLW0127 - NumPy's, which SciPy has too

@@ -1,0 +1,183 @@
+"""The tests of Kolmogorov and Smirnov, through the parallel sort."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from marsdask.core.collection import wrap
+from marsdask.core.grids.grid import Grid
+from marsdask.core.grids.shapes import gather, kernel
+from marsdask.core.node import Node
+from marsdask.core.sizes import Chunks
+from marsdask.tensor.elementwise.ufuncs import less, not_equal, subtract
+from marsdask.tensor.indexing.boolean import compress, where
+from marsdask.tensor.indexing.getitem import take
+from marsdask.tensor.manipulation.join import concatenate
+from marsdask.tensor.operands import empty
+from marsdask.tensor.reduction.argreduce import argmax, argmin
+from marsdask.tensor.reduction.reductions import max as largest
+from marsdask.tensor.reduction.reductions import sum as total
+from marsdask.tensor.scan.cumulative import cumsum
+from marsdask.tensor.sorting.sort import argsort, sort
+
+from . import p_values
+from .sample import ALTERNATIVES, Significance, checked, floats, lazily, ones_of
+
+#: Samples up to this length are compared exactly where nothing else is asked for, as by SciPy.
+EXACT = 10_000
+
+
+class KstestResult(Significance):
+    """The largest distance, its p-value, and where it is."""
+
+    statistic_location: Any
+    statistic_sign: Any
+
+
+def _result(statistic: Any, pvalue: Any, location: Any, sign: Any) -> KstestResult:
+    result = KstestResult((statistic, pvalue))
+    result.statistic_location, result.statistic_sign = location, sign
+    return result
+
+
+def _settled(alternative: str, method: str, mode: Any, methods: tuple[str, ...]) -> tuple[str, str]:
+    method = method if mode is None else mode
+    if method not in methods:
+        raise ValueError(f"Invalid value for mode: {method}")
+    found = {item[0]: item for item in ALTERNATIVES}.get(str(alternative).lower()[:1])
+    if found is None:
+        raise ValueError(f"Unexpected value {alternative=}")
+    return found, method
+
+
+def _vector(x: Any, nan_policy: str) -> Any:
+    x = checked(floats(x), nan_policy)
+    if x.ndim != 1:
+        raise NotImplementedError("samples are vectors here; use map_chunk for lanes of an array")
+    return compress(lazily(np.logical_not, lazily(np.isnan, x)), x) if nan_policy == "omit" else x
+
+
+def _count(x: Any) -> Any:
+    (length,) = x.shape
+    return total(lazily(ones_of, x)) if math.isnan(length) else int(length)
+
+
+def ks_1samp(
+    x: Any,
+    cdf: Callable[..., Any],
+    args: tuple[Any, ...] = (),
+    alternative: str = "two-sided",
+    method: str = "auto",
+    *,
+    mode: str | None = None,
+    nan_policy: str = "propagate",
+) -> KstestResult:
+    """Test whether a sample is of a distribution. See scipy.stats.ks_1samp.
+
+    ``mode`` is Mars's word for ``method``. Differs from SciPy: vectors only.
+    """
+    methods = ("auto", "exact", "approx", "asymp")
+    alternative, method = _settled(alternative, method, mode, methods)
+    x = sort(_vector(x, nan_policy))
+    count = _count(x)
+    chance = lazily(distributed, x, cdf=cdf, args=args)
+    above = subtract(lazily(share, cumsum(lazily(ones_of, x)), count, before=0), chance)
+    below = subtract(chance, lazily(share, cumsum(lazily(ones_of, x)), count, before=1))
+    places = [take(x, argmax(away)) for away in (above, below)]
+    both = (largest(above), largest(below))
+    over = {"greater": True, "less": False}.get(alternative, both[0] > both[1])
+    statistic, location = where(over, *both), where(over, *places)
+    how = {"alternative": alternative, "method": method}
+    pvalue = lazily(p_values.kolmogorov, statistic, count, **how)
+    return _result(statistic, pvalue, location, where(over, np.int8(1), np.int8(-1)))
+
+
+def distributed(block: Any, cdf: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+    """Call a distribution's function of a block."""
+    return np.asarray(cdf(block, *args))
+
+
+def share(position: Any, count: Any, before: int) -> Any:
+    """Return which share of the sample is up to a position."""
+    return (position - before) / count
+
+
+def ks_2samp(
+    data1: Any,
+    data2: Any,
+    alternative: str = "two-sided",
+    method: str = "auto",
+    *,
+    mode: str | None = None,
+    nan_policy: str = "propagate",
+) -> KstestResult:
+    """Test whether two samples are of one distribution. See scipy.stats.ks_2samp.
+
+    Exact p-values, as of samples up to 10,000 values, are made in one task. Differs from SciPy:
+    vectors only.
+    """
+    alternative, method = _settled(alternative, method, mode, ("auto", "exact", "asymp"))
+    one, two = _vector(data1, nan_policy), _vector(data2, nan_policy)
+    if 0 in (*one.shape, *two.shape):
+        raise ValueError("Data passed to ks_2samp must not be empty")
+    longest = max(*one.shape, *two.shape)
+    if method == "exact" or (method == "auto" and not longest > EXACT):
+        found = wrap(Compared(one.node, two.node, alternative, method))
+        return _result(found[0], found[1], found[2], found[3].astype(np.int8))
+    n1, n2 = _count(one), _count(two)
+    together = concatenate([one, two])
+    order = argsort(together, kind="stable")
+    values = take(together, order)
+    first = less(order, n1)
+    away = subtract(
+        lazily(share, cumsum(first), n1, before=0), lazily(share, cumsum(~first), n2, before=0)
+    )
+    # Only behind the last of equal values have both samples been counted.
+    last = concatenate([not_equal(values[1:], values[:-1]), [True]])
+    away = where(last, away, 0.0)
+    up, down = argmax(away), argmin(away)
+    above, below = take(away, up), -take(away, down)
+    over = {"greater": True, "less": False}.get(alternative, above >= below)
+    statistic = where(over, above, below)
+    pvalue = lazily(p_values.smirnov, statistic, n1, n2, alternative=alternative)
+    location = where(over, take(values, up), take(values, down))
+    return _result(statistic, pvalue, location, where(over, np.int8(1), np.int8(-1)))
+
+
+@dataclass(frozen=True, eq=False)
+class Compared(Node):
+    """Statistic, p-value, place and sign of two samples that one task takes whole."""
+
+    one: Node
+    two: Node
+    alternative: str
+    method: str
+
+    @property
+    def meta(self) -> Any:
+        return empty(np.dtype(np.float64), 1)
+
+    @property
+    def chunks(self) -> Chunks:
+        return ((4,),)
+
+    def tile(self, *grids: Grid) -> Grid:
+        one, two = grids[0], grids[-1]
+        how = {"alternative": self.alternative, "method": self.method}
+        return gather(compare, one, two, chunks=self.chunks, meta=self.meta, kwargs=how)
+
+
+@kernel(scratch=8.0)
+def compare(one: list[Any], two: list[Any], alternative: str, method: str) -> Any:
+    """Compare two samples given in pieces."""
+    from scipy.stats import ks_2samp as compared
+
+    samples = (np.concatenate(one), np.concatenate(two))
+    found = compared(*samples, alternative=alternative, method=method)
+    place, sign = found.statistic_location, found.statistic_sign
+    return np.array([found.statistic, found.pvalue, place, sign], np.float64)

@@ -1,0 +1,73 @@
+"""Ranks: through the parallel sort where the values are many."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from marsdask.core.collection import wrap
+from marsdask.tensor.elementwise.nodes import Elementwise
+from marsdask.tensor.elementwise.ufuncs import add, isnan, subtract
+from marsdask.tensor.indexing.boolean import where
+from marsdask.tensor.manipulation.shape import normalize_axis
+from marsdask.tensor.operands import as_node
+from marsdask.tensor.reduction.reductions import any as any_true
+from marsdask.tensor.scan.cumulative import cumsum
+from marsdask.tensor.sorting.sort import argsort
+from marsdask.tensor.sorting.unique import unique
+
+from .sample import checked
+
+METHODS = ("average", "min", "max", "dense", "ordinal")
+
+
+def rankdata(
+    a: Any, method: str = "average", *, axis: int | None = None, nan_policy: str = "propagate"
+) -> Any:
+    """Return the ranks of the values, the least one's 1. See scipy.stats.rankdata.
+
+    Differs from SciPy: the ranks of floats are floats by every method, since only computing tells
+    whether one of them is nan.
+    """
+    if method not in METHODS:
+        raise ValueError(f'unknown method "{method}"')
+    a = checked(wrap(as_node(a)), nan_policy)
+    if axis is None:
+        a, axis = a.ravel(), 0
+    axis = normalize_axis(axis, a.ndim)
+    if a.ndim == 1 and a.numblocks[0] > 1:
+        return _ranked(a, method, nan_policy)
+    whole = a.rechunk({axis: -1})
+    options = {"axis": axis, "method": method, "omit": nan_policy == "omit"}
+    return wrap(Elementwise(ranks, (whole.node,), tuple(sorted(options.items()))))
+
+
+def _ranked(a: Any, method: str, nan_policy: str) -> Any:
+    if method == "ordinal":
+        found = add(argsort(argsort(a, kind="stable")), 1)
+    else:
+        _, place, count = unique(a, return_inverse=True, return_counts=True)
+        last = cumsum(count)
+        table = {
+            "dense": lambda: cumsum(count * 0 + 1),
+            "max": lambda: last,
+            "min": lambda: add(subtract(last, count), 1),
+            "average": lambda: subtract(last, (count - 1) / 2),
+        }
+        found = table[method]()[place]
+    if a.dtype.kind not in "fc":
+        return found
+    lost = isnan(a) if nan_policy == "omit" else any_true(isnan(a))
+    return where(lost, np.nan, found)
+
+
+def ranks(block: Any, axis: int, method: str, omit: bool) -> Any:
+    """Return the ranks along an axis that is whole."""
+    from scipy.stats import rankdata as ranked
+
+    inexact = method == "average" or block.dtype.kind in "fc"
+    if 0 in block.shape:
+        return np.zeros(block.shape, np.float64 if inexact else np.int64)
+    found = ranked(block, method, axis=axis, nan_policy="omit" if omit else "propagate")
+    return np.asarray(found, np.float64 if inexact else np.int64)

@@ -1,0 +1,241 @@
+"""Functions that must know lengths, of tensors whose lengths only running tells.
+
+Where such a function raises :class:`UnknownShapeError`, it becomes a node of its own. A rule that
+the function declares tells the types and axes of its results. When the node is tiled its inputs run
+first. Then the function is called with known lengths, and what it returns is tiled in its place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import wraps
+from inspect import signature
+from typing import Any, ClassVar, ParamSpec
+
+import numpy as np
+
+from marsdask.core.collection import Collection, wrap
+from marsdask.core.graph import Graph
+from marsdask.core.grids.grid import Grid
+from marsdask.core.node import Node, Part
+from marsdask.core.sizes import Chunks, Sizes, Unknown, UnknownShapeError, known, total
+from marsdask.core.tokens import token
+
+from .chunkwise.rechunk import recut, resolved
+from .operands import as_node, empty
+
+P = ParamSpec("P")
+
+
+@dataclass(frozen=True)
+class Slot:
+    """The place of a tensor among arguments."""
+
+    position: int
+
+
+@dataclass(frozen=True, eq=False)
+class Sized(Node):
+    """A grid whose sizes are known by now, as a node."""
+
+    interned: ClassVar[bool] = False
+
+    grid: Grid = field(repr=False)
+
+    @property
+    def name(self) -> str:
+        return f"sized-{self.grid.name}-{token(self.grid.chunks)}"
+
+    @property
+    def meta(self) -> Any:
+        return self.grid.meta
+
+    @property
+    def chunks(self) -> Chunks:
+        return self.grid.chunks
+
+    def tile(self, *inputs: Any) -> Grid:
+        del inputs
+        return self.grid
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one of a function's results is known to be."""
+
+    dtype: np.dtype[Any]
+    lengths: tuple[Sizes | None, ...]
+    """For each axis its sizes, or ``None`` where only running tells."""
+
+
+def like(a: Any, dtype: Any = None, *, unknown: Iterable[int] = ()) -> Outcome:
+    """Return the outcome of the shape of ``a``, with other lengths along the ``unknown`` axes."""
+    node = as_node(a)
+    ndim = len(node.chunks)
+    other = np.lib.array_utils.normalize_axis_tuple(unknown, ndim, allow_duplicate=True)
+    lengths = tuple(None if i in other else whole(node, i) for i in range(ndim))
+    return Outcome(node.meta.dtype if dtype is None else np.dtype(dtype), lengths)
+
+
+def whole(a: Any, axis: int) -> Sizes:
+    """Return the sizes of an axis, unknown ones as one: the result may be cut otherwise."""
+    return merged(as_node(a).chunks[axis])
+
+
+def merged(sizes: Sizes) -> Sizes:
+    """Return sizes as they are if they are known, else one for the whole axis."""
+    return sizes if known(sizes) else (total(sizes),)
+
+
+def resized(a: Any, axis: Any, dtype: Any = None) -> Outcome:
+    """Return the outcome of ``a`` with another length along an axis, or of all elements."""
+    if axis is not None:
+        return like(a, dtype, unknown=(axis,))
+    return Outcome(as_node(a).meta.dtype if dtype is None else np.dtype(dtype), (None,))
+
+
+@dataclass(frozen=True, eq=False)
+class Waiting(Node):
+    """A function that is called once the lengths of its tensors are known."""
+
+    func: Callable[..., Any]
+    arrays: tuple[Node, ...]
+    args: tuple[Any, ...]
+    kwargs: tuple[tuple[str, Any], ...]
+    outcomes: tuple[Outcome, ...]
+
+    @property
+    def label(self) -> str:
+        return self.func.__name__
+
+    @property
+    def meta(self) -> Any:
+        return tuple(empty(found.dtype, len(found.lengths)) for found in self.outcomes)
+
+    @property
+    def chunks(self) -> Any:
+        return tuple(
+            tuple(
+                (Unknown(f"{self.name}@{position}.{axis}"),) if sizes is None else sizes
+                for axis, sizes in enumerate(found.lengths)
+            )
+            for position, found in enumerate(self.outcomes)
+        )
+
+    @property
+    def shape(self) -> Any:
+        raise NotImplementedError("several outputs have a shape each")
+
+    def tile(self, *inputs: Grid) -> Any:
+        distinct = dict(zip(self.inputs, inputs, strict=True))
+        grids = yield from resolved(*(distinct[node] for node in self.arrays))
+        found = _results(self.func, [Sized(grid) for grid in grids], self.args, self.kwargs)
+        nodes = [as_node(item) for item in found]
+        for node, told in zip(nodes, self.outcomes, strict=True):
+            self._check(node, told)
+        grids = yield from tiled(nodes)
+        return tuple(map(_cut_as_told, grids, self.outcomes))
+
+    def _check(self, node: Node, told: Outcome) -> None:
+        """Refuse a result of another type or other axes than those that were told before."""
+        if len(node.chunks) != len(told.lengths):
+            raise UnknownShapeError(
+                f"{self.label} of these lengths has {len(node.chunks)} axes; "
+                f"{len(told.lengths)} were told before; execute() the input first"
+            )
+        if node.meta.dtype != told.dtype:
+            raise TypeError(f"{self.label} told {told.dtype} and found {node.meta.dtype}")
+
+
+def _cut_as_told(grid: Grid, told: Outcome) -> Grid:
+    """Cut the axes of known lengths as users see them."""
+    pairs = zip(told.lengths, grid.chunks, strict=True)
+    return recut(
+        grid, tuple(new if new and known(new) and known(old) else old for new, old in pairs)
+    )
+
+
+def tiled(roots: Sequence[Node]) -> Generator[Any, Any, tuple[Grid, ...]]:
+    """Tile nodes inside the tiling of another."""
+    done: dict[Node, Any] = {}
+    graph = Graph(roots)
+    for node in graph.nodes:
+        tiling = node.tile(*(done[child] for child in node.inputs))
+        done[node] = (yield from tiling) if isinstance(tiling, Generator) else tiling
+    return tuple(done[root] for root in graph.roots)
+
+
+def _results(
+    func: Callable[..., Any], nodes: Sequence[Node], args: Any, kwargs: Any
+) -> Sequence[Any]:
+    tensors = [wrap(node) for node in nodes]
+    found = func(*_filled(args, tensors), **{key: _filled(item, tensors) for key, item in kwargs})
+    return found if isinstance(found, tuple | list) else (found,)
+
+
+def _filled(item: Any, tensors: Sequence[Any]) -> Any:
+    if isinstance(item, Slot):
+        return tensors[item.position]
+    if type(item) in (list, tuple):
+        return type(item)(_filled(one, tensors) for one in item)
+    return item
+
+
+def _taken(item: Any, nodes: list[Node]) -> Any:
+    """Put slots in place of tensors."""
+    if isinstance(item, Collection | Node):
+        nodes.append(as_node(item))
+        return Slot(len(nodes) - 1)
+    if type(item) in (list, tuple):
+        return type(item)(_taken(one, nodes) for one in item)
+    return item
+
+
+def waits_for_lengths(
+    tells: Callable[..., Outcome | tuple[Outcome, ...]],
+) -> Callable[[Callable[P, Any]], Callable[P, Any]]:
+    """Let a function of tensors take unknown lengths, by calling it again when they are known.
+
+    ``tells`` is given all arguments by name, defaults too, and returns what is known of the result,
+    or of each of several. It looks at types and chunks, and never calls the function.
+    """
+
+    def decorate(func: Callable[P, Any]) -> Callable[P, Any]:
+        @wraps(func)
+        def call(*args: P.args, **kwargs: P.kwargs) -> Any:
+            try:
+                return func(*args, **kwargs)
+            except UnknownShapeError:
+                nodes: list[Node] = []
+                left = _taken(args, nodes)
+                named = tuple((key, _taken(kwargs[key], nodes)) for key in sorted(kwargs))
+                if not any(isinstance(size, Unknown) for node in nodes for size in node.shape):
+                    raise
+                bound = signature(func).bind(*args, **kwargs)
+                bound.apply_defaults()
+                return _waiting(call, tuple(nodes), left, named, tells(**bound.arguments))
+
+        return call
+
+    return decorate
+
+
+def later(func: Callable[..., Any], node: Node, *args: Any, outcome: Outcome) -> Any:
+    """Call ``func(tensor, *args)``, one tensor, once the lengths of ``node`` are known."""
+    return _waiting(func, (node,), (Slot(0), *args), (), outcome)
+
+
+def _waiting(
+    func: Callable[..., Any],
+    nodes: tuple[Node, ...],
+    args: Any,
+    kwargs: Any,
+    told: Outcome | tuple[Outcome, ...],
+) -> Any:
+    if isinstance(told, Outcome):
+        return wrap(Part(Waiting(func, nodes, args, kwargs, (told,)), 0))
+    node = Waiting(func, nodes, args, kwargs, tuple(told))
+    # Named tuples take their items one by one.
+    make = getattr(told, "_make", type(told))
+    return make([wrap(Part(node, position)) for position in range(len(told))])

@@ -1,0 +1,1 @@
+"""What the supervisor, the workers and their clients share."""

@@ -1,0 +1,81 @@
+"""What a process says of itself to pages: versions, machine and command line, and no secrets."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import shlex
+import socket
+import sys
+import threading
+import traceback
+from collections.abc import Sequence
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from .. import limits
+
+#: Packages whose versions decide what results are.
+_PACKAGES = ("numpy", "pandas", "pyarrow", "scipy", "scikit-learn", "dask", "distributed")
+
+#: What is for nobody else's eyes; as values of options names of files are no secrets.
+_WORDS = "(token|password|passwd|secret|credential|api[-_]?key)"
+_SECRET = re.compile(f"{_WORDS}(?!.*file)", re.IGNORECASE)
+_WITHIN = re.compile(_WORDS, re.IGNORECASE)
+
+
+def installed(package: str) -> str:
+    """Return the version of a package, "unknown" if it is not installed."""
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "unknown"
+
+
+def redacted(arguments: Sequence[str]) -> str:
+    """Return a command line in which the values of secret options are dots."""
+    shown: list[str] = []
+    hide = False
+    for argument in arguments:
+        if hide and not argument.startswith("-"):
+            shown.append("...")
+            hide = False
+            continue
+        before, brace, content = argument.partition("{")
+        if brace and _WITHIN.search(content):  # a configuration as JSON
+            shown.append(f"{before}...")
+            continue
+        name, sign, _ = argument.partition("=")
+        secret = _SECRET.search(name) is not None
+        hide = secret and not sign and argument.startswith("-")
+        shown.append(f"{name}=..." if secret and sign else argument)
+    return " ".join(part if part == "..." else shlex.quote(part) for part in shown)
+
+
+def environment() -> dict[str, Any]:
+    """Describe this process, in Mars's words."""
+    found: dict[str, Any] = {
+        "command_line": redacted(sys.argv),
+        "platform": platform.platform(),
+        "host_name": socket.gethostname(),
+        "python_version": platform.python_version(),
+        "mars_version": installed("marsdask"),
+        "cpu_total": limits.cpus(),
+        "memory_total": limits.memory(),
+        "package_versions": {name: installed(name) for name in _PACKAGES},
+        "git_info": None,
+        "pid": os.getpid(),
+    }
+    if pod := os.environ.get("MARS_K8S_POD_NAME"):
+        found["k8s_pod_name"] = pod
+    return found
+
+
+def stacks() -> dict[str, list[str]]:
+    """Return what each thread of this process is doing: {"process:thread": lines}."""
+    names = {thread.ident: thread.name for thread in threading.enumerate()}
+    return {
+        f"{os.getpid()}:{names.get(ident, ident)}": traceback.format_stack(frame)
+        for ident, frame in sys._current_frames().items()
+    }

@@ -1,0 +1,76 @@
+"""What became of tasks when a cluster fails, in a user's words: distributed's errors and ours."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dask.utils import format_time
+from distributed import KilledWorker
+from distributed.scheduler import NoWorkerError
+
+from ..errors import MarsdaskError, WorkerDied
+
+
+class WorkersDied(WorkerDied, KilledWorker):
+    """Each worker process that ran a task died, as many as may be lost to one."""
+
+    def __init__(self, task: Any, last_worker: Any, allowed_failures: int) -> None:
+        Exception.__init__(self, task, last_worker, allowed_failures)
+        self.key = task
+        self.exitcode = None
+        """Unknown here: the nanny of the worker has logged it."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), self.args, vars(self)
+
+    def __str__(self) -> str:
+        allowed = self.allowed_failures
+        tried = "once" if not allowed else f"{allowed + 1} times"
+        return (
+            f"the task {self.key!r} was tried {tried}, and the worker process died each time, the "
+            f"last at {self.last_worker.address}. Either it takes more memory than a worker has, "
+            "and smaller chunks (chunk_size=) or a larger --mem-bytes help, or its code ends the "
+            "process: the log of that worker says which. "
+            f"distributed.scheduler.allowed-failures ({allowed}) is how often it is tried again"
+        )
+
+
+class NoWorkers(MarsdaskError, NoWorkerError):
+    """A task found no worker within ``distributed.scheduler.no-workers-timeout``."""
+
+    def __str__(self) -> str:
+        return (
+            f"no worker came for the task {self.task!r} within {format_time(self.timeout)}: start "
+            "some with mars-worker -s and the supervisor's address. "
+            "distributed.scheduler.no-workers-timeout, on the supervisor, is how long tasks wait"
+        )
+
+
+#: Under which name a worker tells why no disk takes its results, ``None`` if one does.
+FULL = "mars_full"
+
+#: What helps where memory and disks are full.
+HELP = (
+    "Free space there, name other directories with --spill-dirs, give workers more with "
+    "--mem-bytes, or start another one; results that are let go of make room too"
+)
+
+
+def no_workers(supervisor: str) -> str:
+    """Say what a job waits for, and what would help it."""
+    return f"no workers: start some with mars-worker -s {supervisor.removeprefix('tcp://')}"
+
+
+_CLEAR: dict[type[BaseException], type[BaseException]] = {
+    KilledWorker: WorkersDied,
+    NoWorkerError: NoWorkers,
+}
+
+
+def clear(error: BaseException) -> BaseException:
+    """Return an error of the cluster itself as ours, which is of its type too; others as they are.
+
+    Programs for Dask's clusters catch the former.
+    """
+    ours = _CLEAR.get(type(error))
+    return error if ours is None else ours(*error.args)

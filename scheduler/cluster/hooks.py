@@ -1,0 +1,51 @@
+"""The private parts of distributed that the cluster's servers build on, checked when one starts.
+
+distributed may change them in any release, without notice. A server that finds one changed refuses
+to start and says which, instead of placing, counting or closing wrongly later.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import distributed
+
+from ..errors import HookChanged
+
+
+@dataclass(frozen=True)
+class Hook:
+    """A name of distributed's: a function with (at least) these parameters, or just a name."""
+
+    module: str
+    name: str
+    parameters: tuple[str, ...] | None = None
+
+    def problem(self) -> str | None:
+        """Return what is wrong with the installed one, ``None`` if nothing is."""
+        try:
+            found: Any = importlib.import_module(self.module)
+            for part in self.name.split("."):
+                found = inspect.getattr_static(found, part)
+        except (ImportError, AttributeError):
+            return f"{self.module}.{self.name} is gone"
+        if self.parameters is None:
+            return None
+        function = getattr(found, "__func__", found)
+        function = getattr(function, "fget", None) or function
+        actual = tuple(inspect.signature(function).parameters)
+        missing = [name for name in self.parameters if name not in actual]
+        if missing:
+            return f"{self.module}.{self.name} takes ({', '.join(actual)}), not {missing[0]}"
+        return None
+
+
+def check(who: str, hooks: Iterable[Hook]) -> None:
+    """Raise :class:`HookChanged` if ``who`` cannot work with the installed distributed."""
+    problems = [problem for hook in hooks if (problem := hook.problem()) is not None]
+    if problems:
+        raise HookChanged(who, distributed.__version__, problems)

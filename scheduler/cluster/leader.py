@@ -1,0 +1,223 @@
+"""What a supervisor says of its place among several, and which of them is to be followed.
+
+Every activation has an epoch, higher than any that it could have seen. A worker, once it has served
+one, refuses all that are lower, so two supervisors never command the same worker.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+import dask.config
+from dask.utils import parse_timedelta
+from distributed.comm import get_address_host_port, normalize_address
+from distributed.core import rpc
+from distributed.security import Security
+
+from . import tls_handshake  # noqa: F401 - imported for its effect
+
+#: Seconds that one supervisor has to answer.
+PATIENCE = 5.0
+
+#: Seconds after which it is looked at whether anybody listens: one who does logs the visit.
+_PROMPT = 0.3
+
+#: Addresses of web services, and all that are ports of TCP.
+_WEB = ("ws://", "wss://")
+_TCP = ("tcp://", "tls://", *_WEB)
+
+#: Seconds that the others are given once an active one has answered.
+_OTHERS = 0.5
+
+
+#: Questions on their way, which an event loop alone would not keep.
+_ASKED: set[asyncio.Future[dict[str, Any]]] = set()
+
+
+@dataclass(frozen=True)
+class Standing:
+    """One scheduler: a stock one is always active, in the epoch 0."""
+
+    id: str
+    address: str
+    active: bool = True
+    epoch: int = 0
+    ours: bool = False
+    """Whether it is a supervisor, which takes in workers with their results."""
+    workers: tuple[str, ...] = ()
+    leader: str | None = None
+    """The address of the active one, as far as this one knows."""
+
+
+def timeout() -> float:
+    """Return the seconds of silence after which a supervisor is taken for dead."""
+    return _seconds("timeout", "10s")
+
+
+def keep() -> float:
+    """Return the seconds for which results are kept while nobody asks for them."""
+    return _seconds("keep", "60s")
+
+
+def _seconds(name: str, default: str) -> float:
+    seconds: float = parse_timedelta(dask.config.get(f"marsdask.failover.{name}", default))
+    return seconds
+
+
+class Silence:
+    """How long a peer has not answered.
+
+    Counted in rounds that really took place, or a process that was stopped itself would take all
+    the others for dead when it goes on.
+    """
+
+    def __init__(self, interval: float) -> None:
+        self._most = 2 * interval
+        self.seconds = 0.0
+
+    def answered(self) -> None:
+        """Begin anew."""
+        self.seconds = 0.0
+
+    def missed(self, seconds: float) -> None:
+        """Add the length of a round without an answer."""
+        self.seconds += min(seconds, self._most)
+
+
+def understood(identity: dict[str, Any], address: str) -> Standing:
+    """Return the standing that a scheduler's identity tells."""
+    told = identity.get("marsdask", {})
+    return Standing(
+        id=identity["id"],
+        address=address,
+        active=told.get("role", "active") == "active",
+        epoch=told.get("epoch", 0),
+        ours=bool(told),
+        leader=told.get("active"),
+    )
+
+
+async def identify(
+    address: str, connection_args: dict[str, Any], patience: float = PATIENCE
+) -> dict[str, Any]:
+    """Return what the scheduler at ``address`` says of itself; ``OSError`` where none answers."""
+    address = normalize_address(address)
+    async with asyncio.timeout(patience):
+        if address.startswith(_WEB):
+            await knock(address)
+            return await _asked_to_the_end(address, connection_args)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_PROMPT):
+                return await _identity(address, connection_args)
+        await knock(address)
+        return await _identity(address, connection_args)
+
+
+async def _identity(address: str, connection_args: dict[str, Any]) -> dict[str, Any]:
+    async with rpc(address, connection_args=connection_args) as peer:
+        found: dict[str, Any] = await peer.identity(n_workers=0)
+    return found
+
+
+async def _asked_to_the_end(address: str, connection_args: dict[str, Any]) -> dict[str, Any]:
+    """Ask, and hang up also if nobody waits for the answer any more.
+
+    A websocket whose opening is cancelled opens nevertheless, and then nobody closes it.
+    """
+    asked = asyncio.ensure_future(_identity(address, connection_args))
+    _ASKED.add(asked)
+    asked.add_done_callback(_answered)
+    return await asyncio.shield(asked)
+
+
+def _answered(asked: asyncio.Future[dict[str, Any]]) -> None:
+    _ASKED.discard(asked)
+    if not asked.cancelled():
+        asked.exception()  # so that it is not said to have been overlooked
+
+
+async def knock(address: str) -> None:
+    """Raise ``ConnectionRefusedError`` where nobody listens: distributed would keep on trying."""
+    if not address.startswith(_TCP):
+        return
+    _, writer = await asyncio.open_connection(*_host_and_port(address))
+    writer.close()
+    with contextlib.suppress(OSError):
+        await writer.wait_closed()
+
+
+def _host_and_port(address: str) -> tuple[str | None, int]:
+    """Return where somebody has to listen; of the web the port may go without saying."""
+    if not address.startswith(_WEB):
+        host, port = get_address_host_port(address)
+        return host, port
+    parts = urlsplit(address)
+    return parts.hostname, parts.port or (443 if parts.scheme == "wss" else 80)
+
+
+async def ask(
+    address: str, connection_args: dict[str, Any], patience: float = PATIENCE
+) -> Standing:
+    """Return the standing of the scheduler at ``address``; ``OSError`` where none answers."""
+    return understood(await identify(address, connection_args, patience), address)
+
+
+async def leader(
+    addresses: Iterable[str], connection_args: dict[str, Any], patience: float = PATIENCE
+) -> Standing | None:
+    """Return the active scheduler among those at ``addresses``, that of the highest epoch."""
+    found = await gathered([ask(one, connection_args, patience) for one in addresses], patience)
+    active = [one for one in found if one is not None and one.active]
+    return max(active, key=lambda one: one.epoch, default=None)
+
+
+async def gathered(
+    questions: Sequence[Awaitable[Standing]], patience: float
+) -> list[Standing | None]:
+    """Return the answers in order, ``None`` for those that fail or come long after an active one's.
+
+    One that hangs would otherwise hold up everybody whom another has answered.
+    """
+    tasks = [asyncio.ensure_future(question) for question in questions]
+    pending = set(tasks)
+    try:
+        while pending:
+            done, pending = await asyncio.wait(
+                pending, timeout=patience, return_when=asyncio.FIRST_COMPLETED
+            )
+            if not done:
+                break
+            if any(one is not None and one.active for one in map(_answer, done)):
+                patience = min(patience, _OTHERS)
+    finally:
+        for task in pending:
+            task.cancel()
+    return [None if task in pending else _answer(task) for task in tasks]
+
+
+def _answer(task: asyncio.Future[Standing]) -> Standing | None:
+    if task.cancelled():
+        return None
+    error = task.exception()
+    if error is None:
+        return task.result()
+    if isinstance(error, OSError):  # TimeoutError is one, and so is distributed's CommClosedError
+        return None
+    raise error
+
+
+def scheme(security: Any) -> str:
+    """Return the protocol of addresses that do not state it."""
+    return "tls" if security.tls_ca_file else "tcp"
+
+
+def with_scheme(endpoint: str, security: Security) -> str:
+    """Return an address: ``host:port`` is TLS where that is configured, TCP otherwise."""
+    if "://" in endpoint:
+        return endpoint
+    return f"{scheme(security)}://{endpoint}"

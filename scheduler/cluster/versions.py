@@ -1,0 +1,86 @@
+"""Which versions may work together: those that may not are refused, with a table of all.
+
+Tasks are pickles, and those that hold functions are of one Python. What servers tell each other
+changes with releases of distributed, which warns of any difference; this refuses the large ones.
+"""
+
+from __future__ import annotations
+
+import logging
+import platform
+from collections.abc import Mapping
+from typing import Any
+
+import dask.config
+
+from ..errors import VersionMismatch
+from .environment import installed
+
+logger = logging.getLogger(__name__)
+
+#: How many numbers of a version must be equal: the year of calendar versions.
+_NUMBERS = {"python": 2, "marsdask": 1, "dask": 1, "distributed": 1}
+
+#: What else the table shows, since results may depend on it.
+_SHOWN = ("cloudpickle", "numpy", "pandas", "pyarrow")
+
+#: What is said of a package that is not there, or that one does not tell of.
+_ABSENT = "-"
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of this process."""
+    names = [*list(_NUMBERS)[1:], *_SHOWN]
+    return {"python": platform.python_version(), **{name: installed(name) for name in names}}
+
+
+def told(register: Mapping[str, Any], environment: Mapping[str, Any] | None = None) -> Any:
+    """Return the versions in what distributed's clients and workers send when they come.
+
+    ``environment`` is what a worker of ours says of itself besides.
+    """
+    packages = dict(register.get("packages") or {})
+    packages["python"] = str(packages.get("python", _ABSENT)).partition(".final")[0]
+    if environment and environment.get("mars_version"):
+        packages["marsdask"] = environment["mars_version"]
+    return {name: str(version) for name, version in packages.items() if version}
+
+
+def check(here: str, mine: Mapping[str, str], there: str, theirs: Mapping[str, str]) -> None:
+    """Raise :class:`VersionMismatch` unless the two may work together, as far as both tell.
+
+    With ``marsdask.versions: warn`` in Dask's configuration it is logged.
+    """
+    apart = [
+        name
+        for name in _NUMBERS
+        if _series(name, mine.get(name)) and _series(name, theirs.get(name))
+        if _series(name, mine.get(name)) != _series(name, theirs.get(name))
+    ]
+    if not apart:
+        return
+    error = VersionMismatch(f"{here} and {there}", apart, _table(apart, here, mine, there, theirs))
+    if dask.config.get("marsdask.versions", "refuse") != "warn":
+        raise error
+    logger.warning("%s", error)
+
+
+def _series(name: str, version: str | None) -> tuple[str, ...]:
+    """Return the numbers that must be equal; before 1.0 the second counts as the first."""
+    numbers = (version or "").split(".")
+    if not numbers[0].isdigit():
+        return ()
+    return tuple(numbers[: _NUMBERS[name] + (numbers[0] == "0")])
+
+
+def _table(
+    apart: list[str], here: str, mine: Mapping[str, str], there: str, theirs: Mapping[str, str]
+) -> str:
+    names = [*_NUMBERS, *_SHOWN]
+    rows = [("", here, there, "")]
+    for name in names:
+        versions = mine.get(name, _ABSENT), theirs.get(name, _ABSENT)
+        rows.append((name, *versions, "<- too far apart" if name in apart else ""))
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = ("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)
+    return "\n".join(f"  {line}" for line in lines)

@@ -1,0 +1,1 @@
+"""Schedulers that run tasks in this process, or in children of it."""

@@ -1,0 +1,237 @@
+"""A worker process of :mod:`.processes`: its main loop, and the parent's end of it.
+
+A child is a fresh interpreter (``subprocess``, neither fork nor multiprocessing's spawn), which
+never imports the parent's ``__main__``: what is defined there travels by value, so scripts need no
+guard. Values up to 64 KiB travel through the pipe; larger ones are files that the receiver maps.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+import pickle
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import traceback
+from collections.abc import Mapping
+from multiprocessing.connection import Connection, Pipe
+from types import TracebackType
+from typing import Any
+
+import cloudpickle
+from dask.sizeof import sizeof
+from dask.task_spec import GraphNode
+
+from ..base import SAMPLE_LIMIT, ChunkInfo, Key, describe
+from ..errors import SchedulerClosed, WorkerDied
+from ..storage import files
+from .evaluate import evaluate
+
+_START = (
+    "import sys; handle, folder, *sys.path[:] = sys.argv[1:]; del sys.argv[1:];"
+    "from {module} import main; main(int(handle), folder)"
+)
+
+_FOLDER = os.path.dirname(__file__)
+
+#: What the native thread pools read when they are loaded; Arrow reads the first.
+_POOLS = (
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "VECLIB_MAXIMUM_THREADS",
+    "NUMEXPR_NUM_THREADS",
+)
+
+
+def dumps(value: Any) -> bytes:
+    """Pickle ``value`` for a process with another ``__main__``."""
+    try:
+        data = pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
+    except files.UNPICKLABLE:
+        data = b"__main__"
+    if b"__main__" in data:
+        data = cloudpickle.dumps(value)
+    return data
+
+
+class Blob:
+    """A result outside of any interpreter: pickled if small, else a file that it owns."""
+
+    __slots__ = ("_info", "data", "path")
+
+    def __init__(self, data: bytes | None, path: str | None, info: ChunkInfo | None) -> None:
+        self.data = data
+        self.path = path
+        self._info = info
+
+    @classmethod
+    def of(cls, value: Any, path: str) -> Blob:
+        """Encode ``value``, if it is large into the new file ``path``."""
+        if sizeof(value) <= SAMPLE_LIMIT:
+            return cls(dumps(value), None, None)
+        files.write(path, value, by_value=True)
+        return cls(None, path, describe(value))
+
+    def load(self) -> Any:
+        """Return the value, a new one each time; large arrays are mapped."""
+        return pickle.loads(self.data) if self.data is not None else files.read(self.path or "")
+
+    def info(self) -> ChunkInfo:
+        """Describe the value; a large one is not touched."""
+        return self._info if self._info is not None else describe(self.load())
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the value, of a small one as pickled."""
+        return self._info.nbytes if self._info is not None else len(self.data or b"")
+
+    def __del__(self, unlink: Any = os.unlink) -> None:
+        if self.path is not None:
+            with contextlib.suppress(OSError):
+                unlink(self.path)
+
+
+class Child:
+    """The parent's end; :meth:`run` is for one thread at a time, :meth:`kill` for any."""
+
+    def __init__(self, folder: str, native_threads: int) -> None:
+        self._folder = folder
+        self._native_threads = native_threads
+        # Reentrant: a finalizer may kill this child while its own thread starts it.
+        self._lock = threading.RLock()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._connection: Connection[Any, Any] | None = None
+        self._serial = itertools.count()
+        self._ended = False
+
+    def new_path(self) -> str:
+        """Return the name of a file that does not exist yet."""
+        return os.path.join(self._folder, f"{id(self):x}-{next(self._serial)}")
+
+    def _connect(self) -> Connection[Any, Any]:
+        with self._lock:
+            if self._connection is None and not self._ended:
+                self._start()
+            if self._ended or self._connection is None:
+                self.kill()
+                raise SchedulerClosed("the scheduler is closed")
+            return self._connection
+
+    def _start(self) -> None:
+        ours, theirs = Pipe()
+        handle = theirs.fileno()
+        inherit: dict[str, Any] = {"pass_fds": (handle,)}
+        if sys.platform == "win32":
+            os.set_handle_inheritable(handle, True)
+            startup = subprocess.STARTUPINFO(lpAttributeList={"handle_list": [handle]})
+            inherit = {"startupinfo": startup}
+        threads = dict.fromkeys(_POOLS, str(self._native_threads))
+        command = [sys.executable, "-P", "-u", "-c", _START.format(module=__name__)]
+        self._process = subprocess.Popen(
+            [*command, str(handle), self._folder, *sys.path],
+            stdin=subprocess.DEVNULL,
+            env=threads | dict(os.environ),
+            **inherit,
+        )
+        theirs.close()
+        self._connection = ours
+
+    def run(self, key: Key, node: GraphNode, values: Mapping[Key, Blob]) -> Blob:
+        """Evaluate ``node`` over there.
+
+        Raises what it raised, with the traceback of the child as a note, or WorkerDied; the next
+        call starts another process then.
+        """
+        inputs = {
+            dependency: blob.data if blob.data is not None else blob.path
+            for dependency, blob in values.items()
+        }
+        path = self.new_path()
+        request = pickle.dumps((dumps(node), inputs, path))
+        connection = self._connect()
+        try:
+            connection.send_bytes(request)
+            reply = connection.recv_bytes()
+        except (OSError, EOFError):
+            exitcode = self.kill()
+            with contextlib.suppress(OSError):
+                os.unlink(path)
+            raise WorkerDied(key, exitcode) from None
+        data, info, error = pickle.loads(reply)
+        if error is not None:
+            raise pickle.loads(error)
+        return Blob(data, None if info is None else path, info)
+
+    def kill(self, *, for_good: bool = False) -> int | None:
+        """End the process at once and return its exit code, None if there was none."""
+        with self._lock:
+            self._ended = self._ended or for_good
+            process, self._process, self._connection = self._process, None, None
+            if process is None:
+                return None
+            process.kill()
+            return process.wait()
+
+
+def _without_ours(trace: TracebackType | None) -> TracebackType | None:
+    """Take the frames of this package off the beginning, unless all of them are."""
+    rest = trace
+    while rest is not None and os.path.dirname(rest.tb_frame.f_code.co_filename) == _FOLDER:
+        rest = rest.tb_next
+    return trace if rest is None else rest
+
+
+def _remember(error: BaseException) -> bytes:
+    """Pickle an exception and, as its note, where it came from."""
+    error = error.with_traceback(_without_ours(error.__traceback__))
+    error.add_note("In a worker process:\n" + "".join(traceback.format_exception(error)))
+    error.__traceback__ = None
+    try:
+        data = dumps(error)
+        pickle.loads(data)  # an exception with a constructor of its own often cannot come back
+    except Exception:  # noqa: BLE001  (pickling may raise whatever it likes)
+        substitute = RuntimeError(f"{type(error).__name__}: {error}")
+        substitute.__notes__ = error.__notes__
+        data = dumps(substitute)
+    return data
+
+
+def main(handle: int, folder: str) -> None:
+    """Serve requests until the parent hangs up."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
+    connection = _connect(handle)
+    try:
+        while True:
+            request, inputs, path = pickle.loads(connection.recv_bytes())
+            connection.send_bytes(_serve(request, inputs, path))
+    except (EOFError, OSError):
+        # The parent kills its children when it closes, so here it died itself.
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _connect(handle: int) -> Connection[Any, Any]:
+    if sys.platform == "win32":
+        from multiprocessing.connection import PipeConnection  # exists there only
+
+        return PipeConnection(handle)
+    return Connection(handle)
+
+
+def _serve(request: bytes, inputs: Mapping[Key, bytes | str], path: str) -> bytes:
+    """Evaluate one node and pickle ``(data, info, error)`` of it."""
+    try:
+        node = pickle.loads(request)
+        values = {
+            key: files.read(source) if isinstance(source, str) else pickle.loads(source)
+            for key, source in inputs.items()
+        }
+        blob = Blob.of(evaluate(node, values), path)
+        blob.path = None  # the file is the parent's now
+        return pickle.dumps((blob.data, blob.info() if blob.data is None else None, None))
+    except BaseException as error:  # noqa: BLE001  (the parent raises it)
+        return pickle.dumps((None, None, _remember(error)))

@@ -1,0 +1,413 @@
+"""Drives a :class:`State`: runs the tasks, spills, wakes threads, calls back.
+
+Everything a thread of the process may do to a scheduler goes through :class:`Engine`; ``inline``
+and ``threads`` differ only in who calls :meth:`Engine.drive`. Nothing slow happens under the lock,
+and a finalizer that the garbage collector runs in the middle of it can never block on it.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+import traceback
+from collections import deque
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from types import TracebackType
+from typing import Any
+
+from dask.sizeof import sizeof
+
+from ..base import ChunkInfo, Hint, Key, TaskGraph, describe
+from ..errors import SchedulerClosed
+from ..events import TaskDone
+from ..storage.buffers import Charges, charges
+from ..storage.spill import SpillFile, SpillStore
+from . import evaluate as evaluate_module
+from .evaluate import evaluate
+from .interrupts import allowed, shielded
+from .items import ABSENT, ALL, DONE, Item, Job, Spill
+from .native_threads import NativeShare, trim
+from .state import State
+
+_OWN_FILES = frozenset({__file__, evaluate_module.__file__})
+
+#: The value of a result (``ABSENT`` if only on disk), its file and its description, if known.
+Found = tuple[Any, SpillFile | None, ChunkInfo | None]
+
+
+#: The allocator is asked for its free memory no sooner than after so many bytes were freed.
+_TRIM_FROM = 2**23
+
+
+class Engine:
+    """A state, its lock, the threads that drive it and those that are parked."""
+
+    def __init__(
+        self,
+        budget: float,
+        store: SpillStore,
+        *,
+        nthreads: int = 0,
+        native: NativeShare | None = None,
+        keep_frames: bool = False,
+    ) -> None:
+        # What was freed since the allocator was asked last has to fit besides the budget's use.
+        spare = 0 if math.isinf(budget) else max(budget / 32, min(_TRIM_FROM, budget / 8))
+        self.state = State(budget, spare)
+        self.lock = threading.Lock()
+        self.closed = False
+        self.nthreads = nthreads
+        self.threads: list[threading.Thread] = []
+        self._native = native
+        self._keep_frames = keep_frames
+        self._store = store
+        self._idle: list[Any] = []
+        """Locks that the workers without work wait for."""
+        self._helpers: list[Any] = []
+        """Likewise of other threads that drive a submission of theirs."""
+        self._released: deque[Sequence[Key] | None] = deque()
+        """Keys to release once the lock is free; None is to close."""
+        self._here = threading.local()
+        self._trim_after = max(_TRIM_FROM, spare)
+        self._untrimmed = 0
+        """Bytes freed since the allocator was asked to give back; a lost count does not matter."""
+
+    @property
+    def level(self) -> int:
+        """How deeply the calling thread is inside of this engine's tasks; 0 is not at all."""
+        level: int = getattr(self._here, "level", 0)
+        return level
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Hold the lock, safe from Ctrl-C; on leaving, whatever changed is passed on."""
+        with shielded():
+            self.lock.acquire()
+            try:
+                yield
+            finally:
+                self.unlock()
+
+    def submit(
+        self,
+        graph: TaskGraph,
+        keys: Collection[Key],
+        hints: Mapping[Key, Hint],
+        job: Job,
+        *,
+        drive: bool,
+    ) -> None:
+        """Add a submission, or raise and add nothing; run it in the calling thread if asked."""
+        first = None
+        with shielded():
+            with self.locked():
+                if self.closed:
+                    raise SchedulerClosed("the scheduler is closed")
+                self.state.submit(graph, keys, hints, job)
+                if drive:  # before anybody is woken to take it
+                    first = self.state.next(job.bound)
+            job.owner.flush()
+            if drive:
+                self.drive(job, first=first)
+
+    def cancel(self, job: Job) -> None:
+        """End a submission unless it has ended."""
+        with self.locked():
+            self.state.cancel(job)
+        job.owner.flush()
+
+    def release(self, keys: Iterable[Key]) -> None:
+        """Drop a reference of each key now, or as soon as whoever has the lock lets go of it."""
+        self._released.append(tuple(keys))
+        self._drain()
+
+    def abandon(self) -> None:
+        """Close without waiting for anything, as a finalizer must."""
+        self._released.append(None)
+        self._drain()
+
+    def _drain(self) -> None:
+        with shielded():
+            while self._released and self.lock.acquire(blocking=False):
+                closing = False
+                try:
+                    while self._released:
+                        keys = self._released.popleft()
+                        if keys is not None:
+                            self.state.release(keys)
+                        else:
+                            closing = True
+                            self._shut()
+                finally:
+                    self.unlock()
+                if closing:
+                    self.dispose()
+
+    def look(self, keys: Sequence[Key]) -> list[Found]:
+        """Return value (``ABSENT`` if only on disk), file and known description of held keys."""
+        with self.locked():
+            if self.closed:
+                raise SchedulerClosed("the scheduler is closed")
+            found = []
+            for key in keys:
+                item = self.state.items.get(key)
+                if item is None or item.status != DONE or not item.held:
+                    raise KeyError(key)
+                found.append((item.value, item.file, item.info))
+            return found
+
+    def close(self) -> None:
+        """Cancel and forget everything, end the threads, remove the files."""
+        with self.locked():
+            self._shut()
+        self.dispose()
+        for thread in self.threads:
+            if thread is not threading.current_thread():
+                thread.join()
+        if self._native is not None:
+            self._native.close()
+        self.dispose()  # of what a task that was still running left
+
+    def dispose(self) -> None:
+        """End and remove what is outside this process's memory; may be called repeatedly."""
+        self._store.close()
+
+    def _shut(self) -> None:
+        self.closed = True
+        self.state.clear()
+        for park in self._idle + self._helpers:
+            park.release()
+        self._idle, self._helpers = [], []
+
+    def unlock(self) -> None:
+        """Release the lock; wake whom the changes concern; drop what was freed."""
+        state = self.state
+        wake = None
+        helpers, self._helpers = self._helpers, []
+        try:
+            if state.ready or state.memory.missing() > 0:
+                if self._idle:
+                    wake = self._idle.pop()
+                elif len(self.threads) < self.nthreads and state.ready and not self.closed:
+                    self._start_thread()
+        finally:
+            self._let_go()
+            if wake is not None:
+                wake.release()
+            for park in helpers:
+                park.release()
+
+    def _start_thread(self) -> None:
+        # Under the lock, though it takes a moment: closing joins what is in the list.
+        name = f"marsdask-{len(self.threads)}"
+        thread = threading.Thread(target=self.work, name=name, daemon=True)
+        try:
+            thread.start()
+        except RuntimeError:  # the system allows no more
+            if not self.threads:
+                raise
+            self.nthreads = len(self.threads)
+            return
+        self.threads.append(thread)
+
+    def _let_go(self) -> None:
+        """Release the lock and do what must not be done under it; wake nobody."""
+        state = self.state
+        ended: Sequence[Job] = ()
+        trash: list[Any] = []
+        if state.ended:
+            ended, state.ended = state.ended, []
+        if state.trash:
+            trash, state.trash = state.trash, trash
+        freed, state.freed = state.freed, 0
+        self.lock.release()
+        for job in ended:
+            if job.observed:
+                job.owner.flush()
+            else:
+                job.owner.end()
+        if freed or trash:
+            self._throw_away(trash, freed)
+        if self._released:
+            self._drain()
+
+    def _throw_away(self, trash: list[Any], freed: int) -> None:
+        # The memory first, which somebody may have been promised already; removing files is slow.
+        files = [entry for entry in trash if isinstance(entry, SpillFile)]
+        trash.clear()
+        self._untrimmed += freed
+        memory = self.state.memory
+        if self._untrimmed > self._trim_after and memory.missing() > -memory.budget / 2:
+            self._untrimmed = 0
+            trim()
+        for file in files:
+            file.remove()
+
+    # Driving
+
+    def work(self) -> None:
+        """Run tasks until the engine closes; the body of a worker thread."""
+        park = threading.Lock()
+        park.acquire()
+        while True:
+            self.lock.acquire()
+            if self.closed:
+                self.lock.release()
+                return
+            instruction = self.state.next()
+            if instruction is None:
+                self._idle.append(park)
+                self._let_go()
+                park.acquire()
+            else:
+                self.unlock()
+                while instruction is not None:
+                    instruction = self._perform(instruction, ALL)
+
+    def drive(
+        self, job: Job, deadline: float | None = None, *, first: Item | Spill | None = None
+    ) -> None:
+        """Work in the calling thread until ``job`` ends, on nothing less urgent than it."""
+        with shielded():
+            self._drive(job, deadline, first)
+
+    def _drive(self, job: Job, deadline: float | None, first: Item | Spill | None) -> None:
+        level = self.level
+        park = threading.Lock()
+        park.acquire()
+        if level:
+            with self.locked():
+                self.state.active -= 1  # so that memory is given to what it waits for
+        try:
+            while first is not None:
+                first = self._perform(first, job.bound)
+            while job.state is None and (deadline is None or remaining(deadline)):
+                self.lock.acquire()
+                instruction = self.state.next(job.bound) if job.state is None else None
+                if instruction is None and job.state is None:
+                    self._helpers.append(park)
+                    self._let_go()
+                    with allowed:
+                        if not park.acquire(timeout=_timeout(deadline)):
+                            break  # though it be a little early: the park is still to be released
+                else:
+                    self.unlock()
+                while instruction is not None:
+                    instruction = self._perform(instruction, job.bound)
+        finally:
+            self._here.level = level
+            if not level and self._native is not None:
+                self._native.rest()
+            if level:
+                with self.locked():
+                    self.state.active += 1
+
+    def _perform(self, instruction: Item | Spill, bound: int) -> Item | Spill | None:
+        """Do what the state says and return what it says next."""
+        if isinstance(instruction, Spill):
+            return self._spill(instruction, bound)
+        return self._run(instruction, bound)
+
+    def _run(self, item: Item, bound: int) -> Item | Spill | None:
+        job = item.job
+        self._here.level = job.level + 1
+        event = None
+        start = 0.0
+        if job.observed:
+            job.owner.flush()
+            start = time.perf_counter()
+        if self._native is not None:
+            self._native.enter(alone=self.state.active <= 1 and not self.state.ready)
+        error: BaseException | None = None
+        value: Any = None
+        cost: Charges = ()
+        try:
+            with allowed:
+                evaluate = self.evaluate if job.observer is None else self._evaluate_observed
+                value = job.fresh_context().run(evaluate, item)
+            cost = charges(value, self.state.memory.ledger)
+            if job.observed:
+                event = TaskDone(item.key, int(sizeof(value)), time.perf_counter() - start)
+        except BaseException as raised:  # noqa: BLE001  (whatever it is belongs to who waits)
+            error = raised.with_traceback(self._prune(raised.__traceback__))
+        self.lock.acquire()
+        try:
+            if error is None:
+                self.state.finish(item, value, cost, event)
+            else:
+                self.state.fail(item, error)
+            value = error = None  # what is dropped now may be big
+            following = self.state.next(bound) if not self.closed else None
+            resting = not self.state.active
+        finally:
+            self.unlock()
+        if resting and self._native is not None:
+            self._native.rest()
+        if job.observed:
+            job.owner.flush()
+        return following
+
+    def _evaluate_observed(self, item: Item) -> Any:
+        observer = item.job.observer
+        observer.before(item.key)
+        value = self.evaluate(item)
+        observer.after(item.key, self.shown(value))
+        return value
+
+    def shown(self, value: Any) -> Any:
+        """Return what a callback gets to see of a result."""
+        return value
+
+    def evaluate(self, item: Item) -> Any:
+        """Compute the value of an item whose inputs are done; processes.py does it elsewhere."""
+        assert item.node is not None
+        if item.entry is not None:
+            return item.inputs[0].file.load(item.entry)
+        for source in item.inputs:
+            if source.value is ABSENT:
+                self._load(source)
+        return evaluate(item.node, {source.key: source.value for source in item.inputs})
+
+    def _load(self, source: Item) -> None:
+        """Read a result from disk, once however many tasks wait for it."""
+        with source.file.loading:
+            if source.value is ABSENT:
+                value = source.file.load()
+                cost = charges(value, self.state.memory.ledger)
+                with self.locked():
+                    self.state.loaded(source, value, cost)
+
+    def _spill(self, spill: Spill, bound: int) -> Item | Spill | None:
+        error: Exception | None = None
+        try:
+            info = describe(spill.item.value)
+            file = self._store.write(spill.item.value)
+        except Exception as raised:  # noqa: BLE001  (pickling may raise whatever it likes)
+            error = raised.with_traceback(None)
+        with self.locked():
+            if error is None:
+                # A sample would keep in memory what is to leave it.
+                self.state.spilled(spill, file, info if info.sample is None else None)
+            else:
+                self.state.not_spilled(spill, error)
+            return self.state.next(bound) if not self.closed else None
+
+    def _prune(self, trace: TracebackType | None) -> TracebackType | None:
+        """Take our own frames off, and unless they are wanted, the variables of all others."""
+        pruned = trace
+        while pruned is not None and pruned.tb_frame.f_code.co_filename in _OWN_FILES:
+            pruned = pruned.tb_next
+        if not self._keep_frames:
+            traceback.clear_frames(trace)
+        return pruned if pruned is not None else trace
+
+
+def _timeout(deadline: float | None) -> float:
+    return -1 if deadline is None else remaining(deadline)
+
+
+def remaining(deadline: float) -> float:
+    """Return the seconds until a moment of the monotonic clock, none if it is past."""
+    return max(0.0, deadline - time.monotonic())

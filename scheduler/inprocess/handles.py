@@ -1,0 +1,164 @@
+"""The schedulers of one process: their handles, and the protocol in front of an engine."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+import weakref
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, Self
+
+from ..base import (
+    Callback,
+    Capabilities,
+    ChunkInfo,
+    Hint,
+    Key,
+    TaskGraph,
+    describe,
+)
+from ..events import GraphEnded
+from ..observe import Observer
+from ..storage.spill import SpillFile
+from .engine import Engine, Found, remaining
+from .items import ABSENT, Job
+from .single_handle import Submission
+
+_NO_HINTS: Mapping[Key, Hint] = {}
+
+
+class LocalHandle(Submission):
+    """A submission as its submitter sees it; ``job`` is what the state knows of it."""
+
+    def __init__(
+        self,
+        scheduler: LocalScheduler,
+        keys: Collection[Key],
+        callbacks: Iterable[Callback],
+        level: int,
+        observer: Observer | None,
+    ) -> None:
+        super().__init__(keys, callbacks)
+        self.job = Job(level=level, owner=self, observed=self.observed, observer=observer)
+        # Keeps the scheduler open while this runs, also if the submitter holds only the handle.
+        self._scheduler: LocalScheduler | None = scheduler
+        self._engine = scheduler._engine
+        self._emitting = threading.Lock()
+
+    def wait(self, timeout: float | None = None) -> None:
+        """Block until it ends and raise what it ended by."""
+        if self._engine.level and not self.done():
+            # The thread of a running task works instead of waiting: nobody else may be left to.
+            deadline = None if timeout is None else time.monotonic() + timeout
+            self._engine.drive(self.job, deadline)
+            timeout = None if deadline is None else remaining(deadline)
+        super().wait(timeout)
+
+    def cancel(self) -> None:
+        """Stop as soon as the running tasks end; nothing of the submission is kept."""
+        self._engine.cancel(self.job)
+
+    def flush(self) -> None:
+        """Call the callbacks with the queued events: in order, from one thread at a time."""
+        events = self.job.events
+        while events and self._emitting.acquire(blocking=False):
+            try:
+                while events:
+                    event = events.popleft()
+                    if isinstance(event, GraphEnded):
+                        self.end()
+                    else:
+                        self.emit(event)
+            finally:
+                self._emitting.release()
+
+    def end(self) -> None:
+        """Let those who wait go on."""
+        job = self.job
+        assert job.state is not None
+        self._scheduler = None
+        job.context = None  # the results stay, and may not keep what the variables hold
+        self.finish(job.state, job.error, job.failed)
+
+
+def _value(value: Any, file: SpillFile | None) -> Any:
+    """Return a value that leaves the scheduler: what is on disk only is mapped, not loaded."""
+    if value is not ABSENT:
+        return value
+    assert file is not None
+    return file.read()
+
+
+class LocalScheduler:
+    """What the schedulers of one process share: an engine behind the Scheduler protocol."""
+
+    name = "local"
+    capabilities = Capabilities(shared_memory=True, locality=True, observers=True)
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        # The threads refer to the engine only, so a forgotten scheduler is collected and closed.
+        self._finalizer = weakref.finalize(self, _close_in, os.getpid(), engine)
+
+    def _submit(
+        self,
+        graph: TaskGraph,
+        keys: Collection[Key],
+        hints: Mapping[Key, Hint] | None,
+        callbacks: Iterable[Callback],
+        *,
+        drive: bool,
+    ) -> LocalHandle:
+        callbacks = list(callbacks)
+        observer = next((one for one in callbacks if isinstance(one, Observer)), None)
+        if observer is not None:
+            callbacks.remove(observer)
+            graph = observer.begin(graph, keys)
+        # In its own level, a submission that is driven here is not kept waiting by others.
+        handle = LocalHandle(self, keys, callbacks, self._engine.level + drive, observer)
+        try:
+            self._engine.submit(graph, handle.keys, hints or _NO_HINTS, handle.job, drive=drive)
+        except BaseException:  # the caller gets no handle to let go of it by
+            if handle.job.wanted or handle.job.state is not None:
+                handle.cancel()
+                if handle.state == "done":
+                    self.release(handle.keys)
+            raise
+        return handle
+
+    def gather(self, keys: Sequence[Key]) -> list[Any]:
+        with self._still_held(keys) as found:
+            return [_value(value, file) for value, file, _ in found]
+
+    def info(self, keys: Sequence[Key]) -> list[ChunkInfo]:
+        with self._still_held(keys) as found:
+            return [known or describe(_value(value, file)) for value, file, known in found]
+
+    @contextmanager
+    def _still_held(self, keys: Sequence[Key]) -> Iterator[list[Found]]:
+        """Yield what is known of results; a file that went meanwhile is told as what ended it."""
+        try:
+            yield self._engine.look(keys)
+        except FileNotFoundError:
+            self._engine.look(keys)
+            raise
+
+    def release(self, keys: Iterable[Key]) -> None:
+        self._engine.release(keys)
+
+    def close(self) -> None:
+        self._finalizer.detach()
+        self._engine.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+
+def _close_in(pid: int, engine: Engine) -> None:
+    if os.getpid() == pid:  # the threads and files of a forked child are its parent's
+        engine.abandon()

@@ -1,0 +1,131 @@
+"""What the state of a scheduler consists of: one item for each key, one job for each submission."""
+
+from __future__ import annotations
+
+import contextvars
+from collections import deque
+from dataclasses import dataclass
+from typing import Any
+
+from dask.task_spec import GraphNode
+
+from ..base import Key
+from ..events import Event
+from ..storage.buffers import Charges
+
+WAITING, READY, RUNNING, DONE, DROPPED = range(5)
+
+#: In place of the value of a result that is on disk only.
+ABSENT: Any = object()
+
+#: Orders count up through all graphs; the bits above say (negated) how deeply the submission is
+#: nested in running tasks: the deepest are waited for and go first.
+LEVEL_BITS = 60
+#: Above every order.
+ALL = 1 << LEVEL_BITS
+
+
+class Item:
+    """One key: a task to run or its result."""
+
+    __slots__ = (
+        "charges",
+        "dependents",
+        "entry",
+        "file",
+        "fixed",
+        "guessed",
+        "held",
+        "info",
+        "inputs",
+        "job",
+        "jobs",
+        "key",
+        "leaving",
+        "missing",
+        "nbytes",
+        "node",
+        "order",
+        "peak",
+        "pins",
+        "status",
+        "users",
+        "value",
+    )
+
+    def __init__(self, key: Key, node: GraphNode, order: int, job: Job, peak: int | None) -> None:
+        self.key = key
+        self.node: GraphNode | None = node
+        self.order = order
+        self.job = job
+        """The submission that brought it and hears its events."""
+        self.peak = peak or 0
+        self.guessed = peak is None
+        """Nobody said what it needs: the peak is a guess from tasks like it."""
+        self.status = WAITING
+        self.inputs: list[Item] = []
+        self.missing = 0
+        self.dependents: list[Item] = []
+        self.users = 0
+        self.held = 0
+        self.jobs: list[Job] = []
+        """Submissions that want it and have not ended."""
+        self.entry: int | None = None
+        """Of its input, which is on disk, it reads this entry alone."""
+        self.pins = 0
+        """Running tasks that read it."""
+        self.value: Any = None
+        self.charges: Charges = ()
+        self.nbytes = 0
+        self.file: Any = None
+        self.info: Any = None
+        self.leaving = False
+        """It is being written to disk."""
+        self.fixed = False
+        """It cannot be pickled, so it stays in memory."""
+
+
+class Job:
+    """One submission."""
+
+    def __init__(
+        self, *, level: int = 0, owner: Any = None, observed: bool = False, observer: Any = None
+    ) -> None:
+        self.level = level
+        self.owner = owner
+        """What the driver keeps of it."""
+        self.observed = observed
+        """Whether its events are collected."""
+        self.observer = observer
+        """Who tells Dask's callbacks of its tasks, if anybody has to."""
+        self.wanted: list[Item] = []
+        self.unfinished = 0
+        self.state: str | None = None
+        """None while it runs, then ``"done"``, ``"failed"`` or ``"cancelled"``."""
+        self.error: BaseException | None = None
+        self.failed: Key | None = None
+        self.events: deque[Event] = deque()
+        self.context: contextvars.Context | None = contextvars.copy_context()
+        """What the submitter has set of numpy.errstate, decimal's precision and the like."""
+
+    def fresh_context(self) -> contextvars.Context:
+        """Return the submitter's context variables for one task, which may set them."""
+        context = self.context
+        return contextvars.copy_context() if context is None else context.copy()
+
+    @property
+    def bound(self) -> int:
+        """The order below which every task is as deeply nested as this, or deeper."""
+        return (1 - self.level) << LEVEL_BITS
+
+    def tell(self, event: Event) -> None:
+        """Collect an event, which the driver passes on outside the lock."""
+        if self.observed and self.state is None:
+            self.events.append(event)
+
+
+@dataclass(frozen=True, slots=True)
+class Spill:
+    """The instruction to write a result to disk."""
+
+    item: Item

@@ -1,0 +1,136 @@
+"""Worker processes: for kernels that hold the interpreter lock, or that must not share a process.
+
+The engine of :mod:`.handles` drives one child for each of its threads; a result is a
+:class:`~.child.Blob`, which only a child or :meth:`ProcessesScheduler.gather` turns into a value.
+"""
+
+from __future__ import annotations
+
+import math
+import shutil
+import tempfile
+import threading
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
+
+import dask.config
+from dask.sizeof import sizeof
+from dask.task_spec import Alias, DataNode
+
+from .. import limits
+from ..base import Callback, Capabilities, ChunkInfo, Hint, Key, Machine, TaskGraph
+from ..storage.spill import SpillStore, full, room
+from .child import Blob, Child
+from .engine import Engine
+from .handles import LocalHandle, LocalScheduler
+from .items import DROPPED, Item, Job
+
+
+def _sizeof_blob(blob: Blob) -> int:
+    return blob.nbytes
+
+
+sizeof.register(Blob, _sizeof_blob)
+
+
+class ProcessEngine(Engine):
+    """An engine whose threads hand their tasks to children of their own."""
+
+    def __init__(self, nprocesses: int, folder: str | None) -> None:
+        super().__init__(math.inf, SpillStore(), nthreads=nprocesses)
+        self.folder = tempfile.mkdtemp(prefix="marsdask-", dir=folder)
+        self._native_threads = max(1, limits.cpus() // nprocesses)
+        self._children: list[Child] = []
+        self._busy: dict[Item, Child] = {}
+        self._own = threading.local()
+
+    def evaluate(self, item: Item) -> Blob:
+        """Let this thread's child compute the item."""
+        if self.room() == 0:
+            raise full([f"{self.folder}: a tenth of the disk stays free"])
+        node = item.node
+        assert node is not None
+        values: dict[Key, Blob] = {source.key: source.value for source in item.inputs}
+        if isinstance(node, Alias):
+            return values[node.target]
+        child = self._child()
+        if isinstance(node, DataNode):
+            return Blob.of(node.value, child.new_path())
+        # An item leaves under the lock, so under the lock whoever is busy is so with this item.
+        self._busy[item] = child
+        try:
+            return child.run(item.key, node, values)
+        finally:
+            del self._busy[item]
+
+    def room(self) -> int | None:
+        """Return the bytes that results may still take, None if there is no folder any more."""
+        try:
+            return room(self.folder)
+        except OSError:
+            return None
+
+    def shown(self, value: Blob) -> Any:
+        return value.load()
+
+    def _child(self) -> Child:
+        child: Child | None = getattr(self._own, "child", None)
+        if child is None:
+            child = self._own.child = Child(self.folder, self._native_threads)
+            self._children.append(child)
+            if self.closed:  # `dispose` may have looked before
+                child.kill(for_good=True)
+        return child
+
+    def cancel(self, job: Job) -> None:
+        """End a submission and the processes that run what nobody else wants of it."""
+        super().cancel(job)
+        with self.locked():
+            for item, child in list(self._busy.items()):
+                if item.status == DROPPED:
+                    child.kill()
+
+    def dispose(self) -> None:
+        """End the processes at once, whatever they run, and remove the files."""
+        for child in self._children:
+            child.kill(for_good=True)
+        super().dispose()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class ProcessesScheduler(LocalScheduler):
+    """Runs tasks in ``nprocesses`` other processes (default: one for each CPU).
+
+    Arguments and results are pickled; results above 64 KiB become files in a new folder below
+    ``folder`` (default: where temporary files go), which go with the results. Tasks cannot reach
+    the scheduler. Cancelling kills the processes that run nothing but the cancelled job.
+    """
+
+    name = "processes"
+    capabilities = Capabilities(spill=True, observers=True)
+
+    def __init__(self, *, nprocesses: int | None = None, folder: str | None = None) -> None:
+        nprocesses = nprocesses or dask.config.get("marsdask.nprocesses", None) or limits.cpus()
+        self.nprocesses = nprocesses
+        self._processes = ProcessEngine(nprocesses, folder)
+        super().__init__(self._processes)
+
+    def machine(self) -> Machine:
+        """Return what there is to run on; results are files, so the room is that of the disk."""
+        return Machine(threads=self.nprocesses, spill=self._processes.room())
+
+    def submit(
+        self,
+        graph: TaskGraph,
+        keys: Collection[Key],
+        *,
+        hints: Mapping[Key, Hint] | None = None,
+        callbacks: Iterable[Callback] = (),
+    ) -> LocalHandle:
+        return self._submit(graph, keys, hints, callbacks, drive=False)
+
+    def gather(self, keys: Sequence[Key]) -> list[Any]:
+        return [blob.load() for blob in super().gather(keys)]
+
+    def info(self, keys: Sequence[Key]) -> list[ChunkInfo]:
+        return [blob.info() for blob in super().gather(keys)]

@@ -1,0 +1,75 @@
+"""Results by key with counted references, for schedulers that keep them in this process."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Generic, TypeVar
+
+from ..base import Key
+
+T = TypeVar("T")
+
+
+class Held(Generic[T]):
+    """A table with one entry for each reference of a key.
+
+    :meth:`release` never waits for a lock: a finalizer that calls it may run on a thread that has
+    this one or any other. What it cannot drop at once is dropped when the lock is let go.
+    """
+
+    def __init__(self, drop: Callable[[T], object] | None = None) -> None:
+        self._entries: dict[Key, list[T]] = {}
+        self._released: deque[Key] = deque()
+        self._lock = threading.Lock()
+        self._drop = drop
+
+    @contextlib.contextmanager
+    def exclusive(self) -> Iterator[dict[Key, list[T]]]:
+        """Give the table to one thread."""
+        try:
+            with self._lock:
+                self._drop_released()
+                yield self._entries
+        finally:
+            self._settle()
+
+    def get(self, keys: Sequence[Key]) -> list[T]:
+        """Return an entry of each key; ``KeyError`` names one without any."""
+        with self.exclusive() as entries:
+            return [entries[key][-1] for key in keys]
+
+    def add(self, key: Key, entry: T) -> None:
+        """Add a reference; only within :meth:`exclusive`."""
+        self._entries.setdefault(key, []).append(entry)
+
+    def release(self, keys: Iterable[Key]) -> None:
+        """Drop one reference of each key, now or very soon; unknown keys are ignored."""
+        self._released.extend(keys)
+        self._settle()
+
+    def clear(self) -> None:
+        """Drop every reference."""
+        with self.exclusive() as entries:
+            everything = [key for key, references in entries.items() for _ in references]
+        self.release(everything)
+
+    def _settle(self) -> None:
+        while self._released and self._lock.acquire(blocking=False):
+            try:
+                self._drop_released()
+            finally:
+                self._lock.release()
+
+    def _drop_released(self) -> None:
+        while self._released:
+            key = self._released.popleft()
+            references = self._entries.get(key)
+            if references:
+                entry = references.pop()
+                if not references:
+                    del self._entries[key]
+                if self._drop is not None:
+                    self._drop(entry)

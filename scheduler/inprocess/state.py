@@ -1,0 +1,474 @@
+"""What a scheduler within one process knows and decides: tasks, results, memory; no IO, no clock.
+
+The driver (``engine.py``) calls it under one lock, does what it says outside the lock, and reports
+back. Submitting, finishing, failing, cancelling and releasing are events; :meth:`State.next` is the
+instruction what to do now: run an :class:`Item`, :class:`Spill` one, or (None) wait for an event.
+
+Life of an item: it waits for its inputs, is ready, runs, and is done until nobody needs it: no task
+that still has to run (``users``) and no holder outside (``held``).
+"""
+
+from __future__ import annotations
+
+import heapq
+import operator
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any
+
+from dask.task_spec import GraphNode, Task
+from dask.utils import funcname
+
+from ..base import ChunkInfo, Hint, Key
+from ..errors import MemoryBudgetError
+from ..events import (
+    GraphEnded,
+    GraphSubmitted,
+    TaskDone,
+    TaskFailed,
+    TaskStarted,
+)
+from ..storage.buffers import Charges
+from ..storage.memory import Memory
+from .items import (
+    ABSENT,
+    ALL,
+    DONE,
+    DROPPED,
+    LEVEL_BITS,
+    READY,
+    RUNNING,
+    WAITING,
+    Item,
+    Job,
+    Spill,
+)
+from .order import by_priority, plan
+
+_NO_HINT = Hint()
+#: How many ready tasks are looked at for one that fits while the first does not.
+_LOOK_AHEAD = 16
+#: Of how many functions the sizes of results are remembered.
+_MOST_FUNCTIONS = 1024
+
+
+class State:
+    """Everything a scheduler holds; see the module for how it is driven."""
+
+    def __init__(self, budget: float, spare: float = 0) -> None:
+        self.items: dict[Key, Item] = {}
+        self.jobs: set[Job] = set()
+        self.memory = Memory(budget, spare)
+        self.ready: list[tuple[int, Item]] = []
+        self.active = 0
+        """Tasks that run and do not wait for a nested submission."""
+        self.on_disk = 0
+        """Results whose value is on disk only."""
+        self.disk_error: OSError | None = None
+        """Why nothing can be spilled at present."""
+        self.ended: list[Job] = []
+        """Jobs that ended since the driver last looked."""
+        self.trash: list[Any] = []
+        """Values to drop and files to remove, which takes time, outside the lock."""
+        self.freed = 0
+        """Bytes that left memory since the driver looked, or do when it drops the trash."""
+        self._seen: dict[int, int] = {}
+        """Bytes of the last result of each function whose tasks came without a hint."""
+        self._orders = 0
+
+    # Submitting
+
+    def submit(
+        self,
+        graph: Mapping[Key, GraphNode],
+        keys: Collection[Key],
+        hints: Mapping[Key, Hint],
+        job: Job,
+    ) -> None:
+        """Add what is missing to compute ``keys``; raises before anything is changed."""
+        items = self.items
+        order = plan(graph, keys, items)
+        if hints:
+            order = by_priority(order, hints)
+        for position, key in enumerate(order, self._reserve_orders(len(order), job.level)):
+            hint = hints.get(key, _NO_HINT)
+            peak = hint.nbytes if hint.peak is None else hint.peak
+            items[key] = Item(key, graph[key], position, job, peak)
+        job.tell(GraphSubmitted(len(order)))
+        for key in order:
+            self._connect(items[key])
+        job.wanted = [items[key] for key in keys]
+        for item in job.wanted:
+            item.held += 1
+            if item.status != DONE:
+                item.jobs.append(job)
+                job.unfinished += 1
+                if item.job is not job:
+                    self._hurry(item, job)
+        self.disk_error = None
+        self.jobs.add(job)
+        if not job.unfinished:
+            self._end(job, "done")
+
+    def _reserve_orders(self, count: int, level: int) -> int:
+        self._orders += count
+        return self._orders - count - (level << LEVEL_BITS)
+
+    def _connect(self, item: Item) -> None:
+        items = self.items
+        assert item.node is not None
+        for key in item.node.dependencies:
+            source = items[key]
+            source.users += 1
+            item.inputs.append(source)
+            if source.status != DONE:
+                source.dependents.append(item)
+                item.missing += 1
+                if source.job is not item.job:
+                    self._hurry(source, item.job)
+        if not item.missing:
+            self._enqueue(item)
+
+    def _enqueue(self, item: Item) -> None:
+        item.status = READY
+        heapq.heappush(self.ready, (item.order, item))
+
+    def _hurry(self, item: Item, job: Job) -> None:
+        """Move what ``job`` shares with the submissions it is nested in up to its own level."""
+        stack = [item]
+        while stack:
+            item = stack.pop()
+            if item.order >= job.bound and item.status in (WAITING, READY):
+                item.order = self._reserve_orders(1, job.level)
+                if item.status == READY:
+                    self._enqueue(item)
+                stack.extend(item.inputs)
+
+    # Choosing what to do
+
+    def next(self, bound: int = ALL) -> Item | Spill | None:
+        """Return what to do now; only tasks of an order below ``bound`` are started."""
+        ready, memory = self.ready, self.memory
+        while ready:
+            order, item = ready[0]
+            if item.status != READY or item.order != order:
+                heapq.heappop(ready)  # dropped, started out of order, or hurried
+                continue
+            if order >= bound:
+                break
+            if not self.on_disk and memory.missing(self._peak(item)) <= 0:
+                heapq.heappop(ready)
+                return self._start(item)
+            instruction = self._start_in_tight_memory(item, bound)
+            if instruction is not None or item.status == READY:
+                return instruction
+        return self._make_room(0, ())
+
+    def _start(self, item: Item) -> Item:
+        item.status = RUNNING
+        self.active += 1
+        if self.on_disk and (entry := _entry(item)) is not None:
+            item.entry = entry
+            item.peak = max(item.peak, _to_load(item))
+        self.memory.reserved += item.peak
+        if item.job.observed:
+            item.job.tell(TaskStarted(item.key))
+        if item.entry is None:
+            for source in item.inputs:
+                if source.charges:
+                    self._pin(source)
+        return item
+
+    def _peak(self, item: Item) -> int:
+        if item.guessed and self._seen:
+            item.peak = self._seen.get(_function(item), 0)
+        return item.peak
+
+    def _start_in_tight_memory(self, item: Item, bound: int) -> Item | Spill | None:
+        """Run ``item``, make room for it, run another meanwhile, or fail it if nothing helps."""
+        memory = self.memory
+        extra = self._peak(item) + _to_load(item)
+        spill = self._make_room(extra, set(item.inputs))
+        if spill is not None:
+            return spill
+        if memory.missing(extra) <= 0:
+            return self._start(item)
+        if self.active or memory.leaving:
+            return self._start_another(bound)
+        if self.disk_error is not None and memory.coldest(item.inputs) is not None:
+            self._fail(item, self.disk_error)
+            return None
+        peak = 0 if item.guessed else item.peak
+        inputs = item.inputs if _entry(item) is None else ()
+        needed = peak + sum(dict(c for i in inputs for c in i.charges).values())
+        if needed <= memory.budget:
+            return self._start(item)
+        self._fail(
+            item,
+            MemoryBudgetError(
+                _name(item), item.key, needed, int(memory.budget), "use smaller chunks"
+            ),
+        )
+        return None
+
+    def _start_another(self, bound: int) -> Item | None:
+        """Run one of the next few tasks that fits as things are, so as not to stand idle."""
+        ready = self.ready
+        passed: list[tuple[int, Item]] = []
+        found = None
+        while ready and found is None and len(passed) < _LOOK_AHEAD and ready[0][0] < bound:
+            order, item = heapq.heappop(ready)
+            if item.status != READY or item.order != order:
+                continue
+            if self.memory.missing(self._peak(item) + _to_load(item)) <= 0:
+                found = item
+            else:
+                passed.append((order, item))
+        for entry in passed:
+            heapq.heappush(ready, entry)
+        return self._start(found) if found is not None else None
+
+    def _make_room(self, extra: int, needed: Collection[Item]) -> Spill | None:
+        """Evict, or say what to spill, until ``extra`` bytes fit or nothing more can leave."""
+        memory = self.memory
+        while memory.missing(extra) > memory.leaving:
+            victim = memory.coldest(needed)
+            if victim is None or (victim.file is None and self.disk_error is not None):
+                return None
+            if victim.file is not None:
+                self._evict(victim)
+                continue
+            memory.warm(victim)
+            victim.leaving = True
+            memory.leaving += victim.nbytes
+            return Spill(victim)
+        return None
+
+    # Pinning and evicting
+
+    def _pin(self, source: Item) -> None:
+        source.pins += 1
+        if source.pins == 1:
+            if source.value is ABSENT:  # whoever runs the task loads it, and says `loaded`
+                self.on_disk -= 1
+                self.memory.ledger.add(source.charges)
+            else:
+                self.memory.warm(source)
+
+    def _unpin(self, source: Item) -> None:
+        source.pins -= 1
+        if source.pins == 0:
+            if source.value is ABSENT:  # loading failed
+                self.on_disk += 1
+                self.memory.ledger.remove(source.charges)
+            else:
+                self.memory.cool(source)
+
+    def _evict(self, item: Item) -> None:
+        self.memory.drop(item)
+        self.trash.append(item.value)
+        self.freed += item.nbytes
+        item.value = ABSENT
+        item.nbytes = item.file.nbytes
+        item.charges = ((id(item), item.nbytes),)
+        self.on_disk += 1
+
+    # What the driver reports
+
+    def loaded(self, item: Item, value: Any, charges: Charges) -> None:
+        """Note that a pinned result was read from disk; it is charged by its buffers from now."""
+        if charges:
+            self.memory.ledger.remove(item.charges)
+            self.memory.ledger.add(charges)
+            item.charges = charges
+            item.nbytes = sum(nbytes for _, nbytes in charges)
+        item.value = value
+
+    def spilled(self, spill: Spill, file: Any, info: ChunkInfo | None) -> None:
+        """Note that a result was written to ``file``."""
+        item = spill.item
+        if self._left(item):
+            item.file, item.info = file, info
+            if not item.pins:
+                self._evict(item)
+        else:
+            self.trash.append(file)
+
+    def not_spilled(self, spill: Spill, error: Exception) -> None:
+        """Note that a result could not be written: now (``OSError``) or ever (any other)."""
+        item = spill.item
+        if self._left(item):
+            if isinstance(error, OSError):
+                self.disk_error = error
+            else:
+                item.fixed = True
+            if not item.pins:
+                self.memory.cool(item)
+
+    def _left(self, item: Item) -> bool:
+        """End the writing of a result; False if nobody needs it any more."""
+        item.leaving = False
+        self.memory.leaving -= item.nbytes
+        if item.status == DROPPED:
+            self._discard(item)
+        return item.status != DROPPED
+
+    def finish(self, item: Item, value: Any, charges: Charges, event: TaskDone | None) -> None:
+        """Note the result of a task, and the event that says so if anybody listens."""
+        if event is not None:
+            item.job.tell(event)
+        if item.status == RUNNING:
+            item.status = DONE
+            item.value = value
+            if charges:
+                item.charges = charges
+                item.nbytes = sum(nbytes for _, nbytes in charges)
+                self.memory.admit(item)
+                if item.guessed:
+                    self._learn(item)
+        else:
+            self.trash.append(value)
+        self._leave(item)
+        if item.status == DONE:
+            for dependent in item.dependents:
+                dependent.missing -= 1
+                if not dependent.missing and dependent.status == WAITING:
+                    self._enqueue(dependent)
+            item.dependents = []
+            jobs, item.jobs = item.jobs, []
+            for job in jobs:
+                job.unfinished -= 1
+                if not job.unfinished:
+                    self._end(job, "done")
+            self._forget(item)
+
+    def fail(self, item: Item, error: BaseException) -> None:
+        """Note that a task raised: every submission that needs it fails."""
+        if item.status == RUNNING:
+            self._fail(item, error)
+        self._leave(item)
+
+    def _learn(self, item: Item) -> None:
+        if len(self._seen) >= _MOST_FUNCTIONS:  # functions made for one task each teach nothing
+            self._seen.clear()
+        self._seen[_function(item)] = item.nbytes
+
+    def _leave(self, item: Item) -> None:
+        self.active -= 1
+        self.memory.reserved -= item.peak
+        self.freed += max(0, item.peak - item.nbytes)
+        item.node = None
+        inputs, item.inputs = item.inputs, []
+        for source in inputs:
+            if source.charges and item.entry is None:
+                self._unpin(source)
+            source.users -= 1
+            if not source.users:
+                self._forget(source)
+
+    def _fail(self, item: Item, error: BaseException) -> None:
+        seen, stack = {item}, [item]
+        while stack:
+            for dependent in stack.pop().dependents:
+                if dependent.status != DROPPED and dependent not in seen:
+                    seen.add(dependent)
+                    stack.append(dependent)
+        for job in {job for needing in seen for job in needing.jobs}:
+            job.error, job.failed = error, item.key
+            job.tell(TaskFailed(item.key, error))
+            self._end(job, "failed")
+
+    # Ending and forgetting
+
+    def cancel(self, job: Job) -> None:
+        """End a submission unless it has ended."""
+        if job.state is None:
+            self._end(job, "cancelled")
+
+    def release(self, keys: Iterable[Key]) -> None:
+        """Drop one outside reference of each key."""
+        for key in keys:
+            item = self.items.get(key)
+            if item is not None and item.held:
+                item.held -= 1
+                self._forget(item)
+
+    def clear(self) -> None:
+        """Cancel and forget everything."""
+        for job in list(self.jobs):
+            self._end(job, "cancelled")
+        for item in list(self.items.values()):
+            item.held = 0
+            self._forget(item)
+        self.ready.clear()
+
+    def _end(self, job: Job, state: str) -> None:
+        job.tell(GraphEnded(state))
+        job.state = state
+        self.jobs.discard(job)
+        self.ended.append(job)
+        wanted, job.wanted = job.wanted, []
+        if state != "done":
+            for item in wanted:
+                if job in item.jobs:
+                    item.jobs.remove(job)
+                item.held = max(0, item.held - 1)  # it may have been released meanwhile
+                self._forget(item)
+
+    def _forget(self, item: Item) -> None:
+        """Drop ``item`` if nobody needs it, and then whatever only it needed."""
+        stack = [item]
+        while stack:
+            item = stack.pop()
+            if item.held or item.users or item.jobs or item.status == DROPPED:
+                continue
+            status, item.status = item.status, DROPPED
+            del self.items[item.key]
+            if status == DONE:
+                self._discard(item)
+            elif status != RUNNING:  # what runs lets go of its inputs when it ends
+                item.node = None
+                inputs, item.inputs = item.inputs, []
+                for source in inputs:
+                    source.users -= 1
+                stack.extend(inputs)
+
+    def _discard(self, item: Item) -> None:
+        if item.file is not None:
+            self.trash.append(item.file)
+            item.file = None
+            self.disk_error = None
+        if item.value is ABSENT:
+            self.on_disk -= 1
+        elif not item.leaving:
+            self.memory.drop(item)
+            self.trash.append(item.value)
+            self.freed += item.nbytes
+            item.value = None
+
+
+def _function(item: Item) -> int:
+    # The identity, because callables need not be hashable; one used twice spoils only a guess.
+    return id(item.node.func) if isinstance(item.node, Task) else 0
+
+
+def _name(item: Item) -> str:
+    return funcname(item.node.func) if isinstance(item.node, Task) else "a task"
+
+
+def _to_load(item: Item) -> int:
+    """Return the bytes that come into memory besides what the task makes."""
+    if _entry(item) is not None:
+        file = item.inputs[0].file
+        return int(file.nbytes // file.entries)
+    return sum(s.nbytes for s in item.inputs if s.value is ABSENT and not s.pins)
+
+
+def _entry(item: Item) -> int | None:
+    """Return which entry of a list on disk is all that a task wants, None for any other task."""
+    node = item.node
+    if type(node) is not Task or node.func is not operator.getitem or len(item.inputs) != 1:
+        return None
+    (source,) = item.inputs
+    index = node.args[1] if len(node.args) == 2 else None
+    whole = source.value is not ABSENT or source.pins
+    return index if not whole and type(index) is int and 0 <= index < source.file.entries else None

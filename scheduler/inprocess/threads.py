@@ -1,0 +1,94 @@
+"""The default scheduler: threads of this process, within a budget of memory."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+
+import dask.config
+
+from .. import limits
+from ..base import Callback, Capabilities, Hint, Machine, TaskGraph
+from ..storage.spill import SpillStore, Usage, check_writable
+from .engine import Engine
+from .handles import LocalHandle, LocalScheduler
+from .native_threads import NativeShare
+
+#: The part of the machine's (or container's) memory that results and running tasks may take.
+DEFAULT_SHARE = 0.6
+
+#: Graphs of so few tasks that need so little memory run in the submitting thread.
+_FEW, _LITTLE = 8, 256 * 1024
+
+
+class ThreadsScheduler(LocalScheduler):
+    """Runs tasks on threads and keeps results and running tasks within ``memory_limit``.
+
+    What does not fit is written to ``spill_dirs``, the coldest result first, and mapped back when
+    it is needed. Each argument falls back to ``marsdask.<argument>`` in dask's configuration:
+    ``nthreads`` to the CPUs this process may use, ``memory_limit`` (bytes, ``"4GiB"``, or a
+    fraction of the memory) to 60 % of the memory, ``spill_dirs`` to the directory for temporary
+    files, ``spill_limit`` (bytes on disk, or ``"10GiB"``) to none. A tenth of each disk stays free
+    in any case; ``disk_usage`` tells what is free.
+    """
+
+    name = "threads"
+    capabilities = Capabilities(shared_memory=True, locality=True, spill=True, observers=True)
+
+    def __init__(
+        self,
+        *,
+        nthreads: int | None = None,
+        memory_limit: float | str | None = None,
+        spill_dirs: str | Sequence[str] | None = None,
+        spill_limit: int | str | None = None,
+        disk_usage: Usage = shutil.disk_usage,
+    ) -> None:
+        cores = limits.cpus()
+        nthreads = nthreads or dask.config.get("marsdask.nthreads", None) or cores
+        if nthreads < 1:
+            raise ValueError(f"nthreads must be positive, not {nthreads!r}")
+        folders = spill_dirs or dask.config.get("marsdask.spill-dirs", None) or ()
+        if spill_limit is None:
+            spill_limit = dask.config.get("marsdask.spill-limit", None)
+        self.nthreads = nthreads
+        self.memory_limit = _budget(memory_limit)
+        several = [folders] if isinstance(folders, str | os.PathLike) else folders
+        folders = [os.fspath(folder) for folder in several]
+        for folder in folders:
+            check_writable(folder)
+        limit = None if spill_limit is None else limits.parse("spill_limit", spill_limit)
+        self._store = SpillStore(folders, limit, disk_usage)
+        native = NativeShare(cores, nthreads)
+        super().__init__(Engine(self.memory_limit, self._store, nthreads=nthreads, native=native))
+
+    def machine(self) -> Machine:
+        """Return what there is to run on; the room on disk is that of the moment."""
+        room = self._store.room()
+        return Machine(threads=self.nthreads, memory=self.memory_limit, spill=room)
+
+    def submit(
+        self,
+        graph: TaskGraph,
+        keys: Collection[Hashable],
+        *,
+        hints: Mapping[Hashable, Hint] | None = None,
+        callbacks: Iterable[Callback] = (),
+    ) -> LocalHandle:
+        return self._submit(graph, keys, hints, callbacks, drive=_is_small(graph, hints))
+
+
+def _is_small(graph: TaskGraph, hints: Mapping[Hashable, Hint] | None) -> bool:
+    if not hints or len(graph) > _FEW:
+        return False
+    peaks = [hint.peak if (hint := hints.get(key)) is not None else None for key in graph]
+    return all(peak is not None for peak in peaks) and sum(peak or 0 for peak in peaks) <= _LITTLE
+
+
+def _budget(limit: float | str | None) -> int:
+    if limit is None:
+        limit = dask.config.get("marsdask.memory-limit", None)
+    if limit is None:
+        limit = DEFAULT_SHARE
+    return limits.parse("memory_limit", limit, limits.memory())

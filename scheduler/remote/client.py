@@ -1,0 +1,229 @@
+"""The session's side of a supervisor: a scheduler that runs on its workers."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+from dask.utils import parse_bytes
+from distributed import Client, Security
+from distributed.comm import CommClosedError
+
+from .. import limits
+from ..base import Callback, Capabilities, Handle, Hint, Key, TaskGraph
+from ..cluster.failures import no_workers
+from ..cluster.versions import check, versions
+from ..dask import PATIENCE, DaskScheduler, identity
+from ..errors import SchedulerClosed, VersionMismatch
+from ..supervisor.hints import coloured
+from ..supervisor.server import installed_version
+from ..web.guard import client_token
+from ..web.web_client import admitted
+from .job import RemoteJob
+from .local_cluster import LocalProcess
+from .packing import packed
+from .reconnect import FAREWELL, ResumingClient
+
+logger = logging.getLogger(__name__)
+
+#: Seconds after which it is looked why a graph has not ended.
+_SOON = 2.0
+
+
+class SupervisorScheduler(DaskScheduler):
+    """Runs graphs on a supervisor's workers.
+
+    ``address`` is the supervisor's, or that of its web service (``http://host:port``). Without one
+    a cluster of ``n_worker`` processes is started on this host, which share ``n_cpu`` cores and
+    ``memory_limit`` bytes, spill to ``spill_dirs`` and end with the scheduler. ``token`` is that of
+    the web service (default: what ``MARS_WEB_TOKEN``, or the file ``MARS_WEB_TOKEN_FILE``, holds).
+    """
+
+    name = "supervisor"
+    capabilities = Capabilities(locality=True, spill=True, resilient=True)
+    client_class = ResumingClient
+
+    def __init__(
+        self,
+        address: str | Client | None = None,
+        *,
+        n_worker: int | None = None,
+        n_cpu: int | None = None,
+        memory_limit: float | str | None = None,
+        spill_dirs: str | Sequence[str] | None = None,
+        web: bool | int = False,
+        connect_timeout: float = PATIENCE,
+        token: str | None = None,
+    ) -> None:
+        self._local: LocalProcess | None = None
+        self._looking = False
+        """Whether it will be seen soon what has become of submissions."""
+        self._sessions: set[str] = set()
+        """Those that the supervisor has heard of."""
+        if address is None:
+            dirs = [spill_dirs] if isinstance(spill_dirs, str) else list(spill_dirs or ())
+            self._local = _start(n_worker, n_cpu, memory_limit, dirs, web)
+            address = self._local.address
+        security = Security()
+        if isinstance(address, str) and address.startswith(("http://", "https://")):
+            security = admitted(address, client_token(token))
+            address = comm_address(address)
+        try:
+            super().__init__(address, connect_timeout=connect_timeout, security=security)
+        except BaseException:
+            self._end_local()
+            raise
+        told = self._greeted()
+        # Another version may make other tasks of the same nodes.
+        compiles = told.get("compiles", False) and told["version"] == installed_version()
+        self.capabilities = replace(type(self).capabilities, compiles=compiles)
+
+    def _greeted(self) -> Mapping[str, Any]:
+        """Return what the supervisor says of itself, which must be of versions like ours."""
+        told: Mapping[str, Any] = identity(self.client).get("marsdask", {})
+        try:
+            check("this client", versions(), "the supervisor", told.get("versions", {}))
+        except VersionMismatch:
+            self.close()
+            raise
+        return told
+
+    def submit(
+        self,
+        graph: TaskGraph,
+        keys: Collection[Key],
+        *,
+        hints: Mapping[Key, Hint] | None = None,
+        callbacks: Iterable[Callback] = (),
+    ) -> Handle:
+        """Send the part of the graph that the cluster does not have yet, its sources coloured."""
+        if hints:
+            hints = coloured(graph, hints, len(self.client.nthreads()))
+        handle = super().submit(graph, keys, hints=hints, callbacks=callbacks)
+        if not self._looking:
+            self._looking = True
+            loop: Any = self.client.loop
+            loop.add_callback(loop.call_later, _SOON, self._look)
+        return handle
+
+    def _look(self) -> None:
+        self._looking = False
+        if any(handle.state == "running" for handle in list(self._running)):
+            asyncio.ensure_future(self._warn())  # noqa: RUF006 - nobody waits for it
+
+    async def _warn(self) -> None:
+        """Say so if what was sent waits for workers."""
+        supervisor: Any = self.client.scheduler
+        with suppress(OSError):
+            if not await supervisor.ncores():
+                known = await supervisor.identity(n_workers=0)
+                logger.warning("the job waits, since there are %s", no_workers(known["address"]))
+
+    def compile(
+        self,
+        compilation: Any,
+        *,
+        session: str = "",
+        name: str = "",
+        callbacks: Iterable[Callback] = (),
+    ) -> RemoteJob:
+        """Start a compilation that the supervisor drives; it travels pickled.
+
+        When it is done, :attr:`RemoteJob.outcome` tells where results lie, of which each key has
+        gained one reference.
+        """
+        data = packed(compilation)
+        self._sessions.add(session)
+        job = RemoteJob(self, callbacks)
+        with self._held.exclusive():
+            if self._closed:
+                raise SchedulerClosed("the scheduler is closed")
+            self._running.add(job)
+        job.start(data, session, name)
+        return job
+
+    def gather(self, keys: Sequence[Key]) -> list[Any]:
+        """Fetch held results, once more where another supervisor took over meanwhile."""
+        client: Any = self.client
+        generation = getattr(client, "generation", None)
+        try:
+            return super().gather(keys)
+        except OSError as error:
+            if generation is None or not self._is_cut(keys, error, generation):
+                raise
+            if not client.sync(client.resumed, generation):
+                raise
+            return super().gather(keys)
+
+    def _is_cut(self, keys: Sequence[Key], error: OSError, generation: int) -> bool:
+        """Whether an error is that of the connection, and not a task's own or a value's."""
+        client: Any = self.client
+        if any(future.status == "error" for future in self._held.get(keys)):
+            return False
+        gone = client.status != "running" or client.generation != generation
+        return gone or isinstance(error, CommClosedError)
+
+    @property
+    def web_address(self) -> str | None:
+        """Where the web service of a cluster that was started here is."""
+        return self._local.web if self._local is not None else None
+
+    def close(self) -> None:
+        """Cancel and release everything; end what was started here."""
+        client, sessions = self._client, list(self._sessions)
+        self._sessions.clear()
+        super().close()
+        if sessions and client.status == "running":  # it is somebody else's, and stays
+            peer: Any = client.scheduler
+            told = {"client": client.id, "sessions": sessions}
+            try:
+                client.sync(peer.mars_leave, **told, callback_timeout=FAREWELL)
+            except OSError as error:
+                logger.warning("a session ends, and the supervisor was not told: %r", error)
+        self._end_local()
+
+    def _end_local(self) -> None:
+        if self._local is not None:
+            self._local.close()
+
+
+def comm_address(address: str) -> str:
+    """Return the address at which a client reaches what a browser reaches at ``address``."""
+    for web, comm in (("https://", "wss://"), ("http://", "ws://")):
+        if address.startswith(web):
+            return comm + address.removeprefix(web).rstrip("/")
+    return address
+
+
+def _start(
+    n_worker: int | None,
+    n_cpu: int | None,
+    memory_limit: float | str | None,
+    spill_dirs: list[str],
+    web: bool | int,
+) -> LocalProcess:
+    for name, count in (("n_worker", n_worker), ("n_cpu", n_cpu)):
+        if count is not None and count < 1:
+            raise ValueError(f"{name} must be at least 1, not {count}")
+    n_worker = n_worker or n_cpu or limits.cpus()
+    n_cpu = None if n_cpu is None else max(n_cpu, n_worker)
+    port = None if web is False else 0 if web is True else web
+    return LocalProcess(
+        n_worker=n_worker,
+        n_cpu=n_cpu,
+        memory=_memory(memory_limit),
+        spill_dirs=spill_dirs,
+        web=port,
+    )
+
+
+def _memory(wish: float | str | None) -> int | None:
+    if wish is None or wish == "auto":
+        return None
+    if isinstance(wish, float) and wish <= 1:
+        return int(limits.memory() * wish)
+    return int(parse_bytes(wish))

@@ -1,0 +1,153 @@
+"""The client's end of a job that the supervisor drives."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import pickle
+import time
+import uuid
+from collections.abc import Iterable
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from ..base import Callback, Done
+from ..cluster.leader import keep
+from ..errors import NoSupervisor
+from ..events import GraphSubmitted, TaskDone
+from ..inprocess.single_handle import Submission
+
+logger = logging.getLogger(__name__)
+
+#: Seconds until a question is asked again, the first time and at most.
+_PAUSE, _LONGEST = 0.2, 5.0
+
+if TYPE_CHECKING:
+    from .client import SupervisorScheduler
+
+
+class _Unknown(Exception):
+    """A supervisor does not know the job: it is another one than before, or was started anew."""
+
+
+class RemoteJob(Submission):
+    """A handle of a compilation elsewhere; follows it in the client's own event loop."""
+
+    def __init__(self, scheduler: SupervisorScheduler, callbacks: Iterable[Callback]) -> None:
+        super().__init__((), callbacks)
+        self._scheduler = scheduler
+        self._client: Any = scheduler.client
+        self.id: str | None = None
+        """The number by which the supervisor knows it."""
+        # Counted over all supervisors: the next one knows nothing of the tasks that are done.
+        self._total = self._done = 0
+        self.outcome: Done | None = None
+        self.node: str | None = None
+        """The name of the node that failed, if one did."""
+
+    def start(self, data: bytes, session: str, name: str) -> None:
+        """Send it, and follow what becomes of it."""
+        following = self._follow(data, session, name)
+        self._client.loop.add_callback(asyncio.ensure_future, following)
+
+    async def _follow(self, data: bytes, session: str, name: str) -> None:
+        try:
+            while not await self._run(data, session, name):
+                logger.warning("the job %r is sent again", name)
+        except BaseException as error:  # noqa: BLE001 - whoever waits raises it
+            if self._scheduler.forget(self, hold=False):
+                self.finish("failed", error)
+
+    async def _run(self, data: bytes, session: str, name: str) -> bool:
+        """Have it driven by one supervisor; ``False`` if another must begin anew."""
+        generation = getattr(self._client, "generation", None)
+        self.id = uuid.uuid4().hex
+        try:
+            told = {"client": self._client.id, "session": session, "name": name}
+            await self._ask("mars_compile", **told, compilation=data)
+            if self.state != "running":
+                await self._stop()
+                return True
+            await self._listen()
+        except (OSError, _Unknown) as error:
+            if generation is None:
+                raise
+            if not await self._client.resumed(generation):
+                raise NoSupervisor(self._client.abandoned) from error
+            return False
+        return True
+
+    async def _ask(self, question: str, **options: Any) -> Any:
+        """Ask about the job, and again where a connection broke that is not the client's own."""
+        generation = getattr(self._client, "generation", None)
+        deadline, pause = time.monotonic() + keep(), _PAUSE
+        while True:
+            try:
+                return await getattr(self._client.scheduler, question)(job=self.id, **options)
+            except OSError:
+                await asyncio.sleep(pause)  # that one's end may be heard of a little later
+                gone = getattr(self._client, "generation", None) != generation
+                if gone or self._client.status != "running" or time.monotonic() > deadline:
+                    raise
+                pause = min(2 * pause, _LONGEST)
+
+    async def _news(self, seen: int) -> dict[str, Any]:
+        try:
+            news: dict[str, Any] = await self._ask("mars_job", seen=seen)
+        except KeyError:
+            raise _Unknown(self.id) from None
+        if news.get("left"):  # not this one, who has come back since
+            raise _Unknown(self.id)
+        return news
+
+    async def _listen(self) -> None:
+        done = 0
+        told = None
+        while self.state == "running":
+            news = await self._news(done)
+            if news["tasks"] > self._total:
+                self.emit(GraphSubmitted(news["tasks"] - self._total))
+                self._total = news["tasks"]
+            done = news["tasks_done"]
+            for _ in range(done - self._done):
+                self.emit(TaskDone(None, 0, 0.0))
+            self._done = max(self._done, done)
+            if news["reason"] != told and (told := news["reason"]) is not None:
+                logger.warning("the job waits, since there are %s", told)
+            if "outcome" in news:
+                self._ended_there(news)
+                return
+
+    def _ended_there(self, news: dict[str, Any]) -> None:
+        if news["state"] == "cancelled":
+            if self._scheduler.forget(self, hold=False):
+                self.finish("cancelled")
+            return
+        outcome, error, key, self.node = pickle.loads(news["outcome"])
+        if error is not None:
+            if self._scheduler.forget(self, hold=False):
+                self.finish("failed", error, key)
+            return
+        self.outcome = outcome
+        self._scheduler.hold(outcome.keys)
+        if self._scheduler.forget(self, hold=True):
+            # Not before: whoever cancels it meanwhile would release them, too.
+            self.keys = outcome.keys
+            self.finish("done")
+        else:
+            self._scheduler.release(outcome.keys)
+
+    def cancel(self) -> None:
+        """Stop it there; nothing of it is kept."""
+        if self._scheduler.forget(self, hold=False):
+            self.finish("cancelled")
+            if self.id is not None:
+                self._client.loop.add_callback(self._stop)
+
+    async def _stop(self) -> None:
+        with suppress(OSError):  # a job ends with its client anyway
+            outcome = await self._client.scheduler.mars_cancel(job=self.id)
+            if outcome:  # it was too late
+                keys = pickle.loads(outcome)[0].keys
+                self._scheduler.hold(keys)
+                self._scheduler.release(keys)

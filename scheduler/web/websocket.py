@@ -1,0 +1,105 @@
+"""The door on an HTTP port: ``ws://`` connections of clients and workers at the path ``/``.
+
+A browser that comes to the same path gets our first page, or, from a stock scheduler, which has
+nothing to show on it, is sent on to the dashboard.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from distributed.comm.tcp import set_tcp_timeout
+from distributed.comm.ws import WSHandler
+
+from . import home
+from .head_requests import answer_heads
+
+#: A proxy that shows us at ``/prefix`` without a last slash says ``/`` to us, so only the browser
+#: knows what a relative address would leave out.
+_WAY = """<!doctype html><meta charset="utf-8"><title>marsdask</title>
+<script>location.replace(location.pathname.replace(/\\/?$/, "/") + "status")</script>
+<noscript><a href="status">status</a></noscript>"""
+
+#: Nothing that an HTTP port takes is large: whoever has not shown the token yet is read as well.
+BODY = 2**20
+
+#: Seconds for a request to arrive, and for a connection that asks for nothing.
+_BODY_TIME, _IDLE = 60.0, 600.0
+
+
+class Door(WSHandler):
+    """Takes websockets as distributed does, and shows everybody else in."""
+
+    def initialize(self, has_home: bool) -> None:
+        """Take whether there is anything for our page to show."""
+        self._has_home = has_home
+
+    async def get(self, *args: Any, **kwargs: Any) -> None:
+        """Open a websocket if that is what is asked for."""
+        if self.request.headers.get("Upgrade", "").lower() == "websocket":
+            if is_page(self.request.headers):
+                self.set_status(403)
+                await self.finish("This is no websocket for pages.")
+                return
+            await super().get(*args, **kwargs)
+        elif self._has_home:
+            text = home.page(drawn=home.has_charts(self.application))
+            for name, value in home.headers(text).items():
+                self.set_header(name, value)
+            await self.finish(text)
+        elif "text/html" in self.request.headers.get("Accept", ""):
+            await self.finish(_WAY)
+        else:
+            # Relative, because a proxy may show us below a prefix that we do not see.
+            self.set_status(302)
+            self.set_header("Location", "status")
+            await self.finish()
+
+    async def open(self, *args: str, **kwargs: str) -> None:
+        """Begin to talk; a client whose host is gone without a word is noticed."""
+        watch(self.ws_connection)
+        await super().open()  # type: ignore[no-untyped-call]
+
+
+def is_page(headers: Any) -> bool:
+    """Say whether a page of a browser asks, be it of our own site.
+
+    What a websocket here carries can run code, and no page speaks it: one that does has been
+    made to, for instance by a name that leads to this host since a moment ago.
+    """
+    return "Origin" in headers or "Sec-Fetch-Site" in headers
+
+
+def watch(connection: Any) -> None:
+    """Have the system look after one end of a websocket, as distributed does for its TCP.
+
+    Not by messages of ours: a client that computes may not answer for minutes.
+    """
+    if connection is not None and connection.stream is not None:
+        set_tcp_timeout(connection.stream)
+
+
+def limit(server: Any) -> None:
+    """Keep an HTTP server from reading what is large or never ends."""
+    parameters = server.conn_params
+    parameters.max_body_size = BODY
+    parameters.body_timeout = _BODY_TIME
+    parameters.header_timeout = _IDLE
+
+
+def open_door(application: Any, server: Any) -> None:
+    """Make ``server`` take connections at the root of its own HTTP server.
+
+    Before its ``ws://`` listener starts, which does the same for websockets only.
+    """
+
+    def listener() -> Any:
+        return next(one for one in server.listeners if one.prefix in ("ws://", "wss://"))
+
+    # A stock scheduler has no interface that our page could ask, and serves what it likes besides.
+    ours = hasattr(server, "sessions")
+    settings = {"handler": server.handle_comm, "deserialize": False, "listener": listener}
+    application.add_handlers(r".*", [(r"/", Door, {**settings, "has_home": ours})])
+    if ours:
+        answer_heads(application)
+        limit(server.http_server)

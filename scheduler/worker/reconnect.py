@@ -1,0 +1,270 @@
+"""A worker that outlives its supervisor: it keeps its results and goes on with the next one.
+
+distributed's worker ends when the connection to its scheduler does. This one drops what it had not
+finished, looks for the supervisor that is active now, and registers there with what it holds.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+import time
+import weakref
+from collections.abc import Sequence
+from typing import Any
+
+import distributed
+from distributed.batched import BatchedSend
+from distributed.comm import connect
+from distributed.core import Status, rpc
+from distributed.versions import get_versions
+from distributed.worker_state_machine import FreeKeysEvent
+from tornado.ioloop import PeriodicCallback
+
+from ..cluster.leader import Silence, Standing, keep, leader, timeout
+from ..errors import NoSupervisor
+
+logger = logging.getLogger(__name__)
+
+#: Seconds between two looks for an active supervisor.
+_PAUSE = 0.2
+
+#: Seconds that a supervisor has to take a worker in.
+_PATIENCE = 30.0
+
+#: What the supervisor's end of a connection is told to be, and when its worker is not to end.
+_FORGOTTEN = ("worker-heartbeat-missing", "worker-heartbeat-error")
+_LOST = "worker-handle-scheduler-connection-broken"
+_CLOSED = "scheduler-close"
+
+#: States in which there is still somebody to follow.
+_RUNNING = (Status.running, Status.paused)
+
+
+class FollowingWorker(distributed.Worker):
+    """A dask worker that goes from one of ``supervisors`` to the next; without any a stock one."""
+
+    def __init__(self, *args: Any, supervisors: Sequence[str] = (), **options: Any) -> None:
+        self.supervisors = tuple(supervisors)
+        self.epoch = 0
+        """The highest epoch that it has served in: it refuses all below."""
+        self._served = False
+        self._asked: str | None = None
+        patience = timeout()
+        self._interval = patience / 5
+        self._silence = Silence(self._interval)
+        super().__init__(*args, **options)
+        self.handlers["mars_witness"] = self.witness
+        if self.supervisors:
+            self.stream_handlers["close"] = self._told_to_close
+            watch = PeriodicCallback(self._watch, self._interval * 1000)
+            self.periodic_callbacks["mars-watch"] = watch
+
+    broken = False
+    """Whether an event failed, so that its state may be wrong: it ends, and follows nobody."""
+
+    def witness(self) -> dict[str, Any]:
+        """Tell a supervisor that wants to take over when the one before was last heard of."""
+        return {"served": self._served, "silence": self._silence.seconds, "epoch": self.epoch}
+
+    async def _register_with_scheduler(self) -> None:
+        """Register with the active supervisor, with all results if it takes them."""
+        if not self.supervisors:
+            await super()._register_with_scheduler()
+            return
+        for name in ("keep-alive", "heartbeat"):
+            self.periodic_callbacks[name].stop()
+        if self.contact_address is None:
+            self.contact_address = self.address
+        deadline = time.monotonic() + keep()
+        while True:
+            found = await self._find()
+            if found is not None and await self._register_with(found):
+                break
+            if time.monotonic() > deadline:
+                known = ", ".join(self.supervisors)
+                raise NoSupervisor(f"no active supervisor at {known} within {keep():g} s")
+            await asyncio.sleep(_PAUSE)
+        for name in ("keep-alive", "heartbeat"):
+            self.periodic_callbacks[name].start()
+
+    async def _find(self) -> Standing | None:
+        """Return the active supervisor, unless it has a lower epoch than one that was served."""
+        arguments = self.security.get_connection_args("worker")
+        found = await leader(self.supervisors, arguments, self._interval + 1)
+        if found is None or not found.ours or found.epoch >= self.epoch:
+            return found
+        logger.warning("refusing %s: its epoch %d is over", found.address, found.epoch)
+        # It either steps down, or, where all others are gone, takes a higher one.
+        with contextlib.suppress(OSError):
+            async with (
+                asyncio.timeout(_PATIENCE),
+                rpc(found.address, connection_args=arguments) as peer,
+            ):
+                await peer.mars_standing(epoch=self.epoch)
+        return None
+
+    async def _register_with(self, found: Standing) -> bool:
+        """Register with a supervisor; whether it has taken this worker."""
+        if not found.ours and self.state.tasks:
+            self._drop(list(self.state.tasks))
+        if self.scheduler.addr != found.address:
+            self.scheduler = self.rpc(found.address)
+        try:
+            comm = await connect(found.address, **self.connection_args)
+        except OSError:
+            return False
+        try:
+            comm.name = "Worker->Scheduler"
+            comm._server = weakref.ref(self)
+            introduction = await self._introduction()
+            # One that is stopped just now would keep us from the one that takes its place.
+            async with asyncio.timeout(_PATIENCE):
+                await comm.write(introduction, serializers=["msgpack"])
+                response = await comm.read(deserializers=["msgpack"])
+        except OSError:  # TimeoutError is one
+            comm.abort()
+            return False
+        if response["status"] != "OK":
+            logger.info("%s: %s", found.address, response.get("message"))
+            await comm.close()
+            if response.get("mismatch"):
+                raise ImportError(response["message"])
+            return False
+        self.epoch, self._served = found.epoch, True
+        self._silence.answered()
+        await self._begin(comm, response)
+        return True
+
+    async def _introduction(self) -> dict[str, Any]:
+        """Return what a supervisor is told of this worker, as distributed has it, and results."""
+        held = {key: ts.get_nbytes() for key, ts in self.state.tasks.items() if key in self.data}
+        return {
+            "op": "register-worker",
+            "reply": False,
+            "address": self.contact_address,
+            "status": self.status.name,
+            "nthreads": self.state.nthreads,
+            "name": self.name,
+            "now": time.time(),
+            "resources": self.state.total_resources,
+            "memory_limit": self.memory_manager.memory_limit,
+            "local_directory": self.local_directory,
+            "services": self.service_ports,
+            "nanny": self.nanny,
+            "pid": os.getpid(),
+            "versions": get_versions(),
+            "metrics": await self._measured(),
+            "extra": await self.get_startup_information() | {"mars_held": list(held.items())},
+            "stimulus_id": f"worker-connect-{time.time()}",
+            "server_id": self.id,
+        }
+
+    async def _measured(self) -> dict[str, Any]:
+        """Return the metrics; what a supervisor was not told of spans is nothing to the next one.
+
+        What is collected with the metrics would have to go with a heartbeat, and fails the next.
+        """
+        spans = self.extensions.get("spans")
+        if spans is not None:
+            spans.heartbeat()
+        metrics: dict[str, Any] = await self.get_metrics()
+        if spans is not None:
+            spans.heartbeat()
+        return metrics
+
+    async def _begin(self, comm: Any, response: dict[str, Any]) -> None:
+        if response.get("warning"):
+            logger.warning(response["warning"])
+        self.scheduler_delay = response["time"] - time.time()
+        self.batched_stream.start(comm)
+        if self.status is Status.init:
+            self.status = Status.running
+        plugins = response["worker-plugins"].items()
+        await asyncio.gather(*(self.plugin_add(name=name, plugin=one) for name, one in plugins))
+        logger.info("Registered with %s", self.scheduler.addr)
+        self.loop.add_callback(self.handle_scheduler, comm)
+
+    async def handle_scheduler(self, comm: Any) -> None:
+        """Obey a supervisor as long as it is there, then go on with the next one."""
+        if not self.supervisors:
+            await super().handle_scheduler(comm)
+            return
+        try:
+            await self.handle_stream(comm)
+        except Exception:
+            logger.exception("the stream of %s broke", self.scheduler.addr)
+        if self.broken:  # and distributed closes it
+            return
+        if self.status not in _RUNNING:
+            await self.close(reason=_LOST)
+            return
+        logger.warning("the supervisor at %s is gone", self.scheduler.addr)
+        self._served = False
+        self._drop([key for key, ts in self.state.tasks.items() if ts.state != "memory"])
+        self.batched_stream = BatchedSend(interval="2ms", loop=self.loop)
+        try:
+            await self._register_with_scheduler()
+            await self._tell_nanny()
+        except NoSupervisor as error:
+            logger.error("%s: this process ends", error)  # noqa: TRY400 - its traceback says no more
+            await self.close(reason=_LOST)
+        except Exception:
+            logger.exception("found no supervisor to go on with")
+            await self.close(reason=_LOST)
+
+    def _drop(self, keys: list[Any]) -> None:
+        self.handle_stimulus(FreeKeysEvent(keys=keys, stimulus_id=f"lost-{time.time()}"))
+
+    async def _tell_nanny(self) -> None:
+        address: Any = self.nanny
+        if address:
+            async with self.rpc(address) as nanny:
+                await nanny.mars_follow(address=self.scheduler.addr)
+
+    async def _told_to_close(self, reason: str = "", **options: Any) -> None:
+        """End when told to, but not because the supervisor itself does."""
+        if reason != _CLOSED:
+            await self.close(reason=reason, **options)
+
+    async def heartbeat(self) -> None:
+        """Tell the supervisor how it goes."""
+        self._asked = self.scheduler.addr
+        await super().heartbeat()
+
+    def _update_latency(self, latency: float) -> None:
+        """Take note of an answer."""
+        self._silence.answered()
+        super()._update_latency(latency)
+
+    async def close(self, *args: Any, **options: Any) -> Any:
+        """Close; a supervisor that knows nothing of this worker is left instead."""
+        forgotten = options.get("reason") in _FORGOTTEN
+        if self.supervisors and forgotten and self.status in _RUNNING:
+            if self._asked == self.scheduler.addr:
+                self._leave()
+            return None
+        return await super().close(*args, **options)
+
+    async def _watch(self) -> None:
+        """Leave a supervisor that does not answer, once another has taken its place."""
+        if not self._served:
+            return
+        self._silence.missed(self._interval)
+        heartbeat: Any = self.periodic_callbacks["heartbeat"]
+        if self._silence.seconds < max(timeout(), 3 * heartbeat.callback_time / 1000):
+            return
+        others = [one for one in self.supervisors if one != self.scheduler.addr]
+        arguments = self.security.get_connection_args("worker")
+        found = await leader(others, arguments, self._interval + 1)
+        if found is not None and found.epoch > self.epoch and self._served:
+            logger.warning("%s does not answer; %s does", self.scheduler.addr, found.address)
+            self._leave()
+
+    def _leave(self) -> None:
+        """End the connection: :meth:`handle_scheduler` goes on from there."""
+        addr = self.scheduler.addr
+        self.batched_stream.abort()
+        self.rpc.remove(addr)

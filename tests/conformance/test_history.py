@@ -1,0 +1,205 @@
+"""What happened to operands before changes no value: neither of functions nor of their chunks."""
+
+from __future__ import annotations
+
+import tempfile
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import marsdask.tensor as mt
+from marsdask import new_session
+from marsdask.core.dask.source import Adopted
+from marsdask.core.graph import Graph
+from marsdask.core.node import Node
+from marsdask.core.session import Session
+from marsdask.scheduler.storage import memory
+from tests.conformance import history
+from tests.strategies import HISTORIES, LATER, histories
+
+CALLS = history.calls()
+PINNED = {
+    f"{kind}: {what}": call
+    for kind, calls in history.PINNED.items()
+    for what, call in calls.items()
+}
+
+
+class Operands:
+    """Tensors and a frame by their names, made when first asked for, with a history."""
+
+    def __init__(self, happened: Callable[[Any], Any] | None = None) -> None:
+        self._happened = happened
+        self.made: list[Any] = []
+
+    @property
+    def folder(self) -> Path:
+        return Path(tempfile.mkdtemp())
+
+    def __getattr__(self, name: str) -> Any:
+        found = history.fresh(name)
+        if self._happened is not None:
+            found = self._happened(found)
+        self.__dict__[name] = found
+        self.made.append(found)
+        return found
+
+
+@pytest.fixture(autouse=True)
+def session(monkeypatch: pytest.MonkeyPatch) -> Iterator[Session]:
+    """Run each in a session that knows nothing, in little memory, of which all can be spilled."""
+    monkeypatch.setattr(memory, "SPILL_FROM", 1)
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        with new_session("threads", nthreads=1, memory_limit="8MiB") as made:
+            yield made
+
+
+def results_of(found: Any) -> list[Any]:
+    """Return the tensors of a result that may be one, or several in lists and tuples."""
+    if isinstance(found, list | tuple):
+        return [item for one in found for item in results_of(one)]
+    return [found]
+
+
+def seen(results: Sequence[Any]) -> list[Any]:
+    """Return what each result is, and what functions see of its chunks."""
+    chunks = [mt.map_blocks(history.facts, item, dtype=float) for item in results]
+    return [item.compute() for item in (*results, *chunks)]
+
+
+def assert_equal(found: Sequence[Any], expected: Sequence[Any]) -> None:
+    """Compare arrays: values up to rounding, types, shapes and masks."""
+    assert len(found) == len(expected)
+    for one, other in zip(found, expected, strict=True):
+        assert np.asarray(one).dtype == np.asarray(other).dtype
+        assert np.ma.getmaskarray(one).tolist() == np.ma.getmaskarray(other).tolist()
+        if np.asarray(one).dtype.kind in "fc":
+            np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-12)
+        else:
+            np.testing.assert_array_equal(one, other)
+
+
+def built_before(call: history.Call, later: str) -> list[Any]:
+    """Return what was built on operands to which something happened only then."""
+    operands = Operands()
+    results = results_of(call(operands))
+    for operand in operands.made:
+        HISTORIES[later](operand)
+    return results
+
+
+def assert_no_history(call: history.Call, names: Sequence[str], later: Sequence[str]) -> None:
+    """Check that operands with these histories, and a result executed itself, are like others."""
+    expected = seen(results_of(call(Operands())))
+    for name in names:
+        results = results_of(call(Operands(HISTORIES[name])))
+        assert_equal(seen(results), expected)
+        mt.ExecutableTuple(results).execute()
+        assert_equal(seen(results), expected)
+        del results
+    for name in later:
+        assert_equal(seen(built_before(call, name)), expected)
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_values_do_not_depend_on_history(name: str) -> None:
+    """Of operands executed, moved, adopted, before and after; for some histories a function."""
+    turn = list(CALLS).index(name)
+    later = LATER[turn % len(LATER)]
+    assert_no_history(CALLS[name], histories(turn, 2), [later])
+
+
+@pytest.mark.parametrize("name", PINNED)
+def test_chunks_that_functions_see_do_not_depend_on_history(name: str) -> None:
+    """For every history."""
+    assert_no_history(PINNED[name], list(HISTORIES), LATER)
+
+
+@pytest.mark.parametrize("scheduler", ["inline", "synchronous", "processes"])
+def test_chunks_that_functions_see_do_not_depend_on_the_scheduler(scheduler: str) -> None:
+    """Nor on Dask, where it can be given the graph."""
+    # What is written to the memory of this process is not written by others.
+    calls = [call for name, call in PINNED.items() if not name.startswith("Write:")]
+    expected = [seen(results_of(call(Operands()))) for call in calls]
+    with new_session(scheduler):
+        for call, values in zip(calls, expected, strict=True):
+            results = results_of(call(Operands(HISTORIES["executed"])))
+            assert_equal(seen(results), values)
+            for item, value in zip(results, values, strict=False):
+                with suppress(NotImplementedError):
+                    assert_equal([item.compute(scheduler="synchronous")], [value])
+            del item, results
+
+
+@pytest.mark.parametrize("name", history.FRAMES)
+def test_frames_do_not_depend_on_history(name: str) -> None:
+    """Values, labels, order and types, for every history."""
+    call = history.FRAMES[name]
+    expected = call(Operands()).compute()
+    for happened in HISTORIES.values():
+        result = call(Operands(happened))
+        assert_same_frame(result.compute(), expected)
+        assert_same_frame(result.execute().fetch(), expected)
+        del result
+    for later in LATER:
+        (result,) = built_before(call, later)
+        assert_same_frame(result.compute(), expected)
+
+
+def assert_same_frame(found: Any, expected: Any) -> None:
+    """Compare frames, series, arrays or numbers."""
+    if isinstance(expected, pd.DataFrame):
+        pd.testing.assert_frame_equal(found, expected)
+    elif isinstance(expected, pd.Series):
+        pd.testing.assert_series_equal(found, expected)
+    else:
+        assert_equal([found], [expected])
+
+
+def kinds(of: type[Node]) -> Iterator[type[Node]]:
+    """Return the classes below one."""
+    for kind in of.__subclasses__():
+        yield kind
+        yield from kinds(kind)
+
+
+def test_every_node_that_shows_chunks_has_a_case() -> None:
+    """Of its class: a new one needs a case."""
+    pinning = {kind.__name__ for kind in kinds(Node) if kind.pins_grid}
+    assert pinning == set(history.PINNED)
+    for kind in pinning - {
+        "Outlines",
+        "Write",
+        "WriteParquet",
+    }:  # these are executed as they are called
+        for call in history.PINNED[kind].values():
+            nodes = Graph([item.node for item in results_of(call(Operands()))]).nodes
+            assert kind in {type(node).__name__ for node in nodes}
+
+
+def test_the_tables_name_what_there_is() -> None:
+    """No name of a function is wrong; all that are public have a call, or take no tensors."""
+    assert set(history.WITHOUT.split()) <= set(mt.__all__)
+    words = [history.TWO, history.INTEGERS, history.TWO_INTEGERS]
+    words += [history.VECTORS, history.TWO_VECTORS]
+    assert {name for names in words for name in names.split()} <= set(mt.__all__)
+
+
+def test_results_are_held_otherwise_than_shown() -> None:
+    """Else this module tests nothing; and what is spilled is on disk."""
+    for name in ("x", "v", "t"):
+        operand = getattr(Operands(HISTORIES["executed"]), name)
+        assert set(map(len, operand.node.result.layout.chunks)) == {1}
+        assert max(map(len, operand.chunks)) > 1
+    spilled = Operands(HISTORIES["spilled"]).x
+    (key,) = spilled.node.result.layout.keys.values()
+    assert spilled.node.result.scheduler._engine.state.items[key].file is not None
+    taken = Operands(HISTORIES["adopted"]).x
+    assert isinstance(taken.node, Adopted)

@@ -1,0 +1,246 @@
+"""Projected memory and the check of the budget."""
+
+from __future__ import annotations
+
+import operator
+import pickle
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+import marsdask
+import marsdask.tensor as mt
+from marsdask.core import collection as collection_module
+from marsdask.core import session as session_module
+from marsdask.core.compilation.lowering import lower
+from marsdask.core.compilation.plan import Plan, current_plan
+from marsdask.core.compilation.tiling import Compilation
+from marsdask.core.errors import MemoryBudgetError, ResultsTooLarge
+from marsdask.core.grids.grid import Grid, Held, HeldGrid, Ref
+from marsdask.core.grids.shapes import (
+    Cost,
+    all_to_all,
+    cost_of,
+    gather,
+    kernel,
+    map_blocks,
+    register_cost,
+    tree,
+)
+from marsdask.core.sizes import Index
+from marsdask.scheduler.base import Hint
+
+MIB = 2**20
+
+
+def test_the_error_names_operation_chunk_bytes_and_a_size_that_fits():
+    """A refusal says what to do, and doing it works."""
+    x = mt.ones((1000, 1000), chunk_size=1000)
+    y = mt.sin(x)
+    with pytest.raises(
+        MemoryBudgetError, match=r"sin.*chunks of \((\d+), \1\) would fit"
+    ) as caught:
+        Compilation([y.node], plan=Plan(budget=4 * 2**20)).advance({})
+    error = caught.value
+    assert error.budget == 4 * 2**20
+    assert error.chunk == (0, 0)
+    assert error.nbytes >= 8_000_000
+    fitting = int(error.suggestion.split("(")[1].split(",")[0])
+    small = mt.sin(mt.ones((1000, 1000), chunk_size=fitting))
+    Compilation([small.node], plan=Plan(budget=4 * 2**20)).advance({})
+
+
+def test_the_error_shows_the_users_line():
+    """The line that wrote the operation is part of the message."""
+    x = mt.sin(mt.ones((1000, 1001), chunk_size=1001))  # the guilty line
+    with pytest.raises(MemoryBudgetError, match="the guilty line"):
+        Compilation([x.node], plan=Plan(budget=2**20)).advance({})
+
+
+def test_a_session_refuses_and_goes_on():
+    """The refusal comes before anything has run, its advice works, and so does the session."""
+    runs: list[int] = []
+    session = marsdask.new_session(memory_limit=32 * MIB)
+    try:
+        x = mt.ones((4096, 4096), chunk_size=4096).map_blocks(noted, runs=runs, dtype=float)
+        y = mt.sqrt(x) + 1  # too large a chunk
+        with pytest.raises(MemoryBudgetError, match=r"chunks of \(\d+, \d+\) would fit") as caught:
+            y.execute(session=session)
+        assert not runs
+        assert caught.value.nbytes >= 2 * 128 * MIB
+        assert caught.value.chunk == (0, 0)
+        assert "test_memory.py" in str(caught.value)
+        found = re.search(r"chunks of \((\d+), (\d+)\)", str(caught.value))
+        assert found is not None
+        fitting = tuple(map(int, found.groups()))
+        x = mt.ones((4096, 4096), chunk_size=fitting).map_blocks(noted, runs=runs, dtype=float)
+        z = mt.sqrt(x) + 1
+        assert z.sum().execute(session=session).fetch(session=session) == 2 * 4096**2
+        assert sum(runs) == 8 * 4096**2
+    finally:
+        session.close()
+
+
+def noted(block: Any, runs: list[int]) -> Any:
+    """Return the block, and say that it was made."""
+    runs.append(block.nbytes)
+    return block
+
+
+def held(name: str, *sizes: int) -> Grid:
+    """Return chunks of so many bytes in memory."""
+    keys: dict[Index, Any] = {(i,): (name, i) for i in range(len(sizes))}
+    nbytes: dict[Index, int] = {(i,): size for i, size in enumerate(sizes)}
+    return HeldGrid(Held(name, keys, nbytes), (sizes,), None, 1.0)
+
+
+def hint_of(grid: Grid, **options: Any) -> Hint:
+    """Return the hint of a grid's first chunk."""
+    index = (0,) * grid.ndim
+    return lower([Ref(grid, index)], **options)[1][grid.key(index)]
+
+
+@kernel(view=True)
+def view_of(block: Any) -> Any:
+    return block
+
+
+@kernel(scratch=0.0)
+def copy_of(*blocks: Any) -> Any:
+    return blocks[0]
+
+
+@kernel(scratch=0.5, buffer=10)
+def working(block: Any) -> Any:
+    return block
+
+
+def undeclared(block: Any) -> Any:
+    return block
+
+
+def split(block: Any) -> list[Any]:
+    return [block, block]
+
+
+@pytest.fixture
+def tight(tmp_path):
+    """Open a session with 16 MiB of memory and 8 MiB of disk."""
+    limits: dict[str, Any] = {"spill_limit": 8 * MIB, "spill_dirs": tmp_path}
+    with marsdask.new_session(memory_limit=16 * MIB, n_workers=1, **limits) as session:
+        yield session
+
+
+def test_results_that_cannot_be_kept_are_refused(tight):
+    """Before anything has run; what is smaller, or reduces them, goes on."""
+    runs: list[int] = []
+    x = mt.ones((2**11, 2**11), chunk_size=256).map_blocks(noted, runs=runs, dtype=float)
+    for run in (x.execute, x.compute, (x + 1).rechunk(128).execute):
+        with pytest.raises(ResultsTooLarge) as caught:
+            run()
+        text = str(caught.value)
+        for part in ("0.03 GiB", "0.02 GiB", "16.00 MiB", "8.00 MiB", "to_zarr", "spill_limit"):
+            assert part in text
+        assert "test_memory.py" in text
+        assert pickle.loads(pickle.dumps(caught.value)).nbytes == 2**25
+    assert not runs
+    assert x.sum().compute() == 2**22
+    assert len(x[:512].execute().fetch()) == 512
+    with pytest.raises(ResultsTooLarge):
+        marsdask.execute(*(mt.ones((2**10, 2**10), chunk_size=256) + i for i in range(4)))
+    del tight
+
+
+def test_results_of_unknown_size_and_views_are_not_refused(tight):
+    """A filter may leave little, and what is repeated is there once."""
+    x = mt.ones((2**11, 2**11), chunk_size=256)
+    assert x[x[:, 0] > 1].execute().shape == (0, 2**11)
+    assert mt.broadcast_to(mt.ones(256), (2**14, 256)).execute().shape == (2**14, 256)
+    del tight
+
+
+def test_results_that_do_not_fit_the_asking_process(monkeypatch):
+    """They are not computed, or not fetched; the chunks stay, and parts can be had."""
+    x = (mt.ones((2**10, 2**10), chunk_size=256) + 1).execute()
+    monkeypatch.setattr(session_module, "own_memory", lambda: MIB)
+    monkeypatch.setattr(collection_module, "own_memory", lambda: MIB)
+    for ask in (x.fetch, x.compute, (x + 1).compute):
+        with pytest.raises(ResultsTooLarge, match="of this process's memory"):
+            ask()
+    assert x[:2, :2].fetch().tolist() == [[2, 2], [2, 2]]
+
+
+def test_a_kernel_takes_its_result_and_its_scratch():
+    """Nothing said is one largest input; a buffer is never larger than the result."""
+    a = held("a", 100)
+    assert hint_of(map_blocks(undeclared, a, itemsize=1.0)) == Hint(100, 200)
+    assert hint_of(map_blocks(working, a, itemsize=1.0)) == Hint(100, 160)
+    assert hint_of(map_blocks(working, a, itemsize=0.04)) == Hint(4, 4 + 50 + 4)
+
+
+def test_a_view_takes_nothing_and_keeps_what_it_looks_at():
+    """A view of an input is free; a view of a temporary lets it live on."""
+    a = held("a", 100)
+    seen = map_blocks(view_of, a, itemsize=1.0)
+    assert hint_of(seen) == Hint(100, 0)
+    kept = map_blocks(view_of, map_blocks(copy_of, a, itemsize=1.0), itemsize=1.0)
+    assert hint_of(map_blocks(copy_of, kept, itemsize=1.0)) == Hint(100, 200)
+
+
+def test_a_temporary_dies_at_its_last_use():
+    """However long a chain is, two of its values live at a time."""
+    grid = held("a", 100)
+    for _ in range(5):
+        grid = map_blocks(copy_of, grid, itemsize=1.0)
+    assert hint_of(grid) == Hint(100, 200)
+
+
+def test_a_result_that_nothing_bounds_is_as_large_as_its_inputs():
+    """An estimate for admission; the hint's size stays unknown."""
+    a, b = held("a", 100), held("b", 30)
+    assert hint_of(map_blocks(copy_of, a, b)) == Hint(None, 130)
+    assert hint_of(gather(copy_of, held("c", 50, 70), chunks=((1,),))) == Hint(None, 120)
+
+
+def test_a_fold_holds_two_results_at_a_time():
+    """Combining is done pair by pair, whatever the width of the tree."""
+    assert hint_of(tree(held("a", *(100,) * 8), copy_of, [0], width=8)) == Hint(100, 200)
+
+
+def test_a_tree_is_as_wide_as_memory_allows():
+    """Groups of partial results shrink with the budget, to pairs at least."""
+    partials = held("a", *(100,) * 8)
+    assert len(lower(tree(partials, copy_of, [0], width=8).refs())[0]) == 1
+    for budget, tasks in [(100_000, 1), (2400, 3), (100, 7)]:
+        token = current_plan.set(Plan(workers=2, budget=budget))
+        try:
+            grid = tree(held("a", *(100,) * 8), copy_of, [0], width=8)
+        finally:
+            current_plan.reset(token)
+        assert len(lower(grid.refs())[0]) == tasks
+
+
+def test_parts_are_tasks_when_what_they_are_cut_from_cannot_be_held():
+    """An exchange of more than the budget does not ask for all of it at a time."""
+    grid = all_to_all(held("a", *(100,) * 10), 0, split, copy_of, (500, 500), itemsize=1.0)
+    at_once = lower(grid.refs())[0]
+    assert len(at_once) == 10 + 2
+    by_part, hints, _ = lower(grid.refs(), budget=1200)
+    assert len(by_part) == 10 + 20 + 2
+    assert hints[grid.key((0,))] == Hint(500, 500)
+
+
+def test_foreign_functions_are_declared_by_themselves_or_by_type():
+    """What cannot carry a declaration is looked up; an attribute of that name may mean another."""
+    assert cost_of(operator.getitem).view
+    assert cost_of(np.add) == Cost(scratch=0.0)
+    register_cost(undeclared, Cost(scratch=7.0))
+    try:
+        assert cost_of(undeclared).scratch == 7.0
+    finally:
+        register_cost(undeclared, Cost())
+    undeclared.cost = "a lot"  # type: ignore[attr-defined]
+    assert cost_of(undeclared) == Cost()
+    del undeclared.cost  # type: ignore[attr-defined]

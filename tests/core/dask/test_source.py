@@ -1,0 +1,101 @@
+"""Dask graphs taken in as chunks."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import dask
+from dask.task_spec import DataNode, Task, TaskRef
+
+from marsdask.core.dask.source import Adopted, DaskGraph, KeysOf
+from marsdask.core.session import Session
+from tests.core.recording import RecordingScheduler
+from tests.core.toys import Scaled, Total
+
+
+def increment(value):
+    return [item + 1 for item in value]
+
+
+def graph():
+    return {
+        ("a", 0): Task(("a", 0), increment, TaskRef("source")),
+        ("a", 1): (increment, "source"),  # a legacy task
+        "source": DataNode("source", [1, 2]),
+        "unused": Task("unused", increment, 5),
+    }
+
+
+def adopted(source: Any = None) -> Adopted:
+    return Adopted("a", [], ((2, 2),), DaskGraph(source or graph()), KeysOf("a"))
+
+
+def test_only_what_is_needed_comes_in():
+    """The tasks behind a key, legacy ones converted."""
+    found = DaskGraph(graph()).needed([("a", 1)])
+    assert set(found) == {("a", 1), "source"}
+    assert found["a", 1]({"source": [1, 2]}) == [2, 3]
+
+
+def test_adopted_chunks_run_with_ours():
+    """One graph holds both, under the keys that Dask knows."""
+    with Session(RecordingScheduler()) as session:
+        (stored,) = session.execute([Total(Scaled(adopted(), 2))])
+        assert session.fetch(stored) == [[20]]
+        (stored,) = session.execute([adopted()])
+        assert session.fetch(stored) == [[2, 3], [2, 3]]
+        assert list(stored.result.layout.keys.values()) == [("a", 0), ("a", 1)]
+
+
+def test_a_collections_graph_is_optimised_by_its_own_rules():
+    """Once, when the first chunk is needed."""
+    late = dask.delayed(increment)([1])
+    source = DaskGraph(late)
+    assert set(source.needed([late.key])) == {late.key}
+    assert source.layers is late.__dask_graph__() or set(source.layers) >= {late.key}
+
+
+class Cluster:
+    """A client that holds values."""
+
+    def gather(self, futures):
+        return [[7] for _ in futures]
+
+
+class FutureOf(TaskRef):
+    """What a client gives for a key."""
+
+    __slots__ = ("client",)
+
+    def __init__(self, key, client):
+        super().__init__(key)
+        self.client = client
+
+
+def test_results_on_a_cluster_need_no_task_there_and_move_elsewhere():
+    """A scheduler on the same client refers to them, others get the values."""
+    client = Cluster()
+    source = DaskGraph({("a", 0): FutureOf(("a", 0), client), ("a", 1): FutureOf(("a", 1), client)})
+    near: Any = RecordingScheduler()
+    near.client = client
+    far = RecordingScheduler()
+    assert source.within_reach(near) is source
+    assert source.needed([("a", 0)]) == {}
+    moved = source.within_reach(far)
+    assert moved.needed([("a", 0)])["a", 0]({}) == [7]
+    node = Adopted("a", [], ((1, 1),), source, KeysOf("a"))
+    assert node.within_reach(near) is node
+    with Session(far) as session:
+        (stored,) = session.execute([Total(node)])
+        assert session.fetch(stored) == [[14]]
+
+
+def test_adopted_nodes_pickle():
+    """With their graph, not with what was expanded of it."""
+    node = adopted()
+    node.graph.needed([("a", 0)])
+    copy = pickle.loads(pickle.dumps(node))
+    assert copy.name == "a"
+    assert copy.label == "a"
+    assert set(copy.graph.needed([("a", 0)])) == {("a", 0), "source"}

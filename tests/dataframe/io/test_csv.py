@@ -1,0 +1,142 @@
+"""CSV files are read as pandas does, wherever they are cut."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import marsdask.dataframe as md
+from tests.dataframe.tables import equal
+
+STEPS = [13, 150, 10**6]
+
+
+@pytest.fixture
+def path(tmp_path):
+    """Return a file with quoted commas, quotes and line ends."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {
+            "a": np.arange(40),
+            "b": np.where(rng.random(40) < 0.2, np.nan, rng.random(40)),
+            "c": rng.choice(["x", 'y, "q"', "new\nline", ""], 40),
+            "d": pd.date_range("2020", periods=40),
+            "e": rng.random(40) < 0.5,
+        }
+    )
+    frame.to_csv(tmp_path / "x.csv", index=False)
+    return tmp_path / "x.csv"
+
+
+@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"usecols": ["c", "b"]},
+        {"parse_dates": ["d"]},
+        {"index_col": "a", "parse_dates": ["d"]},
+        {"index_col": "d", "parse_dates": ["d"]},
+        {"parse_dates": [3]},
+        {"names": list("vwxyz"), "header": 0},
+        {"header": 1},
+        {"header": None, "names": list("vwxyz"), "dtype": "str"},
+        {"dtype": {"a": "float32"}},
+        {"na_values": ["x"]},
+        {"skiprows": [2]},
+    ],
+    ids=str,
+)
+def test_read(path, step, options):
+    """Cut anywhere, with each option, the rows are pandas's."""
+    equal(md.read_csv(path, chunk_bytes=step, **options), pd.read_csv(path, **options))
+
+
+def test_files_behind_urls(path):
+    """Whole, one chunk each."""
+    frame = pd.read_csv(path)
+    frame.to_csv("memory://csv/x.csv", index=False)
+    frame.to_csv("memory://csv/y.csv.gz", index=False)
+    both = pd.concat([frame, frame], ignore_index=True)
+    equal(md.read_csv(["memory://csv/x.csv", "memory://csv/y.csv.gz"], blocksize=100), both)
+    with pytest.raises(FileNotFoundError, match="nope"):
+        md.read_csv("memory://csv/nope.csv")
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_computed(path, step):
+    """Groups need no numbers of rows, filters and heads do."""
+    lazy, frame = md.read_csv(path, chunk_bytes=step), pd.read_csv(path)
+    equal(lazy[lazy.a > 5].groupby("c").b.sum(), frame[frame.a > 5].groupby("c").b.sum())
+    equal(lazy[lazy.b > 0.5], frame[frame.b > 0.5])
+    equal(lazy.head(3), frame.head(3))
+
+
+def test_several_files(tmp_path):
+    """Files follow each other in the order of their names."""
+    for name in "ba":
+        pd.DataFrame({"x": [name, name], "y": [1, 2]}).to_csv(tmp_path / f"{name}.csv", index=False)
+    wanted = pd.DataFrame({"x": list("aabb"), "y": [1, 2, 1, 2]})
+    equal(md.read_csv(tmp_path / "*.csv", chunk_bytes=5), wanted)
+
+
+@pytest.mark.parametrize(
+    ("text", "options"),
+    [
+        ("a,b\n", {}),
+        ("a,b\n1,2", {}),
+        ("a,b\r\n1,2\r\n3,4\r\n", {}),
+        ("a,b\r1,2\r3,4\r", {}),
+        ("a\tb\n1\t2\n", {"sep": "\t"}),
+        (",a\n0,1\n1,2\n", {"index_col": 0}),
+        ("a,b\n1,2,x\n3,4,y\n", {}),
+    ],
+)
+def test_small_files(tmp_path, text, options):
+    """No rows, no last line end, other line ends and separators, labels without a name."""
+    path = tmp_path / "x.csv"
+    path.write_bytes(text.encode())
+    equal(md.read_csv(path, chunk_bytes=4, **options), pd.read_csv(path, **options))
+
+
+def test_each_file_names_its_columns(tmp_path):
+    """In another order they are found, and one that is missing is an error."""
+    for name, text in {"a": "x,y\n1,2\n", "b": "y,x\n4,3\n", "c": "x\n5\n"}.items():
+        (tmp_path / f"{name}.csv").write_text(text)
+    equal(md.read_csv(tmp_path / "[ab].csv"), pd.DataFrame({"x": [1, 3], "y": [2, 4]}))
+    with pytest.raises(ValueError, match=r"c\.csv.*not found: \['y'\]"):
+        md.read_csv(tmp_path / "*.csv").compute()
+
+
+def test_categories_behind_the_head(tmp_path, monkeypatch):
+    """Those that are told are read, others are refused: the head does not show them all."""
+    path = tmp_path / "x.csv"
+    path.write_text("a\n" + "x\n" * 9 + "y\n")
+    equal(md.read_csv(path, dtype="category"), pd.read_csv(path, dtype="category"))
+    monkeypatch.setattr("marsdask.dataframe.io.csv.HEAD_BYTES", 10)
+    told = pd.CategoricalDtype(["x", "y"])
+    equal(md.read_csv(path, dtype=told), pd.read_csv(path, dtype=told))
+    with pytest.raises(NotImplementedError, match="CategoricalDtype"):
+        md.read_csv(path, dtype={"a": "category"})
+
+
+def test_text_among_dates(tmp_path, monkeypatch):
+    """A later part whose dates are none is an error, not a column of text."""
+    path = tmp_path / "x.csv"
+    path.write_text("a\n" + "2020-01-01\n" * 9 + "soon\n")
+    monkeypatch.setattr("marsdask.dataframe.io.csv.HEAD_BYTES", 30)
+    with pytest.raises(ValueError, match=r"no dates in \['a'\]"):
+        md.read_csv(path, parse_dates=["a"]).compute()
+
+
+def test_a_later_part_of_another_type_is_named(tmp_path, monkeypatch):
+    """Where the head promised integers and text comes, the error says which file and what to do."""
+    path = tmp_path / "x.csv"
+    path.write_text("a,b\n" + "1,2\n" * 50 + "oops,3\n")
+    monkeypatch.setattr("marsdask.dataframe.io.csv.HEAD_BYTES", 100)
+    with pytest.raises(ValueError, match=r"dtype=\{column: type\}"):
+        md.read_csv(path, chunk_bytes=60).compute()
+    equal(
+        md.read_csv(path, chunk_bytes=60, dtype={"a": "str"}), pd.read_csv(path, dtype={"a": "str"})
+    )

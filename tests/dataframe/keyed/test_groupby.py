@@ -1,0 +1,119 @@
+"""Group-by equals pandas's over chunkings, by tree and by shuffle."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import marsdask.dataframe as md
+from marsdask.dataframe.keyed.aggregation import AGGREGATES
+from tests.dataframe.tables import equal, filtered, planned, table, tables
+
+MODES = pytest.mark.parametrize("mode", ["as it comes", "shuffled"])
+CALLS = {
+    "string": lambda d: d.groupby("k")[["f", "u"]].agg("mean"),
+    "list": lambda d: d.groupby("s").u.agg(["min", "max", "std"]),
+    "dict": lambda d: d.groupby(["k", "b"]).agg({"u": "sum", "f": "count"}),
+    "dict of lists": lambda d: d.groupby("k").agg({"u": ["sum", "var"], "s": ["first", "size"]}),
+    "named": lambda d: d.groupby("b").agg(x=("f", "mean"), y=("u", "max")),
+    "named series": lambda d: d.groupby("b").f.agg(x="mean", y="last"),
+    "columns": lambda d: d.groupby("k", as_index=False).agg({"f": "sum"}),
+    "size as column": lambda d: d.groupby("k", as_index=False).size(),
+    "missing keys": lambda d: d.groupby(["s", "k"], dropna=False).u.sum(),
+    "missing floats": lambda d: d.groupby("f", dropna=False).u.max(),
+    "computed key": lambda d: d.groupby(d.u % 3).f.sum(),
+    "computed keys": lambda d: d.u.groupby([d.k > 0, d.s]).count(),
+    "times": lambda d: d.groupby("t").u.sum(),
+    "extremes of texts": lambda d: d.groupby("k").s.max(),
+    "numeric only": lambda d: d.groupby("s").mean(numeric_only=True),
+    "whole groups": lambda d: d.groupby("k")[["f", "u"]].median(),
+    "distinct": lambda d: d.groupby("k").agg({"s": "nunique", "u": "sum"}),
+    "ddof": lambda d: d.groupby("k").u.var(ddof=0),
+    "followed": lambda d: d.groupby("k").u.sum().reset_index().sort_values(["u", "k"]),
+    "of one table": lambda d: d.groupby("k").u.sum() / d.groupby("k").u.count(),
+}
+
+
+@MODES
+@pytest.mark.parametrize("name", [*AGGREGATES, "nunique"])
+@given(both=tables(min_rows=1), by=st.sampled_from(["k", "s", ["b", "k"]]))
+def test_aggregations_equal_pandas(mode, name, both, by):
+    """Every aggregation, of whole tables and of filtered ones."""
+    frame, lazy = both
+    with planned(mode):
+        for d, e in ((frame, lazy), (filtered(frame), filtered(lazy))):
+            equal(getattr(e.groupby(by).f, name)(), getattr(d.groupby(by).f, name)())
+            equal(getattr(e.groupby(by)[["u"]], name)(), getattr(d.groupby(by)[["u"]], name)())
+
+
+@MODES
+@pytest.mark.parametrize("name", CALLS)
+@given(both=tables(min_rows=1))
+def test_calls_equal_pandas(mode, name, both):
+    """Every way to say what to aggregate by what."""
+    frame, lazy = both
+    with planned(mode):
+        equal(CALLS[name](lazy), CALLS[name](frame))
+
+
+@pytest.mark.parametrize("mode", ["as it comes", "tight"])
+@given(
+    both=tables(min_rows=1),
+    by=st.sampled_from(["k", "s", ["b", "s"]]),
+    how=st.sampled_from(["sum", "std", "size", "nunique", "median"]),
+    dropna=st.booleans(),
+)
+def test_groups_unsorted(mode, both, by, how, dropna):
+    """Without sorting, groups come in the order in which they are met, however many there are."""
+    options = {"sort": False, "dropna": dropna}
+    frame, lazy = both
+    with planned(mode):
+        equal(
+            getattr(lazy.groupby(by, **options).u, how)(),
+            getattr(frame.groupby(by, **options).u, how)(),
+        )
+
+
+@given(both=tables(min_rows=1), name=st.sampled_from(sorted(CALLS)))
+def test_groups_of_more_rows_than_memory_has_room_for(both, name):
+    """Sorted groups are pandas's where no task could take all of them."""
+    frame, lazy = both
+    with planned("tight"):
+        equal(CALLS[name](lazy), CALLS[name](frame))
+
+
+@MODES
+@pytest.mark.parametrize("step", [1, 2, 4])
+def test_infinite_values_have_no_variance(mode, step):
+    """Nor have those beside them in a group, in whichever chunk they are; means they have."""
+    inf, nan = np.inf, np.nan
+    values = [inf, 1.0, nan, 2.0, nan, 3.0, 4.0, nan]
+    frame = pd.DataFrame({"k": [0, 1, 2, 0, 2, 1, 0, 3], "x": values})
+    lazy = md.DataFrame(frame, chunk_size=step)
+    with planned(mode), np.errstate(invalid="ignore"):
+        for name in ("var", "std", "mean"):
+            equal(getattr(lazy.groupby("k").x, name)(), getattr(frame.groupby("k").x, name)())
+
+
+@pytest.mark.parametrize("how", ["sum", "size", "nunique"])
+def test_no_rows(how):
+    """Without rows the result has the right columns and types."""
+    frame = table(0)
+    lazy = md.DataFrame(frame)
+    equal(getattr(lazy.groupby("k").u, how)(), getattr(frame.groupby("k").u, how)())
+
+
+def test_refused_at_the_call():
+    """Keys and columns that are not there, and what is not supported."""
+    lazy = md.DataFrame(table(5))
+    with pytest.raises(KeyError):
+        lazy.groupby("nope")
+    with pytest.raises(KeyError):
+        lazy.groupby("k")["nope"]
+    with pytest.raises(AttributeError):
+        lazy.groupby("k").u.agg("nope")
+    with pytest.raises(NotImplementedError, match="reset_index"):
+        lazy.groupby(level=0)

@@ -1,0 +1,88 @@
+"""Rows of more than the memory budget: chunks are cut and put together as there is room."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import marsdask
+import marsdask.dataframe as md
+from marsdask.core.config import option_context
+from marsdask.dataframe.keyed.memory_room import Weighed, packed, part_bytes
+from tests.dataframe.tables import planned
+
+MIB = 2**20
+BUDGET = 2 * MIB
+ROWS = 3 * BUDGET // 16
+JOBS = {
+    "group-by": lambda d: d.groupby("key").agg({"value": ["sum", "count"]}),
+    "unsorted group-by": lambda d: d.groupby("key", sort=False).value.median(),
+    "distinct rows": lambda d: d.drop_duplicates("key", keep="last"),
+    "sort": lambda d: d.sort_values("key", kind="stable"),
+}
+
+
+def table(rows: int) -> pd.DataFrame:
+    """Return a table with about two rows of each key."""
+    random = np.random.default_rng(0)
+    return pd.DataFrame({"key": random.integers(0, rows // 2, rows), "value": np.arange(rows)})
+
+
+@pytest.fixture(autouse=True)
+def _coalesce() -> Iterator[None]:
+    """Take the chunks as they are given, once."""
+    with option_context({"coalesce": False}):
+        yield
+
+
+@pytest.fixture(scope="module")
+def small() -> Any:
+    """Return a session with memory for a third of the table."""
+    session = marsdask.new_session("threads", n_workers=1, memory_limit=BUDGET, default=False)
+    yield session
+    session.close()
+
+
+@pytest.mark.parametrize("name", JOBS)
+def test_more_rows_than_the_budget(name: str, small: Any):
+    """Three budgets of rows are worked on as pandas would, whatever the size of the chunks."""
+    frame = table(ROWS)
+    lazy = md.from_pandas(frame, chunk_size=ROWS // (3 if name == "sort" else 20))
+    found, wanted = JOBS[name](lazy).compute(session=small), JOBS[name](frame)
+    check = pd.testing.assert_series_equal if wanted.ndim == 1 else pd.testing.assert_frame_equal
+    check(found, wanted)
+
+
+def test_merge_of_more_rows_than_the_budget(small: Any):
+    """Two sides that fit together no more than what comes of them."""
+    frame = table(ROWS // 2)
+    lazy = md.from_pandas(frame, chunk_size=ROWS // 20)
+    found = lazy.merge(lazy, on="key").compute(session=small)
+    wanted = frame.merge(frame, on="key")
+    columns = list(wanted.columns)
+    pd.testing.assert_frame_equal(
+        found.sort_values(columns, ignore_index=True),
+        wanted.sort_values(columns, ignore_index=True),
+    )
+
+
+@pytest.mark.parametrize(
+    ("sizes", "wanted"),
+    [
+        ((100,), (20, 20, 20, 20, 20)),
+        ((10, 60, 10), (10, 20, 20, 20, 10)),
+        ((5, 5, 5, 5, 5, 5), (20, 10)),
+        ((20, 24), (20, 24)),
+    ],
+)
+def test_chunks_are_packed(sizes: tuple[int, ...], wanted: tuple[int, ...]):
+    """Large chunks are cut evenly, small neighbours put together."""
+    rows = sum(sizes)
+    grid = md.from_pandas(table(rows), chunk_size=(sizes,)).node.tile()
+    with planned("tight"):
+        weighed = Weighed(grid, tuple(size * part_bytes() // 20 for size in sizes))
+        assert packed(weighed).chunks[0] == wanted

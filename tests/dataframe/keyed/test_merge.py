@@ -1,0 +1,156 @@
+"""Merges equal pandas's over chunkings, by broadcast and by shuffle."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import marsdask.dataframe as md
+from marsdask.dataframe.keyed.merge import common_type
+from marsdask.dataframe.keyed.shuffle import places_of
+from tests.dataframe.tables import equal, filtered, planned, table, tables
+
+HOWS = ["left", "right", "inner", "outer"]
+
+
+def right_side(rows=9):
+    """Return a table with some keys of the left one, each once or twice."""
+    return pd.DataFrame({"k": [1, 0, 7, 1, -2, 2, 8, 9, 0][:rows], "v": np.arange(rows) * 1.5})
+
+
+def canonical(frame):
+    """Return the rows in an order that is theirs alone."""
+    return frame.sort_values(list(frame.columns), ignore_index=True)
+
+
+@pytest.mark.parametrize("how", HOWS)
+@given(both=tables())
+def test_merges_equal_pandas(how, both):
+    """Of small sides, rows come in pandas's order, numbered anew."""
+    frame, lazy = both
+    right = right_side()
+    for d, e in ((frame, lazy), (filtered(frame), filtered(lazy))):
+        equal(
+            e.merge(md.DataFrame(right, chunk_size=4), on="k", how=how),
+            d.merge(right, on="k", how=how),
+        )
+
+
+@pytest.mark.parametrize("how", HOWS)
+@given(both=tables(), mode=st.sampled_from(["shuffled", "tight"]))
+def test_shuffled_merges_have_pandas_rows(how, both, mode):
+    """Of large sides the order is another one, the rows and their numbers are the same."""
+    frame, lazy = both
+    right = right_side()
+    with planned(mode):
+        found = lazy.merge(md.DataFrame(right, chunk_size=4), on="k", how=how).compute()
+    wanted = frame.merge(right, on="k", how=how)
+    assert found.index.equals(pd.RangeIndex(len(wanted)))
+    # A column of an unmatched side without any rows left has no type of its own.
+    pd.testing.assert_frame_equal(canonical(found), canonical(wanted), check_dtype=len(frame) > 0)
+
+
+@given(both=tables(min_rows=1))
+def test_keys_of_other_names_types_and_places(both):
+    """Keys by two names, floats that equal integers, labels, suffixes and the origin."""
+    frame, lazy = (side.assign(q=side.k * 1.0) for side in both)
+    right = right_side().rename(columns={"v": "u"})
+    other = md.DataFrame(right, chunk_size=4)
+    for mode in ("as it comes", "shuffled"):
+        with planned(mode):
+            options = {"left_on": "q", "right_on": "k", "suffixes": ("", "_r")}
+            found = lazy.merge(other, how="inner", **options).compute()
+            wanted = frame.merge(right, how="inner", **options)
+            pd.testing.assert_frame_equal(canonical(found), canonical(wanted))
+    labels = right.drop_duplicates("k").set_index("k")
+    lazy_labels = md.DataFrame(labels, chunk_size=4)
+    equal(
+        lazy.merge(lazy_labels, left_on="k", right_index=True, suffixes=("", "_r"), how="left"),
+        frame.merge(labels, left_on="k", right_index=True, suffixes=("", "_r"), how="left"),
+    )
+    equal(
+        lazy.merge(other, on="k", how="outer", indicator=True),
+        frame.merge(right, on="k", how="outer", indicator=True),
+    )
+
+
+NUMBERS = [None, *range(1, 20)]
+TYPES = ["f8", "Int64", "Float64", "int64[pyarrow]", "double[pyarrow]", "category", "object"]
+
+
+@pytest.mark.parametrize(("one", "other"), list(itertools.combinations(TYPES, 2)))
+def test_equal_numbers_of_unlike_types_meet(one, other):
+    """However they are stored, they are sent to the same part of a shuffle."""
+    sides = [pd.Series(NUMBERS, dtype=kind).rename(0).to_frame() for kind in (one, other)]
+    cast = common_type(*(side[0].dtype for side in sides))
+    places = [places_of(side, [cast], 10) for side in sides]
+    assert np.array_equal(*places)
+    assert len(set(places[0])) > 3
+
+
+@given(both=tables())
+def test_products(both):
+    """All pairs of rows, in pandas's order however large the sides are."""
+    frame, lazy = both
+    right = right_side()
+    for mode in ("as it comes", "shuffled"):
+        with planned(mode):
+            found = lazy.merge(md.DataFrame(right, chunk_size=4), how="cross")
+            equal(found, frame.merge(right, how="cross"))
+
+
+@pytest.mark.parametrize("mode", ["as it comes", "shuffled"])
+@pytest.mark.parametrize("how", ["inner", "outer"])
+@pytest.mark.parametrize("validate", ["1:1", "1:m", "m:1", "m:m"])
+def test_repeated_keys_are_told_as_pandas_does(validate, how, mode):
+    """Also where the repetitions lie in different chunks."""
+    once, twice = pd.DataFrame({"k": [1, 2, 3, 4]}), pd.DataFrame({"k": [1, 2, 3, 1]})
+    with planned(mode):
+        for left, right in ((once, once), (once, twice), (twice, once), (twice, twice)):
+            lazy = md.DataFrame(left, chunk_size=1).merge(
+                md.DataFrame(right, chunk_size=2), on="k", how=how, validate=validate
+            )
+            fits = [
+                side is once or number == "m"
+                for side, number in zip((left, right), validate.split(":"), strict=True)
+            ]
+            if all(fits):
+                assert len(lazy) == len(left.merge(right, on="k", how=how))
+            else:
+                with pytest.raises(pd.errors.MergeError, match="not unique"):
+                    lazy.execute()
+
+
+@given(both=tables(min_rows=1))
+def test_merged_rows_are_grouped(both):
+    """What follows a merge sees its rows, whatever their numbers are."""
+    frame, lazy = both
+    right = right_side()
+    found = lazy.merge(md.DataFrame(right, chunk_size=4), on="k").groupby("s").v.sum()
+    equal(found, frame.merge(right, on="k").groupby("s").v.sum())
+
+
+def test_refused_at_the_call():
+    """Keys that are not there, and what is not supported."""
+    lazy = md.DataFrame(table(5))
+    with pytest.raises(KeyError):
+        lazy.merge(lazy, on="nope")
+    with pytest.raises(NotImplementedError, match="sort_values"):
+        lazy.merge(lazy, on="k", sort=True)
+    with pytest.raises(NotImplementedError, match="indicator"):
+        lazy.merge(lazy, on="k", how="left_anti")
+    with pytest.raises(ValueError, match="zz"):
+        lazy.merge(lazy, on="k", how="zz")
+    with pytest.raises(ValueError, match="zz"):
+        lazy.merge(lazy, on="k", validate="zz")
+    with pytest.raises(ValueError, match="suffix"):
+        lazy.merge(lazy, on="k", suffixes=("", ""))
+    with pytest.raises(pd.errors.MergeError, match="Can not pass on"):
+        lazy.merge(lazy, on="k", how="cross")
+    with pytest.raises(TypeError, match="marsdask"):
+        lazy.merge(table(5), on="k")

@@ -1,0 +1,92 @@
+"""Rows by position equal pandas's, and only the chunks that hold them run."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import marsdask.dataframe as md
+from marsdask.dataframe.ordered.iloc import pieces_of
+from tests.core.recording import recording_session
+from tests.dataframe.tables import equal, filtered, table, tables
+
+ENDS = st.one_of(st.none(), st.integers(-14, 14))
+SLICES = st.builds(slice, ENDS, ENDS, st.one_of(st.none(), st.integers(-4, 4).filter(bool)))
+
+
+@given(both=tables(), rows=SLICES)
+def test_slices(both, rows):
+    """Any slice of frames and series, of known and unknown lengths."""
+    frame, lazy = both
+    equal(lazy.iloc[rows], frame.iloc[rows])
+    equal(lazy.f.iloc[rows], frame.f.iloc[rows])
+    equal(filtered(lazy).iloc[rows], filtered(frame).iloc[rows])
+
+
+@given(both=tables(), count=st.integers(-13, 13))
+def test_ends(both, count):
+    """The first and the last rows, all but so many where the number is negative."""
+    frame, lazy = both
+    equal(lazy.head(count), frame.head(count))
+    equal(lazy.tail(count), frame.tail(count))
+    equal(filtered(lazy).head(count), filtered(frame).head(count))
+    equal(filtered(lazy).u.tail(count), filtered(frame).u.tail(count))
+
+
+@given(both=tables(min_rows=1), data=st.data())
+def test_single_rows(both, data):
+    """A row is a series over the columns, an item of a series a scalar."""
+    frame, lazy = both
+    at = data.draw(st.integers(-len(frame), len(frame) - 1))
+    equal(lazy.iloc[at], frame.iloc[at])
+    assert lazy.u.iloc[at].compute() == frame.u.iloc[at]
+    assert lazy.iloc[at, 4].compute() == frame.iloc[at, 4]
+    equal(lazy.iloc[:, [0, 4]], frame.iloc[:, [0, 4]])
+
+
+@given(sizes=st.lists(st.integers(0, 4), min_size=1, max_size=5), rows=SLICES)
+def test_pieces_make_the_slice(sizes, rows):
+    """Parts of chunks, one after the other, are the slice of the whole."""
+    starts = [sum(sizes[:i]) for i in range(len(sizes))]
+    whole = list(range(sum(sizes)))
+    found = []
+    for position, part, count in pieces_of(tuple(sizes), rows):
+        chunk = whole[starts[position] : starts[position] + sizes[position]]
+        assert len(chunk[part]) == count
+        found += chunk[part]
+    assert found == whole[rows]
+
+
+@pytest.mark.usefixtures("_coalesce")
+def test_a_prefix_runs_a_prefix():
+    """The first rows of a long computation cost the first chunks only."""
+    with recording_session() as (_, scheduler):
+        lazy = md.DataFrame(table(1000), chunk_size=10)
+        lazy.sort_values("u").iloc[0]
+        chosen = (lazy[lazy.k > -2].u + 1).head(12).execute()
+        assert len(chosen) == 12
+        assert scheduler.tasks < 40
+
+
+def test_the_first_numbered_rows_run_a_prefix():
+    """Numbers of rows that nobody asked for are not counted."""
+    with recording_session() as (_, scheduler):
+        lazy = md.DataFrame(table(1000), chunk_size=10)
+        chosen = lazy[lazy.k > -2].reset_index(drop=True).head(12)
+        wanted = table(1000)
+        equal(chosen, wanted[wanted.k > -2].reset_index(drop=True).head(12))
+        assert scheduler.tasks < 40
+
+
+def test_out_of_bounds():
+    """A position that is not there is an IndexError, at the call where the length is known."""
+    lazy = md.DataFrame(table(5), chunk_size=2)
+    with pytest.raises(IndexError):
+        lazy.iloc[5]
+    with pytest.raises(IndexError):
+        filtered(lazy).iloc[20].compute()
+    with pytest.raises(NotImplementedError, match="mask"):
+        lazy.iloc[[1, 2]]
+    with pytest.raises(NotImplementedError, match="index"):
+        lazy.loc[3]

@@ -1,0 +1,85 @@
+"""Columns may be called anything, names of pandas's own attributes among them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import marsdask
+import marsdask.dataframe as md
+from marsdask.scheduler.base import describe
+from tests.dataframe.tables import equal
+
+LABELS = [
+    *("dtype", "shape", "index", "columns", "name", "chunks", "sum", "nbytes", "itemsize", "meta"),
+    *("size", "loc", "values", 0, None, ("a", 1)),
+]
+OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {
+    "filter": lambda d, x: d[d[x] > 2],
+    "assign": lambda d, x: d.assign(new=d[x] * 2),
+    "group by it": lambda d, x: d.groupby(x)["v"].sum(),
+    "group": lambda d, x: d.groupby("k").max(),
+    "merge on it": lambda d, x: d.merge(d, on=x),
+    "merge": lambda d, x: d.merge(d, on="k"),
+    "sort": lambda d, x: d.sort_values(x),
+    "reduce": lambda d, x: d.sum(),
+    "rows": lambda d, x: d.iloc[1:4],
+    "labels": lambda d, x: d.set_index(x).reset_index(),
+    "rename": lambda d, x: d.rename(columns={x: "new"}),
+    "ufunc": lambda d, x: np.sqrt(d),
+}
+#: What pandas takes for several labels, or for none.
+REFUSED = {("merge on it", ("a", 1)), ("group by it", None)}
+
+
+@pytest.mark.parametrize("label", LABELS, ids=repr)
+def test_any_label_will_do(label):
+    """Shown, verified after each pass, and computed as pandas does it."""
+    columns = pd.Index(["k", "v", label], dtype=object, tupleize_cols=False)
+    frame = pd.DataFrame({"k": [1, 2, 1, 2], "v": [1.5, 2.5, 3.5, 4.5], 2: [5, 4, 3, 2]})
+    frame = frame.set_axis(columns, axis=1)
+    with marsdask.option_context({"verify": True}):
+        for name, operation in OPERATIONS.items():
+            if (name, label) in REFUSED:
+                continue
+            lazy = operation(md.DataFrame(frame, chunk_size=1), label)
+            assert "\n" not in repr(lazy)
+            assert "<table" in lazy._repr_html_()
+            equal(lazy, operation(frame, label))
+
+
+def test_a_single_column_of_groups_may_have_no_name():
+    """``None`` is a label, and not all columns."""
+    frame: Any = pd.DataFrame([[1, 2, 3], [1, 4, 5]]).set_axis(["k", "v", None], axis=1)
+    lazy = md.DataFrame(frame, chunk_size=1)
+    equal(lazy.groupby("k")[None].sum(), frame.groupby("k")[None].sum())
+
+
+def test_what_is_told_of_a_chunk_is_no_column():
+    """The facts about a chunk travel to whoever asked: its data does not."""
+    info = describe(pd.DataFrame({"dtype": [1.5], "shape": [2], "nbytes": [3]}))
+    assert info.dtype is None
+    assert info.shape == (1, 3)
+    assert describe(np.zeros(3, "f4")).dtype == "f4"
+    assert describe(pd.Series([1])).dtype == "int64"
+
+
+@pytest.mark.parametrize("operation", ["filter", "isna", "head", "iloc", "concat", "count"])
+def test_several_columns_of_one_label(operation):
+    """What goes by row or by all columns takes them as they are."""
+    frame = pd.DataFrame(np.arange(12.0).reshape(4, 3)).set_axis(["a", "b", "a"], axis=1)
+    lazy = md.DataFrame(frame, chunk_size=3)
+    functions: dict[str, Callable[[Any], Any]] = {
+        "filter": lambda d: d[d["b"] > 2],
+        "isna": lambda d: d.isna(),
+        "head": lambda d: d.head(2),
+        "iloc": lambda d: d.iloc[1:3],
+        "concat": lambda d: (pd if d is frame else md).concat([d, d]),
+        "count": lambda d: d.count(),
+    }
+    assert "\n" not in repr(lazy)
+    equal(functions[operation](lazy), functions[operation](frame))

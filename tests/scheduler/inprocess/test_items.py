@@ -1,0 +1,26 @@
+"""What items and jobs say of themselves."""
+
+from marsdask.scheduler.events import GraphEnded, GraphSubmitted
+from marsdask.scheduler.inprocess.items import ALL, Job
+
+
+def test_an_unobserved_job_collects_no_events():
+    """Nobody would ever take them."""
+    job = Job()
+    job.tell(GraphSubmitted(1))
+    assert not job.events
+
+
+def test_an_ended_job_collects_no_events():
+    """The end is the last that is heard of it."""
+    job = Job(observed=True)
+    job.tell(GraphEnded("done"))
+    job.state = "done"
+    job.tell(GraphSubmitted(1))
+    assert list(job.events) == [GraphEnded("done")]
+
+
+def test_bounds():
+    """Every order is below the outermost bound, and each level's lies below the one outside it."""
+    assert Job().bound == ALL
+    assert Job(level=2).bound < Job(level=1).bound <= 0 < ALL

@@ -1,0 +1,49 @@
+"""The client's end of a job."""
+
+from __future__ import annotations
+
+import pickle
+from collections import Counter
+from typing import Any
+
+from marsdask.scheduler.base import Done
+from marsdask.scheduler.remote.job import RemoteJob
+
+
+class Scheduler:
+    """Counts references as :class:`~marsdask.scheduler.dask.DaskScheduler` does."""
+
+    client = None
+
+    def __init__(self):
+        self.references: Counter[Any] = Counter()
+        self.running: set[RemoteJob] = set()
+        self.held = None
+
+    def hold(self, keys):
+        self.references.update(keys)
+        if self.held is not None:
+            self.held()
+
+    def release(self, keys):
+        self.references.subtract(keys)
+
+    def forget(self, handle, hold):
+        if handle not in self.running:
+            return False
+        self.running.discard(handle)
+        if not hold:
+            self.release(handle.keys)
+        return True
+
+
+def test_cancelled_as_it_ends():
+    """Its results are let go once, since others may hold the same."""
+    scheduler: Any = Scheduler()
+    job = RemoteJob(scheduler, ())
+    scheduler.running.add(job)
+    scheduler.held = job.cancel
+    outcome = pickle.dumps((Done({}, ("a", "b")), None, None, None))
+    job._ended_there({"state": "done", "outcome": outcome})
+    assert job.state == "cancelled"
+    assert set(scheduler.references.values()) == {0}

@@ -1,0 +1,41 @@
+"""What travels between a client and a supervisor."""
+
+from __future__ import annotations
+
+import pytest
+
+from marsdask.scheduler.dask import PLACE, pooled, together
+from marsdask.scheduler.remote.packing import packed, unpacked
+
+
+def test_what_repeats_takes_no_room():
+    """A million equal sizes come back, from a few kilobytes; a function of this module too."""
+    value = (10,) * 1_000_000, packed
+    data = packed(value)
+    assert len(data) < 10_000
+    assert unpacked(data) == value
+
+
+@pytest.mark.parametrize(
+    ("workers", "expected"),
+    [
+        ([], (1, None, None)),
+        ([(2, 100), (1, 300)], (3, 300, 300)),
+        ([(2, 100), (1, None)], (3, None, None)),
+        ([(0, 0)], (1, None, None)),
+    ],
+)
+def test_what_workers_are_together(workers, expected):
+    """Memory is known if that of every worker is; three quarters of it are planned with."""
+    machine = pooled(workers)
+    assert (machine.threads, machine.memory, machine.largest) == expected
+
+
+@pytest.mark.parametrize(
+    ("places", "expected"),
+    [([], False), (["a", "a"], True), (["a", "b"], False), (["a", None], False), ([None], False)],
+)
+def test_who_sees_each_others_results(places, expected):
+    """Workers of one place do; whoever told of none does not, as stock workers."""
+    assert together([{} if place is None else {PLACE: place} for place in places]) is expected
+    assert together([{PLACE: place} for place in places]) is expected

@@ -1,0 +1,160 @@
+"""A client that goes on with another supervisor."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+from typing import Any
+
+import dask.config
+from distributed import Client
+
+from marsdask.scheduler.cluster.leader import ask, leader
+from marsdask.scheduler.remote import reconnect as resuming
+from marsdask.scheduler.supervisor import Supervisor
+from marsdask.scheduler.worker import MarsWorker
+from tests.cluster.commands import DEADLINE, free_port
+from tests.cluster.loop import HOST, run, side_by_side, supervised
+
+
+def test_a_supervisor_that_stops_while_it_lets_a_client_in(monkeypatch):
+    """It is not waited for for ever, and the connection that was begun is not used."""
+    monkeypatch.setattr(resuming, "_WELCOME", 0.5)
+
+    async def main():
+        async with (
+            supervised() as (supervisor, _),
+            resuming.ResumingClient(
+                supervisor.address, asynchronous=True, set_as_default=False
+            ) as client,
+        ):
+            comms = [client.scheduler_comm]
+            resume = client._resume
+
+            async def silent_at_first(waiting):
+                comms.append(client.scheduler_comm)
+                if len(comms) == 2:
+                    monkeypatch.setattr(resuming, "_WELCOME", DEADLINE)
+                    await asyncio.Event().wait()
+                await resume(waiting)
+
+            monkeypatch.setattr(client, "_resume", silent_at_first)
+            client.scheduler_comm.abort()
+            assert await client.resumed(0)
+            assert len(set(map(id, comms))) == 3
+            assert comms[1].comm.closed()
+            assert client.status == "running"
+
+    run(main)
+
+
+def test_a_supervisor_that_has_come_to_stand_by_is_left(monkeypatch):
+    """It was active when it was found; the client looks again for the one that is now."""
+
+    async def main():
+        active, standby = side_by_side()
+        async with active, standby:
+            addresses = iter([standby.address])
+
+            async def late(candidates, connection_args):
+                found = await leader(candidates, connection_args)
+                assert found is not None
+                return dataclasses.replace(found, address=next(addresses, found.address))
+
+            async with resuming.ResumingClient(
+                active.address, asynchronous=True, set_as_default=False
+            ) as client:
+                monkeypatch.setattr(resuming, "leader", late)
+                client.scheduler_comm.abort()
+                assert await client.resumed(0)
+                assert client.scheduler.address == active.address
+                assert next(addresses, None) is None, "it has asked the other one"
+
+    with dask.config.set({"marsdask.failover.timeout": "1s"}):
+        run(main)
+
+
+def test_results_that_arrive_after_the_client(monkeypatch):
+    """A supervisor that is started anew is asked for none before its workers have brought them."""
+    port = free_port()
+    fetch = Client._gather_remote
+
+    async def fetched(self, direct, local_worker):
+        assert not self._away
+        return await fetch(self, direct, local_worker)
+
+    monkeypatch.setattr(Client, "_gather_remote", fetched)
+
+    async def main():
+        options: Any = {"host": HOST, "port": port, "dashboard_address": f"{HOST}:0"}
+        first = await Supervisor(**options)
+        worker = MarsWorker(first.address, host=HOST, nthreads=1, supervisors=[first.address])
+        client = resuming.ResumingClient(first.address, asynchronous=True, set_as_default=False)
+        gone, asked = asyncio.Event(), asyncio.Event()
+        async with worker, client:
+            one, other = await client.scatter([1, 2])
+            find, reconnect = worker._find, client._reconnect
+
+            async def last():
+                await asked.wait()
+                return await find()
+
+            async def noticed():
+                gone.set()
+                await reconnect()
+
+            monkeypatch.setattr(worker, "_find", last)
+            monkeypatch.setattr(client, "_reconnect", noticed)
+            await first.close()
+            await gone.wait()
+            # Where a host ended without a word, the next one is asked before that is known.
+            other._state.reset()
+            client._send_to_scheduler({"op": "report-key", "key": other.key})
+            gathered = asyncio.gather(client.gather([one]), client.gather([other]))
+            async with Supervisor(**options) as second:
+                who_has = second.handlers["who_has"]
+
+                def heard(keys):
+                    asked.set()
+                    return who_has(keys)
+
+                second.handlers["who_has"] = heard
+                assert list(await gathered) == [[1], [2]]
+                second.orphans._drop()
+                assert await client.gather([one, other]) == [1, 2], "they are the client's again"
+                assert client.generation == 1
+
+    run(main)
+
+
+def test_a_new_client_during_a_takeover(monkeypatch):
+    """The one that stands by still names the one that is gone; it is asked until it takes over."""
+
+    async def main():
+        gone, heir = side_by_side()
+        missed = asyncio.Event()
+
+        async def watched(address, connection_args):
+            try:
+                return await ask(address, connection_args)
+            except OSError:
+                missed.set()
+                raise
+
+        async def takes_its_time():
+            await missed.wait()
+            return True
+
+        monkeypatch.setattr(heir.succession, "_nobody_objects", takes_its_time)
+        async with heir:
+            async with gone:
+                assert await heir.succession.elsewhere() == gone.address
+            monkeypatch.setattr(resuming, "ask", watched)
+            async with resuming.ResumingClient(
+                heir.address, asynchronous=True, set_as_default=False
+            ) as client:
+                assert missed.is_set()
+                assert client.scheduler.address == heir.address
+
+    with dask.config.set({"marsdask.failover.timeout": "5s"}):
+        run(main)

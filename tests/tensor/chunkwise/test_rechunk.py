@@ -1,0 +1,94 @@
+"""The same values in other chunks."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import marsdask.tensor as mt
+from marsdask.core.config import option_context
+from marsdask.core.sizes import UnknownShapeError
+from marsdask.tensor.chunkwise.rechunk import recut
+from tests.strategies import arrays_and_chunks, assert_same, chunkings, grids, tensor_of
+from tests.tensor.stages import first_graph
+
+
+@pytest.mark.parametrize("merged", [True, False])
+@given(data=st.data())
+def test_any_chunks_to_any_others(merged, data):
+    """Values stay, chunks are as asked."""
+    array, chunks = data.draw(arrays_and_chunks(dtypes=("i8", "?")))
+    new = data.draw(chunkings(array.shape))
+    with grids(merged=merged):
+        lazy = tensor_of(array, chunks).rechunk(new)
+        assert lazy.chunks == tuple(tuple(sizes) for sizes in new)
+        assert_same(lazy, array)
+
+
+@pytest.mark.parametrize(
+    ("chunk_size", "expected"),
+    [
+        (4, ((4, 2), (4, 4))),
+        ((3, -1), ((3, 3), (8,))),
+        ({1: 2}, ((2, 2, 2), (2, 2, 2, 2))),
+        ({-1: -1}, ((2, 2, 2), (8,))),
+        ((None, 8), ((2, 2, 2), (8,))),
+        ("auto", ((6,), (8,))),
+        (-1, ((6,), (8,))),
+        (((1, 5), 8), ((1, 5), (8,))),
+        (np.int64(6), ((6,), (6, 2))),
+    ],
+    ids=str,
+)
+def test_ways_to_say_chunks(chunk_size, expected):
+    """Ints, tuples, dicts, None, -1 and "auto" are understood."""
+    x = mt.ones((6, 8), chunk_size=(2, 3))
+    assert x.rechunk(chunk_size).chunks == expected
+    assert x.rechunk(chunks=chunk_size).chunks == expected
+
+
+def test_balance():
+    """Chunks of an axis become equally long."""
+    assert mt.ones(10).rechunk(4, balance=True).chunks == ((4, 3, 3),)
+
+
+@pytest.mark.parametrize("chunk_size", [0, -2, 1.5, (2, 2, 2), {5: 1}, ((1, 1), 8)], ids=str)
+def test_bad_chunks_are_refused_at_the_call(chunk_size):
+    """Sizes that cannot be raise ValueError or TypeError."""
+    with pytest.raises((ValueError, TypeError)):
+        mt.ones((6, 8)).rechunk(chunk_size)
+
+
+def test_unknown_lengths_are_cut_when_known():
+    """An axis of unknown length takes an int or -1; others do not wait for it."""
+    a = np.arange(40).reshape(20, 2)
+    x = mt.array(a, chunk_size=(3, 1))
+    kept = x[x[:, 0] % 3 == 0]
+    expected = a[a[:, 0] % 3 == 0]
+    for spec in ((4, -1), (-1, None), {1: 2}):
+        assert_same(kept.rechunk(spec), expected)
+    lazy = kept.rechunk((4, 2)).execute()
+    assert lazy.chunks == ((4, 3), (2,))
+    with pytest.raises(UnknownShapeError):
+        kept.rechunk(((3, 4), 2))
+
+
+def test_many_pieces_go_by_way_of_a_grid_between():
+    """Rows to columns of many chunks needs far fewer pieces than rows times columns."""
+    n = 400
+    with grids(merged=False), option_context({"rechunk.threshold": 4}):
+        x = mt.ones((n, n), chunk_size=(1, n))
+        graph = first_graph(x.rechunk((n, 1)))
+        pieces = sum(len(task.dependencies) for task in graph.values())
+        assert pieces < n * n / 5
+        small = mt.array(np.arange(n * n).reshape(n, n), chunk_size=(1, n))
+        assert_same(small.rechunk((n, 1)), np.arange(n * n).reshape(n, n))
+
+
+def test_a_grid_is_not_cut_into_another_length():
+    """Chunks that lose elements are an error of whoever asks for them."""
+    grid = mt.tensor(np.arange(6), chunk_size=2).node.tile()
+    with pytest.raises(ValueError, match="do not add up"):
+        recut(grid, ((4, 3),))

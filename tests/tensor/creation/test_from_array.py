@@ -1,0 +1,31 @@
+"""from_array is Dask's, and copies are apart."""
+
+from __future__ import annotations
+
+import dask.array as da
+import numpy as np
+import pytest
+
+import marsdask.tensor as mt
+
+
+def test_from_array_is_dasks():
+    """The same arguments give the same chunks and values."""
+    array = np.arange(20.0).reshape(4, 5)
+    ours, theirs = (f(array, chunks=(2, 3), lock=False) for f in (mt.from_array, da.from_array))
+    assert ours.chunks == theirs.chunks
+    for name in ("numblocks", "npartitions", "chunksize"):
+        assert getattr(ours, name) == getattr(theirs, name)
+    np.testing.assert_array_equal(ours.compute(), array)
+    with pytest.raises(TypeError, match="nonsense"):
+        mt.from_array(array, nonsense=1)
+
+
+def test_a_copy_is_its_own():
+    """What is written into one is not in the other."""
+    x = mt.ones(3)
+    y = x.copy()
+    y[0] = 5
+    np.testing.assert_array_equal(x.compute(), [1, 1, 1])
+    np.testing.assert_array_equal(y.compute(), [5, 1, 1])
+    assert not mt.array_equiv(mt.ones(3), mt.ones(4)).compute()

@@ -1,0 +1,116 @@
+"""NumPy's own files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import dask.array as da
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+import marsdask.tensor as mt
+from tests.strategies import DTYPES, arrays_and_chunks, assert_same
+
+X = np.arange(30.0).reshape(5, 6)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(array_and_chunks=arrays_and_chunks(DTYPES))
+def test_single_files(tmp_path: Path, array_and_chunks: Any) -> None:
+    """What is saved is what NumPy reads, and what is read is what NumPy saved."""
+    array, chunks = array_and_chunks
+    mt.save(tmp_path / "x", mt.tensor(array, chunks=chunks))
+    found = np.load(tmp_path / "x.npy")
+    assert found.dtype == array.dtype
+    np.testing.assert_array_equal(found, array)
+    assert_same(mt.load(tmp_path / "x.npy", chunk_size=2), array)
+
+
+def test_files_are_read_when_they_are_needed(tmp_path: Path) -> None:
+    """Not at the call; a changed file is another tensor."""
+    np.save(tmp_path / "x.npy", X)
+    lazy = mt.load(tmp_path / "x.npy", chunks=(2, 3))
+    assert lazy.chunks == ((2, 2, 1), (3, 3))
+    again = mt.load(tmp_path / "x.npy", chunks=(2, 3))
+    assert again.node is lazy.node
+    np.save(tmp_path / "x.npy", np.vstack([X, X]))
+    assert mt.load(tmp_path / "x.npy").node is not lazy.node
+    mt.save(tmp_path / "y.npy", lazy, compute=False)
+    assert not np.load(tmp_path / "y.npy").any()
+
+
+def test_what_is_not_read_says_so(tmp_path: Path) -> None:
+    """Archives and objects."""
+    np.savez(tmp_path / "x.npz", a=X)
+    np.save(tmp_path / "o.npy", np.array([{}]))
+    for name in ("x.npz", "o.npy"):
+        with pytest.raises(NotImplementedError, match=r"numpy\.load"):
+            mt.load(tmp_path / name)
+    with pytest.raises(NotImplementedError, match="objects"):
+        mt.save(tmp_path / "y.npy", np.array([{}]), compute=False)
+    with pytest.raises(ValueError, match="allow_pickle"):
+        mt.save(tmp_path / "y.npy", np.array([{}]), allow_pickle=False)
+    with pytest.raises(FileNotFoundError):
+        mt.load(tmp_path / "nothing.npy")
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+def test_stacks_are_dasks(tmp_path: Path, axis: int) -> None:
+    """Written by one, read by the other."""
+    mt.to_npy_stack(tmp_path / "ours", mt.tensor(X, chunk_size=(2, 4)), axis=axis)
+    theirs = da.from_npy_stack(str(tmp_path / "ours"))
+    np.testing.assert_array_equal(theirs.compute(scheduler="sync"), X)
+    da.to_npy_stack(str(tmp_path / "theirs"), da.from_array(X, chunks=(2, 4)), axis=axis)
+    ours = mt.from_npy_stack(tmp_path / "theirs")
+    assert ours.chunks == theirs.chunks
+    assert_same(ours, X)
+    assert_same(ours[1:4].rechunk((3, 5)) * 2, X[1:4] * 2)
+
+
+def test_stacks_of_nothing(tmp_path: Path) -> None:
+    """One empty file; chunks without elements make none."""
+    mt.to_npy_stack(tmp_path / "x", mt.ones((0, 3)))
+    assert_same(mt.from_npy_stack(tmp_path / "x"), np.ones((0, 3)))
+    mt.to_npy_stack(tmp_path / "y", mt.tensor(X, chunk_size=((0, 2, 0, 3), (6,))))
+    assert_same(mt.from_npy_stack(tmp_path / "y"), X)
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        {},
+        {"count": 4},
+        {"count": 99},
+        {"count": 0},
+        {"offset": 16},
+        {"offset": 999},
+        {"dtype": "S0"},
+        {"dtype": [("a", "f4"), ("b", "i2")]},
+        {"dtype": object},
+        {"dtype": "u1", "sep": " "},
+        {"offset": -3},
+    ],
+    ids=str,
+)
+def test_files_of_elements(tmp_path: Path, how: Any) -> None:
+    """What NumPy reads of a file without a header, or the type of its error."""
+    X.tofile(tmp_path / "x")
+    try:
+        expected = np.fromfile(tmp_path / "x", **how)
+    except (ValueError, OSError) as error:
+        with pytest.raises(type(error)):
+            mt.fromfile(tmp_path / "x", **how)
+        return
+    found = mt.fromfile(tmp_path / "x", chunk_size=4, **how)
+    assert found.shape == expected.shape
+    np.testing.assert_array_equal(found.compute(), expected, strict=True)
+
+
+def test_open_files_of_elements(tmp_path: Path) -> None:
+    """Are read at the call, from where they stand."""
+    X.tofile(tmp_path / "x")
+    with open(tmp_path / "x", "rb") as file:
+        assert_same(mt.fromfile(file, count=2), X.ravel()[:2])
+        assert_same(mt.fromfile(file, count=2), X.ravel()[2:4])

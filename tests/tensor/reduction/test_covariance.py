@@ -1,0 +1,57 @@
+"""Covariances equal NumPy's."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import marsdask.tensor as mt
+from tests.strategies import arrays_and_chunks, assert_same, tensor_of
+
+
+@pytest.mark.parametrize("rowvar", [True, False])
+@pytest.mark.parametrize("func", ["cov", "corrcoef"])
+@given(
+    case=arrays_and_chunks(("i8", "f8", "c16"), min_dims=1, max_dims=2, min_side=2, nan=False),
+    both=st.booleans(),
+)
+def test_covariances_equal_numpys(func, rowvar, case, both):
+    """Of one or two sets of variables, in rows or in columns."""
+    array, chunks = case
+    other = (array * 2 + 1,) if both else ()
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        expected = getattr(np, func)(array, *other, rowvar=rowvar)
+        found = getattr(mt, func)(tensor_of(array, chunks), *other, rowvar=rowvar)
+        value = found.compute()
+    assert found.dtype == expected.dtype
+    assert np.shape(value) == expected.shape
+    np.testing.assert_allclose(value, expected, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("settings", [{"bias": True}, {"ddof": 0}, {"ddof": 2}, {"dtype": "f4"}])
+def test_degrees_of_freedom(settings):
+    """As numpy.cov takes them."""
+    array = np.random.default_rng(0).random((3, 20))
+    found = mt.cov(mt.tensor(array, chunk_size=4), **settings)
+    assert_same(found, np.cov(array, **settings), rtol=1e-5)
+
+
+@pytest.mark.parametrize("settings", [{}, {"bias": True}, {"ddof": 0}, {"ddof": 3}])
+@pytest.mark.parametrize("names", [("fweights",), ("aweights",), ("fweights", "aweights")])
+def test_weights_of_observations(settings, names):
+    """Counts and weights, of arrays and of tensors, as numpy.cov takes them."""
+    rng = np.random.default_rng(0)
+    array = rng.random((3, 20))
+    given = {"fweights": rng.integers(0, 4, 20), "aweights": rng.random(20)}
+    weights: Any = {name: given[name] for name in names}
+    expected = np.cov(array, **weights, **settings)
+    lazy = mt.tensor(array, chunk_size=(2, 7))
+    assert_same(mt.cov(lazy, **weights, **settings), expected, rtol=1e-9)
+    tensors = {name: mt.tensor(each, chunk_size=9) for name, each in weights.items()}
+    assert_same(mt.cov(lazy, **tensors, **settings), expected, rtol=1e-9)

@@ -1,0 +1,46 @@
+"""Kernels of the reductions on plain blocks."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from marsdask.tensor.reduction import partials
+
+
+@pytest.mark.parametrize("cut", [1, 5, 19])
+@pytest.mark.parametrize("dtype", ["f4", "f8", "c16", "i4"])
+def test_moments_of_parts_are_moments_of_the_whole(dtype: str, cut: int) -> None:
+    """Moments of two parts merge to the moments of both."""
+    block = (np.random.default_rng(0).normal(size=(20, 3)) * 9).astype(dtype)
+    parts = [partials.moments(part, (0,), keepdims=True) for part in np.split(block, [cut])]
+    value, count, squares = partials.merge_moments(*parts)
+    assert count == 20
+    np.testing.assert_allclose(value[0], block.sum(0), rtol=1e-5)
+    np.testing.assert_allclose(squares[0] / 20, block.var(0), rtol=1e-5)
+
+
+def test_moments_under_a_mask() -> None:
+    """Counts differ from place to place under a mask, none included."""
+    block = np.arange(6.0).reshape(3, 2)
+    mask = np.array([[True, False], [False, False], [True, False]])
+    value, count, squares = partials.moments(block, (0,), where=mask, keepdims=True)
+    assert count.tolist() == [[2, 0]]
+    assert value.tolist() == [[4, 0]]
+    assert squares.tolist() == [[8, 0]]
+
+
+def test_the_result_owns_its_memory() -> None:
+    """What a kernel returns is not overwritten by the next call in the same thread."""
+    first = partials.moments(np.arange(4.0), (0,), keepdims=True)
+    kept = [np.copy(item) for item in first]
+    partials.moments(np.arange(4.0) * 100, (0,), keepdims=True)
+    assert all(np.array_equal(a, b) for a, b in zip(first, kept, strict=True))
+
+
+def test_accumulating_types() -> None:
+    """Averages of ints are made in double, of half in single precision."""
+    assert partials.accurate(np.dtype("i1"), None) == np.float64
+    assert partials.accurate(np.dtype("f2"), None) == np.float32
+    assert partials.accurate(np.dtype("f4"), None) == np.float32
+    assert partials.accurate(np.dtype("f4"), "f8") == np.float64

@@ -1,0 +1,89 @@
+"""Running sums and products equal NumPy's, whatever the chunks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import marsdask.tensor as mt
+from marsdask.tensor.scan.cumulative import Running
+from tests.strategies import arrays_and_chunks, assert_same, grids, tensor_of
+
+NAMES = ["cumsum", "cumprod", "nancumsum", "nancumprod"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+@given(data=st.data())
+def test_scans_equal_numpy(name: str, data: st.DataObject) -> None:
+    """Values and types are NumPy's along every axis, and over the flat array."""
+    array, chunks = data.draw(arrays_and_chunks(dtypes=("i1", "u2", "f4", "f8", "c16", "?")))
+    axes = [None, *range(-array.ndim, array.ndim)]
+    axis = data.draw(st.sampled_from(axes))
+    with np.errstate(all="ignore"), grids(merged=data.draw(st.booleans())):
+        expected = getattr(np, name)(array, axis=axis)
+        assert_same(getattr(mt, name)(tensor_of(array, chunks), axis=axis), expected, rtol=1e-4)
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+def test_long_rows(axis: int) -> None:
+    """Blocks whose rows are added whole give the same as NumPy's walk down the columns."""
+    array = np.random.default_rng(0).integers(0, 9, (40, 700))
+    lazy = tensor_of(array, ((25, 0, 15), (300, 400)))
+    assert_same(lazy.cumsum(axis), array.cumsum(axis))
+    assert_same(lazy.cumsum(axis, dtype="f4"), array.cumsum(axis, dtype="f4"))
+
+
+def test_times() -> None:
+    """Durations are added up, in their unit."""
+    array = np.arange(6).astype("m8[s]").reshape(3, 2)
+    for axis in (None, 0, 1):
+        found = mt.cumsum(mt.tensor(array, chunk_size=2), axis)
+        np.testing.assert_array_equal(found.compute(), np.cumsum(array, axis), strict=True)
+
+
+@pytest.mark.parametrize("chunks", [6, 2, (0, 1, 5, 0)])
+def test_texts(chunks: Any) -> None:
+    """Are put together, though NumPy cannot reduce them."""
+    x = np.array(["a", "", "bc", "d", "", "e"], np.dtypes.StringDType())
+    lazy = mt.tensor(x, chunks=(chunks,))
+    np.testing.assert_array_equal(mt.cumsum(lazy).compute(), np.cumsum(x))
+    rows = lazy.reshape(3, 2)
+    found = mt.add.accumulate(rows, 0).compute()
+    np.testing.assert_array_equal(found, np.add.accumulate(x.reshape(3, 2), 0))
+    with pytest.raises(TypeError):
+        mt.cumprod(lazy)
+
+
+def test_bad_axes_are_refused_at_the_call() -> None:
+    """An axis that does not exist, or no axis where the array API wants one."""
+    with pytest.raises(np.exceptions.AxisError):
+        mt.ones(3).cumsum(1)
+    with pytest.raises(ValueError, match="axis"):
+        mt.cumulative_sum(mt.ones((3, 3)))
+    assert_same(mt.cumulative_sum(mt.ones(3)), np.arange(1.0, 4))
+    assert_same(mt.cumulative_prod(mt.ones(0), include_initial=True), np.ones(1))
+
+
+def test_out() -> None:
+    """``out=`` rebinds a tensor to the result."""
+    target = mt.zeros(3)
+    assert mt.cumsum(mt.ones(3), out=target) is target
+    assert_same(target, np.arange(1.0, 4))
+
+
+def test_tiles_of_a_running_block() -> None:
+    """Tiles read in order continue each other, side by side too; others are refused."""
+    block = np.arange(24.0).reshape(6, 4)
+    start = np.full((1, 4), 10.0)
+    lazy = Running(block, start, np.add, 0, np.dtype("f8"))
+    expected = 10 + block.cumsum(0)
+    for columns in (slice(0, 3), slice(3, 4)):
+        for rows in (slice(0, 2), slice(2, 5), slice(5, 6)):
+            assert np.array_equal(lazy[rows, columns], expected[rows, columns])
+    with pytest.raises(ValueError, match="in order"):
+        lazy[3:4, :]
+    assert np.array_equal(np.asarray(lazy), expected)
