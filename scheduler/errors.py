@@ -169,8 +169,8 @@ class UnknownScheduler(MarsdaskError, ValueError):
         self.name = name
         self.known = tuple(known)
         close = difflib.get_close_matches(name, self.known, n=1)
-        hint = f", did you mean {close[0]!r}?" if close else ";"
-        super().__init__(f"unknown scheduler {name!r}{hint} known: {', '.join(self.known)}")
+        hint = f"did you mean {close[0]!r}? " if close else ""
+        super().__init__(f"unknown scheduler: {name!r}; {hint}choose from {', '.join(self.known)}")
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.name, self.known), vars(self)

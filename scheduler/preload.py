@@ -23,7 +23,7 @@ logger = logging.getLogger(__name__)
 async def dask_setup(server: Any) -> None:
     """Open the door of a scheduler; distributed calls this when it starts."""
     if not isinstance(server, distributed.Scheduler):
-        logger.warning("%s gains nothing from this preload: only schedulers do", server)
+        logger.warning("this preload has no effect on %s: it is for schedulers", server)
         return
     http: Any = server.http_server
     scheme, arguments = "ws", {}

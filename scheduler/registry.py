@@ -82,8 +82,8 @@ def _call(factory: Factory, name: str, options: dict[str, Any]) -> Scheduler:
         for option in options:
             if option not in known:
                 close = difflib.get_close_matches(option, known, n=1)
-                hint = f"did you mean {close[0]!r}?" if close else f"it takes {', '.join(known)}"
-                raise TypeError(f"the scheduler {name!r} takes no option {option!r}: {hint}")
+                hint = f"did you mean {close[0]!r}?" if close else f"choose from {', '.join(known)}"
+                raise TypeError(f"scheduler {name!r} got an unexpected option {option!r}; {hint}")
     return factory(**options)
 
 

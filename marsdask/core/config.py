@@ -100,12 +100,12 @@ _OPTIONS: dict[str, Option] = {
     "split_every": Option(8, _is_count, "a positive int"),
     "eager_mode": Option(False, _is_bool, "a bool"),
     "memory_limit": Option(
-        None, _is_memory, "a number of bytes, a share such as 0.5, a text such as '4GiB', or None"
+        None, _is_memory, "a number of bytes, a share such as 0.5, a string such as '4GiB', or None"
     ),
     "show_progress": Option("auto", _one_of(True, False, "auto"), "True, False or 'auto'"),
     "progress_update_interval": Option(1.0, _is_number, "seconds"),
     "spill_dirs": Option(None, _is_dirs, "a directory, a list of them, or None"),
-    "spill_limit": Option(None, _is_limit, "a number of bytes, a text such as '10GiB', or None"),
+    "spill_limit": Option(None, _is_limit, "a number of bytes, a string such as '10GiB', or None"),
     "n_workers": Option(None, _is_count_or_none, "a positive int"),
     "rechunk.threshold": Option(4, _is_number, "a number"),
     "warn_duplicated_execution": Option(False, _is_bool, "a bool"),
@@ -137,14 +137,14 @@ def _canonical(name: str) -> str:
         known = [*_OPTIONS, *_ALIASES]
         close = difflib.get_close_matches(name, known, n=3)
         hint = f"; did you mean {', '.join(close)}?" if close else ""
-        raise OptionError(f"no option is named {name!r}{hint}")
+        raise OptionError(f"no such option: {name!r}{hint}")
     return name
 
 
 def _checked(name: str, value: Any) -> Any:
     option = _OPTIONS[name]
     if not option.accepts(value):
-        raise ValueError(f"Cannot set value {value!r} for option {name}: it takes {option.wants}")
+        raise ValueError(f"invalid value for option {name}: {value!r}; give {option.wants}")
     return value
 
 

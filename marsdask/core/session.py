@@ -155,7 +155,7 @@ class Session:
         """Return an array that is written in place, and found by its name, until it is sealed."""
         self.check_open()
         if name is not None and name in self._mutables:
-            raise ValueError(f"there is a mutable tensor {name!r} already: get_mutable_tensor()")
+            raise ValueError(f"mutable tensor {name!r} already exists: use get_mutable_tensor()")
         made = mutable(self, shape, dtype, name, default_value, chunk_size)
         self._mutables[made.name] = made
         return made
@@ -164,7 +164,7 @@ class Session:
         """Return the mutable tensor of this name."""
         self.check_open()
         if name not in self._mutables:
-            raise ValueError(f"there is no mutable tensor {name!r}: create_mutable_tensor() first")
+            raise ValueError(f"no such mutable tensor: {name!r}; use create_mutable_tensor() first")
         return self._mutables[name]
 
     def forget_mutable_tensor(self, name: str) -> None:
@@ -375,7 +375,7 @@ def ensure_session(session: Session | None = None) -> Session:
     if session is not None:
         if not isinstance(session, Session):
             raise TypeError(
-                f"session= takes what new_session() returns, not {type(session).__name__}"
+                f"session= must be a Session from new_session(), not {type(session).__name__}"
             )
         return session
     if _default is not None and not _default.closed:
@@ -453,13 +453,16 @@ def _check_names(options: Mapping[str, Any]) -> None:
     known = list(inspect.signature(new_session).parameters)
     for name in options:
         for close in difflib.get_close_matches(name, known, n=1, cutoff=0.85):
-            raise TypeError(f"new_session() takes no {name!r}: did you mean {close!r}?")
+            raise TypeError(
+                f"new_session() got an unexpected keyword argument {name!r}; "
+                f"did you mean {close!r}?"
+            )
 
 
 def _refuse(backend: str, *, web: bool) -> None:
     if backend not in ("mars", "oscar", "dask"):
         raise NotImplementedError(
-            f"there is no backend {backend!r}: pass a scheduler's name, a distributed.Client or an "
+            f"unknown backend {backend!r}: pass a scheduler's name, a distributed.Client or an "
             "address as the first argument instead"
         )
     if web:

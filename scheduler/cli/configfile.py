@@ -75,7 +75,7 @@ def load(path: str, seen: tuple[str, ...] = ()) -> dict[str, Any]:
     except (OSError, yaml.YAMLError) as error:
         raise ConfigError(f"cannot read the configuration file {path}: {error}") from None
     if not isinstance(content, dict):
-        raise ConfigError(f"the configuration file {path} holds no mapping")
+        raise ConfigError(f"invalid configuration file {path}: it must hold a mapping")
     base = content.pop("@inherits", None)
     replaced = content.pop("@overriding_fields", ())
     if base is None or base in _BUILT_IN:
@@ -109,13 +109,13 @@ def gather(path: str | None, text: str | None, defines: Iterable[str]) -> dict[s
     if text:
         above = _json("-c", text)
         if not isinstance(above, dict):
-            raise ConfigError(f"-c takes a JSON object, not {text}")
+            raise ConfigError(f"invalid -c: {text!r}; give a JSON object")
         content = merge(content, above)
     for define in defines:
         name, sign, value = define.partition("=")
         if not sign:
-            raise ConfigError(f"-D takes NAME=JSON, not {define}")
-        nested: Any = _json(f"-D{name}", value)
+            raise ConfigError(f"invalid -D: {define!r}; give NAME=JSON")
+        nested: Any = _json(f"-D {name}", value)
         for part in reversed(name.split(".")):
             nested = {part: nested}
         content = merge(content, nested)
@@ -126,7 +126,7 @@ def _json(where: str, text: str) -> Any:
     try:
         return json.loads(text)
     except ValueError as error:
-        raise ConfigError(f"{where}: {text!r} is not JSON ({error})") from None
+        raise ConfigError(f"invalid {where}: {text!r} is not JSON ({error})") from None
 
 
 def translate(content: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -145,9 +145,9 @@ def translate(content: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any
             dask[key] = value
         elif key.startswith("scheduling.autoscale"):
             if value and key.endswith("enabled"):
-                logger.warning("%s: start a cluster that scales with Client.adapt instead", key)
+                logger.warning("ignoring %s: use Client.adapt on a cluster that scales", key)
         elif key not in DASK and not _covered(key):
-            logger.warning("configuration key %s is not known and has no effect", key)
+            logger.warning("ignoring the unknown configuration key %s", key)
     return options, dask
 
 

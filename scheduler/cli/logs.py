@@ -33,7 +33,7 @@ def configure(
     """
     chosen = (level or "info").lower()
     if chosen not in _LEVELS:
-        raise ConfigError(f"--log-level is one of {', '.join(_LEVELS)}, not {level!r}")
+        raise ConfigError(f"invalid --log-level: {level!r}; choose from {', '.join(_LEVELS)}")
     path = conf or ("logging.conf" if os.path.isfile("logging.conf") else None)
     if path is not None:
         _forget_distributed()

@@ -8,6 +8,7 @@ anything.
 from __future__ import annotations
 
 import argparse
+import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
@@ -353,9 +354,11 @@ def parse(
 ) -> tuple[argparse.ArgumentParser, argparse.Namespace]:
     """Return the parser, for its ``error``, and the values of the command line or environment."""
     parser = build_parser(command, prog)
-    given = parser.parse_args(argv)
+    given, unknown = parser.parse_known_args(argv)
+    if unknown:
+        parser.error(f"unrecognized arguments: {' '.join(unknown)}{_suggestion(command, unknown)}")
     if given.kv_store is not None:
-        parser.error("there is no key-value store: name the supervisors with -s instead of -k")
+        parser.error("-k is not supported: give the supervisors with -s")
     _bind(given, environ)
     for options in COMMANDS[command].values():
         for option in options:
@@ -363,6 +366,19 @@ def parse(
             if text and getattr(given, option.dest) is None and option.dest not in _PLACES:
                 setattr(given, option.dest, _from_environment(option, text))
     return parser, given
+
+
+def _suggestion(command: str, unknown: Sequence[str]) -> str:
+    known = [
+        flag
+        for options in COMMANDS[command].values()
+        for option in options
+        for flag in option.flags.split()
+    ]
+    for text in unknown:
+        for close in difflib.get_close_matches(text.partition("=")[0], known, n=1):
+            return f"; did you mean {close}?"
+    return ""
 
 
 #: What says where to listen: an endpoint is a host and a port in one.

@@ -30,14 +30,16 @@ async def endpoints(named: Sequence[str], security: Security, role: str = "worke
         return list(named)
     here = discovery.on_this_host()
     if not here:
-        raise ConfigError("no supervisor runs on this host: name yours with -s IP:PORT")
+        raise ConfigError("found no supervisor on this host: give one with -s IP:PORT")
     if len(here) > 1:
         arguments = security.get_connection_args(role)
         asked = [ask(with_scheme(one, security), arguments) for one in here]
         active = [one for one in await gathered(asked, PATIENCE) if one is not None and one.active]
         if len(active) > 1:
             known = ", ".join(one.address for one in active)
-            raise ConfigError(f"several supervisors run on this host ({known}): name yours with -s")
+            raise ConfigError(
+                f"found several supervisors on this host: {known}; choose one with -s"
+            )
     return here
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import logging
 import os
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -57,7 +56,9 @@ def resolve(given: argparse.Namespace, environ: Any = os.environ) -> Resources:
     n_cpu = _cpus(given.n_cpu)
     processes = _count("--processes", given.processes) or nprocesses_nthreads(n_cpu)[0]
     if processes > n_cpu:
-        raise ConfigError(f"{processes} worker processes need as many cores; --n-cpu is {n_cpu}")
+        raise ConfigError(
+            f"{processes} worker processes need {processes} cores; --n-cpu is {n_cpu}"
+        )
     total = limits.memory()
     memory = _size("--mem-bytes", given.mem_bytes, total) or total
     cache = _cache(given, memory, environ)
@@ -76,26 +77,25 @@ def resolve(given: argparse.Namespace, environ: Any = os.environ) -> Resources:
     )
 
 
-def _checked(name: str, parse: Callable[[], Any]) -> Any:
-    try:
-        return parse()
-    except ValueError as error:
-        raise ConfigError(f"{name}: {error}") from None
-
-
 def _count(name: str, text: str | None) -> int | None:
     if text is None or text == "auto":
         return None
-    number = int(_checked(name, lambda: int(text)))
+    try:
+        number = int(text)
+    except ValueError:
+        number = 0
     if number < 1:
-        raise ConfigError(f"{name} takes a number of at least 1, not {text}")
+        raise ConfigError(f"invalid {name}: {text!r}; give a positive integer")
     return number
 
 
 def _size(name: str, text: str | None, total: int) -> int | None:
     if text is None or text == "auto":
         return None
-    return int(_checked(name, lambda: parse_size(text, total)))
+    try:
+        return parse_size(text, total)
+    except ConfigError as error:
+        raise ConfigError(f"{name}: {error}") from None
 
 
 def _cpus(text: str | None) -> int:
@@ -103,7 +103,9 @@ def _cpus(text: str | None) -> int:
     # KubeDL writes 0 where nothing was requested.
     wanted = None if text == "0" else _count("--n-cpu", text)
     if wanted is not None and wanted > there:
-        logger.warning("--n-cpu %d: there are only %d cores, which they will share", wanted, there)
+        logger.warning(
+            "--n-cpu %d exceeds the %d cores of this host, which are shared", wanted, there
+        )
     return wanted or there
 
 
@@ -184,7 +186,7 @@ def _config(given: argparse.Namespace, total: int) -> dict[str, Any]:
     if dirs := _dirs(given.plasma_dir, "share memory in"):
         config["marsdask.shared.directory"] = dirs[0]
         if (why := problem(dirs[0])) is not None:
-            logger.warning("--plasma-dir: processes share no memory, since %s", why)
+            logger.warning("--plasma-dir: cannot share memory between processes: %s", why)
     if given.plasma_limit:
         config["marsdask.shared.limit"] = _size("--plasma-limit", given.plasma_limit, total)
     return config
@@ -195,5 +197,5 @@ def _compression(option: str, name: str) -> str | bool:
         return False
     known = sorted(key for key in compressions if isinstance(key, str))
     if name not in known:
-        raise ConfigError(f"{option}: {name!r} is not one of none, {', '.join(known)}")
+        raise ConfigError(f"invalid {option}: {name!r}; choose from none, {', '.join(known)}")
     return name

@@ -49,7 +49,7 @@ class Settings:
         spare = ", ".join(map(str, self.ports[processes:]))
         if spare:
             noun = "one process" if processes == 1 else f"{processes} processes"
-            logger.warning("nobody listens on %s: this command starts %s", spare, noun)
+            logger.warning("unused ports: %s; this command starts %s", spare, noun)
 
     @property
     def web_host(self) -> str:
@@ -124,10 +124,10 @@ def _common(command: str, given: argparse.Namespace, environ: Mapping[str, str])
     host, ports = given.host, given.port
     if given.endpoint is not None:
         if given.host is not None:
-            raise ConfigError("-e states the address to bind, so -H has nothing to add")
+            raise ConfigError("-H is not allowed with -e, which includes the address")
         host, _, ports = given.endpoint.rpartition(":")
         if not host:
-            raise ConfigError(f"-e takes IP:PORT, not {given.endpoint}")
+            raise ConfigError(f"invalid -e: {given.endpoint!r}; give IP:PORT")
     if command != "web" and host and host.count(":") > 1 and not host.startswith("["):
         host = f"[{host}]"  # as distributed has it, which appends a port
     ports = getattr(given, "ui_port", None) or ports
@@ -152,7 +152,7 @@ def _supervisors(command: str, given: str | None, environ: Mapping[str, str]) ->
     for endpoint in found:
         host, _, port = endpoint.rpartition(":")
         if not host or not port.isdecimal():
-            raise ConfigError(f"supervisors are IP:PORT, with commas between them, not {endpoint}")
+            raise ConfigError(f"invalid supervisor: {endpoint!r}; give IP:PORT or IP:PORT,IP:PORT")
     return found
 
 
@@ -160,7 +160,7 @@ def _security(given: argparse.Namespace) -> Security:
     paths = {"tls_ca_file": given.tls_ca_file, "cert": given.tls_cert, "key": given.tls_key}
     for path in filter(None, paths.values()):
         if not os.path.isfile(path):
-            raise ConfigError(f"there is no file {path}")
+            raise ConfigError(f"no such file: {path}")
     chosen: dict[str, Any] = {}
     if given.tls_ca_file:
         chosen["tls_ca_file"] = given.tls_ca_file
@@ -170,7 +170,7 @@ def _security(given: argparse.Namespace) -> Security:
         if given.tls_key:
             chosen[f"tls_{role}_key"] = given.tls_key
     if chosen and len([path for path in paths.values() if path]) < 3:
-        raise ConfigError("TLS takes all of --tls-ca-file, --tls-cert and --tls-key")
+        raise ConfigError("TLS needs all of --tls-ca-file, --tls-cert and --tls-key")
     return Security(require_encryption=True, **chosen) if chosen else Security()
 
 
@@ -180,7 +180,7 @@ def _check_certificates(command: str, security: Any) -> None:
     role = {"supervisor": "scheduler", "web": "client"}.get(command, command)
     if security.tls_ca_file and not getattr(security, f"tls_{role}_cert"):
         raise ConfigError(
-            "TLS takes a certificate besides that of the authority: give --tls-cert and --tls-key, "
+            "TLS needs the certificate of this process too: give --tls-cert and --tls-key, "
             f"or distributed.comm.tls.{role}.cert and .key in Dask's configuration"
         )
 
@@ -236,5 +236,6 @@ def _require_secure(command: str, settings: Settings) -> None:
             f"give {ways}, or listen on this host only with {' and '.join(alone)}"
         )
     logger.warning(
-        "listening on %s: whoever reaches the port can run code here; see --require-secure", where
+        "listening on %s: anyone who reaches the port can run code here; see --require-secure",
+        where,
     )

@@ -23,13 +23,13 @@ def parse_size(text: str, total: int) -> int:
         try:
             percentage = float(share)
         except ValueError:
-            raise ConfigError(f"{text!r} is no percentage; write for instance 80%") from None
+            raise ConfigError(f"invalid percentage: {text!r}; give for instance 80%") from None
         if not 0 <= percentage <= 100:
-            raise ConfigError(f"{text!r} is not between 0% and 100%")
+            raise ConfigError(f"invalid percentage: {text!r}; give 0% to 100%")
         return int(total * percentage / 100)
     match = _SIZE.fullmatch(text)
     if match is None:
-        raise ConfigError(f"{text!r} is no size; write bytes, 512m, 4g or 80%")
+        raise ConfigError(f"invalid size: {text!r}; give bytes, 512m, 4g or 80%")
     return int(float(match["number"]) * _UNITS[match["unit"].lower()])
 
 
@@ -40,7 +40,7 @@ def parse_number(name: str, text: str) -> float:
     except ValueError:
         number = math.nan
     if not 0 <= number < math.inf:
-        raise ConfigError(f"{name} takes a number of at least 0, not {text!r}")
+        raise ConfigError(f"invalid {name}: {text!r}; give a number of at least 0")
     return number
 
 
@@ -49,10 +49,11 @@ def parse_ports(text: str) -> list[int]:
     try:
         ports = [int(part) for part in text.split(",")]
     except ValueError:
-        raise ConfigError(f"{text!r} is no port, nor several separated by commas") from None
+        raise ConfigError(f"invalid port: {text!r}; write 7003 or 7003,7004") from None
     for port in ports:
         if not 0 <= port < 2**16:
-            raise ConfigError(f"there is no port {port}: ports end at 65535")
+            bounds = "begin at 0" if port < 0 else "end at 65535"
+            raise ConfigError(f"invalid port: {port}; ports {bounds}")
     return ports
 
 

@@ -26,7 +26,7 @@ class SupervisorService:
         self._announced = ExitStack()
         self.supervisor = self._supervisor()
         if settings.given.n_process is not None:
-            logger.info("--n-process is accepted, but a supervisor is one process")
+            logger.info("ignoring --n-process: a supervisor is one process")
 
     def _supervisor(self) -> Supervisor:
         settings = self.settings

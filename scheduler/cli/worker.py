@@ -193,11 +193,11 @@ class WorkerService:
                 causes = _causes(error)
                 why = error if isinstance(error, ConfigError) else repr(causes[-1])
                 if any(isinstance(cause, _GONE) for cause in causes):
-                    logger.warning("the supervisor at %s went away: %s", self.address, why)
+                    logger.warning("cannot join the supervisor at %s: %s", self.address, why)
                 elif _over(others):
                     raise
                 else:
-                    logger.error("workers cannot start anew: %s", why)  # noqa: TRY400
+                    logger.error("cannot restart workers: %s", why)  # noqa: TRY400
             else:
                 return True
             await asyncio.sleep(pause)
@@ -239,8 +239,8 @@ class WorkerService:
                 )
                 await asyncio.wait_for(retiring, DRAIN)
         except Exception as error:  # noqa: BLE001 - nothing may keep the processes from ending
-            why = "there was no time" if isinstance(error, TimeoutError) else error
-            logger.warning("leaving without having moved all results to other workers: %s", why)
+            why = "timed out" if isinstance(error, TimeoutError) else error
+            logger.warning("could not move all results to other workers: %s", why)
 
 
 def _over(ends: Iterable[asyncio.Future[None]]) -> bool:

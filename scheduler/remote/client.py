@@ -121,7 +121,7 @@ class SupervisorScheduler(DaskScheduler):
         with suppress(OSError):
             if not await supervisor.ncores():
                 known = await supervisor.identity(n_workers=0)
-                logger.warning("the job waits, since there are %s", no_workers(known["address"]))
+                logger.warning("the job waits: %s", no_workers(known["address"]))
 
     def compile(
         self,
@@ -183,7 +183,7 @@ class SupervisorScheduler(DaskScheduler):
             try:
                 client.sync(peer.mars_leave, **told, callback_timeout=FAREWELL)
             except OSError as error:
-                logger.warning("a session ends, and the supervisor was not told: %r", error)
+                logger.warning("could not tell the supervisor that a session ended: %r", error)
         self._end_local()
 
     def _end_local(self) -> None:

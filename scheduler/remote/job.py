@@ -53,7 +53,7 @@ class RemoteJob(Submission):
     async def _follow(self, data: bytes, session: str, name: str) -> None:
         try:
             while not await self._run(data, session, name):
-                logger.warning("the job %r is sent again", name)
+                logger.warning("resubmitting the job %r", name)
         except BaseException as error:  # noqa: BLE001 - whoever waits raises it
             if self._scheduler.forget(self, hold=False):
                 self.finish("failed", error)
@@ -113,7 +113,7 @@ class RemoteJob(Submission):
                 self.emit(TaskDone(None, 0, 0.0))
             self._done = max(self._done, done)
             if news["reason"] != told and (told := news["reason"]) is not None:
-                logger.warning("the job waits, since there are %s", told)
+                logger.warning("the job waits: %s", told)
             if "outcome" in news:
                 self._ended_there(news)
                 return

@@ -97,7 +97,7 @@ class ResumingClient(Client):
                 await super()._close(fast=fast)
         except TimeoutError:
             logger.warning(
-                "%s did not take note in %g s that this client leaves: hanging up",
+                "%s did not confirm within %g s that this client leaves: closing the connection",
                 self._start_arg,
                 FAREWELL,
             )
@@ -206,7 +206,7 @@ class ResumingClient(Client):
         self.scheduler_comm = None
         self._left = self.scheduler.address
         self.rpc.remove(self.scheduler.address)
-        logger.warning("the supervisor at %s is gone", self.scheduler.address)
+        logger.warning("lost the supervisor at %s", self.scheduler.address)
         try:
             await self._go_on()
         except (OSError, ImportError) as error:
@@ -277,7 +277,7 @@ class ResumingClient(Client):
         why = f"the supervisor at {self._left} is gone, and no worker that is left has it"
         self._give_up(lost, why)
         logger.warning(
-            "going on with the supervisor at %s: %d results kept, %d lost, %d graphs sent again",
+            "continuing with the supervisor at %s: kept %d results, lost %d, resubmitted %d graphs",
             self.scheduler.address,
             len(held),
             len(lost),

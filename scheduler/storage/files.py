@@ -187,7 +187,7 @@ class _Record:
 
 class _Incomplete(ValueError):
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        super().__init__(f"{os.fspath(path)} is not a complete value file")
+        super().__init__(f"incomplete value file: {os.fspath(path)}")
 
 
 def _records(
@@ -297,6 +297,6 @@ class _Reader:
         while rest:
             count = self._file.readinto(rest)  # at most 2 GiB at a time
             if not count:
-                raise EOFError("a value file ended early")
+                raise EOFError("unexpected end of a value file")
             rest = rest[count:]
         return array

@@ -44,6 +44,6 @@ async def _ran(nanny: str, connection_args: dict[str, Any]) -> set[Any] | None:
         ):
             found = await peer.mars_ran()
     except Exception as error:  # noqa: BLE001 - gone too, mostly; whatever it says, its worker goes
-        logger.info("%s does not tell what its worker ran: %r", nanny, error)
+        logger.info("%s did not report what its worker ran: %r", nanny, error)
         return None
     return None if found is None else set(found)

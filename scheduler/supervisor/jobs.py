@@ -179,7 +179,7 @@ class Jobs(SchedulerPlugin):
             async with asyncio.timeout(_NEWS), found.changed:
                 await found.changed.wait_for(lambda: found.ended or found.done > seen)
         if self._closing:  # it is not cancelled: another supervisor may go on with it
-            raise CommClosedError("the supervisor ends")  # which is no error to log
+            raise CommClosedError("the supervisor is shutting down")  # which is no error to log
         news = self.told(found)
         if found.ended:
             news["outcome"], news["left"] = found.outcome, found.left is not None

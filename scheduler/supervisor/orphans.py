@@ -57,7 +57,7 @@ class Orphans(SchedulerPlugin):
         scheduler.update_data(who_has={key: [worker] for key in new}, nbytes=new, client=_NOBODY)
         # Further replicas are taken, and dropped where the task is about to run again.
         scheduler.add_keys(worker=worker, keys=[key for key in held if key not in new])
-        logger.info("%s brings %d results along", worker, len(held))
+        logger.info("%s joins with %d results", worker, len(held))
         self._drop_later()
 
     def hold(self, client: str) -> None:

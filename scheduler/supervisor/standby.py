@@ -106,7 +106,7 @@ class Succession:
                 before = time.monotonic()
                 await self._act(decide(self._mine_now(), self._rank, self._others, self.patience))
             except Exception:
-                logger.exception("while looking at the other supervisors")
+                logger.exception("error while polling the other supervisors")
             await asyncio.sleep(self.interval)
 
     async def _act(self, verdict: Verdict) -> None:
@@ -187,7 +187,7 @@ class Succession:
         self.seen = max([self.seen, *(one["epoch"] for one in heard)])
         alive = [one for one in heard if one["served"] and one["silence"] < self.patience]
         if alive:
-            logger.warning("%d workers still hear from the active supervisor", len(alive))
+            logger.warning("%d workers are still connected to the active supervisor", len(alive))
         return not alive
 
     async def _witness(self, worker: str) -> dict[str, Any] | None:

@@ -40,7 +40,7 @@ class Token:
 
     def __init__(self, secret: str) -> None:
         if not secret or not secret.isascii() or not secret.isprintable() or " " in secret:
-            raise ValueError("a web token is printable ASCII without spaces, and not empty")
+            raise ValueError("invalid web token: give printable ASCII characters without spaces")
         self._secret = secret
         self.cookie = hmac.new(secret.encode(), b"marsdask web", hashlib.sha256).hexdigest()
 
@@ -97,7 +97,7 @@ def _read(environ: Mapping[str, str], path: str | None) -> Token | None:
         with open(path, encoding="utf-8") as file:
             secret = file.read().strip()
         if not secret:
-            raise ValueError(f"{path} holds no token")
+            raise ValueError(f"no token in {path}")
     return Token(secret) if secret else None
 
 

@@ -34,7 +34,7 @@ async def refuse_scaling(call: Api) -> None:
     endpoint = endpoint_of(call.server.address)
     raise Refused(
         501,
-        f"the cluster starts no workers by itself: run mars-worker -s {endpoint} on more hosts, or "
+        f"the cluster cannot start workers: run mars-worker -s {endpoint} on more hosts, or "
         "scale the StatefulSet of the workers",
     )
 
@@ -59,7 +59,7 @@ def _state(task: dict[str, Any]) -> str:
 async def refuse_data(call: Api, **path: str) -> None:
     """Send no results: they were pickles."""
     raise Refused(
-        501, "data are not sent over HTTP: use fetch() of new_session('http://HOST:PORT')"
+        501, "HTTP does not transfer results: use fetch() of new_session('http://HOST:PORT')"
     )
 
 

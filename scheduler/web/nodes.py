@@ -281,7 +281,7 @@ async def list_nodes(call: Api) -> dict[str, Any]:
     if names:
         chosen = {endpoint_of(name) for name in names.split(",")}
         if missing := sorted(chosen - set(found)):
-            raise Refused(404, f"there is no node {', '.join(missing)}")
+            raise Refused(404, f"no such node: {', '.join(missing)}")
         found = {name: node for name, node in found.items() if name in chosen}
     answer["nodes"] = {
         name: node
@@ -319,7 +319,7 @@ def _addressed(call: Api) -> list[Any]:
         return workers
     chosen = [ws for ws in workers if endpoint_of(ws.address) == endpoint_of(address)]
     if not chosen:
-        raise Refused(404, f"there is no worker {address}")
+        raise Refused(404, f"no such worker: {address}")
     return chosen
 
 
@@ -332,7 +332,7 @@ async def list_stacks(call: Api) -> dict[str, Any]:
     found = []
     for ws in _addressed(call):
         if ws.address not in server.nodes.told:
-            raise Refused(501, f"{address} cannot tell: it is a worker of Dask's own")
+            raise Refused(501, f"{address} is a Dask worker, which does not support this")
         try:
             told = await asyncio.wait_for(server.rpc(ws.address).mars_stacks(), _SILENT)
         except OSError:

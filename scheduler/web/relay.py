@@ -161,7 +161,7 @@ class _Passage(WebSocketHandler):
             await self._answered(self._fetch())
             return
         if self.request.path == "/" and is_page(self.request.headers):
-            raise Refused(403, "this is no websocket for pages")
+            raise Refused(403, "web pages cannot open this websocket")
         await self._answered(self._join())
         try:
             await super().get(*args, **kwargs)
@@ -177,11 +177,11 @@ class _Passage(WebSocketHandler):
             if self._way.left:
                 raise web.Finish from None
             if isinstance(error, httpclient.HTTPError) and error.code == 401:
-                raise Refused(401, "the supervisor wants a token of its own") from None
+                raise Refused(401, "the supervisor requires its own token") from None
             self._relay.forget()
             logger.warning("no supervisor for %s: %s", self.request.remote_ip, error)
             if isinstance(error, HTTPTimeoutError):
-                raise Refused(504, f"the supervisor has not answered: {error}") from None
+                raise Refused(504, f"the supervisor did not answer: {error}") from None
             raise Refused(502, f"no supervisor: {error}") from None
 
     async def _join(self) -> None:

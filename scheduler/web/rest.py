@@ -60,7 +60,7 @@ class Api(web.RequestHandler):
         method = self.request.method or ""
         action = self._actions.get("GET" if method == "HEAD" else method)
         if action is None:
-            raise Refused(405, f"{self.request.path} takes {', '.join(self._actions)}")
+            raise Refused(405, f"{self.request.path} allows only {', '.join(self._actions)}")
         answer = await action(self, **path)
         if isinstance(answer, str):
             self.set_header("Content-Type", "text/plain; charset=UTF-8")
@@ -81,13 +81,13 @@ class Api(web.RequestHandler):
         try:
             return {int(part) for part in text.split(",")} if text else None
         except ValueError:
-            raise Refused(400, f"{name} takes numbers, not {text!r}") from None
+            raise Refused(400, f"invalid {name}: {text!r}; give integers with commas") from None
 
     def number(self, name: str, default: int) -> int:
         """Return the one number of an argument."""
         found = self.numbers(name)
         if found is not None and len(found) > 1:
-            raise Refused(400, f"{name} takes one number")
+            raise Refused(400, f"invalid {name}: give one number")
         return default if found is None else found.pop()
 
     def seconds(self, name: str) -> float | None:
@@ -99,7 +99,7 @@ class Api(web.RequestHandler):
             found = math.nan
         # An event loop's clock can do without infinity, and is broken by what is no number.
         if found is not None and not 0 <= found < math.inf:
-            raise Refused(400, f"{name} takes seconds, not {text!r}")
+            raise Refused(400, f"invalid {name}: {text!r}; give a number of seconds")
         return found
 
     async def attend(self, waiting: Awaitable[Any]) -> None:
@@ -125,7 +125,7 @@ class Api(web.RequestHandler):
 
 async def unknown(call: Api) -> None:
     """Answer for paths that are nobody's."""
-    raise Refused(404, f"there is no {call.request.path}")
+    raise Refused(404, f"no such path: {call.request.path}")
 
 
 def serve(application: web.Application, server: Any, routes: Routes) -> None:

@@ -80,7 +80,7 @@ def task_told(call: Api, job: Any) -> dict[str, Any]:
 def _jobs(call: Api, session_id: str) -> list[Any]:
     found: list[Any] | None = call.server.sessions.all().get(session_id)
     if found is None:
-        raise Refused(404, f"there is no session {session_id}")
+        raise Refused(404, f"no such session: {session_id}")
     return found
 
 
@@ -88,7 +88,7 @@ def _job(call: Api, session_id: str, task_id: str) -> Any:
     for job in _jobs(call, session_id):
         if job.id == task_id:
             return job
-    raise Refused(404, f"session {session_id} has no task {task_id}")
+    raise Refused(404, f"no such task in session {session_id}: {task_id}")
 
 
 async def list_sessions(call: Api) -> Any:
@@ -162,7 +162,7 @@ async def list_tasks(call: Api, session_id: str) -> Any:
 async def refuse_task(call: Api, session_id: str) -> None:
     """Take no task here: they are pickles, which would run whatever anybody sends."""
     raise Refused(
-        415, "tasks are not taken over HTTP: submit them with new_session('http://HOST:PORT')"
+        415, "HTTP does not accept tasks: submit them with new_session('http://HOST:PORT')"
     )
 
 
@@ -173,7 +173,7 @@ async def show_task(call: Api, session_id: str, task_id: str) -> Any:
     if action == "progress":
         return str(task_told(call, job)["progress"])
     if action == "fetch_tileables":
-        raise Refused(501, "results are not sent over HTTP: fetch() them in a session")
+        raise Refused(501, "HTTP does not transfer results: use fetch() in a session")
     if action == "wait":
         await call.attend(_ended(job, call.seconds("timeout")))
         if not job.ended:
@@ -246,7 +246,7 @@ async def list_subtasks(call: Api, session_id: str, task_id: str, tileable_id: s
     """Tell of the tasks that make a node's chunks, as long as the cluster knows them."""
     job = _job(call, session_id, task_id)
     if tileable_id not in job.outline:
-        raise Refused(404, f"task {task_id} has no tileable {tileable_id}")
+        raise Refused(404, f"no such tileable in task {task_id}: {tileable_id}")
     around = call.flag("with_input_output")
     found: dict[str, Any] = {}
     for ts in call.server.tasks.values():

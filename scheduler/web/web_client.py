@@ -41,7 +41,7 @@ def admitted(address: str, token: Token | None) -> Security:
     except urllib.error.HTTPError as error:
         error.close()
         if error.code == 401:
-            shown = "wants a token" if token is None else "wants another token"
+            shown = "requires a token" if token is None else "refuses the token"
             raise PermissionError(
                 f"the web service at {address} {shown}: set MARS_WEB_TOKEN or MARS_WEB_TOKEN_FILE, "
                 "or pass new_session(..., token=...)"

@@ -39,7 +39,7 @@ class Door(WSHandler):
         if self.request.headers.get("Upgrade", "").lower() == "websocket":
             if is_page(self.request.headers):
                 self.set_status(403)
-                await self.finish("This is no websocket for pages.")
+                await self.finish("Web pages cannot open this websocket.")
                 return
             await super().get(*args, **kwargs)
         elif self._has_home:

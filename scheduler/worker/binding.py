@@ -75,7 +75,7 @@ def _folder(folder: str | None) -> str:
     os.makedirs(path, mode=0o700, exist_ok=True)
     # Everybody may have made it before us, and put links there that lead to files of ours.
     if os.lstat(path).st_uid != uid and hasattr(os, "getuid"):
-        raise PermissionError(f"{path} is another user's")
+        raise PermissionError(f"{path} belongs to another user")
     return path
 
 

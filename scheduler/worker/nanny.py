@@ -64,7 +64,7 @@ class MarsNanny(distributed.Nanny):
 
     def follow(self, *, address: str) -> None:
         """Take note that the worker goes on with the supervisor at ``address``."""
-        logger.warning("%s goes on with the supervisor at %s", self.worker_address, address)
+        logger.warning("%s continues with the supervisor at %s", self.worker_address, address)
         self.scheduler_addr = address
         self.scheduler = self.rpc(address)
 

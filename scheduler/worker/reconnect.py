@@ -96,7 +96,7 @@ class FollowingWorker(distributed.Worker):
         found = await leader(self.supervisors, arguments, self._interval + 1)
         if found is None or not found.ours or found.epoch >= self.epoch:
             return found
-        logger.warning("refusing %s: its epoch %d is over", found.address, found.epoch)
+        logger.warning("refusing %s: its epoch %d has ended", found.address, found.epoch)
         # It either steps down, or, where all others are gone, takes a higher one.
         with contextlib.suppress(OSError):
             async with (
@@ -195,13 +195,13 @@ class FollowingWorker(distributed.Worker):
         try:
             await self.handle_stream(comm)
         except Exception:
-            logger.exception("the stream of %s broke", self.scheduler.addr)
+            logger.exception("the connection to %s broke", self.scheduler.addr)
         if self.broken:  # and distributed closes it
             return
         if self.status not in _RUNNING:
             await self.close(reason=_LOST)
             return
-        logger.warning("the supervisor at %s is gone", self.scheduler.addr)
+        logger.warning("lost the supervisor at %s", self.scheduler.addr)
         self._served = False
         self._drop([key for key, ts in self.state.tasks.items() if ts.state != "memory"])
         self.batched_stream = BatchedSend(interval="2ms", loop=self.loop)
@@ -209,10 +209,10 @@ class FollowingWorker(distributed.Worker):
             await self._register_with_scheduler()
             await self._tell_nanny()
         except NoSupervisor as error:
-            logger.error("%s: this process ends", error)  # noqa: TRY400 - its traceback says no more
+            logger.error("%s: stopping this process", error)  # noqa: TRY400 - told in one line
             await self.close(reason=_LOST)
         except Exception:
-            logger.exception("found no supervisor to go on with")
+            logger.exception("found no supervisor to continue with")
             await self.close(reason=_LOST)
 
     def _drop(self, keys: list[Any]) -> None:

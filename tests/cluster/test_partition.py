@@ -101,7 +101,7 @@ def test_a_host_is_cut_off_in_mid_job(hosts):
             gate.open()
             assert future.result(DEADLINE).fetch(session=session).tolist() == list(range(8))
             hosts.plug(1, "up")
-            commands[2].wait_for("goes on with the supervisor")
+            commands[2].wait_for("continues with the supervisor")
             client.wait_for_workers(2, timeout=DEADLINE)
             assert set(client.nthreads()) == workers
             assert (x + 1).sum().execute(session=session).fetch(session=session) == 36

@@ -144,11 +144,11 @@ def test_workers_wait_for_the_next_supervisor(supervised):
         spare = free_port()
         line = f"mars-scheduler -H 127.0.0.1 -p {supervised.port},{spare}"
         commands.append(older := Command(line))
-        older.wait_for(f"nobody listens on {spare}")
+        older.wait_for(f"unused ports: {spare}")
         with Client(supervised.address, set_as_default=False) as client:
             assert client.submit(sum, [1, 2]).result(DEADLINE) == 3
             frozen.resume()
-            worker.wait_for("goes on with the supervisor")
+            worker.wait_for("continues with the supervisor")
             client.wait_for_workers(2, timeout=DEADLINE)
             assert frozen.pid in client.run(os.getpid).values(), "it has not ended"
         assert older.end(signal.SIGTERM) == 0, "the older name is the same command"

@@ -87,7 +87,7 @@ class Supervisors:
     def wait_for_workers(self):
         """Wait until both workers have gone over."""
         for worker in self.workers:
-            worker.wait_for("goes on with the supervisor")
+            worker.wait_for("continues with the supervisor")
 
 
 @pytest.fixture(scope="module")

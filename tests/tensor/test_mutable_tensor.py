@@ -72,7 +72,7 @@ def test_bad_use_is_refused(session: Session) -> None:
     m = session.create_mutable_tensor((2, 2), float, name="one")
     with pytest.raises(ValueError, match="already"):
         session.create_mutable_tensor((2,), float, name="one")
-    with pytest.raises(ValueError, match="no mutable tensor"):
+    with pytest.raises(ValueError, match="no such mutable tensor"):
         session.get_mutable_tensor("two")
     with pytest.raises(IndexError):
         m[5] = 1

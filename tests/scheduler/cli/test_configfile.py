@@ -42,7 +42,7 @@ def test_what_mars_ships_is_inherited_without_being_there(folder):
 @pytest.mark.parametrize(
     ("text", "match"),
     [
-        ("[1]", "no mapping"),
+        ("[1]", "must hold a mapping"),
         ("a: [", "cannot read"),
         ('"@inherits": top.yml', "itself"),
         ('"@inherits": gone.yml', "gone.yml"),

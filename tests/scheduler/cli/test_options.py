@@ -80,7 +80,8 @@ def test_variables_and_switches():
 @pytest.mark.parametrize(
     ("command", "line", "message"),
     [
-        ("supervisor", "--n-cpu 2", "--n-cpu"),
+        ("supervisor", "--n-cpu 2", "unrecognized arguments: --n-cpu"),
+        ("worker", "--mem-byte=4g", "--mem-byte=4g; did you mean --mem-bytes? (see mars"),
         ("worker", "--cuda-dev 0", "--cuda-dev"),
         ("worker", "-k redis://x", "-s"),
         ("worker", "--use-uvloop perhaps", "--use-uvloop"),

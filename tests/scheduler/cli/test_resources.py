@@ -88,7 +88,7 @@ def test_what_is_dasks_to_do():
     ("line", "message"),
     [
         ("--n-cpu many", "--n-cpu"),
-        ("--n-cpu -1", "at least 1"),
+        ("--n-cpu -1", "positive integer"),
         ("--n-cpu 2 --processes 3", "--n-cpu is 2"),
         ("--phy-mem much", "--mem-bytes"),
         ("--mem-bytes 100m", "--mem-bytes 100m is less than --min-mem 128m"),
@@ -129,7 +129,7 @@ def test_a_directory_that_memory_cannot_be_shared_in(tmp_path, caplog, monkeypat
     monkeypatch.setattr(resources, "problem", lambda folder: f"no file in {folder}")
     folder = tmp_path / "plasma"
     assert of(f"--plasma-dir {folder}").config["marsdask.shared.directory"] == str(folder)
-    assert f"share no memory, since no file in {folder}" in caplog.text
+    assert f"cannot share memory between processes: no file in {folder}" in caplog.text
     assert "marsdask.shared.directory" not in of("", MARS_PLASMA_DIRS=":").config
 
 

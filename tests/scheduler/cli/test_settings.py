@@ -297,7 +297,7 @@ def test_a_refusal_names_what_helps(command, line, ways, token, tmp_path, capsys
 def test_a_token_that_cannot_be_read(tmp_path, capsys):
     """The command says which file, and that an empty one holds none."""
     (tmp_path / "empty").write_text("")
-    for name, words in (("gone", "cannot read the token"), ("empty", "holds no token")):
+    for name, words in (("gone", "cannot read the token"), ("empty", "no token in")):
         with pytest.raises(SystemExit):
             of(f"--web-token-file {tmp_path / name}", "web")
         told = capsys.readouterr().err

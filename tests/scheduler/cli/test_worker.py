@@ -67,7 +67,7 @@ def test_spare_ports(caplog):
     settings.tell_spare_ports(3)
     assert not caplog.messages
     settings.tell_spare_ports(1)
-    assert caplog.messages == ["nobody listens on 2, 3: this command starts one process"]
+    assert caplog.messages == ["unused ports: 2, 3; this command starts one process"]
 
 
 def test_limits_are_mars_limits():
@@ -259,8 +259,8 @@ def test_it_looks_on_as_long_as_others_run(cause, pauses, caplog):
 def test_what_keeps_one_from_starting_ends_no_other(cause, said, pauses, caplog):
     """It is said for what it is, and tried again."""
     assert losing(cause, cause) == (0, [[0], [0], [0], [2]])
-    assert len(re.findall(f"cannot start anew: .*{said}", caplog.text)) == 2
-    assert "went away" not in caplog.text
+    assert len(re.findall(f"cannot restart workers: .*{said}", caplog.text)) == 2
+    assert "cannot join" not in caplog.text
 
 
 @pytest.mark.parametrize(("cause", "kind", "said"), HERE)
@@ -345,4 +345,4 @@ def test_what_keeps_a_worker_from_moving_results(error, monkeypatch, caplog):
     service._nannies = {0: nanny}
     monkeypatch.setattr(worker, "rpc", lambda *args, **options: Supervisor())
     asyncio.run(service._drain())
-    assert ("on purpose" if error.args else "no time") in caplog.text
+    assert ("on purpose" if error.args else "timed out") in caplog.text
