@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Mapping, Sequence
+from contextvars import ContextVar
 from numbers import Number
 from typing import Any, Self
 
@@ -37,7 +38,7 @@ from .grids.grid import Grid, current_node
 from .node import Node
 from .registry import class_of, register_collection
 from .session import Session, ensure_session, executing, get_default_session, own_memory
-from .sizes import Chunks, Index, public
+from .sizes import Chunks, Index, known_or_nan
 from .sources import Embedded, Stored
 
 #: Threads that run tasks, ours and Dask's: nothing is eager there.
@@ -176,7 +177,7 @@ class Collection:
     def _describe(self) -> str:
         """Return the one line that stands for what was not executed."""
         node = self._node
-        shape = getattr(self, "shape", tuple(map(public, node.shape)))
+        shape = getattr(self, "shape", tuple(map(known_or_nan, node.shape)))
         parts = [f"shape={_plain(shape)}"]
         dtype = dtype_of(node.meta)
         if dtype is not None:
@@ -291,20 +292,42 @@ class ExecutableTuple(tuple[Any, ...]):
         return {i: item for i, item in enumerate(self) if isinstance(item, _KNOWN)}
 
 
-def wrap(node: Node) -> Any:
-    """Return the collection for a node; in eager mode it is executed at once."""
+#: What the operation that runs has changed in place; ``None`` outside of operations.
+composing: ContextVar[list[Collection] | None] = ContextVar("composing", default=None)
+
+
+def collect(node: Node) -> Any:
+    """Return the collection for a node."""
     # Errors of shape and type belong to the user's call, not to a later execute().
     node.chunks  # noqa: B018
-    collection = class_of(node.meta)(node)
-    if options.eager_mode and not _inside_work():
+    return class_of(node.meta)(node)
+
+
+def wrap(node: Node) -> Any:
+    """Return the collection for a node; in eager mode it is executed at once."""
+    collection = collect(node)
+    if options.eager_mode and executes_at_once():
         collection.execute()
     return collection
 
 
-def _inside_work() -> bool:
-    """Tell whether what runs is a task or a tiling rather than the user's program."""
-    return (
-        executing.get()
+def rebind(collection: Collection, node: Node) -> None:
+    """Make a collection hold another node; in eager mode it is executed."""
+    node.chunks  # noqa: B018 - as above
+    collection._node = node
+    if not options.eager_mode:
+        return
+    if (changed := composing.get()) is not None:
+        changed.append(collection)
+    elif executes_at_once():
+        collection.execute()
+
+
+def executes_at_once() -> bool:
+    """Tell whether the user's program runs, rather than an operation, a task or a tiling."""
+    return not (
+        composing.get() is not None
+        or executing.get()
         or current_node.get() is not None
         or threading.current_thread().name.startswith(_WORKER_THREADS)
     )
@@ -444,9 +467,13 @@ def _stored(item: Collection, session: Session | None) -> Stored:
 __all__ = [
     "Collection",
     "ExecutableTuple",
+    "collect",
+    "composing",
     "compute",
     "execute",
+    "executes_at_once",
     "fetch",
+    "rebind",
     "register_collection",
     "wrap",
 ]

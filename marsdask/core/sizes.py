@@ -99,6 +99,6 @@ def unknown_sizes(name: str, uppers: Sequence[int | None]) -> Sizes:
     return tuple(Unknown(name, position, bound) for position, bound in enumerate(uppers))
 
 
-def public(size: Size) -> int | float:
+def known_or_nan(size: Size) -> int | float:
     """Return the size as users see it: nan while unknown."""
     return math.nan if isinstance(size, Unknown) else size

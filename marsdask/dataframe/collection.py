@@ -9,7 +9,7 @@ import pandas as pd
 
 from marsdask.core.collection import Collection, wrap
 from marsdask.core.grids.grid import Grid
-from marsdask.core.sizes import Chunks, Index, public, total
+from marsdask.core.sizes import Chunks, Index, known_or_nan, total
 from marsdask.tensor.chunkwise.rechunk import refined
 
 from . import batches, protocols
@@ -33,7 +33,7 @@ class Rows(Collection):
     @property
     def chunks(self) -> tuple[tuple[int | float, ...], ...]:
         """The number of rows in each chunk; nan where only running can tell."""
-        return tuple(tuple(map(public, sizes)) for sizes in self._node.chunks)
+        return tuple(tuple(map(known_or_nan, sizes)) for sizes in self._node.chunks)
 
     def __len__(self) -> int:
         rows = total(self._node.chunks[0])
@@ -45,7 +45,7 @@ class Rows(Collection):
     @property
     def shape(self) -> tuple[int | float, ...]:
         """The number of rows; nan where only running can tell."""
-        return (public(total(self._node.chunks[0])),)
+        return (known_or_nan(total(self._node.chunks[0])),)
 
     __bool__ = protocols.truth
 

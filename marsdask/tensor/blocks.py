@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from marsdask.core.display.notebook import card, format_bytes, picture
-from marsdask.core.sizes import Index, public
+from marsdask.core.sizes import Index, known_or_nan
 
 from .kernels.duck_arrays import is_foreign
 from .sparse.blocks import is_sparse, stitched
@@ -119,7 +119,7 @@ def html(tensor: Any) -> str:
     """Return a table of what a tensor is and a picture of its chunks, its corners if executed."""
     node = tensor.node
     executed = tensor._is_executed()
-    largest = tuple(max(map(public, sizes)) for sizes in node.chunks)
+    largest = tuple(max(map(known_or_nan, sizes)) for sizes in node.chunks)
     rows = {
         "Shape": tensor.shape,
         "Chunks": f"{math.prod(map(len, node.chunks))} of up to {largest}",

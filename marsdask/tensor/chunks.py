@@ -18,8 +18,8 @@ from marsdask.core.sizes import (
     Unknown,
     UnknownShapeError,
     known,
+    known_or_nan,
     numbers,
-    public,
     total,
     upper,
 )
@@ -208,7 +208,7 @@ def broadcast_chunks(*grids: Chunks) -> Chunks:
 
 def shape_text(shape: Iterable[Size]) -> str:
     """Return a shape as NumPy's errors show it: (6,5), (4,), and what is unknown as nan."""
-    sizes = [str(public(size)) for size in shape]
+    sizes = [str(known_or_nan(size)) for size in shape]
     return f"({','.join(sizes)}{',' if len(sizes) == 1 else ''})"
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +14,10 @@ from marsdask.core.dask.layer import MergeLayers
 from .io.dask_arrays import is_dask_array
 from .operands import as_node
 from .tensor import Tensor
+from .typing import public
+
+if TYPE_CHECKING:
+    from .tensor import Tensor
 
 Array = Tensor
 
@@ -97,6 +101,7 @@ def _checked(x: Any, scheduler: Any, *, chunks: bool, meta: bool) -> Any:
     return value
 
 
+@public
 def from_dataframe(in_df: Any, dtype: Any = None) -> Any:
     """Return the values of a frame, lazy or not, as a tensor. See DataFrame.to_tensor."""
     # Frames are a layer above.

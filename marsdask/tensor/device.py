@@ -16,6 +16,7 @@ from .chunks import check_device
 from .kernels.duck_arrays import is_foreign
 from .operands import as_node
 from .sparse.blocks import dense
+from .typing import public
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,12 +56,14 @@ def on_cpu(block: Any) -> Any:
     return block.get() if is_foreign(block) else block
 
 
+@public
 def to_gpu(a: Any) -> Any:
     """Return the tensor with its blocks on the GPU; ``fetch`` gives CuPy's arrays."""
     require_gpu()
     return wrap(Moved(as_node(a), on_gpu))
 
 
+@public
 def to_cpu(a: Any) -> Any:
     """Return the tensor with its blocks in memory."""
     return wrap(Moved(as_node(a), on_cpu))

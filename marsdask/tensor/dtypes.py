@@ -68,6 +68,7 @@ from marsdask.core.collection import Collection
 
 from .creation.from_data import asarray
 from .operands import as_node, empty
+from .typing import public
 
 __all__ = [
     "AxisError",
@@ -165,6 +166,7 @@ def min_scalar_type(a: Any) -> np.dtype[Any]:
     return np.min_scalar_type(_like(a) if a.node.chunks else a.compute())
 
 
+@public
 def ascontiguousarray(a: Any, dtype: Any = None, chunk_size: Any = None) -> Any:
     """Return a tensor of at least one axis. See numpy.ascontiguousarray.
 
@@ -174,6 +176,7 @@ def ascontiguousarray(a: Any, dtype: Any = None, chunk_size: Any = None) -> Any:
     return tensor if tensor.ndim else tensor.reshape(1)
 
 
+@public
 def asfortranarray(a: Any, dtype: Any = None, chunk_size: Any = None) -> Any:
     """Return a tensor. See numpy.asfortranarray.
 

@@ -219,7 +219,14 @@ def as_node(
 
 def is_masked(obj: Any) -> bool:
     """Tell masked arrays, and tensors of them."""
-    return isinstance(obj.node.meta if isinstance(obj, Collection) else obj, np.ma.MaskedArray)
+    return isinstance(meta_of(obj), np.ma.MaskedArray)
+
+
+def meta_of(obj: Any) -> Any:
+    """Return the meta of a collection or a node; anything else speaks for itself."""
+    if isinstance(obj, Collection):
+        return obj.node.meta
+    return obj.meta if isinstance(obj, Node) else obj
 
 
 def _node_of(obj: Any, chunk_size: Any, dtype: Any, copy: bool | None) -> Node:

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from marsdask.core.collection import Collection, register_collection
+from marsdask.core.collection import Collection, rebind, register_collection
 from marsdask.core.grids.grid import Grid
-from marsdask.core.sizes import Chunks, Index, public
+from marsdask.core.sizes import Chunks, Index, known_or_nan
 
 from . import blocks, protocols
 from .array_function import array_function
@@ -69,16 +69,16 @@ class Tensor(Collection):
     @property
     def shape(self) -> tuple[int | float, ...]:
         """The length of each axis; nan where only running can tell."""
-        return tuple(map(public, self._node.shape))
+        return tuple(map(known_or_nan, self._node.shape))
 
     @shape.setter
     def shape(self, value: Any) -> None:
-        self._node = reshape(self, value).node
+        rebind(self, reshape(self, value).node)
 
     @property
     def chunks(self) -> tuple[tuple[int | float, ...], ...]:
         """The logical chunk sizes along each axis."""
-        return tuple(tuple(map(public, sizes)) for sizes in self._node.chunks)
+        return tuple(tuple(map(known_or_nan, sizes)) for sizes in self._node.chunks)
 
     @classmethod
     def _assemble(cls, parts: Mapping[Index, Any], meta: Any, *, owned: bool) -> Any:

@@ -10,8 +10,8 @@ from marsdask.core.sizes import (
     Unknown,
     UnknownShapeError,
     known_chunks,
+    known_or_nan,
     numbers,
-    public,
     total,
     unknown_sizes,
     upper,
@@ -56,8 +56,8 @@ def test_one_unknown_chunk_is_its_axis():
 
 def test_public_sizes_are_nan_while_unknown():
     """Users see nan."""
-    assert math.isnan(public(Unknown("x")))
-    assert public(3) == 3
+    assert math.isnan(known_or_nan(Unknown("x")))
+    assert known_or_nan(3) == 3
 
 
 def test_numbers_refuses_what_is_unknown():

@@ -16,7 +16,7 @@ from ..graph import Graph
 from ..grids.grid import Grid
 from ..node import Node
 from ..session import Session
-from ..sizes import Chunks, public
+from ..sizes import Chunks, known_or_nan
 
 
 def explain(nodes: Sequence[Node], session: Session) -> str:
@@ -55,7 +55,7 @@ def _node_lines(graph: Graph) -> list[str]:
 def _chunks_text(node: Node) -> str:
     if isinstance(node.meta, tuple):
         return f"{len(node.meta)} outputs"
-    shape = "x".join(str(public(size)) for size in node.shape) or "scalar"
+    shape = "x".join(str(known_or_nan(size)) for size in node.shape) or "scalar"
     return f"{shape} in {_counts(node.chunks)} chunks"
 
 

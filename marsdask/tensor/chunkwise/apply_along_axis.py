@@ -17,6 +17,7 @@ from marsdask.core.node import Part
 from ..elementwise.nodes import Elementwise, Several, operands
 from ..manipulation.shape import expand_dims, normalize_axis
 from ..operands import as_node
+from ..typing import public
 from .gufunc import apply_gufunc
 from .map_blocks import map_blocks
 from .rechunk import rechunk
@@ -37,6 +38,7 @@ def each_line(
     return np.apply_along_axis(of, axis, block, *args, **options)
 
 
+@public
 def apply_along_axis(
     func1d: Callable[..., Any],
     axis: int,
@@ -76,6 +78,7 @@ def apply_along_axis(
     )
 
 
+@public
 def apply_over_axes(func: Callable[..., Any], a: Any, axes: Any) -> Any:
     """Call ``func(tensor, axis)`` for one axis after the other. See numpy.apply_over_axes."""
     result = wrap(as_node(a))

@@ -18,6 +18,7 @@ from marsdask.core.sizes import Chunks, Index, Sizes, Unknown, known
 from ..chunks import common_sizes, is_one
 from ..manipulation.shape import whole
 from ..operands import as_node
+from ..typing import public
 from .map_blocks import UserFunction, infer
 from .rechunk import rechunk, recut, resolved
 
@@ -206,6 +207,7 @@ class LabelledMap(Node):
         return Grid(rule, self._out_chunks(sizes), self.meta)
 
 
+@public
 def blockwise(
     func: Callable[..., Any],
     out_ind: Any,
@@ -263,6 +265,7 @@ def _as_sizes(value: Any) -> Sizes:
     return tuple(value) if isinstance(value, tuple | list) else (int(value),)
 
 
+@public
 def atop(*args: Any, **kwargs: Any) -> Any:
     """Do what :func:`blockwise` does; its name in older versions of Dask."""
     return blockwise(*args, **kwargs)

@@ -22,6 +22,7 @@ from ..indexing.getitem import take
 from ..manipulation.reshape import groups, reform
 from ..manipulation.shape import normalize_axis
 from ..operands import as_node, empty
+from ..typing import public
 from ..unknown_lengths import Outcome, like, waits_for_lengths
 from .map_blocks import map_blocks
 from .rechunk import rechunk
@@ -64,6 +65,7 @@ def _kind(reduction: Any, factors: tuple[int, ...], dtype: Any, options: Any) ->
     return found
 
 
+@public
 @waits_for_lengths(_coarsened)
 def coarsen(
     reduction: Callable[..., Any],
@@ -114,6 +116,7 @@ def _shuffled(x: Any, indexer: Any, axis: int, **_: Any) -> Outcome:
     return Outcome(told.dtype, tuple(lengths))
 
 
+@public
 @waits_for_lengths(_shuffled)
 def shuffle(x: Any, indexer: Sequence[Sequence[int]], axis: int, chunks: Any = "auto") -> Any:
     """Put the elements of each group of positions into one chunk. See dask.array.shuffle.
@@ -188,6 +191,7 @@ class ReshapeBlocks(Node):
         return Grid(Reformed(a, self.splits), self.splits, self.meta)
 
 
+@public
 def reshape_blockwise(x: Any, shape: Any, chunks: Any = None) -> Any:
     """Reshape every chunk by itself. See dask.array.reshape_blockwise.
 

@@ -19,6 +19,7 @@ from marsdask.core.sizes import Chunks, Size, Sizes, known, total, upper
 from ..elementwise.nodes import output
 from ..manipulation.shape import expand_dims, moveaxis, whole
 from ..operands import as_node
+from ..typing import public
 from .blockwise import Labels, aligned_labels, sizes_by_label
 from .map_blocks import UserFunction, infer
 from .rechunk import resolved
@@ -195,6 +196,7 @@ class GUFunc(Node):
         )
 
 
+@public
 def apply_gufunc(
     func: Callable[..., Any],
     signature: str,
@@ -322,7 +324,7 @@ class gufunc:  # noqa: N801 - Dask's name
         options = dict(self.options)
         if allow_rechunk is not None:
             options["allow_rechunk"] = allow_rechunk
-        return apply_gufunc(self.pyfunc, self.signature, *args, **options, **kwargs)  # type: ignore[arg-type]
+        return apply_gufunc(self.pyfunc, self.signature, *args, **options, **kwargs)
 
 
 _OPTIONS = {

@@ -14,10 +14,11 @@ from marsdask.core.collection import Collection, wrap
 from marsdask.core.grids.grid import Call, Grid, Ref, Rule
 from marsdask.core.grids.shapes import Axes, Cost, blockwise, same
 from marsdask.core.node import Node
-from marsdask.core.sizes import Chunks, Index, Size, public, unknown_sizes
+from marsdask.core.sizes import Chunks, Index, Size, known_or_nan, unknown_sizes
 
 from ..chunks import broadcast_chunks
 from ..operands import as_node
+from ..typing import public
 from .rechunk import aligned
 
 
@@ -70,7 +71,7 @@ class ChunkFacts:
         for place, chunks in zip(self.places, self.inputs, strict=True):
             info[place] = _facts(chunks, _own(index, chunks))
         facts = _facts(self.output, index)
-        shape = tuple(public(sizes[i]) for sizes, i in zip(self.output, index, strict=True))
+        shape = tuple(known_or_nan(sizes[i]) for sizes, i in zip(self.output, index, strict=True))
         info[None] = {**facts, "chunk-shape": shape, "dtype": self.dtype}
         return info
 
@@ -84,10 +85,10 @@ def _own(index: Index, chunks: Chunks) -> Index:
 def _facts(chunks: Chunks, index: Index) -> dict[str, Any]:
     location = []
     for sizes, position in zip(chunks, index, strict=True):
-        start = sum(map(public, sizes[:position]))
-        location.append((start, start + public(sizes[position])))
+        start = sum(map(known_or_nan, sizes[:position]))
+        location.append((start, start + known_or_nan(sizes[position])))
     return {
-        "shape": tuple(sum(map(public, sizes)) for sizes in chunks),
+        "shape": tuple(sum(map(known_or_nan, sizes)) for sizes in chunks),
         "num-chunks": tuple(map(len, chunks)),
         "array-location": location,
         "chunk-location": tuple(index),
@@ -202,6 +203,7 @@ def _resized(old: tuple[Size, ...], new: Any) -> tuple[Size, ...]:
     return sizes
 
 
+@public
 def map_blocks(
     func: Callable[..., Any],
     *args: Any,
@@ -241,6 +243,7 @@ def map_blocks(
     return wrap(MapBlocks(func, *inputs, empty, dropped, added, sizes, aligns=align_arrays))
 
 
+@public
 def map_chunk(
     tensor: Any,
     func: Callable[..., Any],

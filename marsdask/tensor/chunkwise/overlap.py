@@ -14,6 +14,7 @@ from marsdask.core.sizes import known, numbers
 from ..chunks import broadcast_chunks, is_one
 from ..manipulation.shape import normalize_axes
 from ..operands import as_node
+from ..typing import public
 from ..unknown_lengths import Outcome, like, waits_for_lengths
 from .halo import Depth, Edge, Overlap, Trim, regrouped
 from .map_blocks import map_blocks
@@ -92,6 +93,7 @@ def trim_internal(x: Any, axes: Any, boundary: Any = None) -> Any:
     return trim_overlap(x, axes, boundary)
 
 
+@public
 def map_overlap(
     func: Any,
     *args: Any,
@@ -164,6 +166,7 @@ def _arrays(func: Any, args: Sequence[Any]) -> list[Any]:
     return [wrap(as_node(x)) for x in args]
 
 
+@public
 def map_overlap_method(
     x: Any,
     func: Callable[..., Any],
@@ -235,6 +238,7 @@ def _window_axes(node: Node, window_shape: Any, axis: Any) -> tuple[tuple[int, .
     return lengths, axes
 
 
+@public
 @waits_for_lengths(_windows)
 def sliding_window_view(
     x: Any,

@@ -12,6 +12,7 @@ from marsdask.core.sizes import borders
 from ..manipulation.join import length
 from ..manipulation.shape import normalize_axis
 from ..operands import as_node
+from ..typing import public
 from .rechunk import rechunk
 
 
@@ -32,6 +33,7 @@ def chunk_slices(a: Any, idx: Sequence[int]) -> tuple[slice, ...]:
     return tuple(found)
 
 
+@public
 def rebalance(
     tensor: Any,
     factor: float | None = None,

@@ -42,6 +42,7 @@ from ..chunks import (
 from ..kernels.block_views import mosaic
 from ..operands import as_node
 from ..sparse.blocks import is_sparse, stitched
+from ..typing import public
 
 #: A run of one chunk: which chunk along the axis, and which part of it.
 Piece = tuple[int, slice]
@@ -453,6 +454,7 @@ def _balanced(sizes: Sizes) -> Sizes:
     return tuple(length // count + (i < length % count) for i in range(count))
 
 
+@public
 def rechunk(
     tensor: Any,
     chunk_size: Any = "auto",

@@ -8,9 +8,11 @@ from marsdask.core.collection import wrap
 
 from ..chunks import check_order
 from ..operands import as_node
+from ..typing import public
 from .from_data import array
 
 
+@public
 def from_array(x: Any, chunks: Any = "auto", name: Any = None, **hints: Any) -> Any:
     """Return a tensor over an array; see dask.array.from_array.
 
@@ -24,6 +26,7 @@ def from_array(x: Any, chunks: Any = "auto", name: Any = None, **hints: Any) -> 
     return array(x, chunk_size=chunks)
 
 
+@public
 def copy(a: Any, order: str = "K", subok: bool = False) -> Any:
     """Return a tensor of the same values that in-place changes of ``a`` do not reach.
 

@@ -26,9 +26,11 @@ from ..protocols import is_tensor, module
 from ..signatures import shows
 from ..sparse.blocks import is_sparse
 from ..sparse.conversion import tosparse
+from ..typing import public
 from .from_shape import chunks_from
 
 
+@public
 @shows("chunks", "device", "copy")
 def tensor(
     data: Any = None,
@@ -78,6 +80,7 @@ def _stored_array(data: Any, chunk_size: Any) -> Any:
     return None
 
 
+@public
 def array(
     x: Any,
     dtype: Any = None,
@@ -98,6 +101,7 @@ def array(
     return expand_dims(made, tuple(missing)) if missing else made
 
 
+@public
 @shows("chunks", "gpu", "sparse", "device", "copy")
 def asarray(
     a: Any, dtype: Any = None, order: str = "K", chunk_size: Any = None, **extra: Any
@@ -109,6 +113,7 @@ def asarray(
     return tensor(a, dtype, order, chunk_size, **extra)
 
 
+@public
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Any:
     """Return a tensor of another library's array. See numpy.from_dlpack.
 
@@ -215,6 +220,7 @@ class ZarrReader:
         return np.asarray(self.array[parts])
 
 
+@public
 def from_hdf5(
     data: Any, group: Any = None, dataset: Any = None, chunk_size: Any = None, **extra: Any
 ) -> Any:
@@ -252,6 +258,7 @@ def _hdf5(dataset: Any, chunk_size: Any) -> Any:
     return wrap(Dataset(reader, version, dataset.dtype, splits))
 
 
+@public
 def from_zarr(
     path: Any,
     group: Any = None,

@@ -6,7 +6,7 @@ import math
 import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,7 +26,11 @@ from ..manipulation.shape import broadcast_to, view
 from ..operands import as_node, empty
 from ..signatures import optional, shows, signed
 from ..sparse.conversion import tosparse
+from ..typing import public
 from ..unknown_lengths import Outcome, like, waits_for_lengths
+
+if TYPE_CHECKING:
+    from ..tensor import Tensor
 
 Shape = tuple[int, ...]
 
@@ -131,6 +135,7 @@ def _filled_by(fill: Any, shape: Any, dtype: Any, chunk_size: Any) -> Any:
     return broadcast_to(node, shape, chunks=chunks)
 
 
+@public
 @shows(*EXTRAS)
 def full(
     shape: Any, fill_value: Any, dtype: Any = None, chunk_size: Any = None, **extra: Any
@@ -147,6 +152,7 @@ def full(
     return made(filled, shape, dtype, chunk_size, extra, "full", fill_value=fill.astype(dtype)[()])
 
 
+@public
 @shows(*EXTRAS)
 def ones(shape: Any, dtype: Any = None, chunk_size: Any = None, **extra: Any) -> Any:
     """Return a tensor of ones. See numpy.ones."""
@@ -154,6 +160,7 @@ def ones(shape: Any, dtype: Any = None, chunk_size: Any = None, **extra: Any) ->
     return made(filled, shape, dtype, chunk_size, extra, "ones", fill_value=1)
 
 
+@public
 @shows(*EXTRAS)
 def zeros(shape: Any, dtype: Any = None, chunk_size: Any = None, **extra: Any) -> Any:
     """Return a tensor of zeros. See numpy.zeros."""
@@ -161,6 +168,7 @@ def zeros(shape: Any, dtype: Any = None, chunk_size: Any = None, **extra: Any) -
     return made(zeroed, shape, dtype, chunk_size, extra, "zeros")
 
 
+@public
 @shows(*EXTRAS)
 def empty_(shape: Any, dtype: Any = None, chunk_size: Any = None, **extra: Any) -> Any:
     """Return a tensor of zeros: equal expressions have equal values here. See numpy.empty."""
@@ -187,6 +195,7 @@ def _alike(a: Any, dtype: Any, chunk_size: Any, chunks: Any = None, **_: Any) ->
     return like(a if cut is None else rechunk(a, cut), dtype)
 
 
+@public
 @waits_for_lengths(_alike)
 @shows("chunks", "order", "device")
 def ones_like(
@@ -196,6 +205,7 @@ def ones_like(
     return ones(*_like(a, dtype, shape, chunk_size, extra))
 
 
+@public
 @waits_for_lengths(_alike)
 @shows("chunks", "order", "device")
 def zeros_like(
@@ -205,6 +215,7 @@ def zeros_like(
     return zeros(*_like(a, dtype, shape, chunk_size, extra))
 
 
+@public
 @waits_for_lengths(_alike)
 @shows("chunks", "order", "device")
 def empty_like(
@@ -214,6 +225,7 @@ def empty_like(
     return empty_(*_like(a, dtype, shape, chunk_size, extra))
 
 
+@public
 @waits_for_lengths(_alike)
 @shows("chunks", "order", "device")
 def full_like(
@@ -257,6 +269,7 @@ def stepped(shape: Shape, starts: Shape, dtype: Any, first: Any, second: Any) ->
     return block.astype(dtype, copy=False)
 
 
+@public
 def arange(*args: Any, dtype: Any = None, chunk_size: Any = None, **extra: Any) -> Any:
     """Return evenly spaced values: ``arange(stop)``, ``arange(start, stop[, step[, dtype]])``.
 
@@ -336,6 +349,7 @@ def diagonal_ones(shape: Shape, starts: Shape, dtype: Any, k: int) -> Any:
     return np.eye(rows, columns, k=k + starts[0] - starts[1], dtype=dtype)
 
 
+@public
 @shows(*EXTRAS)
 def eye(
     N: int,
@@ -351,6 +365,7 @@ def eye(
     return made(diagonal_ones, shape, dtype, chunk_size, extra, "eye", k=operator.index(k))
 
 
+@public
 @shows(*EXTRAS)
 def identity(n: int, dtype: Any = None, chunk_size: Any = None, **extra: Any) -> Any:
     """Return the identity matrix. See numpy.identity."""
@@ -363,6 +378,7 @@ def lower_ones(shape: Shape, starts: Shape, dtype: Any, k: int) -> Any:
     return np.tri(rows, columns, k=k + starts[0] - starts[1], dtype=dtype)
 
 
+@public
 @shows(*EXTRAS)
 def tri(
     N: int,
@@ -392,6 +408,7 @@ def indices_of(shape: Shape, starts: Shape, dtype: Any) -> Any:
     return np.stack([index_along(shape[1:], starts[1:], dtype, axis) for axis in first])
 
 
+@public
 def indices(
     dimensions: Any, dtype: Any = int, sparse: bool = False, chunk_size: Any = None, **extra: Any
 ) -> Any:
@@ -420,6 +437,7 @@ def called(shape: Shape, starts: Shape, dtype: Any, function: Any, kwargs: Any) 
     return np.broadcast_to(function(*places, **dict(kwargs)), shape)
 
 
+@public
 def fromfunction(
     function: Callable[..., Any],
     shape: Any,
@@ -449,7 +467,10 @@ def called_as(
     return called(shape, starts, positions, function, kwargs).astype(dtype, copy=False)
 
 
-def meshgrid(*xi: Any, indexing: str = "xy", sparse: bool = False, copy: bool = True) -> Any:
+@public
+def meshgrid(
+    *xi: Any, indexing: str = "xy", sparse: bool = False, copy: bool = True
+) -> tuple[Tensor, ...]:
     """Return coordinate matrices from coordinate vectors. See numpy.meshgrid."""
     if indexing not in ("xy", "ij"):
         raise ValueError("Valid values for `indexing` are 'xy' and 'ij'.")

@@ -9,9 +9,11 @@ import numpy as np
 
 from marsdask.core.collection import Collection
 
+from ..typing import public
 from .from_data import array
 
 
+@public
 def scalar(data: Any, dtype: Any = None, **settings: Any) -> Any:
     """Return a tensor without axes. As in Mars."""
     if not isinstance(data, Collection) and np.ndim(data):
@@ -30,7 +32,7 @@ def from_text(func: Callable[..., Any]) -> Callable[..., Any]:
 
     read.__name__ = read.__qualname__ = func.__name__
     read.__doc__ = f"Return a tensor of what is read at the call. See numpy.{func.__name__}."
-    return read
+    return public(read)
 
 
 frombuffer = from_text(np.frombuffer)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,8 +16,12 @@ from ..indexing.boolean import nonzero
 from ..manipulation.join import concatenate, stack
 from ..manipulation.shape import broadcast_arrays, transpose
 from ..operands import as_node
+from ..typing import public
 from .from_shape import arange, ones, tri
 from .ranges import linspace
+
+if TYPE_CHECKING:
+    from ..tensor import Tensor
 
 
 @kernel(scratch=2.0)
@@ -26,7 +30,8 @@ def place_along(flat: Any, shape: tuple[int, ...], order: Any, axis: int) -> Any
     return np.unravel_index(flat, shape, order)[axis]
 
 
-def unravel_index(indices: Any, shape: Any, order: Any = "C") -> tuple[Any, ...]:
+@public
+def unravel_index(indices: Any, shape: Any, order: Any = "C") -> tuple[Tensor, ...]:
     """Return the positions along each axis of flat positions. See numpy.unravel_index."""
     shape = (shape,) if np.ndim(shape) == 0 else tuple(map(operator.index, shape))
     node = as_node(indices)
@@ -43,6 +48,7 @@ def flat_place(*places: Any, dims: Any, mode: Any, order: Any) -> Any:
     return np.ravel_multi_index(places, dims, mode, order)
 
 
+@public
 def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: Any = "C") -> Any:
     """Return the flat positions of positions along each axis. See numpy.ravel_multi_index."""
     places = list(multi_index)
@@ -55,7 +61,8 @@ def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: A
     return wrap(apply(flat_place, *places, dims=dims, mode=mode, order=order))
 
 
-def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Any, ...]:
+@public
+def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Tensor, ...]:
     """Return the positions of a lower triangle. See numpy.tril_indices.
 
     Their number is unknown until executed.
@@ -63,7 +70,8 @@ def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Any, ...]:
     return nonzero(tri(n, m, k, dtype=bool))
 
 
-def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Any, ...]:
+@public
+def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Tensor, ...]:
     """Return the positions of an upper triangle. See numpy.triu_indices.
 
     Their number is unknown until executed.
@@ -78,29 +86,34 @@ def _matrix_shape(arr: Any) -> tuple[int, int]:
     return shape
 
 
-def tril_indices_from(arr: Any, k: int = 0) -> tuple[Any, ...]:
+@public
+def tril_indices_from(arr: Any, k: int = 0) -> tuple[Tensor, ...]:
     """Return the positions of a matrix's lower triangle. See numpy.tril_indices_from."""
     rows, columns = _matrix_shape(arr)
     return tril_indices(rows, k, columns)
 
 
-def triu_indices_from(arr: Any, k: int = 0) -> tuple[Any, ...]:
+@public
+def triu_indices_from(arr: Any, k: int = 0) -> tuple[Tensor, ...]:
     """Return the positions of a matrix's upper triangle. See numpy.triu_indices_from."""
     rows, columns = _matrix_shape(arr)
     return triu_indices(rows, k, columns)
 
 
+@public
 def mask_indices(n: int, mask_func: Callable[..., Any], k: Any = 0) -> tuple[Any, ...]:
     """Return where a function like :func:`triu` leaves ones. See numpy.mask_indices."""
     return nonzero(not_equal(mask_func(ones((n, n), int), k), 0))
 
 
-def diag_indices(n: int, ndim: int = 2) -> tuple[Any, ...]:
+@public
+def diag_indices(n: int, ndim: int = 2) -> tuple[Tensor, ...]:
     """Return the positions of a main diagonal. See numpy.diag_indices."""
     return ExecutableTuple((arange(n),) * ndim)
 
 
-def diag_indices_from(arr: Any) -> tuple[Any, ...]:
+@public
+def diag_indices_from(arr: Any) -> tuple[Tensor, ...]:
     """Return the positions of an array's main diagonal. See numpy.diag_indices_from."""
     shape = wrap(as_node(arr)).shape
     if len(shape) < 2:
@@ -110,7 +123,8 @@ def diag_indices_from(arr: Any) -> tuple[Any, ...]:
     return diag_indices(shape[0], len(shape))
 
 
-def ix_(*args: Any) -> tuple[Any, ...]:
+@public
+def ix_(*args: Any) -> tuple[Tensor, ...]:
     """Return vectors as an open grid, for the elements at all their pairs. See numpy.ix_."""
     found = []
     for position, arg in enumerate(args):

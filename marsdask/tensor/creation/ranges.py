@@ -14,9 +14,11 @@ from ..indexing.setitem import setitem
 from ..manipulation.reshape import reshape
 from ..manipulation.shape import moveaxis, normalize_axis
 from ..signatures import shows
+from ..typing import public
 from .from_shape import EXTRAS, arange, made, spaced
 
 
+@public
 @shows(*EXTRAS)
 def linspace(
     start: Any,
@@ -73,6 +75,7 @@ def _between(
     return astype(floor(result) if np.dtype(dtype).kind in "iu" else result, dtype), step
 
 
+@public
 def logspace(
     start: Any,
     stop: Any,
@@ -94,6 +97,7 @@ def logspace(
     return result if dtype is None else astype(result, dtype)
 
 
+@public
 def geomspace(
     start: Any,
     stop: Any,

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..elementwise.ufuncs import cos, divide, i0, sqrt, subtract, where
+from ..typing import public
 from .from_shape import arange, ones
 
 
@@ -23,7 +24,7 @@ def _window(name: str, shape: Callable[..., Any]) -> Callable[..., Any]:
 
     window.__name__ = window.__qualname__ = name
     window.__doc__ = f"Return the {name} window. See numpy.{name}."
-    return window
+    return public(window)
 
 
 def _hamming(x: Any) -> Any:
@@ -52,6 +53,7 @@ blackman = _window("blackman", _blackman)
 bartlett = _window("bartlett", _bartlett)
 
 
+@public
 def kaiser(M: Any, beta: float) -> Any:
     """Return the Kaiser window. See numpy.kaiser."""
     return _window("kaiser", _kaiser)(M, beta=beta)

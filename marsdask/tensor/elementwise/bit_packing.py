@@ -15,6 +15,7 @@ from ..manipulation.join import concatenate, length
 from ..manipulation.reshape import ravel
 from ..manipulation.shape import normalize_axis
 from ..operands import as_node
+from ..typing import public
 from ..unknown_lengths import Outcome, resized, waits_for_lengths
 
 
@@ -23,6 +24,7 @@ def _along(a: Any, axis: int | None) -> tuple[Any, int]:
     return tensor, normalize_axis(0 if axis is None else axis, tensor.ndim)
 
 
+@public
 @waits_for_lengths(lambda a, axis, **_: resized(a, axis, np.uint8))
 def packbits(a: Any, axis: int | None = None, bitorder: Any = "big") -> Any:
     """Return eight bits as a byte. See numpy.packbits."""
@@ -50,6 +52,7 @@ def _unpacked(a: Any, axis: int | None, count: int | None, **_: Any) -> Outcome:
     return Outcome(told.dtype, tuple(lengths))
 
 
+@public
 @waits_for_lengths(_unpacked)
 def unpackbits(
     a: Any, axis: int | None = None, count: int | None = None, bitorder: Any = "big"

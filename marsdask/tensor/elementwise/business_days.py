@@ -10,6 +10,7 @@ import numpy as np
 from marsdask.core.collection import wrap
 
 from ..indexing.assignment import assign
+from ..typing import public
 from .ufuncs import apply
 
 
@@ -40,11 +41,11 @@ def _days(func: Callable[..., Any], count: int) -> Callable[..., Any]:
         if given or len(args) < count:
             raise TypeError(f"{func.__name__}() takes {count} arguments, {', '.join(settings)}")
         node = apply(func, *map(_as_days, args[:count]), **roll, **calendar)
-        return wrap(node) if out is None else assign(out, node)
+        return node if out is None else assign(out, node)
 
     lazy.__name__ = lazy.__qualname__ = func.__name__
     lazy.__doc__ = f"Apply ``{func.__name__}`` to each element. See numpy.{func.__name__}."
-    return lazy
+    return public(lazy)
 
 
 _SETTINGS = ("weekmask", "holidays", "busdaycal")
@@ -63,6 +64,7 @@ busday_count = _days(np.busday_count, 2)
 busday_offset = _days(np.busday_offset, 2)
 
 
+@public
 def datetime_as_string(
     arr: Any, unit: Any = None, timezone: Any = "naive", casting: Any = "same_kind"
 ) -> Any:

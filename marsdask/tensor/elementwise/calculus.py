@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,11 +15,15 @@ from ..manipulation.join import concatenate, length, part, stack
 from ..manipulation.shape import moveaxis, normalize_axes, normalize_axis
 from ..operands import as_node
 from ..scan.cumulative import cumsum
+from ..typing import public
 from ..unknown_lengths import like, waits_for_lengths
 from .differences import diff
 from .ufuncs import abs as absolute
 from .ufuncs import add, divide, equal, logical_and, mod, subtract
 from .ufuncs import where as chosen
+
+if TYPE_CHECKING:
+    from ..tensor import Tensor
 
 
 @kernel(scratch=2.0)
@@ -28,6 +32,7 @@ def between(x: Any, xp: Any, fp: Any, left: Any, right: Any, period: Any) -> Any
     return np.interp(x, xp, fp, left, right, period)
 
 
+@public
 def interp(
     x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None
 ) -> Any:
@@ -62,8 +67,9 @@ def _slopes(f: Any, varargs: tuple[Any, ...], axis: Any, **_: Any) -> Any:
     return told[0] if len(told) == 1 else ExecutableTuple(told)
 
 
+@public
 @waits_for_lengths(_slopes)
-def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> Any:
+def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> tuple[Tensor, ...]:
     """Estimate slopes by differences of neighbours. See numpy.gradient."""
     f = wrap(as_node(f))
     axes = range(f.ndim) if axis is None else normalize_axes(axis, f.ndim)
@@ -152,6 +158,7 @@ def _edge(values: list[Any], near: Any, far: Any) -> Any:
     return a * values[0] + b * values[1] + c * values[2]
 
 
+@public
 @waits_for_lengths(lambda p, period, **_: like(p, np.result_type(as_node(p).meta.dtype, period)))
 def unwrap(p: Any, discont: Any = None, axis: int = -1, *, period: Any = 2 * np.pi) -> Any:
     """Take jumps of more than half a period out. See numpy.unwrap."""
@@ -175,6 +182,7 @@ def unwrap(p: Any, discont: Any = None, axis: int = -1, *, period: Any = 2 * np.
     return concatenate([first.astype(dtype), rest_of.astype(dtype)], axis)
 
 
+@public
 def cross(
     a: Any,
     b: Any,

@@ -18,6 +18,7 @@ from ..chunkwise.rechunk import recut, resolved
 from ..chunkwise.single_task import in_one
 from ..manipulation.join import flip, length
 from ..operands import as_node, empty
+from ..typing import public
 from ..unknown_lengths import Outcome, waits_for_lengths
 from .ufuncs import conj
 
@@ -111,6 +112,7 @@ def _convolved(a: Any, v: Any, **_: Any) -> Outcome:
     return Outcome(np.result_type(as_node(a).meta.dtype, as_node(v).meta.dtype), (None,))
 
 
+@public
 @waits_for_lengths(_convolved)
 def convolve(a: Any, v: Any, mode: Any = "full") -> Any:
     """Return the discrete convolution of two vectors. See numpy.convolve.
@@ -130,6 +132,7 @@ def convolve(a: Any, v: Any, mode: Any = "full") -> Any:
     return full[start : start + long.size]
 
 
+@public
 @waits_for_lengths(_convolved)
 def correlate(a: Any, v: Any, mode: Any = "valid") -> Any:
     """Return the cross-correlation of two vectors. See numpy.correlate."""

@@ -15,10 +15,12 @@ from ..manipulation.join import concatenate
 from ..manipulation.shape import broadcast_to, normalize_axis
 from ..operands import as_node
 from ..reduction.reductions import sum as total
+from ..typing import public
 from ..unknown_lengths import Outcome, like, waits_for_lengths
 from .ufuncs import divide, multiply, not_equal, subtract
 
 
+@public
 def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Any:
     """Return the differences of neighbours along an axis. See numpy.diff."""
     n = operator.index(n)
@@ -69,6 +71,7 @@ def along_edge(item: Any, a: Any, axis: int) -> Any:
     return broadcast_to(item, numbers((*shape[:axis], 1, *shape[axis + 1 :])))
 
 
+@public
 def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
     """Return the differences of neighbours among all elements. See numpy.ediff1d."""
     flat = wrap(as_node(ary)).ravel()
@@ -81,6 +84,7 @@ def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
     return concatenate([x for x in found if x is not None], dtype=change.dtype)
 
 
+@public
 def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
     """Integrate by trapezoids. See numpy.trapezoid."""
     y = wrap(as_node(y))

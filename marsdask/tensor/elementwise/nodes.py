@@ -26,6 +26,7 @@ from ..operands import (
     empty,
     is_masked,
     literal,
+    meta_of,
     sparse_empty,
     sparse_literal,
 )
@@ -289,15 +290,19 @@ def boolean(where: Any) -> Any:
 
 def masked_class(args: tuple[Any, ...]) -> Any:
     """Return the class of masked tensors if some argument is one, or a masked array."""
-    arg = next((arg for arg in args if is_masked(arg)), None)
-    if arg is None:
-        return None
-    return type(arg) if isinstance(arg, Collection) else class_of(arg)
+    for arg in args:
+        if is_masked(arg):
+            return class_of(meta_of(arg))
+    return None
 
 
 def operands(args: tuple[Any, ...]) -> tuple[Any, ...]:
     """Return arguments as nodes and scalars, at least one of them a node."""
-    like = next((arg.node.chunks for arg in args if isinstance(arg, Collection)), None)
+    like = None
+    for arg in args:
+        if isinstance(arg, Collection | Node):
+            like = (arg.node if isinstance(arg, Collection) else arg).chunks
+            break
     found = tuple([operand(arg, like) for arg in args])
     if any(isinstance(item, Node) for item in found):
         return found

@@ -12,6 +12,7 @@ from ..linalg import matmul, svd
 from ..manipulation.join import length
 from ..operands import as_node
 from ..reduction.reductions import sum as total
+from ..typing import public
 from ..unknown_lengths import Outcome, waits_for_lengths, whole
 from .ufuncs import abs as absolute
 from .ufuncs import conj, divide, multiply, power, sqrt, square, where
@@ -22,6 +23,7 @@ def _powers(x: Any, **_: Any) -> Outcome:
     return Outcome(np.promote_types(as_node(x).meta.dtype, int), (sizes, sizes))
 
 
+@public
 @waits_for_lengths(_powers)
 def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
     """Return the powers of a vector's elements as columns. See numpy.vander."""
@@ -34,6 +36,7 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
     return power(x.astype(dtype)[:, None], powers.astype(np.promote_types(np.int64, int)))
 
 
+@public
 def polyval(p: Any, x: Any) -> Any:
     """Return a polynomial's values, the highest power first. See numpy.polyval."""
     if isinstance(p, np.poly1d):
@@ -48,6 +51,7 @@ def polyval(p: Any, x: Any) -> Any:
     return result
 
 
+@public
 def polyfit(
     x: Any,
     y: Any,

@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from marsdask.core.collection import Collection, wrap
+from marsdask.core.collection import Collection, rebind
 
 from ..indexing.getitem import getitem, parse
 from ..indexing.setitem import assign_points, setitem
 from ..operands import as_node
+from ..typing import public
 from .ufuncs import elementwise
 
 
@@ -28,6 +29,7 @@ class UpdatedBy:
             self.ufunc.at(part, where, *(share,) * (self.ufunc.nin - 1))
 
 
+@public
 def at(ufunc: np.ufunc, a: Any, indices: Any, *b: Any) -> None:
     """Change elements in place, in the order of the indices. See numpy.ufunc.at.
 
@@ -48,4 +50,4 @@ def at(ufunc: np.ufunc, a: Any, indices: Any, *b: Any) -> None:
         return
     value = values[0] if values else as_node(np.zeros((), node.meta.dtype))
     put = UpdatedBy(ufunc, tuple(np.geterr().items()))
-    a._node = wrap(assign_points(node, items, value, put)).node
+    rebind(a, assign_points(node, items, value, put))

@@ -20,6 +20,7 @@ from marsdask.core.node import Node, Part
 
 from ..chunks import check_device
 from ..indexing.assignment import assign
+from ..typing import public
 from .nodes import (
     Elementwise,
     Several,
@@ -170,7 +171,8 @@ def elementwise(func: Callable[..., Any], name: str = "", *, masks: bool = False
 
     def lazy(*args: Any, out: Any = None, where: Any = True, **kwargs: Any) -> Any:
         if (masked := masked_class(args)) is not None:
-            return masked._apply(func, args, out, where, kwargs)
+            result = masked._apply(func, args, out, where, kwargs)
+            return result.node if out is None else result
         if count is not None and (len(args) > count or (ufunc and len(args) < count)):
             args, out = _split_outputs(lazy.__name__, args, out, count, getattr(func, "nout", 1))
         if kwargs:
@@ -184,12 +186,12 @@ def elementwise(func: Callable[..., Any], name: str = "", *, masks: bool = False
         found = apply(func, *args, **kwargs)
         if out is not None:
             return _stored(func, args, out, found, kwargs, masks=masks)
-        return ExecutableTuple(map(wrap, found)) if isinstance(found, tuple) else wrap(found)
+        return ExecutableTuple(found) if isinstance(found, tuple) else found
 
     lazy.__name__ = lazy.__qualname__ = name or func.__name__
     lazy.__doc__ = f"Apply ``{lazy.__name__}`` to each element. See numpy.{lazy.__name__}."
     lazy.func = func  # type: ignore[attr-defined]
-    return lazy
+    return public(lazy)
 
 
 def _before_out(func: Callable[..., Any]) -> int | None:
@@ -291,7 +293,7 @@ def _stored(
     if masks and any(isinstance(t, Collection) and t.node.shape != n.shape for t, n in pairs):
         return _where(func, args, out, np.True_, kwargs)
     casting = kwargs.get("casting", "same_kind")
-    results = [wrap(n) if t is None else assign(t, n, casting) for t, n in pairs]
+    results = [n if t is None else assign(t, n, casting) for t, n in pairs]
     return results[0] if len(results) == 1 else ExecutableTuple(results)
 
 
@@ -308,7 +310,7 @@ def _where(func: Any, args: tuple[Any, ...], out: Any, where: Any, kwargs: dict[
     for position, (dtype, target) in enumerate(zip(types, targets, strict=True)):
         rest = np.zeros((), dtype)[()] if target is None else target
         node = apply(masked, *args, mask, rest, position=position, **options)
-        results.append(wrap(node) if target is None else assign(target, node, casting))
+        results.append(node if target is None else assign(target, node, casting))
     return results[0] if len(results) == 1 else ExecutableTuple(results)
 
 
@@ -318,6 +320,7 @@ def _kept(node: Node, target: Any, casting: Any) -> np.dtype[Any]:
     return kinds[np.can_cast(kinds[0], kinds[1], casting)]
 
 
+@public
 def astype(
     a: Any,
     dtype: Any,
@@ -356,6 +359,7 @@ def _type_of(item: Any) -> Any:
     return item.node.meta.dtype if isinstance(item, Collection) else item
 
 
+@public
 def alike(a: Any, b: Any) -> Any:
     """Tell which elements are equal: none of types that cannot be compared, as ``==`` has it."""
     try:
@@ -364,6 +368,7 @@ def alike(a: Any, b: Any) -> Any:
         return wrap(apply(operator.eq, a, b))
 
 
+@public
 def unlike(a: Any, b: Any) -> Any:
     """Tell which elements differ: all of types that cannot be compared, as ``!=`` has it."""
     try:
@@ -380,6 +385,7 @@ def clipped(a: Any, low: Any, high: Any, **how: Any) -> Any:
 _clip = elementwise(clipped, "clip", masks=True)
 
 
+@public
 def clip(
     a: Any,
     a_min: Any = None,
@@ -397,10 +403,11 @@ def clip(
     return _clip(a, low, high, out=out, **kwargs)
 
 
+@public
 def around(a: Any, decimals: int = 0, out: Any = None) -> Any:
     """Round to the given number of decimals. See numpy.round."""
     node = apply(np.round, a, decimals=decimals)
-    return wrap(node) if out is None else assign(out, node)
+    return node if out is None else assign(out, node)
 
 
 round = around

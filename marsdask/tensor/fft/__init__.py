@@ -21,6 +21,7 @@ from ..indexing.assignment import assign
 from ..manipulation.join import roll
 from ..operands import as_node
 from ..sorting.sort import whole_lanes
+from ..typing import public
 from ..unknown_lengths import like, waits_for_lengths
 
 
@@ -163,7 +164,7 @@ def one_axis(name: str) -> Callable[..., Any]:
 
     lazy.__name__ = lazy.__qualname__ = name
     lazy.__doc__ = f"Transform along one axis. See numpy.fft.{name}."
-    return lazy
+    return public(lazy)
 
 
 def many_axes(name: str, kernel_name: str, default: tuple[int, ...] | None) -> Callable[..., Any]:
@@ -184,7 +185,7 @@ def many_axes(name: str, kernel_name: str, default: tuple[int, ...] | None) -> C
 
     lazy.__name__ = lazy.__qualname__ = name
     lazy.__doc__ = f"Transform along several axes. See numpy.fft.{name}."
-    return lazy
+    return public(lazy)
 
 
 fft = one_axis("fft")
@@ -222,19 +223,21 @@ def frequencies(name: str, whole: Callable[..., Any]) -> Callable[..., Any]:
 
     lazy.__name__ = lazy.__qualname__ = name
     lazy.__doc__ = f"Return the frequencies of a transform's bins. See numpy.fft.{name}."
-    return lazy
+    return public(lazy)
 
 
 fftfreq = frequencies("fftfreq", np.fft.fftfreq)
 rfftfreq = frequencies("rfftfreq", np.fft.rfftfreq)
 
 
+@public
 @waits_for_lengths(lambda x, **_: like(x))
 def fftshift(x: Any, axes: Any = None) -> Any:
     """Move the zero frequency to the middle. See numpy.fft.fftshift."""
     return _shifted(x, axes, 1)
 
 
+@public
 @waits_for_lengths(lambda x, **_: like(x))
 def ifftshift(x: Any, axes: Any = None) -> Any:
     """Undo :func:`fftshift`. See numpy.fft.ifftshift."""

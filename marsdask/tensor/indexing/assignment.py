@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from marsdask.core.collection import Collection, wrap
+from marsdask.core.collection import Collection, rebind
 from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.shapes import Axes, Via, blockwise, kernel
 from marsdask.core.node import Node
@@ -187,7 +187,7 @@ def assign(target: Any, node: Node, casting: Any = "same_kind") -> Any:
         node = Elementwise(cast, (node,), (("dtype", old.meta.dtype),))
     if not fits:  # its lengths are compared once they are known
         node = SetSlice(old, node, (EVERYTHING,) * len(old.chunks))
-    target._node = wrap(node).node
+    rebind(target, node)
     return target
 
 

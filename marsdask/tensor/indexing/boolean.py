@@ -6,7 +6,7 @@ import itertools
 import math
 from collections.abc import Generator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -36,8 +36,12 @@ from ..elementwise import ufuncs
 from ..manipulation.reshape import ravel
 from ..manipulation.shape import normalize_axis, view
 from ..operands import Literal, as_node, empty
+from ..typing import public
 from ..unknown_lengths import resized, waits_for_lengths
 from .slicing import EVERYTHING, Slice
+
+if TYPE_CHECKING:
+    from ..tensor import Tensor
 
 
 def bands(chunks: Chunks) -> Chunks:
@@ -227,6 +231,7 @@ class ArgWhere(Node):
         )
 
 
+@public
 def argwhere(a: Any) -> Any:
     """Return the indices of elements that are not zero, one a row. See numpy.argwhere."""
     node = as_node(a)
@@ -235,7 +240,8 @@ def argwhere(a: Any) -> Any:
     return wrap(ArgWhere(node))
 
 
-def nonzero(a: Any) -> tuple[Any, ...]:
+@public
+def nonzero(a: Any) -> tuple[Tensor, ...]:
     """Return for each axis the indices of the elements that are not zero. See numpy.nonzero."""
     node = as_node(a)
     if not node.chunks:
@@ -244,6 +250,7 @@ def nonzero(a: Any) -> tuple[Any, ...]:
     return ExecutableTuple(wrap(column(found, axis)) for axis in range(len(node.chunks)))
 
 
+@public
 def where(condition: Any, x: Any = None, y: Any = None) -> Any:
     """Choose from two tensors, or return where the condition holds. See numpy.where."""
     if (x is None) != (y is None):
@@ -251,7 +258,8 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Any:
     return nonzero(condition) if x is None else ufuncs.where(condition, x, y)
 
 
-def flatnonzero(a: Any) -> Any:
+@public
+def flatnonzero(a: Any) -> Tensor:
     """Return the indices of elements that are not zero in C order. See numpy.flatnonzero."""
     return nonzero(ravel(a))[0]
 
@@ -262,6 +270,7 @@ def column(a: Node, position: int) -> Node:
     return view(part, (0,))
 
 
+@public
 @waits_for_lengths(lambda a, axis, **_: resized(a, axis))
 def compress(condition: Any, a: Any, axis: int | None = None) -> Any:
     """Return the slices along an axis where the condition holds. See numpy.compress.
@@ -284,11 +293,13 @@ def compress(condition: Any, a: Any, axis: int | None = None) -> Any:
     return wrap(Filter(node, mask, axis))
 
 
+@public
 def compressed(a: Any, condition: Any, axis: int | None = None) -> Any:
     """Return the slices along an axis where the condition holds. See numpy.ndarray.compress."""
     return compress(condition, a, axis)
 
 
+@public
 def extract(condition: Any, arr: Any) -> Any:
     """Return the elements where the condition holds, in one axis. See numpy.extract."""
     return compress(ravel(condition), ravel(arr))

@@ -13,6 +13,7 @@ from marsdask.core.grids.shapes import kernel
 from ..chunkwise.map_blocks import map_blocks
 from ..elementwise.ufuncs import apply
 from ..operands import as_node
+from ..typing import public
 from .assignment import assign
 
 
@@ -29,6 +30,7 @@ def choose_from(places: Any, *choices: Any, mode: str) -> Any:
     return np.choose(places, choices, mode=mode)  # type: ignore[call-overload]
 
 
+@public
 def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
     """Take each element from the choice that ``a`` names. See numpy.choose."""
     if mode not in ("raise", "wrap", "clip"):
@@ -37,7 +39,7 @@ def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
     if not np.can_cast(places.meta.dtype, np.intp, "same_kind"):
         raise TypeError(f"Cannot cast array data from {places.meta.dtype!r} to {np.dtype(int)!r}")
     node = apply(choose_from, places, *_several(choices), mode=mode)
-    return wrap(node) if out is None else assign(out, node)
+    return node if out is None else assign(out, node)
 
 
 @kernel(scratch=1.0)
@@ -46,6 +48,7 @@ def select_from(*args: Any, count: int) -> Any:
     return np.select(list(args[:count]), list(args[count:-1]), args[-1])
 
 
+@public
 def select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
     """Choose by the first condition that holds. See numpy.select."""
     conditions, choices = _several(condlist), _several(choicelist)
@@ -76,6 +79,7 @@ def _is_one(conditions: Any, ndim: int) -> bool:
     return ndim > 0 and not isinstance(conditions[0], list | np.ndarray | Collection)
 
 
+@public
 def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: Any) -> Any:
     """Apply to each element the function whose condition holds. See numpy.piecewise.
 

@@ -19,6 +19,7 @@ from ..elementwise.ufuncs import apply, astype
 from ..manipulation.reshape import ravel, reshape
 from ..manipulation.shape import broadcast_to, normalize_axis, view
 from ..operands import as_node
+from ..typing import public
 from .advanced import Take, TakeBy, placed, settle
 from .assignment import assign
 from .boolean import ArgWhere, Filter, check_fit, column
@@ -169,6 +170,7 @@ def _element(part: int, axis: int, length: Size) -> Taken:
     return range(part % length, part % length + 1)
 
 
+@public
 def getitem(a: Any, key: Any) -> Any:
     """Return part of a tensor. See NumPy's indexing; lengths after a mask are unknown."""
     node = as_node(a, sparse=True)
@@ -319,6 +321,7 @@ def _positions(mask: Any) -> Sequence[Any]:
     return [column(found, axis) for axis in range(len(mask.chunks))]
 
 
+@public
 def take(
     a: Any, indices: Any, axis: int | None = None, out: Any = None, mode: str = "raise"
 ) -> Any:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from marsdask.core.collection import Collection, wrap
+from marsdask.core.collection import Collection, rebind, wrap
 from marsdask.core.sizes import UnknownShapeError, known, numbers
 
 from ..chunks import whole_number
@@ -21,6 +21,7 @@ from ..manipulation.reshape import ravel, reshape
 from ..manipulation.shape import broadcast_to, moveaxis, normalize_axis
 from ..operands import as_node
 from ..scan.cumulative import cumsum
+from ..typing import public
 from ..unknown_lengths import Outcome, resized, waits_for_lengths
 from .advanced import placed, settle
 from .assignment import assign
@@ -49,6 +50,7 @@ def _resized(a: Any, new_shape: Any) -> Outcome:
     return Outcome(as_node(a).meta.dtype, tuple((whole_number(size),) for size in lengths))
 
 
+@public
 @waits_for_lengths(_resized)
 def resize(a: Any, new_shape: Any) -> Any:
     """Repeat the elements to fill a shape. See numpy.resize."""
@@ -65,6 +67,7 @@ def resize(a: Any, new_shape: Any) -> Any:
     return reshape(concatenate([flat] * repeats)[:count], shape)
 
 
+@public
 def resize_in_place(a: Any, *new_shape: Any, refcheck: bool = True) -> None:
     """Change the shape, cutting off or putting zeros at the end. See numpy.ndarray.resize."""
     del refcheck
@@ -77,9 +80,10 @@ def resize_in_place(a: Any, *new_shape: Any, refcheck: bool = True) -> None:
     own = length(flat.node, 0)
     if count > own:
         flat = concatenate([flat, np.zeros(count - own, flat.dtype)])
-    a._node = as_node(reshape(flat[:count], shape))
+    rebind(a, as_node(reshape(flat[:count], shape)))
 
 
+@public
 def fill(a: Any, value: Any) -> None:
     """Assign one value to all elements. See numpy.ndarray.fill."""
     setitem(_tensor(a, "fill"), ..., value)
@@ -101,16 +105,19 @@ def _set_part(a: Any, value: Any, part: str) -> None:
         assign(a, apply(with_part, node, fit(as_node(value), node.shape), part=part))
 
 
+@public
 def set_real(a: Any, value: Any) -> None:
     """Assign the real parts. See numpy.ndarray.real."""
     _set_part(a, value, "real")
 
 
+@public
 def set_imag(a: Any, value: Any) -> None:
     """Assign the imaginary parts; TypeError if the type has none. See numpy.ndarray.imag."""
     _set_part(a, value, "imag")
 
 
+@public
 def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) -> None:
     """Assign elements, those where a mask holds. See numpy.copyto."""
     old = _tensor(dst, "copyto").node
@@ -142,6 +149,7 @@ def _given(values: Any, dtype: Any) -> Any:
     return new
 
 
+@public
 def putmask(a: Any, mask: Any, values: Any) -> None:
     """Assign where a mask holds the value at the same place. See numpy.putmask.
 
@@ -155,6 +163,7 @@ def putmask(a: Any, mask: Any, values: Any) -> None:
     copyto(a, spread, "unsafe", condition.astype(bool))
 
 
+@public
 def place(arr: Any, mask: Any, vals: Any) -> None:
     """Assign one value after the other where a mask holds. See numpy.place."""
     shape = _lengths(_tensor(arr, "place"))
@@ -171,6 +180,7 @@ def place(arr: Any, mask: Any, vals: Any) -> None:
     copyto(arr, reshape(getitem(new, rank), shape), "unsafe", condition)
 
 
+@public
 def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
     """Assign to positions of the flat array. See numpy.put."""
     shape = _lengths(_tensor(a, "put"))
@@ -199,7 +209,7 @@ def _set_in_one_row(a: Any, where: Any, values: Any) -> None:
         return
     flat = ravel(a)
     setitem(flat, where.astype(np.intp), values)
-    a._node = as_node(reshape(flat, shape))
+    rebind(a, as_node(reshape(flat, shape)))
 
 
 def _repeated(values: Any, count: int) -> Any:
@@ -210,6 +220,7 @@ def _repeated(values: Any, count: int) -> Any:
     return np.ravel(values) if np.size(values) == 1 else np.resize(values, count)
 
 
+@public
 def put_along_axis(arr: Any, indices: Any, values: Any, axis: int | None) -> None:
     """Assign to each line's own positions along an axis. See numpy.put_along_axis."""
     _tensor(arr, "put_along_axis")
@@ -242,6 +253,7 @@ def put_along_axis(arr: Any, indices: Any, values: Any, axis: int | None) -> Non
     setitem(arr, tuple(indices if i == axis else key for i, key in enumerate(own)), values)
 
 
+@public
 def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
     """Assign to the main diagonal. See numpy.fill_diagonal."""
     shape = _lengths(_tensor(a, "fill_diagonal"))
@@ -256,6 +268,7 @@ def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
         setitem(a, np.unravel_index(flat, shape), _repeated(val, len(flat)))
 
 
+@public
 @waits_for_lengths(lambda arr, axis, **_: resized(arr, axis))
 def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
     """Put values in front of positions along an axis. See numpy.insert."""

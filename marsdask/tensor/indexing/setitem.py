@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from marsdask.core.collection import wrap
+from marsdask.core.collection import rebind
 from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.shapes import blockwise
 from marsdask.core.node import Node
@@ -25,6 +25,7 @@ from ..elementwise.ufuncs import apply
 from ..manipulation.reshape import reshape
 from ..manipulation.shape import broadcast_to, reorder, view, whole
 from ..operands import Literal, as_node
+from ..typing import public
 from .assignment import Assigned, SetSlice, check_length, writable
 from .boolean import Filter, bands, check_fit, count_true
 from .getitem import Item, parse, points_of, together
@@ -32,6 +33,7 @@ from .scatter import Put, SetKnown, SetPoints, replaced
 from .slicing import EVERYTHING, Taken
 
 
+@public
 def setitem(a: Any, key: Any, value: Any) -> None:
     """Assign to a part of a tensor. See NumPy's indexing.
 
@@ -48,7 +50,7 @@ def setitem(a: Any, key: Any, value: Any) -> None:
         result = _assign_mask(node, arrays[0], new)
     else:
         result = assign_points(node, items, new)
-    a._node = wrap(result).node
+    rebind(a, result)
 
 
 def held(value: Any, dtype: np.dtype[Any]) -> Any:

@@ -16,9 +16,10 @@ from marsdask.core.collection import Collection, wrap
 from marsdask.core.dask.layer import MarsLayer, check_static, graph_of, key_of
 from marsdask.core.dask.source import Adopted, DaskGraph, KeysOf
 from marsdask.core.node import Node
-from marsdask.core.sizes import Chunks, Sizes, Unknown, public
+from marsdask.core.sizes import Chunks, Sizes, Unknown, known_or_nan
 
 from ..chunks import as_shape
+from ..typing import public
 
 
 def is_dask_array(obj: Any) -> bool:
@@ -38,6 +39,7 @@ def dask_node(array: Any) -> Node:
     return Adopted(array.name, meta, chunks, DaskGraph(array), KeysOf(array.name))
 
 
+@public
 def from_dask(array: Any) -> Any:
     """Return a tensor over the keys of a dask.array; its chunks become the tensor's."""
     if isinstance(array, Collection):
@@ -65,7 +67,7 @@ def to_dask(tensor: Collection) -> Any:
 
     node = tensor.node
     check_static(node)
-    chunks = tuple(tuple(map(public, sizes)) for sizes in node.chunks)
+    chunks = tuple(tuple(map(known_or_nan, sizes)) for sizes in node.chunks)
     return da.Array(graph_of(node), node.name, chunks, meta=node.meta)
 
 
@@ -94,6 +96,7 @@ def to_delayed(tensor: Collection) -> Any:
     return out
 
 
+@public
 def from_delayed(value: Any, shape: Any, dtype: Any) -> Any:
     """Return a tensor of one chunk that a dask.delayed value makes; nothing checks its shape."""
     chunks: Chunks = tuple((size,) for size in as_shape(shape))

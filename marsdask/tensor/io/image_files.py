@@ -14,6 +14,7 @@ from marsdask.core.collection import wrap
 from ..chunks import normalize_chunks
 from ..creation.from_data import Dataset, file_version
 from ..creation.from_shape import chunks_from
+from ..typing import public
 
 __all__ = ["imread"]
 
@@ -61,6 +62,7 @@ class ImageFiles:
         return image
 
 
+@public
 def imread(path: Any, chunk_size: Any = None, **extra: Any) -> Any:
     """Return the tensor of an image, or of several (a list, a pattern) along a new first axis.
 

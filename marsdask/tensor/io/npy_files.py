@@ -20,6 +20,7 @@ from ..creation.from_data import Dataset, array, file_version
 from ..creation.from_shape import chunks_from
 from ..manipulation.shape import normalize_axis
 from ..operands import as_node
+from ..typing import public
 from .store import write
 
 
@@ -116,6 +117,7 @@ class BareFile:
         return np.fromfile(self.path, self.dtype, part.stop - part.start, offset=start)
 
 
+@public
 def fromfile(
     file: Any,
     dtype: Any = float,
@@ -189,6 +191,7 @@ def to_npy_stack(dirname: Any, x: Any, axis: int = 0) -> None:
     write([tensor], [NpyStack(folder, axis, sizes)], [()])
 
 
+@public
 def from_npy_stack(dirname: Any, mmap_mode: Any = "r") -> Any:
     """Return a tensor over a folder of ``.npy`` files. See dask.array.from_npy_stack."""
     folder = os.path.abspath(os.fspath(dirname))

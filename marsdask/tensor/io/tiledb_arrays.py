@@ -17,6 +17,7 @@ from ..chunkwise.rechunk import rechunk
 from ..creation.from_data import Dataset
 from ..creation.from_shape import chunks_from
 from ..operands import as_node
+from ..typing import public
 from .store import write
 
 
@@ -73,6 +74,7 @@ def _config(ctx: Any, storage_options: Any) -> tuple[tuple[str, Any], ...]:
     return tuple(sorted({**found, **(storage_options or {})}.items()))
 
 
+@public
 def from_tiledb(
     uri: str,
     ctx: Any = None,

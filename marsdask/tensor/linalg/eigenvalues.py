@@ -21,6 +21,7 @@ from marsdask.tensor.operands import as_node
 from marsdask.tensor.reduction import reductions
 from marsdask.tensor.unknown_lengths import Outcome, waits_for_lengths, whole
 
+from ..typing import public
 from . import stacks
 from .blocked_lu import is_large
 from .contraction import conjugated
@@ -31,6 +32,7 @@ from .stacks import linalg_kind, matrices, of_stack, real_kind, square
 from .tall_skinny import svd, svdvals, transposed
 
 
+@public
 def eigh(a: Any, UPLO: str = "L") -> Any:
     """Return eigenvalues and vectors of symmetric matrices. See numpy.linalg.eigh.
 
@@ -40,6 +42,7 @@ def eigh(a: Any, UPLO: str = "L") -> Any:
     return EighResult(*stacks.apply(np.linalg.eigh, "n,nn", node, UPLO=_side(UPLO)))
 
 
+@public
 def eigvalsh(a: Any, UPLO: str = "L") -> Any:
     """Return eigenvalues of symmetric matrices. See numpy.linalg.eigvalsh.
 
@@ -54,6 +57,7 @@ def _side(UPLO: str) -> str:
     return UPLO.upper()
 
 
+@public
 def eig(a: Any) -> Any:
     """Return eigenvalues and vectors. See numpy.linalg.eig.
 
@@ -63,6 +67,7 @@ def eig(a: Any) -> Any:
     return EigResult(*stacks.apply(complex_eig, "n,nn", square(as_node(a))))
 
 
+@public
 def eigvals(a: Any) -> Any:
     """Return eigenvalues. See numpy.linalg.eigvals, and :func:`eig` for what differs."""
     return stacks.apply(complex_eigvals, "n", square(as_node(a)))
@@ -89,6 +94,7 @@ def _cutoff(node: Node, rtol: Any) -> Any:
     return max(numbers(node.shape[-2:])) * np.finfo(dtype).eps
 
 
+@public
 @waits_for_lengths(lambda A, **_: of_stack(A, np.intp))
 def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any = None) -> Any:
     """Count the singular values that are not almost zero. See numpy.linalg.matrix_rank."""
@@ -116,6 +122,7 @@ def _along_last(limit: Any) -> Any:
     return expand_dims(tensor, -1) if tensor.ndim else limit
 
 
+@public
 @waits_for_lengths(lambda x, **_: of_stack(x, real_kind(x)))
 def cond(x: Any, p: Any = None) -> Any:
     """Return the condition number. See numpy.linalg.cond.
@@ -140,6 +147,7 @@ def ratio(a: Any, b: Any) -> Any:
         return np.where(np.equal(a, 0) & np.equal(b, 0), np.inf, np.divide(a, b)).astype(a.dtype)
 
 
+@public
 @waits_for_lengths(lambda a, **_: of_stack(a, linalg_kind(a), "nm"))
 def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = np._NoValue) -> Any:
     """Return pseudo-inverses. See numpy.linalg.pinv."""
@@ -181,6 +189,7 @@ def _least_squares(a: Any, b: Any, **_: Any) -> tuple[Outcome, ...]:
     )
 
 
+@public
 @waits_for_lengths(_least_squares)
 def lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
     """Return solutions of least squares, residuals, rank and singular values.

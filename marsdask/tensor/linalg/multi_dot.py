@@ -19,11 +19,13 @@ from marsdask.tensor.manipulation.shape import broadcast_to, moveaxis
 from marsdask.tensor.operands import as_node
 from marsdask.tensor.unknown_lengths import like, waits_for_lengths
 
+from ..typing import public
 from .products import matmul
 from .solve import inv, solve
 from .stacks import linalg_kind, square
 
 
+@public
 @waits_for_lengths(lambda a, n, **_: like(a, None if n >= 0 else linalg_kind(a)))
 def matrix_power(a: Any, n: int) -> Any:
     """Multiply square matrices ``n`` times with themselves. See numpy.linalg.matrix_power."""
@@ -43,6 +45,7 @@ def matrix_power(a: Any, n: int) -> Any:
     return result
 
 
+@public
 def multi_dot(arrays: Sequence[Any], *, out: Any = None) -> Any:
     """Multiply matrices in the order that takes the fewest operations. See numpy.linalg.multi_dot.
 
@@ -93,6 +96,7 @@ def _product(tensors: Sequence[Any], cuts: dict[tuple[int, int], int], i: int, j
     return matmul(_product(tensors, cuts, i, k), _product(tensors, cuts, k + 1, j))
 
 
+@public
 def tensorinv(a: Any, ind: int = 2) -> Any:
     """Invert a tensor seen as a matrix of its first ``ind`` axes. See numpy.linalg.tensorinv."""
     node = as_node(a)
@@ -103,6 +107,7 @@ def tensorinv(a: Any, ind: int = 2) -> Any:
     return reshape(inv(reshape(wrap(node), (rows, -1))), (*shape[ind:], *shape[:ind]))
 
 
+@public
 def tensorsolve(a: Any, b: Any, axes: Any = None) -> Any:
     """Solve the equations ``tensordot(a, x, x.ndim) = b``. See numpy.linalg.tensorsolve."""
     left, right = wrap(as_node(a)), wrap(as_node(b))

@@ -19,6 +19,7 @@ from marsdask.tensor.reduction import reductions
 from marsdask.tensor.reduction.reductions import max as greatest
 from marsdask.tensor.reduction.reductions import min as least
 
+from ..typing import public
 from .contraction import conjugated
 from .products import matmul
 from .stacks import matrices
@@ -60,6 +61,7 @@ def _matrix_norm(x: Any, order: Any, axes: tuple[int, int], keepdims: bool) -> A
     return result if keepdims else result.squeeze(axes)
 
 
+@public
 def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
     """Return a norm of a vector, of a matrix, or along axes. See numpy.linalg.norm."""
     node = as_node(x)
@@ -77,6 +79,7 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
     raise ValueError("Improper number of dimensions to norm.")
 
 
+@public
 def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Any:
     """Return norms of vectors, which several axes may make up. See numpy.linalg.vector_norm."""
     node = as_node(x)
@@ -84,11 +87,13 @@ def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any
     return _vector_norm(real, ord, axis, keepdims)
 
 
+@public
 def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
     """Return norms of matrices, stacks of them too. See numpy.linalg.matrix_norm."""
     return norm(wrap(matrices(as_node(x))), ord, (-2, -1), keepdims)
 
 
+@public
 def randomized_svd(
     M: Any,
     n_components: int,
@@ -132,6 +137,7 @@ def randomized_svd(
     return ExecutableTuple((u, s[:count], v))
 
 
+@public
 def svd_compressed(
     a: Any, k: int, n_power_iter: int = 0, n_oversamples: int = 10, seed: Any = None
 ) -> Any:

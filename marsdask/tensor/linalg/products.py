@@ -22,6 +22,7 @@ from marsdask.tensor.signatures import shows
 from marsdask.tensor.sparse.blocks import is_sparse
 from marsdask.tensor.sparse.conversion import todense, tosparse
 
+from ..typing import public
 from .contraction import Labels, conjugated, contract
 from .einsum_subscripts import parse
 
@@ -58,6 +59,7 @@ def _require_axes(name: str, left: Node, right: Node, mine: int, theirs: int) ->
 _MATMUL = "(n?,k),(k,m?)->(n?,m?)"
 
 
+@public
 def matmul(
     a: Any,
     b: Any,
@@ -89,6 +91,7 @@ def _stack(ndim: int) -> Labels:
     return tuple(range(ndim, 2, -1))
 
 
+@public
 def dot(a: Any, b: Any, out: Any = None, sparse: bool | None = None) -> Any:
     """Sum over the last axis of ``a`` and the second last of ``b``. See numpy.dot.
 
@@ -110,6 +113,7 @@ def _given(found: Any, sparse: bool | None, out: Any) -> Any:
     return found if out is None else assign(out, found.node)
 
 
+@public
 def inner(a: Any, b: Any, sparse: bool | None = None) -> Any:
     """Sum over the last axes of both. See numpy.inner."""
     left, right = as_node(a, sparse=True), as_node(b, sparse=True)
@@ -117,12 +121,14 @@ def inner(a: Any, b: Any, sparse: bool | None = None) -> Any:
     return _given(_tensordot("inner", left, right, axes, axes), sparse, None)
 
 
+@public
 def outer(a: Any, b: Any, out: Any = None) -> Any:
     """Multiply each element of ``a`` with each of ``b``; both flattened. See numpy.outer."""
     found = _tensordot("outer", _flat(as_node(a)), _flat(as_node(b)), (), ())
     return _given(found, None, out)
 
 
+@public
 def vdot(a: Any, b: Any) -> Any:
     """Sum the products of all elements, ``a`` conjugated. See numpy.vdot."""
     left, right = as_node(a, sparse=True), as_node(b, sparse=True)
@@ -136,6 +142,7 @@ def vdot(a: Any, b: Any) -> Any:
     return wrap(contract([conjugated(left), right], [labels, labels], (), exact=labels))
 
 
+@public
 def vecdot(
     x1: Any,
     x2: Any,
@@ -158,12 +165,14 @@ def vecdot(
     return _given(expand_dims(found, axis) if keepdims else found, None, out)
 
 
+@public
 @shows("dtype", "casting")
 def matvec(x1: Any, x2: Any, /, out: Any = None, **how: Any) -> Any:
     """Multiply matrices with vectors, stacks of both broadcast. See numpy.matvec."""
     return _given(squeeze(matmul(x1, expand_dims(x2, -1), **how), -1), None, out)
 
 
+@public
 @shows("dtype", "casting")
 def vecmat(x1: Any, x2: Any, /, out: Any = None, **how: Any) -> Any:
     """Multiply vectors, conjugated, with matrices. See numpy.vecmat."""
@@ -171,6 +180,7 @@ def vecmat(x1: Any, x2: Any, /, out: Any = None, **how: Any) -> Any:
     return _given(squeeze(matmul(row, x2, **how), -2), None, out)
 
 
+@public
 def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     """Multiply vectors of three components as vectors. See numpy.linalg.cross."""
     left, right = (moveaxis(wrap(as_node(x)), axis, -1) for x in (x1, x2))
@@ -183,16 +193,19 @@ def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     return moveaxis(found, -1, axis)
 
 
+@public
 def matrix_diagonal(x: Any, /, *, offset: int = 0) -> Any:
     """Return the diagonals of matrices, stacks of them too. See numpy.linalg.diagonal."""
     return diagonal(x, offset, -2, -1)
 
 
+@public
 def matrix_trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Any:
     """Sum the diagonals of matrices, stacks of them too. See numpy.linalg.trace."""
     return trace(x, offset, -2, -1, dtype)
 
 
+@public
 def outer_of_vectors(x1: Any, x2: Any, /) -> Any:
     """Multiply each element of one vector with each of another. See numpy.linalg.outer."""
     left, right = as_node(x1), as_node(x2)
@@ -209,6 +222,7 @@ def _flat(node: Node) -> Node:
     return flat
 
 
+@public
 def tensordot(a: Any, b: Any, axes: Any = 2, sparse: bool | None = None) -> Any:
     """Sum over pairs of axes. See numpy.tensordot."""
     left, right = as_node(a, sparse=True), as_node(b, sparse=True)
@@ -238,6 +252,7 @@ def _tensordot(
     return wrap(contract([left, right], [tuple(la), tuple(lb)], out, exact=summed))
 
 
+@public
 def einsum(
     *operands: Any,
     out: Any = None,

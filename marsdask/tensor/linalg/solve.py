@@ -31,6 +31,7 @@ from marsdask.tensor.named_results import SlogdetResult
 from marsdask.tensor.operands import as_node
 from marsdask.tensor.sparse.conversion import tosparse
 
+from ..typing import public
 from . import stacks
 from .blocked_lu import is_large, panel_sizes
 from .contraction import conjugated
@@ -128,6 +129,7 @@ def _stacked(left: Node, right: Any) -> tuple[Node, Node]:
 _KINDS = {"gen": "general", "sym": "general", "her": "general", "pos": "positive"}
 
 
+@public
 def solve(
     a: Any, b: Any, sym_pos: bool = False, sparse: Any = None, *, assume_a: str = "gen"
 ) -> Any:
@@ -150,6 +152,7 @@ def solve(
     return squeeze(found, -1) if is_vector else found
 
 
+@public
 def solve_triangular(
     a: Any,
     b: Any,
@@ -181,6 +184,7 @@ def solve_triangular(
     return squeeze(found, -1) if is_vector else found
 
 
+@public
 def inv(a: Any, sparse: bool | None = None) -> Any:
     """Invert matrices. See numpy.linalg.inv.
 
@@ -197,6 +201,7 @@ def inv(a: Any, sparse: bool | None = None) -> Any:
     return wrap(LargeSolution(node, identity.node, "general")).rechunk(node.chunks)
 
 
+@public
 def det(a: Any) -> Any:
     """Return determinants. See numpy.linalg.det."""
     node = square(as_node(a))
@@ -205,6 +210,7 @@ def det(a: Any) -> Any:
     return stacks.apply(np.linalg.det, "", node)
 
 
+@public
 def slogdet(a: Any) -> Any:
     """Return the signs and the logarithms of determinants. See numpy.linalg.slogdet."""
     node = square(as_node(a))
@@ -214,6 +220,7 @@ def slogdet(a: Any) -> Any:
     return SlogdetResult(*stacks.apply(np.linalg.slogdet, ",", node))
 
 
+@public
 def cholesky(a: Any, lower: bool = True, *, upper: bool | None = None) -> Any:
     """Return the triangle of positive definite matrices. See numpy.linalg.cholesky.
 
@@ -227,6 +234,7 @@ def cholesky(a: Any, lower: bool = True, *, upper: bool | None = None) -> Any:
     return conj(matrix_transpose(found)) if wants_upper else found
 
 
+@public
 def lu(a: Any) -> Any:
     """Return P, L and U of a matrix, ``a = P @ L @ U``. See scipy.linalg.lu.
 

@@ -31,6 +31,7 @@ from marsdask.tensor.reduction.reductions import sum as total
 from marsdask.tensor.sorting.sort import is_at_hand, whole_lanes
 from marsdask.tensor.unknown_lengths import waits_for_lengths
 
+from ..typing import public
 from . import panels
 from .contraction import conjugated, contract
 from .stacks import apply, linalg_kind, matrices, of_stack, real_kind
@@ -352,6 +353,7 @@ def _check_mode(mode: str) -> None:
         raise NotImplementedError(f"mode {mode!r}: use 'reduced', 'complete' or 'r'")
 
 
+@public
 @waits_for_lengths(_qr_results)
 def qr(a: Any, mode: str = "reduced", method: str = "tsqr") -> Any:
     """Return Q and R. See numpy.linalg.qr.
@@ -377,11 +379,13 @@ def qr(a: Any, mode: str = "reduced", method: str = "tsqr") -> Any:
     return r if mode == "r" else QRResult(q, r)
 
 
+@public
 def tsqr(data: Any, compute_svd: bool = False) -> Any:
     """Return Q and R, or U, s and V, of a tall matrix. See dask.array.linalg.tsqr."""
     return svd(data) if compute_svd else qr(data)
 
 
+@public
 def sfqr(data: Any, name: Any = None) -> Any:
     """Return Q and R of a wide matrix. See dask.array.linalg.sfqr."""
     del name
@@ -397,6 +401,7 @@ def _svd_results(a: Any, full_matrices: bool | str, compute_uv: bool, **_: Any) 
     return SVDResult(u, values, v)
 
 
+@public
 @waits_for_lengths(_svd_results)
 def svd(
     a: Any,
@@ -440,6 +445,7 @@ def svd(
     return SVDResult(u, s, v)
 
 
+@public
 @waits_for_lengths(lambda a: of_stack(a, real_kind(a), "k"))
 def svdvals(a: Any) -> Any:
     """Return the singular values. See numpy.linalg.svdvals."""

@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from marsdask.core.collection import Collection, wrap
+from marsdask.core.collection import Collection, rebind, wrap
 
 from ..chunkwise import rechunk as rechunks
 from ..indexing import boolean, getitem
 from ..manipulation import diagonals, join, reshape, shape
 from ..operands import as_node
+from ..typing import public
 from .masked_tensor import (
     MaskedTensor,
     apply,
@@ -90,6 +91,7 @@ masked = np.ma.masked
 nomask = np.ma.nomask
 
 
+@public
 def masked_array(
     data: Any,
     mask: Any = nomask,
@@ -140,7 +142,7 @@ def _masking(name: str) -> Callable[..., Any]:
 
     lazy.__name__ = lazy.__qualname__ = name
     lazy.__doc__ = f"Mask by value. See numpy.ma.{name}."
-    return lazy
+    return public(lazy)
 
 
 masked_equal = _masking("masked_equal")
@@ -156,6 +158,7 @@ masked_values = _masking("masked_values")
 fix_invalid = _masking("fix_invalid")
 
 
+@public
 def masked_where(condition: Any, a: Any, copy: bool = True) -> Any:
     """Mask where a condition holds. See numpy.ma.masked_where."""
     del copy
@@ -168,6 +171,7 @@ def masked_where(condition: Any, a: Any, copy: bool = True) -> Any:
     return masked_array(a, condition)
 
 
+@public
 def where(condition: Any, x: Any = None, y: Any = None) -> Any:
     """Choose from masked tensors, or tell where the condition holds. See numpy.ma.where."""
     if (x is None) != (y is None):
@@ -175,24 +179,28 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Any:
     return nonzero(condition) if x is None else mapped(np.ma.where, condition, x, y)
 
 
+@public
 def set_fill_value(a: Any, fill_value: Any) -> None:
     """Set what takes the place of masked values. See numpy.ma.set_fill_value."""
     if np.ndim(fill_value):
         raise ValueError("set_fill_value() takes one value")
     if isinstance(a, MaskedTensor):
-        a._node = with_mask(getdata(a), getmaskarray(a), fill_value).node
+        rebind(a, with_mask(getdata(a), getmaskarray(a), fill_value).node)
 
 
+@public
 def ones_like(a: Any, dtype: Any = None) -> Any:
     """Return ones, masked where ``a`` is. See numpy.ma.ones_like."""
     return mapped(np.ma.ones_like, a, **({} if dtype is None else {"dtype": np.dtype(dtype)}))
 
 
+@public
 def zeros_like(a: Any, dtype: Any = None) -> Any:
     """Return zeros, masked where ``a`` is. See numpy.ma.zeros_like."""
     return mapped(np.ma.zeros_like, a, **({} if dtype is None else {"dtype": np.dtype(dtype)}))
 
 
+@public
 def empty_like(a: Any, dtype: Any = None) -> Any:
     """Return zeros, masked where ``a`` is. See numpy.ma.empty_like."""
     return zeros_like(a, dtype)

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from marsdask.core.collection import Collection, register_collection, wrap
+from marsdask.core.collection import Collection, rebind, register_collection, wrap
 from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.shapes import Cost
 from marsdask.core.node import Node
@@ -27,6 +27,10 @@ from ..indexing import setitem
 from ..indexing.assignment import assign
 from ..operands import as_node, empty
 from ..tensor import Tensor
+from ..typing import public
+
+if TYPE_CHECKING:
+    from ..tensor import Tensor
 
 
 @dataclass(frozen=True)
@@ -148,7 +152,7 @@ class MaskedTensor(Tensor):
         else:
             setitem.setitem(data, key, getdata(value) if has_mask(value) else value)
             setitem.setitem(mask, key, getmaskarray(value) if has_mask(value) else False)
-        self._node = with_mask(data, mask, self.fill_value).node
+        rebind(self, with_mask(data, mask, self.fill_value).node)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if method != "__call__" or kwargs.get("out") is not None:
@@ -176,6 +180,7 @@ def node_of(obj: Any) -> Node:
     return as_node(obj)
 
 
+@public
 def from_masked(array: Any, chunk_size: Any = None) -> Any:
     """Return the tensor of a masked array."""
     data = wrap(as_node(np.ma.getdata(array), chunk_size))
@@ -217,6 +222,7 @@ def cast_masked(block: Any, dtype: Any) -> Any:
     return block.astype(dtype)
 
 
+@public
 def getdata(a: Any) -> Any:
     """Return the values, those that are masked too. See numpy.ma.getdata."""
     node = node_of(a)
@@ -227,6 +233,7 @@ def getdata(a: Any) -> Any:
     return wrap(Unmasked(np.ma.getdata, (node,)))
 
 
+@public
 def getmaskarray(a: Any) -> Any:
     """Tell which values are masked. See numpy.ma.getmaskarray."""
     node = node_of(a)
@@ -237,6 +244,7 @@ def getmaskarray(a: Any) -> Any:
     return wrap(Unmasked(np.ma.getmaskarray, (node,)))
 
 
+@public
 def filled(a: Any, fill_value: Any = None) -> Any:
     """Return a plain tensor with a value in place of the masked ones. See numpy.ma.filled."""
     if not has_mask(a):

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from marsdask.core.collection import wrap
+from marsdask.core.collection import rebind, wrap
 
 from ..elementwise import ufuncs
 from ..elementwise.ufuncs import logical_not, subtract
@@ -21,6 +21,7 @@ from ..reduction.argreduce import argmax as plain_argmax
 from ..reduction.argreduce import argmin as plain_argmin
 from ..scan import cumulative
 from ..sorting.sort import sort as plain_sort
+from ..typing import public
 from .masked_tensor import (
     MaskedTensor,
     filled,
@@ -32,17 +33,20 @@ from .masked_tensor import (
 )
 
 
+@public
 def count(a: Any, axis: Any = None, keepdims: bool = False, split_every: Any = None) -> Any:
     """Count the values that are not masked. See numpy.ma.count."""
     del split_every
     return reductions.sum(logical_not(getmaskarray(a)), axis=axis, keepdims=keepdims)
 
 
+@public
 def compressed(a: Any) -> Any:
     """Return the values that are not masked, in one axis. See numpy.ma.compressed."""
     return boolean.extract(logical_not(getmaskarray(a)), getdata(a))
 
 
+@public
 def nonzero(a: Any) -> Any:
     """Return where values are neither zero nor masked. See numpy.ma.nonzero."""
     return boolean.nonzero(filled(a, 0))
@@ -144,6 +148,7 @@ def _masked(a: Any) -> Any:
     return with_mask(data, ufuncs.not_equal(data, data) & False, None)
 
 
+@public
 def sort(a: Any, axis: Any = -1, *, endwith: bool = True, fill_value: Any = None) -> Any:
     """Sort along an axis, what is masked at the end. See numpy.ma.sort."""
     a = _masked(a)
@@ -158,6 +163,7 @@ def sort(a: Any, axis: Any = -1, *, endwith: bool = True, fill_value: Any = None
     return with_mask(plain_sort(filled(a, fill_value), axis), mask, a.fill_value)
 
 
+@public
 def median(a: Any, axis: Any = None, out: Any = None, *, keepdims: bool = False) -> Any:
     """Return the median of what is not masked. See numpy.ma.median."""
     a = _masked(a)
@@ -173,6 +179,7 @@ def median(a: Any, axis: Any = None, out: Any = None, *, keepdims: bool = False)
     return found if out is None else assign(out, found.node)
 
 
+@public
 def dot(a: Any, b: Any) -> Any:
     """Return the product; what is masked counts as nothing. See numpy.ma.dot."""
     a, b = _masked(a), _masked(b)
@@ -181,6 +188,7 @@ def dot(a: Any, b: Any) -> Any:
     return with_mask(product, logical_not(seen), None)
 
 
+@public
 def average(
     a: Any, axis: Any = None, weights: Any = None, returned: bool = False, *, keepdims: bool = False
 ) -> Any:
@@ -213,25 +221,27 @@ def _scanned(name: str) -> Callable[..., Any]:
 
     lazy.__name__ = lazy.__qualname__ = name
     lazy.__doc__ = f"Accumulate what is not masked. See numpy.ma.{name}."
-    return lazy
+    return public(lazy)
 
 
 cumsum = _scanned("cumsum")
 cumprod = _scanned("cumprod")
 
 
+@public
 def argmin(a: Any, axis: Any = None) -> Any:
     """Return where the smallest value that is not masked is. See numpy.ma.argmin."""
     return plain_argmin(filled(a, np.ma.minimum_fill_value(a.node.meta)), axis)
 
 
+@public
 def argmax(a: Any, axis: Any = None) -> Any:
     """Return where the largest value that is not masked is. See numpy.ma.argmax."""
     return plain_argmax(filled(a, np.ma.maximum_fill_value(a.node.meta)), axis)
 
 
 def _sort_in_place(a: Any, axis: Any = -1, **how: Any) -> None:
-    a._node = sort(a, axis, **how).node
+    rebind(a, sort(a, axis, **how).node)
 
 
 MaskedTensor.sort = _sort_in_place

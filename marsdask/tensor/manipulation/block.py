@@ -14,6 +14,7 @@ from marsdask.core.sizes import known, numbers
 from ..chunkwise.rechunk import rechunk
 from ..elementwise.ufuncs import add, multiply
 from ..operands import as_node
+from ..typing import public
 from ..unknown_lengths import Outcome, waits_for_lengths
 from .join import concatenate
 from .reshape import reshape
@@ -46,6 +47,7 @@ def _joined(arrays: Any, level: int, ndim: int) -> Any:
     return array[(None,) * (ndim - array.ndim)]
 
 
+@public
 def block(arrays: Any) -> Any:
     """Join nested lists of blocks, the innermost along the last axis. See numpy.block."""
     depth = _depth(arrays)
@@ -68,7 +70,7 @@ def _pairwise(func: Callable[..., Any], name: str) -> Callable[..., Any]:
 
     lazy.__name__ = lazy.__qualname__ = name
     lazy.__doc__ = f"Apply ``{func.__name__}`` to many tensors, two by two. As in Mars."
-    return lazy
+    return public(lazy)
 
 
 tree_add = _pairwise(add, "tree_add")
@@ -85,6 +87,7 @@ def _multiplied(a: Any, b: Any) -> Outcome:
     return Outcome(kind, tuple((math.prod(numbers(p)),) if known(p) else None for p in pairs))
 
 
+@public
 @waits_for_lengths(_multiplied)
 def kron(a: Any, b: Any) -> Any:
     """Multiply all elements of one tensor with all of another, as blocks. See numpy.kron.

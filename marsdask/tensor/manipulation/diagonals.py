@@ -24,6 +24,7 @@ from ..indexing.getitem import getitem
 from ..operands import as_node, empty
 from ..reduction import reductions
 from ..sparse.conversion import tosparse
+from ..typing import public
 from ..unknown_lengths import Outcome, like, merged, waits_for_lengths
 from ..unknown_lengths import whole as uncut
 from .join import concatenate, length
@@ -72,6 +73,7 @@ def _times(size: Size, count: int) -> Size:
     return Unknown(f"{size.name}*{count}", size.index, bound)
 
 
+@public
 def repeat(a: Any, repeats: Any, axis: int | None = None) -> Any:
     """Repeat each element, as often as ``repeats`` says. See numpy.repeat."""
     node = as_node(a)
@@ -131,12 +133,14 @@ def _square(m: Any) -> Outcome:
     return Outcome(as_node(m).meta.dtype, (uncut(m, 0),) * 2)
 
 
+@public
 @waits_for_lengths(lambda m, **_: _square(m))
 def tril(m: Any, k: int = 0, gpu: Any = None) -> Any:
     """Return the lower triangle of matrices. See numpy.tril."""
     return placed_on(wrap(Triangle(_matrix(m), operator.index(k), True)), gpu)
 
 
+@public
 @waits_for_lengths(lambda m, **_: _square(m))
 def triu(m: Any, k: int = 0, gpu: Any = None) -> Any:
     """Return the upper triangle of matrices. See numpy.triu."""
@@ -195,6 +199,7 @@ def _with_diagonal(v: Any, k: int, **_: Any) -> Outcome:
     return told if k == 0 else Outcome(told.dtype, (None, None))
 
 
+@public
 @waits_for_lengths(_with_diagonal)
 def diag(
     v: Any, k: int = 0, sparse: bool | None = None, gpu: Any = None, chunk_size: Any = None
@@ -219,6 +224,7 @@ def diag(
     return concatenate([wide, across] if k > 0 else [across, wide], 0, dtype=dtype)
 
 
+@public
 def diagflat(
     v: Any, k: int = 0, sparse: bool | None = None, gpu: Any = None, chunk_size: Any = None
 ) -> Any:
@@ -233,6 +239,7 @@ def _diagonals(a: Any, axis1: int, axis2: int, **_: Any) -> Outcome:
     return Outcome(told.dtype, (*rest, None))
 
 
+@public
 @waits_for_lengths(_diagonals)
 def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     """Return diagonals of the matrices in two axes, along the last axis. See numpy.diagonal."""
@@ -248,6 +255,7 @@ def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     return getitem(turned, (..., along, along + offset))
 
 
+@public
 def trace(
     a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: Any = None
 ) -> Any:
@@ -308,6 +316,7 @@ def _other_axes(node: Node, axis: int) -> Chunks:
 _NOT_ALIKE = "`indices` and `arr` must have the same number of dimensions"
 
 
+@public
 @waits_for_lengths(_taken_along)
 def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> Any:
     """Return elements of each line at that line's positions. See numpy.take_along_axis."""

@@ -6,7 +6,7 @@ import itertools
 import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,9 +24,13 @@ from ..indexing.getitem import getitem
 from ..indexing.slicing import EVERYTHING, Slice
 from ..operands import as_node, empty_like_kind
 from ..sparse.blocks import is_sparse
+from ..typing import public
 from ..unknown_lengths import Outcome, like, resized, waits_for_lengths
 from .reshape import ravel, reshape
 from .shape import expand_dims, normalize_axes, normalize_axis, transpose, view
+
+if TYPE_CHECKING:
+    from ..tensor import Tensor
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,6 +80,7 @@ def _nodes(arrays: Any) -> list[Node]:
     return nodes if all(is_sparse(node.meta) for node in nodes) else list(map(as_node, nodes))
 
 
+@public
 def concatenate(
     arrays: Any,
     axis: int | None = 0,
@@ -101,7 +106,7 @@ def concatenate(
     np.concatenate([np.empty((0,), meta.dtype) for meta in metas], dtype=kind, casting=casting)
     alone = len(nodes) == 1 and metas[0].dtype == kind
     found = nodes[0] if alone else Concatenate(tuple(nodes), axis, kind)
-    return wrap(found) if out is None else assign(out, found)
+    return found if out is None else assign(out, found)
 
 
 def _check_alike(nodes: Sequence[Node], axis: int) -> None:
@@ -122,6 +127,7 @@ def _check_alike(nodes: Sequence[Node], axis: int) -> None:
                 )
 
 
+@public
 def stack(
     arrays: Any, axis: int = 0, out: Any = None, *, dtype: Any = None, casting: Any = "same_kind"
 ) -> Any:
@@ -138,16 +144,19 @@ def stack(
     return concatenate([expand_dims(node, axis) for node in nodes], axis, out, dtype, casting)
 
 
+@public
 def atleast_1d(*arrays: Any) -> Any:
     """Return tensors with at least one axis. See numpy.atleast_1d."""
     return _each(arrays, lambda ndim: [None] if ndim == 0 else list(range(ndim)))
 
 
+@public
 def atleast_2d(*arrays: Any) -> Any:
     """Return tensors with at least two axes. See numpy.atleast_2d."""
     return _each(arrays, lambda ndim: [*[None] * (2 - ndim), *range(ndim)])
 
 
+@public
 def atleast_3d(*arrays: Any) -> Any:
     """Return tensors with at least three axes. See numpy.atleast_3d."""
     forms: dict[int, list[int | None]] = {0: [None] * 3, 1: [None, 0, None], 2: [0, 1, None]}
@@ -160,23 +169,27 @@ def _each(arrays: tuple[Any, ...], axes: Any) -> Any:
     return found[0] if len(found) == 1 else found
 
 
+@public
 def vstack(tup: Any, *, dtype: Any = None, casting: Any = "same_kind") -> Any:
     """Join tensors row by row. See numpy.vstack."""
     nodes = [atleast_2d(node) for node in _nodes(tup)]
     return concatenate(nodes, 0, dtype=dtype, casting=casting)
 
 
+@public
 def hstack(tup: Any, *, dtype: Any = None, casting: Any = "same_kind") -> Any:
     """Join tensors column by column. See numpy.hstack."""
     nodes = [atleast_1d(node) for node in _nodes(tup)]
     return concatenate(nodes, 0 if nodes[0].ndim == 1 else 1, dtype=dtype, casting=casting)
 
 
+@public
 def dstack(tup: Any) -> Any:
     """Join tensors along the third axis. See numpy.dstack."""
     return concatenate([atleast_3d(node) for node in _nodes(tup)], 2)
 
 
+@public
 def column_stack(tup: Any) -> Any:
     """Join vectors and matrices as columns. See numpy.column_stack."""
     nodes = _nodes(tup)
@@ -214,8 +227,9 @@ def _sections(count: Any) -> int:
     return found
 
 
+@public
 @waits_for_lengths(_parts)
-def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> Any:
+def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> tuple[Tensor, ...]:
     """Split into parts that need not be equal. See numpy.array_split."""
     node = as_node(ary)
     axis = normalize_axis(axis, len(node.chunks))
@@ -232,6 +246,7 @@ def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> Any:
     )
 
 
+@public
 @waits_for_lengths(_parts)
 def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> Any:
     """Split into equal parts, or at given indices. See numpy.split."""
@@ -243,6 +258,7 @@ def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> Any:
     return array_split(node, indices_or_sections, axis)
 
 
+@public
 def hsplit(ary: Any, indices_or_sections: Any) -> Any:
     """Split by columns. See numpy.hsplit."""
     node = as_node(ary)
@@ -251,6 +267,7 @@ def hsplit(ary: Any, indices_or_sections: Any) -> Any:
     return split(node, indices_or_sections, 1 if len(node.chunks) > 1 else 0)
 
 
+@public
 def vsplit(ary: Any, indices_or_sections: Any) -> Any:
     """Split by rows. See numpy.vsplit."""
     if len(as_node(ary).chunks) < 2:
@@ -258,6 +275,7 @@ def vsplit(ary: Any, indices_or_sections: Any) -> Any:
     return split(ary, indices_or_sections, 0)
 
 
+@public
 def dsplit(ary: Any, indices_or_sections: Any) -> Any:
     """Split along the third axis. See numpy.dsplit."""
     if len(as_node(ary).chunks) < 3:
@@ -265,6 +283,7 @@ def dsplit(ary: Any, indices_or_sections: Any) -> Any:
     return split(ary, indices_or_sections, 2)
 
 
+@public
 def flip(m: Any, axis: Any = None) -> Any:
     """Reverse the order along axes. See numpy.flip."""
     node = as_node(m)
@@ -278,6 +297,7 @@ def flip(m: Any, axis: Any = None) -> Any:
     return wrap(Slice(node, tuple(taken)) if any(x != EVERYTHING for x in taken) else node)
 
 
+@public
 def flipud(m: Any) -> Any:
     """Reverse the order of the rows. See numpy.flipud."""
     if not as_node(m).chunks:
@@ -285,6 +305,7 @@ def flipud(m: Any) -> Any:
     return flip(m, 0)
 
 
+@public
 def fliplr(m: Any) -> Any:
     """Reverse the order of the columns. See numpy.fliplr."""
     if len(as_node(m).chunks) < 2:
@@ -292,6 +313,7 @@ def fliplr(m: Any) -> Any:
     return flip(m, 1)
 
 
+@public
 def rot90(m: Any, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Any:
     """Rotate by right angles in the plane of two axes. See numpy.rot90."""
     node = as_node(m)
@@ -310,7 +332,8 @@ def rot90(m: Any, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Any:
     return flip(view(node, turned), second)
 
 
-def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
+@public
+def unstack(x: Any, /, *, axis: int = 0) -> tuple[Tensor, ...]:
     """Return the slices along an axis. See numpy.unstack."""
     node = as_node(x)
     if not node.meta.ndim:
@@ -320,6 +343,7 @@ def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
     return ExecutableTuple(getitem(node, (*ahead, i)) for i in range(length(node, axis)))
 
 
+@public
 @waits_for_lengths(lambda a, **_: like(a))
 def roll(a: Any, shift: Any, axis: Any = None) -> Any:
     """Shift elements around the end of axes. See numpy.roll."""
@@ -340,6 +364,7 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Any:
     return result
 
 
+@public
 def tile(A: Any, reps: Any) -> Any:
     """Repeat a tensor as often as said along each axis. See numpy.tile."""
     counts = [operator.index(x) for x in (reps if np.ndim(reps) else [reps])]
@@ -357,6 +382,7 @@ def tile(A: Any, reps: Any) -> Any:
     return result
 
 
+@public
 @waits_for_lengths(lambda arr, axis, **_: resized(arr, axis))
 def delete(arr: Any, obj: Any, axis: int | None = None) -> Any:
     """Leave out elements along an axis. See numpy.delete."""
@@ -366,6 +392,7 @@ def delete(arr: Any, obj: Any, axis: int | None = None) -> Any:
     return getitem(node, (slice(None),) * axis + (kept,))
 
 
+@public
 def append(arr: Any, values: Any, axis: int | None = None) -> Any:
     """Join two tensors. See numpy.append."""
     return concatenate((arr, values), axis)

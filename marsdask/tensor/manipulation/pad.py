@@ -19,6 +19,7 @@ from ..indexing.getitem import getitem
 from ..operands import as_node
 from ..quantile.exact import median
 from ..reduction import reductions
+from ..typing import public
 from ..unknown_lengths import Outcome, like, waits_for_lengths
 from .join import concatenate, length
 from .shape import broadcast_to, normalize_axis
@@ -50,6 +51,7 @@ def _widths(pad_width: Any, ndim: int) -> list[list[int]]:
     return widths
 
 
+@public
 @waits_for_lengths(_padded)
 def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Any:
     """Put values around a tensor. See numpy.pad.

@@ -31,6 +31,7 @@ from ..chunks import whole_number
 from ..chunkwise.rechunk import recut, resolved
 from ..operands import as_node, empty
 from ..signatures import shows
+from ..typing import public
 from .shape import view
 
 Shape = tuple[int, ...]
@@ -258,6 +259,7 @@ def _text(shape: Shape) -> str:
     return f"({shown}{',' if len(shape) == 1 else ''})"
 
 
+@public
 @shows("newshape", "copy", "merge_chunks", "limit")
 def reshape(a: Any, shape: Any = None, *more: Any, order: str = "C", **kwargs: Any) -> Any:
     """Give the elements another shape; one length may be -1. See numpy.reshape.
@@ -288,6 +290,7 @@ def _reversed(node: Node) -> Node:
     return view(node, range(len(node.chunks))[::-1])
 
 
+@public
 def ravel(a: Any, order: str = "C") -> Any:
     """Return the elements in one axis. See numpy.ravel."""
     node = as_node(a)
@@ -296,6 +299,7 @@ def ravel(a: Any, order: str = "C") -> Any:
     return reshape(node, (-1,), order="C" if order == "K" else order)
 
 
+@public
 def flatten(a: Any, order: str = "C") -> Any:
     """Return the elements in one axis. See numpy.ndarray.flatten."""
     return ravel(a, order)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,7 +19,11 @@ from ..chunks import as_shape, broadcast_chunks, normalize_chunks, shape_text
 from ..chunkwise.rechunk import recut
 from ..operands import as_node, empty, empty_like_kind
 from ..sparse.blocks import dense, is_sparse, reordered
+from ..typing import public
 from ..unknown_lengths import Outcome, later, merged, waits_for_lengths
+
+if TYPE_CHECKING:
+    from ..tensor import Tensor
 
 normalize_axis = np.lib.array_utils.normalize_axis_index
 normalize_axes = np.lib.array_utils.normalize_axis_tuple
@@ -95,6 +99,7 @@ def view(a: Any, axes: Sequence[int | None]) -> Node:
     return node if list(axes) == list(range(len(node.chunks))) else View(node, tuple(axes))
 
 
+@public
 def transpose(a: Any, axes: Any = None, *more: int) -> Any:
     """Permute the axes; reverses them by default. See numpy.transpose."""
     node = as_node(a, sparse=True)
@@ -109,6 +114,7 @@ def transpose(a: Any, axes: Any = None, *more: int) -> Any:
     return wrap(view(node, order))
 
 
+@public
 def matrix_transpose(a: Any) -> Any:
     """Swap the last two axes. See numpy.matrix_transpose."""
     if as_node(a, sparse=True).meta.ndim < 2:
@@ -116,6 +122,7 @@ def matrix_transpose(a: Any) -> Any:
     return swapaxes(a, -1, -2)
 
 
+@public
 def swapaxes(a: Any, axis1: int, axis2: int) -> Any:
     """Exchange two axes. See numpy.swapaxes."""
     node = as_node(a, sparse=True)
@@ -128,6 +135,7 @@ def swapaxes(a: Any, axis1: int, axis2: int) -> Any:
     return wrap(view(node, order))
 
 
+@public
 def moveaxis(a: Any, source: Any, destination: Any) -> Any:
     """Move axes to other places, the rest in order. See numpy.moveaxis."""
     node = as_node(a)
@@ -144,6 +152,7 @@ def moveaxis(a: Any, source: Any, destination: Any) -> Any:
     return wrap(view(node, order))
 
 
+@public
 def rollaxis(a: Any, axis: int, start: int = 0) -> Any:
     """Move one axis before another. See numpy.rollaxis."""
     ndim = len(as_node(a).chunks)
@@ -154,6 +163,7 @@ def rollaxis(a: Any, axis: int, start: int = 0) -> Any:
     return moveaxis(a, axis, start - 1 if axis < start else start)
 
 
+@public
 def expand_dims(a: Any, axis: Any) -> Any:
     """Insert axes of length one. See numpy.expand_dims."""
     node = as_node(a)
@@ -164,6 +174,7 @@ def expand_dims(a: Any, axis: Any) -> Any:
     return wrap(view(node, [None if place in new else next(rest) for place in range(ndim)]))
 
 
+@public
 def squeeze(a: Any, axis: Any = None) -> Any:
     """Drop axes of length one; those of unknown length stay. See numpy.squeeze."""
     node = as_node(a)
@@ -253,6 +264,7 @@ def spread(block: Any, shape: tuple[int | None, ...]) -> Any:
     return np.broadcast_to(block, lengths)
 
 
+@public
 def broadcast_to(array: Any, shape: Any, subok: bool = False, chunks: Any = None) -> Any:
     """Repeat along new axes and those of length one. See numpy.broadcast_to."""
     del subok
@@ -289,8 +301,9 @@ def _broadcast(args: tuple[Any, ...], **_: Any) -> tuple[Outcome, ...]:
     return ExecutableTuple(Outcome(node.meta.dtype, lengths) for node in nodes)
 
 
+@public
 @waits_for_lengths(_broadcast)
-def broadcast_arrays(*args: Any, subok: bool = False) -> tuple[Any, ...]:
+def broadcast_arrays(*args: Any, subok: bool = False) -> tuple[Tensor, ...]:
     """Broadcast tensors against each other. See numpy.broadcast_arrays."""
     del subok
     nodes = [as_node(arg) for arg in args]

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from marsdask.core.collection import Collection, wrap
+from marsdask.core.collection import Collection, rebind, wrap
 from marsdask.core.grids.shapes import kernel
 
 from ..chunkwise.map_blocks import map_blocks
@@ -17,6 +17,7 @@ from ..indexing.assignment import assign
 from ..indexing.inplace import place, resize
 from ..indexing.setitem import setitem
 from ..operands import as_node
+from ..typing import public
 from ..unknown_lengths import like, waits_for_lengths
 from .join import length
 from .reshape import ravel, reshape
@@ -47,7 +48,7 @@ class Flat:
                 new = resize(new, part.shape) if part.ndim else new[0]
             setitem(flat, key, new)
         whole = flat if self.base.ndim == 1 else reshape(flat, self.base.shape)
-        self.base._node = as_node(whole)
+        rebind(self.base, as_node(whole))
 
 
 def set_flat(a: Any, value: Any) -> None:
@@ -64,6 +65,7 @@ def seen_as(block: Any, kind: Any) -> Any:
     return np.ascontiguousarray(block).view(kind).reshape(shape)
 
 
+@public
 def byteswap(a: Any, inplace: bool = False) -> Any:
     """Turn each element's bytes around. See numpy.ndarray.byteswap."""
     swapped = wrap(apply(swap_bytes, a))
@@ -76,6 +78,7 @@ def swap_bytes(block: Any) -> Any:
     return block.byteswap()
 
 
+@public
 @waits_for_lengths(lambda a, dtype, **_: like(a, dtype, unknown=(-1,)))
 def view(a: Any, dtype: Any = None, order: Any = "C") -> Any:
     """Return the same bytes as elements of another type. See numpy.ndarray.view.

@@ -31,6 +31,7 @@ from ..manipulation.shape import broadcast_to
 from ..operands import as_node
 from ..reduction.reductions import along
 from ..sorting.sort import is_at_hand, sample_rate, whole_lanes
+from ..typing import public
 from .methods import METHODS, MIDDLE, wanted_ranks
 from .selection import Bracket, bracket, collect, counted, interpolated, sample
 from .sketch import Sketched
@@ -296,7 +297,7 @@ def _family(name: str, text: str, **fixed: Any) -> Callable[..., Any]:
     ranks are off by at most a 1024th of the elements, and one a chunk (see
     :mod:`marsdask.tensor.quantile.sketch`).
     """
-    return lazy
+    return public(lazy)
 
 
 quantile = _family("quantile", "Return quantiles of all elements, or along axes.", skip_nan=False)
@@ -307,6 +308,7 @@ nanpercentile = _family(
 )
 
 
+@public
 def median(
     a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, keepdims: bool = False
 ) -> Any:
@@ -314,6 +316,7 @@ def median(
     return _middle(a, axis, out, keepdims, skip_nan=False)
 
 
+@public
 def nanmedian(
     a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, keepdims: bool = False
 ) -> Any:

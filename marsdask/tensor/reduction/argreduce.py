@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from marsdask.core.collection import wrap
 from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.shapes import blockwise, kernel, map_blocks, tree
 from marsdask.core.node import Node
@@ -19,6 +18,7 @@ from ..chunkwise.rechunk import resolved
 from ..indexing.assignment import assign
 from ..kernels.duck_arrays import as_array
 from ..operands import as_node, empty
+from ..typing import public
 
 #: The value, its flat position along the reduced axes, and whether it is not nan.
 Found = tuple[Any, Any, Any]
@@ -179,11 +179,11 @@ def argreduction(title: str, *, largest: bool, skips_nan: bool = False) -> Calla
             axis = np.lib.array_utils.normalize_axis_index(axis, node.meta.ndim)
         _check(node, axis, title)
         found = ArgReduction(node, pick, axis, bool(keepdims), title)
-        return wrap(found) if out is None else assign(out, found)
+        return found if out is None else assign(out, found)
 
     lazy.__name__ = lazy.__qualname__ = title
     lazy.__doc__ = f"Return the positions that ``{title}`` finds. See numpy.{title}."
-    return lazy
+    return public(lazy)
 
 
 def _check(node: Node, axis: int | None, title: str) -> None:

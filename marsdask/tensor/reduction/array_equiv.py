@@ -11,10 +11,12 @@ from marsdask.core.sizes import numbers
 
 from ..creation.from_data import array
 from ..operands import as_node
+from ..typing import public
 from ..unknown_lengths import Outcome, waits_for_lengths
 from .reductions import all as all_true
 
 
+@public
 @waits_for_lengths(lambda **_: Outcome(np.dtype(bool), ()))
 def array_equiv(a1: Any, a2: Any) -> Any:
     """Tell whether two tensors are equal after broadcasting, lazily. See numpy.array_equiv."""

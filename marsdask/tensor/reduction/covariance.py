@@ -14,6 +14,7 @@ from ..linalg import dot
 from ..manipulation.join import concatenate, length
 from ..manipulation.shape import expand_dims, transpose
 from ..operands import as_node
+from ..typing import public
 from ..unknown_lengths import Outcome, waits_for_lengths
 from .reductions import average, mean
 from .reductions import sum as total
@@ -31,6 +32,7 @@ def _covariance(m: Any, y: Any, rowvar: bool, dtype: Any, **given: Any) -> Outco
     return Outcome(kind, (sizes,) * axes)
 
 
+@public
 @waits_for_lengths(_covariance)
 def cov(
     m: Any,
@@ -100,6 +102,7 @@ def _observations(x: Any, rowvar: bool) -> Any:
     return x if rowvar or x.shape[0] == 1 else transpose(x)
 
 
+@public
 def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: Any = None) -> Any:
     """Return the correlation coefficients. See numpy.corrcoef."""
     c = cov(x, y, rowvar, dtype=dtype)

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from marsdask.core.collection import Collection, wrap
+from marsdask.core.collection import Collection
 from marsdask.core.config import options
 from marsdask.core.grids.grid import Call, Grid
 from marsdask.core.grids.shapes import Cost, Grouped, blockwise, map_blocks
@@ -22,6 +22,7 @@ from ..chunkwise.rechunk import aligned
 from ..indexing.assignment import assign
 from ..manipulation.shape import broadcast_to, normalize_axes
 from ..operands import as_node, empty
+from ..typing import public
 
 
 class Groups(Grouped):
@@ -151,6 +152,7 @@ class Folded(Node):
         return Grid(Groups(merge, grid, steps), chunks, self.meta)
 
 
+@public
 def reduction(
     x: Any,
     chunk: Callable[..., Any],
@@ -194,7 +196,7 @@ def reduction(
     sample = np.ma.empty((0,) * kept, kind) if masked else empty(kind, kept)
     steps = (chunk, combine, aggregate)
     found = Folded(arrays, *steps, axes, keepdims, concatenate, widths, output_size, sample)
-    return wrap(found) if out is None else assign(out, found)
+    return found if out is None else assign(out, found)
 
 
 def _takes_dtype(func: Callable[..., Any]) -> bool:

@@ -17,6 +17,7 @@ from ..elementwise.ufuncs import astype
 from ..indexing.getitem import getitem
 from ..manipulation.join import stack
 from ..operands import as_node
+from ..typing import public
 from .bin_widths import estimated, extent
 
 
@@ -61,6 +62,7 @@ def _bins(edges: Node) -> Size:
     return Unknown(f"{size.name}-1", size.index, size.upper)
 
 
+@public
 def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> Any:
     """Return the edges of a histogram's bins. See numpy.histogram_bin_edges.
 
@@ -89,6 +91,7 @@ def density_of(counts: Any, edges: Any) -> Any:
     return counts / np.diff(edges).astype(np.float64) / counts.sum()
 
 
+@public
 def histogram(
     a: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None
 ) -> tuple[Any, Any]:
@@ -170,6 +173,7 @@ def _columns(sample: Any) -> list[Node]:
     return [as_node(astype(wrap(node), dtype)) for node in nodes]
 
 
+@public
 def histogramdd(
     sample: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None
 ) -> tuple[Any, list[Any]]:
@@ -197,6 +201,7 @@ def histogramdd(
     return counts, edges
 
 
+@public
 def histogram2d(
     x: Any, y: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None
 ) -> tuple[Any, Any, Any]:

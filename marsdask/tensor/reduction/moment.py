@@ -12,10 +12,12 @@ from marsdask.core.collection import wrap
 from ..elementwise.ufuncs import divide, isfinite, subtract
 from ..indexing.assignment import assign
 from ..operands import as_node
+from ..typing import public
 from .reductions import mean
 from .reductions import sum as total
 
 
+@public
 def moment(
     a: Any,
     order: int,

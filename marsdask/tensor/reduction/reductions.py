@@ -44,6 +44,7 @@ from ..manipulation.shape import view
 from ..operands import as_node
 from ..signatures import optional, signed
 from ..sparse.blocks import stored_sum
+from ..typing import public
 from ..unknown_lengths import Outcome, like, waits_for_lengths
 from . import partials
 from .nodes import Reduction, Wanted
@@ -109,16 +110,19 @@ def reduction(
                 raise TypeError(f"{title}() got an unexpected keyword argument {key!r}")
         given.update(kwargs)
         if (masked := masked_class((a,))) is not None:
-            return masked._reduced(title, a, axis, given)
+            result = masked._reduced(title, a, axis, given)
+            return result.node if given.get("out") is None else result
         node = as_node(a, sparse=True)
         reduced = _node(recipe, title, node, as_axes(axis, node.meta.ndim), given)
         out = given.get("out")
-        return wrap(reduced) if out is None else assign(out, reduced)
+        return reduced if out is None else assign(out, reduced)
 
     lazy.__name__ = lazy.__qualname__ = title
     lazy.__doc__ = f"Reduce along axes by ``{title}``. See numpy.{title}."
     first = Parameter("a", Parameter.POSITIONAL_OR_KEYWORD)
-    return signed(lazy, [first, *optional(("axis", *takes)), *optional(_TUNING, named=True)])
+    return public(
+        signed(lazy, [first, *optional(("axis", *takes)), *optional(_TUNING, named=True)])
+    )
 
 
 def as_axes(axis: Any, ndim: int) -> Axis:
@@ -266,13 +270,14 @@ def _or_plain(func: Callable[..., Any], plain: Callable[..., Any]) -> Callable[.
         dtype = a.dtype if hasattr(a, "dtype") else np.asarray(a).dtype
         return (plain if dtype.kind in "biu" else func)(a, *args, **kwargs)
 
-    return lazy
+    return public(lazy)
 
 
 nanvar = _or_plain(_nanvar, var)
 nanstd = _or_plain(_nanstd, std)
 
 
+@public
 def allclose(
     a: Any, b: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
 ) -> Any:
@@ -280,6 +285,7 @@ def allclose(
     return all(isclose(a, b, rtol, atol, equal_nan))
 
 
+@public
 def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Any:
     """Return, as a 0-d tensor, whether shapes and elements are equal. See numpy.array_equal."""
     left, right = as_node(a1), as_node(a2)
@@ -306,6 +312,7 @@ def _weighted_kind(node: Node, weights: Node) -> np.dtype[Any]:
     return np.result_type(dtype, np.float64) if node.meta.dtype.kind in "biu" else dtype
 
 
+@public
 @waits_for_lengths(_averaged)
 def average(
     a: Any, axis: Any = None, weights: Any = None, returned: bool = False, *, keepdims: bool = False

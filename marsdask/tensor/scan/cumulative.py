@@ -30,6 +30,7 @@ from ..manipulation.join import concatenate
 from ..manipulation.reshape import ravel
 from ..manipulation.shape import normalize_axis
 from ..operands import as_node, empty
+from ..typing import public
 from ..unknown_lengths import resized, waits_for_lengths
 
 #: Rows at least this long are added one to the other; shorter ones are left to NumPy.
@@ -292,11 +293,11 @@ def scan(
         axis = np.lib.array_utils.normalize_axis_index(operator.index(axis), node.meta.ndim)
         result = whole(np.ones(1, node.meta.dtype), dtype=dtype).dtype
         scanned = Scan(node, ufunc, axis, result, skips_nan, title)
-        return wrap(scanned) if out is None else assign(out, scanned)
+        return scanned if out is None else assign(out, scanned)
 
     lazy.__name__ = lazy.__qualname__ = title
     lazy.__doc__ = f"Accumulate along an axis by ``{title}``. See numpy.{title}."
-    return lazy
+    return public(lazy)
 
 
 cumsum = scan("cumsum", np.add, np.cumsum)
@@ -334,7 +335,7 @@ def cumulative(name: str, func: Callable[..., Any], initial: int) -> Callable[..
 
     lazy.__name__ = lazy.__qualname__ = name
     lazy.__doc__ = f"Accumulate along an axis. See numpy.{name}."
-    return lazy
+    return public(lazy)
 
 
 cumulative_sum = cumulative("cumulative_sum", cumsum, 0)

@@ -20,6 +20,7 @@ from ..indexing.assignment import assign
 from ..manipulation.reshape import ravel
 from ..manipulation.shape import normalize_axis
 from ..operands import as_node, empty
+from ..typing import public
 from .cumulative import cumsum
 
 
@@ -109,6 +110,7 @@ class Carried(Node):
         )
 
 
+@public
 def cumreduction(
     func: Callable[..., Any],
     binop: Callable[[Any, Any], Any],
@@ -134,7 +136,7 @@ def cumreduction(
     sample = np.ones((1,) * len(node.chunks), node.meta.dtype)
     kind = np.dtype(dtype) if dtype is not None else accumulate(sample, func, axis, None).dtype
     found = Carried(node, func, binop, ident, axis, kind, None if dtype is None else kind)
-    return wrap(found) if out is None else assign(out, found)
+    return found if out is None else assign(out, found)
 
 
 @kernel(scratch=3.0)
@@ -153,6 +155,7 @@ def filled_from(before: Any, block: Any) -> Any:
     return np.where(np.isnan(block), before, block).astype(block.dtype, copy=False)
 
 
+@public
 def push(array: Any, n: int | None, axis: int = -1) -> Any:
     """Put in place of each nan the last number before it, at most ``n`` away.
 

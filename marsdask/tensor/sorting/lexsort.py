@@ -15,9 +15,11 @@ from ..manipulation.shape import normalize_axes, normalize_axis
 from ..operands import as_node
 from ..reduction.reductions import any as any_true
 from ..scan.cumulative import cumsum
+from ..typing import public
 from .sort import argsort, sort
 
 
+@public
 def lexsort(keys: Any, axis: int = -1) -> Any:
     """Return the positions that sort by several keys, the last one first. See numpy.lexsort."""
     tensors = [wrap(as_node(key)) for key in keys]
@@ -36,6 +38,7 @@ def lexsort(keys: Any, axis: int = -1) -> Any:
     return order
 
 
+@public
 def sort_complex(a: Any) -> Any:
     """Return the elements as complex numbers, sorted. See numpy.sort_complex."""
     tensor = wrap(as_node(a))
@@ -45,6 +48,7 @@ def sort_complex(a: Any) -> Any:
     return sort(tensor.astype(kinds.get(tensor.dtype.char, np.complex128)))
 
 
+@public
 def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
     """Leave out the zeros at the ends of axes. See numpy.trim_zeros.
 

@@ -20,6 +20,7 @@ from ..chunkwise.single_task import beside
 from ..indexing.getitem import getitem
 from ..manipulation.shape import view
 from ..operands import as_node, empty
+from ..typing import public
 
 
 def places_in(block: Any, values: Any, side: Any) -> Any:
@@ -62,6 +63,7 @@ class Places(Node):
         return tree(counts, np.add, (0,))
 
 
+@public
 def searchsorted(
     a: Any, v: Any, side: Any = "left", sorter: Any = None, combine_size: int | None = None
 ) -> Any:
@@ -81,6 +83,7 @@ def searchsorted(
     return wrap(view(places, range(1, len(values.chunks) + 1)))
 
 
+@public
 def digitize(x: Any, bins: Any, right: bool = False) -> Any:
     """Return which bin each value is in. See numpy.digitize."""
     node = as_node(x)
@@ -144,6 +147,7 @@ class CountValues(Node):
         return tree(counts, add_padded, (0,))
 
 
+@public
 def bincount(x: Any, weights: Any = None, minlength: int = 0, chunk_size_limit: Any = None) -> Any:
     """Count how often each whole number is there. See numpy.bincount.
 

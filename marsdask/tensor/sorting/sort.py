@@ -35,6 +35,7 @@ from ..manipulation.diagonals import take_along_axis
 from ..manipulation.join import flip, length
 from ..manipulation.reshape import ravel
 from ..operands import as_node
+from ..typing import public
 from ..unknown_lengths import Outcome, like, waits_for_lengths
 
 #: Elements looked at to find the pivots.
@@ -338,6 +339,7 @@ def _kind(kind: Any, stable: Any) -> str | None:
     return "stable" if stable else kind
 
 
+@public
 def sort(
     a: Any,
     axis: Any = -1,
@@ -368,6 +370,7 @@ def sort(
     return ExecutableTuple((found, argsort(node, axis, kind, **how)))
 
 
+@public
 def argsort(
     a: Any,
     axis: Any = -1,
@@ -411,6 +414,7 @@ def _sorted(a: Any, axis: Any, dtype: Any = None) -> Outcome:
     return like(a if axis is not None else ravel(a), dtype)
 
 
+@public
 @waits_for_lengths(lambda a, axis, **_: _sorted(a, axis))
 def partition(
     a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", order: Any = None
@@ -423,6 +427,7 @@ def partition(
     return sort(a, axis, order=order)
 
 
+@public
 @waits_for_lengths(lambda a, axis, **_: _sorted(a, axis, np.intp))
 def argpartition(
     a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", order: Any = None
@@ -444,11 +449,13 @@ def _check_kth(a: Any, kth: Any, axis: Any) -> None:
             raise ValueError(f"kth(={item}) out of bounds ({length})")
 
 
+@public
 def sort_in_place(a: Any, axis: int = -1, **options: Any) -> None:
     """Sort the tensor itself: it becomes the sorted one. See numpy.ndarray.sort."""
     assign(a, sort(a, axis, **options).node)
 
 
+@public
 def partition_in_place(a: Any, kth: Any, axis: int = -1, **options: Any) -> None:
     """Partition the tensor itself. See numpy.ndarray.partition."""
     assign(a, partition(a, kth, axis, **options).node)

@@ -24,6 +24,7 @@ from ..chunkwise.rechunk import resolved
 from ..elementwise.nodes import native
 from ..elementwise.ufuncs import astype
 from ..operands import as_node
+from ..typing import public
 
 #: Elements that are compared with the bound at a time: they stay in cache.
 STEP = 2**16
@@ -215,6 +216,7 @@ def _topk(a: Any, k: Any, axis: int, largest: bool, *, indices: bool) -> Any:
     return found if indices else astype(found, node.meta.dtype, copy=False)
 
 
+@public
 def topk(
     a: Any,
     k: Any,
@@ -236,6 +238,7 @@ def topk(
     return ExecutableTuple((values, _topk(a, k, axis, largest, indices=True)))
 
 
+@public
 def argtopk(
     a: Any,
     k: Any,

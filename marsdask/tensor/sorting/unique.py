@@ -31,6 +31,7 @@ from ..manipulation.reshape import ravel, reshape
 from ..manipulation.shape import moveaxis, normalize_axis
 from ..named_results import UniqueAllResult, UniqueCountsResult, UniqueInverseResult
 from ..operands import as_node, empty
+from ..typing import public
 from ..unknown_lengths import Outcome, like, resized, waits_for_lengths
 from .sort import find_pivots, sort
 
@@ -210,6 +211,7 @@ def _distinct(
     return ExecutableTuple((values, *more)) if more else values
 
 
+@public
 @waits_for_lengths(_distinct)
 def unique(
     ar: Any,
@@ -315,6 +317,7 @@ def flat_unique(blocks: list[Any]) -> Any:
     return np.unique(np.concatenate([block.reshape(-1) for block in blocks]))
 
 
+@public
 def isin(
     element: Any,
     test_elements: Any,
@@ -336,11 +339,13 @@ def isin(
     return logical_not(found) if invert else found
 
 
+@public
 def union1d(ar1: Any, ar2: Any) -> Any:
     """Return what is in either, in order. See numpy.union1d."""
     return unique(concatenate([ravel(ar1), ravel(ar2)]))
 
 
+@public
 def intersect1d(
     ar1: Any, ar2: Any, assume_unique: bool = False, return_indices: bool = False
 ) -> Any:
@@ -356,32 +361,38 @@ def intersect1d(
     return ExecutableTuple((found, place[shared], other_place[isin(other, mine)]))
 
 
+@public
 def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
     """Return what is in the first and not in the second. See numpy.setdiff1d."""
     mine = ravel(ar1) if assume_unique else unique(ar1)
     return mine[isin(mine, ar2, invert=True)]
 
 
+@public
 def setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
     """Return what is in one of both alone, in order. See numpy.setxor1d."""
     return sort(concatenate([setdiff1d(ar1, ar2), setdiff1d(ar2, ar1)]))
 
 
+@public
 def unique_all(x: Any, /) -> Any:
     """Return the distinct elements, where, and how often they are; see numpy.unique_all."""
     return UniqueAllResult(*unique(x, True, True, True, equal_nan=False))
 
 
+@public
 def unique_counts(x: Any, /) -> Any:
     """Return the distinct elements and how often they are. See numpy.unique_counts."""
     return UniqueCountsResult(*unique(x, return_counts=True, equal_nan=False))
 
 
+@public
 def unique_inverse(x: Any, /) -> Any:
     """Return the distinct elements and which one each is. See numpy.unique_inverse."""
     return UniqueInverseResult(*unique(x, return_inverse=True, equal_nan=False))
 
 
+@public
 def unique_values(x: Any, /) -> Any:
     """Return the distinct elements. See numpy.unique_values."""
     return unique(x, equal_nan=False)

@@ -12,6 +12,7 @@ from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks
 
 from ..operands import Densified, as_node, sparse_empty
+from ..typing import public
 from .blocks import few, is_sparse
 
 
@@ -37,6 +38,7 @@ class Sparsified(Node):
         return map_blocks(few, a, chunks=a.chunks, meta=self.meta, kwargs=kwargs)
 
 
+@public
 def tosparse(a: Any, missing: Any = None) -> Any:
     """Return the tensor in SciPy's compressed rows, without the zeros (or what is ``missing``)."""
     node = as_node(a, sparse=True)
@@ -49,6 +51,7 @@ def tosparse(a: Any, missing: Any = None) -> Any:
     return wrap(Sparsified(node, missing))
 
 
+@public
 def todense(a: Any, fill_value: Any = None) -> Any:
     """Return the tensor in NumPy's blocks; what is not stored becomes ``fill_value`` (zero)."""
     node = as_node(a, sparse=True)
@@ -62,11 +65,13 @@ def issparse(a: Any) -> bool:
     return is_sparse(as_node(a, sparse=True).meta)
 
 
+@public
 def fromdense(a: Any, missing: Any = None) -> Any:
     """Return a sparse tensor of a dense one. See :func:`tosparse`."""
     return tosparse(a, missing)
 
 
+@public
 def fromsparse(a: Any, order: str = "C", fill_value: Any = None) -> Any:
     """Return a dense tensor of a sparse one. See :func:`todense`."""
     del order

@@ -40,6 +40,8 @@ from marsdask.tensor.reduction.covariance import cov
 from marsdask.tensor.reduction.reductions import all as all_true
 from marsdask.tensor.reduction.reductions import var
 
+from ..typing import public
+
 __all__ = ["cdist", "pdist", "squareform"]
 
 Metric = str | Callable[..., Any]
@@ -123,6 +125,7 @@ def between(
     return distances(a, b, metric, **options, **dict(zip(names, extras, strict=True)))
 
 
+@public
 def cdist(XA: Any, XB: Any, metric: Metric = "euclidean", *, out: Any = None, **kwargs: Any) -> Any:
     """Return the distances of each row from each row. See scipy.spatial.distance.cdist."""
     a, b = _matrix(XA, "XA"), _matrix(XB, "XB")
@@ -130,7 +133,7 @@ def cdist(XA: Any, XB: Any, metric: Metric = "euclidean", *, out: Any = None, **
         raise ValueError("XA and XB must have the same number of columns (i.e. feature dimension.)")
     extras, rest = _parameters((a, b), metric, kwargs)
     found = Distances(a, b, tuple(extras.values()), metric, tuple(extras), rest)
-    return wrap(found) if out is None else assign(out, found)
+    return found if out is None else assign(out, found)
 
 
 def _matrix(points: Any, name: str) -> Node:
@@ -285,12 +288,13 @@ def pairs(
     return out
 
 
+@public
 def pdist(X: Any, metric: Metric = "euclidean", *, out: Any = None, **kwargs: Any) -> Any:
     """Return the distances between rows, condensed. See scipy.spatial.distance.pdist."""
     node = _matrix(X, "A")
     extras, rest = _parameters((node,), metric, kwargs)
     found = Pairs(node, tuple(extras.values()), metric, tuple(extras), rest)
-    return wrap(found) if out is None else assign(out, found)
+    return found if out is None else assign(out, found)
 
 
 @dataclass(frozen=True, eq=False)
@@ -406,6 +410,7 @@ def folded(block: Any, *facts: Any) -> Any:
     )
 
 
+@public
 def squareform(X: Any, force: str = "no", checks: bool = True, chunk_size: Any = None) -> Any:
     """Turn condensed distances into a matrix, or back. See scipy.spatial.distance.squareform."""
     node = as_node(X)

@@ -31,6 +31,7 @@ from ..operands import as_node
 from ..reduction.reductions import max as largest
 from ..reduction.reductions import reduction
 from ..reduction.reductions import sum as total
+from ..typing import public
 
 #: Functions of SciPy's that treat each element by itself and are no ufuncs.
 _FUNCTIONS = (
@@ -70,7 +71,7 @@ def __getattr__(name: str) -> Any:
 def _lazy(func: Callable[..., Any], name: str) -> Any:
     lazy = elementwise(func, name)
     lazy.__doc__ = f"Apply ``{name}`` to each element. See scipy.special.{name}."
-    return lazy
+    return public(lazy)
 
 
 def __dir__() -> list[str]:
@@ -97,7 +98,7 @@ def _factorial(name: str) -> Callable[..., Any]:
 
     lazy.__name__ = lazy.__qualname__ = name
     lazy.__doc__ = f"Apply ``{name}`` to each element. See scipy.special.{name}."
-    return lazy
+    return public(lazy)
 
 
 factorial = _factorial("factorial")
@@ -188,6 +189,7 @@ _log_of_size = _exponentials(log_of_size)
 _sign_of_sum = _exponentials(sign_of_sum)
 
 
+@public
 def logsumexp(
     a: Any, axis: Any = None, b: Any = None, keepdims: bool = False, return_sign: bool = False
 ) -> Any:
@@ -213,6 +215,7 @@ def _floating(a: Any, *others: Any) -> Any:
     return a if a.ndim else a.reshape(1)
 
 
+@public
 def softmax(x: Any, axis: Any = None) -> Any:
     """Return exponentials over their sum. See scipy.special.softmax."""
     x = _floating(x)
@@ -220,6 +223,7 @@ def softmax(x: Any, axis: Any = None) -> Any:
     return grown / total(grown, axis=axis, keepdims=True)
 
 
+@public
 def log_softmax(x: Any, axis: Any = None) -> Any:
     """Return the logarithm of softmax. See scipy.special.log_softmax."""
     x = _floating(x)

@@ -11,6 +11,7 @@ from marsdask.tensor import special
 from marsdask.tensor.elementwise.ufuncs import divide, multiply
 from marsdask.tensor.manipulation.shape import broadcast_arrays
 
+from ..typing import public
 from . import p_values
 from .sample import Sample, Significance, lazily, pair, sample
 
@@ -25,6 +26,7 @@ LAMBDAS = {
 }
 
 
+@public
 def power_divergence(
     f_obs: Any,
     f_exp: Any = None,
@@ -65,6 +67,7 @@ def power_divergence(
     return values.test(statistic, lazily(p_values.chi_square, statistic, df), keepdims)
 
 
+@public
 def chisquare(
     f_obs: Any,
     f_exp: Any = None,
@@ -77,7 +80,8 @@ def chisquare(
 ) -> Significance:
     """Test whether frequencies are as expected by Pearson's sum. See scipy.stats.chisquare."""
     how: dict[str, Any] = {"nan_policy": nan_policy, "keepdims": keepdims, "sum_check": sum_check}
-    return power_divergence(f_obs, f_exp, ddof, axis, "pearson", **how)
+    found: Significance = power_divergence.node(f_obs, f_exp, ddof, axis, "pearson", **how)
+    return found
 
 
 def divergence(observed: Any, expected: Any, power: float) -> Any:
@@ -108,6 +112,7 @@ def agreed(statistic: Any, observed: Any, expected: Any) -> Any:
     return statistic
 
 
+@public
 def entropy(
     pk: Any,
     qk: Any = None,

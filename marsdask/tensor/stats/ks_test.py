@@ -25,6 +25,7 @@ from marsdask.tensor.reduction.reductions import sum as total
 from marsdask.tensor.scan.cumulative import cumsum
 from marsdask.tensor.sorting.sort import argsort, sort
 
+from ..typing import public
 from . import p_values
 from .sample import ALTERNATIVES, Significance, checked, floats, lazily, ones_of
 
@@ -67,6 +68,7 @@ def _count(x: Any) -> Any:
     return total(lazily(ones_of, x)) if math.isnan(length) else int(length)
 
 
+@public
 def ks_1samp(
     x: Any,
     cdf: Callable[..., Any],
@@ -107,6 +109,7 @@ def share(position: Any, count: Any, before: int) -> Any:
     return (position - before) / count
 
 
+@public
 def ks_2samp(
     data1: Any,
     data2: Any,

@@ -8,10 +8,12 @@ import numpy as np
 
 from marsdask.tensor.manipulation.join import stack
 
+from ..typing import public
 from . import p_values
 from .sample import Sample, Significance, check_alternative, lazily, sample
 
 
+@public
 def moment(
     a: Any,
     order: Any = 1,
@@ -49,6 +51,7 @@ def constant(mean: Any, value: float) -> Any:
     return np.where(np.isnan(mean), mean, np.array(value, mean.dtype))
 
 
+@public
 def skew(
     a: Any,
     axis: Any = 0,
@@ -78,6 +81,7 @@ def skewness(mean: Any, second: Any, third: Any, count: Any, bias: bool) -> Any:
     return np.where(alike, np.array(np.nan, second.dtype), value).astype(second.dtype)
 
 
+@public
 def kurtosis(
     a: Any,
     axis: Any = 0,
@@ -110,6 +114,7 @@ def peakedness(mean: Any, second: Any, fourth: Any, count: Any, fisher: bool, bi
     return (value - 3 if fisher else value).astype(second.dtype)
 
 
+@public
 def skewtest(
     a: Any,
     axis: Any = 0,
@@ -138,6 +143,7 @@ def skew_score(value: Any, count: Any) -> Any:
         return delta * np.log(y / alpha + np.sqrt((y / alpha) ** 2 + 1))
 
 
+@public
 def kurtosistest(
     a: Any,
     axis: Any = 0,
@@ -168,6 +174,7 @@ def kurtosis_score(value: Any, count: Any) -> Any:
         return (1 - 2 / (9.0 * freedom) - root) / (2 / (9.0 * freedom)) ** 0.5
 
 
+@public
 def normaltest(
     a: Any, axis: Any = 0, nan_policy: str = "propagate", *, keepdims: bool = False
 ) -> Significance:

@@ -17,11 +17,13 @@ from marsdask.tensor.scan.cumulative import cumsum
 from marsdask.tensor.sorting.sort import argsort
 from marsdask.tensor.sorting.unique import unique
 
+from ..typing import public
 from .sample import checked
 
 METHODS = ("average", "min", "max", "dense", "ordinal")
 
 
+@public
 def rankdata(
     a: Any, method: str = "average", *, axis: int | None = None, nan_policy: str = "propagate"
 ) -> Any:

@@ -13,6 +13,7 @@ from marsdask.tensor.operands import as_node
 from marsdask.tensor.reduction.reductions import max as largest
 from marsdask.tensor.reduction.reductions import min as least
 
+from ..typing import public
 from . import p_values
 from .sample import Sample, Significance, check_alternative, floats, lazily, ratio, sample
 
@@ -91,6 +92,7 @@ def filled(statistic: Any, df: Any) -> Any:
     return np.broadcast_to(df, np.shape(statistic)).copy()
 
 
+@public
 def ttest_1samp(
     a: Any,
     popmean: Any,
@@ -117,6 +119,7 @@ def ttest_1samp(
     return result
 
 
+@public
 def ttest_rel(
     a: Any,
     b: Any,
@@ -128,9 +131,13 @@ def ttest_rel(
 ) -> TtestResult:
     """Test whether pairs have equal means. See scipy.stats.ttest_rel."""
     away = subtract(floats(a), floats(b))
-    return ttest_1samp(away, 0.0, axis, nan_policy, alternative, keepdims=keepdims)
+    found: TtestResult = ttest_1samp.node(
+        away, 0.0, axis, nan_policy, alternative, keepdims=keepdims
+    )
+    return found
 
 
+@public
 def ttest_ind(
     a: Any,
     b: Any,
@@ -164,6 +171,7 @@ def ttest_ind(
     )
 
 
+@public
 def ttest_ind_from_stats(
     mean1: Any,
     std1: Any,
@@ -227,6 +235,7 @@ def welch_freedom(v1: Any, n1: Any, v2: Any, n2: Any) -> Any:
     return np.where(np.isnan(df), np.ones((), df.dtype), df)
 
 
+@public
 def f_oneway(
     *samples: Any,
     axis: Any = 0,

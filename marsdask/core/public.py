@@ -1,0 +1,103 @@
+"""The face of operations: what users call, around functions that compose nodes."""
+
+from __future__ import annotations
+
+import difflib
+import operator
+import re
+from collections.abc import Callable, Iterator, Mapping
+from functools import wraps
+from inspect import signature
+from typing import Any, ParamSpec, Protocol, TypeVar
+
+from .collection import Collection, collect, composing, execute, executes_at_once
+from .config import options
+from .node import Node
+
+P = ParamSpec("P")
+N_co = TypeVar("N_co", covariant=True)
+R_co = TypeVar("R_co", covariant=True)
+
+_UNEXPECTED = re.compile(r"unexpected keyword argument '(\w+)'$")
+
+
+class Public(Protocol[P, N_co, R_co]):
+    """A public function: users call it, and operations call its ``node``."""
+
+    __name__: str
+    __qualname__: str
+
+    @property
+    def node(self) -> Callable[P, N_co]:
+        """The same function for other operations: it returns nodes, and executes nothing."""
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R_co: ...
+
+
+def public(func: Callable[..., Any]) -> Any:
+    """Return the function that users call: nodes in its result become collections.
+
+    In eager mode they are executed once it returns, all at once, with the tensors that it changed
+    in place; nothing is executed inside. ``func`` itself stays, as ``node``, for other operations.
+    """
+
+    @wraps(func)
+    def face(*args: Any, **kwargs: Any) -> Any:
+        try:
+            if options.eager_mode and executes_at_once():
+                return _executed(func, args, kwargs)
+            found = func(*args, **kwargs)
+        except TypeError as error:
+            _suggest(error, face, kwargs)
+            raise
+        return found if isinstance(found, Collection) else collected(found)
+
+    if hasattr(func, "__wrapped__"):
+        # Another decorator's function is pickled by its name, which has to lead to it.
+        func.__qualname__ = f"{func.__qualname__}.node"
+    face.node = func  # type: ignore[attr-defined]
+    return face
+
+
+def collected(found: Any) -> Any:
+    """Return a result with collections in the place of nodes."""
+    if isinstance(found, Node):
+        return collect(found)
+    if not isinstance(found, tuple | list):
+        return found
+    items = [collected(item) for item in found]
+    if all(map(operator.is_, items, found)):
+        return found
+    # Named tuples take their items one by one.
+    return getattr(found, "_make", type(found))(items)
+
+
+def _executed(func: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+    """Call a function whose steps are not executed, then execute what came of it."""
+    rebound: list[Collection] = []
+    reset = composing.set(rebound)
+    try:
+        found = collected(func(*args, **kwargs))
+    finally:
+        composing.reset(reset)
+    if pending := [item for item in (*rebound, *_collections(found)) if not item._is_executed()]:
+        execute(*pending)
+    return found
+
+
+def _collections(found: Any) -> Iterator[Collection]:
+    if isinstance(found, Collection):
+        yield found
+    elif isinstance(found, tuple | list):
+        for item in found:
+            yield from _collections(item)
+
+
+def _suggest(error: TypeError, func: Callable[..., Any], given: Mapping[str, Any]) -> None:
+    """Name the keyword that was meant, as Python 3.13 does."""
+    found = _UNEXPECTED.search(str(error))
+    if found is None or found[1] not in given:
+        return
+    names = [name for name in signature(func).parameters if name not in given]
+    if close := difflib.get_close_matches(found[1], names, n=1):
+        error.args = (f"{error}. Did you mean {close[0]!r}?",)

@@ -1,0 +1,42 @@
+"""Types of public functions, and the decorator that makes them, typed for tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, ParamSpec, Protocol, TypeAlias, TypeVar, overload
+
+from marsdask.core.collection import Collection
+from marsdask.core.node import Node
+from marsdask.core.public import Public
+from marsdask.core.public import public as _public
+
+if TYPE_CHECKING:
+    from numpy import typing as npt
+
+    from .tensor import Tensor
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+ArrayLike: TypeAlias = "Collection | Node | npt.ArrayLike"
+"""What NumPy makes arrays of, tensors and frames."""
+
+
+class _Decorator(Protocol):
+    """What a function of nodes becomes: one of tensors."""
+
+    @overload
+    def __call__(self, func: Callable[P, Node]) -> Public[P, Node, Tensor]: ...
+    @overload
+    def __call__(
+        self, func: Callable[P, tuple[Node, Node]]
+    ) -> Public[P, tuple[Node, Node], tuple[Tensor, Tensor]]: ...
+    @overload
+    def __call__(
+        self, func: Callable[P, tuple[Node, ...]]
+    ) -> Public[P, tuple[Node, ...], tuple[Tensor, ...]]: ...
+    @overload
+    def __call__(self, func: Callable[P, R]) -> Public[P, R, R]: ...
+
+
+public: _Decorator = _public
