@@ -1,11 +1,15 @@
-"""Results that last own their memory: views of what the user lends are copied."""
+"""Blocks that share no memory: those of lasting results, and those that a function writes into."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from .grids.grid import Grid
-from .grids.shapes import Blockwise, cost_of, kernel, map_blocks
+from .grids.shapes import Blockwise, Cost, cost_of, kernel, map_blocks
 
 
 @kernel(scratch=0.0)
@@ -42,3 +46,36 @@ def may_be_views(grid: Grid) -> bool:
         cost = cost_of(rule.func)
         return (rule.cheap and bool(rule.sources)) or cost.view or cost.shares
     return bool(rule.inputs) and cost_of(rule.cell((0,) * grid.ndim).func).view
+
+
+@dataclass(frozen=True)
+class WithCopies:
+    """Calls a function with copies of some of its arguments, or of all."""
+
+    func: Callable[..., Any]
+    places: tuple[int, ...] | None = None
+
+    @property
+    def __name__(self) -> str:
+        return getattr(self.func, "__name__", type(self.func).__name__)
+
+    @property
+    def cost(self) -> Cost:
+        """What the function takes."""
+        return cost_of(self.func)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        places = range(len(args)) if self.places is None else self.places
+        given = [private(arg) if place in places else arg for place, arg in enumerate(args)]
+        return self.func(*given, **kwargs)
+
+
+def private(value: Any) -> Any:
+    """Return a copy of a block, or of all blocks in lists and mappings."""
+    if isinstance(value, list):
+        return [private(item) for item in value]
+    if isinstance(value, dict):
+        return {key: private(item) for key, item in value.items()}
+    if isinstance(value, np.ndarray):
+        return value.copy(order="K")
+    return value.copy() if hasattr(value, "copy") else value

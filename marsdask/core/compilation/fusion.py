@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -9,6 +10,7 @@ from typing import Any, NamedTuple
 
 from ..grids.grid import Grid, Ref
 from ..grids.shapes import Axes, Blockwise, Merged, Via, cost_of, pick
+from ..ownership import WithCopies, may_be_views
 from ..sizes import Index
 
 
@@ -248,6 +250,8 @@ class Fusion:
             used = {*slots, *(() if star is None else (star,))}
             dead = tuple(sorted(slot for slot in used if last_use[slot] == position))
             func = deferred.get(base + position, rule.func)
+            if cost_of(func).writes and (others := _read_by_others(template, drafts, slots)):
+                func = WithCopies(func, others)
             template.steps.append(Step(func, slots, star, rule.kwargs or {}, dead, name))
         if len(template.steps) > 1:
             template.program = Program(tuple(template.steps))
@@ -283,6 +287,19 @@ class Fusion:
             for source, edge in zip(reversed(rule.sources), reversed(rule.axes), strict=True):
                 stack.append((source, _compose(source, edge, axes), False))
         return order
+
+
+def _read_by_others(
+    template: Template, drafts: list[Draft], slots: tuple[int, ...]
+) -> tuple[int, ...]:
+    """Return the places of arguments that something besides this one step may read later."""
+    base = len(template.leaves)
+    uses = Counter(slot for _, own, _, _ in drafts for slot in own)
+    return tuple(
+        place
+        for place, slot in enumerate(slots)
+        if slot < base or uses[slot] > 1 or may_be_views(template.grids[slot - base][0])
+    )
 
 
 def _deferred(drafts: list[Draft], base: int) -> dict[int, Callable[..., Any]]:

@@ -14,7 +14,8 @@ from marsdask.scheduler.base import Hint
 
 from ..dask.source import AdoptedRule, DaskGraph
 from ..grids.grid import Grid, Held, Ref
-from ..grids.shapes import Blockwise, pick, same
+from ..grids.shapes import Blockwise, cost_of, pick, same
+from ..ownership import WithCopies
 from ..sizes import Index
 from .fusion import Fusion, Leaf, Template, leaf_ref
 from .memory import Projection, fitting, project_cell, project_template, refuse
@@ -119,7 +120,8 @@ class Lowering:
             call = grid.rule.cell(index)
             args = [self._argument(arg, refs) for arg in call.args]
             kwargs = {name: self._argument(arg, refs) for name, arg in call.kwargs.items()}
-            task = Task(key, call.func, *args, **kwargs)
+            func = WithCopies(call.func) if cost_of(call.func).writes else call.func
+            task = Task(key, func, *args, **kwargs)
             projection = project_cell(grid, index, call, refs)
         if self.limit is not None and projection.total > self.limit:
             raise refuse(

@@ -70,6 +70,8 @@ class Cost(NamedTuple):
     """
     shares: bool = False
     """Whether the result may be a view of an input all the same, though memory is set aside."""
+    writes: bool = False
+    """Whether it may write into its arguments: it gets copies of those that others read."""
 
 
 _COSTS: dict[Any, Cost] = {operator.getitem: Cost(0.0, view=True)}

@@ -62,7 +62,11 @@ class Nested:
     func: UserFunction
     counts: tuple[Index, ...]
     """For each array how many chunks it gets along each axis that is not in the output."""
-    cost: ClassVar[Cost] = Cost(least=2**20)
+
+    @property
+    def cost(self) -> Cost:
+        """What the function takes."""
+        return self.func.cost
 
     @property
     def __name__(self) -> str:

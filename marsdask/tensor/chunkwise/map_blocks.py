@@ -12,7 +12,7 @@ import numpy as np
 
 from marsdask.core.collection import Collection, wrap
 from marsdask.core.grids.grid import Call, Grid, Ref, Rule
-from marsdask.core.grids.shapes import Axes, Cost, blockwise, same
+from marsdask.core.grids.shapes import Axes, Cost, blockwise, cost_of, same
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, Index, Size, known_or_nan, unknown_sizes
 
@@ -33,7 +33,12 @@ class UserFunction:
     """Where the chunks go."""
     keywords: tuple[str, ...] = ()
     """Names of the constants of the chunk, which come last."""
-    cost: ClassVar[Cost] = Cost(least=2**20, shares=True)
+
+    @property
+    def cost(self) -> Cost:
+        """What the function takes; it may write into its chunks unless it is known not to."""
+        known = isinstance(self.func, np.ufunc) or cost_of(self.func) != Cost()
+        return Cost(least=2**20, shares=True, writes=not known)
 
     @property
     def __name__(self) -> str:
@@ -222,8 +227,8 @@ def map_blocks(
 
     As dask.array.map_blocks, ``block_id`` and ``block_info`` in the function's signature included.
     Unless ``align_arrays`` chunks go together by their place, whatever their sizes.
-    ``name``, ``token`` and ``enforce_ndim`` are taken and change nothing. A function that writes
-    into a chunk copies it first: others may read it, and it may be a view of the user's own array.
+    ``name``, ``token`` and ``enforce_ndim`` have no effect. The function may write into its chunks:
+    it gets copies of those that others read.
     """
     del name, token, enforce_ndim
     arrays, arguments, places = _arrays(args)

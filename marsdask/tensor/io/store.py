@@ -19,35 +19,19 @@ from marsdask.core.collection import Collection, execute, wrap
 from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.shapes import kernel, map_blocks
 from marsdask.core.node import Node
+from marsdask.core.session import ensure_session
 from marsdask.core.sizes import Chunks, Index, Sizes, numbers
 
 from ..chunkwise.places import SlicesAt
 from ..chunkwise.rechunk import rechunk, resolved
 from ..creation.from_data import Dataset, inside
 from ..operands import as_node, empty
+from .targets import Target
 
 try:
     import fcntl
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
-
-
-@dataclass(frozen=True, eq=False)
-class Target:
-    """An object that takes slices, and the lock that is held meanwhile."""
-
-    array: Any = field(repr=False)
-    lock: Any = None
-    token_name: str = field(default_factory=lambda: uuid.uuid4().hex)
-
-    def write(self, parts: tuple[slice, ...], block: Any) -> None:
-        """Write a block."""
-        with self.lock or contextlib.nullcontext():
-            self.array[parts] = block
-
-    def __call__(self, parts: tuple[slice, ...]) -> Any:
-        with self.lock or contextlib.nullcontext():
-            return np.asarray(self.array[parts])
 
 
 @dataclass(frozen=True)
@@ -148,6 +132,10 @@ def write(
         for item in written:
             item.compute(**options)
     else:
+        if not ensure_session().scheduler.capabilities.shared_memory:
+            for target in targets:
+                if isinstance(target, Target):
+                    target.check_shareable()
         execute(*written)
     if not returns:
         return written
@@ -187,6 +175,9 @@ def store(
     ``lock=True`` writes one chunk at a time into each target. Returns nothing, or with
     ``return_stored`` tensors over what was written, or without ``compute`` tensors whose execution
     writes.
+
+    Raises ``NotImplementedError`` if other processes compute the chunks and the target is in the
+    memory of this one: give a memory-mapped file, a zarr array on disk or the path of an HDF5 file.
     """
     del load_stored
     if isinstance(sources, Collection):

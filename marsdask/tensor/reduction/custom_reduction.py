@@ -47,7 +47,11 @@ class Merge:
     axes: tuple[int, ...]
     joins: bool
     """Whether that is one array rather than nested lists."""
-    cost: ClassVar[Cost] = Cost(least=2**20)
+
+    @property
+    def cost(self) -> Cost:
+        """What it takes; joined arrays are new, so the function may write into them."""
+        return Cost(least=2**20, writes=self.func is not None and not self.joins)
 
     @property
     def __name__(self) -> str:
@@ -80,7 +84,7 @@ class OfChunk:
     func: Callable[..., Any]
     axes: tuple[int, ...]
     keepdims: bool = True
-    cost: ClassVar[Cost] = Cost(least=2**20)
+    cost: ClassVar[Cost] = Cost(least=2**20, writes=True)
 
     @property
     def __name__(self) -> str:

@@ -39,6 +39,7 @@ class Before(Rule):
         return Call(combine_lasts, (refs,), {"combine": self.combine, "start": self.start})
 
 
+@kernel(writes=True)
 def combine_lasts(lasts: list[Any], combine: Callable[[Any, Any], Any], start: Any) -> Any:
     """Combine last elements in order; blocks without elements have none."""
     return reduce(combine, [last for last in lasts if last.size], start)
@@ -50,12 +51,14 @@ def last_of(block: Any, axis: int) -> Any:
     return block[(slice(None),) * axis + (slice(-1, None),)]
 
 
+@kernel(writes=True)
 def accumulate(block: Any, func: Callable[..., Any], axis: int, dtype: Any) -> Any:
     """Accumulate one block by itself."""
     found = func(block, axis=axis) if dtype is None else func(block, axis=axis, dtype=dtype)
     return np.asarray(found)
 
 
+@kernel(writes=True)
 def go_on(block: Any, before: Any, combine: Callable[[Any, Any], Any]) -> Any:
     """Let a block that was accumulated by itself go on from what comes before it."""
     return np.asarray(combine(before, block)) if block.size else block

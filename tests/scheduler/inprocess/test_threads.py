@@ -175,7 +175,9 @@ def test_a_nearly_full_disk_fails_the_job_only(tmp_path):
 @pytest.mark.parametrize("name", ["memory_limit", "spill_limit"])
 def test_what_is_no_limit_is_refused(name, limit):
     """In plain words, with what would do."""
-    with pytest.raises(ValueError, match=f"invalid {name}: .*; give a positive number of bytes.*'4GiB'"):
+    with pytest.raises(
+        ValueError, match=f"invalid {name}: .*; give a positive number of bytes.*'4GiB'"
+    ):
         ThreadsScheduler(nthreads=1, **{name: limit})
 
 

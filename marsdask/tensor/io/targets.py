@@ -1,0 +1,95 @@
+"""Objects that tensors are written into, and which of them another process can write into."""
+
+from __future__ import annotations
+
+import contextlib
+import mmap
+import uuid
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+_REMEDY = (
+    "write into a numpy.memmap with a file, a zarr array on disk or an HDF5 file by its path "
+    "(to_hdf5), or pass scheduler='threads'"
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Target:
+    """An object that takes slices, and the lock that is held meanwhile.
+
+    Its pickle refers to the same file. Without a file there is none: what another process writes
+    into a copy of an array is lost.
+    """
+
+    array: Any = field(repr=False)
+    lock: Any = None
+    token_name: str = field(default_factory=lambda: uuid.uuid4().hex)
+
+    def write(self, parts: tuple[slice, ...], block: Any) -> None:
+        """Write a block."""
+        with self.lock or contextlib.nullcontext():
+            self.array[parts] = block
+
+    def __call__(self, parts: tuple[slice, ...]) -> Any:
+        with self.lock or contextlib.nullcontext():
+            return np.asarray(self.array[parts])
+
+    def check_shareable(self) -> None:
+        """Raise ``NotImplementedError`` if only this process can write into the object."""
+        if not isinstance(self.array, np.ndarray):
+            what = _process_local(self.array)
+        else:
+            what = "an array in memory" if _file_of(self.array) is None else ""
+        if what:
+            raise NotImplementedError(f"other processes cannot write into {what}: {_REMEDY}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        self.check_shareable()
+        array = self.array
+        if not isinstance(array, np.ndarray):
+            return Target, (array, self.lock, self.token_name)
+        file = _file_of(array)
+        offset = file.offset + _address(array) - _address(file)
+        mode = "r+" if array.flags.writeable else "r"
+        place = (str(file.filename), mode, offset, array.shape, array.strides, array.dtype)
+        return _opened, (place, self.lock, self.token_name)
+
+
+def _opened(place: tuple[Any, ...], lock: Any, name: str) -> Target:
+    """Return a target over a part of a file that is mapped in this process."""
+    path, mode, offset, shape, strides, dtype = place
+    memory = np.memmap(path, np.uint8, mode)
+    return Target(np.ndarray(shape, dtype, memory, offset, strides), lock, name)
+
+
+def _address(array: Any) -> int:
+    address: int = array.__array_interface__["data"][0]
+    return address
+
+
+def _file_of(array: Any) -> Any:
+    """Return the memory map that an array is a view of, ``None`` without a file to write to."""
+    if isinstance(array, np.ma.MaskedArray) or array.dtype.hasobject:
+        return None
+    while isinstance(array, np.ndarray):
+        if isinstance(array, np.memmap) and isinstance(array.base, mmap.mmap):
+            return array if array.filename and array.mode != "c" else None
+        array = array.base
+    return None
+
+
+def _process_local(target: Any) -> str:
+    """Name an object of an optional library that only this process can write into."""
+    library = type(target).__module__.partition(".")[0]
+    if library == "h5py":
+        return "an open HDF5 file"
+    if library != "zarr":
+        return ""
+    # zarr is optional.
+    import zarr.storage
+
+    is_local = isinstance(getattr(target, "store", None), zarr.storage.MemoryStore)
+    return "a zarr array in memory" if is_local else ""
