@@ -210,6 +210,31 @@ def test_imports_point_down() -> None:
     assert not broken, "\n".join(broken)
 
 
+#: The chapters of NumPy's that cut and choose: grids of any family are cut and chosen by core.
+CUTTING = ("marsdask.tensor.chunkwise", "marsdask.tensor.indexing")
+
+
+def test_grids_are_cut_in_core() -> None:
+    """Frames and learn take no algebra of grids from tensors: it is in core/grids."""
+    algebra = {
+        name
+        for path in files("marsdask/core/grids")
+        for node in tree(path).body
+        if isinstance(node, ast.FunctionDef | ast.ClassDef)
+        for name in [node.name]
+    }
+    assert {"common_sizes", "resolved", "StartAt", "cut_axis"} <= algebra
+    broken = [
+        f"{title(path)}:{node.lineno}: {alias.name} of {node.module}"
+        for path in files("marsdask/dataframe", "marsdask/learn")
+        for node in ast.walk(tree(path))
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("marsdask.tensor")
+        for alias in node.names
+        if alias.name in algebra or (node.module or "").startswith(CUTTING)
+    ]
+    assert not broken, "\n".join(broken)
+
+
 def test_the_scheduler_stands_alone() -> None:
     """scheduler/ reaches nothing of marsdask outside itself, and itself only relatively."""
     broken = [

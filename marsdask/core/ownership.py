@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from .compilation.costs import Cost, cost_of, kernel
+from .grids.blockwise import Blockwise, map_blocks
 from .grids.grid import Grid
-from .grids.shapes import Blockwise, Cost, cost_of, kernel, map_blocks
 
 
 @kernel(scratch=0.0)

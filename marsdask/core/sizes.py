@@ -102,3 +102,19 @@ def unknown_sizes(name: str, uppers: Sequence[int | None]) -> Sizes:
 def known_or_nan(size: Size) -> int | float:
     """Return the size as users see it: nan while unknown."""
     return math.nan if isinstance(size, Unknown) else size
+
+
+def shape_text(shape: Iterable[Size]) -> str:
+    """Return a shape as NumPy's errors show it: (6,5), (4,), and what is unknown as nan."""
+    sizes = [str(known_or_nan(size)) for size in shape]
+    return f"({','.join(sizes)}{',' if len(sizes) == 1 else ''})"
+
+
+def merge_sizes(sizes: tuple[int, ...], factor: int) -> tuple[int, ...]:
+    """Merge runs of up to ``factor`` neighbouring sizes, into blocks as equal as may be."""
+    factor = -(-len(sizes) // -(-len(sizes) // factor))
+    if sizes.count(sizes[0]) == len(sizes):
+        whole, rest = divmod(len(sizes), factor)
+        merged = (sizes[0] * factor,) * whole
+        return (*merged, sizes[0] * rest) if rest else merged
+    return tuple(sum(sizes[start : start + factor]) for start in range(0, len(sizes), factor))

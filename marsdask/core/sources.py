@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from .compilation.tiling import Layout
 from .dask.source import Adopted, DaskGraph
 from .given import Given
+from .grids.blockwise import Blockwise, same
 from .grids.grid import Grid, Held, HeldGrid
-from .grids.shapes import Blockwise, same
 from .node import Node
 from .sizes import Chunks, Index, known
 

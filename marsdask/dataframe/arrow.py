@@ -9,8 +9,8 @@ from typing import Any
 import pandas as pd
 
 from marsdask.core.collection import wrap
+from marsdask.core.grids.blockwise import blockwise
 from marsdask.core.grids.grid import Grid
-from marsdask.core.grids.shapes import blockwise
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks
 

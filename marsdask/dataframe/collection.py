@@ -9,8 +9,8 @@ import pandas as pd
 
 from marsdask.core.collection import Collection, wrap
 from marsdask.core.grids.grid import Grid
+from marsdask.core.grids.rechunk import refined
 from marsdask.core.sizes import Chunks, Index, known_or_nan, total
-from marsdask.tensor.chunkwise.rechunk import refined
 
 from . import batches, protocols
 from .display import html, representation

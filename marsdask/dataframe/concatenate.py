@@ -11,8 +11,8 @@ from typing import Any
 import pandas as pd
 
 from marsdask.core.collection import Collection, wrap
+from marsdask.core.compilation.costs import kernel
 from marsdask.core.grids.grid import Call, Grid, Ref, Rule
-from marsdask.core.grids.shapes import kernel
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, Index, Unknown
 

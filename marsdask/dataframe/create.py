@@ -12,13 +12,13 @@ import pandas as pd
 
 from marsdask.core.collection import Collection, wrap
 from marsdask.core.config import options
+from marsdask.core.grids.blockwise import Axes, Blockwise
 from marsdask.core.grids.grid import Grid
-from marsdask.core.grids.shapes import Axes, Blockwise
+from marsdask.core.grids.lengths import resolved
+from marsdask.core.grids.places import StartAt
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, Sizes, known, numbers, total
 from marsdask.tensor.chunks import bytes_of, normalize_chunks
-from marsdask.tensor.chunkwise.places import StartAt
-from marsdask.tensor.chunkwise.rechunk import resolved
 from marsdask.tensor.manipulation.shape import whole
 
 from .frame_node import FrameNode, FromPandas, row_bytes

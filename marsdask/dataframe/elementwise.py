@@ -11,8 +11,9 @@ import numpy as np
 import pandas as pd
 
 from marsdask.core.collection import Collection, wrap
+from marsdask.core.compilation.costs import Cost, cost_of, kernel
+from marsdask.core.grids.blockwise import Blockwise
 from marsdask.core.grids.grid import Grid
-from marsdask.core.grids.shapes import Blockwise, Cost, cost_of, kernel
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks
 

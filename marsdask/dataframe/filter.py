@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from marsdask.core.compilation.costs import kernel
 from marsdask.core.grids.grid import Grid
-from marsdask.core.grids.shapes import kernel
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, Sizes, unknown_sizes, upper
 from marsdask.core.tokens import token

@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 
 from marsdask.core.collection import Collection
+from marsdask.core.grids.blockwise import Blockwise, map_blocks, same
 from marsdask.core.grids.grid import Grid
-from marsdask.core.grids.shapes import Blockwise, map_blocks, same
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, Index, Sizes, borders
 from marsdask.core.tokens import foreign, register_token, token

@@ -11,7 +11,7 @@ import pandas as pd
 from pandas.api.extensions import ExtensionArray
 
 from marsdask.core.collection import Collection
-from marsdask.core.grids.shapes import Cost, register_cost
+from marsdask.core.compilation.costs import Cost, register_cost
 from marsdask.core.node import Node
 from marsdask.core.sizes import known, numbers, total
 

@@ -7,12 +7,14 @@ from typing import Any
 
 import pandas as pd
 
+from marsdask.core.compilation.costs import kernel
+from marsdask.core.grids.align import common_sizes
 from marsdask.core.grids.grid import Grid, Look
-from marsdask.core.grids.shapes import gather, kernel
+from marsdask.core.grids.lengths import resolved
+from marsdask.core.grids.rechunk import recut
+from marsdask.core.grids.tree import gather
 from marsdask.core.node import Node
 from marsdask.core.sizes import Sizes, Unknown, total
-from marsdask.tensor.chunks import common_sizes
-from marsdask.tensor.chunkwise.rechunk import Recut, resolved
 
 from .keyed.parts import rows_of
 
@@ -87,9 +89,7 @@ def gathered(grid: Grid) -> Grid:
 
 def recut_rows(grid: Grid, sizes: Sizes) -> Grid:
     """Return the grid with its rows cut otherwise; sizes must be known where they differ."""
-    if grid.chunks == (sizes,):
-        return grid
-    return Grid(Recut(grid, (sizes,), cut_rows, join_rows), (sizes,), grid.meta, grid.itemsize)
+    return recut(grid, (sizes,), join_rows, cut_rows)
 
 
 def aligned_rows(grids: Sequence[Grid]) -> Generator[Look, Any, tuple[tuple[Grid, ...], Sizes]]:

@@ -11,13 +11,17 @@ import numpy as np
 import pandas as pd
 
 from marsdask.core.collection import Collection, compute, wrap
+from marsdask.core.grids.align import common_sizes
+from marsdask.core.grids.blockwise import Axes, blockwise
 from marsdask.core.grids.grid import Grid, Look
-from marsdask.core.grids.shapes import Axes, blockwise, tree
+from marsdask.core.grids.lengths import resolved
+from marsdask.core.grids.rechunk import recut
+from marsdask.core.grids.tree import tree
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, Index, numbers, shape_of
-from marsdask.tensor.chunks import common_sizes, normalize_chunks
-from marsdask.tensor.chunkwise.rechunk import recut, resolved
+from marsdask.tensor.chunks import normalize_chunks
 from marsdask.tensor.elementwise.ufuncs import astype
+from marsdask.tensor.kernels.assembly import assemble
 from marsdask.tensor.operands import as_node, empty, literal
 
 #: Bytes of the rows that a kernel works on at a time, so that they stay in cache.
@@ -110,7 +114,8 @@ def by_rows(grids: Sequence[Grid]) -> Generator[Look, Any, tuple[Grid, ...]]:
         grids = yield from resolved(*grids)
     rows = common_sizes([grid.chunks[0] for grid in grids])
     return tuple(
-        recut(grid, (rows, *((length,) for length in shape_of(grid.chunks[1:])))) for grid in grids
+        recut(grid, (rows, *((length,) for length in shape_of(grid.chunks[1:]))), assemble)
+        for grid in grids
     )
 
 

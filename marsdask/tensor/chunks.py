@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,15 +13,9 @@ from dask.utils import parse_bytes
 from marsdask.core.config import options
 from marsdask.core.sizes import (
     Chunks,
-    Size,
     Sizes,
-    Unknown,
     UnknownShapeError,
-    known,
-    known_or_nan,
     numbers,
-    total,
-    upper,
 )
 
 _WANTED = "a chunk size is an int, a tuple of ints, 'auto', '16MiB' or -1, not {!r}"
@@ -141,75 +135,6 @@ def _fill_auto(
         done[axis] = regular(shape[axis], step)
         room /= step
     return tuple(done[axis] for axis in range(len(shape)))  # type: ignore[misc]
-
-
-def common_sizes(axis: Sequence[Sizes]) -> Sizes:
-    """Return one way to cut an axis that several inputs cut in different ways.
-
-    The cut of the input whose chunks are smallest: the others are read across their borders. All
-    borders together would give shifted slices of one array twice the chunks, half of them slivers.
-    Axes of length one broadcast. Raises ``ValueError`` if the lengths differ. What an unknown
-    length will be beside a known one, only running can tell: then the known one is what the result
-    has.
-    """
-    distinct = list(dict.fromkeys(axis))
-    if len(distinct) > 1:
-        distinct = [sizes for sizes in distinct if not is_one(sizes)] or [(1,)]
-    if len(distinct) == 1:
-        return distinct[0]
-    unknown = [sizes for sizes in distinct if not known(sizes)]
-    if unknown:
-        distinct = [sizes for sizes in distinct if known(sizes)]
-        if not distinct:
-            return _one_unknown(unknown)
-        if len(distinct) == 1:
-            return distinct[0]
-    if len(set(map(total, distinct))) > 1:
-        raise _unlike(distinct)
-    return min(distinct, key=_fineness)
-
-
-def _fineness(sizes: Sizes) -> tuple[int, int]:
-    return max(numbers(sizes)), len(sizes)
-
-
-def is_one(sizes: Sizes) -> bool:
-    """Tell whether an axis is of length one, however it is cut, and so broadcasts."""
-    return sizes == (1,) or (len(sizes) > 1 and known(sizes) and total(sizes) == 1)
-
-
-def _one_unknown(axis: Sequence[Sizes]) -> Sizes:
-    """Return the length of a result whose operands' unknown lengths may or may not be equal."""
-    lengths = [total(sizes) for sizes in axis]
-    names = ",".join(f"{size.name}@{size.index}" for size in lengths if isinstance(size, Unknown))
-    bounds = [upper(size) for size in lengths]
-    bound = None if None in bounds else max(b for b in bounds if b is not None)
-    return (Unknown(f"broadcast({names})", -1, bound),)
-
-
-def _unlike(distinct: Sequence[Sizes]) -> ValueError:
-    lengths = " and ".join(
-        "?" if any(isinstance(size, Unknown) for size in sizes) else str(sum(sizes))  # type: ignore[arg-type]
-        for sizes in distinct
-    )
-    return ValueError(f"operands of lengths {lengths} do not fit together")
-
-
-def broadcast_chunks(*grids: Chunks) -> Chunks:
-    """Return the chunks of an elementwise result."""
-    ndim = max(map(len, grids), default=0)
-    padded = [((1,),) * (ndim - len(chunks)) + chunks for chunks in grids]
-    try:
-        return tuple(common_sizes(axis) for axis in zip(*padded, strict=True))
-    except ValueError:
-        shapes = " ".join(shape_text(map(total, chunks)) for chunks in grids)
-        raise ValueError(f"operands could not be broadcast together with shapes {shapes}") from None
-
-
-def shape_text(shape: Iterable[Size]) -> str:
-    """Return a shape as NumPy's errors show it: (6,5), (4,), and what is unknown as nan."""
-    sizes = [str(known_or_nan(size)) for size in shape]
-    return f"({','.join(sizes)}{',' if len(sizes) == 1 else ''})"
 
 
 def check_device(device: Any) -> None:

@@ -13,8 +13,8 @@ import numpy as np
 
 from marsdask.core.collection import Collection
 from marsdask.core.config import options
+from marsdask.core.grids.blockwise import Blockwise, map_blocks, same
 from marsdask.core.grids.grid import Grid
-from marsdask.core.grids.shapes import Blockwise, map_blocks, same
 from marsdask.core.node import Node
 from marsdask.core.registry import class_of, register_collection
 from marsdask.core.sizes import Chunks, Index, Sizes, borders

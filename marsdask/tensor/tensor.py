@@ -10,13 +10,14 @@ import numpy as np
 
 from marsdask.core.collection import Collection, rebind, register_collection
 from marsdask.core.grids.grid import Grid
+from marsdask.core.grids.rechunk import refined
 from marsdask.core.sizes import Chunks, Index, known_or_nan
 
 from . import blocks, protocols
 from .array_function import array_function
 from .chunkwise import coarsen, map_blocks, overlap
 from .chunkwise import rebalance as layout
-from .chunkwise.rechunk import rechunk, recut, refined
+from .chunkwise.rechunk import rechunk, recut
 from .creation.from_array import copy as copied
 from .device import to_cpu, to_gpu
 from .elementwise import ufuncs

@@ -18,11 +18,12 @@ import numpy as np
 from marsdask.core.collection import Collection, wrap
 from marsdask.core.graph import Graph
 from marsdask.core.grids.grid import Grid
+from marsdask.core.grids.lengths import resolved
 from marsdask.core.node import Node, Part
 from marsdask.core.sizes import Chunks, Sizes, Unknown, UnknownShapeError, known, total
 from marsdask.core.tokens import token
 
-from .chunkwise.rechunk import recut, resolved
+from .chunkwise.rechunk import recut
 from .operands import as_node, empty
 
 P = ParamSpec("P")

@@ -9,7 +9,7 @@ import pytest
 
 import marsdask
 import marsdask.tensor as mt
-from marsdask.core.grids.shapes import Cost, cost_of, kernel
+from marsdask.core.compilation.costs import Cost, cost_of, kernel
 from marsdask.core.ownership import WithCopies, private
 from marsdask.tensor.scan.user_scan import cumreduction
 

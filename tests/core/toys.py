@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from marsdask.core.compilation.tiling import Compilation
+from marsdask.core.grids.blockwise import blockwise, map_blocks
 from marsdask.core.grids.grid import Grid, Look
-from marsdask.core.grids.shapes import all_to_all, blockwise, gather, map_blocks, tree
+from marsdask.core.grids.shuffle import all_to_all
+from marsdask.core.grids.tree import gather, tree
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks
 from marsdask.scheduler.base import ChunkInfo, Done, describe

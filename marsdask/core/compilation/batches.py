@@ -15,8 +15,10 @@ from typing import Any, NamedTuple
 from marsdask.scheduler.base import Hint
 
 from ..dask.source import AdoptedRule
+from ..grids.blockwise import Blockwise
 from ..grids.grid import Grid, Held, Ref
-from ..grids.shapes import Blockwise, Grouped, Merged
+from ..grids.shuffle import Merged
+from ..grids.tree import Grouped
 from ..sizes import Index
 from .fusion import Template, once
 from .lowering import Hints, Lowering, Tasks, collection_paused

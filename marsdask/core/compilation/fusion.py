@@ -8,10 +8,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from ..grids.blockwise import Axes, Blockwise, Via, pick
 from ..grids.grid import Grid, Ref
-from ..grids.shapes import Axes, Blockwise, Merged, Via, cost_of, pick
+from ..grids.shuffle import Merged
 from ..ownership import WithCopies, may_be_views
 from ..sizes import Index
+from .costs import cost_of
 
 
 class Step(NamedTuple):

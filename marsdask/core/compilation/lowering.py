@@ -13,10 +13,11 @@ from dask.task_spec import Alias, GraphNode, List, Task, TaskRef
 from marsdask.scheduler.base import Hint
 
 from ..dask.source import AdoptedRule, DaskGraph
+from ..grids.blockwise import Blockwise, pick, same
 from ..grids.grid import Grid, Held, Ref
-from ..grids.shapes import Blockwise, cost_of, pick, same
 from ..ownership import WithCopies
 from ..sizes import Index
+from .costs import cost_of
 from .fusion import Fusion, Leaf, Template, leaf_ref
 from .memory import Projection, fitting, project_cell, project_template, refuse
 

@@ -11,10 +11,11 @@ from marsdask.scheduler.base import Hint, dtype_of
 
 from ..display.notebook import format_bytes
 from ..errors import MemoryBudgetError, ResultsTooLarge
+from ..grids.blockwise import Blockwise, pick
 from ..grids.grid import Call, Grid, Ref
-from ..grids.shapes import Blockwise, cost_of, pick
 from ..ownership import may_be_views
 from ..sizes import Index, known_chunks, numbers, upper
+from .costs import cost_of
 from .fusion import Template
 from .plan import Plan
 

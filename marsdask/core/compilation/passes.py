@@ -10,7 +10,7 @@ from marsdask.scheduler.base import dtype_of
 from ..given import Given
 from ..graph import Graph
 from ..node import Node
-from ..sizes import Chunks, Sizes, known, known_chunks, upper
+from ..sizes import Chunks, Sizes, known, known_chunks, merge_sizes, upper
 from .plan import Plan
 
 Pass = Callable[[Graph, Plan], Graph]
@@ -232,16 +232,6 @@ def _largest_factor(
             room = target / block if block else math.inf
             best = min(best, max(1, int(min(room, 2**60) ** (1 / uses))))
     return best
-
-
-def merge_sizes(sizes: tuple[int, ...], factor: int) -> tuple[int, ...]:
-    """Merge runs of up to ``factor`` neighbouring sizes, into blocks as equal as may be."""
-    factor = -(-len(sizes) // -(-len(sizes) // factor))
-    if sizes.count(sizes[0]) == len(sizes):
-        whole, rest = divmod(len(sizes), factor)
-        merged = (sizes[0] * factor,) * whole
-        return (*merged, sizes[0] * rest) if rest else merged
-    return tuple(sum(sizes[start : start + factor]) for start in range(0, len(sizes), factor))
 
 
 def _is_array(node: Node) -> bool:

@@ -15,9 +15,9 @@ from ..compilation.lowering import Hints, Tasks, lower
 from ..compilation.plan import Plan
 from ..compilation.tiling import Compilation
 from ..graph import Graph, Packed, pack, unpack
+from ..grids.blockwise import Blockwise, same
 from ..grids.grid import Grid, Held
 from ..grids.logical import as_shown
-from ..grids.shapes import Blockwise, same
 from ..node import Node
 from ..registry import class_of
 from ..sizes import Chunks, Index

@@ -13,8 +13,9 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from marsdask.core.collection import wrap
+from marsdask.core.grids.blockwise import Blockwise
 from marsdask.core.grids.grid import Grid
-from marsdask.core.grids.shapes import Blockwise, gather
+from marsdask.core.grids.tree import gather
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, Index, unknown_sizes
 from marsdask.core.tokens import token

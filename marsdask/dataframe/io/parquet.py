@@ -13,8 +13,8 @@ import numpy as np
 import pandas as pd
 
 from marsdask.core.collection import wrap
+from marsdask.core.grids.blockwise import Blockwise
 from marsdask.core.grids.grid import Grid
-from marsdask.core.grids.shapes import Blockwise
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, Index, Sizes, numbers, unknown_sizes
 from marsdask.core.tokens import token

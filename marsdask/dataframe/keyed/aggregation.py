@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from marsdask.core.grids.shapes import kernel
+from marsdask.core.compilation.costs import kernel
 
 from ..rows import concat
 from .parts import Part, split_at

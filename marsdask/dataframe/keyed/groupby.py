@@ -9,8 +9,9 @@ from typing import Any
 import pandas as pd
 
 from marsdask.core.collection import Collection, wrap
+from marsdask.core.grids.blockwise import map_blocks
 from marsdask.core.grids.grid import Grid, Look
-from marsdask.core.grids.shapes import gather, map_blocks
+from marsdask.core.grids.tree import gather
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, Sizes, numbers, total, unknown_sizes, upper
 from marsdask.core.tokens import token

@@ -9,12 +9,13 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
+from marsdask.core.compilation.costs import kernel
 from marsdask.core.compilation.plan import current_plan
+from marsdask.core.grids.blockwise import Via, blockwise
 from marsdask.core.grids.grid import Call, Grid, Look, Ref, Rule
-from marsdask.core.grids.shapes import Via, blockwise, kernel
+from marsdask.core.grids.lengths import with_sizes
 from marsdask.core.sizes import Index, Size, Unknown, known_chunks, total, upper
 from marsdask.scheduler.base import describe
-from marsdask.tensor.chunkwise.rechunk import with_sizes
 
 from ..rows import concat, take
 

@@ -9,8 +9,9 @@ from typing import Any
 import pandas as pd
 
 from marsdask.core.collection import Collection, wrap
+from marsdask.core.compilation.costs import kernel
+from marsdask.core.grids.blockwise import Blockwise, map_blocks
 from marsdask.core.grids.grid import Grid
-from marsdask.core.grids.shapes import Blockwise, kernel, map_blocks
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, Sizes, unknown_sizes
 

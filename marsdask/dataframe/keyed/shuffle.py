@@ -8,9 +8,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from marsdask.core.compilation.costs import kernel
 from marsdask.core.config import options
+from marsdask.core.grids.blockwise import blockwise, map_blocks
 from marsdask.core.grids.grid import Grid, Look
-from marsdask.core.grids.shapes import Grouped, all_to_all, blockwise, gather, kernel, map_blocks
+from marsdask.core.grids.shuffle import all_to_all
+from marsdask.core.grids.tree import Grouped, gather
 from marsdask.core.sizes import Sizes, total, unknown_sizes, upper
 
 from ..rows import concat

@@ -10,8 +10,10 @@ import numpy as np
 import pandas as pd
 
 from marsdask.core.collection import wrap
+from marsdask.core.compilation.costs import kernel
+from marsdask.core.grids.blockwise import map_blocks
 from marsdask.core.grids.grid import Grid, Look
-from marsdask.core.grids.shapes import gather, kernel, map_blocks
+from marsdask.core.grids.tree import gather
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, numbers, total, unknown_sizes, upper
 

@@ -10,12 +10,14 @@ import numpy as np
 import pandas as pd
 
 from marsdask.core.collection import Collection, wrap
+from marsdask.core.compilation.costs import kernel
+from marsdask.core.grids.blockwise import Blockwise, Via, blockwise
 from marsdask.core.grids.grid import Grid, Look
-from marsdask.core.grids.shapes import Blockwise, Via, blockwise, gather, kernel
+from marsdask.core.grids.lengths import resolved, with_sizes
+from marsdask.core.grids.select import cut_axis
+from marsdask.core.grids.tree import gather
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, Index, known, numbers, total, unknown_sizes, upper
-from marsdask.tensor.chunkwise.rechunk import resolved, with_sizes
-from marsdask.tensor.indexing.slicing import cut_axis
 
 from ..elementwise import column_of, rowwise
 from ..frame_node import Columns, FrameNode, row_bytes

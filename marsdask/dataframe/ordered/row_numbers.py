@@ -8,12 +8,14 @@ from typing import Any
 import pandas as pd
 
 from marsdask.core.collection import wrap
+from marsdask.core.compilation.costs import kernel
+from marsdask.core.grids.blockwise import Blockwise, blockwise
 from marsdask.core.grids.grid import Grid
-from marsdask.core.grids.shapes import Blockwise, blockwise, gather, kernel
+from marsdask.core.grids.lengths import resolved
+from marsdask.core.grids.places import StartAt
+from marsdask.core.grids.tree import gather
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, Index, known, total
-from marsdask.tensor.chunkwise.places import StartAt
-from marsdask.tensor.chunkwise.rechunk import resolved
 
 from ..frame_node import Columns, FrameNode
 

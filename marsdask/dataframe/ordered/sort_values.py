@@ -10,8 +10,9 @@ import numpy as np
 import pandas as pd
 
 from marsdask.core.collection import wrap
+from marsdask.core.compilation.costs import kernel
 from marsdask.core.grids.grid import Grid, Look
-from marsdask.core.grids.shapes import gather, kernel
+from marsdask.core.grids.tree import gather
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, Sizes, total, unknown_sizes, upper
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from marsdask.core.grids.shapes import kernel
+from marsdask.core.compilation.costs import kernel
 from marsdask.core.node import Node
 from marsdask.learn.moments import refuse
 from marsdask.learn.rows import add, fold, tiles

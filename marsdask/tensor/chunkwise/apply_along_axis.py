@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from marsdask.core.collection import wrap
-from marsdask.core.grids.shapes import Cost
+from marsdask.core.compilation.costs import Cost
 from marsdask.core.node import Part
 
 from ..elementwise.nodes import Elementwise, Several, operands

@@ -10,17 +10,18 @@ from typing import Any, ClassVar
 import numpy as np
 
 from marsdask.core.collection import wrap
+from marsdask.core.compilation.costs import Cost
+from marsdask.core.grids.align import common_sizes, is_one
 from marsdask.core.grids.grid import Call, Grid, Look, Ref, Rule
-from marsdask.core.grids.shapes import Cost
+from marsdask.core.grids.lengths import resolved
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, Index, Sizes, Unknown, known
 
-from ..chunks import common_sizes, is_one
 from ..manipulation.shape import whole
 from ..operands import as_node
 from ..typing import public
 from .map_blocks import UserFunction, infer
-from .rechunk import rechunk, recut, resolved
+from .rechunk import rechunk, recut
 
 Labels = tuple[Any, ...]
 

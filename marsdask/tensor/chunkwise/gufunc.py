@@ -10,9 +10,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from marsdask.core.collection import ExecutableTuple, wrap
+from marsdask.core.grids.blockwise import Axes
+from marsdask.core.grids.blockwise import blockwise as map_grids
 from marsdask.core.grids.grid import Grid
-from marsdask.core.grids.shapes import Axes
-from marsdask.core.grids.shapes import blockwise as map_grids
+from marsdask.core.grids.lengths import resolved
 from marsdask.core.node import Node, Part
 from marsdask.core.sizes import Chunks, Size, Sizes, known, total, upper
 
@@ -22,7 +23,6 @@ from ..operands import as_node
 from ..typing import public
 from .blockwise import Labels, aligned_labels, sizes_by_label
 from .map_blocks import UserFunction, infer
-from .rechunk import resolved
 
 _NAME = r"[^\d\W]\w*"
 _GROUP = rf"\((?:{_NAME}(?:,{_NAME})*)?\)"

@@ -13,12 +13,14 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from marsdask.core.grids.blockwise import blockwise
 from marsdask.core.grids.grid import Call, Grid, Ref, Rule
-from marsdask.core.grids.shapes import blockwise
+from marsdask.core.grids.lengths import resolved
+from marsdask.core.grids.rechunk import cover, cut
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, Index, Sizes, Unknown, borders, known, numbers
 
-from .rechunk import cover, cut, recut, resolved
+from .rechunk import recut
 
 Depth = tuple[int, int]
 #: How an axis goes on beyond its ends: "none", "reflect", "periodic", "nearest", or a constant.

@@ -11,15 +11,16 @@ from typing import Any, ClassVar
 import numpy as np
 
 from marsdask.core.collection import Collection, wrap
+from marsdask.core.compilation.costs import Cost, cost_of
+from marsdask.core.grids.align import aligned, broadcast_chunks
+from marsdask.core.grids.blockwise import Axes, blockwise, same
 from marsdask.core.grids.grid import Call, Grid, Ref, Rule
-from marsdask.core.grids.shapes import Axes, Cost, blockwise, cost_of, same
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, Index, Size, known_or_nan, unknown_sizes
 
-from ..chunks import broadcast_chunks
 from ..operands import as_node
 from ..typing import public
-from .rechunk import aligned
+from .rechunk import recut
 
 
 @dataclass(frozen=True)
@@ -150,7 +151,7 @@ class MapBlocks(Node):
 
     def tile(self, *grids: Grid) -> Any:
         if self.aligns:
-            grids, chunks = yield from aligned(grids)
+            grids, chunks = yield from aligned(grids, recut)
         else:
             chunks = most_chunks([grid.chunks for grid in grids])
         for axis in self.dropped:

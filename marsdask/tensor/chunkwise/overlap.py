@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from marsdask.core.collection import Collection, wrap
+from marsdask.core.grids.align import broadcast_chunks, is_one
 from marsdask.core.node import Node
 from marsdask.core.sizes import known, numbers
 
-from ..chunks import broadcast_chunks, is_one
 from ..manipulation.shape import normalize_axes
 from ..operands import as_node
 from ..typing import public

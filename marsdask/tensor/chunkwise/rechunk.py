@@ -1,393 +1,48 @@
-"""The same values in another grid, and grids brought into line with each other."""
+"""The same values in chunks of the user's choice."""
 
 from __future__ import annotations
 
-import bisect
-import itertools
-import math
 import operator
-from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from collections.abc import Generator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from marsdask.core.collection import Collection, wrap
-from marsdask.core.compilation.passes import merge_sizes
-from marsdask.core.config import option_context, options
-from marsdask.core.grids.grid import Call, Grid, Look, Ref, Rule
-from marsdask.core.grids.shapes import Via, blockwise, kernel, same
+from marsdask.core.config import option_context
+from marsdask.core.grids.grid import Grid, Look
+from marsdask.core.grids.lengths import resolved
+from marsdask.core.grids.rechunk import pieced
+from marsdask.core.grids.rechunk import recut as rechunked
 from marsdask.core.node import Node
 from marsdask.core.sizes import (
     Chunks,
-    Index,
     Sizes,
-    Unknown,
     UnknownShapeError,
-    borders,
     known,
     known_chunks,
     numbers,
     total,
 )
 
-from ..chunks import (
-    broadcast_chunks,
-    common_sizes,
-    is_one,
-    normalize_chunks,
-    regular,
-)
+from ..chunks import normalize_chunks, regular
+from ..kernels.assembly import assemble
 from ..kernels.block_views import mosaic
 from ..operands import as_node
-from ..sparse.blocks import is_sparse, stitched
+from ..sparse.blocks import is_sparse
 from ..typing import public
-
-#: A run of one chunk: which chunk along the axis, and which part of it.
-Piece = tuple[int, slice]
-
-
-def pieces_of(old: Sizes, new: Sizes) -> list[list[Piece]]:
-    """For each new chunk of an axis list the parts of old chunks that make it, in order."""
-    if old == new:
-        return [[(position, slice(None))] for position in range(len(old))]
-    starts = borders(old)
-    return [cover(starts, begin, end) for begin, end in itertools.pairwise(borders(new))]
-
-
-def cover(starts: Sequence[int], begin: int, end: int) -> list[Piece]:
-    """Return the parts of chunks, which start where said (the last is their end), in a span."""
-    pieces: list[Piece] = []
-    last = len(starts) - 2
-    position = max(0, bisect.bisect_right(starts, begin) - 1)
-    while position <= last and starts[position] < end:
-        start = max(begin, starts[position])
-        stop = min(end, starts[position + 1])
-        if stop > start:
-            pieces.append((position, slice(start - starts[position], stop - starts[position])))
-        position += 1
-    return pieces or [(min(position, last), slice(0, 0))]
-
-
-@kernel(view=True)
-def cut(block: Any, parts: tuple[slice, ...]) -> Any:
-    """Return a part of a block, as a view."""
-    return block[parts]
-
-
-def assemble(blocks: list[Any], parts: tuple[tuple[slice, ...], ...]) -> Any:
-    """Join parts of blocks (last axis fastest) into one array."""
-    if is_sparse(blocks[0]):
-        picked = [
-            block[place] for block, place in zip(blocks, itertools.product(*parts), strict=True)
-        ]
-        return stitched(picked, tuple(map(len, parts)))
-    # An axis cut as before has one part, whose length only the blocks know.
-    lengths = [
-        [n if part.stop is None else part.stop - part.start for part in axis]
-        for axis, n in zip(parts, blocks[0].shape, strict=True)
-    ]
-    out = np.empty_like(blocks[0], shape=tuple(map(sum, lengths)))
-    offsets = list(map(borders, lengths))
-    for block, positions in zip(
-        blocks, itertools.product(*(range(len(axis)) for axis in parts)), strict=True
-    ):
-        here = tuple(
-            slice(starts[i], starts[i + 1]) for starts, i in zip(offsets, positions, strict=True)
-        )
-        out[here] = block[tuple(axis[i] for axis, i in zip(parts, positions, strict=True))]
-    return out
-
-
-@dataclass(frozen=True, eq=False)
-class Recut(Rule):
-    """Each new chunk from the parts of old chunks that it covers."""
-
-    source: Grid
-    target: Chunks
-    cut: Callable[..., Any] = cut
-    """``cut(block, parts)`` returns a part of a block: a slice for each axis."""
-    join: Callable[..., Any] = assemble
-    """``join(blocks, parts)`` joins parts of blocks, last axis fastest."""
-
-    @property
-    def label(self) -> str:
-        return "rechunk"
-
-    @property
-    def scratch(self) -> float:
-        return 0.0
-
-    @cached_property
-    def _pieces(self) -> list[list[list[Piece]]]:
-        return [
-            pieces_of(old, new) for old, new in zip(self.source.chunks, self.target, strict=True)
-        ]
-
-    def cell(self, index: Index) -> Call:
-        per_axis = [pieces[position] for pieces, position in zip(self._pieces, index, strict=True)]
-        refs = [
-            Ref(self.source, tuple(position for position, _ in combination))
-            for combination in itertools.product(*per_axis)
-        ]
-        if len(refs) == 1:
-            return Call(self.cut, (refs[0], tuple(pieces[0][1] for pieces in per_axis)))
-        places = tuple(tuple(part for _, part in pieces) for pieces in per_axis)
-        return Call(self.join, (refs, places))
-
-
-@dataclass(frozen=True)
-class PartsAt:
-    """Gives each chunk the part of the old chunk that it is; an axis without parts is whole."""
-
-    parts: tuple[tuple[slice, ...], ...]
-
-    def __call__(self, index: Index) -> tuple[tuple[slice, ...]]:
-        pairs = zip(self.parts, index, strict=True)
-        return (tuple(axis[i] if axis else slice(None) for axis, i in pairs),)
-
-
-def refined(grid: Grid, chunks: Chunks, cut: Callable[..., Any] = cut) -> Grid | None:
-    """Return the grid in chunks that are parts of its own, as views; ``None`` if they are not."""
-    axes: list[int | Via] = []
-    parts: list[tuple[slice, ...]] = []
-    for axis, (old, new) in enumerate(zip(grid.chunks, chunks, strict=True)):
-        pieces = [] if old == new else pieces_of(old, new)
-        if any(len(found) > 1 for found in pieces):
-            return None
-        axes.append(Via(axis, tuple(found[0][0] for found in pieces)) if pieces else axis)
-        parts.append(tuple(found[0][1] for found in pieces))
-    return blockwise(
-        cut,
-        [(grid, tuple(axes))],
-        chunks=chunks,
-        meta=grid.meta,
-        itemsize=grid.itemsize,
-        varying=PartsAt(tuple(parts)),
-        cheap=True,
-    )
-
-
-#: A chunk of more pieces than this is put together once, not read from where they lie.
-MOST_PIECES = 8
-
-
-@dataclass(frozen=True)
-class PiecesAt:
-    """Gives each chunk the parts of old chunks that it is made of, along each axis."""
-
-    parts: tuple[tuple[tuple[slice, ...], ...], ...]
-
-    def __call__(self, index: Index) -> tuple[tuple[tuple[slice, ...], ...]]:
-        return (tuple(axis[i] for axis, i in zip(self.parts, index, strict=True)),)
-
-
-def patched(grid: Grid, chunks: Chunks) -> Grid:
-    """Return the grid cut as ``chunks`` says, as mosaics of views if each needs few chunks."""
-    sizes_known = known_chunks(grid.chunks) and known_chunks(chunks)
-    if grid.chunks == chunks or not sizes_known or is_sparse(grid.meta):
-        return recut(grid, chunks)
-    pieces = [pieces_of(old, new) for old, new in zip(grid.chunks, chunks, strict=True)]
-    most = [max(map(len, axis)) for axis in pieces]
-    if math.prod(most) > MOST_PIECES:
-        return recut(grid, chunks)
-    # Chunks of fewer pieces than others get empty ones, of a chunk that they need anyway.
-    padded = [
-        [axis + [(axis[-1][0], slice(0, 0))] * (count - len(axis)) for axis in found]
-        for found, count in zip(pieces, most, strict=True)
-    ]
-    tables: list[list[int | Via]] = [
-        [axis]
-        if old == new
-        else [Via(axis, tuple(cover[i][0] for cover in found)) for i in range(count)]
-        for axis, (old, new, found, count) in enumerate(
-            zip(grid.chunks, chunks, padded, most, strict=True)
-        )
-    ]
-    parts = tuple(tuple(tuple(part for _, part in new) for new in found) for found in padded)
-    return blockwise(
-        mosaic,
-        [(grid, axes) for axes in itertools.product(*tables)],
-        chunks=chunks,
-        meta=grid.meta,
-        itemsize=grid.itemsize,
-        varying=PiecesAt(parts),
-        cheap=True,
-    )
-
-
-#: Fewer pieces than this are never worth a second copy of everything.
-MANY_PIECES = 10_000
 
 
 def recut(grid: Grid, chunks: Chunks) -> Grid:
-    """Return the grid cut as ``chunks`` says; sizes on axes that change must be known.
-
-    Cuts that cross so often that there would be far more pieces than chunks go by way of a grid
-    between the two.
-    """
-    if grid.chunks == chunks:
-        return grid
-    for old, new in zip(grid.chunks, chunks, strict=True):
-        if old != new and any(isinstance(size, Unknown) for size in (*old, *new)):
-            raise ValueError("an axis of unknown chunk sizes cannot be cut anew before it has run")
-        if old != new and sum(numbers(old)) != sum(numbers(new)):
-            raise ValueError(f"chunks {new} do not add up to those there are, {old}")
-    pieces = _count_pieces(grid.chunks, chunks)
-    ends = len(grid) + math.prod(map(len, chunks))
-    if pieces > max(MANY_PIECES, options.rechunk.threshold * ends):
-        between = tuple(map(_halfway, grid.chunks, chunks))
-        around = _count_pieces(grid.chunks, between) + _count_pieces(between, chunks)
-        if 2 * around < pieces:
-            return recut(recut(grid, between), chunks)
-    return Grid(Recut(grid, chunks), chunks, grid.meta, grid.itemsize)
+    """Return a grid of arrays cut as ``chunks`` says; see :func:`.core.grids.rechunk.recut`."""
+    return rechunked(grid, chunks, assemble)
 
 
-def _count_pieces(old: Chunks, new: Chunks) -> int:
-    """Count the parts of old chunks that new chunks are made of."""
-    counts = (
-        len(a) if a == b else len({*itertools.accumulate(a), *itertools.accumulate(b)})
-        for a, b in zip(old, new, strict=True)
-    )
-    return math.prod(counts)
-
-
-def _halfway(old: Sizes, new: Sizes) -> Sizes:
-    """Return a cut about as many times coarser than the one as it is finer than the other."""
-    if old == new:
-        return new
-    finer = old if len(old) > len(new) else new
-    step = max(1, round(len(finer) / math.sqrt(len(old) * len(new))))
-    return merge_sizes(numbers(finer), step)
-
-
-@dataclass(frozen=True, eq=False)
-class Joined(Rule):
-    """The chunks of several grids, one grid after the other along an axis."""
-
-    sources: tuple[Grid, ...]
-    axis: int
-
-    @property
-    def label(self) -> str:
-        return "concatenate"
-
-    @property
-    def scratch(self) -> float:
-        return 0.0
-
-    @cached_property
-    def _starts(self) -> list[int]:
-        return borders(source.numblocks[self.axis] for source in self.sources)
-
-    def cell(self, index: Index) -> Call:
-        which = bisect.bisect_right(self._starts, index[self.axis]) - 1
-        inside = index[self.axis] - self._starts[which]
-        place = (*index[: self.axis], inside, *index[self.axis + 1 :])
-        return Call(same, (Ref(self.sources[which], place),))
-
-
-def joined(grids: Sequence[Grid], axis: int, meta: Any = None) -> Grid:
-    """Return the chunks of all grids as one grid; the other axes must be cut alike."""
-    if len(grids) == 1:
-        return grids[0]
-    first = grids[0].chunks
-    sizes = tuple(size for grid in grids for size in grid.chunks[axis])
-    chunks = (*first[:axis], sizes, *first[axis + 1 :])
-    return Grid(Joined(tuple(grids), axis), chunks, grids[0].meta if meta is None else meta)
-
-
-def resolved(*grids: Grid) -> Generator[Look, Any, tuple[Grid, ...]]:
-    """Look at the grids whose sizes are unknown; return all of them with numbers for sizes."""
-    unknown = tuple(grid for grid in grids if not known_chunks(grid.chunks))
-    if not unknown:
-        return grids
-    infos = iter((yield Look(unknown)))
-    found = {}
-    for grid in unknown:
-        shapes = {index: next(infos).shape for index in grid.indices()}
-        found[grid.name] = with_sizes(grid, shapes)
-    return tuple(found.get(grid.name, grid) for grid in grids)
-
-
-@dataclass(frozen=True, eq=False)
-class SizedGrid(Grid):
-    """A grid that ran with its sizes unknown: it keeps the name (and so the keys) it ran under."""
-
-    ran_as: str = ""
-
-    @property
-    def name(self) -> str:
-        return self.ran_as
-
-
-def with_sizes(grid: Grid, shapes: Mapping[Index, tuple[int, ...]]) -> Grid:
-    """Return the grid with the sizes that its chunks turned out to have."""
-    chunks = tuple(
-        tuple(
-            shapes[tuple(i if a == axis else 0 for a in range(grid.ndim))][axis]
-            for i in range(count)
-        )
-        for axis, count in enumerate(grid.numblocks)
-    )
-    if type(grid) is not Grid:  # its keys are its own
-        return replace(grid, chunks=chunks)
-    return SizedGrid(grid.rule, chunks, grid.meta, grid.itemsize, grid.node, grid.name)
-
-
-def aligned(
-    grids: Sequence[Grid], *, tiled: bool = False
-) -> Generator[Look, Any, tuple[tuple[Grid, ...], Chunks]]:
-    """Cut elementwise operands so that their chunks match; return them and the result's chunks.
-
-    Sizes that are unknown and differ are looked at first. For kernels that read ``tiled`` chunks
-    that lie across few others are mosaics, which are not copied.
-    """
-    cut = patched if tiled else recut
-    ndim = max((grid.ndim for grid in grids), default=0)
-    if not _agree(grids, ndim):
-        grids = yield from resolved(*grids)
-    target = broadcast_chunks(*(grid.chunks for grid in grids))
-    cut_grids = []
-    for grid in grids:
-        own = target[ndim - grid.ndim :]
-        wanted = tuple(
-            old if old == new else (1,) if is_one(old) else new
-            for old, new in zip(grid.chunks, own, strict=True)
-        )
-        cut_grids.append(cut(grid, wanted))
-    return tuple(cut_grids), target
-
-
-def aligned_axes(grids: Sequence[Grid], skip: int) -> Generator[Look, Any, tuple[Grid, ...]]:
-    """Cut arrays of one shape alike along all axes but ``skip``.
-
-    Raises ``ValueError`` if lengths that were not known before turn out to differ.
-    """
-    axes = [axis for axis in range(grids[0].ndim) if axis != skip]
-    mixed = [axis for axis in axes if len({grid.chunks[axis] for grid in grids}) > 1]
-    if not all(known(grid.chunks[axis]) for grid in grids for axis in mixed):
-        grids = yield from resolved(*grids)
-    target = {}
-    for axis in mixed:
-        cuts = [grid.chunks[axis] for grid in grids]
-        if len({sum(numbers(sizes)) for sizes in cuts}) > 1:
-            raise ValueError(f"arrays to join have different lengths along axis {axis}")
-        target[axis] = common_sizes(cuts)
-    return tuple(
-        recut(grid, tuple(target.get(axis, sizes) for axis, sizes in enumerate(grid.chunks)))
-        for grid in grids
-    )
-
-
-def _agree(grids: Sequence[Grid], ndim: int) -> bool:
-    """Tell whether the operands fit without looking at sizes that are unknown."""
-    for axis in range(-ndim, 0):
-        sizes = {grid.chunks[axis] for grid in grids if grid.ndim >= -axis} - {(1,)}
-        if len(sizes) > 1 and any(isinstance(size, Unknown) for item in sizes for size in item):
-            return False
-    return True
+def patched(grid: Grid, chunks: Chunks) -> Grid:
+    """Return a grid of arrays cut as ``chunks`` says, as mosaics if each needs few chunks."""
+    found = None if is_sparse(grid.meta) else pieced(grid, chunks, mosaic)
+    return recut(grid, chunks) if found is None else found
 
 
 @dataclass(frozen=True, eq=False)

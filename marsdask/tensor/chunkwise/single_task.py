@@ -9,14 +9,17 @@ from typing import Any
 import numpy as np
 
 from marsdask.core.collection import wrap
+from marsdask.core.grids.align import aligned
+from marsdask.core.grids.blockwise import blockwise
 from marsdask.core.grids.grid import Grid, Look
-from marsdask.core.grids.shapes import blockwise, tree
+from marsdask.core.grids.lengths import resolved
+from marsdask.core.grids.tree import tree
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, Size, known
 
 from ..manipulation.shape import whole
 from ..operands import as_node, empty
-from .rechunk import aligned, resolved
+from .rechunk import recut
 
 Options = tuple[tuple[str, Any], ...]
 
@@ -120,7 +123,7 @@ class Summary(Single):
     def tile(self, *grids: Grid) -> Generator[Look, Any, Grid]:
         distinct = dict(zip(self.inputs, grids, strict=True))
         others = yield from in_one(*(distinct[node] for node in self.others))
-        arrays, chunks = yield from aligned([distinct[node] for node in self.arrays])
+        arrays, chunks = yield from aligned([distinct[node] for node in self.arrays], recut)
         own = tuple(range(len(chunks)))
         partials = blockwise(
             self.func,

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 
 from marsdask.core.collection import Collection, wrap
+from marsdask.core.grids.blockwise import blockwise
 from marsdask.core.grids.grid import Grid
-from marsdask.core.grids.shapes import blockwise
+from marsdask.core.grids.places import SlicesAt
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, Sizes, numbers
 
 from ..chunks import check_device, normalize_chunks
-from ..chunkwise.places import SlicesAt
 from ..device import to_gpu, wants_gpu
 from ..elementwise.ufuncs import astype
 from ..manipulation.shape import expand_dims

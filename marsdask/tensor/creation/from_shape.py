@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from marsdask.core.collection import Collection, ExecutableTuple, wrap
+from marsdask.core.compilation.costs import kernel
+from marsdask.core.grids.blockwise import blockwise
 from marsdask.core.grids.grid import Grid
-from marsdask.core.grids.shapes import blockwise, kernel
+from marsdask.core.grids.places import PlaceAt
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, Sizes, UnknownShapeError, known_chunks, numbers
 
 from ..chunks import as_shape, check_device, check_order, normalize_chunks
-from ..chunkwise.places import PlaceAt
 from ..chunkwise.rechunk import rechunk
 from ..device import placed_on
 from ..elementwise.nodes import Elementwise, cast

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from marsdask.core.collection import Collection, ExecutableTuple, wrap
-from marsdask.core.grids.shapes import kernel
+from marsdask.core.compilation.costs import kernel
 
 from ..elementwise.ufuncs import apply, logical_not, not_equal
 from ..indexing.boolean import nonzero

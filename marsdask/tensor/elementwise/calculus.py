@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from marsdask.core.collection import Collection, ExecutableTuple, wrap
-from marsdask.core.grids.shapes import kernel
+from marsdask.core.compilation.costs import kernel
 
 from ..chunkwise.rechunk import rechunk
 from ..chunkwise.single_task import beside

@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 
 from marsdask.core.collection import wrap
+from marsdask.core.compilation.costs import kernel
+from marsdask.core.grids.blockwise import Via, blockwise
 from marsdask.core.grids.grid import Grid, Look
-from marsdask.core.grids.shapes import Via, blockwise, kernel
+from marsdask.core.grids.lengths import resolved
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, Index
 
-from ..chunkwise.rechunk import recut, resolved
+from ..chunkwise.rechunk import recut
 from ..chunkwise.single_task import in_one
 from ..manipulation.join import flip, length
 from ..operands import as_node, empty

@@ -9,14 +9,16 @@ from typing import Any, ClassVar
 import numpy as np
 
 from marsdask.core.collection import Collection
+from marsdask.core.compilation.costs import kernel
+from marsdask.core.grids.align import aligned, broadcast_chunks
+from marsdask.core.grids.blockwise import map_blocks
 from marsdask.core.grids.grid import Grid
-from marsdask.core.grids.shapes import kernel, map_blocks
 from marsdask.core.node import Node
 from marsdask.core.registry import class_of
 from marsdask.core.sizes import Chunks
 
-from ..chunks import broadcast_chunks, normalize_chunks
-from ..chunkwise.rechunk import aligned
+from ..chunks import normalize_chunks
+from ..chunkwise.rechunk import patched
 from ..io.dask_arrays import dask_node, is_dask_array
 from ..kernels.fused_ufuncs import Program, Step, fused, fusible, merged
 from ..operands import (
@@ -66,7 +68,7 @@ class Pointwise(Node):
         return self._aligned(grids)
 
     def _aligned(self, grids: tuple[Grid, ...]) -> Generator[Any, Any, Any]:
-        grids, chunks = yield from aligned(grids, tiled=True)
+        grids, chunks = yield from aligned(grids, patched)
         return self._map(grids, chunks)
 
     def _map(self, grids: tuple[Grid, ...], chunks: Chunks) -> Any:

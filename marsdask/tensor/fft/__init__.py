@@ -10,12 +10,14 @@ from typing import Any
 import numpy as np
 
 from marsdask.core.collection import wrap
+from marsdask.core.compilation.costs import kernel
+from marsdask.core.grids.blockwise import map_blocks
 from marsdask.core.grids.grid import Grid, Look
-from marsdask.core.grids.shapes import kernel, map_blocks
+from marsdask.core.grids.lengths import resolved
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, Size, Unknown, numbers, total
 
-from ..chunkwise.rechunk import recut, resolved
+from ..chunkwise.rechunk import recut
 from ..device import placed_on
 from ..indexing.assignment import assign
 from ..manipulation.join import roll

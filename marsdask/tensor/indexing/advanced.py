@@ -11,13 +11,15 @@ from typing import Any
 
 import numpy as np
 
+from marsdask.core.compilation.costs import kernel
+from marsdask.core.grids.blockwise import Via, blockwise
 from marsdask.core.grids.grid import Call, Grid, Look, Ref, Rule
-from marsdask.core.grids.shapes import Via, blockwise, kernel
+from marsdask.core.grids.lengths import resolved
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, Index, Sizes, borders, known, numbers, shape_of
 
 from ..chunks import regular
-from ..chunkwise.rechunk import recut, resolved
+from ..chunkwise.rechunk import recut
 from ..kernels.gather import gather_points, take_along, take_points
 from ..operands import empty
 

@@ -9,16 +9,19 @@ from typing import Any
 import numpy as np
 
 from marsdask.core.collection import Collection, rebind
+from marsdask.core.compilation.costs import kernel
+from marsdask.core.grids.align import is_one
+from marsdask.core.grids.blockwise import Axes, Via, blockwise
 from marsdask.core.grids.grid import Grid, Look
-from marsdask.core.grids.shapes import Axes, Via, blockwise, kernel
+from marsdask.core.grids.lengths import resolved
+from marsdask.core.grids.select import AxisCut, cut_axis
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, Index, Sizes, known, numbers
 
-from ..chunks import is_one
-from ..chunkwise.rechunk import recut, resolved
+from ..chunkwise.rechunk import recut
 from ..elementwise.nodes import Elementwise, cast
 from ..manipulation.shape import whole
-from .slicing import EVERYTHING, AxisCut, Taken, cut_axis, settle
+from .slicing import EVERYTHING, Taken, settle
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from marsdask.core.collection import ExecutableTuple, wrap
+from marsdask.core.compilation.costs import kernel
+from marsdask.core.grids.blockwise import blockwise
 from marsdask.core.grids.grid import Grid, Look
-from marsdask.core.grids.shapes import blockwise, kernel
+from marsdask.core.grids.lengths import resolved
+from marsdask.core.grids.places import StartAt
 from marsdask.core.node import Node
 from marsdask.core.sizes import (
     Chunks,
@@ -30,8 +33,7 @@ from marsdask.core.sizes import (
 from marsdask.core.tokens import token
 
 from ..chunks import regular
-from ..chunkwise.places import StartAt
-from ..chunkwise.rechunk import recut, resolved
+from ..chunkwise.rechunk import recut
 from ..elementwise import ufuncs
 from ..manipulation.reshape import ravel
 from ..manipulation.shape import normalize_axis, view

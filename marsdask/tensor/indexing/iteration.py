@@ -11,6 +11,8 @@ from typing import Any
 
 from marsdask.core.collection import wrap
 from marsdask.core.grids.grid import Grid, Look
+from marsdask.core.grids.lengths import resolved
+from marsdask.core.grids.select import sliced
 from marsdask.core.node import Node
 from marsdask.core.session import Session
 from marsdask.core.sizes import Chunks, borders, known, numbers
@@ -18,11 +20,10 @@ from marsdask.core.sources import Stored
 from marsdask.core.tokens import token
 
 from ..blocks import assemble
-from ..chunkwise.rechunk import resolved
 from ..manipulation.shape import viewed
 from ..operands import empty, is_masked
 from ..sparse.blocks import is_sparse
-from .slicing import EVERYTHING, Slice, sliced
+from .slicing import EVERYTHING, Slice
 
 #: Bytes that a loop has in memory at a time, unless one row has more.
 WINDOW = 2**24

@@ -10,14 +10,17 @@ from typing import Any
 
 import numpy as np
 
+from marsdask.core.compilation.costs import kernel
+from marsdask.core.grids.align import is_one
+from marsdask.core.grids.blockwise import Axes, blockwise, pick, same
 from marsdask.core.grids.grid import Call, Grid, Look, Ref, Rule
-from marsdask.core.grids.shapes import Axes, blockwise, kernel, pick, same
+from marsdask.core.grids.lengths import resolved
+from marsdask.core.grids.places import StartAt
+from marsdask.core.grids.select import AxisCut
 from marsdask.core.node import Node
 from marsdask.core.sizes import Index, Sizes, borders, numbers, shape_of
 
-from ..chunks import is_one
-from ..chunkwise.places import StartAt
-from ..chunkwise.rechunk import recut, resolved
+from ..chunkwise.rechunk import recut
 from ..manipulation.shape import whole
 from ..operands import Literal
 from .advanced import Points, settle, spread, taken
@@ -31,7 +34,7 @@ from .assignment import (
     spread_over,
     writable,
 )
-from .slicing import AxisCut, Taken
+from .slicing import Taken
 
 #: Points that are put into a block at a time.
 AT_ONCE = 2**16

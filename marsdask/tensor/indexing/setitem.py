@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 
 from marsdask.core.collection import rebind
+from marsdask.core.grids.blockwise import blockwise
 from marsdask.core.grids.grid import Grid, Look
-from marsdask.core.grids.shapes import blockwise
+from marsdask.core.grids.lengths import resolved
 from marsdask.core.node import Node
-from marsdask.core.sizes import Unknown, known, numbers, shape_of
+from marsdask.core.sizes import Unknown, known, numbers, shape_of, shape_text
 from marsdask.core.tokens import token
 
-from ..chunks import shape_text
-from ..chunkwise.rechunk import recut, resolved
+from ..chunkwise.rechunk import recut
 from ..elementwise.ufuncs import apply
 from ..manipulation.reshape import reshape
 from ..manipulation.shape import broadcast_to, reorder, view, whole

@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 
 from marsdask.core.collection import wrap
+from marsdask.core.grids.rechunk import cover
 from marsdask.core.sizes import Sizes, borders, numbers
 
 from ..chunks import normalize_chunks
-from ..chunkwise.rechunk import cover, rechunk
+from ..chunkwise.rechunk import rechunk
 from ..creation.from_data import Dataset, array, file_version
 from ..creation.from_shape import chunks_from
 from ..manipulation.shape import normalize_axis

@@ -16,14 +16,16 @@ from dask.delayed import Delayed
 from dask.utils import SerializableLock
 
 from marsdask.core.collection import Collection, execute, wrap
+from marsdask.core.compilation.costs import kernel
+from marsdask.core.grids.blockwise import map_blocks
 from marsdask.core.grids.grid import Grid
-from marsdask.core.grids.shapes import kernel, map_blocks
+from marsdask.core.grids.lengths import resolved
+from marsdask.core.grids.places import SlicesAt
 from marsdask.core.node import Node
 from marsdask.core.session import ensure_session
 from marsdask.core.sizes import Chunks, Index, Sizes, numbers
 
-from ..chunkwise.places import SlicesAt
-from ..chunkwise.rechunk import rechunk, resolved
+from ..chunkwise.rechunk import rechunk
 from ..creation.from_data import Dataset, inside
 from ..operands import as_node, empty
 from .targets import Target

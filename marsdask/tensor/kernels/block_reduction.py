@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from marsdask.core.grids.shapes import kernel
+from marsdask.core.compilation.costs import kernel
 
 from ..sparse.blocks import is_sparse
 from .block_views import seams

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from marsdask.core.grids.shapes import kernel
+from marsdask.core.compilation.costs import kernel
 
 from .deferred import Deferred, Tile
 from .duck_arrays import is_foreign

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from marsdask.core.grids.shapes import kernel
+from marsdask.core.compilation.costs import kernel
 from marsdask.core.tokens import token
 
 from .block_views import seams

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from marsdask.core.grids.shapes import kernel
+from marsdask.core.compilation.costs import kernel
 
 from .deferred import Deferred, Tile
 

@@ -18,8 +18,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from marsdask.core.compilation.costs import kernel
+from marsdask.core.grids.blockwise import Axes, Via, blockwise, map_blocks
 from marsdask.core.grids.grid import Grid
-from marsdask.core.grids.shapes import Axes, Via, blockwise, kernel, map_blocks
 from marsdask.core.node import Node
 from marsdask.core.sizes import Index, Sizes, borders, known_chunks, numbers, shape_of
 from marsdask.tensor.chunks import regular

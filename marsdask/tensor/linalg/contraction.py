@@ -16,9 +16,13 @@ from typing import Any
 
 import numpy as np
 
+from marsdask.core.compilation.costs import kernel
 from marsdask.core.compilation.plan import current_plan
+from marsdask.core.grids.align import common_sizes
+from marsdask.core.grids.blockwise import Axes, blockwise, same
 from marsdask.core.grids.grid import Call, Grid, Look, Ref, Rule
-from marsdask.core.grids.shapes import Axes, blockwise, kernel, same, tree
+from marsdask.core.grids.lengths import resolved
+from marsdask.core.grids.tree import tree
 from marsdask.core.node import Node
 from marsdask.core.sizes import (
     Chunks,
@@ -28,11 +32,11 @@ from marsdask.core.sizes import (
     Unknown,
     known,
     numbers,
+    shape_text,
     total,
     upper,
 )
-from marsdask.tensor.chunks import common_sizes, shape_text
-from marsdask.tensor.chunkwise.rechunk import recut, resolved
+from marsdask.tensor.chunkwise.rechunk import recut
 from marsdask.tensor.elementwise.nodes import Elementwise
 from marsdask.tensor.kernels.duck_arrays import as_array
 from marsdask.tensor.manipulation.shape import View

@@ -8,12 +8,16 @@ from typing import Any
 
 import numpy as np
 
+from marsdask.core.compilation.costs import kernel
+from marsdask.core.grids.blockwise import Axes, Via, blockwise, map_blocks
 from marsdask.core.grids.grid import Grid, Look
-from marsdask.core.grids.shapes import Axes, Via, blockwise, gather, kernel, map_blocks
+from marsdask.core.grids.lengths import resolved
+from marsdask.core.grids.places import SpanAt
+from marsdask.core.grids.select import joined
+from marsdask.core.grids.tree import gather
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, borders, numbers
-from marsdask.tensor.chunkwise.places import SpanAt
-from marsdask.tensor.chunkwise.rechunk import joined, recut, resolved
+from marsdask.tensor.chunkwise.rechunk import recut
 from marsdask.tensor.elementwise.nodes import cast
 
 from . import blocked_lu

@@ -10,8 +10,8 @@ import numpy as np
 
 from marsdask.core.collection import wrap
 from marsdask.core.node import Node
-from marsdask.core.sizes import Size, Unknown, numbers
-from marsdask.tensor.chunks import check_order, shape_text
+from marsdask.core.sizes import Size, Unknown, numbers, shape_text
+from marsdask.tensor.chunks import check_order
 from marsdask.tensor.elementwise.ufuncs import astype
 from marsdask.tensor.indexing.assignment import assign
 from marsdask.tensor.manipulation.diagonals import diagonal, trace

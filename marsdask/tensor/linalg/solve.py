@@ -13,11 +13,13 @@ from typing import Any
 import numpy as np
 
 from marsdask.core.collection import ExecutableTuple, wrap
+from marsdask.core.compilation.costs import kernel
+from marsdask.core.grids.blockwise import blockwise
 from marsdask.core.grids.grid import Grid, Look
-from marsdask.core.grids.shapes import blockwise, kernel
+from marsdask.core.grids.lengths import resolved
 from marsdask.core.node import Node, Part
 from marsdask.core.sizes import Chunks, Unknown, known_chunks, numbers
-from marsdask.tensor.chunkwise.rechunk import recut, resolved
+from marsdask.tensor.chunkwise.rechunk import recut
 from marsdask.tensor.creation.from_shape import eye
 from marsdask.tensor.elementwise.ufuncs import conj
 from marsdask.tensor.manipulation.shape import (

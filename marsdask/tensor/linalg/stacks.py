@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 
 from marsdask.core.collection import wrap
+from marsdask.core.compilation.costs import kernel
+from marsdask.core.grids.blockwise import blockwise
 from marsdask.core.grids.grid import Grid, Look
-from marsdask.core.grids.shapes import blockwise, kernel
+from marsdask.core.grids.lengths import resolved
 from marsdask.core.node import Node, Part
 from marsdask.core.sizes import Chunks, Size, Unknown, total, upper
-from marsdask.tensor.chunkwise.rechunk import resolved
 from marsdask.tensor.manipulation.shape import whole as uncut
 from marsdask.tensor.operands import as_node
 from marsdask.tensor.unknown_lengths import Outcome, whole

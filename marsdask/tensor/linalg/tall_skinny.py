@@ -17,12 +17,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from marsdask.core.collection import wrap
+from marsdask.core.compilation.costs import kernel
+from marsdask.core.grids.blockwise import Axes, blockwise, map_blocks
 from marsdask.core.grids.grid import Grid, Look
-from marsdask.core.grids.shapes import Axes, blockwise, gather, kernel, map_blocks, tree
+from marsdask.core.grids.lengths import resolved
+from marsdask.core.grids.tree import gather, tree
 from marsdask.core.node import Node, Part
 from marsdask.core.sizes import Chunks, numbers, shape_of
 from marsdask.core.sizes import total as total_size
-from marsdask.tensor.chunkwise.rechunk import recut, resolved
+from marsdask.tensor.chunkwise.rechunk import recut
 from marsdask.tensor.elementwise.ufuncs import where
 from marsdask.tensor.manipulation.shape import whole
 from marsdask.tensor.named_results import QRResult, SVDResult

@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from marsdask.core.collection import Collection, rebind, register_collection, wrap
+from marsdask.core.compilation.costs import Cost
+from marsdask.core.grids.align import aligned
 from marsdask.core.grids.grid import Grid
-from marsdask.core.grids.shapes import Cost
 from marsdask.core.node import Node
 from marsdask.core.sizes import Index
 
 from ..blocks import assemble
-from ..chunkwise.rechunk import aligned
+from ..chunkwise.rechunk import recut
 from ..elementwise import ufuncs
 from ..elementwise.nodes import Elementwise, operands
 from ..indexing import setitem
@@ -75,7 +76,7 @@ class MaskedMap(Elementwise):
         return found
 
     def _aligned(self, grids: tuple[Grid, ...]) -> Generator[Any, Any, Any]:
-        grids, chunks = yield from aligned(grids)
+        grids, chunks = yield from aligned(grids, recut)
         return self._map(grids, chunks)
 
 

@@ -10,14 +10,15 @@ from typing import Any
 import numpy as np
 
 from marsdask.core.collection import wrap
+from marsdask.core.grids.align import aligned_axes, broadcast_chunks
+from marsdask.core.grids.blockwise import blockwise, map_blocks
 from marsdask.core.grids.grid import Grid, Look
-from marsdask.core.grids.shapes import blockwise, map_blocks
+from marsdask.core.grids.lengths import resolved
+from marsdask.core.grids.places import PlaceAt
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, Size, Unknown
 
-from ..chunks import broadcast_chunks
-from ..chunkwise.places import PlaceAt
-from ..chunkwise.rechunk import aligned_axes, recut, resolved
+from ..chunkwise.rechunk import recut
 from ..creation.from_shape import zeros
 from ..device import placed_on
 from ..indexing.getitem import getitem
@@ -287,7 +288,7 @@ class TakeAlong(Node):
         a, indices = yield from resolved(a, indices)
         positions = indices.chunks[self.axis]
         a = whole(a, (self.axis,))
-        a, indices = yield from aligned_axes((a, indices), skip=self.axis)
+        a, indices = yield from aligned_axes((a, indices), skip=self.axis, recut=recut)
         own: tuple[int | None, ...] = tuple(range(indices.ndim))
         lines = tuple(None if axis == self.axis else axis for axis in own)
         chunks = (*indices.chunks[: self.axis], positions, *indices.chunks[self.axis + 1 :])

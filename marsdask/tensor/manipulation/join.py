@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from marsdask.core.collection import ExecutableTuple, wrap
+from marsdask.core.grids.align import aligned_axes, common_sizes
+from marsdask.core.grids.blockwise import map_blocks
 from marsdask.core.grids.grid import Grid
-from marsdask.core.grids.shapes import map_blocks
+from marsdask.core.grids.select import joined
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, Sizes, UnknownShapeError, known
 
-from ..chunks import common_sizes
-from ..chunkwise.rechunk import aligned_axes, joined
+from ..chunkwise.rechunk import recut
 from ..elementwise.nodes import cast
 from ..indexing.assignment import assign
 from ..indexing.getitem import getitem
@@ -55,7 +56,7 @@ class Concatenate(Node):
         )
 
     def tile(self, *grids: Grid) -> Any:
-        grids = yield from aligned_axes(grids, skip=self.axis)
+        grids = yield from aligned_axes(grids, skip=self.axis, recut=recut)
         return joined([_cast(grid, self.dtype) for grid in grids], self.axis, self.meta)
 
 

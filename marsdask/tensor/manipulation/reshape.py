@@ -11,8 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from marsdask.core.collection import wrap
+from marsdask.core.compilation.costs import kernel
+from marsdask.core.grids.blockwise import blockwise
 from marsdask.core.grids.grid import Grid, Look
-from marsdask.core.grids.shapes import blockwise, kernel
+from marsdask.core.grids.lengths import resolved
 from marsdask.core.node import Node
 from marsdask.core.sizes import (
     Chunks,
@@ -28,7 +30,7 @@ from marsdask.core.sizes import (
 )
 
 from ..chunks import whole_number
-from ..chunkwise.rechunk import recut, resolved
+from ..chunkwise.rechunk import recut
 from ..operands import as_node, empty
 from ..signatures import shows
 from ..typing import public

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from marsdask.core.collection import Collection, ExecutableTuple, wrap
+from marsdask.core.compilation.costs import kernel
+from marsdask.core.grids.align import broadcast_chunks
+from marsdask.core.grids.blockwise import blockwise
 from marsdask.core.grids.grid import Grid
-from marsdask.core.grids.shapes import blockwise, kernel
 from marsdask.core.node import Node
-from marsdask.core.sizes import Chunks, Index, Size, Sizes, known, numbers
+from marsdask.core.sizes import Chunks, Index, Size, Sizes, known, numbers, shape_text
 
-from ..chunks import as_shape, broadcast_chunks, normalize_chunks, shape_text
+from ..chunks import as_shape, normalize_chunks
 from ..chunkwise.rechunk import recut
 from ..operands import as_node, empty, empty_like_kind
 from ..sparse.blocks import dense, is_sparse, reordered

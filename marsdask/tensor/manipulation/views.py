@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from marsdask.core.collection import Collection, rebind, wrap
-from marsdask.core.grids.shapes import kernel
+from marsdask.core.compilation.costs import kernel
 
 from ..chunkwise.map_blocks import map_blocks
 from ..chunkwise.rechunk import rechunk

@@ -18,13 +18,16 @@ from typing import Any
 import numpy as np
 
 from marsdask.core.collection import Collection, wrap
+from marsdask.core.compilation.costs import kernel
+from marsdask.core.grids.blockwise import blockwise, map_blocks
 from marsdask.core.grids.grid import Grid, Look
-from marsdask.core.grids.shapes import blockwise, gather, kernel, map_blocks
+from marsdask.core.grids.lengths import resolved
+from marsdask.core.grids.tree import gather
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, numbers, shape_of
 from marsdask.scheduler.base import ChunkInfo
 
-from ..chunkwise.rechunk import recut, resolved
+from ..chunkwise.rechunk import recut
 from ..indexing.assignment import assign
 from ..kernels.duck_arrays import as_array
 from ..manipulation.shape import broadcast_to

@@ -15,13 +15,15 @@ from typing import Any
 
 import numpy as np
 
+from marsdask.core.compilation.costs import kernel
+from marsdask.core.grids.blockwise import blockwise, map_blocks
 from marsdask.core.grids.grid import Grid
-from marsdask.core.grids.shapes import blockwise, kernel, map_blocks
+from marsdask.core.grids.lengths import resolved
+from marsdask.core.grids.places import Bounds, BoundsAt
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, Sizes, numbers, shape_of
 from marsdask.tensor.chunks import regular
-from marsdask.tensor.chunkwise.places import Bounds, BoundsAt
-from marsdask.tensor.chunkwise.rechunk import recut, resolved
+from marsdask.tensor.chunkwise.rechunk import recut
 from marsdask.tensor.kernels.deferred import Deferred, Tile
 from marsdask.tensor.kernels.scratch import scratch
 

@@ -8,13 +8,15 @@ from typing import Any
 
 import numpy as np
 
+from marsdask.core.compilation.costs import kernel
+from marsdask.core.grids.blockwise import blockwise, map_blocks
 from marsdask.core.grids.grid import Grid, Look
-from marsdask.core.grids.shapes import blockwise, kernel, map_blocks, tree
+from marsdask.core.grids.lengths import resolved
+from marsdask.core.grids.places import CornerAt
+from marsdask.core.grids.tree import tree
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, Index, shape_of
 
-from ..chunkwise.places import CornerAt
-from ..chunkwise.rechunk import resolved
 from ..indexing.assignment import assign
 from ..kernels.duck_arrays import as_array
 from ..operands import as_node, empty

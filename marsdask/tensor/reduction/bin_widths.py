@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from marsdask.core.collection import wrap
-from marsdask.core.grids.shapes import kernel
+from marsdask.core.compilation.costs import kernel
 from marsdask.core.node import Node
 from marsdask.core.sizes import Unknown, known
 

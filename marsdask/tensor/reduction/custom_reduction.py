@@ -11,14 +11,17 @@ from typing import Any, ClassVar
 import numpy as np
 
 from marsdask.core.collection import Collection
+from marsdask.core.compilation.costs import Cost
 from marsdask.core.config import options
+from marsdask.core.grids.align import aligned
+from marsdask.core.grids.blockwise import blockwise, map_blocks
 from marsdask.core.grids.grid import Call, Grid
-from marsdask.core.grids.shapes import Cost, Grouped, blockwise, map_blocks
+from marsdask.core.grids.tree import Grouped
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, Index
 
 from ..chunkwise.blockwise import nest
-from ..chunkwise.rechunk import aligned
+from ..chunkwise.rechunk import recut
 from ..indexing.assignment import assign
 from ..manipulation.shape import broadcast_to, normalize_axes
 from ..operands import as_node, empty
@@ -131,7 +134,7 @@ class Folded(Node):
 
     def tile(self, *grids: Grid) -> Any:
         distinct = dict(zip(self.inputs, grids, strict=True))
-        (*sources,), chunks = yield from aligned([distinct[node] for node in self.arrays])
+        (*sources,), chunks = yield from aligned([distinct[node] for node in self.arrays], recut)
         several = tuple(
             (self.size,) * len(own) if i in self.axes else own for i, own in enumerate(chunks)
         )

@@ -12,13 +12,14 @@ import numpy as np
 from marsdask.core.compilation.passes import register_pass
 from marsdask.core.compilation.plan import Plan
 from marsdask.core.graph import Graph
+from marsdask.core.grids.align import aligned, broadcast_chunks
+from marsdask.core.grids.blockwise import blockwise, map_blocks
 from marsdask.core.grids.grid import Grid
-from marsdask.core.grids.shapes import blockwise, map_blocks, tree
+from marsdask.core.grids.tree import tree
 from marsdask.core.node import Node, Part
 from marsdask.core.sizes import Chunks, total, upper
 
-from ..chunks import broadcast_chunks
-from ..chunkwise.rechunk import aligned
+from ..chunkwise.rechunk import patched
 from ..elementwise.nodes import joins, output
 from ..kernels.block_reduction import Axis, Combine, Recipe, Way, Ways, finish_block, reduce_block
 from ..kernels.boolean_selection import without_filters
@@ -122,7 +123,7 @@ class Reducing(Node):
         return self._aligned(sources)
 
     def _aligned(self, grids: tuple[Grid, ...]) -> Generator[Any, Any, Any]:
-        grids, chunks = yield from aligned(grids, tiled=True)
+        grids, chunks = yield from aligned(grids, patched)
         return self._tile(grids, chunks)
 
     def _tile(self, grids: tuple[Grid, ...], chunks: Chunks) -> Any:

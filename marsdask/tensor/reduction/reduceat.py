@@ -10,12 +10,14 @@ from typing import Any
 import numpy as np
 
 from marsdask.core.collection import wrap
+from marsdask.core.compilation.costs import kernel
+from marsdask.core.grids.blockwise import blockwise
 from marsdask.core.grids.grid import Grid, Look
-from marsdask.core.grids.shapes import blockwise, kernel
+from marsdask.core.grids.lengths import resolved
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, Sizes, borders, known, numbers
 
-from ..chunkwise.rechunk import recut, resolved
+from ..chunkwise.rechunk import recut
 from ..indexing.advanced import PointsAt
 from ..manipulation.join import length, part
 from ..manipulation.shape import normalize_axis

@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 
 from marsdask.core.collection import wrap
+from marsdask.core.compilation.costs import kernel
+from marsdask.core.grids.blockwise import blockwise, map_blocks
 from marsdask.core.grids.grid import Call, Grid, Ref, Rule
-from marsdask.core.grids.shapes import blockwise, kernel, map_blocks
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, Index, Sizes, numbers
 

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from marsdask.core.collection import wrap
+from marsdask.core.compilation.costs import kernel
+from marsdask.core.grids.blockwise import Axes, blockwise, map_blocks
 from marsdask.core.grids.grid import Call, Grid, Ref, Rule
-from marsdask.core.grids.shapes import Axes, blockwise, kernel, map_blocks
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, Index
 

@@ -10,12 +10,14 @@ from typing import Any
 import numpy as np
 
 from marsdask.core.collection import Collection, wrap
+from marsdask.core.grids.align import aligned
+from marsdask.core.grids.blockwise import blockwise, map_blocks
 from marsdask.core.grids.grid import Grid, Look
-from marsdask.core.grids.shapes import blockwise, map_blocks, tree
+from marsdask.core.grids.tree import tree
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, Unknown, known
 
-from ..chunkwise.rechunk import aligned
+from ..chunkwise.rechunk import recut
 from ..chunkwise.single_task import beside
 from ..indexing.getitem import getitem
 from ..manipulation.shape import view
@@ -136,7 +138,7 @@ class CountValues(Node):
         return ((Unknown(self.name, -1, bound),),)
 
     def tile(self, a: Grid, *weights: Grid) -> Generator[Look, Any, Grid]:
-        grids, _ = yield from aligned((a, *weights))
+        grids, _ = yield from aligned((a, *weights), recut)
         counts = map_blocks(
             count_values,
             *grids,

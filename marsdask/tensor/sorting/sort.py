@@ -19,15 +19,19 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from marsdask.core.collection import ExecutableTuple, wrap
+from marsdask.core.compilation.costs import kernel
 from marsdask.core.compilation.plan import current_plan
+from marsdask.core.grids.blockwise import Blockwise, map_blocks
 from marsdask.core.grids.grid import Grid, Held, Look
-from marsdask.core.grids.shapes import Blockwise, all_to_all, gather, kernel, map_blocks
+from marsdask.core.grids.lengths import resolved
+from marsdask.core.grids.places import SpanAt
+from marsdask.core.grids.shuffle import all_to_all
+from marsdask.core.grids.tree import gather
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, numbers, shape_of
 from marsdask.scheduler.base import SAMPLE_LIMIT
 
-from ..chunkwise.places import SpanAt
-from ..chunkwise.rechunk import recut, resolved
+from ..chunkwise.rechunk import recut
 from ..elementwise.nodes import native
 from ..elementwise.ufuncs import astype
 from ..indexing.assignment import assign

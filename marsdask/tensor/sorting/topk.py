@@ -14,13 +14,15 @@ from typing import Any, ClassVar
 import numpy as np
 
 from marsdask.core.collection import ExecutableTuple, wrap
+from marsdask.core.compilation.costs import Cost, kernel
+from marsdask.core.grids.blockwise import blockwise, map_blocks
 from marsdask.core.grids.grid import Grid
-from marsdask.core.grids.shapes import Cost, blockwise, kernel, map_blocks, tree
+from marsdask.core.grids.lengths import resolved
+from marsdask.core.grids.places import StartAt
+from marsdask.core.grids.tree import tree
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, Unknown, upper
 
-from ..chunkwise.places import StartAt
-from ..chunkwise.rechunk import resolved
 from ..elementwise.nodes import native
 from ..elementwise.ufuncs import astype
 from ..operands import as_node

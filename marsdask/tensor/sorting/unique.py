@@ -16,14 +16,18 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from marsdask.core.collection import ExecutableTuple, wrap
+from marsdask.core.compilation.costs import kernel
+from marsdask.core.grids.blockwise import Axes, blockwise, map_blocks
 from marsdask.core.grids.grid import Grid, Look
-from marsdask.core.grids.shapes import Axes, all_to_all, blockwise, gather, kernel, map_blocks
+from marsdask.core.grids.lengths import resolved
+from marsdask.core.grids.places import SpanAt
+from marsdask.core.grids.shuffle import all_to_all
+from marsdask.core.grids.tree import gather
 from marsdask.core.node import Node, Part
 from marsdask.core.sizes import Chunks, numbers, unknown_sizes, upper
 
 from ..chunkwise.map_blocks import map_blocks as map_chunks
-from ..chunkwise.places import SpanAt
-from ..chunkwise.rechunk import rechunk, resolved
+from ..chunkwise.rechunk import rechunk
 from ..elementwise.nodes import native
 from ..elementwise.ufuncs import astype, logical_not
 from ..manipulation.join import concatenate

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from marsdask.core.grids.shapes import kernel
+from marsdask.core.compilation.costs import kernel
 
 
 def is_sparse(block: Any) -> bool:

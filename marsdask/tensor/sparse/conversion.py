@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from marsdask.core.collection import Collection, wrap
+from marsdask.core.grids.blockwise import map_blocks
 from marsdask.core.grids.grid import Grid
-from marsdask.core.grids.shapes import map_blocks
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks
 

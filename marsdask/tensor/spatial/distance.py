@@ -11,9 +11,12 @@ from typing import Any
 import numpy as np
 
 from marsdask.core.collection import Collection, wrap
+from marsdask.core.compilation.costs import kernel
 from marsdask.core.config import options
+from marsdask.core.grids.blockwise import Axes, blockwise
 from marsdask.core.grids.grid import Call, Grid, Ref, Rule
-from marsdask.core.grids.shapes import Axes, blockwise, kernel
+from marsdask.core.grids.lengths import resolved
+from marsdask.core.grids.places import StartAt
 from marsdask.core.node import Node
 from marsdask.core.sizes import (
     Chunks,
@@ -28,8 +31,7 @@ from marsdask.core.sizes import (
     upper,
 )
 from marsdask.tensor.chunks import regular
-from marsdask.tensor.chunkwise.places import StartAt
-from marsdask.tensor.chunkwise.rechunk import recut, resolved
+from marsdask.tensor.chunkwise.rechunk import recut
 from marsdask.tensor.elementwise.ufuncs import astype
 from marsdask.tensor.indexing.assignment import assign
 from marsdask.tensor.linalg import inv

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from marsdask.core.collection import wrap
+from marsdask.core.compilation.costs import kernel
 from marsdask.core.grids.grid import Grid
-from marsdask.core.grids.shapes import gather, kernel
+from marsdask.core.grids.tree import gather
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks
 from marsdask.tensor.elementwise.ufuncs import less, not_equal, subtract

@@ -8,9 +8,11 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from marsdask.core.compilation.costs import kernel
 from marsdask.core.compilation.lowering import lower
+from marsdask.core.grids.blockwise import Blockwise, Via, blockwise, same
 from marsdask.core.grids.grid import Grid
-from marsdask.core.grids.shapes import Blockwise, Via, blockwise, gather, kernel, same
+from marsdask.core.grids.tree import gather
 from tests.core.toys import total_of
 from tests.strategies import draws
 

@@ -8,8 +8,9 @@ import pytest
 from dask.task_spec import Task
 
 from marsdask.core.compilation.lowering import lower
+from marsdask.core.grids.blockwise import blockwise, map_blocks, same
 from marsdask.core.grids.grid import Ref
-from marsdask.core.grids.shapes import blockwise, gather, map_blocks, same
+from marsdask.core.grids.tree import gather
 from tests.core.toys import NumbersAt, concatenated, numbers_between, scaled, total_of
 
 

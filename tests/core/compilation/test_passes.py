@@ -9,18 +9,11 @@ from hypothesis import strategies as st
 
 import marsdask.tensor as mt
 from marsdask import new_session
-from marsdask.core.compilation.passes import (
-    coalesce,
-    merge_sizes,
-    run_passes,
-    shown,
-    substitute,
-    verify,
-)
+from marsdask.core.compilation.passes import coalesce, run_passes, shown, substitute, verify
 from marsdask.core.compilation.plan import Plan
 from marsdask.core.compilation.tiling import Compilation
 from marsdask.core.graph import Graph
-from marsdask.core.sizes import numbers
+from marsdask.core.sizes import merge_sizes, numbers
 from marsdask.scheduler.base import Stage
 from tests.core.toys import Numbers, Scaled, Total
 

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 import marsdask.tensor as mt
 from marsdask.core.config import option_context
 from marsdask.core.sizes import UnknownShapeError
-from marsdask.tensor.chunkwise.rechunk import recut
 from tests.strategies import arrays_and_chunks, assert_same, chunkings, grids, tensor_of
 from tests.tensor.stages import first_graph
 
@@ -85,10 +84,3 @@ def test_many_pieces_go_by_way_of_a_grid_between():
         assert pieces < n * n / 5
         small = mt.array(np.arange(n * n).reshape(n, n), chunk_size=(1, n))
         assert_same(small.rechunk((n, 1)), np.arange(n * n).reshape(n, n))
-
-
-def test_a_grid_is_not_cut_into_another_length():
-    """Chunks that lose elements are an error of whoever asks for them."""
-    grid = mt.tensor(np.arange(6), chunk_size=2).node.tile()
-    with pytest.raises(ValueError, match="do not add up"):
-        recut(grid, ((4, 3),))

@@ -6,11 +6,8 @@ import threading
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import marsdask.tensor as mt
-from marsdask.tensor.indexing.slicing import cut_axis
 from tests.strategies import grids
 from tests.tensor.stages import first_graph
 
@@ -23,24 +20,6 @@ def counted(block):
     with _LOCK:
         _CALLS.append(len(block))
     return block
-
-
-@given(
-    sizes=st.lists(st.integers(0, 5), min_size=1, max_size=6).map(tuple),
-    start=st.integers(-12, 12),
-    stop=st.integers(-12, 12),
-    step=st.sampled_from([1, 2, 3, 7, -1, -2, -9]),
-)
-def test_cut_axis_takes_each_element_once_and_in_order(sizes, start, stop, step):
-    """The parts of the old chunks, put together, are the slice."""
-    axis = np.arange(sum(sizes))
-    blocks = np.split(axis, np.cumsum(sizes)[:-1])
-    taken = range(*slice(start, stop, step).indices(len(axis)))
-    cut = cut_axis(sizes, taken)
-    parts = [blocks[i][part] for i, part in zip(cut.positions, cut.parts, strict=True)]
-    assert np.concatenate(parts).tolist() == list(taken)
-    assert tuple(map(len, parts)) == cut.sizes
-    assert all(cut.sizes) or cut.sizes == (0,)
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from marsdask.core.grids.places import BoundsAt, CornerAt, PlaceAt, SlicesAt, SpanAt, StartAt
 from marsdask.core.sizes import Index
-from marsdask.tensor.chunkwise.places import BoundsAt, CornerAt, PlaceAt, SlicesAt, SpanAt, StartAt
 
 
 def test_all_tell_the_same_place() -> None:

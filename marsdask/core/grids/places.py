@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from marsdask.core.sizes import Chunks, Index, Sizes, borders
+from ..sizes import Chunks, Index, Sizes, borders
 
 Bounds = tuple[tuple[int, int], ...]
 

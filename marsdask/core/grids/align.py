@@ -1,0 +1,127 @@
+"""Grids brought into line: one way to cut an axis that several cut in different ways."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+from typing import Any
+
+from ..sizes import Chunks, Sizes, Unknown, known, numbers, shape_text, total, upper
+from .grid import Grid, Look
+from .lengths import resolved
+
+
+def common_sizes(axis: Sequence[Sizes]) -> Sizes:
+    """Return one way to cut an axis that several inputs cut in different ways.
+
+    The cut of the input whose chunks are smallest: the others are read across their borders. All
+    borders together would give shifted slices of one array twice the chunks, half of them slivers.
+    Axes of length one broadcast. Raises ``ValueError`` if the lengths differ. What an unknown
+    length will be beside a known one, only running can tell: then the known one is what the result
+    has.
+    """
+    distinct = list(dict.fromkeys(axis))
+    if len(distinct) > 1:
+        distinct = [sizes for sizes in distinct if not is_one(sizes)] or [(1,)]
+    if len(distinct) == 1:
+        return distinct[0]
+    unknown = [sizes for sizes in distinct if not known(sizes)]
+    if unknown:
+        distinct = [sizes for sizes in distinct if known(sizes)]
+        if not distinct:
+            return _one_unknown(unknown)
+        if len(distinct) == 1:
+            return distinct[0]
+    if len(set(map(total, distinct))) > 1:
+        raise _unlike(distinct)
+    return min(distinct, key=_fineness)
+
+
+def _fineness(sizes: Sizes) -> tuple[int, int]:
+    return max(numbers(sizes)), len(sizes)
+
+
+def is_one(sizes: Sizes) -> bool:
+    """Tell whether an axis is of length one, however it is cut, and so broadcasts."""
+    return sizes == (1,) or (len(sizes) > 1 and known(sizes) and total(sizes) == 1)
+
+
+def _one_unknown(axis: Sequence[Sizes]) -> Sizes:
+    """Return the length of a result whose operands' unknown lengths may or may not be equal."""
+    lengths = [total(sizes) for sizes in axis]
+    names = ",".join(f"{size.name}@{size.index}" for size in lengths if isinstance(size, Unknown))
+    bounds = [upper(size) for size in lengths]
+    bound = None if None in bounds else max(b for b in bounds if b is not None)
+    return (Unknown(f"broadcast({names})", -1, bound),)
+
+
+def _unlike(distinct: Sequence[Sizes]) -> ValueError:
+    lengths = " and ".join(
+        "?" if any(isinstance(size, Unknown) for size in sizes) else str(sum(sizes))  # type: ignore[arg-type]
+        for sizes in distinct
+    )
+    return ValueError(f"operands of lengths {lengths} do not fit together")
+
+
+def broadcast_chunks(*grids: Chunks) -> Chunks:
+    """Return the chunks of an elementwise result."""
+    ndim = max(map(len, grids), default=0)
+    padded = [((1,),) * (ndim - len(chunks)) + chunks for chunks in grids]
+    try:
+        return tuple(common_sizes(axis) for axis in zip(*padded, strict=True))
+    except ValueError:
+        shapes = " ".join(shape_text(map(total, chunks)) for chunks in grids)
+        raise ValueError(f"operands could not be broadcast together with shapes {shapes}") from None
+
+
+def aligned(
+    grids: Sequence[Grid], recut: Callable[[Grid, Chunks], Grid]
+) -> Generator[Look, Any, tuple[tuple[Grid, ...], Chunks]]:
+    """Cut elementwise operands so that their chunks match; return them and the result's chunks.
+
+    Sizes that are unknown and differ are looked at first.
+    """
+    ndim = max((grid.ndim for grid in grids), default=0)
+    if not _agree(grids, ndim):
+        grids = yield from resolved(*grids)
+    target = broadcast_chunks(*(grid.chunks for grid in grids))
+    cut_grids = []
+    for grid in grids:
+        own = target[ndim - grid.ndim :]
+        wanted = tuple(
+            old if old == new else (1,) if is_one(old) else new
+            for old, new in zip(grid.chunks, own, strict=True)
+        )
+        cut_grids.append(recut(grid, wanted))
+    return tuple(cut_grids), target
+
+
+def aligned_axes(
+    grids: Sequence[Grid], skip: int, recut: Callable[[Grid, Chunks], Grid]
+) -> Generator[Look, Any, tuple[Grid, ...]]:
+    """Cut arrays of one shape alike along all axes but ``skip``.
+
+    Raises ``ValueError`` if lengths that were not known before turn out to differ.
+    """
+    axes = [axis for axis in range(grids[0].ndim) if axis != skip]
+    mixed = [axis for axis in axes if len({grid.chunks[axis] for grid in grids}) > 1]
+    if not all(known(grid.chunks[axis]) for grid in grids for axis in mixed):
+        grids = yield from resolved(*grids)
+    target = {}
+    for axis in mixed:
+        cuts = [grid.chunks[axis] for grid in grids]
+        if len({sum(numbers(sizes)) for sizes in cuts}) > 1:
+            raise ValueError(f"arrays to join have different lengths along axis {axis}")
+        target[axis] = common_sizes(cuts)
+    return tuple(
+        recut(grid, tuple(target.get(axis, sizes) for axis, sizes in enumerate(grid.chunks)))
+        for grid in grids
+    )
+
+
+def _agree(grids: Sequence[Grid], ndim: int) -> bool:
+    """Tell whether the operands fit without looking at sizes that are unknown."""
+    for axis in range(-ndim, 0):
+        sizes = {grid.chunks[axis] for grid in grids if grid.ndim >= -axis} - {(1,)}
+        if len(sizes) > 1 and any(isinstance(size, Unknown) for item in sizes for size in item):
+            return False
+    return True

@@ -1,0 +1,48 @@
+"""Lengths that only running tells: grids are looked at, and keep their keys."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ..sizes import Index, known_chunks
+from .grid import Grid, Look
+
+
+def resolved(*grids: Grid) -> Generator[Look, Any, tuple[Grid, ...]]:
+    """Look at the grids whose sizes are unknown; return all of them with numbers for sizes."""
+    unknown = tuple(grid for grid in grids if not known_chunks(grid.chunks))
+    if not unknown:
+        return grids
+    infos = iter((yield Look(unknown)))
+    found = {}
+    for grid in unknown:
+        shapes = {index: next(infos).shape for index in grid.indices()}
+        found[grid.name] = with_sizes(grid, shapes)
+    return tuple(found.get(grid.name, grid) for grid in grids)
+
+
+@dataclass(frozen=True, eq=False)
+class SizedGrid(Grid):
+    """A grid that ran with its sizes unknown: it keeps the name (and so the keys) it ran under."""
+
+    ran_as: str = ""
+
+    @property
+    def name(self) -> str:
+        return self.ran_as
+
+
+def with_sizes(grid: Grid, shapes: Mapping[Index, tuple[int, ...]]) -> Grid:
+    """Return the grid with the sizes that its chunks turned out to have."""
+    chunks = tuple(
+        tuple(
+            shapes[tuple(i if a == axis else 0 for a in range(grid.ndim))][axis]
+            for i in range(count)
+        )
+        for axis, count in enumerate(grid.numblocks)
+    )
+    if type(grid) is not Grid:  # its keys are its own
+        return replace(grid, chunks=chunks)
+    return SizedGrid(grid.rule, chunks, grid.meta, grid.itemsize, grid.node, grid.name)

@@ -1,0 +1,213 @@
+"""The same values in another grid: which parts of old chunks make each new one."""
+
+from __future__ import annotations
+
+import bisect
+import itertools
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from ..compilation.costs import kernel
+from ..config import options
+from ..sizes import Chunks, Index, Sizes, Unknown, borders, known_chunks, merge_sizes, numbers
+from .blockwise import Via, blockwise
+from .grid import Call, Grid, Ref, Rule
+
+#: A run of one chunk: which chunk along the axis, and which part of it.
+Piece = tuple[int, slice]
+
+
+def pieces_of(old: Sizes, new: Sizes) -> list[list[Piece]]:
+    """For each new chunk of an axis list the parts of old chunks that make it, in order."""
+    if old == new:
+        return [[(position, slice(None))] for position in range(len(old))]
+    starts = borders(old)
+    return [cover(starts, begin, end) for begin, end in itertools.pairwise(borders(new))]
+
+
+def cover(starts: Sequence[int], begin: int, end: int) -> list[Piece]:
+    """Return the parts of chunks, which start where said (the last is their end), in a span."""
+    pieces: list[Piece] = []
+    last = len(starts) - 2
+    position = max(0, bisect.bisect_right(starts, begin) - 1)
+    while position <= last and starts[position] < end:
+        start = max(begin, starts[position])
+        stop = min(end, starts[position + 1])
+        if stop > start:
+            pieces.append((position, slice(start - starts[position], stop - starts[position])))
+        position += 1
+    return pieces or [(min(position, last), slice(0, 0))]
+
+
+@kernel(view=True)
+def cut(block: Any, parts: tuple[slice, ...]) -> Any:
+    """Return a part of a block, as a view."""
+    return block[parts]
+
+
+@dataclass(frozen=True, eq=False)
+class Recut(Rule):
+    """Each new chunk from the parts of old chunks that it covers."""
+
+    source: Grid
+    target: Chunks
+    join: Callable[..., Any]
+    cut: Callable[..., Any]
+
+    @property
+    def label(self) -> str:
+        return "rechunk"
+
+    @property
+    def scratch(self) -> float:
+        return 0.0
+
+    @cached_property
+    def _pieces(self) -> list[list[list[Piece]]]:
+        return [
+            pieces_of(old, new) for old, new in zip(self.source.chunks, self.target, strict=True)
+        ]
+
+    def cell(self, index: Index) -> Call:
+        per_axis = [pieces[position] for pieces, position in zip(self._pieces, index, strict=True)]
+        refs = [
+            Ref(self.source, tuple(position for position, _ in combination))
+            for combination in itertools.product(*per_axis)
+        ]
+        if len(refs) == 1:
+            return Call(self.cut, (refs[0], tuple(pieces[0][1] for pieces in per_axis)))
+        places = tuple(tuple(part for _, part in pieces) for pieces in per_axis)
+        return Call(self.join, (refs, places))
+
+
+@dataclass(frozen=True)
+class PartsAt:
+    """Gives each chunk the part of the old chunk that it is; an axis without parts is whole."""
+
+    parts: tuple[tuple[slice, ...], ...]
+
+    def __call__(self, index: Index) -> tuple[tuple[slice, ...]]:
+        pairs = zip(self.parts, index, strict=True)
+        return (tuple(axis[i] if axis else slice(None) for axis, i in pairs),)
+
+
+def refined(grid: Grid, chunks: Chunks, cut: Callable[..., Any] = cut) -> Grid | None:
+    """Return the grid in chunks that are parts of its own, as views; ``None`` if they are not."""
+    axes: list[int | Via] = []
+    parts: list[tuple[slice, ...]] = []
+    for axis, (old, new) in enumerate(zip(grid.chunks, chunks, strict=True)):
+        pieces = [] if old == new else pieces_of(old, new)
+        if any(len(found) > 1 for found in pieces):
+            return None
+        axes.append(Via(axis, tuple(found[0][0] for found in pieces)) if pieces else axis)
+        parts.append(tuple(found[0][1] for found in pieces))
+    return blockwise(
+        cut,
+        [(grid, tuple(axes))],
+        chunks=chunks,
+        meta=grid.meta,
+        itemsize=grid.itemsize,
+        varying=PartsAt(tuple(parts)),
+        cheap=True,
+    )
+
+
+#: A chunk of more pieces than this is put together once, not read from where they lie.
+MOST_PIECES = 8
+
+
+@dataclass(frozen=True)
+class PiecesAt:
+    """Gives each chunk the parts of old chunks that it is made of, along each axis."""
+
+    parts: tuple[tuple[tuple[slice, ...], ...], ...]
+
+    def __call__(self, index: Index) -> tuple[tuple[tuple[slice, ...], ...]]:
+        return (tuple(axis[i] for axis, i in zip(self.parts, index, strict=True)),)
+
+
+def pieced(grid: Grid, chunks: Chunks, mosaic: Callable[..., Any]) -> Grid | None:
+    """Return the grid in chunks that lie in few of its own each, ``None`` if they lie in many.
+
+    ``mosaic(*blocks, parts)`` returns parts of blocks (last axis fastest) as one, as a view.
+    """
+    if grid.chunks == chunks or not (known_chunks(grid.chunks) and known_chunks(chunks)):
+        return None
+    pieces = [pieces_of(old, new) for old, new in zip(grid.chunks, chunks, strict=True)]
+    most = [max(map(len, axis)) for axis in pieces]
+    if math.prod(most) > MOST_PIECES:
+        return None
+    # Chunks of fewer pieces than others get empty ones, of a chunk that they need anyway.
+    padded = [
+        [axis + [(axis[-1][0], slice(0, 0))] * (count - len(axis)) for axis in found]
+        for found, count in zip(pieces, most, strict=True)
+    ]
+    tables: list[list[int | Via]] = [
+        [axis]
+        if old == new
+        else [Via(axis, tuple(cover[i][0] for cover in found)) for i in range(count)]
+        for axis, (old, new, found, count) in enumerate(
+            zip(grid.chunks, chunks, padded, most, strict=True)
+        )
+    ]
+    parts = tuple(tuple(tuple(part for _, part in new) for new in found) for found in padded)
+    return blockwise(
+        mosaic,
+        [(grid, axes) for axes in itertools.product(*tables)],
+        chunks=chunks,
+        meta=grid.meta,
+        itemsize=grid.itemsize,
+        varying=PiecesAt(parts),
+        cheap=True,
+    )
+
+
+#: Fewer pieces than this are never worth a second copy of everything.
+MANY_PIECES = 10_000
+
+
+def recut(
+    grid: Grid, chunks: Chunks, join: Callable[..., Any], cut: Callable[..., Any] = cut
+) -> Grid:
+    """Return the grid cut as ``chunks`` says; sizes on axes that change must be known.
+
+    ``cut(block, parts)`` returns a part of a block as a view, a slice for each axis, and
+    ``join(blocks, parts)`` joins such parts of blocks (last axis fastest). Cuts that cross so often
+    that there would be far more pieces than chunks go by way of a grid between the two.
+    """
+    if grid.chunks == chunks:
+        return grid
+    for old, new in zip(grid.chunks, chunks, strict=True):
+        if old != new and any(isinstance(size, Unknown) for size in (*old, *new)):
+            raise ValueError("an axis of unknown chunk sizes cannot be cut anew before it has run")
+        if old != new and sum(numbers(old)) != sum(numbers(new)):
+            raise ValueError(f"chunks {new} do not add up to those there are, {old}")
+    pieces = _count_pieces(grid.chunks, chunks)
+    ends = len(grid) + math.prod(map(len, chunks))
+    if pieces > max(MANY_PIECES, options.rechunk.threshold * ends):
+        between = tuple(map(_halfway, grid.chunks, chunks))
+        around = _count_pieces(grid.chunks, between) + _count_pieces(between, chunks)
+        if 2 * around < pieces:
+            return recut(recut(grid, between, join, cut), chunks, join, cut)
+    return Grid(Recut(grid, chunks, join, cut), chunks, grid.meta, grid.itemsize)
+
+
+def _count_pieces(old: Chunks, new: Chunks) -> int:
+    """Count the parts of old chunks that new chunks are made of."""
+    counts = (
+        len(a) if a == b else len({*itertools.accumulate(a), *itertools.accumulate(b)})
+        for a, b in zip(old, new, strict=True)
+    )
+    return math.prod(counts)
+
+
+def _halfway(old: Sizes, new: Sizes) -> Sizes:
+    """Return a cut about as many times coarser than the one as it is finer than the other."""
+    if old == new:
+        return new
+    finer = old if len(old) > len(new) else new
+    step = max(1, round(len(finer) / math.sqrt(len(old) * len(new))))
+    return merge_sizes(numbers(finer), step)

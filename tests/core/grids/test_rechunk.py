@@ -1,0 +1,77 @@
+"""Which parts of old chunks make each new one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from marsdask.core.grids.grid import Grid, Ref
+from marsdask.core.grids.rechunk import pieces_of, recut, refined
+from marsdask.core.sizes import Unknown
+from tests.core.toys import Numbers
+
+
+def source(*sizes: int) -> Grid:
+    """Return the numbers from 0 in chunks."""
+    grid = Numbers(sizes).tile()
+    assert isinstance(grid, Grid)
+    return grid
+
+
+def cut(block: list[int], parts: tuple[slice, ...]) -> list[int]:
+    return block[parts[0]]
+
+
+def join(blocks: list[list[int]], parts: tuple[tuple[slice, ...], ...]) -> list[int]:
+    return [x for block, part in zip(blocks, parts[0], strict=True) for x in block[part]]
+
+
+def value(grid: Grid, index: Any) -> Any:
+    """Compute a chunk."""
+    func, args, kwargs = grid.rule.cell(index)
+    return func(*map(argument, args), **kwargs)
+
+
+def argument(arg: Any) -> Any:
+    """Compute the chunks that a kernel is given."""
+    if type(arg) is list:
+        return [value(*ref) for ref in arg]
+    return value(*arg) if isinstance(arg, Ref) else arg
+
+
+def test_pieces_cover_each_new_chunk_in_order() -> None:
+    """A new chunk is parts of old ones; an empty one is an empty part of one."""
+    assert pieces_of((2, 3), (1, 3, 1)) == [
+        [(0, slice(0, 1))],
+        [(0, slice(1, 2)), (1, slice(0, 2))],
+        [(1, slice(2, 3))],
+    ]
+    assert pieces_of((2, 1), (0, 3)) == [
+        [(0, slice(0, 0))],
+        [(0, slice(0, 2)), (1, slice(0, 1))],
+    ]
+
+
+def test_chunks_of_any_kind_are_cut_and_joined() -> None:
+    """The kernels say how; values stay in order."""
+    grid = recut(source(2, 3, 1), ((1, 5),), join, cut)
+    assert [value(grid, index) for index in grid.indices()] == [[0], [1, 2, 3, 4, 5]]
+    assert recut(grid, grid.chunks, join, cut) is grid
+
+
+def test_parts_of_chunks_are_views() -> None:
+    """A finer cut reads one chunk each; one that crosses borders is not refined."""
+    grid = refined(source(2, 3), ((1, 1, 3),), cut)
+    assert grid is not None
+    assert [value(grid, index) for index in grid.indices()] == [[0], [1], [2, 3, 4]]
+    assert refined(source(2, 3), ((3, 2),), cut) is None
+
+
+def test_a_grid_is_not_cut_into_another_length() -> None:
+    """Chunks that lose elements, or of unknown lengths, are an error of whoever asks for them."""
+    grid = source(2, 2, 2)
+    with pytest.raises(ValueError, match="do not add up"):
+        recut(grid, ((4, 3),), join, cut)
+    with pytest.raises(ValueError, match="unknown"):
+        recut(grid, ((Unknown("n"),),), join, cut)
