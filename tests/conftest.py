@@ -16,6 +16,9 @@ from hypothesis import HealthCheck, Phase, settings
 
 from tests.children import children
 
+# Every graph of every test is held against the specification of its level (see `verification.py`).
+os.environ.setdefault("MARSDASK_VERIFY", "1")
+
 # `ci` says the same thing on every run; `long` looks for news (make test-long), `fast` for the
 # worst only (make test-fast).
 QUIET = [HealthCheck.too_slow, HealthCheck.data_too_large]

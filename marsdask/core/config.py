@@ -112,7 +112,7 @@ _OPTIONS: dict[str, Option] = {
     "dataframe.mode.use_inf_as_na": Option(False, _is_bool, "a bool"),
     "dataframe.use_arrow_dtype": Option(None, _one_of(None, True, False), "a bool or None"),
     "optimize.head_optimize_threshold": Option(1000, _is_count, "a positive int"),
-    "verify": Option(False, _is_bool, "a bool"),
+    "verify": Option(os.environ.get("MARSDASK_VERIFY") == "1", _is_bool, "a bool"),
 }
 
 #: Other names of the same options.

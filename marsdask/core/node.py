@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, TypeAlias, TypeVar
 from weakref import WeakValueDictionary
+
+from marsdask.scheduler.base import dtype_of
 
 from .facts import Fact
 from .origin import Origin, caller
@@ -21,6 +23,12 @@ if TYPE_CHECKING:
 
     Tiled: TypeAlias = Grid | tuple[Grid, ...]
     Tiling: TypeAlias = Tiled | Generator[Look | Grid, Any, Tiled]
+
+#: Labels of columns of which something is needed; ``None`` is all of them.
+Columns: TypeAlias = frozenset[Any] | None
+
+#: A comparison of a column with a constant: label, operator, value.
+Condition: TypeAlias = tuple[str, str, Any]
 
 T = TypeVar("T")
 
@@ -59,6 +67,14 @@ def among_fields(owner: Any, kind: type[T]) -> tuple[T, ...]:
         elif type(value) is tuple:
             found.extend(item for item in value if isinstance(item, kind))
     return tuple(found)
+
+
+class Predicate(NamedTuple):
+    """What a node keeps of the rows of a source: at most those that meet all conditions."""
+
+    source: Node
+    mask: Node
+    conditions: tuple[Condition, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,6 +172,11 @@ class Node(metaclass=_NodeType):
         """The length of each axis."""
         return tuple(map(total, self.chunks))
 
+    @property
+    def itemsize(self) -> float | None:
+        """Bytes of an element (of a row, for frames), ``None`` if nobody knows."""
+        return getattr(dtype_of(self.meta), "itemsize", None)
+
     def tile(self, *inputs: Any) -> Tiling:
         """Say how the chunks come from the inputs' chunks.
 
@@ -183,6 +204,38 @@ class Node(metaclass=_NodeType):
     def rechunked(self) -> Node | None:
         """The input, if all that this node does is to cut it otherwise."""
         return None
+
+    def requires(self, wanted: Columns) -> tuple[Columns, ...]:
+        """Say for each input which of its columns the ``wanted`` ones of the result need."""
+        del wanted
+        return (None,) * len(self.inputs)
+
+    def narrowed(self, columns: frozenset[Any]) -> Node:
+        """Return a source of these columns only (and what else it cannot leave out)."""
+        del columns
+        return self
+
+    @property
+    def predicate(self) -> Predicate | None:
+        """What it keeps of the rows of a source, if it keeps rows by values."""
+        return None
+
+    def skipping(self, conditions: Sequence[Condition]) -> Node:
+        """Return a source without some of the rows that do not meet all conditions."""
+        del conditions
+        return self
+
+    @property
+    def reads(self) -> Hashable:
+        """What nodes have in common that :meth:`joined` makes one; ``None`` is nothing."""
+        return None
+
+    def joined(self, nodes: Sequence[Node]) -> Node:
+        """Return a node whose outputs are the values of all ``nodes``, this one among them.
+
+        They read the same; their inputs may have been replaced meanwhile, by this one's.
+        """
+        raise NotImplementedError(f"{type(self).__name__} joins no other nodes")
 
     def at_hand(self, session: Session) -> Any:
         """Return the value if it takes no graph to have it in a session, else ``None``."""

@@ -20,9 +20,9 @@ from marsdask.scheduler.base import Callback, Done, Scheduler, Stage
 from marsdask.scheduler.errors import SchedulerClosed
 from marsdask.scheduler.observe import observing
 
-from .compilation.passes import substitute
 from .compilation.plan import Plan
 from .compilation.shipping import Parcel, can_be_sent, written_at
+from .compilation.simplification import substitute
 from .compilation.tiling import Compilation
 from .config import get_option, options
 from .dask.context import ambient

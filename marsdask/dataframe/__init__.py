@@ -2,7 +2,6 @@
 
 from marsdask.core.collection import ExecutableTuple
 
-from . import pushdown  # noqa: F401  (registers its passes)
 from .concatenate import concat
 from .create import from_pandas
 from .frame import DataFrame

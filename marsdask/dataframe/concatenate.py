@@ -13,10 +13,10 @@ import pandas as pd
 from marsdask.core.collection import Collection, wrap
 from marsdask.core.compilation.costs import kernel
 from marsdask.core.grids.grid import Call, Grid, Ref, Rule
-from marsdask.core.node import Node
+from marsdask.core.node import Columns, Node
 from marsdask.core.sizes import Chunks, Index, Unknown
 
-from .frame_node import Columns, FrameNode
+from .frame_node import FrameNode
 from .ordered.row_numbers import reset_index
 
 

@@ -14,10 +14,10 @@ from marsdask.core.collection import Collection, wrap
 from marsdask.core.compilation.costs import Cost, cost_of, kernel
 from marsdask.core.grids.blockwise import Blockwise
 from marsdask.core.grids.grid import Grid
-from marsdask.core.node import Node
+from marsdask.core.node import Columns, Node
 from marsdask.core.sizes import Chunks
 
-from .frame_node import Columns, FrameNode, dtypes_of, is_row
+from .frame_node import FrameNode, dtypes_of, is_row
 from .rows import aligned_rows, alignment, check_aligned, gathered
 from .samples import emptied, sample
 

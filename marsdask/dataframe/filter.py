@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from marsdask.core.compilation.costs import kernel
 from marsdask.core.grids.grid import Grid
-from marsdask.core.node import Node
+from marsdask.core.node import Columns, Condition, Node, Predicate
 from marsdask.core.sizes import Chunks, Sizes, unknown_sizes, upper
 from marsdask.core.tokens import token
 
-from .frame_node import Columns, FrameNode
+from .elementwise import Rowwise, column_of
+from .frame_node import FrameNode
 from .rows import aligned_rows, alignment
+
+#: Comparisons that statistics of a file can answer.
+COMPARISONS: dict[Callable[..., Any], str] = {
+    operator.eq: "==",
+    operator.lt: "<",
+    operator.le: "<=",
+    operator.gt: ">",
+    operator.ge: ">=",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +50,11 @@ class Filter(FrameNode):
     def requires(self, wanted: Columns) -> tuple[Columns, ...]:
         return wanted, None
 
+    @property
+    def predicate(self) -> Predicate | None:
+        conditions = tuple(conditions_in(self.mask, self.a))
+        return Predicate(self.a, self.mask, conditions) if conditions else None
+
     def _sizes(self, sizes: Sizes) -> Sizes:
         # The name says how the rows were cut before: the same mask over other runs of rows leaves
         # other numbers of rows in each.
@@ -52,3 +69,28 @@ class Filter(FrameNode):
 def keep_true(block: Any, mask: Any) -> Any:
     """Keep the rows where the mask is true."""
     return block[mask.to_numpy(dtype=bool, na_value=False)] if mask.dtype != bool else block[mask]
+
+
+def conditions_in(mask: Node, source: Node) -> Iterator[Condition]:
+    """Yield comparisons of a source's columns with constants, all of which a mask implies."""
+    stack = [mask]
+    while stack:
+        node = stack.pop()
+        if not isinstance(node, Rowwise):
+            continue
+        if node.func is operator.and_:
+            stack.extend(reversed(node.inputs))
+        elif node.func in COMPARISONS:
+            # Python writes `3 > column` as `column < 3` itself.
+            left, right = node.args
+            label = _column(left, source)
+            if label is not None and not isinstance(right, Node):
+                yield label, COMPARISONS[node.func], right
+
+
+def _column(node: Any, source: Node) -> str | None:
+    """Return the label of a column of the source, ``None`` for everything else."""
+    if isinstance(node, Rowwise) and node.func is column_of and node.args[0] is source:
+        key = dict(node.kwargs)["key"]
+        return key if isinstance(key, str) else None
+    return None

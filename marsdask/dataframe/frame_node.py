@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,9 +16,6 @@ from marsdask.core.grids.grid import Grid
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, Index, Sizes, borders
 from marsdask.core.tokens import foreign, register_token, token
-
-#: Labels of columns of which something is needed; ``None`` is all of them.
-Columns: TypeAlias = frozenset[Any] | None
 
 #: What a string or an object is taken to weigh before anybody has looked.
 TEXT_BYTES = 32
@@ -58,11 +55,6 @@ class FrameNode(Node):
     def itemsize(self) -> float:
         """Bytes of one row."""
         return row_bytes(self.meta)
-
-    def requires(self, wanted: Columns) -> tuple[Columns, ...]:
-        """Say for each input which of its columns the ``wanted`` ones of the result need."""
-        del wanted
-        return (None,) * len(self.inputs)
 
     def grid(self, rule: Any, sizes: Sizes) -> Grid:
         """Return this node's grid."""

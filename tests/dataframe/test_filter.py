@@ -10,6 +10,7 @@ from hypothesis import given
 import marsdask.dataframe as md
 from marsdask.core.compilation.plan import Plan
 from marsdask.core.compilation.tiling import Compilation
+from marsdask.dataframe.filter import conditions_in
 from marsdask.scheduler.base import Stage
 from tests.dataframe.tables import equal, filtered, table, tables
 
@@ -66,3 +67,42 @@ def test_a_filter_is_one_task_a_partition(tmp_path):
             stage = Compilation([made.node], plan=Plan(coalesce=False)).advance({})
             assert isinstance(stage, Stage)
             assert len(stage.graph) == 4
+
+
+MASKS = {
+    "one": (lambda d: d.k > 3, [("k", ">", 3)]),
+    "all of several": (
+        lambda d: (d.k >= 1) & (d.u < 2) & (d.f == 0),
+        [("k", ">=", 1), ("u", "<", 2), ("f", "==", 0)],
+    ),
+    "beside others": (lambda d: (d.k > 3) & d.b, [("k", ">", 3)]),
+    "any": (lambda d: (d.k > 3) | (d.u < 2), []),
+    "computed": (lambda d: d.k + 1 > 3, []),
+    "two columns": (lambda d: d.k > d.u, []),
+    "unequal": (lambda d: d.k != 3, []),
+}
+
+
+@pytest.mark.parametrize("name", MASKS)
+def test_conditions_that_a_mask_implies(name):
+    """Comparisons of columns with constants, in order, and nothing that may be false of a row."""
+    mask, conditions = MASKS[name]
+    d = md.DataFrame(table(9))
+    predicate = d[mask(d)].node.predicate
+    assert ([] if predicate is None else list(predicate.conditions)) == conditions
+    assert d.node.predicate is None
+
+
+def test_masks_of_many_conditions():
+    """As many as somebody's loop put together: more than Python's stack is deep."""
+    d = md.DataFrame(table(9))
+    mask = d.k >= 0
+    for i in range(1, 2000):
+        mask = mask & (d.k >= -i)
+    assert len(list(conditions_in(mask.node, d.node))) == 2000
+
+
+def test_conditions_are_about_the_source_itself():
+    """What a mask says of another frame's columns says nothing of the source's."""
+    d, other = md.DataFrame(table(9)), md.DataFrame(table(9).assign(k=1))
+    assert not list(conditions_in((other.k > 3).node, d.node))

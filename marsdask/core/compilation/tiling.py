@@ -17,10 +17,13 @@ from ..node import Node
 from ..ownership import owned
 from ..sizes import Chunks, Index, Size, Unknown
 from .batches import Window, Windows
+from .coalescing import shown
 from .lowering import lower
 from .memory import check_results
-from .passes import run_passes, shown, substitute
+from .passes import run_passes
 from .plan import Plan, current_plan
+from .simplification import substitute
+from .verification import StageSpecification, verify_tiling
 
 Infos = Mapping[Any, ChunkInfo]
 
@@ -84,6 +87,7 @@ class Compilation:
         self._held_grids: set[str] = set()
         self._final = False
         self._windows: Iterator[Window] | None = None
+        self._specification: StageSpecification | None = None
 
     def advance(self, infos: Infos) -> Stage | Done:
         """Take what the last stage's keys turned out to be; return the next stage or the end."""
@@ -132,6 +136,8 @@ class Compilation:
             "limit": self.plan.task_limit,
             "inline": self.plan.shared_memory,
         }
+        if self._check:
+            self._specification = StageSpecification(self._infos, {ref.grid for ref in refs})
         if self.plan.window is not None:
             windows = Windows(refs, self.plan.window, **how)
             if windows.worthwhile:
@@ -140,6 +146,8 @@ class Compilation:
         tasks, hints, grids = lower(refs, **how)
         self.grids.update(grids)
         keys = tuple(dict.fromkeys(ref.grid.key(ref.index) for ref in refs))
+        if self._specification is not None:
+            self._specification.verify(tasks, hints, grids, wanted=keys)
         return Stage(tasks, keys, hints, samples=bool(self._paused))
 
     def _next_window(self) -> Stage:
@@ -148,6 +156,15 @@ class Compilation:
         if not window.later:
             self._windows = None
         self.grids.update(window.grids)
+        if self._specification is not None:
+            self._specification.verify(
+                window.tasks,
+                window.hints,
+                window.grids,
+                wanted=window.wanted,
+                kept=window.kept,
+                dropped=window.dropped,
+            )
         return Stage(
             window.tasks,
             window.wanted,
@@ -210,6 +227,8 @@ class Compilation:
     def _finish(self, node: Node, tiled: Any, context: contextvars.Context) -> None:
         if node in self._shown:
             tiled = context.run(as_shown, node, tiled)
+        if self._check:
+            verify_tiling(node, tiled, shown=node in self._shown)
         # Named as they come: naming the end of a long chain first would walk down all of it.
         for grid in tiled if isinstance(tiled, tuple) else (tiled,):
             _ = grid.name

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ from dask.utils import format_bytes
 
 from marsdask.scheduler.base import Stage
 
-from ..compilation.passes import run_passes
+from ..compilation.passes import phases_of
 from ..dask.layer import static_grids, static_tasks
 from ..graph import Graph
 from ..grids.grid import Grid
@@ -18,14 +19,22 @@ from ..node import Node
 from ..session import Session
 from ..sizes import Chunks, known_or_nan
 
+#: Nodes that are told of each phase, of those that it takes away and of those that it brings.
+TOLD = 8
+
 
 def explain(nodes: Sequence[Node], session: Session) -> str:
     """Describe each level of the translation of ``nodes`` for ``session``.
 
-    What depends on data not yet looked at is told as far as the first look.
+    Of each phase that changes the graph it names the nodes that differ. What depends on data not
+    yet looked at is told as far as the first look.
     """
     compilation = session.compilation(nodes)
-    physical = run_passes(compilation.logical, compilation.plan)
+    graph = compilation.logical
+    phases: list[str] = []
+    for phase, after in phases_of(graph, compilation.plan):
+        phases += _phase_lines(phase.name, graph, after)
+        graph = after
     stage = compilation.advance({})
     assert isinstance(stage, Stage)  # nothing is done before its first stage
     peak = max((hint.peak or 0 for hint in stage.hints.values()), default=0)
@@ -33,8 +42,9 @@ def explain(nodes: Sequence[Node], session: Session) -> str:
     lines = [
         "Nodes as written",
         *_node_lines(compilation.logical),
-        "Nodes after the passes",
-        *_node_lines(physical),
+        *(phases or ["No phase changes them"]),
+        "Nodes that are tiled",
+        *_node_lines(graph),
         "Grids of the first stage",
         *_grid_lines(compilation.grids.values()),
         "Tasks of the first stage",
@@ -52,10 +62,28 @@ def _node_lines(graph: Graph) -> list[str]:
     ]
 
 
+def _phase_lines(name: str, before: Graph, after: Graph) -> Iterator[str]:
+    """Yield what differs after a phase; nothing if no node does."""
+    if before.roots == after.roots:
+        return
+    old, new = (Counter(map(_summary, graph.nodes)) for graph in (before, after))
+    yield f"Phase {name!r}: {len(before)} nodes before, {len(after)} after"
+    for sign, found in (("-", list((old - new).elements())), ("+", list((new - old).elements()))):
+        yield from (f"  {sign} {line}" for line in found[:TOLD])
+        if len(found) > TOLD:
+            yield f"  {sign} and {len(found) - TOLD} more"
+
+
+def _summary(node: Node) -> str:
+    return f"{type(node).__name__} {node.label}  {_chunks_text(node)}"
+
+
 def _chunks_text(node: Node) -> str:
     if isinstance(node.meta, tuple):
         return f"{len(node.meta)} outputs"
-    shape = "x".join(str(known_or_nan(size)) for size in node.shape) or "scalar"
+    # A frame's chunks are runs of rows: the number of its columns is its meta's.
+    across = node.meta.shape[len(node.chunks) :] if hasattr(type(node.meta), "shape") else ()
+    shape = "x".join(str(known_or_nan(size)) for size in (*node.shape, *across)) or "scalar"
     return f"{shape} in {_counts(node.chunks)} chunks"
 
 

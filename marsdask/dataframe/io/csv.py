@@ -108,14 +108,13 @@ class ReadCsv(FrameNode):
         """The rows are the same whichever columns are read."""
         return f"csv:{token(self.files, self.options, self.blocks)}"
 
-    def narrowed(self, wanted: frozenset[Any]) -> Node:
-        """Return a source of those columns only."""
+    def narrowed(self, columns: frozenset[Any]) -> Node:
         if self.labelled:
             return self
-        columns = [one for one in self.like.columns if one in wanted] or [self.like.columns[0]]
-        if len(columns) == len(self.like.columns):
+        fewer = [one for one in self.like.columns if one in columns] or [self.like.columns[0]]
+        if len(fewer) == len(self.like.columns):
             return self
-        return self.replaced(like=self.like[columns])
+        return self.replaced(like=self.like[fewer])
 
     def tile(self, *inputs: Any) -> Grid:
         del inputs

@@ -15,7 +15,7 @@ import pandas as pd
 from marsdask.core.collection import wrap
 from marsdask.core.grids.blockwise import Blockwise
 from marsdask.core.grids.grid import Grid
-from marsdask.core.node import Node
+from marsdask.core.node import Condition, Node
 from marsdask.core.sizes import Chunks, Index, Sizes, numbers, unknown_sizes
 from marsdask.core.tokens import token
 
@@ -36,9 +36,6 @@ from .hive import NO_KEYS, Keys, keys_of
 
 #: Row groups of a file are read together up to this many bytes.
 CHUNK_BYTES = 64 * 2**20
-
-#: A condition on a column: label, operator, value.
-Condition = tuple[str, str, Any]
 
 
 class Group(NamedTuple):
@@ -123,11 +120,10 @@ class ReadParquet(FrameNode):
     def regrid(self, new: Mapping[Sizes, Sizes]) -> Node | None:
         return self.replaced(sizes=new[self.sizes]) if self.sizes in new else None
 
-    def narrowed(self, wanted: frozenset[Any]) -> Node:
-        """Return a source of those columns only."""
+    def narrowed(self, columns: frozenset[Any]) -> Node:
         # Without any column a table would not know how many rows it has.
-        columns = tuple(one for one in self.columns if one in wanted) or self.columns[:1]
-        return self if columns == self.columns else self.replaced(columns=columns)
+        fewer = tuple(one for one in self.columns if one in columns) or self.columns[:1]
+        return self if fewer == self.columns else self.replaced(columns=fewer)
 
     def skipping(self, conditions: Sequence[Condition]) -> Node:
         """Return a source without the row groups in which no row meets all conditions."""

@@ -12,12 +12,12 @@ from marsdask.core.collection import Collection, wrap
 from marsdask.core.grids.blockwise import map_blocks
 from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.tree import gather
-from marsdask.core.node import Node
+from marsdask.core.node import Columns, Node
 from marsdask.core.sizes import Chunks, Sizes, numbers, total, unknown_sizes, upper
 from marsdask.core.tokens import token
 
 from ..elementwise import rowwise, with_columns
-from ..frame_node import Columns, FrameNode, row_bytes
+from ..frame_node import FrameNode, row_bytes
 from ..ordered.row_numbers import reset_index, unnumbered
 from ..rows import gathered
 from .aggregation import (

@@ -12,10 +12,10 @@ from marsdask.core.collection import Collection, wrap
 from marsdask.core.compilation.costs import kernel
 from marsdask.core.grids.blockwise import Blockwise, map_blocks
 from marsdask.core.grids.grid import Grid
-from marsdask.core.node import Node
+from marsdask.core.node import Columns, Node
 from marsdask.core.sizes import Chunks, Sizes, unknown_sizes
 
-from ..frame_node import Columns, FrameNode, row_bytes
+from ..frame_node import FrameNode, row_bytes
 from ..ordered.row_numbers import Numbered, unnumbered
 from ..rows import gathered
 from ..samples import emptied, row

@@ -14,12 +14,12 @@ from marsdask.core.compilation.costs import kernel
 from marsdask.core.grids.blockwise import map_blocks
 from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.tree import gather
-from marsdask.core.node import Node
+from marsdask.core.node import Columns, Node
 from marsdask.core.sizes import Chunks, numbers, total, unknown_sizes, upper
 
 from ..elementwise import renamed, rowwise
 from ..filter import Filter
-from ..frame_node import Columns, FrameNode, axis_number
+from ..frame_node import FrameNode, axis_number
 from ..ordered.row_numbers import reset_index
 from ..ordered.sort_values import sort_values
 from ..rows import concat

@@ -16,11 +16,11 @@ from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.lengths import resolved, with_sizes
 from marsdask.core.grids.select import cut_axis
 from marsdask.core.grids.tree import gather
-from marsdask.core.node import Node
+from marsdask.core.node import Columns, Node
 from marsdask.core.sizes import Chunks, Index, known, numbers, total, unknown_sizes, upper
 
 from ..elementwise import column_of, rowwise
-from ..frame_node import Columns, FrameNode, row_bytes
+from ..frame_node import FrameNode, row_bytes
 from ..reduce import one_row
 from ..rows import alignment, concat, take
 from .row_numbers import ChunkAt, Numbered, counted

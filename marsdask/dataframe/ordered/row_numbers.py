@@ -14,10 +14,10 @@ from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.lengths import resolved
 from marsdask.core.grids.places import StartAt
 from marsdask.core.grids.tree import gather
-from marsdask.core.node import Node
+from marsdask.core.node import Columns, Node
 from marsdask.core.sizes import Chunks, Index, known, total
 
-from ..frame_node import Columns, FrameNode
+from ..frame_node import FrameNode
 
 
 @dataclass(frozen=True, eq=False)

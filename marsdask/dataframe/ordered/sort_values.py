@@ -13,10 +13,10 @@ from marsdask.core.collection import wrap
 from marsdask.core.compilation.costs import kernel
 from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.tree import gather
-from marsdask.core.node import Node
+from marsdask.core.node import Columns, Node
 from marsdask.core.sizes import Chunks, Sizes, total, unknown_sizes, upper
 
-from ..frame_node import Columns, FrameNode
+from ..frame_node import FrameNode
 from ..keyed.memory_room import fitted, is_tight, may_be_tight, packed, weighed
 from ..keyed.shuffle import counted_parts, cut_by_range, exchange, samples_of
 from ..rows import concat

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from marsdask.core.compilation.passes import register_pass
-from marsdask.core.compilation.plan import Plan
-from marsdask.core.graph import Graph
 from marsdask.core.grids.align import aligned, broadcast_chunks
 from marsdask.core.grids.blockwise import blockwise, map_blocks
 from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.tree import tree
-from marsdask.core.node import Node, Part
+from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, total, upper
 
 from ..chunkwise.rechunk import patched
@@ -164,6 +161,14 @@ class Reduction(Reducing):
         return self.replaced(operands=operands, program=program, wanted=wanted)
 
     @property
+    def reads(self) -> Hashable:
+        return self.operands, self.program, self.masked
+
+    def joined(self, nodes: Sequence[Node]) -> Node:
+        several = tuple(node.wanted for node in nodes)  # type: ignore[attr-defined]
+        return Reductions(self.operands, self.program, self.masked, several)
+
+    @property
     def meta(self) -> Any:
         return empty(self.wanted.dtype, len(self.chunks))
 
@@ -258,33 +263,3 @@ def shared_ways(several: tuple[Wanted, ...]) -> list[Way]:
         or by_map[way.recipe.map, way.axis, way.settings]
         for way in ways
     ]
-
-
-def read_once(graph: Graph, plan: Plan) -> Graph:
-    """Make one node of reductions of the same operands."""
-    del plan
-    groups: dict[object, list[Reduction]] = {}
-    for node in graph.nodes:
-        if isinstance(node, Reduction):
-            groups.setdefault((node.operands, node.program, node.masked), []).append(node)
-    places = {
-        node: (members, position)
-        for members in groups.values()
-        if len(members) > 1
-        for position, node in enumerate(members)
-    }
-    if not places:
-        return graph
-    new: dict[Node, Node] = {}
-    for node in graph.nodes:
-        rebuilt = node.with_inputs(new) if node.inputs else node
-        if node in places and isinstance(rebuilt, Reduction):
-            members, position = places[node]
-            several = tuple(member.wanted for member in members)
-            joint = Reductions(rebuilt.operands, rebuilt.program, rebuilt.masked, several)
-            rebuilt = Part(joint, position)
-        new[node] = rebuilt
-    return Graph([new[root] for root in graph.roots])
-
-
-register_pass(read_once)

@@ -1,190 +1,71 @@
-"""Passes: coalescing, fusing, substituting."""
+"""The phases: one table, in order, each rule verified where that is asked for."""
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import marsdask.tensor as mt
-from marsdask import new_session
-from marsdask.core.compilation.passes import coalesce, run_passes, shown, substitute, verify
+from marsdask.core.compilation.passes import PIPELINE, Phase, phases_of, run_passes
 from marsdask.core.compilation.plan import Plan
-from marsdask.core.compilation.tiling import Compilation
+from marsdask.core.compilation.verification import SpecificationError
 from marsdask.core.graph import Graph
-from marsdask.core.sizes import merge_sizes, numbers
-from marsdask.scheduler.base import Stage
 from tests.core.toys import Numbers, Scaled, Total
 
 
-@given(st.lists(st.integers(0, 9), min_size=1, max_size=50).map(tuple), st.integers(1, 60))
-def test_merged_sizes_keep_the_axis_and_its_borders(sizes, factor):
-    """Merging loses no element and only drops borders."""
-    merged = merge_sizes(sizes, factor)
-    borders = {sum(sizes[:i]) for i in range(len(sizes) + 1)}
-    assert sum(merged) == sum(sizes)
-    assert {sum(merged[:i]) for i in range(len(merged) + 1)} <= borders
-    assert len(merged) == -(-len(sizes) // factor)
+def expression():
+    x = mt.ones((300, 200), chunk_size=(7, 11))
+    return Graph([mt.sum(mt.add(x, 1), axis=0).node])
 
 
-def test_merged_blocks_are_even():
-    """No block is left with what the others had no room for, where they can share it."""
-    assert merge_sizes((200,) * 10, 7) == (1000, 1000)
-    assert merge_sizes((1, 2, 3, 4), 3) == (3, 7)
-
-
-def blocks(collection, **plan):
-    """Return the number of blocks of the root after coalescing."""
-    graph = coalesce(Graph([collection.node]), Plan(**plan))
-    count = 1
-    for sizes in graph.roots[0].chunks:
-        count *= len(sizes)
-    return count
-
-
-def test_tiny_chunks_become_one_block():
-    """Ten thousand chunks of 800 bytes are one block of 8 MB."""
-    assert blocks(mt.ones(1_000_000, chunk_size=100)) == 1
-
-
-def test_large_arrays_keep_enough_blocks_for_every_worker():
-    """Merging stops at the largest worthwhile block."""
-    x = mt.ones((20_000, 20_000), chunk_size=500)
-    assert 40 <= blocks(x, workers=2) <= 200
-
-
-def test_a_broadcast_result_bounds_its_small_operands():
-    """Vectors whose outer sum is huge are not merged into one block of it."""
-    row = mt.ones((1, 40_000), chunk_size=(1, 1000))
-    column = mt.ones((40_000, 1), chunk_size=(1000, 1))
-    graph = coalesce(Graph([mt.add(row, column).node]), Plan(workers=2))
-    height, width = (max(numbers(sizes)) for sizes in graph.roots[0].chunks)
-    assert height * width * 8 <= 128 * 2**20
-
-
-def test_sources_that_differ_in_their_cuts_only_may_become_one():
-    """Two constants that are cut alike after merging are one node of the new graph."""
-    x = mt.add(mt.ones(1000, chunk_size=100), mt.ones(1000, chunk_size=1000))
-    assert blocks(x) == 1
-
-
-def test_a_small_budget_keeps_blocks_small():
-    """Merged blocks are a small share of the memory that there is."""
-    x = mt.ones(10_000_000, chunk_size=10_000)
-    assert blocks(x, workers=2, budget=32 * 2**20) >= 64
-
-
-def test_coalescing_can_be_turned_off():
-    """The grid that the user asked for is the grid that runs."""
-    assert blocks(mt.ones(1000, chunk_size=10), coalesce=False) == 100
-
-
-def test_substitute_cuts_the_graph_at_what_is_computed():
-    """A computed node replaces its whole ancestry."""
-    inner = Scaled(Numbers((2, 2)), 2)
-    root = Total(inner)
-    stand_in = Numbers((9,))
-    assert substitute(Graph([root]), {inner.name: stand_in}).nodes == (stand_in, Total(stand_in))
-
-
-def test_verify_refuses_a_pass_that_changes_a_shape():
-    """A wrong rewriting is found at the pass that made it."""
-    before, after = mt.ones((3, 3)), mt.ones((3, 4))
-    with pytest.raises(AssertionError, match="became"):
-        verify(Graph([before.node]), Graph([after.node]))
-    with pytest.raises(AssertionError, match="dtype"):
-        verify(Graph([before.node]), Graph([mt.ones((3, 3), dtype="f4").node]))
+def test_phases_run_in_the_order_of_the_table():
+    """Each starts with what the one before left, and the last one's graph is the result."""
+    names, graphs = zip(*phases_of(expression(), Plan()), strict=True)
+    assert [phase.name for phase in names] == [
+        "simplify",
+        "project",
+        "push down",
+        "coalesce",
+        "fuse",
+    ]
+    assert graphs[-1].roots == run_passes(expression(), Plan()).roots
+    assert len(graphs[-1]) < len(graphs[0])
 
 
 def test_the_pipeline_keeps_shapes_and_dtypes():
-    """Every pass verified on a real expression."""
-    x = mt.ones((300, 200), chunk_size=(7, 11))
-    graph = run_passes(Graph([mt.sum(mt.add(x, 1), axis=0).node]), Plan(), check=True)
+    """Every rule verified on a real expression."""
+    graph = run_passes(expression(), Plan(), check=True)
     assert graph.roots[0].shape == (200,)
 
 
-def kinds(collection):
-    """Return the names of the operations that run."""
-    return {node.label for node in run_passes(Graph([collection.node]), Plan(workers=2))}
+def doubled(graph, plan):
+    del plan
+    return Graph([Scaled(root, 2) for root in graph.roots])
 
 
-def test_a_rechunk_under_a_reduction_is_not_done():
-    """Nobody sees how the numbers of a sum were cut."""
-    x = mt.sort(mt.ones((400, 400), chunk_size=100), axis=0).rechunk(30)
-    assert "rechunk" not in kinds(mt.sum(x))
-    assert "rechunk" not in kinds(mt.sum(mt.sin(x) + 1, axis=0))
+def dropped(graph, plan):
+    del plan
+    return Graph(graph.roots[:-1])
 
 
-def test_a_rechunk_that_matters_is_done():
-    """A result keeps its grid, and algorithms get the chunks that were asked for."""
-    x = mt.sort(mt.ones((400, 400), chunk_size=100), axis=0).rechunk(30)
-    assert "rechunk" in kinds(x)
-    assert "rechunk" in kinds(mt.sin(x) + 1)
-    assert "rechunk" in kinds(mt.sum(mt.cumsum(x, axis=0)))
+def test_rules_of_a_phase_are_applied_in_turn():
+    """A pipeline is data: two rules of one phase see each other's graphs."""
+    pipeline = (Phase("twice", (doubled, doubled)),)
+    ((_, graph),) = phases_of(Graph([Numbers((2,))]), Plan(), pipeline=pipeline)
+    assert [node.label for node in graph.nodes] == ["numbers", "scaled", "scaled"]
 
 
-def block_lengths(x):
-    """Return a tensor that says of each element how long its chunk is."""
-    return x.map_blocks(lambda block: np.full_like(block, block.size))
+def test_a_wrong_rule_is_named():
+    """The error says which rule of which phase broke the graph; unasked, nothing is checked."""
+    graph, pipeline = Graph([Total(Numbers((2,)))]), (Phase("lose", (doubled, dropped)),)
+    with pytest.raises(SpecificationError, match="lose: dropped changed the number of roots"):
+        list(phases_of(graph, Plan(), check=True, pipeline=pipeline))
+    ((_, left),) = phases_of(graph, Plan(), pipeline=pipeline)
+    assert not left.roots
 
 
-@pytest.fixture
-def executed():
-    """Return a tensor in 4 chunks that are held as one."""
-    with new_session("synchronous"):
-        x = mt.arange(40, chunk_size=10).execute()
-        assert x.node.result.layout.chunks == ((40,),)
-        yield x
-
-
-def stage_of(x, **plan):
-    """Return the first stage of what computes a tensor."""
-    stage = Compilation([x.node], plan=Plan(**plan)).advance({})
-    assert isinstance(stage, Stage)
-    return stage
-
-
-def test_results_come_as_users_see_them_where_functions_see_chunks(executed):
-    """However far below, as views inside the tasks that read them; and nowhere else."""
-    for seen in (executed, mt.sqrt(executed + 1)):
-        assert (block_lengths(seen).compute() == 10).all()
-        assert len(stage_of(block_lengths(seen)).graph) == 4
-    assert len(stage_of((executed + 1).sum(), lasting=True).graph) == 1
-
-
-def test_what_chooses_its_own_chunks_comes_as_users_see_it():
-    """What a sort works with is its own affair, unless functions see it."""
-    x = mt.tensor(np.arange(40)[::-1].copy(), chunk_size=10)
-    with new_session("synchronous"):
-        assert (block_lengths(mt.sort(x)).compute() == 10).all()
-        assert mt.sort(x).execute().node.result.layout.chunks == ((40,),)
-
-
-def test_results_of_unknown_lengths_keep_their_number_of_chunks(executed):
-    """Where only running tells the sizes nobody could cut them back: they are not merged."""
-    for source in (executed, mt.arange(40, chunk_size=10)):
-        chosen = source[source % 3 > 0]
-        before = block_lengths(chosen)
-        expected = before.compute()
-        chosen.execute()
-        assert chosen.chunks == ((6, 7, 7, 6),)
-        assert before.compute().tolist() == block_lengths(chosen).compute().tolist()
-        assert before.compute().tolist() == expected.tolist()
-
-
-def test_what_is_not_kept_is_merged(executed):
-    """Nobody sees in how many chunks it comes; nor how those of a reduction are cut."""
-    chosen = executed[executed > 3]
-    assert len(stage_of(chosen).keys) == 1
-    assert len(stage_of(chosen, lasting=True).keys) == 4
-    for reduced in (chosen.sum(), mt.unique(executed)):
-        assert not shown(Graph([reduced.node]), Plan(lasting=True))
-
-
-def test_known_axes_keep_their_chunks_beside_unknown_ones():
-    """Of the axes of a result only those of unknown lengths show how it was run."""
-    with new_session("synchronous"):
-        x = mt.ones((40, 40), chunk_size=10)
-        rows = x[mt.arange(40, chunk_size=10) > 4].execute()
-        assert rows.chunks == ((5, 10, 10, 10), (10, 10, 10, 10))
+def test_rules_keep_what_is_not_theirs():
+    """A graph that no rule has to do with comes out as it went in, of the same nodes."""
+    graph = Graph([Total(Numbers((2, 3)))])
+    for phase in PIPELINE:
+        for rule in phase.rules:
+            assert rule(graph, Plan(coalesce=False)).roots == graph.roots

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import sys
 
+import pandas as pd
 import pytest
 
+import marsdask.dataframe as md
 import marsdask.tensor as mt
 from marsdask.core.config import option_context
 from marsdask.core.display.explain import dot
@@ -17,13 +19,39 @@ def expression():
 
 
 def test_each_level_is_told():
-    """Nodes, passes, grids with bytes, tasks."""
+    """Nodes, phases, grids with bytes, tasks."""
     with recording_session(), option_context({"coalesce": False}):
         text = expression().explain()
-    for heading in ("Nodes as written", "Nodes after the passes", "Grids of", "Tasks of"):
+    for heading in ("Nodes as written", "Phase 'fuse'", "Nodes that", "Grids of", "Tasks of"):
         assert heading in text
     assert "4x4 in 2x2 chunks" in text
     assert "on recording" in text
+
+
+def test_each_phase_tells_what_it_changed(tmp_path):
+    """The nodes that differ, without the phase and with it; columns are counted."""
+    pd.DataFrame({"a": range(9), "b": 1, "c": 2}).to_parquet(tmp_path / "x.parquet")
+    frame = md.read_parquet(tmp_path / "x.parquet")
+    with recording_session():
+        lines = frame[frame.a > 3][["b"]].explain().splitlines()
+    start = lines.index("Phase 'project': 5 nodes before, 5 after")
+    assert lines[start + 1 : start + 5] == [
+        "  - ReadParquet readparquet  9x3 in 1 chunks",
+        "  - Filter filter  nanx3 in 1 chunks",
+        "  + ReadParquet readparquet  9x2 in 1 chunks",
+        "  + Filter filter  nanx2 in 1 chunks",
+    ]
+
+
+def test_phases_that_change_nothing_are_not_told():
+    """Nor does one say more than a few lines, however many nodes differ."""
+    with recording_session():
+        assert "Phase" not in mt.ones(3).explain()
+        assert "No phase changes them" in mt.ones(3).explain()
+        several = mt.stack([mt.ones((4, i), chunk_size=2).sum() for i in range(5, 25)])
+        text = several.explain()
+    assert "  - and " in text
+    assert len(text.split("Phase 'coalesce'")[1].split("Nodes that")[0].splitlines()) < 40
 
 
 def test_explaining_runs_nothing():

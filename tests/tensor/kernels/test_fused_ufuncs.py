@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import marsdask.tensor as mt
-from marsdask.core.compilation.passes import fuse
+from marsdask.core.compilation.node_fusion import fuse
 from marsdask.core.compilation.plan import Plan
 from marsdask.core.compilation.tiling import Compilation
 from marsdask.core.graph import Graph

@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 
 import marsdask.tensor as mt
 from marsdask import compute
+from marsdask.core.compilation.node_fusion import join
 from marsdask.core.compilation.plan import Plan
 from marsdask.core.graph import Graph
 from marsdask.core.node import Part
-from marsdask.tensor.reduction.nodes import Reduction, Reductions, read_once, shared_ways
+from marsdask.tensor.reduction.nodes import Reduction, Reductions, shared_ways
 from marsdask.tensor.reduction.reductions import mean, std, var
 from tests.strategies import arrays_and_chunks, tensor_of
 
@@ -23,7 +24,7 @@ NAMES = ("sum", "mean", "max", "std", "var", "any", "prod", "ptp")
 
 def joint(*tensors: Any) -> list[Any]:
     """Return the nodes of tensors after reductions of the same were put together."""
-    return list(read_once(Graph([tensor.node for tensor in tensors]), Plan()).roots)
+    return list(join(Graph([tensor.node for tensor in tensors]), Plan()).roots)
 
 
 def test_reductions_of_the_same_are_one_node() -> None:

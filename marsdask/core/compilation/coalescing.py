@@ -1,0 +1,183 @@
+"""Chunks too small to be worth a task, merged before tiling: axis by axis, through the graph."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping
+
+from ..given import Given
+from ..graph import Graph
+from ..node import Node
+from ..sizes import Chunks, Sizes, known, known_chunks, merge_sizes, upper
+from .plan import Plan
+
+#: Blocks are merged up to this many bytes ...
+LARGEST_BLOCK = 64 * 2**20
+#: ... and a whole array of at most this many is one block.
+SMALLEST_BLOCK = 16 * 2**20
+
+
+def coalesce(graph: Graph, plan: Plan) -> Graph:
+    """Merge small blocks of the sources into blocks worth a task.
+
+    The grid that users see is untouched: sources below a node whose chunks are :func:`shown` keep
+    it, and so do all when a merged grid would make some block too large.
+    """
+    if not plan.coalesce:
+        return graph
+    fixed = shown(graph, plan)
+    for halving in range(3):
+        limit = plan.block_limit(LARGEST_BLOCK >> halving)
+        new_sizes = _merged_sizes(graph, plan, limit)
+        if not new_sizes:
+            return graph
+        merged = _merged(graph, new_sizes, fixed)
+        if merged is graph or _bounded(graph, merged, 2 * limit):
+            return merged
+    return graph
+
+
+def _merged(graph: Graph, new_sizes: Mapping[Sizes, Sizes], fixed: Collection[Node]) -> Graph:
+    # `fixed` holds nodes of the old graph; sources have no inputs, so they are met unchanged.
+    return graph.map(lambda node: node if node in fixed else node.regrid(new_sizes) or node)
+
+
+def shown(graph: Graph, plan: Plan) -> set[Node]:
+    """Return the nodes that must come in their logical chunks, since somebody sees these.
+
+    They are what lies below nodes that pin the grid, and below results that last and whose number
+    of chunks depends on them: of known sizes a result can be cut back later, but not of sizes that
+    only running tells.
+    """
+    found: set[Node] = set()
+    if plan.lasting and not all(map(_all_known, graph.roots)):
+        found = _counted(graph)
+    for node in reversed(graph.nodes):
+        if node.pins_grid or node in found:
+            found.update(node.inputs)
+    return found
+
+
+def _counted(graph: Graph) -> set[Node]:
+    """Return the roots of unknown sizes that come in fewer chunks where every source is whole."""
+    known_sizes = {
+        sizes
+        for node in graph.nodes
+        for chunks in _outputs(node)
+        for sizes in chunks
+        if known(sizes)
+    }
+    whole = {sizes: (sum(sizes),) for sizes in known_sizes}  # type: ignore[arg-type]
+
+    def change(node: Node) -> Node:
+        if isinstance(node, Given):
+            chunks = tuple(whole.get(sizes, sizes) for sizes in node.chunks)
+            return Given(node.name, node.meta, chunks)
+        return node.regrid(whole) or node
+
+    pairs = zip(graph.roots, graph.map(change).roots, strict=True)
+    return {root for root, other in pairs if _counts_differ(root, other)}
+
+
+def _counts_differ(node: Node, other: Node) -> bool:
+    """Tell whether two graphs of one form differ in the number of chunks of some unknown sizes."""
+    stack = [(node, other)]
+    seen: set[Node] = set()
+    while stack:
+        node, other = stack.pop()
+        if node is other or node in seen or _all_known(node):
+            continue
+        seen.add(node)
+        if _counts(node) != _counts(other):
+            return True
+        stack.extend(zip(node.inputs, other.inputs, strict=True))
+    return False
+
+
+def _outputs(node: Node) -> tuple[Chunks, ...]:
+    return node.chunks if isinstance(node.meta, tuple) else (node.chunks,)  # type: ignore[return-value]
+
+
+def _all_known(node: Node) -> bool:
+    return all(map(known_chunks, _outputs(node)))
+
+
+def _counts(node: Node) -> list[int]:
+    return [len(sizes) for chunks in _outputs(node) for sizes in chunks if not known(sizes)]
+
+
+def _merged_sizes(graph: Graph, plan: Plan, limit: int) -> dict[Sizes, Sizes]:
+    """Choose for every way an axis is cut how to cut it instead, no block above ``limit``."""
+    nodes = [node for node in graph.nodes if _is_array(node)]
+    if not nodes:
+        return {}
+    largest = max(nodes, key=_nbytes)
+    target = max(SMALLEST_BLOCK, _nbytes(largest) // (2 * max(1, plan.workers)))
+    target = min(target, limit)
+    users: dict[Sizes, dict[Node, int]] = {sizes: {} for sizes in reversed(largest.chunks)}
+    for node in nodes:
+        for sizes in node.chunks:
+            uses = users.setdefault(sizes, {})
+            uses[node] = uses.get(node, 0) + 1
+    factors = dict.fromkeys(users, 1)
+    for sizes, uses in users.items():
+        if len(sizes) > 1:
+            factors[sizes] = _largest_factor(sizes, uses, factors, target)
+    return {
+        sizes: merge_sizes(sizes, factor)  # type: ignore[arg-type]
+        for sizes, factor in factors.items()
+        if factor > 1
+    }
+
+
+def _largest_factor(
+    sizes: Sizes, users: Mapping[Node, int], factors: Mapping[Sizes, int], target: int
+) -> int:
+    """Return how many neighbours may merge while every block stays in bounds.
+
+    ``users`` are the nodes with axes that are cut like that, and how many such axes each has.
+    """
+    best = len(sizes)
+    for node, uses in users.items():
+        block = _itemsize(node)
+        for axis in node.chunks:
+            block *= max(map(_bound, set(axis)), default=0) * factors[axis]
+        room = target / block if block else math.inf
+        best = min(best, max(1, int(min(room, 2**60) ** (1 / uses))))
+    return best
+
+
+def _is_array(node: Node) -> bool:
+    if isinstance(node.meta, tuple) or node.itemsize is None:
+        return False
+    return bool(node.chunks) and known_chunks(node.chunks)
+
+
+def _itemsize(node: Node) -> int:
+    return int(node.itemsize or 0)
+
+
+def _nbytes(node: Node) -> int:
+    return math.prod(map(_bound, node.shape)) * _itemsize(node)
+
+
+def _bound(size: object) -> int:
+    return upper(size) or 0  # type: ignore[arg-type]
+
+
+def _bounded(before: Graph, after: Graph, limit: int) -> bool:
+    """Tell whether no block is larger than ``limit`` and than every block before.
+
+    Nodes are not compared one by one: two that differed in their cuts only have become one.
+    """
+    room = max(limit, *map(_block, before.nodes))
+    return all(_block(node) <= room for node in after.nodes)
+
+
+def _block(node: Node) -> int:
+    if not _is_array(node):
+        return 0
+    block = _itemsize(node)
+    for axis in node.chunks:
+        block *= max(map(_bound, set(axis)), default=0)
+    return block

@@ -1,0 +1,82 @@
+"""Nodes that do the work of others: reductions of the same operands, chains of elementwise work."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+from ..graph import Graph
+from ..node import Node, Part
+from .plan import Plan
+
+
+def join(graph: Graph, plan: Plan) -> Graph:
+    """Make one node of nodes that read the same in the same way."""
+    del plan
+    groups: dict[Hashable, list[Node]] = {}
+    for node in graph.nodes:
+        if node.reads is not None:
+            groups.setdefault((type(node), node.reads), []).append(node)
+    places = {
+        node: (members, position)
+        for members in groups.values()
+        if len(members) > 1
+        for position, node in enumerate(members)
+    }
+    if not places:
+        return graph
+    new: dict[Node, Node] = {}
+    for node in graph.nodes:
+        rebuilt = node.with_inputs(new) if node.inputs else node
+        if node in places:
+            members, position = places[node]
+            rebuilt = Part(rebuilt.joined(members), position)
+        new[node] = rebuilt
+    return Graph([new[root] for root in graph.roots])
+
+
+def fuse(graph: Graph, plan: Plan) -> Graph:
+    """Let nodes do the work of others that nothing else needs, until nothing changes."""
+    del plan
+    while (fused := _fuse_once(graph)).roots != graph.roots:
+        graph = fused
+    return graph
+
+
+def _fuse_once(graph: Graph) -> Graph:
+    consumers = graph.consumers
+    groups = _groups(graph)
+    within = {node for taken in groups.values() for node in taken}
+    alone_before: dict[Node, bool] = {}
+
+    def alone(node: Node) -> bool:
+        return alone_before.get(node, False)
+
+    new: dict[Node, Node] = {}
+    for node in graph.nodes:
+        if node in within:
+            continue
+        merged = node.taking(groups[node][::-1]) if node in groups else node
+        rebuilt = merged.with_inputs(new) if merged.inputs else merged
+        new[node] = rebuilt.absorb(alone)
+        alone_before[new[node]] = consumers[node] == 1
+    return Graph([new[root] for root in graph.roots])
+
+
+def _groups(graph: Graph) -> dict[Node, list[Node]]:
+    """Return what each node takes in: all ways from there lead through it; consumers first."""
+    hosts: dict[Node, Node | None] = {root: root for root in graph.roots}
+    groups: dict[Node, list[Node]] = {}
+    for node in reversed(graph.nodes):
+        host = hosts.get(node)
+        if host is not None and host is not node:
+            taken = groups.get(host, [])
+            if host.takes(node, taken):
+                groups.setdefault(host, taken).append(node)
+            else:
+                host = None
+        if host is None:
+            host = node
+        for child in node.inputs:
+            # Another host was met before: two need it.
+            hosts[child] = host if hosts.get(child, host) is host else child
+    return groups

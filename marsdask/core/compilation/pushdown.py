@@ -1,0 +1,49 @@
+"""Sources read no columns that nothing needs, and no rows that nothing keeps."""
+
+from __future__ import annotations
+
+from ..graph import Graph
+from ..node import Columns, Node, Predicate
+from .plan import Plan
+
+
+def project(graph: Graph, plan: Plan) -> Graph:
+    """Let sources read only the columns that something needs."""
+    del plan
+    wanted: dict[Node, Columns] = dict.fromkeys(graph.roots)
+    for node in reversed(graph.nodes):
+        for child, columns in zip(node.inputs, node.requires(wanted[node]), strict=True):
+            known = wanted.get(child, frozenset())
+            wanted[child] = None if known is None or columns is None else known | columns
+
+    def narrow(node: Node) -> Node:
+        columns = wanted.get(node)
+        return node if columns is None else node.narrowed(columns)
+
+    return graph.map(narrow)
+
+
+def push_down(graph: Graph, plan: Plan) -> Graph:
+    """Let sources leave out rows that a filter drops, where only the filter sees these rows."""
+    del plan
+    new: dict[Node, Node] = {}
+    for node in graph.nodes:
+        predicate = node.predicate
+        if predicate is None or predicate.source in new:
+            continue
+        source = predicate.source
+        fewer = source.skipping(predicate.conditions)
+        if fewer is not source and not _seen_elsewhere(graph, node, predicate):
+            new[source] = fewer
+    return graph.map(lambda node: new.get(node, node)) if new else graph
+
+
+def _seen_elsewhere(graph: Graph, chosen: Node, predicate: Predicate) -> bool:
+    """Tell whether anything but a filter and its mask depends on the source's rows."""
+    source, mask, _ = predicate
+    allowed = {source, *Graph([mask]).nodes}
+    dependent = {source}
+    for node in graph.nodes:
+        if node is not chosen and any(child in dependent for child in node.inputs):
+            dependent.add(node)
+    return not dependent <= allowed or any(root in dependent for root in graph.roots)

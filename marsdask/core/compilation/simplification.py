@@ -1,0 +1,46 @@
+"""Nodes that need not be: what was computed before, and cuts that nobody sees."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ..graph import Graph
+from ..node import Node
+from .plan import Plan
+
+
+def substitute(graph: Graph, results: Mapping[str, Node]) -> Graph:
+    """Put what has been computed already in place of the nodes that computed it."""
+    if not results:
+        return graph
+    found: dict[Node, Node] = {}
+    stack = list(graph.roots)
+    seen: set[Node] = set()
+    while stack:
+        node = stack.pop()
+        if node in seen:
+            continue
+        seen.add(node)
+        stored = results.get(node.name)
+        if stored is not None and stored is not node:
+            found[node] = stored
+        else:
+            stack.extend(node.inputs)
+    return graph.map(lambda node: found.get(node, node)) if found else graph
+
+
+def skip_rechunks(graph: Graph, plan: Plan) -> Graph:
+    """Drop rechunks that nobody sees, because all they lead to is a reduction."""
+    if not plan.coalesce:
+        return graph
+    seen = set(graph.roots)
+    for node in reversed(graph.nodes):
+        alone = len(set(node.inputs)) == 1
+        passes = node.input_chunks == "pass" and node not in seen
+        if not (alone and (passes or node.input_chunks == "vanish")):
+            seen.update(node.inputs)
+    new: dict[Node, Node] = {}
+    for node in graph.nodes:
+        rebuilt = node.with_inputs(new) if node.inputs else node
+        new[node] = (node not in seen and rebuilt.rechunked) or rebuilt
+    return Graph([new[root] for root in graph.roots])

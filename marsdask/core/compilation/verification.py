@@ -1,0 +1,211 @@
+"""What holds of nodes, grids and tasks: a specification for each level of the translation.
+
+It is checked after each rule, each tiling and each stage where the option ``verify`` is set.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import fields
+from typing import Any
+
+from marsdask.scheduler.base import dtype_of
+
+from ..dask.source import AdoptedRule
+from ..graph import Graph
+from ..grids.blockwise import Blockwise, Via
+from ..grids.grid import Grid, Held
+from ..node import Node, Part
+from ..sizes import Chunks, Size, known, total
+
+
+class SpecificationError(AssertionError):
+    """A rewriting, a tiling or a stage is not what every one of its kind is."""
+
+
+def demand(fact: object, message: str) -> None:
+    """Raise :class:`SpecificationError` unless something is the case."""
+    if not fact:
+        raise SpecificationError(message)
+
+
+def verify_graph(graph: Graph, known: Collection[Node] = (), where: str = "as written") -> None:
+    """Check the nodes of a graph that were not ``known`` before."""
+    for node in graph.nodes:
+        if node not in known:
+            _verify_node(node, f"{where}, {node.name}")
+
+
+def verify_rewriting(before: Graph, after: Graph, rule: str) -> None:
+    """Check that a rule kept what users see of the roots, and left nodes that can be tiled."""
+    demand(len(before.roots) == len(after.roots), f"{rule} changed the number of roots")
+    for old, new in zip(before.roots, after.roots, strict=True):
+        if old is not new:
+            _verify_root(old, new, f"{rule}, {old.name}")
+    verify_graph(after, set(before.nodes), rule)
+
+
+def _verify_root(old: Node, new: Node, where: str) -> None:
+    demand(_form(old.meta) == _form(new.meta), f"{where}: {old.meta!r} became {new.meta!r}")
+    if not isinstance(old.meta, tuple):
+        lengths = zip(old.shape, new.shape, strict=True)
+        demand(_equal(lengths), f"{where}: {old.shape} became {new.shape}")
+
+
+def _verify_node(node: Node, where: str) -> None:
+    for item in fields(node):
+        demand(
+            not _hides_nodes(getattr(node, item.name)),
+            f"{where}: its field {item.name} holds nodes that are not among its inputs",
+        )
+    if isinstance(node, Part):
+        count = len(node.source.meta)
+        demand(node.position in range(count), f"{where} is part {node.position} of {count}")
+    for chunks in _several(node.chunks, node):
+        sizes = [size for axis in chunks for size in axis if type(size) is int]
+        demand(all(size >= 0 for size in sizes), f"{where} has chunks of a negative size")
+
+
+def _hides_nodes(value: Any) -> bool:
+    """Tell whether nodes are where rewriting does not look: deeper than in a tuple."""
+    items: Iterable[Any] = ()
+    if type(value) is tuple:
+        items = [inner for item in value if isinstance(item, Collection) for inner in _items(item)]
+    elif isinstance(value, list | set | frozenset | dict):
+        items = _items(value)
+    return any(isinstance(item, Node) for item in items)
+
+
+def _items(value: Any) -> Iterable[Any]:
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list | tuple | set | frozenset) else ()
+
+
+def _form(meta: Any) -> Any:
+    """Return what users see of a meta: its types, and the labels of columns."""
+    if isinstance(meta, tuple):
+        return tuple(map(_form, meta))
+    if not hasattr(type(meta), "iloc"):
+        return type(meta), dtype_of(meta)
+    columns = list(meta.items()) if meta.ndim > 1 else [(meta.name, meta)]
+    labels = meta.index.names, [level.dtype for level in _levels(meta.index)]
+    return type(meta), [(label, column.dtype) for label, column in columns], *labels
+
+
+def _levels(index: Any) -> Sequence[Any]:
+    return index.levels if index.nlevels > 1 else [index]
+
+
+def _equal(pairs: Iterable[tuple[Size, Size]]) -> bool:
+    return all(one == other for one, other in pairs if known([one, other]))
+
+
+def _several(value: Any, node: Node) -> tuple[Any, ...]:
+    """Return what a node has of each output."""
+    return value if isinstance(node.meta, tuple) else (value,)
+
+
+def verify_tiling(node: Node, tiled: Any, *, shown: bool) -> None:
+    """Check that the grids of a node's chunks are as the node says.
+
+    Where its chunks are ``shown``, users see how they are cut.
+    """
+    grids = tiled if isinstance(tiled, tuple) else (tiled,)
+    forms = list(zip(_several(node.chunks, node), _several(node.meta, node), strict=True))
+    demand(len(grids) == len(forms), f"{node.name} has {len(forms)} outputs, not {len(grids)}")
+    for grid, (chunks, meta) in zip(grids, forms, strict=True):
+        _verify_grid(grid, chunks, meta, f"{node.name} as {grid.rule.label}")
+        if shown:
+            pairs = zip(chunks, grid.chunks, strict=True)
+            as_shown = all(a == b for a, b in pairs if known(a) and known(b))
+            demand(as_shown, f"{node.name} is shown in chunks {chunks}, not {grid.chunks}")
+
+
+def _verify_grid(grid: Grid, chunks: Chunks, meta: Any, where: str) -> None:
+    demand(grid.ndim == len(chunks), f"{where} has {grid.ndim} axes, not {len(chunks)}")
+    lengths = [(total(a), total(b)) for a, b in zip(chunks, grid.chunks, strict=True)]
+    demand(_equal(lengths), f"{where} has other lengths than {chunks}: {grid.chunks}")
+    if grid.meta is not None:
+        demand(_form(grid.meta) == _form(meta), f"{where}: {meta!r} became {grid.meta!r}")
+    if isinstance(grid.rule, Blockwise):
+        for source, axes in zip(grid.rule.sources, grid.rule.axes, strict=True):
+            reached = list(zip(source.numblocks, axes, strict=True))
+            inside = all(_last(axis, grid) < count for count, axis in reached)
+            demand(inside, f"{where} reads chunks that {source.rule.label} does not have")
+
+
+def _last(axis: int | Via | None, grid: Grid) -> int:
+    """Return the last position along an axis of a source that chunks are read from."""
+    if isinstance(axis, Via):
+        return max(axis.positions, default=-1)
+    return 0 if axis is None else grid.numblocks[axis] - 1
+
+
+class StageSpecification:
+    """Checks the windows of one stage in turn: each key that a task names has its value by then."""
+
+    def __init__(self, held: Iterable[Any], targets: Iterable[Grid]) -> None:
+        self._held = {*held, *held_below(targets)}
+
+    def verify(
+        self,
+        tasks: Mapping[Any, Any],
+        hints: Collection[Any],
+        grids: Mapping[str, Grid],
+        *,
+        wanted: Collection[Any],
+        kept: Collection[Any] = (),
+        dropped: Collection[Any] = (),
+    ) -> None:
+        """Check the next tasks, and what is wanted, kept and dropped with them."""
+        for key, task in tasks.items():
+            for source in task.dependencies:
+                demand(source in tasks or source in self._held, f"{key} needs {source}: no task")
+            grid = grids.get(key[0]) if isinstance(key, tuple) else None
+            if grid is not None:
+                demand(key in hints, f"{key} has no hint")
+                _verify_index(grid, key[1:])
+        for key in (*wanted, *kept):
+            demand(key in tasks or key in self._held, f"{key} is to be had: no task")
+        demand(all(key in self._held for key in dropped), "what is dropped was not kept")
+        unneeded = tasks.keys() - _reached(tasks, (*wanted, *kept))
+        demand(not unneeded, f"nothing needs {unneeded}")
+        self._held.update(wanted, kept)
+        self._held.difference_update(dropped)
+
+
+def _verify_index(grid: Grid, index: Sequence[Any]) -> None:
+    places = zip(index, grid.numblocks, strict=True)
+    inside = all(type(i) is int and 0 <= i < count for i, count in places)
+    demand(inside, f"{grid.name} has no chunk {tuple(index)}, only {grid.numblocks}")
+
+
+def _reached(tasks: Mapping[Any, Any], keys: Iterable[Any]) -> set[Any]:
+    """Return the tasks that some keys need, themselves among them."""
+    found: set[Any] = set()
+    stack = list(keys)
+    while stack:
+        key = stack.pop()
+        if key in tasks and key not in found:
+            found.add(key)
+            stack.extend(tasks[key].dependencies)
+    return found
+
+
+def held_below(grids: Iterable[Grid]) -> set[Any]:
+    """Return the keys below some grids that are held already."""
+    stack = list(grids)
+    seen: set[str] = set()
+    keys: set[Any] = set()
+    while stack:
+        grid = stack.pop()
+        if grid.name in seen:
+            continue
+        seen.add(grid.name)
+        stack.extend(grid.rule.inputs)
+        if isinstance(grid.rule, Held):
+            keys.update(grid.rule.keys.values())
+        elif isinstance(grid.rule, AdoptedRule):
+            keys.update(grid.rule.graph.futures)
+    return keys
