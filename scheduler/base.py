@@ -83,6 +83,10 @@ class ChunkInfo:
     dtype: Any
     nbytes: int
     sample: Any = None
+    columns: tuple[Any, ...] | None = None
+    """The types of a table's columns (of a series or an index: its own)."""
+    labels: tuple[Any, ...] | None = None
+    """The types of what labels a table's rows, level by level."""
 
 
 def dtype_of(value: Any) -> Any:
@@ -90,15 +94,26 @@ def dtype_of(value: Any) -> Any:
     return value.dtype if hasattr(type(value), "dtype") else None
 
 
+def dtypes_of(table: Any) -> tuple[Any, ...] | None:
+    """Return the types of a table's columns, or of a series or an index; ``None`` of others."""
+    if hasattr(type(table), "dtypes"):
+        dtypes = table.dtypes  # of a series the same as its dtype
+        return tuple(dtypes) if hasattr(dtypes, "iloc") else (dtypes,)
+    return (table.dtype,) if hasattr(type(table), "nlevels") else None
+
+
 def describe(value: Any) -> ChunkInfo:
     """Return the :class:`ChunkInfo` of a computed chunk."""
     nbytes = int(sizeof(value))
     shape = getattr(value, "shape", None)
+    labelled = hasattr(type(value), "iloc")
     return ChunkInfo(
         shape=tuple(shape) if isinstance(shape, tuple) else None,
         dtype=dtype_of(value),
         nbytes=nbytes,
         sample=value if nbytes <= SAMPLE_LIMIT else None,
+        columns=dtypes_of(value),
+        labels=dtypes_of(value.index) if labelled else None,
     )
 
 

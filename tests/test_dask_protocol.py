@@ -9,11 +9,13 @@ import sys
 import dask
 import dask.array as da
 import numpy as np
+import pandas as pd
 import pytest
 from dask.base import is_dask_collection, tokenize
 from dask.delayed import delayed
-from dask.distributed import Client, LocalCluster
+from dask.distributed import Client, LocalCluster, futures_of
 
+import marsdask.dataframe as md
 import marsdask.scheduler as schedulers
 import marsdask.tensor as mt
 from marsdask.core.dask.layer import MarsLayer
@@ -279,6 +281,17 @@ def test_the_session_of_a_client_does_not_close_it(client):
     with new_session(client) as session:
         assert (tensor() + 1).sum().compute(session=session) == DATA.sum() + 30
     assert client.status == "running"
+
+
+def test_types_after_execute_are_those_of_the_values(client):
+    """Whatever was declared; the chunks on the cluster are all of that type."""
+    frame = pd.DataFrame({"k": range(6)})
+    parts = [delayed(frame), delayed(frame * 0.5)]
+    lazy = md.from_delayed(parts, frame).execute()
+    assert lazy._session.scheduler.name == "dask"
+    assert lazy.k.dtype == float
+    assert [block.k.dtype for block in client.gather(futures_of(lazy))] == [float] * 2
+    pd.testing.assert_frame_equal(lazy.fetch(), pd.concat([frame, frame * 0.5]))
 
 
 def test_worker_processes_compute_it():

@@ -13,7 +13,7 @@ import dask.threaded
 import numpy as np
 from dask.highlevelgraph import HighLevelGraph
 
-from marsdask.scheduler.base import dtype_of
+from marsdask.scheduler.base import ChunkInfo, dtype_of
 from marsdask.scheduler.get import get as dask_get
 
 from .compilation.memory import too_large_to_fetch
@@ -158,6 +158,18 @@ class Collection:
         raise NotImplementedError(f"{cls.__name__} does not say how its blocks fit together")
 
     @classmethod
+    def _settled(cls, meta: Any, infos: Sequence[ChunkInfo]) -> Any:
+        """Return the meta with the types of all chunks together, whatever was declared."""
+        del infos
+        return meta
+
+    @classmethod
+    def _cast(cls, grid: Grid, meta: Any, infos: Sequence[ChunkInfo]) -> Grid:
+        """Return the grid with all chunks of the meta's types, itself if they are."""
+        del meta, infos
+        return grid
+
+    @classmethod
     def _recut(cls, grid: Grid, chunks: Chunks) -> Grid:
         """Return the grid in other chunks of known sizes."""
         raise NotImplementedError(f"{cls.__name__} does not say how its blocks are cut")
@@ -170,9 +182,18 @@ class Collection:
         stored = _stored(self, None)
         return peek(stored, type(self), edges)
 
-    def _is_executed(self) -> bool:
+    def _held(self) -> Stored | None:
+        """Return the computed node of this expression, if the session has it."""
         session = self._session or get_default_session()
-        return session is not None and not session.closed and session.lookup(self._node) is not None
+        return None if session is None or session.closed else session.lookup(self._node)
+
+    def _is_executed(self) -> bool:
+        return self._held() is not None
+
+    @property
+    def _meta(self) -> Any:
+        """The meta; if an equal expression was executed, its types are those of the values."""
+        return (self._held() or self._node).meta
 
     def _describe(self) -> str:
         """Return the one line that stands for what was not executed."""

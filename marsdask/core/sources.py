@@ -95,7 +95,8 @@ def store(node: Node, result: Result) -> Stored:
         sizes if known(sizes) else held
         for sizes, held in zip(node.chunks, result.layout.chunks, strict=True)
     )
-    stored = Stored(node.name, node.meta, chunks, result, given_alignment=node.alignment)
+    meta = result.layout.meta
+    stored = Stored(node.name, meta, chunks, result, given_alignment=node.alignment)
     object.__setattr__(stored, "origin", node.origin)
     return stored
 

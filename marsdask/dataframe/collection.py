@@ -14,9 +14,10 @@ from marsdask.core.sizes import Chunks, Index, known_or_nan, total
 
 from . import batches, protocols
 from .display import html, representation
+from .dtypes import cast_chunks, settled, united
 from .filter import Filter
 from .io import dask_frames
-from .rows import alignment, concat, cut_rows, recut_rows
+from .rows import alignment, cut_rows, recut_rows
 from .tensors import to_tensor
 
 
@@ -62,8 +63,11 @@ class Rows(Collection):
     def _assemble(cls, blocks: Mapping[Index, Any], meta: Any, *, owned: bool) -> Any:
         del meta
         parts = list(blocks.values())
-        joined = concat(parts)
+        joined = united(parts)
         return joined if owned or joined is not parts[0] else joined.copy()
+
+    _settled = staticmethod(settled)
+    _cast = staticmethod(cast_chunks)
 
     @classmethod
     def _recut(cls, grid: Grid, chunks: Chunks) -> Grid:

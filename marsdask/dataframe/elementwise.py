@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -49,11 +50,13 @@ class Rowwise(FrameNode):
         if any(isinstance(node.meta, pd.Index) or _is_several(node) for node in self.inputs):
             return found
         dtypes = dtypes_of(found)
-        if dtypes and all(getattr(dtype, "kind", "O") not in "iub" for dtype in dtypes):
+        holds_all = all(getattr(dtype, "kind", "O") not in "iub" for dtype in dtypes)
+        if dtypes and holds_all and self.func.__name__ not in PUTS:
             return found  # these have values for what is missing
         samples = [_sample_of(arg) if isinstance(arg, Node) else arg for arg in self.args]
         try:
-            with np.errstate(all="ignore"):
+            with np.errstate(all="ignore"), warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of what is to change: whoever runs it is told
                 return emptied(self.func(*samples, **dict(self.kwargs)), found)
         except (TypeError, ValueError, AttributeError, ArithmeticError):
             return found  # not everything can be done to values that were made up
@@ -130,7 +133,11 @@ def depends_on_values(func: Callable[..., Any]) -> bool:
 BY_VALUES = {
     *("where", "mask", "clip"),
     *("floordiv", "mod", "floor_divide", "remainder", "divmod"),
+    "fillna",
 }
+
+#: Functions that put other values among those there are, which may be of another type.
+PUTS = {"where", "mask", "fillna"}
 
 
 @dataclass(frozen=True)

@@ -66,7 +66,7 @@ class DataFrame(Labelled):
     @property
     def dtypes(self) -> Any:
         """The type of each column."""
-        return self._node.meta.dtypes
+        return self._meta.dtypes
 
     @property
     def shape(self) -> tuple[int | float, ...]:

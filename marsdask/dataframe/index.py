@@ -38,7 +38,7 @@ class Index(Rows):
     @property
     def dtype(self) -> Any:
         """The type of the labels."""
-        return self._node.meta.dtype
+        return self._meta.dtype
 
     @property
     def name(self) -> Any:

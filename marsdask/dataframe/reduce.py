@@ -19,7 +19,7 @@ from marsdask.core.grids.blockwise import blockwise, map_blocks
 from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.tree import tree
 from marsdask.core.node import Node
-from marsdask.core.sizes import Chunks
+from marsdask.core.sizes import Chunks, total
 
 from .create import series_from_tensor
 from .elementwise import rowwise
@@ -55,8 +55,10 @@ class Reduction(FrameNode):
 
     @property
     def _whole(self) -> Any:
-        """The result over no rows: it has the columns, and the dtype but for what NaN does."""
-        return reduced(one_row(self.a.meta), self.recipe, self.kwargs)
+        """The result over no rows, if it is known that there are none, else over a row of ones."""
+        rows = total(self.a.chunks[0]) if self.a.chunks else 1
+        over = self.a.meta if rows == 0 else one_row(self.a.meta)
+        return reduced(over, self.recipe, self.kwargs)
 
     @property
     def meta(self) -> Any:
@@ -143,7 +145,8 @@ def finish(
 ) -> Any:
     """Make the result from the combined partial; over no rows it is what pandas says."""
     if partial is None:
-        return reduced(like, recipe, kwargs)
+        found = reduced(like, recipe, kwargs)
+        return np.float64(found) if type(found) is float else found  # what is NaN tells its type
     options = dict(kwargs)
     options.pop("numeric_only", None)
     result = RECIPES[recipe].finalize(partial, **options)

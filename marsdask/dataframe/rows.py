@@ -15,6 +15,7 @@ from marsdask.core.grids.rechunk import recut
 from marsdask.core.grids.tree import gather
 from marsdask.core.node import Node
 from marsdask.core.sizes import Sizes, Unknown, total
+from marsdask.scheduler.base import dtypes_of
 
 from .keyed.parts import rows_of
 
@@ -50,7 +51,27 @@ def concat(blocks: Sequence[Any], *, labels: bool = True) -> Any:
     filled = [block for block in blocks if len(block)] or [blocks[0]]
     if len(filled) == 1:
         return filled[0]
-    return pd.concat(_of_all_categories(filled), ignore_index=not labels)
+    joined = pd.concat(_of_all_categories(filled), ignore_index=not labels)
+    return _of_types(joined, filled) if labels else joined
+
+
+def _of_types(joined: Any, blocks: list[Any]) -> Any:
+    """Return joined rows with labels of the blocks' type: pandas looks at objects anew."""
+    types = dtypes_of(blocks[0].index)
+    if dtypes_of(joined.index) == types or any(dtypes_of(one.index) != types for one in blocks):
+        return joined
+    return joined.set_axis(cast_labels(joined.index, blocks[0].index))
+
+
+def cast_labels(labels: Any, like: pd.Index) -> Any:
+    """Return labels of the types of others."""
+    types = dtypes_of(like) or ()
+    if dtypes_of(labels) == types:
+        return labels
+    if labels.nlevels == 1:
+        return labels.astype(types[0])
+    levels = [labels.get_level_values(at).astype(one) for at, one in enumerate(types)]
+    return pd.MultiIndex.from_arrays(levels, names=labels.names)
 
 
 def _of_all_categories(blocks: list[Any]) -> list[Any]:

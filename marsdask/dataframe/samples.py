@@ -21,6 +21,9 @@ def sample(meta: Any) -> Any:
 
 def column(dtype: Any) -> Any:
     """Return a few values of a type."""
+    if isinstance(dtype, pd.IntervalDtype):
+        borders = pd.Series(range(ROWS + 1)).astype(dtype.subtype)  # type: ignore[arg-type]
+        return pd.Series(pd.arrays.IntervalArray.from_breaks(borders, dtype.closed or "right"))
     kind = getattr(dtype, "kind", "O")
     plain = isinstance(dtype, np.dtype)
     values: Any = [None] * ROWS

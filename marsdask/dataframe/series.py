@@ -43,7 +43,7 @@ class Series(Labelled):
     @property
     def dtype(self) -> Any:
         """The type of the values."""
-        return self._node.meta.dtype
+        return self._meta.dtype
 
     @property
     def name(self) -> Any:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from marsdask.core.collection import Collection, compute, wrap
+from marsdask.core.collection import Collection, compute, register_collection, wrap
 from marsdask.core.grids.align import common_sizes
 from marsdask.core.grids.blockwise import Axes, blockwise
 from marsdask.core.grids.grid import Grid, Look
@@ -129,6 +129,9 @@ class Value(Collection):
         del meta, owned
         (value,) = blocks.values()
         return value
+
+
+register_collection(type(None), Value)
 
 
 def add(a: tuple[Any, ...], b: tuple[Any, ...]) -> Any:

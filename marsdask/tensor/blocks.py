@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
 import numpy as np
 
+from marsdask.core.compilation.costs import kernel
 from marsdask.core.display.notebook import card, format_bytes, picture
+from marsdask.core.grids.blockwise import map_blocks
+from marsdask.core.grids.grid import Grid
 from marsdask.core.sizes import Index, known_or_nan
+from marsdask.scheduler.base import ChunkInfo
 
 from .kernels.duck_arrays import is_foreign
 from .sparse.blocks import is_sparse, stitched
@@ -39,7 +43,8 @@ def assemble(blocks: Mapping[Index, Any], meta: Any, *, owned: bool) -> Any:
     ]
     like = blocks[(0,) * len(starts)]
     shape = tuple(start[-1] for start in starts)
-    out = np.empty_like(like, meta.dtype, order="C", subok=False, shape=shape)
+    dtype = _joined({block.dtype for block in blocks.values()}, meta.dtype)
+    out = np.empty_like(like, dtype, order="C", subok=False, shape=shape)
     for index, block in blocks.items():
         out[
             tuple(
@@ -48,6 +53,36 @@ def assemble(blocks: Mapping[Index, Any], meta: Any, *, owned: bool) -> Any:
             )
         ] = block
     return out
+
+
+def settled(meta: Any, infos: Sequence[ChunkInfo]) -> Any:
+    """Return the meta with the type that joining all chunks gives, whatever was declared."""
+    dtype = _joined({info.dtype for info in infos}, meta.dtype)
+    return meta if dtype == meta.dtype else meta.astype(dtype)
+
+
+def _joined(dtypes: set[Any], declared: Any) -> Any:
+    """Return the type of an array of blocks of these types, the declared one if none holds all."""
+    if not dtypes or None in dtypes or dtypes == {declared}:
+        return declared
+    try:
+        return np.result_type(*dtypes)
+    except TypeError:
+        return declared
+
+
+@kernel(scratch=0.0)
+def cast(block: Any, dtype: Any) -> Any:
+    """Return a chunk of a type."""
+    return block.astype(dtype, copy=False)
+
+
+def cast_chunks(grid: Grid, meta: Any, infos: Sequence[ChunkInfo]) -> Grid:
+    """Return the grid with all chunks of the settled type, itself if they are."""
+    if {info.dtype for info in infos} <= {None, meta.dtype}:
+        return grid
+    kwargs = {"dtype": meta.dtype}
+    return map_blocks(cast, grid, chunks=grid.chunks, meta=meta, kwargs=kwargs)
 
 
 def _assemble_masked(blocks: Mapping[Index, Any]) -> Any:

@@ -85,6 +85,9 @@ class Tensor(Collection):
     def _assemble(cls, parts: Mapping[Index, Any], meta: Any, *, owned: bool) -> Any:
         return blocks.assemble(parts, meta, owned=owned)
 
+    _settled = staticmethod(blocks.settled)
+    _cast = staticmethod(blocks.cast_chunks)
+
     @classmethod
     def _recut(cls, grid: Grid, chunks: Chunks) -> Grid:
         views = refined(grid, chunks)

@@ -9,14 +9,17 @@ from __future__ import annotations
 import contextlib
 import pickle
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
 from typing import Any
 
 from dask.task_spec import Alias, DataNode, GraphNode, Task, TaskRef
 
-from ..base import ChunkInfo, Key, describe
+from ..base import SAMPLE_LIMIT, ChunkInfo, Key, describe
 
 #: The name in the metadata of distributed's task states.
 INFO = "mars_info"
+#: Bytes that a description may have: the scheduler holds it as long as the task.
+_LIMIT = 2 * SAMPLE_LIMIT
 
 
 class Recording:
@@ -33,7 +36,7 @@ class Recording:
         value = self._func(*args, **kwargs)
         info = describe(value)
         if not self._sample:
-            info = ChunkInfo(info.shape, info.dtype, info.nbytes)
+            info = replace(info, sample=None)
         _tell(info)
         return value
 
@@ -45,7 +48,10 @@ def _tell(info: ChunkInfo) -> None:
     with contextlib.suppress(ValueError, KeyError, TypeError, pickle.PicklingError):
         worker = get_worker()
         task = worker.state.tasks[worker.get_current_task()]
-        task.metadata[INFO] = pickle.dumps(info)
+        data = pickle.dumps(info)
+        if len(data) > _LIMIT:  # each of very many categories is part of a type
+            data = pickle.dumps(replace(info, columns=None, labels=None))
+        task.metadata[INFO] = data
 
 
 def _identity(value: Any) -> Any:

@@ -7,10 +7,12 @@ import subprocess
 import sys
 
 import numpy as np
+import pandas as pd
 import psutil
 import pytest
 
 import marsdask
+import marsdask.dataframe as md
 import marsdask.tensor as mt
 from marsdask.scheduler.errors import NoSupervisor
 from marsdask.scheduler.remote import local_cluster
@@ -69,6 +71,19 @@ def test_the_web_service(session):
     assert session.scheduler.web_address.startswith("http://127.0.0.1:")
     with marsdask.new_session(session.scheduler.web_address, default=False) as other:
         assert mt.ones(10, chunk_size=5).sum().execute(session=other).fetch(session=other) == 10
+
+
+def test_types_are_those_of_the_values(session):
+    """What a task tells of its result settles what was declared, and all chunks are of one type."""
+    left = pd.DataFrame({"k": range(6), "a": range(6)})
+    for right in (left.rename(columns={"a": "v"}), pd.DataFrame({"k": [0, 1], "v": [2, 3]})):
+        lazy = md.DataFrame(left, chunk_size=2).merge(md.DataFrame(right), how="left")
+        wanted = left.merge(right, how="left")
+        lazy.execute(session=session)
+        assert list(lazy.dtypes) == list(wanted.dtypes)
+        pd.testing.assert_frame_equal(lazy.fetch(), wanted)
+        assert (lazy.v * 2).dtype == wanted.v.dtype
+        pd.testing.assert_series_equal((lazy.v * 2).compute(session=session), wanted.v * 2)
 
 
 def test_what_tasks_print_blocks_nobody(session):

@@ -333,6 +333,8 @@ FRAMES: dict[str, Call] = {
     "groups of rows": lambda a: a.f[a.f.v > 0.3].groupby("key").v.mean(),
     "merge": lambda a: a.f.merge(a.f[a.f.v > 0.4], on="key", suffixes=("", "_r")),
     "left merge": lambda a: a.f.merge(a.f[a.f.key > 1], on="key", how="left"),
+    "left merge without gaps": lambda a: a.f.merge(a.f.rename(columns={"v": "w"}), how="left"),
+    "masked by nothing": lambda a: a.f.key.mask(a.f.v < 0, 0.5),
     "sorted": lambda a: a.f.sort_values("v"),
     "sorted rows": lambda a: a.f[a.f.v > 0.3].sort_values(["key", "v"]),
     "distinct": lambda a: a.f.drop_duplicates("key"),

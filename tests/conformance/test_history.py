@@ -147,6 +147,7 @@ def test_frames_do_not_depend_on_history(name: str) -> None:
         result = call(Operands(happened))
         assert_same_frame(result.compute(), expected)
         assert_same_frame(result.execute().fetch(), expected)
+        assert_same_types(result, expected)
         del result
     for later in LATER:
         (result,) = built_before(call, later)
@@ -161,6 +162,16 @@ def assert_same_frame(found: Any, expected: Any) -> None:
         pd.testing.assert_series_equal(found, expected)
     else:
         assert_equal([found], [expected])
+
+
+def assert_same_types(found: Any, expected: Any) -> None:
+    """Compare what an executed result is said to hold with what it holds."""
+    if isinstance(expected, pd.DataFrame):
+        assert list(found.dtypes) == list(expected.dtypes)
+    elif hasattr(expected, "dtype"):
+        assert found.dtype == expected.dtype
+    if isinstance(expected, pd.DataFrame | pd.Series):
+        assert found.index.dtype == expected.index.dtype
 
 
 def kinds(of: type[Node]) -> Iterator[type[Node]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from marsdask.core.collection import Collection, register_collection
 from marsdask.core.compilation.tiling import Compilation
 from marsdask.core.grids.blockwise import blockwise, map_blocks
 from marsdask.core.grids.grid import Grid, Look
@@ -13,6 +14,8 @@ from marsdask.core.grids.tree import gather, tree
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks
 from marsdask.scheduler.base import ChunkInfo, Done, describe
+
+register_collection(list, Collection)
 
 
 @dataclass(frozen=True)

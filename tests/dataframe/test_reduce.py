@@ -129,3 +129,18 @@ def test_the_documents_snippet():
     a = mt.ones((200, 30), chunk_size=20)
     result = md.DataFrame(a).sum().execute()
     pd.testing.assert_series_equal(result.fetch(), pd.DataFrame(np.ones((200, 30))).sum())
+
+
+@pytest.mark.parametrize("name", REDUCTIONS)
+def test_types_over_no_rows(name):
+    """Are declared where that they are none is known; where not they are those of the values."""
+    frame = pd.DataFrame({"a": [1, 2], "b": [3, 4]})
+    none, lazy = md.DataFrame(frame[:0]), md.DataFrame(frame, chunk_size=1)
+    for column in (lambda d: d, lambda d: d.a):
+        wanted = getattr(column(frame[:0]), name)()
+        found = getattr(column(none), name)()
+        assert found.dtype == np.asarray(wanted).dtype
+        equal(found, wanted)
+        found = getattr(column(lazy[lazy.a > 5]), name)().execute()
+        assert found.dtype == np.asarray(wanted).dtype
+        equal(found, wanted)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any
 
 import dask
@@ -11,6 +12,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pandas.errors import Pandas4Warning
 
 import marsdask
 import marsdask.dataframe as md
@@ -27,6 +29,8 @@ BY_VALUES: dict[str, Callable[[Any], Any]] = {
     "mask": lambda d: d.u.mask(d.i > 4),
     "mask by another": lambda d: d.i.mask(d.i > 4, 0.5),
     "clip": lambda d: d.i.clip(1.5),
+    "fillna": lambda d: d[["i", "f", "o"]].fillna(0.5),
+    "where by another": lambda d: d.f.where(d.i > 2, 1),
     "floordiv": lambda d: d.i // d.u,
     "mod": lambda d: d.i % d.u,
     "floordiv by zero": lambda d: d.i // 0,
@@ -135,3 +139,15 @@ def test_a_tensor_is_not_cast_to_what_its_values_are_not():
     lazy = md.from_delayed(parts, pd.Series([1]))
     with pytest.raises(TypeError, match=r"float64, which was to be int64: execute\(\)"):
         lazy.to_tensor().compute()
+
+
+def test_text_for_what_is_missing():
+    """Is declared as objects, and stays a column of floats where nothing was missing."""
+    for values in ([1.5, None], [1.5, 2.5]):
+        frame = pd.DataFrame({"a": values})
+        lazy = md.DataFrame(frame, chunk_size=1).a.fillna("x")
+        assert lazy.dtype == object
+        with pytest.warns(Pandas4Warning) if None in values else nullcontext():
+            wanted = frame.a.fillna("x")
+            equal(lazy, wanted)
+            assert lazy.execute().dtype == wanted.dtype

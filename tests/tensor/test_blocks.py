@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from marsdask.tensor.blocks import assemble
+import marsdask.tensor as mt
+from marsdask import new_session
+from marsdask.scheduler.base import describe
+from marsdask.tensor.blocks import assemble, settled
 
 
 @given(st.data())
@@ -36,3 +41,40 @@ def test_a_single_block_is_copied_unless_it_is_nobody_elses(owned):
     fixed = np.arange(3.0)
     fixed.flags.writeable = False
     assert assemble({(0,): fixed}, whole, owned=owned).flags.writeable
+
+
+def halves(block):
+    """Return floats."""
+    return block / 2
+
+
+def uneven(block, block_id=()):
+    """Return integers first, floats then, and complex numbers at last."""
+    return block.astype(("i4", "f8", "c16")[block_id[0]])
+
+
+@pytest.mark.parametrize("scheduler", ["inline", "synchronous", "threads", "processes"])
+def test_types_are_those_of_the_blocks(scheduler):
+    """Also where a function was said to return others; what is built before and after is right."""
+    values = np.arange(6)
+    with new_session(scheduler):
+        for func, wanted in ((halves, values / 2), (uneven, values.astype(complex))):
+            lazy = mt.arange(6, chunk_size=2).map_blocks(func, dtype=int)
+            before = lazy + 1
+            assert lazy.dtype == int
+            np.testing.assert_array_equal(lazy.compute(), wanted)
+            np.testing.assert_array_equal(lazy.compute(scheduler="synchronous"), wanted)
+            assert lazy.execute().dtype == lazy.fetch().dtype == wanted.dtype
+            assert (lazy + 1).dtype == wanted.dtype
+            assert pickle.loads(pickle.dumps(lazy)).dtype == wanted.dtype
+            for built in (before, lazy + 1, mt.from_dask(lazy.to_dask()) + 1):
+                np.testing.assert_array_equal(built.execute().fetch(), wanted + 1)
+                assert built.dtype == wanted.dtype
+
+
+def test_types_that_nothing_holds_both_of():
+    """Are those declared."""
+    infos = [describe(np.ones(2)), describe(np.zeros(2, "M8[s]"))]
+    assert settled(np.empty(0, int), infos).dtype == int
+    assert settled(np.empty(0, int), []).dtype == int
+    assert settled(np.empty(0, int), [describe([1])]).dtype == int

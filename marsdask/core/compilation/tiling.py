@@ -15,6 +15,7 @@ from ..grids.grid import Grid, Look, Ref, current_node
 from ..grids.logical import as_shown
 from ..node import Node
 from ..ownership import owned
+from ..registry import class_of
 from ..sizes import Chunks, Index, Size, Unknown
 from .batches import Window, Windows
 from .coalescing import shown
@@ -35,6 +36,8 @@ class Layout:
     chunks: Chunks
     keys: Mapping[Index, Any]
     nbytes: Mapping[Index, int]
+    meta: Any
+    """The meta with the types that the chunks were found to have."""
 
 
 @dataclass
@@ -97,7 +100,7 @@ class Compilation:
         if self._windows is not None:
             return self._next_window()
         if self._final:
-            return self._done()
+            return self._cast() or self._done()
         try:
             return self._next()
         except MemoryBudgetError:
@@ -122,11 +125,37 @@ class Compilation:
             check_results([self._tiled[root] for root in self.graph.roots], self.plan)
             if self._lasting:
                 self._tiled.update({root: owned(self._tiled[root]) for root in self.graph.roots})
-            refs = [ref for root in self.graph.roots for ref in self._tiled[root].refs()]
+            refs = self._results()
         stage = self._stage(refs)
         self._started = True
         self._held_grids.update(ref.grid.name for ref in refs)
         return stage
+
+    def _results(self) -> list[Ref]:
+        return [ref for root in self.graph.roots for ref in self._tiled[root].refs()]
+
+    def _cast(self) -> Stage | None:
+        """Return a stage that gives all chunks of each lasting result its types, if some differ."""
+        if not self._lasting:
+            return None
+        self._lasting = False  # once is enough
+        new = {
+            physical: class_of(root.meta)._cast(
+                self._tiled[physical], self._settled(root, physical), self._infos_of(physical)
+            )
+            for root, physical in zip(self.roots, self.graph.roots, strict=True)
+        }
+        if all(self._tiled[root] is grid for root, grid in new.items()):
+            return None
+        self._tiled.update(new)
+        return self._stage(self._results())
+
+    def _infos_of(self, root: Node) -> list[ChunkInfo]:
+        grid: Grid = self._tiled[root]
+        return [self._infos[grid.key(index)] for index in grid.indices()]
+
+    def _settled(self, root: Node, physical: Node) -> Any:
+        return class_of(root.meta)._settled(root.meta, self._infos_of(physical))
 
     def _stage(self, refs: Sequence[Ref]) -> Stage:
         how: dict[str, Any] = {
@@ -182,7 +211,8 @@ class Compilation:
             grid: Grid = self._tiled[physical]
             layout = {index: grid.key(index) for index in grid.indices()}
             nbytes = {index: self._infos[key].nbytes for index, key in layout.items()}
-            outputs[root.name] = Layout(self._actual_chunks(grid), layout, nbytes)
+            meta = self._settled(root, physical)
+            outputs[root.name] = Layout(self._actual_chunks(grid), layout, nbytes, meta)
             keys.update(dict.fromkeys(layout.values()))
         return Done(outputs, tuple(keys))
 

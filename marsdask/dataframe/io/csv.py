@@ -241,15 +241,28 @@ def _parsed(
     if plain and (parsed := _parsed_by_arrow(lines, like, names, options)) is not None:
         return parsed
     dates = [one for one in like.columns if getattr(like[one].dtype, "kind", "O") == "M"]
+    narrow = _narrow(like, options)
+    seen = {*dates, *narrow}
     how: dict[str, Any] = options | {
-        "dtype": {one: like[one].dtype for one in like.columns if one not in dates}
+        "dtype": {one: like[one].dtype for one in like.columns if one not in seen}
     }
     if not labelled:
         how |= {"usecols": list(like.columns), "parse_dates": dates}
     frame: Any = pd.read_csv(io.BytesIO(top + lines), **how)
+    for one in narrow:
+        if frame[one].dtype not in ("int64", "float64"):
+            raise ValueError(f"{one!r} is of type {frame[one].dtype}, not int64")
     if text := [one for one in dates if getattr(frame[one].dtype, "kind", "O") != "M"]:
         raise ValueError(f"no dates in {text}")
     return frame[list(like.columns)]
+
+
+def _narrow(like: Any, options: Mapping[str, Any]) -> list[Any]:
+    """Return the columns of integers that nobody asked to be such: floats may follow."""
+    given = options.get("dtype")
+    if given is not None and not isinstance(given, Mapping):
+        return []
+    return [one for one in like.columns if like[one].dtype == "int64" and one not in (given or ())]
 
 
 #: Arrow's name of a pandas type, where both read the same text as the same value.
@@ -284,8 +297,9 @@ def _parsed_by_arrow(
     except pa.ArrowInvalid:
         return None
     frame = table.to_pandas(use_threads=False)
-    # Integers with a gap become floats: pandas then says which column it is.
-    return frame if (frame.dtypes == like.dtypes).all() else None
+    wrong = {one for one in like.columns if frame[one].dtype != like[one].dtype}
+    # Integers with a gap become floats; where these were asked for, pandas says which it is.
+    return frame if wrong <= set(_narrow(like, options)) else None
 
 
 def read_csv(
@@ -299,8 +313,10 @@ def read_csv(
 ) -> Any:
     """Return a frame over CSV files: a path, a URL, a pattern, a folder or a list of these.
 
-    The head of the first file tells the columns and their types; a later part that does not fit
-    is an error that says which. ``chunk_bytes`` is the size of a chunk. See pandas.read_csv.
+    The head of the first file tells the columns and their types. Where integers are followed by
+    missing values or by floats, the column is one of floats, as in pandas. Other values that do not
+    fit (text after numbers, gaps in truth values, integers beyond ``int64``) are an error that says
+    which column to give a ``dtype``. ``chunk_bytes`` is the size of a chunk. See pandas.read_csv.
     A file behind a URL is one chunk, and so is each file where options make a line depend on others
     (``skiprows``, ``quotechar``, ...).
     """

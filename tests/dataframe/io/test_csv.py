@@ -130,6 +130,43 @@ def test_text_among_dates(tmp_path, monkeypatch):
         md.read_csv(path, parse_dates=["a"]).compute()
 
 
+@pytest.mark.parametrize(
+    ("header", "line", "later"),
+    [
+        ("a", "{}", "1.5"),
+        ("a", "{}", "NA"),
+        ("a,b", "{},x", ""),
+        ("a,b", '{},"x\ny"', "1e3"),
+        ("a,b", "{},2020-01-01", "inf"),
+    ],
+)
+def test_integers_are_followed_by_floats(tmp_path, monkeypatch, header, line, later):
+    """Or by gaps: the column is what pandas makes of the whole file, wherever it is cut."""
+    path = tmp_path / "x.csv"
+    values = ["9007199254740993", *map(str, range(30)), later, "7"]
+    path.write_text("\n".join([header, *map(line.format, values)]) + "\n")
+    monkeypatch.setattr("marsdask.dataframe.io.csv.HEAD_BYTES", 60)
+    wanted = pd.read_csv(path)
+    assert wanted.a.dtype == "float64"
+    for step in (20, 60, 10**6):
+        lazy = md.read_csv(path, chunk_bytes=step)
+        assert lazy.a.dtype == "int64"
+        equal(lazy, wanted)
+        equal(lazy.a.sum(), wanted.a.sum())
+        equal(lazy.execute().a * 2, wanted.a * 2)
+        assert list(lazy.dtypes) == list(wanted.dtypes)
+
+
+def test_integers_that_were_asked_for_stay_such(tmp_path, monkeypatch):
+    """A later part in which they are none is an error, as in pandas."""
+    path = tmp_path / "x.csv"
+    path.write_text("a\n" + "1\n" * 40 + "2.5\n")
+    monkeypatch.setattr("marsdask.dataframe.io.csv.HEAD_BYTES", 20)
+    for wish in ("int64", {"a": "int64"}):
+        with pytest.raises(ValueError, match="later part"):
+            md.read_csv(path, chunk_bytes=40, dtype=wish).compute()
+
+
 def test_a_later_part_of_another_type_is_named(tmp_path, monkeypatch):
     """Where the head promised integers and text comes, the error says which file and what to do."""
     path = tmp_path / "x.csv"

@@ -1,0 +1,131 @@
+"""Types that were declared, settled by those of the chunks that ran."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from typing import Any
+
+import pandas as pd
+
+from marsdask.core.grids.blockwise import map_blocks
+from marsdask.core.grids.grid import Grid
+from marsdask.scheduler.base import ChunkInfo, dtypes_of
+
+from .frame_node import row_bytes
+from .rows import cast_labels, concat
+from .samples import column
+
+#: The types of columns, and of what labels the rows, level by level.
+Types = tuple[tuple[Any, ...], tuple[Any, ...]]
+
+
+def settled(meta: Any, infos: Sequence[ChunkInfo]) -> Any:
+    """Return the meta with the types that joining all chunks gives.
+
+    Chunks without rows do not count unless all are. The meta stays where a chunk did not tell its
+    types, or has other columns than declared.
+    """
+    found = _told([info for info in infos if info.shape and info.shape[0]] or infos[:1])
+    return _joined(meta, found) if _fit(meta, found) else meta
+
+
+def cast_chunks(grid: Grid, meta: Any, infos: Sequence[ChunkInfo]) -> Grid:
+    """Return the grid with all chunks of the settled types, itself if they are."""
+    found = _told(infos)
+    if found == [_types_of(meta)] or not _fit(meta, found):
+        return grid
+    kwargs = {"meta": meta}
+    return map_blocks(
+        cast, grid, chunks=grid.chunks, meta=meta, itemsize=row_bytes(meta), kwargs=kwargs
+    )
+
+
+def united(blocks: list[Any]) -> Any:
+    """Join blocks, whose types may differ."""
+    filled = [block for block in blocks if len(block)] or blocks[:1]
+    found = list(dict.fromkeys(map(_types_of, filled)))
+    if len(found) == 1 or not _fit(blocks[0], found):
+        return concat(filled)
+    first = filled[0]
+    meta = _joined(first[:0] if isinstance(first, pd.Index) else first.iloc[:0], found)
+    return concat([cast(block, meta) for block in filled])
+
+
+def cast(block: Any, meta: Any) -> Any:
+    """Return a chunk with the columns and row labels of the meta's types."""
+    if not len(block):
+        return meta
+    if isinstance(block, pd.Index):
+        return cast_labels(block, meta)
+    block = block.copy(deep=False)
+    if isinstance(block, pd.Series):
+        block = block.astype(meta.dtype)
+    else:
+        for position, (old, new) in enumerate(zip(block.dtypes, meta.dtypes, strict=True)):
+            if old != new:
+                block.isetitem(position, block.iloc[:, position].astype(new))
+    block.index = cast_labels(block.index, meta.index)
+    return block
+
+
+def _told(infos: Iterable[ChunkInfo]) -> list[Types]:
+    """Return the distinct types of chunks."""
+    return list(dict.fromkeys((info.columns or (), info.labels or ()) for info in infos))
+
+
+def _types_of(obj: Any) -> Types:
+    labels = () if isinstance(obj, pd.Index) else dtypes_of(obj.index)
+    return dtypes_of(obj) or (), labels or ()
+
+
+def _fit(meta: Any, found: list[Types]) -> bool:
+    """Tell whether there are types, and all of as many columns and labels as the meta's."""
+    form = tuple(map(len, _types_of(meta)))
+    return bool(found) and all(tuple(map(len, types)) == form for types in found)
+
+
+def _joined(meta: Any, found: list[Types]) -> Any:
+    """Return the meta with the types of rows of these types, one below the other."""
+    of_columns, of_labels = zip(*found, strict=True)
+    columns = tuple(_common(types, pd.Series) for types in zip(*of_columns, strict=True))
+    labels = tuple(_common(types, pd.Index) for types in zip(*of_labels, strict=True))
+    return meta if (columns, labels) == _types_of(meta) else _typed(meta, columns, labels)
+
+
+def _common(dtypes: Sequence[Any], kind: Any) -> Any:
+    distinct = list(dict.fromkeys(dtypes))
+    if len(distinct) == 1:
+        return distinct[0]
+    return concat([kind(_values(dtype)) for dtype in distinct]).dtype
+
+
+def _values(dtype: Any) -> Any:
+    """Return at least one value of a type that is not missing, if that can be made."""
+    if isinstance(dtype, pd.CategoricalDtype) and len(dtype.categories):
+        return pd.Series(dtype.categories, dtype=dtype)
+    if isinstance(dtype, pd.PeriodDtype):
+        return pd.Series(pd.period_range("2000", periods=1, freq=dtype.freq))
+    for value in (object(),) if dtype == "object" else (1, "a"):
+        with suppress(TypeError, ValueError):
+            return pd.Series([value], dtype=dtype)
+    return column(dtype)[:1]
+
+
+def _typed(meta: Any, columns: tuple[Any, ...], labels: tuple[Any, ...]) -> Any:
+    """Return an empty object like the meta, of other types."""
+    if isinstance(meta, pd.Index):
+        return _empty_labels(meta, columns)
+    index = _empty_labels(meta.index, labels)
+    if isinstance(meta, pd.Series):
+        return pd.Series([], index, columns[0], meta.name)
+    series = {at: pd.Series([], index, dtype) for at, dtype in enumerate(columns)}
+    return pd.DataFrame(series, index).set_axis(meta.columns, axis=1)
+
+
+def _empty_labels(labels: pd.Index, types: tuple[Any, ...]) -> pd.Index:
+    if dtypes_of(labels) == types:
+        return labels
+    if len(types) == 1:
+        return pd.Index([], types[0], name=labels.name)
+    return pd.MultiIndex.from_arrays([pd.Index([], one) for one in types], names=labels.names)
