@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from marsdask.core.sources import Stored
@@ -48,8 +50,21 @@ def columns(frame: Any) -> Iterator[tuple[Any, Any]]:
 
 def labelled_rows(frame: Any) -> Iterator[tuple[Any, pd.Series]]:
     """Iterate over pairs of label and row. See pandas.DataFrame.iterrows."""
+    gaps = _of_one_extension(frame) and bool(frame.isna().any().compute().iloc[0])
     for block in batches(frame):
-        yield from block.iterrows()
+        yield from _rows_beside_gaps(block) if gaps else block.iterrows()
+
+
+def _of_one_extension(frame: Any) -> bool:
+    """Tell whether the dtype of the rows depends on whether any value is missing."""
+    dtypes = frame.dtypes
+    return len(dtypes) == 1 and isinstance(dtypes.iloc[0], pd.api.extensions.ExtensionDtype)
+
+
+def _rows_beside_gaps(block: Any) -> Iterator[tuple[Any, pd.Series]]:
+    """Iterate over rows as pandas does where another row has a missing value."""
+    gap = block.iloc[:1].mask(np.array([[True]])[: len(block)])
+    return itertools.islice(pd.concat([block, gap]).iterrows(), len(block))
 
 
 def tuples(

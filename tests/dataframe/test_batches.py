@@ -49,6 +49,15 @@ def test_iteration_is_pandas(both):
         equal(column, wanted)
 
 
+@pytest.mark.parametrize("dtype", ["Int8", "boolean", "category", "int64[pyarrow]", "string"])
+@pytest.mark.parametrize("values", [[0, 1, None], [1, 0, 1], [None, 1, 0], []])
+def test_rows_of_one_extension_column_are_pandas(dtype, values):
+    """A missing value decides on the dtype of every row, whichever batch it is in."""
+    values = [str(value) if dtype == "string" and value is not None else value for value in values]
+    frame = pd.DataFrame({"a": pd.Series(values, dtype=dtype)})
+    same(list(md.DataFrame(frame, chunk_size=1).iterrows()), list(frame.iterrows()))
+
+
 def test_columns_of_one_label_are_told_apart():
     """``items`` goes by position."""
     frame = pd.DataFrame([[1, 2], [3, 4]], columns=["a", "a"])

@@ -15,13 +15,14 @@ from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.tree import gather
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks
-from marsdask.tensor.elementwise.ufuncs import less, not_equal, subtract
+from marsdask.tensor.elementwise.ufuncs import equal, greater_equal, not_equal, subtract
 from marsdask.tensor.indexing.boolean import compress, where
 from marsdask.tensor.indexing.getitem import take
 from marsdask.tensor.manipulation.join import concatenate
 from marsdask.tensor.operands import empty
-from marsdask.tensor.reduction.argreduce import argmax, argmin
+from marsdask.tensor.reduction.argreduce import argmax
 from marsdask.tensor.reduction.reductions import max as largest
+from marsdask.tensor.reduction.reductions import min as smallest
 from marsdask.tensor.reduction.reductions import sum as total
 from marsdask.tensor.scan.cumulative import cumsum
 from marsdask.tensor.sorting.sort import argsort, sort
@@ -134,18 +135,21 @@ def ks_2samp(
         found = wrap(Compared(one.node, two.node, alternative, method))
         return _result(found[0], found[1], found[2], found[3].astype(np.int8))
     n1, n2 = _count(one), _count(two)
-    together = concatenate([one, two])
+    # The first sample's values come last among equal ones.
+    together = concatenate([two, one])
     order = argsort(together, kind="stable")
     values = take(together, order)
-    first = less(order, n1)
+    first = greater_equal(order, n2)
     away = subtract(
         lazily(share, cumsum(first), n1, before=0), lazily(share, cumsum(~first), n2, before=0)
     )
     # Only behind the last of equal values have both samples been counted.
     last = concatenate([not_equal(values[1:], values[:-1]), [True]])
-    away = where(last, away, 0.0)
-    up, down = argmax(away), argmin(away)
-    above, below = take(away, up), -take(away, down)
+    above = largest(where(last, away, -np.inf))
+    below = -smallest(where(last, away, np.inf))
+    # Of several places SciPy takes the first that is a value of the first sample, if any is.
+    up = argmax(where(last & equal(away, above), where(first, 2, 1), 0))
+    down = argmax(where(last & equal(away, -below), where(first, 2, 1), 0))
     over = {"greater": True, "less": False}.get(alternative, above >= below)
     statistic = where(over, above, below)
     pvalue = lazily(p_values.smirnov, statistic, n1, n2, alternative=alternative)
