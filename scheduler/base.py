@@ -206,7 +206,10 @@ class Stage:
     kept: tuple[Key, ...] = ()
     """Keys that later windows need; they are to be held till one has them in ``dropped``."""
     dropped: tuple[Key, ...] = ()
-    """Keys kept so far that nothing needs any more but the tasks of this window."""
+    """Keys held so far, of windows or of earlier stages, that only tasks of this window need.
+
+    They are to be released once the window is submitted, which keeps what its tasks read.
+    """
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,8 +21,8 @@ from marsdask.scheduler.errors import SchedulerClosed
 from marsdask.scheduler.observe import observing
 
 from .compilation.plan import Plan
+from .compilation.rules.simplification import substitute
 from .compilation.shipping import Parcel, can_be_sent, written_at
-from .compilation.simplification import substitute
 from .compilation.tiling import Compilation
 from .config import get_option, options
 from .dask.context import ambient
@@ -229,7 +229,7 @@ class Session:
         try:
             while not isinstance(step := compilation.advance(infos), Done):
                 running.check()
-                self._run_stage(compilation, step, callbacks, running)
+                self._run_stage(compilation, step, held, callbacks, running)
                 held.append(step.keys)
                 running.check()
                 infos = dict(zip(step.keys, self.scheduler.info(step.keys), strict=True))
@@ -275,6 +275,7 @@ class Session:
         self,
         compilation: Compilation,
         stage: Stage,
+        held: list[tuple[Any, ...]],
         callbacks: Sequence[Callback],
         running: Running,
     ) -> None:
@@ -284,6 +285,8 @@ class Session:
             stage.graph, stage.keys, hints={} if small else stage.hints, callbacks=callbacks
         )
         running.follow(handle)
+        if stage.dropped:
+            self._drop(stage.dropped, held)
         try:
             handle.wait()
         except BaseException as error:
@@ -292,6 +295,13 @@ class Session:
                 raise
             grid, index = compilation.locate(handle.failed, error)
             raise explain_failure(error, grid, index) from error.__cause__
+
+    def _drop(self, dropped: Sequence[Any], held: list[tuple[Any, ...]]) -> None:
+        """Give up the stages' leases of some keys; a stage that reads them has been submitted."""
+        gone = set(dropped)
+        for position, keys in enumerate(held):
+            held[position] = tuple(key for key in keys if key not in gone)
+            self.scheduler.release([key for key in keys if key in gone])
 
     def _store(
         self, nodes: Sequence[Node], done: Done, held: list[tuple[Any, ...]], lasting: bool

@@ -189,6 +189,8 @@ def run(compilation: Compilation) -> tuple[list[Any], list[int]]:
         for key in reversed(order(step.graph)):
             task = step.graph[key]
             done[key] = task({name: done[name] for name in task.dependencies})
+        for key in step.dropped:
+            del held[key]
         held.update((key, done[key]) for key in step.keys)
         infos = {key: describe(held[key]) for key in step.keys}
     values = [[held[key] for key in layout.keys.values()] for layout in step.outputs.values()]

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from ..graph import Graph
-from .coalescing import coalesce
-from .node_fusion import fuse, join
 from .plan import Plan
-from .pushdown import project, push_down
-from .simplification import skip_rechunks
+from .rules.coalescing import coalesce
+from .rules.node_fusion import fuse, join
+from .rules.pushdown import project, push_down
+from .rules.simplification import skip_rechunks
 from .verification import verify_graph, verify_rewriting
 
 Rule: TypeAlias = Callable[[Graph, Plan], Graph]

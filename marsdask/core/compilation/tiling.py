@@ -18,12 +18,13 @@ from ..ownership import owned
 from ..registry import class_of
 from ..sizes import Chunks, Index, Size, Unknown
 from .batches import Window, Windows
-from .coalescing import shown
+from .holdings import Holdings
 from .lowering import lower
 from .memory import check_results
 from .passes import run_passes
 from .plan import Plan, current_plan
-from .simplification import substitute
+from .rules.coalescing import shown
+from .rules.simplification import substitute
 from .verification import StageSpecification, verify_tiling
 
 Infos = Mapping[Any, ChunkInfo]
@@ -86,8 +87,9 @@ class Compilation:
         self._shown = shown(self.graph, plan)
         self._tiled: dict[Node, Any] = {}
         self._paused: dict[Node, _Paused] = {}
+        self._looked: dict[Node, list[Grid]] = {}
         self._infos: dict[Any, ChunkInfo] = {}
-        self._held_grids: set[str] = set()
+        self._held = Holdings()
         self._final = False
         self._windows: Iterator[Window] | None = None
         self._specification: StageSpecification | None = None
@@ -112,6 +114,7 @@ class Compilation:
             return self._next()
 
     def _next(self) -> Stage:
+        self._held.settle()
         self._tile_all()
         if self._paused:
             refs = [
@@ -128,7 +131,6 @@ class Compilation:
             refs = self._results()
         stage = self._stage(refs)
         self._started = True
-        self._held_grids.update(ref.grid.name for ref in refs)
         return stage
 
     def _results(self) -> list[Ref]:
@@ -159,31 +161,43 @@ class Compilation:
 
     def _stage(self, refs: Sequence[Ref]) -> Stage:
         how: dict[str, Any] = {
-            "held": self._infos.keys(),
-            "held_grids": self._held_grids,
+            "held": self._held.keys,
+            "held_grids": self._held.grids,
             "budget": self.plan.budget,
             "limit": self.plan.task_limit,
             "inline": self.plan.shared_memory,
         }
         if self._check:
-            self._specification = StageSpecification(self._infos, {ref.grid for ref in refs})
-        if self.plan.window is not None:
-            windows = Windows(refs, self.plan.window, **how)
-            if windows.worthwhile:
-                self._windows = iter(windows)
-                return self._next_window()
+            self._specification = StageSpecification(self._held.keys, {ref.grid for ref in refs})
+        windows = None if self.plan.window is None else Windows(refs, self.plan.window, **how)
+        if windows is not None and windows.worthwhile:
+            self._held.plan(refs, self._needed_later())
+            self._windows = iter(windows)
+            return self._next_window()
         tasks, hints, grids = lower(refs, **how)
+        self._held.plan(refs, self._needed_later())
         self.grids.update(grids)
         keys = tuple(dict.fromkeys(ref.grid.key(ref.index) for ref in refs))
         if self._specification is not None:
-            self._specification.verify(tasks, hints, grids, wanted=keys)
-        return Stage(tasks, keys, hints, samples=bool(self._paused))
+            self._specification.verify(tasks, hints, grids, wanted=keys, dropped=self._held.dropped)
+        return Stage(tasks, keys, hints, samples=bool(self._paused), dropped=self._held.dropped)
+
+    def _needed_later(self) -> list[Grid]:
+        """Return the grids that tilings to come may build on."""
+        if self._final:
+            return []
+        waiting = [node for node in self.graph.nodes if node not in self._tiled]
+        nodes = {child for node in waiting for child in node.inputs}.union(self.graph.roots)
+        tiled = [self._tiled[node] for node in nodes if node in self._tiled]
+        grids = [grid for one in tiled for grid in (one if isinstance(one, tuple) else (one,))]
+        return [*grids, *(grid for looked in self._looked.values() for grid in looked)]
 
     def _next_window(self) -> Stage:
         assert self._windows is not None
         window = next(self._windows)
         if not window.later:
             self._windows = None
+            window = window._replace(dropped=(*window.dropped, *self._held.dropped))
         self.grids.update(window.grids)
         if self._specification is not None:
             self._specification.verify(
@@ -263,6 +277,7 @@ class Compilation:
         for grid in tiled if isinstance(tiled, tuple) else (tiled,):
             _ = grid.name
         self._tiled[node] = tiled
+        self._looked.pop(node, None)
 
     def _resume(self, node: Node, paused: _Paused) -> None:
         keys = [ref.grid.key(ref.index) for ref in paused.look.refs()]
@@ -286,6 +301,7 @@ class Compilation:
                 self._finish(node, stop.value, context)
                 return
             look = asked if isinstance(asked, Look) else Look((asked,))
+            self._looked.setdefault(node, []).extend((*look.grids, *look.keep))
             keys = [ref.grid.key(ref.index) for ref in look.refs()]
             if not all(key in self._infos for key in keys):
                 self._paused[node] = _Paused(tiling, look, context)

@@ -179,8 +179,8 @@ def _unnamed(grid: Grid) -> list[Grid]:
 class Look:
     """A tiling's question: run these chunks and tell me of them.
 
-    What is looked at is kept until the compilation ends, and so is ``keep``: grids that cost much
-    and will be needed again.
+    What is looked at is held as long as a task may read it, and so is ``keep``: grids that cost
+    much and will be needed again.
     """
 
     grids: tuple[Grid, ...]

@@ -44,9 +44,10 @@ def drive(root, window):
             assert step.graph[key].dependencies <= values.keys(), "made before what it needs"
             values[key] = evaluate(step.graph[key], values)
         steps.append(step.graph)
-        assert set(step.dropped) <= kept
-        kept = kept - set(step.dropped) | set(step.kept)
-        wanted += step.keys
+        dropped = set(step.dropped)
+        assert dropped <= kept | set(wanted)
+        kept = kept - dropped | set(step.kept)
+        wanted = [*(key for key in wanted if key not in dropped), *step.keys]
         held = {key: values[key] for key in {*wanted, *kept}}
         infos = {}
         if not step.later:

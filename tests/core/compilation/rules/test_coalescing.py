@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 import marsdask.tensor as mt
 from marsdask import new_session
-from marsdask.core.compilation.coalescing import coalesce, shown
 from marsdask.core.compilation.plan import Plan
+from marsdask.core.compilation.rules.coalescing import coalesce, shown
 from marsdask.core.compilation.tiling import Compilation
 from marsdask.core.graph import Graph
 from marsdask.core.sizes import merge_sizes, numbers

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
-from ..graph import Graph
-from ..node import Node, Part
-from .plan import Plan
+from ...graph import Graph
+from ...node import Node, Part
+from ..plan import Plan
 
 
 def join(graph: Graph, plan: Plan) -> Graph:

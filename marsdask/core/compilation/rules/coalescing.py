@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping
 
-from ..given import Given
-from ..graph import Graph
-from ..node import Node
-from ..sizes import Chunks, Sizes, known, known_chunks, merge_sizes, upper
-from .plan import Plan
+from ...given import Given
+from ...graph import Graph
+from ...node import Node
+from ...sizes import Chunks, Sizes, known, known_chunks, merge_sizes, upper
+from ..plan import Plan
 
 #: Blocks are merged up to this many bytes ...
 LARGEST_BLOCK = 64 * 2**20

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ..graph import Graph
-from ..node import Columns, Node, Predicate
-from .plan import Plan
+from ...graph import Graph
+from ...node import Columns, Node, Predicate
+from ..plan import Plan
 
 
 def project(graph: Graph, plan: Plan) -> Graph:

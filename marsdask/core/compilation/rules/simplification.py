@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ..graph import Graph
-from ..node import Node
-from .plan import Plan
+from ...graph import Graph
+from ...node import Node
+from ..plan import Plan
 
 
 def substitute(graph: Graph, results: Mapping[str, Node]) -> Graph:

@@ -1,0 +1,63 @@
+"""What a scheduler holds between the stages of a compilation: as long as a task may read it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable
+from typing import Any
+
+from ..grids.grid import Grid, Ref
+
+Keys = tuple[Any, ...]
+
+
+class Holdings:
+    """The chunks that earlier stages left, by key.
+
+    A chunk is dropped together with the last stage that may read it. The scheduler frees it when
+    the last task that does is done.
+    """
+
+    def __init__(self) -> None:
+        self._held: dict[Any, Grid] = {}
+        self._after: dict[Any, Grid] = {}
+        self.dropped: Keys = ()
+        """What goes with the stage that was planned last."""
+
+    @property
+    def keys(self) -> Collection[Any]:
+        """What a stage may read without making it."""
+        return self._held.keys()
+
+    @property
+    def grids(self) -> set[str]:
+        """The names of the grids that have such chunks."""
+        return {grid.name for grid in self._held.values()}
+
+    def settle(self) -> None:
+        """Take note that the stage that was planned last has run."""
+        self._held = self._after
+
+    def plan(self, targets: Iterable[Ref], later: Iterable[Grid]) -> None:
+        """Plan a stage that makes ``targets``, after which the ``later`` grids may be read."""
+        made = {ref.grid.key(ref.index): ref.grid for ref in targets}
+        together = {**self._held, **made}
+        needed = _read(later, Counter(grid.name for grid in together.values()))
+        self.dropped = tuple(
+            key for key, grid in self._held.items() if grid.name not in needed and key not in made
+        )
+        gone = set(self.dropped)
+        self._after = {key: grid for key, grid in together.items() if key not in gone}
+
+
+def _read(grids: Iterable[Grid], held: Counter[str]) -> set[str]:
+    """Return the names of all grids that some are made of, not below those that are held whole."""
+    found: set[str] = set()
+    stack = list(grids)
+    while stack:
+        grid = stack.pop()
+        if grid.name not in found:
+            found.add(grid.name)
+            if held[grid.name] < len(grid):
+                stack.extend(grid.rule.inputs)
+    return found

@@ -1,0 +1,1 @@
+"""Rules that rewrite a graph of nodes, by phase."""
