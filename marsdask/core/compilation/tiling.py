@@ -117,12 +117,7 @@ class Compilation:
         self._held.settle()
         self._tile_all()
         if self._paused:
-            refs = [
-                ref
-                for paused in self._paused.values()
-                for grid in (*paused.look.grids, *paused.look.keep)
-                for ref in grid.refs()
-            ]
+            refs = [ref for paused in self._paused.values() for ref in paused.look.run()]
         else:
             self._final = True
             check_results([self._tiled[root] for root in self.graph.roots], self.plan)
@@ -301,7 +296,8 @@ class Compilation:
                 self._finish(node, stop.value, context)
                 return
             look = asked if isinstance(asked, Look) else Look((asked,))
-            self._looked.setdefault(node, []).extend((*look.grids, *look.keep))
+            run = {ref.grid: None for ref in look.run()}
+            self._looked.setdefault(node, []).extend(run)
             keys = [ref.grid.key(ref.index) for ref in look.refs()]
             if not all(key in self._infos for key in keys):
                 self._paused[node] = _Paused(tiling, look, context)

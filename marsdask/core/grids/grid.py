@@ -177,18 +177,23 @@ def _unnamed(grid: Grid) -> list[Grid]:
 
 @dataclass(frozen=True, eq=False)
 class Look:
-    """A tiling's question: run these chunks and tell me of them.
+    """A tiling's question: run these grids, or single chunks of them, and tell me of them.
 
     What is looked at is held as long as a task may read it, and so is ``keep``: grids that cost
     much and will be needed again.
     """
 
-    grids: tuple[Grid, ...]
+    grids: tuple[Grid | Ref, ...]
     keep: tuple[Grid, ...] = ()
 
     def refs(self) -> list[Ref]:
         """Return every chunk looked at; the answer has one info for each, in this order."""
-        return [ref for grid in self.grids for ref in grid.refs()]
+        several = ((item,) if isinstance(item, Ref) else item.refs() for item in self.grids)
+        return [ref for refs in several for ref in refs]
+
+    def run(self) -> list[Ref]:
+        """Return every chunk that has to run for it."""
+        return [*self.refs(), *(ref for grid in self.keep for ref in grid.refs())]
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -46,3 +46,8 @@ def with_sizes(grid: Grid, shapes: Mapping[Index, tuple[int, ...]]) -> Grid:
     if type(grid) is not Grid:  # its keys are its own
         return replace(grid, chunks=chunks)
     return SizedGrid(grid.rule, chunks, grid.meta, grid.itemsize, grid.node, grid.name)
+
+
+def first_chunks(grid: Grid, lengths: Sequence[int]) -> Grid:
+    """Return the first chunks of a grid of one axis, which turned out to have these lengths."""
+    return SizedGrid(grid.rule, (tuple(lengths),), grid.meta, grid.itemsize, grid.node, grid.name)

@@ -13,7 +13,7 @@ from marsdask.core.collection import Collection, wrap
 from marsdask.core.compilation.costs import kernel
 from marsdask.core.grids.blockwise import Blockwise, Via, blockwise
 from marsdask.core.grids.grid import Grid, Look
-from marsdask.core.grids.lengths import resolved, with_sizes
+from marsdask.core.grids.lengths import first_chunks, resolved
 from marsdask.core.grids.select import cut_axis
 from marsdask.core.grids.tree import gather
 from marsdask.core.node import Columns, Node
@@ -100,17 +100,15 @@ class Positions(FrameNode):
         if prefix is None:
             (a,) = yield from resolved(a)
             return self._cut(a)
+        rule = Blockwise(first_rows, (a,), ((0,),), {"count": prefix})
+        # Only what is kept of a chunk is looked at: the chunk is not to be held.
+        heads = self.grid(rule, unknown_sizes(f"{self.name}:heads", [prefix] * len(a)))
         count = 1
         while True:
-            # Each look runs the chunks again that it runs, but cuts what it keeps to the prefix.
-            axes: Any = ((Via(0, range(count)),),)
-            rule = Blockwise(first_rows, (a,), axes, {"count": prefix})
-            sizes = unknown_sizes(f"{self.name}:{count}", [prefix] * count)
-            heads = self.grid(rule, sizes)
-            infos = yield Look((heads,))
-            if count == len(a) or sum(info.shape[0] for info in infos) >= prefix:
-                shapes: dict[Index, Any] = {(i,): info.shape for i, info in enumerate(infos)}
-                return self._cut(with_sizes(heads, shapes))
+            infos = yield Look(tuple(heads.refs()[:count]))
+            lengths = [info.shape[0] for info in infos]
+            if count == len(a) or sum(lengths) >= prefix:
+                return self._cut(first_chunks(heads, lengths))
             count = min(len(a), 2 * count)
 
     def tile_blind(self, a: Grid) -> Grid:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from marsdask.core.compilation.plan import Plan
 from marsdask.core.compilation.tiling import Compilation
+from marsdask.core.grids.blockwise import map_blocks
+from marsdask.core.grids.grid import Look, Ref
+from marsdask.core.grids.tree import gather
 from marsdask.scheduler.base import Stage
-from tests.core.toys import ByRemainder, Looked, Numbers, Scaled, Total, run
+from tests.core.toys import ByRemainder, Looked, Numbers, Scaled, Total, run, scaled, weighted
 
 sizes_strategy = st.lists(st.integers(0, 5), min_size=1, max_size=9).map(tuple)
 
@@ -50,6 +55,24 @@ def test_look_runs_a_stage_and_resumes_with_its_infos():
     values, counts = run(Compilation([Looked(Numbers((2, 3)))]))
     assert values == [[[10 * item for item in range(5)]]]
     assert len(counts) == 2
+
+
+@dataclass(frozen=True, eq=False)
+class LookedAtOne(Looked):
+    """A toy that looks at one chunk of its input only."""
+
+    def tile(self, a):
+        costly = map_blocks(scaled, a, kwargs={"factor": 1}, itemsize=8)
+        (info,) = yield Look((Ref(costly, (1,)),))
+        kwargs = {"total": info.sample[0]}
+        return gather(weighted, costly, chunks=self.chunks, itemsize=8, kwargs=kwargs)
+
+
+def test_a_look_at_some_chunks_runs_these_only():
+    """The others run when they are needed; what was looked at does not run again."""
+    values, counts = run(Compilation([LookedAtOne(Numbers((2, 3, 4)))]))
+    assert values == [[[2 * item for item in range(9)]]]
+    assert counts == [1, 3]
 
 
 def test_kept_chunks_are_not_computed_again():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -67,6 +68,16 @@ def test_a_prefix_runs_a_prefix():
         chosen = (lazy[lazy.k > -2].u + 1).head(12).execute()
         assert len(chosen) == 12
         assert scheduler.tasks < 40
+
+
+@pytest.mark.usefixtures("_coalesce")
+def test_looking_further_runs_no_chunk_again():
+    """A prefix that is found in the last of many chunks costs each of them once."""
+    with recording_session() as (_, scheduler):
+        lazy = md.DataFrame(pd.DataFrame({"n": range(640)}), chunk_size=10)
+        chosen = lazy[lazy.n > 620].head(3)
+        assert chosen.compute().n.tolist() == [621, 622, 623]
+        assert scheduler.tasks <= 64 + 2
 
 
 def test_the_first_numbered_rows_run_a_prefix():
