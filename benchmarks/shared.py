@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from marsdask.scheduler.storage.shared import Pool, Shared
-from marsdask.scheduler.storage.shared_handle import Handle
+from marsdask.scheduler.storage.shared_handle import SharedHandle
 
 MIB = 1 << 20
 
@@ -51,7 +51,7 @@ def receive(connection: socket.socket, stream: bytes, nbytes: int) -> float:
     return touch(pickle.loads(stream, buffers=[buffer.data]))
 
 
-def read(handle: Handle) -> float:
+def read(handle: SharedHandle) -> float:
     """Open an array in shared memory."""
     return touch(handle.load())
 
@@ -61,7 +61,7 @@ def reader(orders: Connection, port: int) -> None:
     with orders, socket.create_connection(("127.0.0.1", port)) as connection:
         while order := orders.recv():
             start = time.process_time()
-            result = read(order) if isinstance(order, Handle) else receive(connection, *order)
+            result = read(order) if isinstance(order, SharedHandle) else receive(connection, *order)
             orders.send((result, time.process_time() - start))
 
 

@@ -52,7 +52,7 @@ class Capabilities:
     resilient: bool = False
     """A lost result is computed again."""
     compiles: bool = False
-    """Takes a :class:`Compilation` and drives it itself."""
+    """Takes a :class:`StagedCompilation` and drives it itself."""
     observers: bool = False
     """Takes an :class:`~.observe.Observer` among the callbacks, and tells it of each task."""
 
@@ -222,7 +222,7 @@ class Done:
     """Keys to keep; what earlier stages held besides is to be released."""
 
 
-class Compilation(Protocol):
+class StagedCompilation(Protocol):
     """A resumable, deterministic, IO-free translation of a program into stages."""
 
     def fit(self, machine: Machine) -> None:

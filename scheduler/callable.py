@@ -11,7 +11,7 @@ from .base import Callback, Capabilities, ChunkInfo, Handle, Hint, Key, TaskGrap
 from .dask_graph import cull
 from .errors import SchedulerClosed
 from .events import GraphSubmitted, TaskDone, TaskFailed
-from .inprocess.results import Held
+from .inprocess.results import ReferenceTable
 from .inprocess.single_handle import Submission
 
 
@@ -27,7 +27,7 @@ class CallableScheduler:
     def __init__(self, get: Callable[..., Any]) -> None:
         self.name = f"{getattr(get, '__module__', '')}.{getattr(get, '__name__', repr(get))}"
         self._get = get
-        self._held: Held[Any] = Held()
+        self._held: ReferenceTable[Any] = ReferenceTable()
         self._closed = False
 
     def submit(

@@ -37,7 +37,7 @@ from .cluster.failures import clear
 from .dask_graph import cull
 from .errors import ResultLost, SchedulerClosed, Unreachable
 from .events import GraphSubmitted, TaskDone, TaskFailed
-from .inprocess.results import Held
+from .inprocess.results import ReferenceTable
 from .inprocess.single_handle import Submission
 
 #: Seconds that an address is given to answer.
@@ -89,7 +89,7 @@ class DaskScheduler:
                 "make one with asynchronous=False"
             )
         # One Future for each reference: distributed counts them, and releasing one never blocks.
-        self._held: Held[Future[Any]] = Held(Future.release)
+        self._held: ReferenceTable[Future[Any]] = ReferenceTable(Future.release)
         self._running: set[Submission] = set()
         self._closed = False
         if self._owns_client:

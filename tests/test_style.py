@@ -1,4 +1,4 @@
-"""How large things may grow, and what each test must say."""
+"""How large things may grow, how they are named, and what each test must say."""
 
 from __future__ import annotations
 
@@ -134,3 +134,13 @@ class Tensor:
         return x
 '''
     assert code_lines(ast.parse(code), code.splitlines()) == 1 + 3 + 1 + 3
+
+
+def test_one_class_has_a_name() -> None:
+    """A reader who searches for a class finds one."""
+    found: dict[str, list[str]] = {}
+    for path in files("marsdask", "scheduler"):
+        for node in ast.walk(tree(path)):
+            if isinstance(node, ast.ClassDef):
+                found.setdefault(node.name, []).append(title(path))
+    assert {name: paths for name, paths in found.items() if len(paths) > 1} == {}

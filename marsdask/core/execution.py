@@ -35,7 +35,7 @@ class Monitor:
         return min(1.0, self.done / self.total) if self.total else 0.0
 
 
-class Running:
+class RunningHandle:
     """The handle that a cancellation has to reach, whichever stage is running.
 
     ``watched`` tells that somebody has a future of it and may cancel while a stage is submitted.
@@ -85,9 +85,9 @@ class Execution:
     ``work(monitor, running)`` computes in a thread of its own, in a copy of the caller's context.
     """
 
-    def __init__(self, work: Callable[[Monitor, Running], Any]) -> None:
+    def __init__(self, work: Callable[[Monitor, RunningHandle], Any]) -> None:
         self._monitor = Monitor()
-        self._current = Running(watched=True)
+        self._current = RunningHandle(watched=True)
         self._future: Future[Any] = Future()
         self._future.set_running_or_notify_cancel()
         context = contextvars.copy_context()
@@ -100,7 +100,7 @@ class Execution:
         state = "cancelled" if self.cancelled() else "done" if self.done() else "running"
         return f"<Execution {state}, {self.progress():.0%}>"
 
-    def _run(self, work: Callable[[Monitor, Running], Any]) -> None:
+    def _run(self, work: Callable[[Monitor, RunningHandle], Any]) -> None:
         failure: BaseException | None = None
         try:
             value = work(self._monitor, self._current)

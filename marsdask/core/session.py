@@ -29,7 +29,7 @@ from .dask.context import ambient
 from .dask.source import Adopted
 from .display.progress import progress_bar
 from .errors import SessionClosed, explain_failure
-from .execution import Execution, Monitor, Running
+from .execution import Execution, Monitor, RunningHandle
 from .graph import Graph
 from .node import Node
 from .registry import mutable
@@ -100,7 +100,7 @@ class Session:
         *,
         show_progress: bool | str | None = None,
         monitor: Monitor | None = None,
-        running: Running | None = None,
+        running: RunningHandle | None = None,
         lasting: bool = True,
     ) -> list[Stored]:
         """Compute the nodes, keep their chunks, and return their computed forms.
@@ -115,7 +115,9 @@ class Session:
             inside = executing.set(True)
             try:
                 with progress_bar(monitor, enabled=enabled) as watched:
-                    found.update(self._compute(wanted, watched, running or Running(), lasting))
+                    found.update(
+                        self._compute(wanted, watched, running or RunningHandle(), lasting)
+                    )
             finally:
                 executing.reset(inside)
         return [found[node.name] for node in nodes]
@@ -130,7 +132,7 @@ class Session:
         """Start computing and return at once; ``finish`` makes the result of what was computed."""
         self.check_open()
 
-        def work(monitor: Monitor, running: Running) -> Any:
+        def work(monitor: Monitor, running: RunningHandle) -> Any:
             stored = self.execute(
                 nodes, show_progress=show_progress, monitor=monitor, running=running
             )
@@ -204,7 +206,7 @@ class Session:
         return graph.map(change).roots
 
     def _compute(
-        self, nodes: Sequence[Node], monitor: Monitor | None, running: Running, lasting: bool
+        self, nodes: Sequence[Node], monitor: Monitor | None, running: RunningHandle, lasting: bool
     ) -> dict[str, Stored]:
         if self.scheduler.capabilities.compiles:
             graph = substitute(Graph(self._localised(nodes)), self._results)
@@ -220,7 +222,7 @@ class Session:
         self,
         nodes: Sequence[Node],
         callbacks: Sequence[Callback],
-        running: Running,
+        running: RunningHandle,
         lasting: bool,
     ) -> dict[str, Stored]:
         compilation = self.compilation(nodes, lasting=lasting)
@@ -243,7 +245,7 @@ class Session:
         nodes: Sequence[Node],
         graph: Graph,
         monitor: Monitor | None,
-        running: Running,
+        running: RunningHandle,
         lasting: bool,
     ) -> dict[str, Stored]:
         """Let the scheduler drive the compilation, which gets the nodes only."""
@@ -277,7 +279,7 @@ class Session:
         stage: Stage,
         held: list[tuple[Any, ...]],
         callbacks: Sequence[Callback],
-        running: Running,
+        running: RunningHandle,
     ) -> None:
         # What is known to be small may run inside of submit(), where no cancellation reaches it.
         small = running.watched and sum(hint.peak or 0 for hint in stage.hints.values()) < _SMALL

@@ -31,7 +31,7 @@ PARTIAL_BYTES = 1024.0
 
 
 @dataclass(frozen=True)
-class Recipe:
+class FrameRecipe:
     """How one reduction works."""
 
     map: Callable[..., Any]
@@ -42,7 +42,7 @@ class Recipe:
 
 
 @dataclass(frozen=True, eq=False)
-class Reduction(FrameNode):
+class FrameReduction(FrameNode):
     """One value for each column; a scalar for a series."""
 
     recipe: str
@@ -83,7 +83,7 @@ class Reduction(FrameNode):
         sizes = (1,) * len(a)
         mapped = partial_moments if RECIPES[self.recipe].map is map_moments else partial
         partials = map_blocks(mapped, a, chunks=(sizes,), itemsize=PARTIAL_BYTES, kwargs=names)
-        combined = tree(partials, Combine(self.recipe), [0])
+        combined = tree(partials, CombinePartials(self.recipe), [0])
         return blockwise(
             finish,
             [(combined, (None,))],
@@ -129,7 +129,7 @@ def partial_moments(block: Any, recipe: str, kwargs: tuple[tuple[str, Any], ...]
 
 
 @dataclass(frozen=True)
-class Combine:
+class CombinePartials:
     """Combines two partials of a recipe, either of which may be of no rows."""
 
     recipe: str
@@ -313,16 +313,16 @@ def multiply(a: Any, b: Any) -> Any:
 
 
 RECIPES = {
-    "any": Recipe(map_logical, either, finish_any),
-    "all": Recipe(map_logical, either, finish_all),
-    "prod": Recipe(map_prod, multiply, finish_sum),
-    "sum": Recipe(map_sum, add, finish_sum),
-    "count": Recipe(map_count, add, first_of),
-    "mean": Recipe(map_mean, add, finish_mean),
-    "min": Recipe(LEAST, join_partials, LEAST.finish),
-    "max": Recipe(LARGEST, join_partials, LARGEST.finish),
-    "var": Recipe(map_moments, merge_moments, finish_var),
-    "std": Recipe(map_moments, merge_moments, finish_std),
+    "any": FrameRecipe(map_logical, either, finish_any),
+    "all": FrameRecipe(map_logical, either, finish_all),
+    "prod": FrameRecipe(map_prod, multiply, finish_sum),
+    "sum": FrameRecipe(map_sum, add, finish_sum),
+    "count": FrameRecipe(map_count, add, first_of),
+    "mean": FrameRecipe(map_mean, add, finish_mean),
+    "min": FrameRecipe(LEAST, join_partials, LEAST.finish),
+    "max": FrameRecipe(LARGEST, join_partials, LARGEST.finish),
+    "var": FrameRecipe(map_moments, merge_moments, finish_var),
+    "std": FrameRecipe(map_moments, merge_moments, finish_std),
 }
 
 
@@ -338,7 +338,7 @@ def reduction(name: str) -> Any:
         if axis in {1, "columns"}:
             return rowwise(Across(name), self, **kwargs)
         check_kinds(node.meta, name, numeric_only=bool(kwargs.get("numeric_only")))
-        result = wrap(Reduction(name, node, tuple(sorted(kwargs.items()))))
+        result = wrap(FrameReduction(name, node, tuple(sorted(kwargs.items()))))
         if axis is not None or not isinstance(node.meta, pd.DataFrame):
             return result
         if name not in REPEATABLE:

@@ -71,7 +71,7 @@ class Fold(Node):
 
 
 @dataclass(frozen=True, eq=False)
-class Rowwise(Node):
+class RowMap(Node):
     """An array of as many rows: ``func`` of every run, ``width`` columns (``None``: one axis)."""
 
     func: Callable[..., Any]
@@ -158,7 +158,7 @@ def rowwise(
     **kwargs: Any,
 ) -> Any:
     """Return the lazy tensor of a function of rows; operands that are ``None`` are left out."""
-    return wrap(Rowwise(func, _given(operands), np.dtype(dtype), width, kwargs))
+    return wrap(RowMap(func, _given(operands), np.dtype(dtype), width, kwargs))
 
 
 def _given(operands: Sequence[Node | None]) -> tuple[Node, ...]:

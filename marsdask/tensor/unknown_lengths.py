@@ -30,7 +30,7 @@ P = ParamSpec("P")
 
 
 @dataclass(frozen=True)
-class Slot:
+class ArgumentSlot:
     """The place of a tensor among arguments."""
 
     position: int
@@ -176,7 +176,7 @@ def _results(
 
 
 def _filled(item: Any, tensors: Sequence[Any]) -> Any:
-    if isinstance(item, Slot):
+    if isinstance(item, ArgumentSlot):
         return tensors[item.position]
     if type(item) in (list, tuple):
         return type(item)(_filled(one, tensors) for one in item)
@@ -187,7 +187,7 @@ def _taken(item: Any, nodes: list[Node]) -> Any:
     """Put slots in place of tensors."""
     if isinstance(item, Collection | Node):
         nodes.append(as_node(item))
-        return Slot(len(nodes) - 1)
+        return ArgumentSlot(len(nodes) - 1)
     if type(item) in (list, tuple):
         return type(item)(_taken(one, nodes) for one in item)
     return item
@@ -224,7 +224,7 @@ def waits_for_lengths(
 
 def later(func: Callable[..., Any], node: Node, *args: Any, outcome: Outcome) -> Any:
     """Call ``func(tensor, *args)``, one tensor, once the lengths of ``node`` are known."""
-    return _waiting(func, (node,), (Slot(0), *args), (), outcome)
+    return _waiting(func, (node,), (ArgumentSlot(0), *args), (), outcome)
 
 
 def _waiting(

@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 
 
 @dataclass(frozen=True)
-class Option:
+class CommandOption:
     """One row: ``flags`` are shown by --help, ``hidden`` ones are understood as well."""
 
     flags: str
@@ -37,32 +37,32 @@ class Option:
 
 
 COMMON = (
-    Option("-H --host", "IP", "address to bind (default: 0.0.0.0)", "MARS_BIND_HOST"),
-    Option(
+    CommandOption("-H --host", "IP", "address to bind (default: 0.0.0.0)", "MARS_BIND_HOST"),
+    CommandOption(
         "-p --port --ports",
         "PORT",
         "port to listen on (default: a free one); mars-worker takes several with commas, one for "
         "each of its processes",
         "MARS_BIND_PORT",
     ),
-    Option("-e --endpoint", "IP:PORT", "-H and -p in one", "MARS_BIND_ENDPOINT"),
-    Option(
+    CommandOption("-e --endpoint", "IP:PORT", "-H and -p in one", "MARS_BIND_ENDPOINT"),
+    CommandOption(
         "-a --advertise",
         "IP",
         "address that others reach this process by, if that is not the one it binds (default: the "
         "one it binds; of all addresses, that of the default route)",
         "MARS_CONTAINER_IP",
     ),
-    Option("-f --config-file", "YAML", "file with the configuration of Mars's services"),
-    Option("-c --config", "JSON", "configuration that goes before that of the file"),
-    Option(
+    CommandOption("-f --config-file", "YAML", "file with the configuration of Mars's services"),
+    CommandOption("-c --config", "JSON", "configuration that goes before that of the file"),
+    CommandOption(
         "-D --define",
         "NAME=JSON",
         "one value of the configuration, which goes before both, such as web.host='\"127.0.0.1\"'; "
         "may be given several times",
         many="append",
     ),
-    Option(
+    CommandOption(
         "--load-modules",
         "MODULE",
         "Python modules to import at the start",
@@ -72,8 +72,8 @@ COMMON = (
 )
 
 
-def _supervisors(text: str) -> Option:
-    return Option("-s --supervisors --schedulers", "IP:PORT,...", text)
+def _supervisors(text: str) -> CommandOption:
+    return CommandOption("-s --supervisors --schedulers", "IP:PORT,...", text)
 
 
 _FOUND = (
@@ -82,28 +82,28 @@ _FOUND = (
 )
 
 LOGGING = (
-    Option(
+    CommandOption(
         "--log-level",
         "LEVEL",
         "debug, info, warning, error or critical (default: info)",
         "",
         "--level",
     ),
-    Option(
+    CommandOption(
         "--log-format",
         "FORMAT",
         "format of log records, in the words of Python's logging",
         "",
         "--format",
     ),
-    Option(
+    CommandOption(
         "--log-conf",
         "FILE",
         "configuration file of Python's logging, which goes before the level and the format "
         "(default: logging.conf in the working directory, if there is one)",
         hidden="--log_conf",
     ),
-    Option(
+    CommandOption(
         "--use-uvloop",
         None,
         "whether to run on uvloop (default: auto, which means where it is installed)",
@@ -112,15 +112,15 @@ LOGGING = (
 )
 
 SECURITY = (
-    Option(
+    CommandOption(
         "--tls-ca-file",
         "PEM",
         "certificate of the authority that signed those of all processes and clients; it takes all "
         "three of these options to encrypt",
     ),
-    Option("--tls-cert", "PEM", "certificate of this process"),
-    Option("--tls-key", "PEM", "private key of this process"),
-    Option(
+    CommandOption("--tls-cert", "PEM", "certificate of this process"),
+    CommandOption("--tls-key", "PEM", "private key of this process"),
+    CommandOption(
         "--require-secure",
         None,
         "refuse to listen where other hosts reach it without TLS, or, for the web service, a token "
@@ -130,7 +130,7 @@ SECURITY = (
     ),
 )
 
-TOKEN = Option(
+TOKEN = CommandOption(
     "--web-token-file",
     "FILE",
     "file with the token that requests to the web service must bear "
@@ -139,7 +139,7 @@ TOKEN = Option(
 )
 
 SUPERVISOR = (
-    Option(
+    CommandOption(
         "-w --web-port",
         "PORT",
         "port of the web service, which has pages, the REST interface and the door for sessions, "
@@ -150,8 +150,10 @@ SUPERVISOR = (
         "endpoints of all supervisors of the cluster, this one's among them: one is active, the "
         "others take over in this order (default: this one alone)"
     ),
-    Option("--n-process --nproc", "N", "accepted, and without effect: a supervisor is one process"),
-    Option(
+    CommandOption(
+        "--n-process --nproc", "N", "accepted, and without effect: a supervisor is one process"
+    ),
+    CommandOption(
         "--disable-failover",
         None,
         "be active at once, whatever other supervisors -s names",
@@ -162,18 +164,18 @@ SUPERVISOR = (
 
 WEB = (
     _supervisors(f"{_FOUND})"),
-    Option("--ui-port", "PORT", "older name of -p", "MARS_UI_PORT"),
+    CommandOption("--ui-port", "PORT", "older name of -p", "MARS_UI_PORT"),
     TOKEN,
 )
 
 WORKER = (
     _supervisors(f"{_FOUND}, or when that is gone the one begun then)"),
-    Option(
+    CommandOption(
         "--death-timeout",
         "SECONDS",
         "end when no supervisor has been found for so long (default: never)",
     ),
-    Option(
+    CommandOption(
         "--disable-proc-recover",
         None,
         "do not restart a worker process that died",
@@ -183,85 +185,87 @@ WORKER = (
 )
 
 CPU = (
-    Option(
+    CommandOption(
         "--n-cpu --cpu-procs",
         "N",
         "number of cores to use, and never more (default: all that are available)",
         "MARS_CPU_TOTAL",
     ),
-    Option(
+    CommandOption(
         "--processes",
         "N",
         "number of worker processes that share the cores (default: one for each of up to 4, of "
         "more at least their square root)",
     ),
-    Option("--no-bind-cpu", None, "do not pin the processes to cores", many="store_true"),
-    Option(
+    CommandOption("--no-bind-cpu", None, "do not pin the processes to cores", many="store_true"),
+    CommandOption(
         "--n-io-process --net-procs",
         "N",
         "threads of each process that write results to disk and to shared memory (default: 4)",
         "",
         "--io-procs",
     ),
-    Option("--cuda-devices", "I,J", "CUDA devices to use, '' is none (default: all)"),
-    Option("--cuda-device", "I", "older name of --cuda-devices"),
+    CommandOption("--cuda-devices", "I,J", "CUDA devices to use, '' is none (default: all)"),
+    CommandOption("--cuda-device", "I", "older name of --cuda-devices"),
 )
 
 MEMORY = (
-    Option(
+    CommandOption(
         "--mem-bytes --phy-mem",
         "SIZE",
         "memory to use, such as 4g or 80%% of the total (default: the total); beyond 75%% of it no "
         "task is started, beyond 90%% a worker process is restarted",
         "MARS_MEMORY_TOTAL",
     ),
-    Option(
+    CommandOption(
         "--cache-mem",
         "SIZE",
         "how much of it results may take until they spill to disk (default: half of what is free)",
         "MARS_CACHE_MEM_SIZE",
     ),
-    Option("--min-mem", "SIZE", "refuse to start with less memory free (default: 128m)"),
-    Option(
+    CommandOption("--min-mem", "SIZE", "refuse to start with less memory free (default: 128m)"),
+    CommandOption(
         "--min-cache-mem",
         "SIZE",
         "refuse to start with less for results",
         "MARS_MIN_CACHE_MEM_SIZE",
     ),
-    Option("--ignore-avail-mem", None, "start however little memory is free", many="store_true"),
-    Option(
+    CommandOption(
+        "--ignore-avail-mem", None, "start however little memory is free", many="store_true"
+    ),
+    CommandOption(
         "--spill-dir --spill-dirs",
         "DIR:DIR",
         "directories to spill to, used in turn (default: that for temporary files)",
         "MARS_SPILL_DIRS",
     ),
-    Option(
+    CommandOption(
         "--io-parallel-num",
         "N",
         "number of files written at the same time in each spill directory (default: 1; any number "
         "if MARS_LOCK_FREE_FILEIO is 1)",
         "MARS_IO_PARALLEL_NUM",
     ),
-    Option(
+    CommandOption(
         "--plasma-dir",
         "DIR",
         "directory for shared memory in files, which does not count as memory in use (default: "
         "none; it is no file and counts)",
         "MARS_PLASMA_DIRS",
     ),
-    Option(
+    CommandOption(
         "--plasma-limit",
         "SIZE",
         "most memory that the worker processes may share (default: that of --cache-mem)",
         "MARS_PLASMA_LIMIT",
     ),
-    Option("--disk-compression", "NAME", "compression of what is spilled (default: none)"),
-    Option(
+    CommandOption("--disk-compression", "NAME", "compression of what is spilled (default: none)"),
+    CommandOption(
         "--transfer-compression",
         "NAME",
         "compression of what hosts send each other (default: none)",
     ),
-    Option(
+    CommandOption(
         "--write-shuffle-to-disk",
         None,
         "have Dask's peer-to-peer shuffles go over the disk (default: they do); others do where "
@@ -272,10 +276,10 @@ MEMORY = (
 )
 
 #: Options of old that have no meaning here, and what to use instead.
-GONE = (Option("-k --kv-store", "URL", "", hidden=""),)
+GONE = (CommandOption("-k --kv-store", "URL", "", hidden=""),)
 
 _LAST = {"security": SECURITY, "logging": LOGGING}
-COMMANDS: Mapping[str, Mapping[str, tuple[Option, ...]]] = {
+COMMANDS: Mapping[str, Mapping[str, tuple[CommandOption, ...]]] = {
     "supervisor": {"options": COMMON, "supervisor": SUPERVISOR, **_LAST},
     "worker": {"options": COMMON, "worker": WORKER, "CPU": CPU, "memory": MEMORY, **_LAST},
     "web": {"options": COMMON, "web": WEB, **_LAST},
@@ -334,7 +338,7 @@ def _version() -> str:
         return "(not installed)"
 
 
-def _add(group: Any, option: Option) -> None:
+def _add(group: Any, option: CommandOption) -> None:
     settings: dict[str, Any] = {"dest": option.dest, "default": None}
     if option.many == "store_true":
         settings["action"] = "store_true"
@@ -401,7 +405,7 @@ def _bind(given: argparse.Namespace, environ: Mapping[str, str]) -> None:
     given.port = given.port or port or within[2] or None
 
 
-def _from_environment(option: Option, text: str) -> Any:
+def _from_environment(option: CommandOption, text: str) -> Any:
     if option.many == "store_true":
         return text.strip().lower() in ("1", "true", "yes", "on")
     if option.many == "*":

@@ -27,7 +27,7 @@ from ..storage.spill import SpillFile, SpillStore
 from . import evaluate as evaluate_module
 from .evaluate import evaluate
 from .interrupts import allowed, shielded
-from .items import ABSENT, ALL, DONE, Item, Job, Spill
+from .items import ABSENT, ALL, DONE, LocalJob, Spill, TaskRecord
 from .native_threads import NativeShare, trim
 from .state import State
 
@@ -95,7 +95,7 @@ class Engine:
         graph: TaskGraph,
         keys: Collection[Key],
         hints: Mapping[Key, Hint],
-        job: Job,
+        job: LocalJob,
         *,
         drive: bool,
     ) -> None:
@@ -112,7 +112,7 @@ class Engine:
             if drive:
                 self.drive(job, first=first)
 
-    def cancel(self, job: Job) -> None:
+    def cancel(self, job: LocalJob) -> None:
         """End a submission unless it has ended."""
         with self.locked():
             self.state.cancel(job)
@@ -215,7 +215,7 @@ class Engine:
     def _let_go(self) -> None:
         """Release the lock and do what must not be done under it; wake nobody."""
         state = self.state
-        ended: Sequence[Job] = ()
+        ended: Sequence[LocalJob] = ()
         trash: list[Any] = []
         if state.ended:
             ended, state.ended = state.ended, []
@@ -267,13 +267,19 @@ class Engine:
                     instruction = self._perform(instruction, ALL)
 
     def drive(
-        self, job: Job, deadline: float | None = None, *, first: Item | Spill | None = None
+        self,
+        job: LocalJob,
+        deadline: float | None = None,
+        *,
+        first: TaskRecord | Spill | None = None,
     ) -> None:
         """Work in the calling thread until ``job`` ends, on nothing less urgent than it."""
         with shielded():
             self._drive(job, deadline, first)
 
-    def _drive(self, job: Job, deadline: float | None, first: Item | Spill | None) -> None:
+    def _drive(
+        self, job: LocalJob, deadline: float | None, first: TaskRecord | Spill | None
+    ) -> None:
         level = self.level
         park = threading.Lock()
         park.acquire()
@@ -304,13 +310,13 @@ class Engine:
                 with self.locked():
                     self.state.active += 1
 
-    def _perform(self, instruction: Item | Spill, bound: int) -> Item | Spill | None:
+    def _perform(self, instruction: TaskRecord | Spill, bound: int) -> TaskRecord | Spill | None:
         """Do what the state says and return what it says next."""
         if isinstance(instruction, Spill):
             return self._spill(instruction, bound)
         return self._run(instruction, bound)
 
-    def _run(self, item: Item, bound: int) -> Item | Spill | None:
+    def _run(self, item: TaskRecord, bound: int) -> TaskRecord | Spill | None:
         job = item.job
         self._here.level = job.level + 1
         event = None
@@ -349,7 +355,7 @@ class Engine:
             job.owner.flush()
         return following
 
-    def _evaluate_observed(self, item: Item) -> Any:
+    def _evaluate_observed(self, item: TaskRecord) -> Any:
         observer = item.job.observer
         observer.before(item.key)
         value = self.evaluate(item)
@@ -360,7 +366,7 @@ class Engine:
         """Return what a callback gets to see of a result."""
         return value
 
-    def evaluate(self, item: Item) -> Any:
+    def evaluate(self, item: TaskRecord) -> Any:
         """Compute the value of an item whose inputs are done; processes.py does it elsewhere."""
         assert item.node is not None
         if item.entry is not None:
@@ -370,7 +376,7 @@ class Engine:
                 self._load(source)
         return evaluate(item.node, {source.key: source.value for source in item.inputs})
 
-    def _load(self, source: Item) -> None:
+    def _load(self, source: TaskRecord) -> None:
         """Read a result from disk, once however many tasks wait for it."""
         with source.file.loading:
             if source.value is ABSENT:
@@ -379,7 +385,7 @@ class Engine:
                 with self.locked():
                     self.state.loaded(source, value, cost)
 
-    def _spill(self, spill: Spill, bound: int) -> Item | Spill | None:
+    def _spill(self, spill: Spill, bound: int) -> TaskRecord | Spill | None:
         error: Exception | None = None
         try:
             info = describe(spill.item.value)

@@ -23,7 +23,7 @@ from ..events import GraphEnded
 from ..observe import Observer
 from ..storage.spill import SpillFile
 from .engine import Engine, Found, remaining
-from .items import ABSENT, Job
+from .items import ABSENT, LocalJob
 from .single_handle import Submission
 
 _NO_HINTS: Mapping[Key, Hint] = {}
@@ -41,7 +41,7 @@ class LocalHandle(Submission):
         observer: Observer | None,
     ) -> None:
         super().__init__(keys, callbacks)
-        self.job = Job(level=level, owner=self, observed=self.observed, observer=observer)
+        self.job = LocalJob(level=level, owner=self, observed=self.observed, observer=observer)
         # Keeps the scheduler open while this runs, also if the submitter holds only the handle.
         self._scheduler: LocalScheduler | None = scheduler
         self._engine = scheduler._engine

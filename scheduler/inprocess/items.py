@@ -25,7 +25,7 @@ LEVEL_BITS = 60
 ALL = 1 << LEVEL_BITS
 
 
-class Item:
+class TaskRecord:
     """One key: a task to run or its result."""
 
     __slots__ = (
@@ -53,7 +53,9 @@ class Item:
         "value",
     )
 
-    def __init__(self, key: Key, node: GraphNode, order: int, job: Job, peak: int | None) -> None:
+    def __init__(
+        self, key: Key, node: GraphNode, order: int, job: LocalJob, peak: int | None
+    ) -> None:
         self.key = key
         self.node: GraphNode | None = node
         self.order = order
@@ -63,12 +65,12 @@ class Item:
         self.guessed = peak is None
         """Nobody said what it needs: the peak is a guess from tasks like it."""
         self.status = WAITING
-        self.inputs: list[Item] = []
+        self.inputs: list[TaskRecord] = []
         self.missing = 0
-        self.dependents: list[Item] = []
+        self.dependents: list[TaskRecord] = []
         self.users = 0
         self.held = 0
-        self.jobs: list[Job] = []
+        self.jobs: list[LocalJob] = []
         """Submissions that want it and have not ended."""
         self.entry: int | None = None
         """Of its input, which is on disk, it reads this entry alone."""
@@ -85,7 +87,7 @@ class Item:
         """It cannot be pickled, so it stays in memory."""
 
 
-class Job:
+class LocalJob:
     """One submission."""
 
     def __init__(
@@ -98,7 +100,7 @@ class Job:
         """Whether its events are collected."""
         self.observer = observer
         """Who tells Dask's callbacks of its tasks, if anybody has to."""
-        self.wanted: list[Item] = []
+        self.wanted: list[TaskRecord] = []
         self.unfinished = 0
         self.state: str | None = None
         """None while it runs, then ``"done"``, ``"failed"`` or ``"cancelled"``."""
@@ -128,4 +130,4 @@ class Job:
 class Spill:
     """The instruction to write a result to disk."""
 
-    item: Item
+    item: TaskRecord

@@ -23,7 +23,7 @@ from ..storage.spill import SpillStore, full, room
 from .child import Blob, Child
 from .engine import Engine
 from .handles import LocalHandle, LocalScheduler
-from .items import DROPPED, Item, Job
+from .items import DROPPED, LocalJob, TaskRecord
 
 
 def _sizeof_blob(blob: Blob) -> int:
@@ -41,10 +41,10 @@ class ProcessEngine(Engine):
         self.folder = tempfile.mkdtemp(prefix="marsdask-", dir=folder)
         self._native_threads = max(1, limits.cpus() // nprocesses)
         self._children: list[Child] = []
-        self._busy: dict[Item, Child] = {}
+        self._busy: dict[TaskRecord, Child] = {}
         self._own = threading.local()
 
-    def evaluate(self, item: Item) -> Blob:
+    def evaluate(self, item: TaskRecord) -> Blob:
         """Let this thread's child compute the item."""
         if self.room() == 0:
             raise full([f"{self.folder}: a tenth of the disk stays free"])
@@ -82,7 +82,7 @@ class ProcessEngine(Engine):
                 child.kill(for_good=True)
         return child
 
-    def cancel(self, job: Job) -> None:
+    def cancel(self, job: LocalJob) -> None:
         """End a submission and the processes that run what nobody else wants of it."""
         super().cancel(job)
         with self.locked():

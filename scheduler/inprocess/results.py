@@ -13,7 +13,7 @@ from ..base import Key
 T = TypeVar("T")
 
 
-class Held(Generic[T]):
+class ReferenceTable(Generic[T]):
     """A table with one entry for each reference of a key.
 
     :meth:`release` never waits for a lock: a finalizer that calls it may run on a thread that has

@@ -1,11 +1,12 @@
 """What a scheduler within one process knows and decides: tasks, results, memory; no IO, no clock.
 
-The driver (``engine.py``) calls it under one lock, does what it says outside the lock, and reports
-back. Submitting, finishing, failing, cancelling and releasing are events; :meth:`State.next` is the
-instruction what to do now: run an :class:`Item`, :class:`Spill` one, or (None) wait for an event.
+The driver (``engine.py``) calls it under one lock, follows its instructions outside the lock, and
+reports back. Submitting, finishing, failing, cancelling and releasing are events.
+:meth:`State.next` returns the next instruction: run a :class:`TaskRecord`, :class:`Spill` one, or
+(None) wait.
 
-Life of an item: it waits for its inputs, is ready, runs, and is done until nobody needs it: no task
-that still has to run (``users``) and no holder outside (``held``).
+A record waits for its inputs, is ready, runs, and is done. It is dropped when no task that still
+has to run (``users``) and no outside holder (``held``) needs it.
 """
 
 from __future__ import annotations
@@ -38,9 +39,9 @@ from .items import (
     READY,
     RUNNING,
     WAITING,
-    Item,
-    Job,
+    LocalJob,
     Spill,
+    TaskRecord,
 )
 from .order import by_priority, plan
 
@@ -55,17 +56,17 @@ class State:
     """Everything a scheduler holds; see the module for how it is driven."""
 
     def __init__(self, budget: float, spare: float = 0) -> None:
-        self.items: dict[Key, Item] = {}
-        self.jobs: set[Job] = set()
+        self.items: dict[Key, TaskRecord] = {}
+        self.jobs: set[LocalJob] = set()
         self.memory = Memory(budget, spare)
-        self.ready: list[tuple[int, Item]] = []
+        self.ready: list[tuple[int, TaskRecord]] = []
         self.active = 0
         """Tasks that run and do not wait for a nested submission."""
         self.on_disk = 0
         """Results whose value is on disk only."""
         self.disk_error: OSError | None = None
         """Why nothing can be spilled at present."""
-        self.ended: list[Job] = []
+        self.ended: list[LocalJob] = []
         """Jobs that ended since the driver last looked."""
         self.trash: list[Any] = []
         """Values to drop and files to remove, which takes time, outside the lock."""
@@ -82,7 +83,7 @@ class State:
         graph: Mapping[Key, GraphNode],
         keys: Collection[Key],
         hints: Mapping[Key, Hint],
-        job: Job,
+        job: LocalJob,
     ) -> None:
         """Add what is missing to compute ``keys``; raises before anything is changed."""
         items = self.items
@@ -92,7 +93,7 @@ class State:
         for position, key in enumerate(order, self._reserve_orders(len(order), job.level)):
             hint = hints.get(key, _NO_HINT)
             peak = hint.nbytes if hint.peak is None else hint.peak
-            items[key] = Item(key, graph[key], position, job, peak)
+            items[key] = TaskRecord(key, graph[key], position, job, peak)
         job.tell(GraphSubmitted(len(order)))
         for key in order:
             self._connect(items[key])
@@ -113,7 +114,7 @@ class State:
         self._orders += count
         return self._orders - count - (level << LEVEL_BITS)
 
-    def _connect(self, item: Item) -> None:
+    def _connect(self, item: TaskRecord) -> None:
         items = self.items
         assert item.node is not None
         for key in item.node.dependencies:
@@ -128,11 +129,11 @@ class State:
         if not item.missing:
             self._enqueue(item)
 
-    def _enqueue(self, item: Item) -> None:
+    def _enqueue(self, item: TaskRecord) -> None:
         item.status = READY
         heapq.heappush(self.ready, (item.order, item))
 
-    def _hurry(self, item: Item, job: Job) -> None:
+    def _hurry(self, item: TaskRecord, job: LocalJob) -> None:
         """Move what ``job`` shares with the submissions it is nested in up to its own level."""
         stack = [item]
         while stack:
@@ -145,7 +146,7 @@ class State:
 
     # Choosing what to do
 
-    def next(self, bound: int = ALL) -> Item | Spill | None:
+    def next(self, bound: int = ALL) -> TaskRecord | Spill | None:
         """Return what to do now; only tasks of an order below ``bound`` are started."""
         ready, memory = self.ready, self.memory
         while ready:
@@ -163,7 +164,7 @@ class State:
                 return instruction
         return self._make_room(0, ())
 
-    def _start(self, item: Item) -> Item:
+    def _start(self, item: TaskRecord) -> TaskRecord:
         item.status = RUNNING
         self.active += 1
         if self.on_disk and (entry := _entry(item)) is not None:
@@ -178,12 +179,12 @@ class State:
                     self._pin(source)
         return item
 
-    def _peak(self, item: Item) -> int:
+    def _peak(self, item: TaskRecord) -> int:
         if item.guessed and self._seen:
             item.peak = self._seen.get(_function(item), 0)
         return item.peak
 
-    def _start_in_tight_memory(self, item: Item, bound: int) -> Item | Spill | None:
+    def _start_in_tight_memory(self, item: TaskRecord, bound: int) -> TaskRecord | Spill | None:
         """Run ``item``, make room for it, run another meanwhile, or fail it if nothing helps."""
         memory = self.memory
         extra = self._peak(item) + _to_load(item)
@@ -210,10 +211,10 @@ class State:
         )
         return None
 
-    def _start_another(self, bound: int) -> Item | None:
+    def _start_another(self, bound: int) -> TaskRecord | None:
         """Run one of the next few tasks that fits as things are, so as not to stand idle."""
         ready = self.ready
-        passed: list[tuple[int, Item]] = []
+        passed: list[tuple[int, TaskRecord]] = []
         found = None
         while ready and found is None and len(passed) < _LOOK_AHEAD and ready[0][0] < bound:
             order, item = heapq.heappop(ready)
@@ -227,7 +228,7 @@ class State:
             heapq.heappush(ready, entry)
         return self._start(found) if found is not None else None
 
-    def _make_room(self, extra: int, needed: Collection[Item]) -> Spill | None:
+    def _make_room(self, extra: int, needed: Collection[TaskRecord]) -> Spill | None:
         """Evict, or say what to spill, until ``extra`` bytes fit or nothing more can leave."""
         memory = self.memory
         while memory.missing(extra) > memory.leaving:
@@ -245,7 +246,7 @@ class State:
 
     # Pinning and evicting
 
-    def _pin(self, source: Item) -> None:
+    def _pin(self, source: TaskRecord) -> None:
         source.pins += 1
         if source.pins == 1:
             if source.value is ABSENT:  # whoever runs the task loads it, and says `loaded`
@@ -254,7 +255,7 @@ class State:
             else:
                 self.memory.warm(source)
 
-    def _unpin(self, source: Item) -> None:
+    def _unpin(self, source: TaskRecord) -> None:
         source.pins -= 1
         if source.pins == 0:
             if source.value is ABSENT:  # loading failed
@@ -263,7 +264,7 @@ class State:
             else:
                 self.memory.cool(source)
 
-    def _evict(self, item: Item) -> None:
+    def _evict(self, item: TaskRecord) -> None:
         self.memory.drop(item)
         self.trash.append(item.value)
         self.freed += item.nbytes
@@ -274,7 +275,7 @@ class State:
 
     # What the driver reports
 
-    def loaded(self, item: Item, value: Any, charges: Charges) -> None:
+    def loaded(self, item: TaskRecord, value: Any, charges: Charges) -> None:
         """Note that a pinned result was read from disk; it is charged by its buffers from now."""
         if charges:
             self.memory.ledger.remove(item.charges)
@@ -304,7 +305,7 @@ class State:
             if not item.pins:
                 self.memory.cool(item)
 
-    def _left(self, item: Item) -> bool:
+    def _left(self, item: TaskRecord) -> bool:
         """End the writing of a result; False if nobody needs it any more."""
         item.leaving = False
         self.memory.leaving -= item.nbytes
@@ -312,7 +313,9 @@ class State:
             self._discard(item)
         return item.status != DROPPED
 
-    def finish(self, item: Item, value: Any, charges: Charges, event: TaskDone | None) -> None:
+    def finish(
+        self, item: TaskRecord, value: Any, charges: Charges, event: TaskDone | None
+    ) -> None:
         """Note the result of a task, and the event that says so if anybody listens."""
         if event is not None:
             item.job.tell(event)
@@ -341,18 +344,18 @@ class State:
                     self._end(job, "done")
             self._forget(item)
 
-    def fail(self, item: Item, error: BaseException) -> None:
+    def fail(self, item: TaskRecord, error: BaseException) -> None:
         """Note that a task raised: every submission that needs it fails."""
         if item.status == RUNNING:
             self._fail(item, error)
         self._leave(item)
 
-    def _learn(self, item: Item) -> None:
+    def _learn(self, item: TaskRecord) -> None:
         if len(self._seen) >= _MOST_FUNCTIONS:  # functions made for one task each teach nothing
             self._seen.clear()
         self._seen[_function(item)] = item.nbytes
 
-    def _leave(self, item: Item) -> None:
+    def _leave(self, item: TaskRecord) -> None:
         self.active -= 1
         self.memory.reserved -= item.peak
         self.freed += max(0, item.peak - item.nbytes)
@@ -365,7 +368,7 @@ class State:
             if not source.users:
                 self._forget(source)
 
-    def _fail(self, item: Item, error: BaseException) -> None:
+    def _fail(self, item: TaskRecord, error: BaseException) -> None:
         seen, stack = {item}, [item]
         while stack:
             for dependent in stack.pop().dependents:
@@ -379,7 +382,7 @@ class State:
 
     # Ending and forgetting
 
-    def cancel(self, job: Job) -> None:
+    def cancel(self, job: LocalJob) -> None:
         """End a submission unless it has ended."""
         if job.state is None:
             self._end(job, "cancelled")
@@ -401,7 +404,7 @@ class State:
             self._forget(item)
         self.ready.clear()
 
-    def _end(self, job: Job, state: str) -> None:
+    def _end(self, job: LocalJob, state: str) -> None:
         job.tell(GraphEnded(state))
         job.state = state
         self.jobs.discard(job)
@@ -414,7 +417,7 @@ class State:
                 item.held = max(0, item.held - 1)  # it may have been released meanwhile
                 self._forget(item)
 
-    def _forget(self, item: Item) -> None:
+    def _forget(self, item: TaskRecord) -> None:
         """Drop ``item`` if nobody needs it, and then whatever only it needed."""
         stack = [item]
         while stack:
@@ -432,7 +435,7 @@ class State:
                     source.users -= 1
                 stack.extend(inputs)
 
-    def _discard(self, item: Item) -> None:
+    def _discard(self, item: TaskRecord) -> None:
         if item.file is not None:
             self.trash.append(item.file)
             item.file = None
@@ -446,16 +449,16 @@ class State:
             item.value = None
 
 
-def _function(item: Item) -> int:
+def _function(item: TaskRecord) -> int:
     # The identity, because callables need not be hashable; one used twice spoils only a guess.
     return id(item.node.func) if isinstance(item.node, Task) else 0
 
 
-def _name(item: Item) -> str:
+def _name(item: TaskRecord) -> str:
     return funcname(item.node.func) if isinstance(item.node, Task) else "a task"
 
 
-def _to_load(item: Item) -> int:
+def _to_load(item: TaskRecord) -> int:
     """Return the bytes that come into memory besides what the task makes."""
     if _entry(item) is not None:
         file = item.inputs[0].file
@@ -463,7 +466,7 @@ def _to_load(item: Item) -> int:
     return sum(s.nbytes for s in item.inputs if s.value is ABSENT and not s.pins)
 
 
-def _entry(item: Item) -> int | None:
+def _entry(item: TaskRecord) -> int | None:
     """Return which entry of a list on disk is all that a task wants, None for any other task."""
     node = item.node
     if type(node) is not Task or node.func is not operator.getitem or len(item.inputs) != 1:

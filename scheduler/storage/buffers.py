@@ -25,7 +25,7 @@ _MANY = 4096
 _SAMPLE = 100
 
 
-class Ledger:
+class BufferUsage:
     """The bytes of all buffers in use, each counted once however many results share it."""
 
     def __init__(self) -> None:
@@ -114,7 +114,7 @@ def _of_objects(array: np.ndarray[Any, Any]) -> int:
     return int(array.nbytes + sum(map(sizeof, sample)) / max(1, len(sample)) * array.size)
 
 
-def charges(value: Any, held: Ledger) -> Charges:
+def charges(value: Any, held: BufferUsage) -> Charges:
     """Return what keeping ``value`` costs; the caller has it in one variable and nowhere else.
 
     Buffers that are in ``held`` are listed again, because each of the results counts its use.

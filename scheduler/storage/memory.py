@@ -6,13 +6,13 @@ from collections import OrderedDict
 from collections.abc import Collection
 from typing import Any, Protocol
 
-from .buffers import Charges, Ledger
+from .buffers import BufferUsage, Charges
 
 #: Results below this many bytes stay in memory: a file would cost more than it gives back.
 SPILL_FROM = 4096
 
 
-class Resident(Protocol):
+class MemoryEntry(Protocol):
     """What the memory knows of a result."""
 
     charges: Charges
@@ -28,7 +28,7 @@ class Memory:
     def __init__(self, budget: float, spare: float = 0) -> None:
         self.budget = budget
         self._usable = budget - spare
-        self.ledger = Ledger()
+        self.ledger = BufferUsage()
         self.reserved = 0
         """Peaks of the tasks that run."""
         self.leaving = 0
@@ -42,7 +42,7 @@ class Memory:
         """
         return self.ledger.nbytes + self.reserved + extra - self._usable
 
-    def admit(self, result: Resident) -> None:
+    def admit(self, result: MemoryEntry) -> None:
         """Count a result that is in memory now."""
         charges = result.charges
         if charges:
@@ -50,18 +50,18 @@ class Memory:
             if not result.pins:
                 self.cool(result)
 
-    def drop(self, result: Resident) -> None:
+    def drop(self, result: MemoryEntry) -> None:
         """Count a result out that leaves memory."""
         if result.charges:
             self._cold.pop(result, None)
             self.ledger.remove(result.charges)
 
-    def cool(self, result: Resident) -> None:
+    def cool(self, result: MemoryEntry) -> None:
         """Let a result be evicted, after all others that can be now."""
         if result.nbytes >= SPILL_FROM and not (result.fixed or result.leaving):
             self._cold[result] = None
 
-    def warm(self, result: Resident) -> None:
+    def warm(self, result: MemoryEntry) -> None:
         """Keep a result from being evicted."""
         self._cold.pop(result, None)
 

@@ -1,8 +1,8 @@
 """Values that several processes of a host see at once, each lying in memory once.
 
-Whoever has a value publishes it in its :class:`Pool`: the buffers of its pickle go into a segment,
-and the :class:`~.shared_handle.Handle` that comes back is what another process opens. Nothing is
-counted between processes and nothing has a name, see :mod:`.shared_segment`.
+A process publishes a value in its :class:`Pool`: the buffers of its pickle go into a segment.
+Another process opens the :class:`~.shared_handle.SharedHandle` that the pool returns. Processes
+share no reference counts, and segments have no names, see :mod:`.shared_segment`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import numpy as np
 from dask.sizeof import sizeof
 
 from . import files
-from .shared_handle import Handle, place
+from .shared_handle import SharedHandle, place
 from .shared_segment import START, Segment, problem
 
 #: Values below this many bytes are sent as they are: opening a segment would cost more.
@@ -224,7 +224,9 @@ class Shared:
     def __init__(
         self, pool: Pool, segment: Segment, stream: bytes, parts: tuple[slice, ...]
     ) -> None:
-        self.handle = Handle(place(), os.getpid(), segment.descriptor, segment.token, stream, parts)
+        self.handle = SharedHandle(
+            place(), os.getpid(), segment.descriptor, segment.token, stream, parts
+        )
         """Opens the value in another process of this user on this host, while this one lives."""
         self.release = weakref.finalize(self, pool._returned.append, segment)
 

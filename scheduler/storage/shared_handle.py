@@ -28,7 +28,7 @@ def place() -> str:
 
 
 @dataclass(frozen=True)
-class Handle:
+class SharedHandle:
     """Where a value lies: a few hundred bytes to send, however large it is."""
 
     place: str
@@ -65,7 +65,7 @@ class Opened:
     Arrays in it are writable: what is modified is this process's own from then on.
     """
 
-    def __init__(self, handle: Handle, descriptor: int) -> None:
+    def __init__(self, handle: SharedHandle, descriptor: int) -> None:
         self.close = weakref.finalize(self, os.close, descriptor)
         self.mapping = shared_segment.mapped(descriptor, handle.parts[-1].stop)
         """Lives as long as anything that looks at the memory."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from ..cluster.leader import Standing
 
 
-class Verdict(enum.Enum):
+class TakeoverAction(enum.Enum):
     """What a supervisor does after a look at the others."""
 
     STAY = "go on as the active one"
@@ -35,7 +35,7 @@ class Peer:
     """Whether it has ever answered."""
 
 
-def decide(mine: Standing, rank: int, peers: Sequence[Peer], patience: float) -> Verdict:
+def decide(mine: Standing, rank: int, peers: Sequence[Peer], patience: float) -> TakeoverAction:
     """Return what the supervisor at place ``rank`` does."""
     if mine.active:
         rivals = [
@@ -43,14 +43,18 @@ def decide(mine: Standing, rank: int, peers: Sequence[Peer], patience: float) ->
             for peer in peers
             if peer.standing is not None and peer.standing.active
         ]
-        return Verdict.STEP_DOWN if any(r > (mine.epoch, -rank) for r in rivals) else Verdict.STAY
+        return (
+            TakeoverAction.STEP_DOWN
+            if any(r > (mine.epoch, -rank) for r in rivals)
+            else TakeoverAction.STAY
+        )
     if any(peer.standing is not None and peer.standing.active for peer in peers):
-        return Verdict.FOLLOW
+        return TakeoverAction.FOLLOW
     if any(peer.standing is not None and peer.rank < rank for peer in peers):
-        return Verdict.WAIT
+        return TakeoverAction.WAIT
     if all(peer.standing is not None or _given_up(peer, rank, patience) for peer in peers):
-        return Verdict.TAKE_OVER
-    return Verdict.WAIT
+        return TakeoverAction.TAKE_OVER
+    return TakeoverAction.WAIT
 
 
 def _given_up(peer: Peer, rank: int, patience: float) -> bool:

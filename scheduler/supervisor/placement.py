@@ -82,7 +82,7 @@ class Placed(Generic[W]):
 
 
 @dataclass(slots=True)
-class Resident(Generic[W]):
+class InputBytes(Generic[W]):
     """Bytes of a task's inputs: all of them, and how many lie where."""
 
     total: int
@@ -90,7 +90,7 @@ class Resident(Generic[W]):
     by_host: Mapping[str, int]
 
 
-def resident(inputs: Iterable[Input[W]]) -> Resident[W]:
+def resident(inputs: Iterable[Input[W]]) -> InputBytes[W]:
     """Return where inputs lie: once for all workers, of which a shuffle has thousands to try.
 
     Hosts come in the order in which they are met, whatever their names hash to.
@@ -113,7 +113,7 @@ def resident(inputs: Iterable[Input[W]]) -> Resident[W]:
             by_worker.update(dict.fromkeys(holders, nbytes))
         for host in dict.fromkeys([holder.host for holder in holders]):
             by_host[host] = around(host, 0) + nbytes
-    return Resident(total, by_worker, by_host)
+    return InputBytes(total, by_worker, by_host)
 
 
 def share(worker: WorkerView) -> float:
@@ -146,7 +146,7 @@ class Turns:
         return (those[first:] + those[:first])[:count]
 
 
-class Ledger:
+class Reservations:
     """Bytes promised to tasks that are on a worker and have not ended."""
 
     def __init__(self) -> None:
@@ -192,7 +192,7 @@ class Policy:
     soft: float = SOFT
     coming: Callable[[Any], int] = nothing
     """The bytes of inputs on their way to a worker, which it does not hold yet."""
-    ledger: Ledger = field(default_factory=Ledger)
+    ledger: Reservations = field(default_factory=Reservations)
     _hosts: Turns = field(default_factory=Turns)
     _others: Turns = field(default_factory=Turns)
 
@@ -213,7 +213,7 @@ class Policy:
             return None
         return largest if task.needs > self.soft * share(largest) else None
 
-    def moved(self, task: Placed[W], worker: W, there: Resident[W] | None = None) -> float:
+    def moved(self, task: Placed[W], worker: W, there: InputBytes[W] | None = None) -> float:
         """Return the bytes to bring to a worker; those of its own host count little.
 
         ``there`` is what is :func:`resident` of the inputs, for whoever asks for many workers.
@@ -224,11 +224,11 @@ class Policy:
         here = there.by_worker.get(worker, 0)
         return there.total - near + self.same_host * (near - here)
 
-    def transfer(self, task: Placed[W], worker: W, there: Resident[W] | None = None) -> float:
+    def transfer(self, task: Placed[W], worker: W, there: InputBytes[W] | None = None) -> float:
         """Return what it counts to bring the inputs to a worker, in seconds of waiting."""
         return self.toll * self.moved(task, worker, there) / self.bandwidth
 
-    def _full(self, task: Placed[W], worker: W, there: Resident[W]) -> bool:
+    def _full(self, task: Placed[W], worker: W, there: InputBytes[W]) -> bool:
         """Say whether a worker would have to spill for a task, or has no room for it."""
         held = worker.nbytes + self.coming(worker) + self.ledger.on(worker)
         held += there.total - there.by_worker.get(worker, 0)
@@ -249,7 +249,7 @@ class Policy:
     def candidates(
         self,
         task: Placed[W],
-        there: Resident[W],
+        there: InputBytes[W],
         everyone: Collection[W],
         idle: Iterable[W],
         near: Callable[[str], Iterable[W]],
@@ -298,7 +298,7 @@ class Policy:
         return found if any(self.fits(task, one) for one in found) else everyone
 
     def choose(
-        self, task: Placed[W], workers: Iterable[W], there: Resident[W] | None = None
+        self, task: Placed[W], workers: Iterable[W], there: InputBytes[W] | None = None
     ) -> W | None:
         """Return the best worker, ``None`` if the task had better wait since it fits nowhere.
 

@@ -17,7 +17,7 @@ from distributed.comm import normalize_address
 from distributed.core import rpc
 
 from ..cluster.leader import PATIENCE, Standing, ask, knock, timeout, with_scheme
-from .epoch import Peer, Verdict, decide, next_epoch
+from .epoch import Peer, TakeoverAction, decide, next_epoch
 
 logger = logging.getLogger(__name__)
 
@@ -109,12 +109,12 @@ class Succession:
                 logger.exception("error while polling the other supervisors")
             await asyncio.sleep(self.interval)
 
-    async def _act(self, verdict: Verdict) -> None:
-        if verdict is Verdict.STEP_DOWN:
+    async def _act(self, verdict: TakeoverAction) -> None:
+        if verdict is TakeoverAction.STEP_DOWN:
             await self.supervisor.step_down()
-        elif verdict is Verdict.TAKE_OVER and await self._nobody_objects():
+        elif verdict is TakeoverAction.TAKE_OVER and await self._nobody_objects():
             self._take_over()
-        elif verdict is Verdict.STAY and self.seen > self.epoch and self._alone:
+        elif verdict is TakeoverAction.STAY and self.seen > self.epoch and self._alone:
             # Workers know an epoch that was before all supervisors started anew.
             self.epoch = next_epoch([self.seen])
 

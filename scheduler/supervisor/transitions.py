@@ -29,10 +29,10 @@ from ..dask import PLACE
 from .placement import (
     CROWD,
     STRANGERS,
-    Ledger,
+    InputBytes,
     Placed,
     Policy,
-    Resident,
+    Reservations,
     Turns,
     resident,
 )
@@ -102,7 +102,7 @@ class PlacingScheduler(distributed.Scheduler):
         """Whether the queue will be looked at once the transitions are through."""
         self._turns = Turns()
         self._still = False
-        self._asked: tuple[TaskState, Placed[WorkerState], Resident[WorkerState]] | None = None
+        self._asked: tuple[TaskState, Placed[WorkerState], InputBytes[WorkerState]] | None = None
         """The task that was asked about last, and where its inputs lie, while nothing moves."""
         if "extensions" not in options and policy is not None:
             options["extensions"] = dict(DEFAULT_EXTENSIONS)
@@ -411,9 +411,9 @@ class MarsStealing(WorkStealing):
         return super()._remove_from_in_flight(ts)
 
     @property
-    def _ledger(self) -> Ledger:
+    def _ledger(self) -> Reservations:
         scheduler: Any = self.scheduler
-        ledger: Ledger = scheduler.policy.ledger
+        ledger: Reservations = scheduler.policy.ledger
         return ledger
 
     def move_task_confirm(

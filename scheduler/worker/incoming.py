@@ -10,24 +10,24 @@ import threading
 import weakref
 from typing import Any
 
-from ..storage.shared_handle import Handle
+from ..storage.shared_handle import SharedHandle
 
 _lock = threading.Lock()
 #: What has come and was not claimed yet, by its memory: the value's identity and where it lies.
-_unclaimed: weakref.WeakKeyDictionary[Any, tuple[int, Handle]] = weakref.WeakKeyDictionary()
+_unclaimed: weakref.WeakKeyDictionary[Any, tuple[int, SharedHandle]] = weakref.WeakKeyDictionary()
 
 
 class Arriving:
     """A value that another process of this host opens instead of being sent it."""
 
-    def __init__(self, handle: Handle) -> None:
+    def __init__(self, handle: SharedHandle) -> None:
         self.handle = handle
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _arrive, (self.handle,)
 
 
-def _arrive(handle: Handle) -> Any:
+def _arrive(handle: SharedHandle) -> Any:
     """Open the value, or copy it where descriptors are scarce.
 
     Raises ``OSError`` if that fails, which distributed takes for a lost connection: it asks again.
@@ -42,7 +42,7 @@ def _arrive(handle: Handle) -> Any:
     return opened.value
 
 
-def claim(value: Any) -> Handle | None:
+def claim(value: Any) -> SharedHandle | None:
     """Return where a value lies that has come just now, ``None`` for any other; tell it once."""
     with _lock:
         for mapping, (identity, handle) in _unclaimed.items():

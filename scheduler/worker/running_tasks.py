@@ -40,7 +40,7 @@ class Record:
         os.close(self._descriptor)
 
 
-class Running:
+class RunningTasks:
     """The worker's end."""
 
     def __init__(self, path: str) -> None:

@@ -32,7 +32,7 @@ from .hooks import WORKER_HOOKS
 from .host import Share
 from .peers import NAME, Peers, introduction
 from .reconnect import FollowingWorker
-from .running_tasks import Running
+from .running_tasks import RunningTasks
 from .sharing import Sharing, SharingComm
 from .spilling import Spilling
 from .state import MarsWorkerState, MemoryFreedEvent
@@ -161,13 +161,13 @@ class MarsWorker(FollowingWorker):
     def _placed(self, worker: distributed.Worker) -> dict[str, Any] | None:
         return None if self.sharing is None else introduction()
 
-    _running: Running | None = None
+    _running: RunningTasks | None = None
     _cleared = False
     """Whether what it had open is closed."""
 
     def _admit(self, baseline: int | None, record: str | None) -> None:
         if record is not None and isinstance(self.state, MarsWorkerState):
-            self._running = self.state.record = Running(record)
+            self._running = self.state.record = RunningTasks(record)
         limit = self.memory_manager.memory_limit
         if not limit or not isinstance(self.state, MarsWorkerState):
             return

@@ -17,7 +17,7 @@ from distributed.sizeof import safe_sizeof
 from distributed.spill import SpillBuffer
 
 from ..storage.shared import Pool, Shared
-from ..storage.shared_handle import Handle, Opened
+from ..storage.shared_handle import Opened, SharedHandle
 from .incoming import Arriving, claim
 from .peers import Peers
 
@@ -44,7 +44,7 @@ class Sharing:
         self._run = run
         self._moves = moves
         self._published: dict[Hashable, asyncio.Task[Shared | None]] = {}
-        self._borrowed: dict[Hashable, Handle] = {}
+        self._borrowed: dict[Hashable, SharedHandle] = {}
         if isinstance(data, SpillBuffer):
             data.weight = data.fast.weight = self._weigh
             data.fast_to_slow_callbacks.append(self._spilled)

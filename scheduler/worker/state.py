@@ -25,7 +25,7 @@ from distributed.worker_state_machine import (
 from ..cluster.failures import HELP
 from ..errors import SpillFull
 from .admission import Admission, Verdict
-from .running_tasks import Running
+from .running_tasks import RunningTasks
 from .sharing import Sharing
 
 
@@ -58,7 +58,7 @@ class MarsWorkerState(WorkerState):
     ask_again: Callable[[], None] | None = None
     """Sees to it that a :class:`MemoryFreedEvent` comes, in case other processes free memory."""
     sharing: Sharing | None = None
-    record: Running | None = None
+    record: RunningTasks | None = None
     """Where the nanny sees what runs."""
     full: str | None = None
     """Why results cannot leave memory, as far as that is for want of room on the disk."""

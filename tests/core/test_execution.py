@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import marsdask.tensor as mt
-from marsdask.core.execution import Monitor, Running
+from marsdask.core.execution import Monitor, RunningHandle
 from marsdask.core.session import new_session, set_default_session
 from marsdask.scheduler.events import GraphSubmitted, TaskDone
 
@@ -130,11 +130,11 @@ def test_a_monitor_counts():
 
 def test_a_cancellation_is_kept_or_refused():
     """What came before the end stops it, what came later says so: never both or neither."""
-    running = Running(watched=True)
+    running = RunningHandle(watched=True)
     assert running.cancel()
     with pytest.raises(CancelledError):
         running.finish()
-    running = Running(watched=True)
+    running = RunningHandle(watched=True)
     running.finish()
     assert not running.cancel()
     running.check()

@@ -13,7 +13,7 @@ import marsdask.dataframe as md
 import marsdask.tensor as mt
 from marsdask.learn.rows import (
     Fold,
-    Rowwise,
+    RowMap,
     add,
     as_rows,
     as_weights,
@@ -69,7 +69,7 @@ def test_nodes_travel():
     rows = mt.ones((6, 2), chunk_size=2).node
     for node in (
         Fold(totals, add, (rows,), {}, 100),
-        Rowwise(np.square, (rows,), np.dtype("f8"), 2, {}),
+        RowMap(np.square, (rows,), np.dtype("f8"), 2, {}),
     ):
         assert pickle.loads(pickle.dumps(node)).name == node.name
 

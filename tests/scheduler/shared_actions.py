@@ -12,18 +12,18 @@ from typing import Any
 import numpy as np
 
 from marsdask.scheduler.storage.shared import Pool
-from marsdask.scheduler.storage.shared_handle import Handle
+from marsdask.scheduler.storage.shared_handle import SharedHandle
 
 #: What the process keeps from call to call.
 held: dict[Any, Any] = {}
 
 
-def load(handle: Handle) -> Any:
+def load(handle: SharedHandle) -> Any:
     """Return the value, by way of the pipe."""
     return handle.load()
 
 
-def hold(name: str, handle: Handle) -> float:
+def hold(name: str, handle: SharedHandle) -> float:
     """Open an array, read all of it, and keep it."""
     held[name] = handle.load()
     return float(held[name].sum())
@@ -44,7 +44,7 @@ def drop(name: str) -> None:
     del held[name]
 
 
-def pass_on(name: str, handle: Handle) -> Handle:
+def pass_on(name: str, handle: SharedHandle) -> SharedHandle:
     """Open a value and return a handle to it that names this process."""
     held[name] = opened = handle.open()
     return opened.handle

@@ -11,7 +11,7 @@ Bounds = tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True)
-class _Along:
+class _PlaceAlong:
     """A place along one axis."""
 
     sizes: Sizes
@@ -23,14 +23,14 @@ class _Along:
         return borders(self.sizes)
 
 
-class StartAt(_Along):
+class StartAt(_PlaceAlong):
     """Gives each chunk the position at which it begins along an axis."""
 
     def __call__(self, index: Index) -> tuple[int]:
         return (self.starts[index[self.axis]],)
 
 
-class SpanAt(_Along):
+class SpanAt(_PlaceAlong):
     """Gives each chunk the positions between which it lies along an axis."""
 
     def __call__(self, index: Index) -> tuple[int, int]:

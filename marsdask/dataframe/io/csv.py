@@ -62,7 +62,7 @@ class Block(NamedTuple):
 
 
 @dataclass(frozen=True)
-class BlockAt:
+class ByteRangeAt:
     """Gives each chunk its bytes, and which chunks of its file come before it."""
 
     blocks: tuple[Block, ...]
@@ -131,12 +131,12 @@ class ReadCsv(FrameNode):
         if not self.whole and any(block.start for block in self.blocks):
             sources, read = (self._quotes(),), read_block_after
         axes = ((None,),) * len(sources)
-        rule = Blockwise(read, sources, axes, kwargs, BlockAt(self.blocks))
+        rule = Blockwise(read, sources, axes, kwargs, ByteRangeAt(self.blocks))
         return self.grid(rule, self.chunks[0])
 
     def _quotes(self) -> Grid:
         """Return the numbers of quotes in all blocks, as one chunk."""
-        varying, ones = BlockAt(self.blocks), (1,) * len(self.blocks)
+        varying, ones = ByteRangeAt(self.blocks), (1,) * len(self.blocks)
         rule = Blockwise(count_quotes, kwargs={"files": self.files}, varying=varying)
         counts = Grid(rule, (ones,), itemsize=32.0)
         return gather(list, counts, chunks=((len(ones),),), itemsize=32.0)

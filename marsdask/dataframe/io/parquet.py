@@ -38,7 +38,7 @@ from .hive import NO_KEYS, Keys, keys_of
 CHUNK_BYTES = 64 * 2**20
 
 
-class Group(NamedTuple):
+class RowGroup(NamedTuple):
     """One row group of one file."""
 
     file: int
@@ -49,24 +49,24 @@ class Group(NamedTuple):
 
 
 @dataclass(frozen=True)
-class PiecesAt:
+class RowGroupsAt:
     """Gives each chunk the row groups it is made of."""
 
-    groups: tuple[Group, ...] = field(repr=False)
+    groups: tuple[RowGroup, ...] = field(repr=False)
     sizes: Sizes
 
     @cached_property
-    def _runs(self) -> list[tuple[Group, ...]]:
+    def _runs(self) -> list[tuple[RowGroup, ...]]:
         runs = []
         rest = iter(self.groups)
         for size in numbers(self.sizes):
-            run: list[Group] = []
+            run: list[RowGroup] = []
             while sum(group.rows for group in run) < size:
                 run.append(next(rest))
             runs.append(tuple(run))
         return runs
 
-    def __call__(self, index: Index) -> tuple[tuple[Group, ...]]:
+    def __call__(self, index: Index) -> tuple[tuple[RowGroup, ...]]:
         return (self._runs[index[0]],)
 
 
@@ -76,7 +76,7 @@ class ReadParquet(FrameNode):
 
     files: Files
     columns: tuple[str, ...]
-    groups: tuple[Group, ...] = field(repr=False)
+    groups: tuple[RowGroup, ...] = field(repr=False)
     sizes: Sizes
     filters: tuple[tuple[Condition, ...], ...] = ()
     """Rows to keep: any of these, each all of its conditions."""
@@ -114,7 +114,7 @@ class ReadParquet(FrameNode):
             # Which of them rows to keep leave a gap in, only reading tells.
             "gaps": () if self.filters else tuple(x for x in self.gaps if x in self.columns),
         }
-        rule = Blockwise(read_groups, kwargs=kwargs, varying=PiecesAt(self.groups, self.sizes))
+        rule = Blockwise(read_groups, kwargs=kwargs, varying=RowGroupsAt(self.groups, self.sizes))
         return self.grid(rule, self.chunks[0])
 
     def regrid(self, new: Mapping[Sizes, Sizes]) -> Node | None:
@@ -130,12 +130,12 @@ class ReadParquet(FrameNode):
         kept = tuple(group for group in self.groups if not self._excluded(group, conditions))
         if len(kept) == len(self.groups):
             return self
-        at = PiecesAt(self.groups, self.sizes)
+        at = RowGroupsAt(self.groups, self.sizes)
         runs = [[one for one in at((i,))[0] if one in set(kept)] for i in range(len(self.sizes))]
         sizes = tuple(sum(one.rows for one in run) for run in runs)
         return self.replaced(groups=kept, sizes=tuple(filter(None, sizes)) or (0,))
 
-    def _excluded(self, group: Group, conditions: Sequence[Condition]) -> bool:
+    def _excluded(self, group: RowGroup, conditions: Sequence[Condition]) -> bool:
         file = footer(self.files, group.file)
         names = file.schema.to_arrow_schema().names
         for label, operator, value in conditions:
@@ -218,7 +218,7 @@ def empty_frame(files: Files, keys: Keys) -> Any:
 
 
 def read_groups(
-    groups: tuple[Group, ...],
+    groups: tuple[RowGroup, ...],
     files: Files,
     columns: tuple[str, ...],
     filters: tuple[tuple[Condition, ...], ...],
@@ -262,7 +262,7 @@ def with_gaps(dtype: Any) -> Any:
     return np.dtype(object) if dtype.kind == "b" else np.dtype(float)
 
 
-def _with_gaps(files: Files, groups: Sequence[Group], frame: Any) -> tuple[str, ...]:
+def _with_gaps(files: Files, groups: Sequence[RowGroup], frame: Any) -> tuple[str, ...]:
     """List columns in which something is missing that their type has no missing value for."""
     open_ = [
         label
@@ -281,7 +281,7 @@ def _with_gaps(files: Files, groups: Sequence[Group], frame: Any) -> tuple[str, 
     return tuple(found)
 
 
-def _row_numbers(groups: Sequence[Group]) -> Any:
+def _row_numbers(groups: Sequence[RowGroup]) -> Any:
     first, last = groups[0], groups[-1]
     stop = last.first + last.rows
     if stop - first.first == sum(group.rows for group in groups):
@@ -289,9 +289,9 @@ def _row_numbers(groups: Sequence[Group]) -> Any:
     return pd.Index(np.concatenate([np.arange(g.first, g.first + g.rows) for g in groups]))
 
 
-def _groups_of(files: Files, *, each: bool) -> tuple[tuple[Group, ...], Sizes]:
+def _groups_of(files: Files, *, each: bool) -> tuple[tuple[RowGroup, ...], Sizes]:
     """List the row groups that have rows, and how many rows go into each chunk."""
-    groups: list[Group] = []
+    groups: list[RowGroup] = []
     sizes: list[int] = []
     first = 0
     for number in range(len(files.paths)):
@@ -301,7 +301,7 @@ def _groups_of(files: Files, *, each: bool) -> tuple[tuple[Group, ...], Sizes]:
             group = data.row_group(position)
             if not group.num_rows:
                 continue
-            groups.append(Group(number, position, first, group.num_rows))
+            groups.append(RowGroup(number, position, first, group.num_rows))
             first += group.num_rows
             if each or group.total_byte_size > room:
                 sizes.append(0)

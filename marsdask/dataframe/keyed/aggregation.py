@@ -16,7 +16,7 @@ import pandas as pd
 from marsdask.core.compilation.costs import kernel
 
 from ..rows import concat
-from .parts import Part, split_at
+from .parts import RowPart, split_at
 
 
 class Aggregate(NamedTuple):
@@ -64,7 +64,7 @@ AGGREGATES = {
 
 
 @dataclass(frozen=True)
-class Plan:
+class AggregationPlan:
     """What to aggregate: keys and values by the columns' positions."""
 
     keys: tuple[int, ...]
@@ -94,7 +94,7 @@ class Plan:
 
 
 @kernel(scratch=3.5)
-def partials(block: pd.DataFrame, plan: Plan) -> pd.DataFrame:
+def partials(block: pd.DataFrame, plan: AggregationPlan) -> pd.DataFrame:
     """Aggregate one chunk as far as it goes."""
     block = block.set_axis(range(block.shape[1]), axis=1)
     frame = block[list(plan.keys)].set_axis(range(len(plan.keys)), axis=1)
@@ -110,7 +110,7 @@ def partials(block: pd.DataFrame, plan: Plan) -> pd.DataFrame:
     )
 
 
-def _grouped(frame: pd.DataFrame, plan: Plan) -> Any:
+def _grouped(frame: pd.DataFrame, plan: AggregationPlan) -> Any:
     keys = list(range(len(plan.keys)))
     return frame.groupby(keys, sort=False, dropna=plan.dropna, observed=True)
 
@@ -132,7 +132,7 @@ def _partial(grouped: Any, column: Any, how: str) -> Any:
     return getattr(column, how)()
 
 
-def _flat(values: dict[str, Any], plan: Plan) -> pd.DataFrame:
+def _flat(values: dict[str, Any], plan: AggregationPlan) -> pd.DataFrame:
     """Put the keys, which are row labels, before the values."""
     frame = pd.DataFrame(values)
     frame.index.names = list(range(len(plan.keys)))
@@ -140,13 +140,13 @@ def _flat(values: dict[str, Any], plan: Plan) -> pd.DataFrame:
 
 
 @kernel(scratch=3.6)
-def combined(blocks: list[pd.DataFrame], plan: Plan) -> pd.DataFrame:
+def combined(blocks: list[pd.DataFrame], plan: AggregationPlan) -> pd.DataFrame:
     """Combine partials of one key into one."""
     frame = concat(blocks)
     return frame if len(blocks) == 1 else regrouped(frame, plan)
 
 
-def regrouped(frame: pd.DataFrame, plan: Plan) -> pd.DataFrame:
+def regrouped(frame: pd.DataFrame, plan: AggregationPlan) -> pd.DataFrame:
     """Combine the partials of each key, in the order in which keys are met."""
     grouped = _grouped(frame, plan)
     values: dict[str, Any] = {}
@@ -175,18 +175,18 @@ def _moments(frame: pd.DataFrame, grouped: Any) -> dict[str, Any]:
 
 
 @kernel(scratch=3.4)
-def finished_parts(parts: list[Part], plan: Plan, sort: bool, like: Any) -> Any:
+def finished_parts(parts: list[RowPart], plan: AggregationPlan, sort: bool, like: Any) -> Any:
     """Combine what has met of some groups and give the result its labels."""
     return _labelled(regrouped(concat(parts, labels=False), plan), plan, sort, like)
 
 
 @kernel(scratch=2.0)
-def finished_rows(block: pd.DataFrame, plan: Plan, sort: bool, like: Any) -> Any:
+def finished_rows(block: pd.DataFrame, plan: AggregationPlan, sort: bool, like: Any) -> Any:
     """Give the groups of a chunk, which are whole, their labels."""
     return _labelled(block, plan, sort, like)
 
 
-def _labelled(frame: Any, plan: Plan, sort: bool, like: Any) -> Any:
+def _labelled(frame: Any, plan: AggregationPlan, sort: bool, like: Any) -> Any:
     keys = list(range(len(plan.keys)))
     if sort:
         frame = frame.sort_values(keys)
@@ -225,7 +225,7 @@ def aggregated(blocks: list[Any], call: Any) -> Any:
 
 
 @kernel(scratch=4.4)
-def first_met(parts: list[Part], call: Any, plan: Plan | None) -> list[Part]:
+def first_met(parts: list[RowPart], call: Any, plan: AggregationPlan | None) -> list[RowPart]:
     """Aggregate what has met of each group; return for each chunk the groups first met there."""
     block = concat(parts, labels=False)
     by = list(call.by) if plan is None else list(range(len(plan.keys)))
@@ -239,6 +239,6 @@ def first_met(parts: list[Part], call: Any, plan: Plan | None) -> list[Part]:
 
 
 @kernel(scratch=2.0)
-def restored(parts: list[Part]) -> Any:
+def restored(parts: list[RowPart]) -> Any:
     """Join what went back to a chunk, in the order of its rows."""
     return concat(parts).take(np.argsort(np.concatenate([part.at for part in parts])))

@@ -22,7 +22,7 @@ from ..ordered.row_numbers import reset_index, unnumbered
 from ..rows import gathered
 from .aggregation import (
     AGGREGATES,
-    Plan,
+    AggregationPlan,
     aggregated,
     combined,
     finished_parts,
@@ -141,7 +141,7 @@ class GroupBy(FrameNode):
         return self._whole_groups(a) if plan is None else self._combined(a, plan)
 
     @property
-    def _plan(self) -> Plan | None:
+    def _plan(self) -> AggregationPlan | None:
         """What partial results are combined of; ``None`` where whole groups are needed."""
         specs = specs_of(self.call, self.a.meta, self.meta)
         if specs is None:
@@ -149,7 +149,9 @@ class GroupBy(FrameNode):
         position = self.a.meta.columns.get_loc
         ddof = dict(self.call.kwargs).get("ddof", 1)
         keys = tuple(position(label) for label in self.call.by)
-        return Plan(keys, tuple((position(c), f) for c, f in specs), self.call.dropna, ddof)
+        return AggregationPlan(
+            keys, tuple((position(c), f) for c, f in specs), self.call.dropna, ddof
+        )
 
     def tile_blind(self, a: Grid) -> Any:
         plan = self._plan
@@ -170,12 +172,12 @@ class GroupBy(FrameNode):
         options = {"chunks": (self._out(1),), "meta": self.meta, "itemsize": row_bytes(self.meta)}
         return gather(aggregated, a, kwargs={"call": self.call}, **options)
 
-    def _partials(self, a: Grid, plan: Plan) -> Grid:
+    def _partials(self, a: Grid, plan: AggregationPlan) -> Grid:
         sizes = unknown_sizes(self.name, [upper(size) for size in a.chunks[0]])
         width = row_bytes(self.a.meta.iloc[:, list(plan.keys)]) + 8 * len(plan.slots)
         return map_blocks(partials, a, chunks=(sizes,), kwargs={"plan": plan}, itemsize=width)
 
-    def _combined(self, a: Grid, plan: Plan) -> Any:
+    def _combined(self, a: Grid, plan: AggregationPlan) -> Any:
         parts = self._partials(a, plan)
         bound = self._bound or TREE_ROWS + 1
         if not may_be_tight(parts) and (bound <= TREE_ROWS or not self.call.sort):
@@ -192,11 +194,11 @@ class GroupBy(FrameNode):
         met = yield from self._met(source, by, plan)
         return self.mapped(finished_rows, met, kwargs=self._finish(plan))
 
-    def _tree(self, parts: Grid, plan: Plan) -> Grid:
+    def _tree(self, parts: Grid, plan: AggregationPlan) -> Grid:
         rest = reduce_rows(parts, combined, {"plan": plan})
         return self.mapped(finished_rows, rest, chunks=(self._out(1),), kwargs=self._finish(plan))
 
-    def _finish(self, plan: Plan) -> dict[str, Any]:
+    def _finish(self, plan: AggregationPlan) -> dict[str, Any]:
         return {"plan": plan, "sort": self.call.sort, "like": self.meta}
 
     def _cut(self, a: Grid, samples: Grid, by: tuple[Any, ...], count: int) -> Grid:
@@ -230,7 +232,7 @@ class GroupBy(FrameNode):
         return exchange(splits, merge, sizes, kwargs, meta=self.meta, width=width)
 
     def _met(
-        self, source: Weighed, by: tuple[Any, ...] | None, plan: Plan | None
+        self, source: Weighed, by: tuple[Any, ...] | None, plan: AggregationPlan | None
     ) -> Generator[Look, Any, Grid]:
         """Aggregate rows where those of their group meet; each goes back to where it was first."""
         count = self._count(source)

@@ -10,7 +10,7 @@ import pandas as pd
 from marsdask.scheduler.base import describe
 
 
-class Part:
+class RowPart:
     """Some rows of a chunk, in memory of their own, and what they weigh.
 
     A view of the chunk would keep all of it in memory; to weigh thousands of small frames one by
@@ -32,7 +32,7 @@ class Part:
 
 def split_at(
     block: Any, places: Any, count: int, at: Any = None, *, labels: bool = False
-) -> list[Part]:
+) -> list[RowPart]:
     """Return ``count`` parts of a chunk: each row goes to its place, order kept within.
 
     Without ``labels`` rows are numbered, which takes no memory.
@@ -49,7 +49,7 @@ def split_at(
         # Of a chunk that goes one way whole, nobody else has another part.
         piece = block if len(rows) == len(block) else block.take(rows)
         piece = piece if labels else unlabelled(piece)
-        parts.append(Part(piece, int(width * len(rows)), None if at is None else at[rows]))
+        parts.append(RowPart(piece, int(width * len(rows)), None if at is None else at[rows]))
     return parts
 
 
@@ -60,4 +60,4 @@ def unlabelled(block: Any) -> Any:
 
 def rows_of(block: Any) -> Any:
     """Return the rows of a part, or of a chunk that was not cut."""
-    return block.rows if isinstance(block, Part) else block
+    return block.rows if isinstance(block, RowPart) else block

@@ -17,7 +17,7 @@ from marsdask.core.grids.tree import Grouped, gather
 from marsdask.core.sizes import Sizes, total, unknown_sizes, upper
 
 from ..rows import concat
-from .parts import Part, split_at
+from .parts import RowPart, split_at
 
 #: Rows of each chunk that are looked at to find where to cut.
 SAMPLE = 512
@@ -134,7 +134,7 @@ def exchange(
 
 
 @kernel(scratch=0.0)
-def part_rows(parts: list[Part]) -> Any:
+def part_rows(parts: list[RowPart]) -> Any:
     """Return how many rows each part has."""
     return np.fromiter((len(part.rows) for part in parts), np.intp, len(parts))
 
@@ -171,7 +171,7 @@ def split_by_range(
     na_first: bool,
     count: int,
     labels: bool,
-) -> list[Part]:
+) -> list[RowPart]:
     """Cut a chunk into ``count`` parts by where its keys lie among the pivots."""
     keys = keys_of(block, by)
     codes, marks = np.zeros(len(keys), np.int64), np.zeros(len(pivots), np.int64)
@@ -204,7 +204,7 @@ def _ranks(values: pd.Series, levels: pd.Series, rising: bool, na_first: bool) -
 @kernel(scratch=2.1)
 def split_by_hash(
     block: Any, by: tuple[Any, ...] | None, casts: Sequence[Any], count: int, keep: str
-) -> list[Part]:
+) -> list[RowPart]:
     """Cut a chunk into ``count`` parts by the hash of its keys, each cast to a common type."""
     keys = keys_of(block, by)
     at = None if keep == "all" else np.arange(len(block))

@@ -25,12 +25,12 @@ from ..ordered.sort_values import sort_values
 from ..rows import concat
 from .groupby import groupby
 from .memory_room import Weighed, fitted, is_tight, may_be_tight, packed, weighed
-from .parts import Part
+from .parts import RowPart
 from .shuffle import counted_parts, cut_by_hash, exchange, reduce_rows
 
 
 @dataclass(frozen=True, eq=False)
-class Distinct(FrameNode):
+class DropDuplicates(FrameNode):
     """The first (or last) of equal rows, in the order of the rows."""
 
     a: Node
@@ -104,7 +104,7 @@ class Distinct(FrameNode):
 
 
 @kernel(scratch=2.5)
-def unrepeated(parts: list[Part], keep: Any) -> list[Any]:
+def unrepeated(parts: list[RowPart], keep: Any) -> list[Any]:
     """Return for each chunk which of its rows stay, of those whose keys have met."""
     repeated = concat(parts, labels=False).duplicated(keep=keep).to_numpy()
     ends = np.cumsum([len(part.rows) for part in parts])
@@ -148,7 +148,7 @@ def drop_duplicates(obj: Any, subset: Any = None, *, keep: str = "first", **rest
         columns = subset if isinstance(subset, list | tuple) else [subset]
         if missing := [one for one in columns if one not in obj.node.meta.columns]:
             raise KeyError(pd.Index(missing))
-    result = wrap(Distinct(obj.node, tuple(options.items())))
+    result = wrap(DropDuplicates(obj.node, tuple(options.items())))
     return reset_index(result, drop=True) if ignore_index else result
 
 

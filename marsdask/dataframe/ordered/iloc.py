@@ -33,7 +33,7 @@ def pieces_of(sizes: tuple[int, ...], rows: slice) -> list[tuple[int, slice, int
 
 
 @dataclass(frozen=True)
-class SliceAt:
+class RowSliceAt:
     """Gives each chunk the slice that is taken of it."""
 
     slices: tuple[slice, ...]
@@ -125,7 +125,7 @@ class Positions(FrameNode):
     def _cut(self, a: Grid) -> Grid:
         pieces = pieces_of(numbers(a.chunks[0]), self.rows)
         axes = ((Via(0, tuple(position for position, *_ in pieces)),),)
-        parts = SliceAt(tuple(part for _, part, _ in pieces))
+        parts = RowSliceAt(tuple(part for _, part, _ in pieces))
         rule = Blockwise(take, (a,), axes, varying=parts, cheap=True)
         return self.grid(rule, tuple(count for *_, count in pieces))
 

@@ -89,7 +89,7 @@ def nest(blocks: Any, counts: Index) -> Any:
 
 
 @dataclass(frozen=True, eq=False)
-class Labelled(Rule):
+class LabelledBlocks(Rule):
     """Each chunk from those of the inputs whose labels have its index: all where there is none."""
 
     func: UserFunction
@@ -208,7 +208,9 @@ class LabelledMap(Node):
             ):
                 grids = yield from resolved(*grids)
             grids = tuple(whole(grid, axes) for grid, axes in zip(grids, gone, strict=True))
-        rule = Labelled(self.func, self.out, grids, self.labels, self.kwargs, not self.concatenates)
+        rule = LabelledBlocks(
+            self.func, self.out, grids, self.labels, self.kwargs, not self.concatenates
+        )
         return Grid(rule, self._out_chunks(sizes), self.meta)
 
 

@@ -360,7 +360,7 @@ def infer(
 
 
 @dataclass(frozen=True, eq=False)
-class Picked(Rule):
+class SelectedBlocks(Rule):
     """Some of the chunks of a grid."""
 
     source: Grid
@@ -399,7 +399,7 @@ class Blocks(Node):
         )
 
     def tile(self, a: Grid) -> Grid:
-        rule = Picked(a, self.positions)
+        rule = SelectedBlocks(a, self.positions)
         return Grid(rule, self._chosen(a.chunks), a.meta, a.itemsize)
 
 

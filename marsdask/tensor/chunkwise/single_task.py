@@ -34,7 +34,7 @@ def in_one(*grids: Grid) -> Generator[Look, Any, list[tuple[Grid, tuple[None, ..
 
 
 @dataclass(frozen=True, eq=False)
-class Beside(Node):
+class BroadcastMap(Node):
     """A function of each chunk of an array, and of other arrays whole."""
 
     func: Callable[..., Any]
@@ -140,7 +140,9 @@ class Summary(Single):
 def beside(func: Callable[..., Any], a: Any, *others: Any, dtype: Any, **options: Any) -> Any:
     """Return the tensor of ``func(chunk, *others, **options)``, which keeps a chunk's shape."""
     nodes = tuple(map(as_node, others))
-    return wrap(Beside(func, as_node(a), nodes, np.dtype(dtype), tuple(sorted(options.items()))))
+    return wrap(
+        BroadcastMap(func, as_node(a), nodes, np.dtype(dtype), tuple(sorted(options.items())))
+    )
 
 
 def once(

@@ -20,7 +20,7 @@ from marsdask.core.sizes import Chunks
 from ..chunks import normalize_chunks
 from ..chunkwise.rechunk import patched
 from ..io.dask_arrays import dask_node, is_dask_array
-from ..kernels.fused_ufuncs import Program, Step, fused, fusible, merged
+from ..kernels.fused_ufuncs import UfuncProgram, UfuncStep, fused, fusible, merged
 from ..operands import (
     Literal,
     as_array,
@@ -81,7 +81,7 @@ class Pointwise(Node):
         return Fused(*merged([(n, n.leaves, n.program) for n in (*taken, self)]))  # type: ignore[attr-defined]
 
 
-def joins(node: Node, taken: Sequence[Any], shape: Any, program: Program | None) -> bool:
+def joins(node: Node, taken: Sequence[Any], shape: Any, program: UfuncProgram | None) -> bool:
     """Tell whether a node's work may become part of a program over operands of a shape.
 
     That of one that broadcasts may not: it would be done again for every row.
@@ -144,14 +144,14 @@ class Elementwise(Pointwise):
         )
 
     @property
-    def program(self) -> Program:
+    def program(self) -> UfuncProgram:
         place = {leaf: position for position, leaf in enumerate(self.leaves)}
         constants = tuple(arg for arg in self.args if not isinstance(arg, Node))
         rest = iter(range(len(constants)))
         slots = tuple(place[arg] if isinstance(arg, Node) else ~next(rest) for arg in self.args)
         dtype = np.dtype(object) if isinstance(self._sample, tuple) else self._sample.dtype
-        step = Step(self.func, slots, constants, self.kwargs, dtype)
-        return Program(len(place), (step,))
+        step = UfuncStep(self.func, slots, constants, self.kwargs, dtype)
+        return UfuncProgram(len(place), (step,))
 
     def _map(self, grids: tuple[Grid, ...], chunks: Chunks) -> Grid:
         if self._has_sparse:
@@ -173,13 +173,13 @@ class Elementwise(Pointwise):
 
 
 @kernel(scratch=0.0)
-def evaluate_ufunc(*blocks: Any, program: Program) -> Any:
+def evaluate_ufunc(*blocks: Any, program: UfuncProgram) -> Any:
     """Call the one ufunc of a program."""
     return program(*blocks)
 
 
 @kernel(scratch=2.0)
-def evaluate_function(*blocks: Any, program: Program) -> Any:
+def evaluate_function(*blocks: Any, program: UfuncProgram) -> Any:
     """Call the one function of a program, which may be made of several steps."""
     return program(*blocks)
 
@@ -189,7 +189,7 @@ class Fused(Pointwise):
     """Several elementwise functions as one."""
 
     leaves: tuple[Node, ...]
-    program: Program
+    program: UfuncProgram
 
     fuses: ClassVar[bool] = True
 

@@ -75,7 +75,7 @@ def placed(positions: Any, length: int, mode: str) -> Any:
 
 
 @dataclass(frozen=True)
-class Runs:
+class PointRuns:
     """Points cut into runs, each within one block: such a chunk needs no merge."""
 
     starts: Any
@@ -83,28 +83,28 @@ class Runs:
     sizes: tuple[int, ...]
 
 
-def runs(block: Any, largest: int) -> Runs:
+def runs(block: Any, largest: int) -> PointRuns:
     """Cut points where their block changes, and runs longer than ``largest``."""
     changes = np.flatnonzero(np.diff(block)) + 1
     starts: list[int] = []
     for begin, end in itertools.pairwise([0, *changes.tolist(), len(block)]):
         starts.extend(range(begin, end, largest))
     if not starts:
-        return Runs(np.zeros(1, np.intp), np.zeros(1, np.intp), (0,))
+        return PointRuns(np.zeros(1, np.intp), np.zeros(1, np.intp), (0,))
     sizes = np.diff([*starts, len(block)])
-    return Runs(np.asarray(starts), block[starts], tuple(sizes.tolist()))
+    return PointRuns(np.asarray(starts), block[starts], tuple(sizes.tolist()))
 
 
 @dataclass(frozen=True)
-class Layout:
+class PointLayout:
     """How the axis of the points is cut, and whether that needs merging."""
 
     where: Spread
-    runs: Runs | None
+    runs: PointRuns | None
     sizes: tuple[int, ...]
 
 
-def layout(chunks: Chunks, points: Points, axes: tuple[int, ...]) -> Layout:
+def layout(chunks: Chunks, points: Points, axes: tuple[int, ...]) -> PointLayout:
     """Choose the chunks of the result: runs within a block if they are few, else equal chunks."""
     where = spread(chunks, points, axes)
     count = len(where.block)
@@ -113,8 +113,8 @@ def layout(chunks: Chunks, points: Points, axes: tuple[int, ...]) -> Layout:
     # Runs cost a task each. They are worth it unless equal chunks would be far fewer.
     if changes <= count // largest + min(math.prod(where.counts), count):
         found = runs(where.block, largest)
-        return Layout(where, found, found.sizes)
-    return Layout(where, None, tuple(numbers(regular(count, largest))))
+        return PointLayout(where, found, found.sizes)
+    return PointLayout(where, None, tuple(numbers(regular(count, largest))))
 
 
 @dataclass(frozen=True)
@@ -223,7 +223,7 @@ def taken(a: Grid, points: Points, axes: tuple[int, ...], place: int, name: str)
     return Grid(rule, chunks, shares.meta, shares.itemsize)
 
 
-def _gathered(a: Grid, plan: Layout, axis: int, name: str) -> Grid:
+def _gathered(a: Grid, plan: PointLayout, axis: int, name: str) -> Grid:
     """Let every chunk of points read all blocks along their axis."""
     found = []
     (local,) = plan.where.local

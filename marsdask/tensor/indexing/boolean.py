@@ -106,7 +106,7 @@ def _choose_flat(block: Any, mask: Any) -> Any:
 
 
 @dataclass(frozen=True, eq=False)
-class Filter(Node):
+class BooleanIndexing(Node):
     """The elements where a mask over neighbouring axes holds, these axes become one."""
 
     a: Node
@@ -292,7 +292,7 @@ def compress(condition: Any, a: Any, axis: int | None = None) -> Any:
             raise IndexError("condition is longer than the axis it chooses from")
         part = [EVERYTHING if i != axis else range(length) for i in range(len(node.chunks))]  # type: ignore[arg-type]
         node = Slice(node, tuple(part))
-    return wrap(Filter(node, mask, axis))
+    return wrap(BooleanIndexing(node, mask, axis))
 
 
 @public

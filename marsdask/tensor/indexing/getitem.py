@@ -22,7 +22,7 @@ from ..operands import as_node
 from ..typing import public
 from .advanced import Take, TakeBy, placed, settle
 from .assignment import assign
-from .boolean import ArgWhere, Filter, check_fit, column
+from .boolean import ArgWhere, BooleanIndexing, check_fit, column
 from .iteration import element
 from .slicing import EVERYTHING, Slice, Taken
 
@@ -248,7 +248,7 @@ def _advanced(node: Node, items: Sequence[Item], arrays: list[Item]) -> Node:
         if not item.width:  # a computed boolean: an axis of one element, taken or not
             mask = view(mask, [None])
             node = view(node, [*labels[: item.axis], None, *labels[item.axis + 1 :]])
-        node = Filter(node, mask, item.axis)
+        node = BooleanIndexing(node, mask, item.axis)
     else:
         axes, points, form = points_of(arrays)
         place = axes[0]

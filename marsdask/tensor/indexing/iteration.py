@@ -29,7 +29,7 @@ from .slicing import EVERYTHING, Slice
 WINDOW = 2**24
 
 
-class Window:
+class RowBatch:
     """Some rows of a tensor, computed all together when the first of them is asked for."""
 
     def __init__(self, a: Node, rows: range) -> None:
@@ -53,7 +53,7 @@ class Element(Node):
 
     a: Node
     places: tuple[int, ...]
-    window: Window | None = field(default=None, repr=False)
+    window: RowBatch | None = field(default=None, repr=False)
     """Where it may be read together with its neighbours."""
 
     @property
@@ -135,5 +135,5 @@ def rows(tensor: Any) -> Iterator[Any]:
     most = max(1, WINDOW // width)
     for start, stop in itertools.pairwise(borders(numbers(node.chunks[0]))):
         for begin in range(start, stop, most):
-            around = Window(node, range(begin, min(begin + most, stop)))
+            around = RowBatch(node, range(begin, min(begin + most, stop)))
             yield from (wrap(Element(node, (i,), around)) for i in around.rows)

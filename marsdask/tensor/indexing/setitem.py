@@ -27,7 +27,7 @@ from ..manipulation.shape import broadcast_to, reorder, view, whole
 from ..operands import Literal, as_node
 from ..typing import public
 from .assignment import Assigned, SetSlice, check_length, writable
-from .boolean import Filter, bands, check_fit, count_true
+from .boolean import BooleanIndexing, bands, check_fit, count_true
 from .getitem import Item, parse, points_of, together
 from .scatter import Put, SetKnown, SetPoints, replaced
 from .slicing import EVERYTHING, Taken
@@ -132,7 +132,7 @@ def _assign_mask(node: Node, item: Item, value: Node) -> Node:
             for i in range(ndim)
         ]
         return as_node(apply(put_where, node, view(mask, spread), value))
-    shape = Filter(node, mask, item.axis).shape
+    shape = BooleanIndexing(node, mask, item.axis).shape
     return SetChosen(node, fit(value, shape), mask, item.axis)
 
 

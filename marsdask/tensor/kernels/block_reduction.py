@@ -20,8 +20,8 @@ from .deferred import Deferred, as_block
 from .duck_arrays import as_array, is_array, is_foreign
 from .fused_ufuncs import (
     TILE_BYTES,
-    Program,
     Shape,
+    UfuncProgram,
     at,
     flattened,
     reader,
@@ -116,14 +116,14 @@ class Combine:
 
 
 @kernel(scratch=0.2, tiled=True)
-def reduce_block(*blocks: Any, ways: Ways, program: Program | None, masked: bool) -> Any:
+def reduce_block(*blocks: Any, ways: Ways, program: UfuncProgram | None, masked: bool) -> Any:
     """Return the partial result of a block for one way, a tuple of them for several."""
     results = _reduced(blocks, ways, program, masked)
     return results[0] if len(ways) == 1 else results
 
 
 def _reduced(
-    blocks: Sequence[Any], ways: Ways, program: Program | None, masked: bool
+    blocks: Sequence[Any], ways: Ways, program: UfuncProgram | None, masked: bool
 ) -> tuple[Any, ...]:
     if len(blocks) == 1 and is_sparse(blocks[0]) and all(way.recipe.stored for way in ways):
         return tuple(way.stored(blocks[0]) for way in ways)
@@ -177,7 +177,7 @@ def _whole(
     blocks: Sequence[Any],
     shape: tuple[int, ...],
     ways: Ways,
-    program: Program | None,
+    program: UfuncProgram | None,
     masked: bool,
 ) -> tuple[Any, ...]:
     blocks = tuple(map(as_array, blocks))
@@ -221,7 +221,7 @@ def _merged(ways: Ways, found: list[tuple[Any, ...]], axis: int) -> tuple[Any, .
 class Tiles:
     """Reduces a block tile by tile, each tile in all ways while it is in cache."""
 
-    def __init__(self, ways: Ways, program: Program | None, masked: bool) -> None:
+    def __init__(self, ways: Ways, program: UfuncProgram | None, masked: bool) -> None:
         self._ways = ways
         self._worker = None if program is None else program.worker()
         self._masked = masked
@@ -281,7 +281,7 @@ class Tiles:
 class ChosenTiles(Tiles):
     """Reduces what a mask chooses of a block."""
 
-    def __init__(self, ways: Ways, program: Program) -> None:
+    def __init__(self, ways: Ways, program: UfuncProgram) -> None:
         super().__init__(ways, program, masked=False)
         self._weigh = ways[0].recipe.weighed if len(ways) == 1 and not ways[0].settings else None
         allowed = None if self._weigh is None else weighed(program)

@@ -10,22 +10,22 @@ import numpy as np
 from marsdask.core.node import Node
 from marsdask.core.sizes import known_chunks
 
-from ..indexing.boolean import Filter
+from ..indexing.boolean import BooleanIndexing
 from ..sparse.blocks import is_sparse
-from .fused_ufuncs import Program, Step, fusible, merged
+from .fused_ufuncs import UfuncProgram, UfuncStep, fusible, merged
 from .tile_selection import picked, places
 
-Parts = list[tuple[Any, Sequence[Any], Program]]
+Parts = list[tuple[Any, Sequence[Any], UfuncProgram]]
 
 
 def without_filters(
-    operands: Sequence[Node], program: Program | None, alone: Callable[[Node], bool]
-) -> tuple[tuple[Node, ...], Program] | None:
+    operands: Sequence[Node], program: UfuncProgram | None, alone: Callable[[Node], bool]
+) -> tuple[tuple[Node, ...], UfuncProgram] | None:
     """Return a program over what all operands are chosen from, by one mask, that chooses itself.
 
     ``None`` if they are not. Its values are in no order, on as many axes as the mask has.
     """
-    filters = [node for node in operands if isinstance(node, Filter) and alone(node)]
+    filters = [node for node in operands if isinstance(node, BooleanIndexing) and alone(node)]
     if len(filters) < len(operands) or len({node.mask for node in filters}) != 1:
         return None
     mask = filters[0].mask
@@ -41,7 +41,7 @@ def without_filters(
     return merged(parts)
 
 
-def _flat(node: Filter) -> bool:
+def _flat(node: BooleanIndexing) -> bool:
     """Tell whether a mask chooses single elements, of an array that lies as it does."""
     a, mask = node.a, node.mask
     return (
@@ -52,6 +52,8 @@ def _flat(node: Filter) -> bool:
     )
 
 
-def _step(func: Callable[..., Any], count: int, dtype: np.dtype[Any], **kwargs: Any) -> Program:
-    step = Step(func, tuple(range(count)), (), tuple(kwargs.items()), dtype)
-    return Program(count, (step,))
+def _step(
+    func: Callable[..., Any], count: int, dtype: np.dtype[Any], **kwargs: Any
+) -> UfuncProgram:
+    step = UfuncStep(func, tuple(range(count)), (), tuple(kwargs.items()), dtype)
+    return UfuncProgram(count, (step,))

@@ -42,7 +42,7 @@ Shape = tuple[int, ...]
 
 
 @dataclass(frozen=True)
-class Step:
+class UfuncStep:
     """One function call: arguments are slots of earlier values, or (below zero) constants."""
 
     func: Callable[..., Any]
@@ -56,18 +56,18 @@ class Step:
         constants = self.constants
         return [values[slot] if slot >= 0 else constants[~slot] for slot in self.slots]
 
-    def moved(self, place: Sequence[int]) -> Step:
+    def moved(self, place: Sequence[int]) -> UfuncStep:
         """Return the step with its slots renumbered."""
         slots = tuple([place[slot] if slot >= 0 else slot for slot in self.slots])
-        return Step(self.func, slots, self.constants, self.kwargs, self.dtype)
+        return UfuncStep(self.func, slots, self.constants, self.kwargs, self.dtype)
 
 
 @dataclass(frozen=True)
-class Program:
+class UfuncProgram:
     """Function calls over ``leaves`` operands; the last one's value is the result."""
 
     leaves: int
-    steps: tuple[Step, ...]
+    steps: tuple[UfuncStep, ...]
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -135,7 +135,7 @@ class Worker:
     def __init__(
         self,
         leaves: int,
-        steps: tuple[Step, ...],
+        steps: tuple[UfuncStep, ...],
         chosen: list[int | None],
         dtypes: list[np.dtype[Any]],
     ) -> None:
@@ -192,8 +192,8 @@ def _picker(places: Sequence[int]) -> Callable[[Any], Any]:
 
 
 def merged(
-    parts: Sequence[tuple[Any, Sequence[Any], Program]],
-) -> tuple[tuple[Any, ...], Program]:
+    parts: Sequence[tuple[Any, Sequence[Any], UfuncProgram]],
+) -> tuple[tuple[Any, ...], UfuncProgram]:
     """Join programs, given as (name of the value, names of the operands, program).
 
     An operand that is the value of an earlier part is taken from there. Returns the operands that
@@ -202,13 +202,13 @@ def merged(
     made = {name for name, _, _ in parts}
     operands = dict.fromkeys(leaf for _, leaves, _ in parts for leaf in leaves if leaf not in made)
     slots = {leaf: position for position, leaf in enumerate(operands)}
-    steps: list[Step] = []
+    steps: list[UfuncStep] = []
     for name, leaves, program in parts:
         base = len(operands) + len(steps)
         place = [*(slots[leaf] for leaf in leaves), *range(base, base + len(program.steps))]
         steps.extend(step.moved(place) for step in program.steps)
         slots[name] = len(operands) + len(steps) - 1
-    return tuple(operands), Program(len(operands), tuple(steps))
+    return tuple(operands), UfuncProgram(len(operands), tuple(steps))
 
 
 def flattened(blocks: Sequence[Any], shape: Shape) -> tuple[list[Any], str] | None:
@@ -290,7 +290,7 @@ def reader(blocks: Sequence[Any], shape: Shape) -> Callable[[Tile], list[Any]]:
 
 
 @kernel(scratch=0.0, buffer=TILES_BYTES, tiled=True)
-def fused(*blocks: Any, program: Program) -> Any:
+def fused(*blocks: Any, program: UfuncProgram) -> Any:
     """Evaluate a program over blocks that broadcast against each other."""
     blocks = tuple(map(as_block, blocks))
     if any(map(is_foreign, blocks)):
@@ -314,7 +314,7 @@ def fused(*blocks: Any, program: Program) -> Any:
     return out
 
 
-def fill(target: Any, blocks: Sequence[Any], program: Program) -> None:
+def fill(target: Any, blocks: Sequence[Any], program: UfuncProgram) -> None:
     """Write the values of a program over blocks into an array, tile by tile."""
     run = program.worker()
     sizes = tile_shape((*blocks, target), target.shape, program.itemsize)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .blas_sums import ROW
-from .fused_ufuncs import Program, Step
+from .fused_ufuncs import UfuncProgram, UfuncStep
 from .scratch import scratch
 from .tile_selection import picked, places
 
@@ -21,13 +21,13 @@ CHEAP = (np.add, np.subtract, np.multiply, np.negative, np.positive, np.square, 
 FEW = 4
 
 
-def weighed(program: Program) -> Program | None:
+def weighed(program: UfuncProgram) -> UfuncProgram | None:
     """Return what gives a program's values of all elements and the mask it chooses by.
 
     ``None`` if the values are no doubles, or are too much work.
     """
     place: list[Any] = list(range(program.leaves))
-    steps: list[Step] = []
+    steps: list[UfuncStep] = []
     mask = first = None
     for step in program.steps:
         if step.func is places:
@@ -43,8 +43,8 @@ def weighed(program: Program) -> Program | None:
         return None
     if any(step.func not in CHEAP or step.dtype != np.float64 for step in steps[first:]):
         return None
-    steps.append(Step(_both, (place[-1], mask), (), (), program.dtype))
-    return Program(program.leaves, tuple(steps))
+    steps.append(UfuncStep(_both, (place[-1], mask), (), (), program.dtype))
+    return UfuncProgram(program.leaves, tuple(steps))
 
 
 def _both(value: Any, mask: Any) -> Any:

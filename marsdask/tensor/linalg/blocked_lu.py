@@ -85,7 +85,7 @@ def in_panels(a: Grid, dtype: np.dtype[Any]) -> Grid:
 
 
 @dataclass(frozen=True)
-class RowsAt:
+class DiagonalAt:
     """Tells each panel where its diagonal begins."""
 
     starts: tuple[int, ...]
@@ -124,7 +124,7 @@ def eliminate(
             [(a, (None, Via(1, range(1, len(others) + 1)))), (panel, WHOLE)],
             chunks=(a.chunks[0], tuple(others)),
             meta=a.meta,
-            varying=RowsAt(places) if placed else None,
+            varying=DiagonalAt(places) if placed else None,
             kwargs={"start": start},
         )
         start = stop

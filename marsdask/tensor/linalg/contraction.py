@@ -239,7 +239,7 @@ class _Plan:
         steps = self.steps
         largest = sum(grid.nbytes((0,) * grid.ndim) or 0 for grid in self.grids)
         width = min(steps, max(1, self.room // max(1, largest)))
-        rule = Panels(self.grids, self.labels, self.out, self.summed, width)
+        rule = PanelSums(self.grids, self.labels, self.out, self.summed, width)
         groups = -(-steps // width)
         grid = Grid(rule, (*self.chunks, (1,) * groups), self.meta)
         return self._mirrored(self._summed_tree(grid))
@@ -265,7 +265,7 @@ def _nbytes(chunks: Chunks, meta: Any) -> int:
 
 
 @dataclass(frozen=True, eq=False)
-class Panels(Rule):
+class PanelSums(Rule):
     """Output chunk ``(*i, g)`` sums the products of group ``g`` of the summed labels' chunks."""
 
     sources: tuple[Grid, ...]

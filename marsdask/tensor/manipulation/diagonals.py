@@ -91,7 +91,7 @@ def repeat(a: Any, repeats: Any, axis: int | None = None) -> Any:
 
 
 @dataclass(frozen=True, eq=False)
-class Triangle(Node):
+class TriangularPart(Node):
     """The part of each matrix below or above a diagonal, zeros elsewhere."""
 
     a: Node
@@ -138,14 +138,14 @@ def _square(m: Any) -> Outcome:
 @waits_for_lengths(lambda m, **_: _square(m))
 def tril(m: Any, k: int = 0, gpu: Any = None) -> Any:
     """Return the lower triangle of matrices. See numpy.tril."""
-    return placed_on(wrap(Triangle(_matrix(m), operator.index(k), True)), gpu)
+    return placed_on(wrap(TriangularPart(_matrix(m), operator.index(k), True)), gpu)
 
 
 @public
 @waits_for_lengths(lambda m, **_: _square(m))
 def triu(m: Any, k: int = 0, gpu: Any = None) -> Any:
     """Return the upper triangle of matrices. See numpy.triu."""
-    return placed_on(wrap(Triangle(_matrix(m), operator.index(k), False)), gpu)
+    return placed_on(wrap(TriangularPart(_matrix(m), operator.index(k), False)), gpu)
 
 
 def _matrix(m: Any) -> Node:

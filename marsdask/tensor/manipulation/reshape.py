@@ -48,7 +48,7 @@ class Group(NamedTuple):
     """The lengths after."""
 
 
-class Step(NamedTuple):
+class ReshapeStep(NamedTuple):
     """How one group is cut on its way: each time all chunks are bands of the leading axis."""
 
     before: tuple[Sizes, ...]
@@ -75,10 +75,10 @@ def groups(old: Shape, new: Shape) -> list[Group]:
     return found
 
 
-def step_of(group: Group, chunks: tuple[Sizes, ...]) -> Step:
+def step_of(group: Group, chunks: tuple[Sizes, ...]) -> ReshapeStep:
     """Plan one group: bands as they are if possible, else of about the size the chunks have."""
     if len(group.old) == len(group.new) == 1:
-        return Step(chunks, chunks[0], chunks[0], chunks)
+        return ReshapeStep(chunks, chunks[0], chunks[0], chunks)
     cuts = [numbers(sizes) for sizes in chunks]
     rest, inner = math.prod(group.old[1:]), math.prod(group.new[1:])
     lead: Sizes = cuts[0] if cuts else (1,)
@@ -96,7 +96,7 @@ def step_of(group: Group, chunks: tuple[Sizes, ...]) -> Step:
         if group.new
         else ()
     )
-    return Step(before, flat, cut, after)
+    return ReshapeStep(before, flat, cut, after)
 
 
 def _banded(sizes: tuple[int, ...], band: int) -> Sizes:
@@ -108,7 +108,7 @@ def _banded(sizes: tuple[int, ...], band: int) -> Sizes:
     return tuple(found)
 
 
-def plan(chunks: Chunks, shape: Shape) -> list[Step]:
+def plan(chunks: Chunks, shape: Shape) -> list[ReshapeStep]:
     """Plan the whole reshape of an array of known sizes and at least one element."""
     steps = []
     axis = 0
@@ -139,7 +139,7 @@ def reform(block: Any, shape: Shape) -> Any:
     return block.reshape(shape)
 
 
-def _merge(a: Grid, steps: list[Step]) -> Grid:
+def _merge(a: Grid, steps: list[ReshapeStep]) -> Grid:
     """Make every group one axis."""
     a = recut(a, tuple(sizes for step in steps for sizes in step.before))
     axes: list[int | None] = []
@@ -155,7 +155,7 @@ def _merge(a: Grid, steps: list[Step]) -> Grid:
     )
 
 
-def _split(a: Grid, steps: list[Step]) -> Grid:
+def _split(a: Grid, steps: list[ReshapeStep]) -> Grid:
     """Make every axis the axes of its group."""
     chunks = tuple(sizes for step in steps for sizes in step.after)
     places: list[int | None] = []

@@ -26,7 +26,7 @@ from marsdask.core.sizes import Chunks
 POINTS = 1024
 
 
-class Summary(NamedTuple):
+class QuantileSummary(NamedTuple):
     """Elements in order, how many of the chunk each stands for, and how many were NaN."""
 
     values: Any
@@ -70,7 +70,7 @@ class Sketched(Node):
 
 
 @kernel(scratch=1.2)
-def summarize(block: Any) -> Summary:
+def summarize(block: Any) -> QuantileSummary:
     """Return the elements of a chunk at evenly spaced ranks."""
     flat = np.sort(block, axis=None)
     count = len(flat)
@@ -80,15 +80,19 @@ def summarize(block: Any) -> Summary:
     nans, flat = len(flat) - count, flat[:count]
     ends = flat[[0, -1]] if count else flat
     if count <= POINTS:
-        return Summary(flat.copy(), 1.0, ends, nans)
+        return QuantileSummary(flat.copy(), 1.0, ends, nans)
     step = count / POINTS
     ranks = ((np.arange(POINTS) + 0.5) * step).astype(np.intp)
-    return Summary(flat[ranks], step, ends, nans)
+    return QuantileSummary(flat[ranks], step, ends, nans)
 
 
 @kernel(scratch=3.0)
 def estimate(
-    parts: list[Summary], q: Any, shape: tuple[int, ...], dtype: np.dtype[Any], skip_nan: bool
+    parts: list[QuantileSummary],
+    q: Any,
+    shape: tuple[int, ...],
+    dtype: np.dtype[Any],
+    skip_nan: bool,
 ) -> Any:
     """Return the quantiles of what the summaries stand for."""
     values = np.concatenate([part.values for part in parts])

@@ -28,7 +28,7 @@ from ..operands import as_node, empty
 from ..typing import public
 
 
-class Groups(Grouped):
+class NestedGroups(Grouped):
     """A group of partial results in nested lists, one level for each reduced axis."""
 
     def cell(self, index: Index) -> Call:
@@ -43,7 +43,7 @@ class Groups(Grouped):
 
 
 @dataclass(frozen=True)
-class Merge:
+class MergeParts:
     """Makes one of a group of partial results, and gives it to a user's function if any."""
 
     func: Callable[..., Any] | None
@@ -99,7 +99,7 @@ class OfChunk:
 
 
 @dataclass(frozen=True, eq=False)
-class Folded(Node):
+class CustomReduction(Node):
     """A reduction by a user's functions."""
 
     pins_grid: ClassVar[bool] = True
@@ -141,9 +141,9 @@ class Folded(Node):
         grid = map_blocks(OfChunk(self.chunk, self.axes), *sources, chunks=several, meta=self.meta)
         widths = dict(self.width)
         while any(grid.numblocks[i] > widths[i] for i in self.axes):
-            grid = self._merged(grid, Merge(self.combine, self.axes, self.joins), widths)
+            grid = self._merged(grid, MergeParts(self.combine, self.axes, self.joins), widths)
         every = {i: max(1, grid.numblocks[i]) for i in self.axes}
-        grid = self._merged(grid, Merge(None, self.axes, self.joins), every)
+        grid = self._merged(grid, MergeParts(None, self.axes, self.joins), every)
         kept = [i for i in range(len(chunks)) if self.keepdims or i not in self.axes]
         place = tuple(kept.index(i) if i in kept else None for i in range(len(chunks)))
         return blockwise(
@@ -153,10 +153,10 @@ class Folded(Node):
             meta=self.meta,
         )
 
-    def _merged(self, grid: Grid, merge: Merge, widths: Mapping[int, int]) -> Grid:
+    def _merged(self, grid: Grid, merge: MergeParts, widths: Mapping[int, int]) -> Grid:
         steps = tuple(widths.get(i, 1) for i in range(grid.ndim))
         chunks = tuple(own[::step] for own, step in zip(grid.chunks, steps, strict=True))
-        return Grid(Groups(merge, grid, steps), chunks, self.meta)
+        return Grid(NestedGroups(merge, grid, steps), chunks, self.meta)
 
 
 @public
@@ -194,15 +194,17 @@ def reduction(
         aggregate = partial(aggregate, dtype=dtype)
     if meta is None and dtype is None:
         ones = [np.ones((1,) * ndim, item.meta.dtype) for item in arrays]
-        partials = Merge(None, axes, concatenate)([OfChunk(chunk, axes)(*ones)], (1,) * len(axes))
-        meta = OfChunk(aggregate, axes, keepdims)(partials)
+        part = MergeParts(None, axes, concatenate)([OfChunk(chunk, axes)(*ones)], (1,) * len(axes))
+        meta = OfChunk(aggregate, axes, keepdims)(part)
     kind = np.dtype(dtype) if dtype is not None else np.asarray(meta).dtype
     widths = tuple(_widths(split_every, axes).items())
     kept = ndim if keepdims else ndim - len(axes)
     masked = isinstance(node.meta, np.ma.MaskedArray)
     sample = np.ma.empty((0,) * kept, kind) if masked else empty(kind, kept)
     steps = (chunk, combine, aggregate)
-    found = Folded(arrays, *steps, axes, keepdims, concatenate, widths, output_size, sample)
+    found = CustomReduction(
+        arrays, *steps, axes, keepdims, concatenate, widths, output_size, sample
+    )
     return found if out is None else assign(out, found)
 
 

@@ -20,7 +20,7 @@ from ..chunkwise.rechunk import patched
 from ..elementwise.nodes import joins, output
 from ..kernels.block_reduction import Axis, Combine, Recipe, Way, Ways, finish_block, reduce_block
 from ..kernels.boolean_selection import without_filters
-from ..kernels.fused_ufuncs import Program, merged
+from ..kernels.fused_ufuncs import UfuncProgram, merged
 from ..operands import empty
 
 
@@ -108,7 +108,7 @@ class Reducing(Node):
             chosen = without_filters(self.operands, self.program, alone)
         return self if chosen is None else self._over(*chosen) or self
 
-    def _over(self, operands: tuple[Node, ...], program: Program) -> Node | None:
+    def _over(self, operands: tuple[Node, ...], program: UfuncProgram) -> Node | None:
         """Return the reduction of what a program chooses from operands of any number of axes."""
         raise NotImplementedError(f"{type(self).__name__} declares no _over")
 
@@ -146,7 +146,7 @@ class Reduction(Reducing):
     """One reduction."""
 
     operands: tuple[Node, ...]
-    program: Program | None
+    program: UfuncProgram | None
     masked: bool
     wanted: Wanted
 
@@ -154,7 +154,7 @@ class Reduction(Reducing):
     def label(self) -> str:
         return self.wanted.title
 
-    def _over(self, operands: tuple[Node, ...], program: Program) -> Node | None:
+    def _over(self, operands: tuple[Node, ...], program: UfuncProgram) -> Node | None:
         wanted = self.wanted.over(max(len(node.chunks) for node in operands))
         if wanted is None:
             return None
@@ -187,7 +187,7 @@ class Reductions(Reducing):
     """Several reductions of the same operands; blocks are read once."""
 
     operands: tuple[Node, ...]
-    program: Program | None
+    program: UfuncProgram | None
     masked: bool
     several: tuple[Wanted, ...]
 
@@ -195,7 +195,7 @@ class Reductions(Reducing):
     def label(self) -> str:
         return "_".join(dict.fromkeys(wanted.title for wanted in self.several))
 
-    def _over(self, operands: tuple[Node, ...], program: Program) -> Node | None:
+    def _over(self, operands: tuple[Node, ...], program: UfuncProgram) -> Node | None:
         ndim = max(len(node.chunks) for node in operands)
         several = tuple(wanted.over(ndim) for wanted in self.several)
         if None in several:

@@ -81,7 +81,7 @@ class TopK(Node):
         return self._finished(partials, a)
 
     def _finished(self, partials: Grid, a: Grid) -> Grid:
-        combine = Joined(self.k, self.axis, self.largest)
+        combine = MergeTopk(self.k, self.axis, self.largest)
         grid = tree(partials, combine, [self.axis])
         chunks = (*a.chunks[: self.axis], self.chunks[self.axis], *a.chunks[self.axis + 1 :])
         finish = ordered_positions if self.indices else ordered
@@ -100,7 +100,7 @@ class TopK(Node):
 
 
 @dataclass(frozen=True)
-class Joined:
+class MergeTopk:
     """Keeps the extreme ones of two partial results (arrays, or pairs with positions)."""
 
     cost: ClassVar[Cost] = Cost(scratch=4.2)

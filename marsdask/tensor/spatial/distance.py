@@ -210,7 +210,7 @@ class PairRows(Rule):
 
 
 @dataclass(frozen=True, eq=False)
-class Pairs(Node):
+class CondensedDistances(Node):
     """The distances of each row from all behind it, as a condensed vector."""
 
     a: Node
@@ -295,7 +295,7 @@ def pdist(X: Any, metric: Metric = "euclidean", *, out: Any = None, **kwargs: An
     """Return the distances between rows, condensed. See scipy.spatial.distance.pdist."""
     node = _matrix(X, "A")
     extras, rest = _parameters((node,), metric, kwargs)
-    found = Pairs(node, tuple(extras.values()), metric, tuple(extras), rest)
+    found = CondensedDistances(node, tuple(extras.values()), metric, tuple(extras), rest)
     return found if out is None else assign(out, found)
 
 
@@ -372,7 +372,7 @@ def unfolded(
 
 
 @dataclass(frozen=True, eq=False)
-class Folded(Node):
+class CondensedForm(Node):
     """The part of a symmetric matrix above the diagonal, as a vector."""
 
     a: Node
@@ -435,7 +435,7 @@ def squareform(X: Any, force: str = "no", checks: bool = True, chunk_size: Any =
     if checks:
         tensor = wrap(node)
         facts = (all_true(tensor == tensor.T).node, all_true(tensor.diagonal() == 0).node)
-    return wrap(Folded(node, facts, _cut(side, chunk_size, whole=True)))
+    return wrap(CondensedForm(node, facts, _cut(side, chunk_size, whole=True)))
 
 
 def _cut(side: int, chunk_size: Any, *, whole: bool) -> tuple[int, ...]:

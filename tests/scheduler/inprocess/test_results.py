@@ -4,7 +4,7 @@ from contextlib import suppress
 
 import pytest
 
-from marsdask.scheduler.inprocess.results import Held
+from marsdask.scheduler.inprocess.results import ReferenceTable
 
 
 def fill(held, *keys):
@@ -15,7 +15,7 @@ def fill(held, *keys):
 
 def test_counts():
     """A key is there until it was released as often as added."""
-    held: Held[str] = Held()
+    held: ReferenceTable[str] = ReferenceTable()
     fill(held, "a", "a", "b")
     held.release(["a", "unknown"])
     assert held.get(["b", "a"]) == ["B", "A"]
@@ -27,7 +27,7 @@ def test_counts():
 def test_release_inside_waits_for_the_end():
     """A release while the table is taken, as by a finalizer, is done when it is given back."""
     dropped: list[str] = []
-    held = Held(dropped.append)
+    held = ReferenceTable(dropped.append)
     fill(held, "a", "b")
     with held.exclusive() as entries:
         held.release(["a"])
@@ -41,7 +41,7 @@ def test_release_inside_waits_for_the_end():
 def test_release_inside_what_fails():
     """It is done then as well, though nobody may touch the table again."""
     dropped: list[str] = []
-    held = Held(dropped.append)
+    held = ReferenceTable(dropped.append)
     fill(held, "a")
     with suppress(KeyError), held.exclusive() as entries:
         held.release(["a"])
@@ -51,7 +51,9 @@ def test_release_inside_what_fails():
 
 def test_drop_may_release():
     """Dropping an entry may release another."""
-    held: Held[str] = Held(lambda entry: held.release(["b"]) if entry == "A" else None)
+    held: ReferenceTable[str] = ReferenceTable(
+        lambda entry: held.release(["b"]) if entry == "A" else None
+    )
     fill(held, "a", "b")
     held.release(["a"])
     with pytest.raises(KeyError):
@@ -61,7 +63,7 @@ def test_drop_may_release():
 def test_clear():
     """Clearing drops each reference once."""
     dropped: list[str] = []
-    held = Held(dropped.append)
+    held = ReferenceTable(dropped.append)
     fill(held, "a", "a", "b")
     held.clear()
     assert sorted(dropped) == ["A", "A", "B"]

@@ -12,7 +12,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from marsdask.scheduler.base import Hint
 from marsdask.scheduler.errors import MemoryBudgetError, SpillFull
 from marsdask.scheduler.events import GraphEnded, GraphSubmitted, TaskFailed, TaskStarted
-from marsdask.scheduler.inprocess.items import ABSENT, DONE, DROPPED, Item, Job, Spill
+from marsdask.scheduler.inprocess.items import ABSENT, DONE, DROPPED, LocalJob, Spill, TaskRecord
 from marsdask.scheduler.inprocess.state import State
 
 UNIT = 4096
@@ -45,7 +45,7 @@ def units(**peaks):
 
 
 def submit(state, tasks, keys, hints=None, *, level=0):
-    job = Job(level=level, observed=True)
+    job = LocalJob(level=level, observed=True)
     state.submit(tasks, list(keys), hints or {}, job)
     return job
 
@@ -75,7 +75,7 @@ def load(state, item):
 def run_all(state, nbytes=0):
     order = []
     while (instruction := state.next()) is not None:
-        if isinstance(instruction, Item):
+        if isinstance(instruction, TaskRecord):
             order.append(instruction.key)
         complete(state, instruction, nbytes)
     return order
@@ -400,7 +400,7 @@ class Machine(RuleBasedStateMachine):
             instruction = self.state.next()
             if instruction is not None:
                 self.working.append(instruction)
-                if isinstance(instruction, Item) and self.state.active > 1:
+                if isinstance(instruction, TaskRecord) and self.state.active > 1:
                     assert self.state.memory.missing() <= 0
 
     @precondition(lambda self: self.working)
@@ -409,10 +409,10 @@ class Machine(RuleBasedStateMachine):
         instruction = self.working.pop(which % len(self.working))
         if isinstance(instruction, Spill) and outcome == "bad":
             self.state.not_spilled(instruction, SpillFull("full"))
-        elif isinstance(instruction, Item) and outcome == "bad":
+        elif isinstance(instruction, TaskRecord) and outcome == "bad":
             self.state.fail(instruction, RuntimeError())
         else:
-            nbytes = instruction.peak if isinstance(instruction, Item) else 0
+            nbytes = instruction.peak if isinstance(instruction, TaskRecord) else 0
             complete(self.state, instruction, nbytes)
 
     @precondition(lambda self: self.jobs)
@@ -430,7 +430,7 @@ class Machine(RuleBasedStateMachine):
     @invariant()
     def accounts_are_right(self):
         items = self.state.items.values()
-        running = [i for i in self.working if isinstance(i, Item)]
+        running = [i for i in self.working if isinstance(i, TaskRecord)]
         assert self.state.active == len(running)
         assert self.state.memory.reserved == sum(i.peak for i in running)
         whole = [i for i in running if i.entry is None]

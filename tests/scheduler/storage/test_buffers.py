@@ -6,12 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from marsdask.scheduler.storage.buffers import Ledger, charges
+from marsdask.scheduler.storage.buffers import BufferUsage, charges
 
 
 def cost(make, ledger=None):
     value = make()
-    return sum(nbytes for _, nbytes in charges(value, ledger or Ledger()))
+    return sum(nbytes for _, nbytes in charges(value, ledger or BufferUsage()))
 
 
 def ones():
@@ -57,7 +57,7 @@ def test_what_the_caller_owns_is_free():
 
 def test_what_the_ledger_knows_is_counted_again():
     """A view of a held result shares its charge, though somebody else refers to the buffer."""
-    ledger = Ledger()
+    ledger = BufferUsage()
     held = ones()
     first = ((id(held), held.nbytes),)
     ledger.add(first)

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 from marsdask.scheduler.storage import files
-from marsdask.scheduler.storage.buffers import Ledger, charges
+from marsdask.scheduler.storage.buffers import BufferUsage, charges
 
 LARGE = np.arange(200_000.0)
 
@@ -109,7 +109,7 @@ def test_an_entry_costs_its_own_bytes(tmp_path):
     start = read_so_far()
     found = files.load(path, 7)
     assert read_so_far() - start < 1.1 * LARGE.nbytes
-    assert charges(found, Ledger()) == ((id(found.base), LARGE.nbytes),)
+    assert charges(found, BufferUsage()) == ((id(found.base), LARGE.nbytes),)
 
 
 def test_loaded_arrays_are_charged_by_their_memory(tmp_path):
@@ -120,7 +120,7 @@ def test_loaded_arrays_are_charged_by_their_memory(tmp_path):
     assert value["x"].flags.writeable
     view = value["x"][:5]
     del value
-    ((_, nbytes),) = charges(view, Ledger())
+    ((_, nbytes),) = charges(view, BufferUsage())
     assert nbytes == LARGE.nbytes
 
 

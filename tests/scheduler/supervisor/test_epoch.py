@@ -7,7 +7,7 @@ import time
 import pytest
 
 from marsdask.scheduler.cluster.leader import Silence, Standing
-from marsdask.scheduler.supervisor.epoch import Peer, Verdict, decide, next_epoch
+from marsdask.scheduler.supervisor.epoch import Peer, TakeoverAction, decide, next_epoch
 
 PATIENCE = 10.0
 
@@ -29,28 +29,28 @@ ACTIVE, STANDBY = one(active=True, epoch=7), one()
     ("mine", "rank", "others", "verdict"),
     [
         # Active: nothing but a higher epoch ends it, and of equal ones the first stays.
-        (ACTIVE, 0, [peer(1, STANDBY)], Verdict.STAY),
-        (ACTIVE, 0, [peer(1, refused=True)], Verdict.STAY),
-        (ACTIVE, 0, [peer(1, one(active=True, epoch=6))], Verdict.STAY),
-        (ACTIVE, 0, [peer(1, one(active=True, epoch=8))], Verdict.STEP_DOWN),
-        (ACTIVE, 0, [peer(1, one(epoch=8))], Verdict.STAY),
-        (ACTIVE, 0, [peer(1, ACTIVE)], Verdict.STAY),
-        (ACTIVE, 1, [peer(0, ACTIVE)], Verdict.STEP_DOWN),
+        (ACTIVE, 0, [peer(1, STANDBY)], TakeoverAction.STAY),
+        (ACTIVE, 0, [peer(1, refused=True)], TakeoverAction.STAY),
+        (ACTIVE, 0, [peer(1, one(active=True, epoch=6))], TakeoverAction.STAY),
+        (ACTIVE, 0, [peer(1, one(active=True, epoch=8))], TakeoverAction.STEP_DOWN),
+        (ACTIVE, 0, [peer(1, one(epoch=8))], TakeoverAction.STAY),
+        (ACTIVE, 0, [peer(1, ACTIVE)], TakeoverAction.STAY),
+        (ACTIVE, 1, [peer(0, ACTIVE)], TakeoverAction.STEP_DOWN),
         # Somebody else is active, wherever it stands in the list.
-        (STANDBY, 0, [peer(1, ACTIVE)], Verdict.FOLLOW),
-        (STANDBY, 1, [peer(0, ACTIVE)], Verdict.FOLLOW),
+        (STANDBY, 0, [peer(1, ACTIVE)], TakeoverAction.FOLLOW),
+        (STANDBY, 1, [peer(0, ACTIVE)], TakeoverAction.FOLLOW),
         # All start: the first that answers goes ahead.
-        (STANDBY, 0, [peer(1, STANDBY), peer(2, refused=True)], Verdict.TAKE_OVER),
-        (STANDBY, 1, [peer(0, STANDBY), peer(2, STANDBY)], Verdict.WAIT),
-        (STANDBY, 1, [peer(0, refused=True, silent=1), peer(2, STANDBY)], Verdict.WAIT),
-        (STANDBY, 1, [peer(0, refused=True, silent=10)], Verdict.TAKE_OVER),
-        (STANDBY, 0, [peer(1, silent=1)], Verdict.WAIT),
-        (STANDBY, 0, [peer(1, silent=10)], Verdict.TAKE_OVER),
+        (STANDBY, 0, [peer(1, STANDBY), peer(2, refused=True)], TakeoverAction.TAKE_OVER),
+        (STANDBY, 1, [peer(0, STANDBY), peer(2, STANDBY)], TakeoverAction.WAIT),
+        (STANDBY, 1, [peer(0, refused=True, silent=1), peer(2, STANDBY)], TakeoverAction.WAIT),
+        (STANDBY, 1, [peer(0, refused=True, silent=10)], TakeoverAction.TAKE_OVER),
+        (STANDBY, 0, [peer(1, silent=1)], TakeoverAction.WAIT),
+        (STANDBY, 0, [peer(1, silent=10)], TakeoverAction.TAKE_OVER),
         # The active one is gone: at once where nobody listens, else after a while.
-        (STANDBY, 1, [peer(0, refused=True, seen=True)], Verdict.TAKE_OVER),
-        (STANDBY, 1, [peer(0, silent=9, seen=True)], Verdict.WAIT),
-        (STANDBY, 1, [peer(0, silent=10, seen=True)], Verdict.TAKE_OVER),
-        (STANDBY, 2, [peer(0, refused=True, seen=True), peer(1, STANDBY)], Verdict.WAIT),
+        (STANDBY, 1, [peer(0, refused=True, seen=True)], TakeoverAction.TAKE_OVER),
+        (STANDBY, 1, [peer(0, silent=9, seen=True)], TakeoverAction.WAIT),
+        (STANDBY, 1, [peer(0, silent=10, seen=True)], TakeoverAction.TAKE_OVER),
+        (STANDBY, 2, [peer(0, refused=True, seen=True), peer(1, STANDBY)], TakeoverAction.WAIT),
     ],
 )
 def test_every_case(mine, rank, others, verdict):

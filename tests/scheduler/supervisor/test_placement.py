@@ -12,9 +12,9 @@ from marsdask.scheduler.base import Hint
 from marsdask.scheduler.supervisor.hints import coloured
 from marsdask.scheduler.supervisor.placement import (
     READERS,
-    Ledger,
     Placed,
     Policy,
+    Reservations,
     Turns,
     colours,
     resident,
@@ -287,7 +287,7 @@ def test_nobody_to_ask():
 def test_the_ledger_adds_up(steps):
     """Whatever is promised, moved and settled, each sum is that of what is left."""
     workers = [Worker("a", "1"), Worker("b", "1"), Worker("c", "2")]
-    ledger = Ledger()
+    ledger = Reservations()
     model: dict[int, tuple[int, int]] = {}
     for task, where, nbytes in steps:
         if nbytes is None:

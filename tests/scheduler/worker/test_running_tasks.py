@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from marsdask.scheduler.worker.running_tasks import Record, Running
+from marsdask.scheduler.worker.running_tasks import Record, RunningTasks
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "memfd_create"), reason="needs memory files")
 
@@ -14,7 +14,7 @@ def test_what_runs():
     record = Record.start()
     assert record is not None
     assert record.read() is None
-    running = Running(record.path)
+    running = RunningTasks(record.path)
     assert record.read() == []
     running.begin(("x" * 10_000, 1))
     running.begin("y")
@@ -23,6 +23,6 @@ def test_what_runs():
     running.disclaim()
     assert record.read() is None, "nor is it known if the writer says so"
     running.close()
-    Running(record.path).close()
+    RunningTasks(record.path).close()
     assert record.read() == [], "the next process runs nothing yet"
     record.close()

@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from marsdask.tensor.kernels.block_reduction import Recipe, Way, reduce_block
-from marsdask.tensor.kernels.fused_ufuncs import Program, Step
+from marsdask.tensor.kernels.fused_ufuncs import UfuncProgram, UfuncStep
 from marsdask.tensor.kernels.gather import Gathering, gather_points, take_along, taking_along
 
 SUM = Recipe(np.sum, np.add, tiled=True)
-PRODUCT = Program(2, (Step(np.multiply, (0, 1), (), (), np.dtype(float)),))
+PRODUCT = UfuncProgram(2, (UfuncStep(np.multiply, (0, 1), (), (), np.dtype(float)),))
 
 BLOCKS = tuple(np.split(np.arange(84).reshape(7, 12), [5, 9], axis=1))
 WHOLE = np.concatenate(BLOCKS, axis=1)

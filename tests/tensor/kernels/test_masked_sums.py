@@ -5,22 +5,22 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from marsdask.tensor.kernels.fused_ufuncs import Program, Step
+from marsdask.tensor.kernels.fused_ufuncs import UfuncProgram, UfuncStep
 from marsdask.tensor.kernels.masked_sums import weighed, weighed_sum, weighed_total
 from marsdask.tensor.kernels.tile_selection import picked, places
 
 DOUBLE, INDEX = np.dtype("f8"), np.dtype(np.intp)
 
 
-def choosing(*after: np.ufunc) -> Program:
+def choosing(*after: np.ufunc) -> UfuncProgram:
     """Return a program that chooses by its second operand and calls functions of the result."""
     steps = [
-        Step(places, (1,), (), (), INDEX),
-        Step(picked, (0, 2), (), (("purpose", "test"),), DOUBLE),
+        UfuncStep(places, (1,), (), (), INDEX),
+        UfuncStep(picked, (0, 2), (), (("purpose", "test"),), DOUBLE),
     ]
     for func in after:
-        steps.append(Step(func, (1 + len(steps), -1)[: func.nin], (2.0,), (), DOUBLE))
-    return Program(2, tuple(steps))
+        steps.append(UfuncStep(func, (1 + len(steps), -1)[: func.nin], (2.0,), (), DOUBLE))
+    return UfuncProgram(2, tuple(steps))
 
 
 def test_sums_are_those_of_what_is_picked() -> None:
@@ -40,7 +40,7 @@ def test_what_cannot_be_weighed() -> None:
     """Much work is not done for nothing, and what is not finite gives no sum."""
     assert weighed(choosing(np.sin)) is None
     assert weighed(choosing(*[np.negative] * 9)) is None
-    assert weighed(Program(1, (Step(np.negative, (0,), (), (), DOUBLE),))) is None
+    assert weighed(UfuncProgram(1, (UfuncStep(np.negative, (0,), (), (), DOUBLE),))) is None
     block = np.array([1.0, np.inf])
     with np.errstate(invalid="ignore"):
         assert np.isnan(weighed_sum(block, np.array([True, False])))
