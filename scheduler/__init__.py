@@ -1,7 +1,7 @@
-"""Run Dask task graphs: in this process, in others, or on a cluster."""
+"""Run Dask task graphs: in this process, in other processes, or on a cluster."""
 
-# The folder lies beside marsdask/ in the repository, so a Python started there would find it under
-# a name that belongs to somebody else on PyPI, and every class in it would exist twice.
+# The folder is next to marsdask/ in the repository. A Python started there would import it under
+# the name of another PyPI package, and each class would exist twice.
 if __name__ == "scheduler":
     raise ImportError("this folder is the package marsdask.scheduler: import it by that name")
 

@@ -1,8 +1,8 @@
-"""The contract between whoever builds a task graph and whatever runs it.
+"""The contract between a planner that builds task graphs and a scheduler that runs them.
 
-A scheduler is handed a Dask task graph (``{key: dask.task_spec.GraphNode}``), the keys wanted of it
-and, if known, a size hint for each task. It keeps the wanted results until they are released, and a
-later graph may refer to any key that it still holds.
+A scheduler gets a Dask task graph (``{key: dask.task_spec.GraphNode}``), the requested keys and, if
+known, a size hint for each task. It keeps the requested results until they are released. A later
+graph may refer to any key that the scheduler still holds.
 """
 
 from __future__ import annotations
@@ -17,67 +17,68 @@ from dask.task_spec import GraphNode
 from .events import Event
 
 Key = Hashable
-# Any, because a Mapping is invariant in its keys: a dict of tuples would not do for Hashables.
+# Any, because a Mapping is invariant in its keys: a dict of tuples is no Mapping of Hashables.
 TaskGraph = Mapping[Any, GraphNode]
 Callback = Callable[[Event], None]
 
-#: A chunk of at most this many bytes travels whole in its :class:`ChunkInfo`.
+#: A chunk of at most this many bytes is part of its :class:`ChunkInfo`.
 SAMPLE_LIMIT = 64 * 1024
 
 
 @dataclass(frozen=True, slots=True)
 class Hint:
-    """What is known of one task before it runs; ``None`` is unknown."""
+    """What is known about a task before it runs; ``None`` means unknown."""
 
     nbytes: int | None = None
     """Bytes of the result."""
     peak: int | None = None
-    """Bytes taken while it runs besides its inputs: the result and the scratch."""
+    """Bytes that the running task needs besides its inputs: the result and the scratch."""
     priority: int | None = None
-    """Position in the order of the whole graph; smaller runs earlier."""
+    """Position in the order of the whole graph; smaller positions run earlier."""
     affinity: Hashable | None = None
-    """Tasks of equal affinity are better placed together."""
+    """The scheduler should place tasks of equal affinity together."""
 
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """What a scheduler can do, as data that a planner may read."""
+    """The features of a scheduler, as data that a planner may read."""
 
     shared_memory: bool = False
-    """Tasks see each other's results without copying."""
+    """Tasks read each other's results without copying."""
     locality: bool = False
-    """Tasks run where their inputs lie."""
+    """Tasks run where their inputs are."""
     spill: bool = False
     """Results may exceed memory."""
     resilient: bool = False
-    """A lost result is computed again."""
+    """The scheduler recomputes lost results."""
     compiles: bool = False
-    """Takes a :class:`StagedCompilation` and drives it itself."""
+    """The scheduler takes a :class:`StagedCompilation` and runs its stages."""
     observers: bool = False
-    """Takes an :class:`~.observe.Observer` among the callbacks, and tells it of each task."""
+    """The scheduler accepts an :class:`~.observe.Observer` as a callback and reports tasks to it.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """What a scheduler runs graphs on, as far as it knows when it is asked."""
+    """The resources of a scheduler, as far as it knows them when it is asked."""
 
     threads: int = 1
-    """Tasks that run at a time."""
+    """Number of tasks that run at the same time."""
     memory: int | None = None
-    """Bytes that all of them and their results may take together."""
+    """Bytes that all tasks and their results may use together."""
     largest: int | None = None
-    """Bytes that one task may take, where that is less: those of one worker."""
+    """Bytes that one task may use if that is less: the memory of one worker."""
     window: int | None = None
-    """Tasks that are taken at a time, of graphs that are larger."""
+    """Number of tasks that the scheduler takes at a time of a larger graph."""
     shared_memory: bool = False
-    """Whether all of them see each other's results without copying."""
+    """Whether all tasks read each other's results without copying."""
     spill: int | None = None
-    """Bytes of results that may go to disk, if that is known."""
+    """Bytes of results that may go to disk, if known."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChunkInfo:
-    """What a result turned out to be; the value itself rides along only when it is small."""
+    """The shape, dtype and size of a result; small values are included."""
 
     shape: tuple[int, ...] | None
     dtype: Any
@@ -90,7 +91,7 @@ class ChunkInfo:
 
 
 def dtype_of(value: Any) -> Any:
-    """Return a value's dtype, ``None`` if it has none: a frame's column may be called ``dtype``."""
+    """Return a value's dtype, or ``None``; a column that is called ``dtype`` does not count."""
     return value.dtype if hasattr(type(value), "dtype") else None
 
 
@@ -122,32 +123,32 @@ class Handle(Protocol):
 
     keys: tuple[Key, ...]
     failed: Key | None
-    """The key of the task that failed, once one has."""
+    """The key of the task that failed, or ``None``."""
 
     def done(self) -> bool:
-        """Whether it has ended, in whichever way."""
+        """Return whether the submission has ended, in any state."""
         ...
 
     def wait(self, timeout: float | None = None) -> None:
-        """Block until it ends.
+        """Block until the submission ends.
 
-        Raises the failing task's own exception, ``concurrent.futures.CancelledError`` after
-        :meth:`cancel`, or ``TimeoutError`` (the work goes on).
+        Raises the exception of the failed task, ``concurrent.futures.CancelledError`` after
+        :meth:`cancel`, or ``TimeoutError`` (the tasks continue).
         """
         ...
 
     def cancel(self) -> None:
-        """Stop as soon as the running tasks end; nothing of the submission is kept."""
+        """Stop as soon as the running tasks end, and keep no result of the submission."""
         ...
 
     def add_done_callback(self, callback: Callable[[Handle], object]) -> None:
-        """Call ``callback(handle)`` when it ends, at once if it has."""
+        """Call ``callback(handle)`` when the submission ends, or at once if it has ended."""
         ...
 
 
 @runtime_checkable
 class Scheduler(Protocol):
-    """Runs task graphs and keeps the results that were asked for."""
+    """Runs task graphs and keeps the requested results."""
 
     name: str
     capabilities: Capabilities
@@ -162,13 +163,13 @@ class Scheduler(Protocol):
     ) -> Handle:
         """Start computing ``keys``.
 
-        Every key gains one reference, also one that is held already (which is not computed again).
-        When the submission fails or is cancelled it holds none of them.
+        Every key gains one reference. Keys that are already held are not computed again. A
+        submission that fails or is cancelled holds no reference.
         """
         ...
 
     def gather(self, keys: Sequence[Key]) -> list[Any]:
-        """Return the held results in the order of ``keys``; ``KeyError`` names one not held."""
+        """Return the held results in the order of ``keys``; ``KeyError`` names a missing key."""
         ...
 
     def info(self, keys: Sequence[Key]) -> list[ChunkInfo]:
@@ -178,57 +179,57 @@ class Scheduler(Protocol):
     def release(self, keys: Iterable[Key]) -> None:
         """Drop one reference of each key; a result without references is freed.
 
-        May be called from a finalizer on any thread, so it never blocks on a running job, and after
-        :meth:`close`, when it does nothing.
+        A finalizer may call this on any thread, so it never blocks on a running job. After
+        :meth:`close` it has no effect.
         """
         ...
 
     def close(self) -> None:
-        """Cancel what runs, free what is held, end every thread, process and file. Idempotent."""
+        """Cancel running jobs, free all results, end threads, processes and files. Idempotent."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """A graph to run before a compilation can go on; the infos of ``keys`` are wanted of it."""
+    """A graph to run before a compilation can continue; it needs the infos of ``keys``."""
 
     graph: TaskGraph
     keys: tuple[Key, ...]
     hints: Mapping[Key, Hint]
     samples: bool = True
-    """Whether small values are wanted in the infos."""
+    """Whether the infos should include small values."""
     later: int = 0
-    """Tasks, at most, of windows of the stage that are still to come (see :class:`Machine`).
+    """Upper bound of the number of tasks in later windows of the stage (see :class:`Machine`).
 
-    The next is to be had by ``advance({})`` at any time; the infos of all windows' ``keys`` are
-    wanted when the last of them has run.
+    ``advance({})`` returns the next window at any time. After the last window the compilation needs
+    the infos of the ``keys`` of all windows.
     """
     kept: tuple[Key, ...] = ()
-    """Keys that later windows need; they are to be held till one has them in ``dropped``."""
+    """Keys that later windows need; hold them until a window lists them in ``dropped``."""
     dropped: tuple[Key, ...] = ()
-    """Keys held so far, of windows or of earlier stages, that only tasks of this window need.
+    """Held keys, of windows or of earlier stages, that only tasks of this window need.
 
-    They are to be released once the window is submitted, which keeps what its tasks read.
+    Release them after the window is submitted, which keeps the inputs of its tasks.
     """
 
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """The end of a compilation: where the result of each root lies."""
+    """The end of a compilation: where the result of each root is."""
 
     outputs: Mapping[str, Any]
-    """For each root its physical layout, opaque to the scheduler."""
+    """The physical layout of each root, opaque to the scheduler."""
     keys: tuple[Key, ...]
-    """Keys to keep; what earlier stages held besides is to be released."""
+    """Keys to keep; release all other results of earlier stages."""
 
 
 class StagedCompilation(Protocol):
     """A resumable, deterministic, IO-free translation of a program into stages."""
 
     def fit(self, machine: Machine) -> None:
-        """Plan for the machine that will run it; said before the first stage, or never."""
+        """Plan for the machine that will run it; call this before the first stage, or never."""
         ...
 
     def advance(self, infos: Mapping[Key, ChunkInfo]) -> Stage | Done:
-        """Take the infos of the last stage's keys (none at first) and return what is next."""
+        """Take the infos of the last stage's keys (none at first) and return the next stage."""
         ...

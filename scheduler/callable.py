@@ -1,4 +1,4 @@
-"""Any Dask ``get`` as a scheduler: ``dask.threaded.get``, ``client.get``, one of your own."""
+"""Any Dask ``get`` as a scheduler: ``dask.threaded.get``, ``client.get``, or your own."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from .inprocess.single_handle import Submission
 
 
 class CallableScheduler:
-    """Calls ``get(graph, keys)`` inside ``submit`` and keeps what it returns.
+    """Calls ``get(graph, keys)`` inside ``submit`` and keeps the results.
 
-    A ``get`` says nothing while it works: events come when it is over and only of wanted keys, a
-    failure names no task, and there is nothing to cancel.
+    A ``get`` reports nothing while it works. Events therefore come at its end and only for
+    requested keys, a failure names no task, and nothing can be cancelled.
     """
 
     capabilities = Capabilities(shared_memory=True)
@@ -38,7 +38,7 @@ class CallableScheduler:
         hints: Mapping[Key, Hint] | None = None,
         callbacks: Iterable[Callback] = (),
     ) -> Handle:
-        """Compute what is not held yet, before it returns."""
+        """Compute the keys that are not held yet, and return when they are done."""
         if self._closed:
             raise SchedulerClosed("the scheduler is closed")
         handle = Submission(keys, callbacks)
@@ -76,6 +76,6 @@ class CallableScheduler:
         self._held.release(keys)
 
     def close(self) -> None:
-        """Free what is held."""
+        """Free all results."""
         self._closed = True
         self._held.clear()

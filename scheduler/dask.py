@@ -1,7 +1,7 @@
-"""Any ``distributed.Client`` as a scheduler: graphs go out as they are, results stay as Futures.
+"""Any ``distributed.Client`` as a scheduler: it submits graphs and keeps results as Futures.
 
-What a stock cluster does not let us say: the order of tasks is ``dask.order``'s, not the hints',
-and only wanted keys report back, so events count these.
+A stock cluster has two limits: it orders tasks by ``dask.order`` instead of the hints, and it
+reports only requested keys, so events count only these.
 """
 
 from __future__ import annotations
@@ -40,37 +40,36 @@ from .events import GraphSubmitted, TaskDone, TaskFailed
 from .inprocess.results import ReferenceTable
 from .inprocess.single_handle import Submission
 
-#: Seconds that an address is given to answer.
+#: Timeout for an answer of an address, in seconds.
 PATIENCE = 10.0
 
-#: Seconds more for distributed to say itself why that is not so.
+#: Additional seconds in which distributed may report the cause itself.
 _GRACE = 0.5
 
-#: Seconds that a client which nobody has closed may take of the interpreter's end.
+#: Timeout for closing clients when the interpreter exits, in seconds.
 _LAST = 2.0
 
-#: Share of the workers' memory that plans count on.
+#: Share of the workers' memory that plans may use.
 SHARE = 0.75
 
-#: Under which name a worker tells where its results can be opened, ``None`` if nowhere.
+#: Key under which a worker reports where its results can be opened, ``None`` if nowhere.
 PLACE = "mars_place"
 
 
 class DaskScheduler:
     """Runs graphs on a cluster.
 
-    ``client`` is a ``distributed.Client`` (never closed here), an address, for which a client is
-    opened (within ``connect_timeout`` seconds, with ``security``) and closed with the scheduler, or
-    ``None`` for Dask's current client. Keys that this
-    client holds otherwise, such as persisted collections, can be referred to like held ones.
-    Callbacks of handles run on the one thread that distributed has for them: they must not wait for
-    another handle.
+    ``client`` is a ``distributed.Client`` (never closed here), an address, or ``None`` for Dask's
+    current client. For an address a client is opened (within ``connect_timeout`` seconds, with
+    ``security``) and closed with the scheduler. Graphs may refer to other keys of this client, such
+    as those of persisted collections. All callbacks of handles run on one thread of distributed, so
+    they must not wait for another handle.
     """
 
     name = "dask"
     capabilities = Capabilities(locality=True, spill=True, resilient=True)
     client_class: type[Client] = Client
-    """What an address is reached by."""
+    """The class of the client for an address."""
 
     def __init__(
         self,
@@ -109,8 +108,8 @@ class DaskScheduler:
             if self._closed:
                 raise SchedulerClosed("the scheduler is closed")
             needed, inputs = cull(graph, handle.keys, _Available(self._client))
-            # Pinned, or a release on the way would make the cluster forget them before it reads
-            # the graph; messages to it keep their order.
+            # Hold these keys: a release in between would make the cluster forget them before it
+            # reads the graph. Messages to the cluster keep their order.
             pins = [self._future(key) for key in inputs]
             wanted = [key for key in handle.keys if key in needed]
             if wanted:
@@ -127,7 +126,7 @@ class DaskScheduler:
         return Future(key, self._client)
 
     def hold(self, keys: Iterable[Key]) -> None:
-        """Take one reference of each key that the cluster holds in this client's name."""
+        """Take one reference of each key that the cluster holds for this client."""
         with self._held.exclusive():
             key: Any
             state: Any = "memory"
@@ -148,22 +147,22 @@ class DaskScheduler:
 
     @property
     def client(self) -> Client:
-        """The client through which everything goes."""
+        """The client of all requests."""
         return self._client
 
     def machine(self) -> Machine:
-        """Return what the cluster's workers have now."""
+        """Return the current resources of the cluster's workers."""
         workers = self._client.scheduler_info()["workers"].values()
         machine = pooled((worker["nthreads"], worker["memory_limit"]) for worker in workers)
         return replace(machine, shared_memory=together(workers))
 
     def futures(self, keys: Sequence[Key]) -> list[Future[Any]]:
-        """Return Futures of held results, references of their own, for whoever speaks Dask."""
+        """Return new Futures of held results, for Dask."""
         with self._held.exclusive() as entries:
             return [Future(entries[key][-1].key, self._client) for key in keys]
 
     def info(self, keys: Sequence[Key]) -> list[ChunkInfo]:
-        """Describe held results by a task for each, which the cluster runs where the data lie."""
+        """Describe held results with one task each, which the cluster runs where the data are."""
         if not keys:
             return []
         tasks = self._client.map(describe, self._held.get(keys), pure=False)
@@ -175,16 +174,16 @@ class DaskScheduler:
         self._held.release(keys)
 
     def forget(self, handle: Submission, hold: bool) -> bool:
-        """Forget a submission that ends, and its results unless they stay held; False if it did."""
+        """Forget a submission that ends and, unless ``hold``, its results; False if done before."""
         with self._held.exclusive():
             if handle not in self._running:
                 return False
             self._running.discard(handle)
         if not hold and handle.keys:
             self.release(handle.keys)
-            # Until the client has let go of a failed key, a new submission of it would find the
-            # old failure.
-            with suppress(OSError):  # the loop may be about to end
+            # A new submission of a failed key would find the old failure until the client releases
+            # it.
+            with suppress(OSError):  # the loop may be closing
                 self._client.sync(_pass, callback_timeout=PATIENCE)
         return True
 
@@ -202,12 +201,12 @@ class DaskScheduler:
             self._client.close()
 
     def leave(self) -> None:
-        """Close the client that was opened here, for the interpreter ends."""
+        """Close the client that was opened here, when the interpreter exits."""
         with suppress(Exception):
             self._client.close(timeout=_LAST)
 
 
-#: Schedulers with clients of their own. What nobody has closed has a word for each of its sockets.
+#: Schedulers that opened a client. A client that is not closed warns about each open socket.
 _open: weakref.WeakSet[DaskScheduler] = weakref.WeakSet()
 
 
@@ -220,7 +219,7 @@ def _leave() -> None:
 def _connected(
     address: str, seconds: float, security: Security, client_class: type[Client]
 ) -> Client:
-    # A client that cannot connect leaves its loop's thread behind, so none is made before it can.
+    # A client that cannot connect leaves its loop's thread behind, so check the address first.
     identity(address, seconds, security)
     return client_class(address, set_as_default=False, timeout=seconds, security=security)
 
@@ -228,24 +227,24 @@ def _connected(
 def identity(
     cluster: Client | str, seconds: float = PATIENCE, security: Security | None = None
 ) -> Mapping[str, Any]:
-    """Return what a cluster's scheduler says of itself."""
+    """Return the identity of a cluster's scheduler."""
     if not isinstance(cluster, str):
         return cluster.scheduler_info(n_workers=0)
-    if cluster.startswith("inproc://"):  # only its own loop can ask
+    if cluster.startswith("inproc://"):  # only the client's own loop can ask
         return {}
-    with ThreadPoolExecutor(1) as apart:  # the caller may be in a loop of its own
+    with ThreadPoolExecutor(1) as apart:  # the caller may run inside an event loop
         try:
             return apart.submit(
                 asyncio.run, _greet(cluster, seconds, security or Security())
             ).result()
-        except ValueError as error:  # not an address: that is said in one line
+        except ValueError as error:  # an invalid address is reported in one line
             raise error.with_traceback(None) from None
         except Exception as error:  # noqa: BLE001 - who is no scheduler may answer anything
             raise Unreachable(cluster, seconds, _reason(error)) from None
 
 
 def _reason(error: BaseException | None) -> str:
-    """Return what the system said: the last words in a chain of causes."""
+    """Return the operating system's message: the last one in a chain of causes."""
     words = ""
     while error is not None:
         words, error = str(error) or words, error.__cause__
@@ -253,15 +252,15 @@ def _reason(error: BaseException | None) -> str:
 
 
 async def _greet(address: str, seconds: float, security: Security) -> dict[str, Any]:
-    # distributed waits for ever for the greeting of whoever accepts its connection; where nobody
-    # does it says why, in its time.
+    # distributed waits forever for the greeting of a server that accepts its connection. Where no
+    # server listens, distributed reports the cause within its own timeout.
     async with asyncio.timeout(seconds + _GRACE):
         peer = await connect(address, seconds, **security.get_connection_args("client"))
         await peer.write({"op": "identity", "n_workers": 0, "reply": True})
         told: dict[str, Any] = await peer.read()
     await peer.close()
     with suppress(CommClosedError, asyncio.TimeoutError):
-        # A websocket is closed once the other side has agreed.
+        # A websocket is closed only after the server has agreed.
         await asyncio.wait_for(peer.read(), seconds)
     return told
 
@@ -296,7 +295,7 @@ class _ClusterSubmission(Submission):
                 return
             self._missing.discard(future.key)
             last = not self._missing
-        # A cluster tells neither size nor time of a task without being asked for each.
+        # A cluster reports neither size nor duration of a task without another request.
         self.emit(TaskDone(future.key, 0, 0.0))
         if last and self._scheduler.forget(self, hold=True):
             self.finish("done")
@@ -315,7 +314,7 @@ class _ClusterSubmission(Submission):
     def _blamed(self, future: Future[Any]) -> Key:
         client = future.client
         try:
-            # Whoever waits for the handle must not wait for the cluster's answer, too.
+            # A caller that waits for the handle must not wait for the cluster's answer, too.
             ask = client.scheduler.get_error_cause
             key = client.sync(ask, keys=[future.key], callback_timeout=PATIENCE)
         except OSError:
@@ -323,7 +322,7 @@ class _ClusterSubmission(Submission):
         return tuple(key) if isinstance(key, list) else key or future.key
 
     def cancel(self) -> None:
-        """Release the futures: what nobody else wants the cluster drops."""
+        """Release the futures; the cluster drops results that no other client wants."""
         if self._scheduler.forget(self, hold=False):
             self.finish("cancelled")
 
@@ -340,10 +339,10 @@ class _Available:
 
 
 def pooled(workers: Iterable[tuple[int, int | None]], window: int | None = None) -> Machine:
-    """Return what workers of so many threads and bytes are together.
+    """Return the combined machine of workers with these threads and bytes.
 
-    A task that is larger than the share of a worker that tasks are given runs there alone, so what
-    is refused is only what is larger than the largest worker.
+    A task that exceeds the workers' share of memory for tasks runs alone on a worker. The planner
+    therefore refuses only tasks that exceed the largest worker.
     """
     found = list(workers)
     limits = [limit for _, limit in found if limit]
@@ -354,13 +353,13 @@ def pooled(workers: Iterable[tuple[int, int | None]], window: int | None = None)
 
 
 def together(workers: Iterable[Mapping[str, Any]]) -> bool:
-    """Say whether workers can open each other's results, by what they told when they came."""
+    """Return whether workers can open each other's results, according to their registration."""
     places = [told.get(PLACE) for told in workers]
     return bool(places) and places[0] is not None and all(one == places[0] for one in places)
 
 
 def annotated(graph: dict[Key, Any], hints: Mapping[Key, Hint]) -> HighLevelGraph:
-    """Return the graph with its hints as annotations, which arrive in the cluster's task states."""
+    """Return the graph with its hints as annotations, which reach the cluster's task states."""
     peaks = {key: hints[key].peak for key in graph if key in hints}
     sizes = {key: hints[key].nbytes for key in graph if key in hints}
     annotations: dict[str, Any] = {}
@@ -374,4 +373,4 @@ def annotated(graph: dict[Key, Any], hints: Mapping[Key, Hint]) -> HighLevelGrap
 
 
 async def _pass() -> None:
-    """Do nothing, after everything that the event loop was told to do before."""
+    """Do nothing, after all earlier callbacks of the event loop."""

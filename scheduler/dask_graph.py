@@ -1,4 +1,4 @@
-"""From whatever a Dask ``get`` is handed to tasks, and from flat results back to nested ones."""
+"""Convert the arguments of a Dask ``get`` to tasks, and flat results to nested results."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def materialize(dsk: Any) -> dict[Key, Any]:
 def to_tasks(dsk: Any) -> dict[Key, GraphNode]:
     """Return the graph with every value a ``GraphNode``.
 
-    Legacy tuples become tasks, other values data; a key that is only another name of itself (what
-    is left of a persisted result) is dropped, for the scheduler holds it already.
+    Legacy tuples become tasks, and other values become data. A key that is an alias of itself (a
+    persisted result) is dropped, because the scheduler holds it already.
     """
     tasks: dict[Key, GraphNode] = convert_legacy_graph(materialize(dsk))
     return tasks
@@ -52,7 +52,8 @@ def cull(
 ) -> tuple[dict[Key, GraphNode], set[Key]]:
     """Return the part of the graph that has to run for ``keys``, and the held keys that it needs.
 
-    Raises as :func:`~.plan.plan` for keys that are neither defined nor held, and for cycles.
+    Raises for cycles, and for keys that are neither defined nor held, like
+    :func:`~.inprocess.order.plan`.
     """
     needed = {key: graph[key] for key in plan(graph, keys, held)}
     inputs = {key for key in keys if key not in needed}

@@ -1,4 +1,4 @@
-"""What schedulers raise besides the exceptions of the tasks themselves, which pass unchanged."""
+"""The errors of schedulers, besides the exceptions of tasks, which pass unchanged."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 class MarsdaskError(Exception):
-    """The base of every error that is marsdask's own."""
+    """The base class of all marsdask errors."""
 
 
 class SchedulerClosed(MarsdaskError, RuntimeError):
@@ -16,7 +16,7 @@ class SchedulerClosed(MarsdaskError, RuntimeError):
 
 
 class SessionClosed(MarsdaskError, RuntimeError):
-    """A session was used, or one of its results fetched, after it was closed."""
+    """A session was used after it was closed, or its result was fetched."""
 
 
 class MemoryBudgetError(MarsdaskError, MemoryError):
@@ -45,7 +45,7 @@ class MemoryBudgetError(MarsdaskError, MemoryError):
 
 
 class ResultsTooLarge(MarsdaskError, MemoryError):
-    """Results would take more than the memory and the disks that there are for them."""
+    """Results exceed the memory and the disk space that is available for them."""
 
     def __init__(self, op: str, nbytes: int, room: int, where: str, suggestion: str) -> None:
         self.op = op
@@ -71,7 +71,7 @@ def _mebibytes(nbytes: int) -> str:
 
 
 class SpillFull(MarsdaskError, OSError):
-    """Results had to leave memory and no spill directory could take them."""
+    """Results had to leave memory, and no spill directory had space for them."""
 
 
 class SharedGone(MarsdaskError, OSError):
@@ -93,7 +93,7 @@ class WorkerDied(MarsdaskError, RuntimeError):
 
 
 class ResultLost(MarsdaskError, RuntimeError):
-    """A cluster lost a result that it cannot compute again, or somebody else cancelled it."""
+    """A cluster lost a result that it cannot recompute, or another client cancelled it."""
 
     def __init__(
         self, key: Hashable, why: str = "the worker that held it died, or it was cancelled"
@@ -102,7 +102,7 @@ class ResultLost(MarsdaskError, RuntimeError):
         self.why = why
         super().__init__(
             f"{key!r} is lost: {why}. The cluster has only the result of what was executed before, "
-            "so write the expression anew and execute it again"
+            "so write the expression again and execute it"
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -110,7 +110,7 @@ class ResultLost(MarsdaskError, RuntimeError):
 
 
 class HookChanged(MarsdaskError, ImportError):
-    """The installed distributed lacks, or has changed, something that a server builds on."""
+    """The installed distributed lacks, or has changed, a function that a server uses."""
 
     def __init__(self, who: str, version: str, problems: Iterable[str]) -> None:
         self.who = who
@@ -126,16 +126,16 @@ class HookChanged(MarsdaskError, ImportError):
 
 
 class VersionMismatch(MarsdaskError, ImportError):
-    """A client, a worker and a supervisor have versions that cannot work together."""
+    """The versions of a client, a worker and a supervisor are incompatible."""
 
     def __init__(self, who: str, packages: Iterable[str], table: str) -> None:
         self.who = who
         self.packages = tuple(packages)
         self.table = table
         super().__init__(
-            f"{who} have versions of {', '.join(self.packages)} that do not work together:\n\n"
-            f"{table}\n\nInstall the same ones everywhere "
-            '(with marsdask.versions set to "warn" they try)'
+            f"{who} have incompatible versions of {', '.join(self.packages)}:\n\n"
+            f"{table}\n\nInstall the same versions everywhere "
+            '(or set marsdask.versions to "warn")'
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -143,7 +143,7 @@ class VersionMismatch(MarsdaskError, ImportError):
 
 
 class NoSupervisor(MarsdaskError, OSError):
-    """None of the supervisors that were named can be reached."""
+    """None of the given supervisors can be reached."""
 
 
 class Unreachable(MarsdaskError, ConnectionError):
@@ -155,7 +155,7 @@ class Unreachable(MarsdaskError, ConnectionError):
         self.cause = str(cause)
         super().__init__(
             f"no Dask scheduler answered at {address} within {seconds:g} s ({self.cause}): "
-            "start one there with `dask scheduler`, or give it longer with connect_timeout="
+            "start one there with `dask scheduler`, or raise connect_timeout="
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -163,7 +163,7 @@ class Unreachable(MarsdaskError, ConnectionError):
 
 
 class UnknownScheduler(MarsdaskError, ValueError):
-    """No scheduler has the name; the message lists those that exist."""
+    """No scheduler has this name; the message lists the known names."""
 
     def __init__(self, name: str, known: Iterable[str]) -> None:
         self.name = name

@@ -1,4 +1,4 @@
-"""What schedulers say while they work: one stream of events, the same from every scheduler."""
+"""The events of a running job: one stream, the same for every scheduler."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class GraphSubmitted:
-    """A graph was accepted; ``tasks`` of it have to run."""
+    """A graph was accepted; ``tasks`` of its tasks have to run."""
 
     tasks: int
 
 
 @dataclass(frozen=True, slots=True)
 class TaskStarted:
-    """A task began."""
+    """A task started."""
 
     key: Hashable
 
@@ -31,7 +31,7 @@ class TaskDone:
 
 @dataclass(frozen=True, slots=True)
 class TaskFailed:
-    """A task raised."""
+    """A task raised an exception."""
 
     key: Hashable
     error: BaseException

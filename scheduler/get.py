@@ -1,7 +1,7 @@
-"""Our schedulers for plain Dask: ``dask.compute(x, scheduler=marsdask.scheduler.get)``.
+"""Dask ``get`` functions: ``dask.compute(x, scheduler=marsdask.scheduler.get)``.
 
-Each function is what Dask calls a ``get``. The schedulers behind them are made at the first call
-and stay; results are only held until the call returns.
+Each scheduler is created at the first call and reused. It holds results only until the call
+returns.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from .base import Callback, Key, Scheduler
 from .dask_graph import flatten, nest, to_tasks
 from .observe import observing
 
-#: What the constructors call the number of workers.
+#: The name of the constructor's argument for the number of workers.
 _WORKERS = {"threads": "nthreads", "processes": "nprocesses"}
 
 
 class _Shared:
-    """A scheduler and the graphs that run on it just now."""
+    """A scheduler and the graphs that run on it."""
 
     def __init__(self, scheduler: Scheduler) -> None:
         self.scheduler = scheduler
         self.running: dict[int, Mapping[Key, GraphNode]] = {}
 
 
-# By process, too: a forked child inherits the table, but not the threads.
+# One entry per process: a forked child inherits the table, but not the threads.
 _shared: dict[tuple[int, str, int | None], _Shared] = {}
 _lock = threading.Lock()
 
@@ -44,9 +44,10 @@ def _create(name: str, workers: int | None) -> Scheduler:
 
 @contextlib.contextmanager
 def _lease(name: str, workers: int | None, graph: Mapping[Key, GraphNode]) -> Iterator[Scheduler]:
-    """Give the shared scheduler, or another if a running graph has a key of this one.
+    """Return the shared scheduler, or another one if a running graph has a key of this graph.
 
-    To a scheduler equal keys are equal tasks; two calls of ``get`` promise no such thing.
+    A scheduler treats equal keys as equal tasks, but two calls of ``get`` may use one key for
+    different tasks.
     """
     with _lock:
         shared = _shared.get((os.getpid(), name, workers))
@@ -88,7 +89,7 @@ def _run(
 
 
 def _workers(num_workers: int | None, pool: Any) -> int | None:
-    """Return how many workers Dask's own options ask for; of a pool only its size counts."""
+    """Return the number of workers that Dask's options request; only the size of a pool counts."""
     size = num_workers or dask.config.get("num_workers", None)
     if size is None:
         pool = pool if pool is not None else dask.config.get("pool", None)
@@ -126,7 +127,7 @@ def _get(
 def get_threads(dsk: Any, keys: Any, **kwargs: Any) -> Any:
     """Compute ``keys`` of a Dask graph on the ``threads`` scheduler.
 
-    Takes what ``dask.threaded.get`` takes; of a ``pool`` only the size is used.
+    Takes the arguments of ``dask.threaded.get``; only the size of ``pool`` is used.
     """
     return _get("threads", dsk, keys, **kwargs)
 

@@ -1,4 +1,4 @@
-"""What this process may use: the limits of its cgroup (version 1 or 2) or the whole machine."""
+"""The resources of this process: the limits of its cgroup (version 1 or 2) or of the machine."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _MEMORY_FILES = ("memory.max", "memory.limit_in_bytes")
 
 
 def parse(name: str, value: float | str, total: int | None = None) -> int:
-    """Return the bytes that a setting says, as a number, a text, or a share of ``total``."""
+    """Return the bytes of a setting: a number, a string, or a share of ``total``."""
     if total is not None and isinstance(value, float) and 0 < value <= 1:
         return int(value * total)
     share = "" if total is None else ", a share such as 0.5"
@@ -28,33 +28,33 @@ def parse(name: str, value: float | str, total: int | None = None) -> int:
 
 
 def memory(root: str = "/sys/fs/cgroup", membership: str = "/proc/self/cgroup") -> int:
-    """Return the bytes of memory this process may use; the arguments are for tests."""
+    """Return the bytes of memory that this process may use; the arguments are for tests."""
     limits = [_physical_memory()]
     for group in _groups("memory", Path(root), Path(membership)):
         for name in _MEMORY_FILES:
             text = _read(group / name)
-            if text.isdigit():  # "max" is no limit
+            if text.isdigit():  # "max" means unlimited
                 limits.append(int(text))
     return min(limits)
 
 
 def cpus(root: str = "/sys/fs/cgroup", membership: str = "/proc/self/cgroup") -> int:
-    """Return how many CPUs this process may use, a part of one counting as one."""
+    """Return the number of CPUs that this process may use, rounded up."""
     limits = [_affinity()]
     for group in _groups("cpu", Path(root), Path(membership)):
         quota, period, *_ = *_read(group / "cpu.max").split(), "", ""
         if not quota:
             quota, period = _read(group / "cpu.cfs_quota_us"), _read(group / "cpu.cfs_period_us")
-        if quota.isdigit() and period.isdigit() and int(period):  # "max" and -1 are no limit
+        if quota.isdigit() and period.isdigit() and int(period):  # "max" and -1 mean unlimited
             limits.append(max(1, math.ceil(int(quota) / int(period))))
     return min(limits)
 
 
 def _groups(controller: str, root: Path, membership: Path) -> Iterator[Path]:
-    """Yield the directories of this process's group and of those it is in, which limit it too.
+    """Yield the directories of this process's cgroup and its ancestors, which limit it too.
 
-    In a container the path may be the host's while the mount shows only the container's part, so
-    the top of the mount is always among them.
+    In a container the path may be the host's while the mount shows only the container's part. The
+    top of the mount is therefore always included.
     """
     for line in _read(membership).splitlines():
         _, names, path = line.split(":", 2)
@@ -89,6 +89,6 @@ def _physical_memory() -> int:
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError):
-        import psutil  # slow to load and only needed where sysconf does not tell
+        import psutil  # slow to import, and needed only without sysconf
 
         return int(psutil.virtual_memory().total)

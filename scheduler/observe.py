@@ -17,10 +17,11 @@ from .events import Event
 
 
 class Observer:
-    """Calls Dask's callbacks for one computation, one at a time but from whichever thread works.
+    """Calls Dask's callbacks for one computation, one at a time, from any working thread.
 
-    It goes among the callbacks of each submission of the computation. The state is Dask's, and
-    grows with each submission. Its ``cache`` has no results: they may be on disk.
+    Each submission of the computation has the observer among its callbacks. The state has Dask's
+    format and grows with each submission. Its ``cache`` stays empty, because results may be on
+    disk.
     """
 
     def __init__(self, callbacks: Collection[Any]) -> None:
@@ -31,11 +32,11 @@ class Observer:
         self._graph: dict[Key, Any] = {}
         self._wanted: set[Key] = set()
         self._open: set[Key] = set()
-        """Tasks that have not finished; none once the computation is over."""
+        """Tasks that have not finished; empty at the end of the computation."""
         self._waiting: dict[Key, set[Key]] = {}
         self._ready: list[Key] = []
         self._unread: dict[Key, set[Key]] = {}
-        """For each result the tasks that still have to read it."""
+        """The tasks that still have to read each result."""
         self._dependencies: dict[Key, set[Key]] = {}
         self._dependents: dict[Key, set[Key]] = {}
         self._state: dict[str, Any] = {
@@ -54,7 +55,7 @@ class Observer:
         """Do nothing: a scheduler calls ``begin``, ``before`` and ``after`` instead."""
 
     def begin(self, graph: TaskGraph, keys: Collection[Key]) -> TaskGraph:
-        """Tell what will run and return it; a callback may have put results into the first."""
+        """Report and return the tasks that will run; a callback may replace tasks by results."""
         self._graph.update(graph)
         if self._begun:
             self._expect(graph, keys)
@@ -70,7 +71,7 @@ class Observer:
         return graph
 
     def _expect(self, graph: TaskGraph, keys: Collection[Key]) -> None:
-        """Put the tasks of a graph into the state; keys that it lacks are results already."""
+        """Add the tasks of a graph to the state; missing keys are results already."""
         self._wanted.update(keys)
         given = {key for node in graph.values() for key in node.dependencies}.union(keys)
         ready = []
@@ -90,10 +91,10 @@ class Observer:
                 self._waiting[key] = missing
             else:
                 ready.append(key)
-        self._ready.extend(reversed(ready))  # the last one runs next
+        self._ready.extend(reversed(ready))  # the last task runs next
 
     def before(self, key: Key) -> None:
-        """Tell that a task begins."""
+        """Report that a task starts."""
         with self._lock:
             if key in self._open:
                 self._waiting.pop(key, None)
@@ -103,7 +104,7 @@ class Observer:
                     callback(key, self._graph, self._state)
 
     def after(self, key: Key, value: Any) -> None:
-        """Tell that a task has ended."""
+        """Report that a task has ended."""
         with self._lock:
             if key in self._open:
                 self._open.remove(key)
@@ -114,7 +115,7 @@ class Observer:
                     callback(key, value, self._graph, self._state, threading.get_ident())
 
     def _pass_on(self, key: Key) -> None:
-        """Note which tasks a finished one makes ready, and which results nobody needs more."""
+        """Record which tasks become ready after a task, and which results are no longer needed."""
         for dependent in self._dependents[key]:
             missing = self._waiting.get(dependent)
             if missing is not None:
@@ -131,7 +132,7 @@ class Observer:
                 self._state["cache"].pop(source, None)
 
     def finish(self, *, failed: bool) -> None:
-        """Tell that it is over to all who heard that it begins, and nothing more from now on."""
+        """Report the end to all callbacks that saw the start, and nothing afterwards."""
         with self._lock:
             self._open.clear()
             for callbacks in self._begun:
@@ -140,7 +141,7 @@ class Observer:
 
 
 def _remove_last(items: list[Key], item: Key) -> None:
-    """Remove an item that is likely to be near the end."""
+    """Remove an item that is probably near the end."""
     for position in range(len(items) - 1, -1, -1):
         if items[position] == item:
             del items[position]
@@ -149,10 +150,9 @@ def _remove_last(items: list[Key], item: Key) -> None:
 
 @contextmanager
 def observing(callbacks: Collection[Any] | None = None) -> Iterator[tuple[Observer, ...]]:
-    """Give the callbacks of a computation's submissions: an observer, if anybody wants to know.
+    """Yield the callbacks of a computation's submissions, with an observer if Dask has callbacks.
 
-    Without ``callbacks`` those are told that are active, which those of computations inside of
-    this one are not.
+    By default the active Dask callbacks are called, but not for nested computations.
     """
     if callbacks is None and not DaskCallback.active:
         yield ()

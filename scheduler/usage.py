@@ -1,7 +1,6 @@
-"""What this process and its descendants take of the share that is theirs: cores and bytes.
+"""The CPU and memory usage of this process and its descendants.
 
-The processors' time of a tree of processes is counted where the kernel counts it, so what others do
-on the same host does not show in it.
+The kernel counts the CPU time of each process, so other processes of the host do not count.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from typing import NamedTuple
 
 import psutil
 
-#: Seconds between two looks at least; who asks sooner gets the answer of the last one.
+#: Minimum number of seconds between two measurements; earlier calls return the last one.
 _PAUSE = 1.0
 
 
@@ -22,21 +21,21 @@ class Counted(NamedTuple):
     """The counters of one process."""
 
     seconds: float
-    """Of processors, with those of descendants that ended and were waited for."""
+    """CPU seconds, including those of descendants that ended and were waited for."""
     memory: int
 
 
 class Taken(NamedTuple):
-    """What a tree of processes takes."""
+    """The usage of a process tree."""
 
     cores: float
     memory: int
 
 
 def taken(before: float, now: Iterable[Counted], elapsed: float) -> Taken:
-    """Return what is taken, given the processors' seconds ``before`` and the counters ``now``.
+    """Return the usage, given the CPU seconds ``before`` and the counters ``now``.
 
-    The time of a process that ended while nobody waited for it is lost: that is never negative.
+    The time of a process that ended without being waited for is lost; the result is never negative.
     """
     counted = list(now)
     spent = max(0.0, sum(one.seconds for one in counted) - before)
@@ -45,7 +44,7 @@ def taken(before: float, now: Iterable[Counted], elapsed: float) -> Taken:
 
 
 def share(used: float, total: float) -> tuple[float, float]:
-    """Return what of ``total`` is used and what is left; neither is negative, and they add up."""
+    """Return the used and the free part of ``total``; they are not negative and add up to it."""
     within = min(max(0.0, used), total)
     return within, total - within
 
@@ -53,8 +52,8 @@ def share(used: float, total: float) -> tuple[float, float]:
 def count(children: bool = True, own: Callable[[], int] | None = None) -> list[Counted]:
     """Read the counters of this process and, with ``children``, of its descendants.
 
-    ``own`` tells the bytes of this process (default: all that is resident). A descendant counts
-    with the memory that it does not share with others.
+    ``own`` is the number of bytes of this process (default: all resident memory). A descendant
+    counts with its unshared memory.
     """
     this = psutil.Process()
     counted = [Counted(_seconds(this), own() if own else this.memory_info().rss)]
@@ -65,26 +64,26 @@ def count(children: bool = True, own: Callable[[], int] | None = None) -> list[C
                 memory = process.memory_info()
                 unshared = memory.rss - getattr(memory, "shared", 0)
                 counted.append(Counted(_seconds(process), unshared))
-        except psutil.Error:  # it ended meanwhile
+        except psutil.Error:  # the process has ended meanwhile
             continue
     return counted
 
 
 def _descendants(process: psutil.Process) -> list[int]:
-    """Return the processes that a process started, and those that these did.
+    """Return the children of a process, and their descendants.
 
-    Where the kernel tells a process's own it is asked; psutil reads those of the whole host.
+    The kernel's list of children is used where it exists; psutil reads all processes of the host.
     """
     if not os.path.exists(f"/proc/{process.pid}/task/{process.pid}/children"):
         return [child.pid for child in process.children(recursive=True)]
     found = list(_started_by(process.pid))
-    for pid in found:  # which grows
+    for pid in found:  # the list grows
         found += _started_by(pid)
     return found
 
 
 def _started_by(pid: int) -> Iterator[int]:
-    """Yield the children of each thread; it, and its threads, may end meanwhile."""
+    """Yield the children of each thread; the process and its threads may end meanwhile."""
     with suppress(OSError):
         for thread in os.listdir(f"/proc/{pid}/task"):
             with (
@@ -101,7 +100,7 @@ def _seconds(process: psutil.Process) -> float:
 
 
 class Usage:
-    """Tells what is taken since it was last asked."""
+    """Measures the usage since the last call."""
 
     def __init__(
         self,
@@ -116,7 +115,7 @@ class Usage:
         self._last = taken(self._seconds, now, 0.0)
 
     def __call__(self) -> Taken:
-        """Look, unless somebody just did."""
+        """Measure, unless the last measurement is recent."""
         elapsed = self._clock() - self._when
         if elapsed >= _PAUSE:
             now = self._counters()

@@ -1,6 +1,6 @@
-"""Configuration files (``-f``), as Mars's services read them: what each key means here.
+"""Configuration files (``-f``) of Mars's services, and what each key means here.
 
-A file is YAML. ``"@inherits"`` names a file (relative to its own folder) that it builds on, and
+A file is YAML. ``"@inherits"`` names its base file (relative to its own folder), and
 ``"@overriding_fields"`` the keys whose values replace the inherited ones instead of joining them.
 """
 
@@ -29,13 +29,13 @@ OPTIONS = {
     "storage.plasma.plasma_directory": "plasma_dir",
 }
 
-#: Keys that distributed has its own word for: {key: key of its configuration}.
+#: Keys that distributed has too: {key: key of distributed's configuration}.
 DASK = {
     "cluster.node_timeout": "distributed.scheduler.worker-ttl",
     "metrics.prometheus": None,
 }
 
-#: Keys of Mars's that are read and mean nothing here, for instance since there is no choice.
+#: Keys of Mars that are read and have no effect here.
 WITHOUT_MEANING = (
     "services",
     "cluster.backend",
@@ -57,10 +57,10 @@ WITHOUT_MEANING = (
     "web",
 )
 
-#: Names of files that Mars ships; there are no such defaults to inherit here.
+#: Names of files that Mars ships; they contain no defaults that apply here.
 _BUILT_IN = ("@default", "@mars", "base_config.yml")
 
-#: What begins the keys that are Dask's own, or ours in Dask's configuration.
+#: Prefixes of Dask's own keys, and of ours in Dask's configuration.
 _OWN = ("distributed.", "dask.", "marsdask.")
 
 
@@ -87,7 +87,7 @@ def load(path: str, seen: tuple[str, ...] = ()) -> dict[str, Any]:
 def merge(
     below: Mapping[str, Any], above: Mapping[str, Any], replaced: Iterable[str] = ()
 ) -> dict[str, Any]:
-    """Return ``below`` with ``above`` on top; mappings join, lists follow each other."""
+    """Return ``below`` updated with ``above``: mappings are merged, lists are concatenated."""
     merged = dict(below)
     for key, value in above.items():
         inner = [name.partition(".")[2] for name in replaced if name.startswith(f"{key}.")]
@@ -104,7 +104,7 @@ def merge(
 
 
 def gather(path: str | None, text: str | None, defines: Iterable[str]) -> dict[str, Any]:
-    """Return the configuration of ``-f``, ``-c`` and each ``-D``, the later above the earlier."""
+    """Return the configuration of ``-f``, ``-c`` and each ``-D``; later ones take precedence."""
     content = load(path) if path else {}
     if text:
         above = _json("-c", text)
@@ -130,9 +130,9 @@ def _json(where: str, text: str) -> Any:
 
 
 def translate(content: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return what the keys say as options of the command line, and as Dask's configuration.
+    """Return the command line options and the Dask configuration that the keys stand for.
 
-    A key that nobody knows is warned about: it may be a newer Mars's, or mistyped.
+    Unknown keys cause a warning: they may be misspelt, or belong to a newer Mars.
     """
     options: dict[str, Any] = {}
     dask: dict[str, Any] = {}

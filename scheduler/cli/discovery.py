@@ -1,4 +1,4 @@
-"""Where the supervisors are when nobody says: the operator's word, or a file of this host."""
+"""Find supervisors without an option: from environment variables, or from files on this host."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ except ImportError:  # Windows
 
 _PREFIX = "mars_service_process."
 
-#: Where KubeDL and Mars's own deployment put the addresses of a job, and under which words.
+#: Where KubeDL and Mars's own deployment write the addresses of a job, and under which keys.
 _DETAILS = ("MARS_CLUSTER_DETAIL", "MARS_TASK_DETAIL")
 _ROLES = ("supervisor", "scheduler")
 
-#: Where Dask has the address that its workers and clients connect to.
+#: The variable with the address that Dask's workers and clients connect to.
 DASK_ADDRESS = "DASK_SCHEDULER_ADDRESS"
 
 
 def from_environment(environ: Mapping[str, str]) -> list[str]:
-    """Return the endpoints that an operator, or Dask's own variable, names."""
+    """Return the endpoints from the operator's variables, or from Dask's."""
     for name in _DETAILS:
         if not environ.get(name):
             continue
         try:
             cluster: Any = json.loads(environ[name])["cluster"]
-            # What is absent is not an error: workers, for instance, are not listed any more.
+            # Missing entries are no error: newer operators list no workers, for instance.
             found: list[Any] = next((cluster[role] for role in _ROLES if cluster.get(role)), [])
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise ConfigError(f"cannot read the cluster's addresses in {name}: {error!r}") from None
@@ -59,7 +59,7 @@ def on_this_host(folder: str | None = None) -> list[str]:
 
 
 def _mine(folder: str | None) -> Iterator[tuple[Path, bool]]:
-    """Yield the files of this user's supervisors, and whether those still run."""
+    """Yield the files of this user's supervisors, and whether those supervisors still run."""
     for path in sorted(Path(folder or tempfile.gettempdir()).glob(f"{_PREFIX}*")):
         with contextlib.suppress(OSError, ValueError):
             pid = int(path.name.removeprefix(_PREFIX))
@@ -69,16 +69,16 @@ def _mine(folder: str | None) -> Iterator[tuple[Path, bool]]:
 
 @contextmanager
 def announced(endpoint: str, folder: str | None = None) -> Iterator[None]:
-    """Let the commands of this user on this host find the supervisor at ``endpoint``.
+    """Announce the supervisor at ``endpoint`` to the commands of this user on this host.
 
-    The file is locked, which the kernel ends with this process: one that was left behind is known
-    by that, whoever has the number of its process by now.
+    The kernel releases the lock of the file when this process ends. A leftover file is therefore
+    unlocked, even if another process has the same process id.
     """
     for path, alive in _mine(folder):
-        if not alive:  # killed, so that it could not do so itself
+        if not alive:  # that process was killed and could not remove its file
             _remove(path)
     path = Path(folder or tempfile.gettempdir()) / f"{_PREFIX}{os.getpid()}"
-    # Nobody sees it before it is locked; and somebody else's link is replaced, not written to.
+    # Nobody sees the file before it is locked. A link in its place is replaced, not followed.
     new = path.with_name(f".{path.name}")
     with contextlib.ExitStack() as held:
         _remove(new)

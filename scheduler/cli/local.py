@@ -1,8 +1,8 @@
-"""A whole cluster on this host, for one session: what ``new_session(n_worker=2)`` starts.
+"""A whole cluster on this host for one session, as started by ``new_session(n_worker=2)``.
 
-The supervisor and the nannies share one process, which is a child of the session's. It says on its
-standard output where it listens, and ends when its standard input does: with the session, or with
-the process that the session lived in, however that ends.
+The supervisor and the nannies share one process, which is a child of the session's process. It
+writes its address to its standard output. It ends when its standard input closes: with the session,
+or with the session's process.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _HOST = "127.0.0.1"
 class LocalCluster:
     """A supervisor and ``n_worker`` worker processes, which share ``n_cpu`` cores and the memory.
 
-    ``web`` is the port of the web service, 0 for one that is free, ``None`` for none.
+    ``web`` is the port of the web service: 0 for a free port, ``None`` for no web service.
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class LocalCluster:
         config: dict[str, Any] | None = None,
     ) -> None:
         dask.config.set(config or {})
-        # What tasks print goes to the standard error: nobody reads our output but for one line.
+        # Tasks print to the standard error: the parent reads only one line of the standard output.
         self._parent = os.dup(1)
         os.dup2(2, 1)
         self.supervisor = Supervisor(
@@ -60,7 +60,7 @@ class LocalCluster:
         self.nannies: list[MarsNanny] = []
 
     async def start(self) -> None:
-        """Start everything and tell the parent."""
+        """Start everything and report the address to the parent."""
         await self.supervisor
         self.host = host = Host.start(len(self.threads), self.memory * len(self.threads))
         self.nannies = [
@@ -92,7 +92,7 @@ class LocalCluster:
             sys.stdin.buffer.read()
             loop.call_soon_threadsafe(ended.set)
 
-        # A daemon, since a signal must end the process as well.
+        # A daemon, because a signal must also end the process.
         threading.Thread(target=wait, name="end of the session", daemon=True).start()
         await ended.wait()
         return await self.stop(0)

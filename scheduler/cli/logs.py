@@ -1,4 +1,4 @@
-"""Logging of the commands, the same in the worker processes that they start."""
+"""Logging of the commands and of the worker processes that they start."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from collections.abc import MutableMapping
 
 from .sizes import ConfigError
 
-#: Whose records are shown; the rest is as distributed has it.
+#: Loggers of the commands; distributed configures all others.
 LOGGERS = ("marsdask", "distributed")
 
 _FORMAT = "%(asctime)s - %(name)s - %(levelname)s - %(message)s"
 _LEVELS = ("debug", "info", "warning", "error", "critical")
 
-#: Tells distributed of the file when a worker process imports it: a key without underscores.
+#: The variable that tells distributed about the file; its key has no underscores.
 _FILE_VARIABLE = "DASK_DISTRIBUTED__LOGGING-FILE-CONFIG"
 
 
@@ -28,8 +28,8 @@ def configure(
 ) -> None:
     """Set up logging here and, through the environment, in child processes.
 
-    ``conf`` is a file for ``logging.config``; where none is named, ``logging.conf`` in the working
-    directory is taken if it exists, and it leaves the level and the format to itself.
+    ``conf`` is a file for ``logging.config``. By default ``logging.conf`` in the working directory
+    is used if it exists. The file sets the level and the format.
     """
     chosen = (level or "info").lower()
     if chosen not in _LEVELS:
@@ -50,13 +50,13 @@ def configure(
         logger.setLevel(chosen.upper())
         logger.handlers = [handler]
         logger.propagate = False
-    # Read by distributed when a worker process imports it.
+    # A worker process reads these when it imports distributed.
     environ["DASK_LOGGING__DISTRIBUTED"] = environ["DASK_LOGGING__MARSDASK"] = chosen
     environ["DASK_DISTRIBUTED__ADMIN__LOG_FORMAT"] = form or _FORMAT
 
 
 def _forget_distributed() -> None:
-    """Undo what distributed set up when it was imported: its records are the file's to direct."""
+    """Undo the logging that distributed set up on import: the file configures its loggers."""
     for name, logger in list(logging.root.manager.loggerDict.items()):
         if isinstance(logger, logging.Logger) and name.partition(".")[0] == "distributed":
             logger.handlers, logger.propagate = [], True

@@ -1,8 +1,7 @@
-"""The options of each command, both generations in one table: what argparse and --help are told.
+"""The options of each command, for both generations of Mars, with their --help texts.
 
 A value comes from the command line, else from the environment, else from the configuration file,
-else it is the default that the help states; :func:`parse` leaves ``None`` where nobody said
-anything.
+else from the default in the help text. :func:`parse` leaves missing values ``None``.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from typing import Any, NoReturn
 
 @dataclass(frozen=True)
 class CommandOption:
-    """One row: ``flags`` are shown by --help, ``hidden`` ones are understood as well."""
+    """One option: --help shows its ``flags``; its ``hidden`` flags work too."""
 
     flags: str
     metavar: str | None
@@ -30,7 +29,7 @@ class CommandOption:
 
     @property
     def dest(self) -> str:
-        """The attribute that the value ends up in: the first long flag."""
+        """The name of the attribute: the first long flag."""
         names = [*self.flags.split(), *self.hidden.split()]
         long = next((name for name in names if name.startswith("--")), names[0])
         return long.lstrip("-").replace("-", "_")
@@ -41,31 +40,33 @@ COMMON = (
     CommandOption(
         "-p --port --ports",
         "PORT",
-        "port to listen on (default: a free one); mars-worker takes several with commas, one for "
-        "each of its processes",
+        "port to listen on (default: a free port); mars-worker accepts a comma-separated list, one "
+        "port for each process",
         "MARS_BIND_PORT",
     ),
-    CommandOption("-e --endpoint", "IP:PORT", "-H and -p in one", "MARS_BIND_ENDPOINT"),
+    CommandOption(
+        "-e --endpoint", "IP:PORT", "address and port, instead of -H and -p", "MARS_BIND_ENDPOINT"
+    ),
     CommandOption(
         "-a --advertise",
         "IP",
-        "address that others reach this process by, if that is not the one it binds (default: the "
-        "one it binds; of all addresses, that of the default route)",
+        "address that other hosts use for this process (default: the address of -H; for 0.0.0.0, "
+        "the address of the default route)",
         "MARS_CONTAINER_IP",
     ),
-    CommandOption("-f --config-file", "YAML", "file with the configuration of Mars's services"),
-    CommandOption("-c --config", "JSON", "configuration that goes before that of the file"),
+    CommandOption("-f --config-file", "YAML", "configuration file of Mars's services"),
+    CommandOption("-c --config", "JSON", "configuration that takes precedence over the file"),
     CommandOption(
         "-D --define",
         "NAME=JSON",
-        "one value of the configuration, which goes before both, such as web.host='\"127.0.0.1\"'; "
-        "may be given several times",
+        "one configuration value, which takes precedence over -c and -f, for example "
+        "web.host='\"127.0.0.1\"'; may be repeated",
         many="append",
     ),
     CommandOption(
         "--load-modules",
         "MODULE",
-        "Python modules to import at the start",
+        "Python modules to import at startup",
         "MARS_LOAD_MODULES",
         many="*",
     ),
@@ -77,8 +78,8 @@ def _supervisors(text: str) -> CommandOption:
 
 
 _FOUND = (
-    "endpoints of the cluster's supervisors (default: those that KubeDL or DASK_SCHEDULER_ADDRESS "
-    "names, else the one that you run on this host"
+    "endpoints of the cluster's supervisors (default: those in the variables of KubeDL or in "
+    "DASK_SCHEDULER_ADDRESS, else your supervisor on this host"
 )
 
 LOGGING = (
@@ -92,21 +93,21 @@ LOGGING = (
     CommandOption(
         "--log-format",
         "FORMAT",
-        "format of log records, in the words of Python's logging",
+        "format string of Python's logging",
         "",
         "--format",
     ),
     CommandOption(
         "--log-conf",
         "FILE",
-        "configuration file of Python's logging, which goes before the level and the format "
-        "(default: logging.conf in the working directory, if there is one)",
+        "configuration file of Python's logging; takes precedence over the level and the format "
+        "(default: logging.conf in the working directory, if it exists)",
         hidden="--log_conf",
     ),
     CommandOption(
         "--use-uvloop",
         None,
-        "whether to run on uvloop (default: auto, which means where it is installed)",
+        "whether to use uvloop (default: auto, which uses it if it is installed)",
         choices=("auto", "yes", "no"),
     ),
 )
@@ -115,16 +116,16 @@ SECURITY = (
     CommandOption(
         "--tls-ca-file",
         "PEM",
-        "certificate of the authority that signed those of all processes and clients; it takes all "
-        "three of these options to encrypt",
+        "certificate of the authority that signed the certificates of all processes and clients; "
+        "encryption needs all three options",
     ),
     CommandOption("--tls-cert", "PEM", "certificate of this process"),
     CommandOption("--tls-key", "PEM", "private key of this process"),
     CommandOption(
         "--require-secure",
         None,
-        "refuse to listen where other hosts reach it without TLS, or, for the web service, a token "
-        "(default: warn)",
+        "refuse to listen on an address of other hosts without TLS (for the web service: or a "
+        "token) (default: warn)",
         "MARS_REQUIRE_SECURE",
         many="store_true",
     ),
@@ -133,7 +134,7 @@ SECURITY = (
 TOKEN = CommandOption(
     "--web-token-file",
     "FILE",
-    "file with the token that requests to the web service must bear "
+    "file with the token that requests to the web service need "
     "(default: the token in MARS_WEB_TOKEN, or none)",
     "MARS_WEB_TOKEN_FILE",
 )
@@ -142,21 +143,19 @@ SUPERVISOR = (
     CommandOption(
         "-w --web-port",
         "PORT",
-        "port of the web service, which has pages, the REST interface and the door for sessions, "
-        "and is bound on all addresses (default: a free one)",
+        "port of the web service (pages, REST interface and sessions), bound on all addresses "
+        "(default: a free port)",
     ),
     TOKEN,
     _supervisors(
-        "endpoints of all supervisors of the cluster, this one's among them: one is active, the "
-        "others take over in this order (default: this one alone)"
+        "endpoints of all supervisors of the cluster, including this one; one is active, the "
+        "others take over in this order (default: only this one)"
     ),
-    CommandOption(
-        "--n-process --nproc", "N", "accepted, and without effect: a supervisor is one process"
-    ),
+    CommandOption("--n-process --nproc", "N", "ignored: a supervisor is one process"),
     CommandOption(
         "--disable-failover",
         None,
-        "be active at once, whatever other supervisors -s names",
+        "become active at once, without waiting for other supervisors of -s",
         "MARS_DISABLE_FAILOVER",
         many="store_true",
     ),
@@ -164,21 +163,21 @@ SUPERVISOR = (
 
 WEB = (
     _supervisors(f"{_FOUND})"),
-    CommandOption("--ui-port", "PORT", "older name of -p", "MARS_UI_PORT"),
+    CommandOption("--ui-port", "PORT", "old name of -p", "MARS_UI_PORT"),
     TOKEN,
 )
 
 WORKER = (
-    _supervisors(f"{_FOUND}, or when that is gone the one begun then)"),
+    _supervisors(f"{_FOUND}, or a later one if that has ended)"),
     CommandOption(
         "--death-timeout",
         "SECONDS",
-        "end when no supervisor has been found for so long (default: never)",
+        "exit if no supervisor is found within this time (default: never)",
     ),
     CommandOption(
         "--disable-proc-recover",
         None,
-        "do not restart a worker process that died",
+        "do not restart worker processes that die",
         "MARS_DISABLE_PROC_RECOVER",
         many="store_true",
     ),
@@ -188,94 +187,94 @@ CPU = (
     CommandOption(
         "--n-cpu --cpu-procs",
         "N",
-        "number of cores to use, and never more (default: all that are available)",
+        "maximum number of cores to use (default: all available cores)",
         "MARS_CPU_TOTAL",
     ),
     CommandOption(
         "--processes",
         "N",
-        "number of worker processes that share the cores (default: one for each of up to 4, of "
-        "more at least their square root)",
+        "number of worker processes, which share the cores (default: one for each of up to 4 "
+        "cores, for more cores at least the square root of their number)",
     ),
     CommandOption("--no-bind-cpu", None, "do not pin the processes to cores", many="store_true"),
     CommandOption(
         "--n-io-process --net-procs",
         "N",
-        "threads of each process that write results to disk and to shared memory (default: 4)",
+        "number of threads of each process for writing to disk and shared memory (default: 4)",
         "",
         "--io-procs",
     ),
-    CommandOption("--cuda-devices", "I,J", "CUDA devices to use, '' is none (default: all)"),
-    CommandOption("--cuda-device", "I", "older name of --cuda-devices"),
+    CommandOption("--cuda-devices", "I,J", "CUDA devices to use, '' for none (default: all)"),
+    CommandOption("--cuda-device", "I", "old name of --cuda-devices"),
 )
 
 MEMORY = (
     CommandOption(
         "--mem-bytes --phy-mem",
         "SIZE",
-        "memory to use, such as 4g or 80%% of the total (default: the total); beyond 75%% of it no "
-        "task is started, beyond 90%% a worker process is restarted",
+        "memory limit, such as 4g or 80%% of the total (default: the total); above 75%% of it no "
+        "task starts, above 90%% a worker process is restarted",
         "MARS_MEMORY_TOTAL",
     ),
     CommandOption(
         "--cache-mem",
         "SIZE",
-        "how much of it results may take until they spill to disk (default: half of what is free)",
+        "memory for results before they spill to disk (default: half of the free memory)",
         "MARS_CACHE_MEM_SIZE",
     ),
-    CommandOption("--min-mem", "SIZE", "refuse to start with less memory free (default: 128m)"),
+    CommandOption("--min-mem", "SIZE", "minimum free memory to start (default: 128m)"),
     CommandOption(
         "--min-cache-mem",
         "SIZE",
-        "refuse to start with less for results",
+        "minimum memory for results to start",
         "MARS_MIN_CACHE_MEM_SIZE",
     ),
     CommandOption(
-        "--ignore-avail-mem", None, "start however little memory is free", many="store_true"
+        "--ignore-avail-mem", None, "start regardless of the free memory", many="store_true"
     ),
     CommandOption(
         "--spill-dir --spill-dirs",
         "DIR:DIR",
-        "directories to spill to, used in turn (default: that for temporary files)",
+        "directories to spill to, used in turn (default: the directory for temporary files)",
         "MARS_SPILL_DIRS",
     ),
     CommandOption(
         "--io-parallel-num",
         "N",
-        "number of files written at the same time in each spill directory (default: 1; any number "
+        "number of files written at the same time in each spill directory (default: 1; unlimited "
         "if MARS_LOCK_FREE_FILEIO is 1)",
         "MARS_IO_PARALLEL_NUM",
     ),
     CommandOption(
         "--plasma-dir",
         "DIR",
-        "directory for shared memory in files, which does not count as memory in use (default: "
-        "none; it is no file and counts)",
+        "directory for shared memory in files, which is not counted as used memory (default: "
+        "none; shared memory without files is counted)",
         "MARS_PLASMA_DIRS",
     ),
     CommandOption(
         "--plasma-limit",
         "SIZE",
-        "most memory that the worker processes may share (default: that of --cache-mem)",
+        "maximum size of the shared memory (default: the value of --cache-mem)",
         "MARS_PLASMA_LIMIT",
     ),
-    CommandOption("--disk-compression", "NAME", "compression of what is spilled (default: none)"),
+    CommandOption("--disk-compression", "NAME", "compression of spilled results (default: none)"),
     CommandOption(
         "--transfer-compression",
         "NAME",
-        "compression of what hosts send each other (default: none)",
+        "compression of transfers between hosts (default: none)",
     ),
     CommandOption(
         "--write-shuffle-to-disk",
         None,
-        "have Dask's peer-to-peer shuffles go over the disk (default: they do); others do where "
-        "memory is short",
+        "let Dask's peer-to-peer shuffles use the disk (default: they do); other shuffles use it "
+        "when memory is short",
         "MARS_WRITE_SHUFFLE_TO_DISK",
         many="store_true",
     ),
 )
 
-#: Options of old that have no meaning here, and what to use instead.
+#: Removed options, with their replacement.
 GONE = (CommandOption("-k --kv-store", "URL", "", hidden=""),)
 
 _LAST = {"security": SECURITY, "logging": LOGGING}
@@ -285,14 +284,14 @@ COMMANDS: Mapping[str, Mapping[str, tuple[CommandOption, ...]]] = {
     "web": {"options": COMMON, "web": WEB, **_LAST},
 }
 
-#: What each command does, and a line that does it.
+#: A description of each command, and an example.
 DESCRIPTIONS = {
     "supervisor": (
-        "Start a supervisor, which plans the work of a cluster, and its web service.",
+        "Start a supervisor, which plans the tasks of a cluster, and its web service.",
         "%(prog)s -H 192.168.1.10 -p 7001 -w 7005",
     ),
     "worker": (
-        "Start the worker processes of this host, which do the work of a cluster.",
+        "Start the worker processes of this host, which run the tasks of a cluster.",
         "%(prog)s -H 192.168.1.20 -s 192.168.1.10:7001",
     ),
     "web": (
@@ -303,7 +302,7 @@ DESCRIPTIONS = {
 
 
 class _Parser(argparse.ArgumentParser):
-    """Says in one line what is wrong; a dozen lines of usage would hide it."""
+    """Reports errors in one line, without the usage."""
 
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"{self.prog}: error: {message} (see {self.prog} --help)\n")
@@ -315,8 +314,8 @@ def build_parser(command: str, prog: str) -> argparse.ArgumentParser:
     parser = _Parser(
         prog=prog,
         description=f"{description}\n\n  $ {example}",
-        epilog="Where an option is not given, the environment variable in brackets is read,\n"
-        "and then the configuration.",
+        epilog="If an option is not given, the environment variable in brackets is used,\n"
+        "then the configuration.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
@@ -385,13 +384,13 @@ def _suggestion(command: str, unknown: Sequence[str]) -> str:
     return ""
 
 
-#: What says where to listen: an endpoint is a host and a port in one.
+#: The options that set the address: an endpoint consists of a host and a port.
 _BINDS = ("host", "port", "endpoint")
 _PLACES = (*_BINDS, "ui_port")
 
 
 def _bind(given: argparse.Namespace, environ: Mapping[str, str]) -> None:
-    """Read the variables of what the command line does not say, in whichever form it says it."""
+    """Read the variables of the address unless the command line sets it, in any form."""
     host, port, endpoint = (environ.get(f"MARS_BIND_{name.upper()}") or None for name in _BINDS)
     if "ui_port" in given and given.port is None and given.endpoint is None:
         given.ui_port = given.ui_port or environ.get("MARS_UI_PORT") or None

@@ -1,4 +1,4 @@
-"""Find the supervisor that is active among those that were named, or that this host runs."""
+"""Find the active supervisor among the given ones, or on this host."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from .sizes import ConfigError
 
 logger = logging.getLogger(__name__)
 
-#: Seconds between two rounds at first, and at most.
+#: Seconds between two rounds: initial and maximum value.
 _PAUSES = 0.1, 2.0
 
 
 async def endpoints(named: Sequence[str], security: Security, role: str = "worker") -> list[str]:
-    """Return the supervisors that were named; where none were, that of this host.
+    """Return the given supervisors, or by default the supervisor of this host.
 
-    Of clusters that have nothing to do with each other none is chosen by chance. ``role`` says
-    whose certificate they are shown.
+    With supervisors of several unrelated clusters the choice is an error. ``role`` selects the
+    certificate of the connections.
     """
     if named:
         return list(named)
@@ -50,10 +50,10 @@ async def active_supervisor(
     role: str = "worker",
     others: Callable[[], Sequence[str]] = tuple,
 ) -> str:
-    """Return the address of the one that is reachable and active, waiting until one is.
+    """Return the address of the first reachable and active supervisor; wait until there is one.
 
-    Of several that are, say stock schedulers, it is the first of those that were named. ``others``
-    is asked each time which may have come besides, for when none of these is.
+    Of several active ones, such as stock schedulers, the first one in the list is chosen. While
+    none is active, ``others`` is called in each round for new candidates.
     """
     deadline = None if patience is None else time.monotonic() + patience
     arguments = security.get_connection_args(role)
@@ -75,5 +75,5 @@ async def active_supervisor(
 
 
 def _distinct(endpoints: Sequence[str], security: Security) -> list[str]:
-    """Return the addresses in order, each once."""
+    """Return the addresses in order, without duplicates."""
     return list(dict.fromkeys(with_scheme(one, security) for one in endpoints))

@@ -1,4 +1,4 @@
-"""What a worker's options mean on this host: cores, memory, directories, devices."""
+"""The resources of a worker's options on this host: cores, memory, directories, devices."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from .sizes import ConfigError, parse_dirs, parse_number, parse_size, parse_swit
 
 logger = logging.getLogger(__name__)
 
-#: Shares of the memory limit: no task starts beyond the first, a process restarts at the second.
+#: Shares of the memory limit: no task starts beyond SOFT, and a process restarts beyond HARD.
 SOFT, HARD = 0.75, 0.90
 
 _MIN_MEM = "128m"
 
-#: Bytes that a worker process needs: without a task it has 45 MiB, and pauses at the soft share.
+#: Minimum memory of a worker process: an idle one uses 45 MiB, and pauses at the soft share.
 _PROCESS = 64 * 2**20
 
-#: Threads of each process that write results, unless ``--n-io-process`` says otherwise.
+#: Threads of each process that write results, unless ``--n-io-process`` is given.
 IO_THREADS = 4
 
 
 @dataclass
 class Resources:
-    """The share of this host that the workers get, checked."""
+    """The validated resources of the workers on this host."""
 
     n_cpu: int
     processes: int
@@ -52,7 +52,7 @@ class Resources:
 
 
 def resolve(given: argparse.Namespace, environ: Any = os.environ) -> Resources:
-    """Return what the options ask for; raises ConfigError for what this host cannot give."""
+    """Return the requested resources; raise ConfigError if this host lacks them."""
     n_cpu = _cpus(given.n_cpu)
     processes = _count("--processes", given.processes) or nprocesses_nthreads(n_cpu)[0]
     if processes > n_cpu:
@@ -100,7 +100,7 @@ def _size(name: str, text: str | None, total: int) -> int | None:
 
 def _cpus(text: str | None) -> int:
     there = limits.cpus()
-    # KubeDL writes 0 where nothing was requested.
+    # KubeDL passes 0 where nothing was requested.
     wanted = None if text == "0" else _count("--n-cpu", text)
     if wanted is not None and wanted > there:
         logger.warning(
@@ -125,8 +125,8 @@ def _enough(given: argparse.Namespace, total: int, memory: int, processes: int) 
         return
     if memory < min(least, total):
         raise ConfigError(f"--mem-bytes {given.mem_bytes} is less than --min-mem {name}")
-    most = min(total, memory)  # a container is held to the former, whatever was asked for
-    free = min(most, psutil.virtual_memory().available)  # which is the host's
+    most = min(total, memory)  # the container's limit also applies
+    free = min(most, psutil.virtual_memory().available)  # the host's available memory
     if free < least:
         raise ConfigError(f"{free >> 20} MiB of memory are free, less than --min-mem {name}")
     if (share := most // processes) < _PROCESS:
@@ -164,7 +164,7 @@ def _parallel(text: str | None, environ: Any) -> int:
 
 
 def _devices(given: argparse.Namespace) -> list[str] | None:
-    """Return the devices, ``None`` for all of them: the newer option's default."""
+    """Return the devices, ``None`` for all of them, which is the default of the newer option."""
     text = given.cuda_devices if given.cuda_devices is not None else given.cuda_device
     if text is None or text == "auto":
         return None
@@ -172,10 +172,10 @@ def _devices(given: argparse.Namespace) -> list[str] | None:
 
 
 def _config(given: argparse.Namespace, total: int) -> dict[str, Any]:
-    """Return what the options are in Dask's configuration."""
+    """Return the options' values in Dask's configuration."""
     config: dict[str, Any] = {}
     name = "distributed.worker.memory.spill-compression"
-    # What is compressed cannot be mapped.
+    # Compressed files cannot be memory-mapped.
     config[name] = _compression("--disk-compression", given.disk_compression or "none")
     if given.transfer_compression is not None:
         config["distributed.comm.compression"] = _compression(

@@ -1,4 +1,4 @@
-"""The life of a command's process: start, run until a signal or the end, stop, exit code."""
+"""The process of a command: start, run until a signal or the end, stop, exit code."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ from .sizes import ConfigError
 
 logger = logging.getLogger(__name__)
 
-#: Exit codes, which KubeDL reads: it restarts a worker after 143, and gives up after 2.
+#: Exit codes for KubeDL: it restarts a worker after 143, and gives up after 2.
 CLEAN, FAILED, MISUSED = 0, 1, 2
 
 
 class Service(Protocol):
-    """What runs in the process of a command."""
+    """The service that runs in the process of a command."""
 
     async def start(self) -> None:
-        """Start; what raises ConfigError ends the process with status 2."""
+        """Start the service; a ConfigError ends the process with status 2."""
         ...
 
     async def finished(self) -> int:
-        """Wait until it ends by itself and return the exit code."""
+        """Wait until the service ends by itself and return the exit code."""
         ...
 
     async def stop(self, signum: int) -> int:
-        """End after a signal and return the exit code."""
+        """Stop the service after a signal and return the exit code."""
         ...
 
 
@@ -66,7 +66,7 @@ async def _run(make: Callable[[], Service]) -> int:
         ending = asyncio.ensure_future(service.finished())
         await asyncio.wait({stopping, ending}, return_when=asyncio.FIRST_COMPLETED)
         if not ending.done():
-            await _cancel(ending)  # it may be starting processes anew
+            await _cancel(ending)  # the service may be restarting processes
             return await service.stop(stopping.result())
         stopping.cancel()
         return ending.result()
@@ -99,13 +99,13 @@ def _signals(caught: asyncio.Queue[int]) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _pid_file() -> Iterator[None]:
-    """Write the number of this process where Mars's containers look for it, if that is allowed."""
+    """Write the process id to the file that Mars's containers read, if permitted."""
     path = Path(tempfile.gettempdir()) / "mars-service.pid"
     mine = str(os.getpid())
     written = False
     with contextlib.suppress(OSError):
-        # Everybody may write there: what is in the file's place, such as a link, is replaced, and
-        # neither followed nor waited for.
+        # Anyone may write to that folder, so a file or link in this place is replaced: never
+        # followed, never waited for.
         with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False) as file:
             file.write(mine)
         try:

@@ -1,4 +1,4 @@
-"""What a command was asked to do: options, environment and files made into one checked value."""
+"""The settings of a command: options, environment and files as one validated value."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ ANYWHERE = "0.0.0.0"  # noqa: S104 - Mars's documented default; a warning goes w
 
 @dataclass
 class Settings:
-    """What every command has in common; ``given`` holds the rest as it was written."""
+    """The settings that all commands share; ``given`` holds the others as they were given."""
 
     host: str
     ports: list[int]
@@ -41,11 +41,11 @@ class Settings:
 
     @property
     def port(self) -> int:
-        """The endpoint's own port."""
+        """The port of the endpoint."""
         return self.ports[0]
 
     def tell_spare_ports(self, processes: int) -> None:
-        """Say so if more ports were named than there are processes to listen on them."""
+        """Warn if more ports were given than there are processes to listen on them."""
         spare = ", ".join(map(str, self.ports[processes:]))
         if spare:
             noun = "one process" if processes == 1 else f"{processes} processes"
@@ -53,7 +53,7 @@ class Settings:
 
     @property
     def web_host(self) -> str:
-        """Where a supervisor's web service listens."""
+        """The address of a supervisor's web service."""
         return getattr(self.given, "web_host", None) or ANYWHERE
 
     @property
@@ -68,9 +68,9 @@ def read(
     argv: Sequence[str] | None = None,
     environ: Mapping[str, str] = os.environ,
 ) -> Settings:
-    """Return the settings of a command; ends the process with status 2 where they make no sense.
+    """Return the settings of a command; invalid ones end the process with status 2.
 
-    Sets up logging and Dask's configuration on the way.
+    Sets up logging and Dask's configuration, too.
     """
     parser, given = parse(command, prog, argv, environ)
 
@@ -97,7 +97,7 @@ def _configure(command: str, given: argparse.Namespace) -> None:
     content = configfile.gather(given.config_file, given.config, given.define or ())
     options, settings = configfile.translate(content)
     if command == "web" and given.endpoint is None:
-        # Its one port is the web's.
+        # mars-web has one port, the web port.
         for name in ("host", "port"):
             if f"web_{name}" in options:
                 options[name] = options[f"web_{name}"]
@@ -129,7 +129,7 @@ def _common(command: str, given: argparse.Namespace, environ: Mapping[str, str])
         if not host:
             raise ConfigError(f"invalid -e: {given.endpoint!r}; give IP:PORT")
     if command != "web" and host and host.count(":") > 1 and not host.startswith("["):
-        host = f"[{host}]"  # as distributed has it, which appends a port
+        host = f"[{host}]"  # in distributed's form, which appends a port
     ports = getattr(given, "ui_port", None) or ports
     advertise = given.advertise
     if advertise is None and host and not _is_wildcard(host):
@@ -146,7 +146,7 @@ def _common(command: str, given: argparse.Namespace, environ: Mapping[str, str])
 
 
 def _supervisors(command: str, given: str | None, environ: Mapping[str, str]) -> list[str]:
-    if command == "supervisor":  # what Dask's variable names is joined, and is none beside this one
+    if command == "supervisor":  # Dask's variable names no supervisor of the same cluster
         environ = {name: environ[name] for name in environ if name != discovery.DASK_ADDRESS}
     found = sizes.parse_list(given) if given else discovery.from_environment(environ)
     for endpoint in found:
@@ -175,8 +175,8 @@ def _security(given: argparse.Namespace) -> Security:
 
 
 def _check_certificates(command: str, security: Any) -> None:
-    """Refuse a part of what TLS takes, such as Dask's configuration may hold."""
-    # mars-web is a client of supervisors'; what encrypts its own port is another question.
+    """Refuse incomplete TLS settings, which Dask's configuration may contain."""
+    # mars-web is a client of supervisors; the encryption of its own port is separate.
     role = {"supervisor": "scheduler", "web": "client"}.get(command, command)
     if security.tls_ca_file and not getattr(security, f"tls_{role}_cert"):
         raise ConfigError(
@@ -186,7 +186,7 @@ def _check_certificates(command: str, security: Any) -> None:
 
 
 def _token(command: str, given: argparse.Namespace, environ: Mapping[str, str]) -> Token | None:
-    if command == "worker":  # it has no web service, and where it runs there may be no such file
+    if command == "worker":  # it has no web service, and its host may lack the file
         forget_token(environ)
         return None
     path = getattr(given, "web_token_file", None)
@@ -201,7 +201,7 @@ def _is_wildcard(host: str) -> bool:
 
 
 def is_loopback(host: str) -> bool:
-    """Say whether only this host can reach ``host``."""
+    """Return whether only this host can reach ``host``."""
     try:
         return ipaddress.ip_address(host.strip("[]")).is_loopback
     except ValueError:
@@ -209,11 +209,11 @@ def is_loopback(host: str) -> bool:
 
 
 def _require_secure(command: str, settings: Settings) -> None:
-    """Refuse, or warn of, ports that others reach and anybody may use."""
+    """Refuse, or warn about, ports that anyone on other hosts can use."""
     beyond: list[str] = []
     alone: list[str] = []
     encrypted = settings.scheme == "tls"
-    # What mars-web listens on is its web port only.
+    # mars-web listens only on its web port.
     if command != "web" and not encrypted and not is_loopback(settings.host):
         beyond.append(f"{settings.host} without TLS (see --tls-ca-file)")
         alone.append("-H 127.0.0.1")
@@ -221,7 +221,7 @@ def _require_secure(command: str, settings: Settings) -> None:
     web_host = settings.host if command == "web" else settings.web_host
     closed = settings.token or (encrypted and has_certificate(settings.security))
     if command != "worker" and not is_loopback(web_host) and not closed:
-        # A token closes the web port, and none but that.
+        # A token protects only the web port.
         ways += "" if beyond else ", or --web-token-file"
         beyond.append(
             f"{web_host}, for the web service, without TLS or a token (see --web-token-file)"

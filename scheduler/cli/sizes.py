@@ -1,4 +1,4 @@
-"""Numbers as Mars's documents write them: ``4g``, ``80%``, ``auto``, ``a:b``, ``7003,7004``."""
+"""Numbers in Mars's notation: ``4g``, ``80%``, ``auto``, ``a:b``, ``7003,7004``."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import re
 
 
 class ConfigError(ValueError):
-    """What was asked for on the command line, in the environment or in a file cannot be."""
+    """A value on the command line, in the environment or in a file is invalid."""
 
 
 _SIZE = re.compile(r"(?P<number>\d+(\.\d*)?|\.\d+)\s*(?P<unit>[kmgtp]?)(i?b)?", re.IGNORECASE)
@@ -34,7 +34,7 @@ def parse_size(text: str, total: int) -> int:
 
 
 def parse_number(name: str, text: str) -> float:
-    """Return what an option or variable called ``name`` says: a number, and not a negative one."""
+    """Return the value of an option or variable called ``name``: a number that is not negative."""
     try:
         number = float(text)
     except ValueError:
@@ -45,7 +45,7 @@ def parse_number(name: str, text: str) -> float:
 
 
 def parse_ports(text: str) -> list[int]:
-    """Return the ports of a comma list; 0 lets the system choose."""
+    """Return the ports of a comma-separated list; 0 stands for any free port."""
     try:
         ports = [int(part) for part in text.split(",")]
     except ValueError:
@@ -64,10 +64,10 @@ def parse_dirs(text: str) -> list[str]:
 
 
 def parse_list(text: str) -> list[str]:
-    """Return the items of a comma list, each once."""
+    """Return the distinct items of a comma-separated list."""
     return list(dict.fromkeys(part for part in map(str.strip, text.split(",")) if part))
 
 
 def parse_switch(text: str) -> bool:
-    """Return whether an environment variable says yes."""
+    """Return whether the text of an environment variable means yes."""
     return text.strip().lower() in ("1", "true", "yes", "on")

@@ -1,4 +1,4 @@
-"""``mars-supervisor`` and ``mars-scheduler``, which are the same."""
+"""``mars-supervisor`` and ``mars-scheduler``, two names of one command."""
 
 from __future__ import annotations
 
@@ -48,10 +48,10 @@ class SupervisorService:
         return supervisor
 
     async def start(self) -> None:
-        """Start it and say where."""
+        """Start the supervisor and report its address."""
         try:
             await self.supervisor
-        except RuntimeError as error:  # Distributed's, whatever kept it from starting
+        except RuntimeError as error:  # raised by distributed, whatever the cause
             if not isinstance(error.__cause__, OSError):
                 raise
             where = f"{self.settings.host}:{self.settings.port}"
@@ -64,7 +64,7 @@ class SupervisorService:
         print(f"Mars Web started at {self.supervisor.web_address}", flush=True)  # noqa: T201
 
     async def finished(self) -> int:
-        """Wait until somebody closes it from outside; one that is deposed stands by from then."""
+        """Wait until the supervisor is closed; one that lost its role becomes a standby instead."""
         await self.supervisor.finished()
         while self.supervisor.deposed:
             self._announced.close()
@@ -75,7 +75,7 @@ class SupervisorService:
         return CLEAN
 
     async def stop(self, signum: int) -> int:
-        """Close it, and with it its workers' connections."""
+        """Close the supervisor and its workers' connections."""
         self._announced.close()
         await self.supervisor.close(reason=f"signal-{signum}")
         return CLEAN

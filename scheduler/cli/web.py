@@ -1,4 +1,4 @@
-"""``mars-web``: a web service in front of supervisors, in a process of its own."""
+"""``mars-web``: a web service in front of supervisors, in its own process."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from .sizes import ConfigError
 
 logger = logging.getLogger(__name__)
 
-#: Whose certificate it shows to supervisors.
+#: The role of its certificate for connections to supervisors.
 _ROLE = "client"
 
 
 class WebService:
-    """A relay to whichever supervisor is active."""
+    """A relay to the active supervisor."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -44,14 +44,14 @@ class WebService:
         security = self.settings.security
         try:
             address = await self._look(10)
-        except ConfigError as error:  # that of this host has ended
+        except ConfigError as error:  # the supervisor of this host has ended
             raise NoSupervisor(str(error)) from None
         return address, await identify(address, security.get_connection_args(_ROLE))
 
     async def _look(self, patience: float | None = None) -> str:
-        """Return the active one of those that were named, else this host's.
+        """Return the active supervisor of the given ones, or of this host.
 
-        Who was found on this host is not left, before it has ended, for one that has come later.
+        A supervisor that was found on this host is kept until it ends, even if another one starts.
         """
         settings = self.settings
         if self._known:
@@ -82,12 +82,12 @@ class WebService:
         print(f"Mars Web started at {self.settings.host}:{self.relay.port}", flush=True)  # noqa: T201
 
     async def finished(self) -> int:
-        """Run for ever."""
+        """Run until the process ends."""
         await asyncio.Event().wait()
         return CLEAN
 
     async def stop(self, signum: int) -> int:
-        """Hang up."""
+        """Close all connections."""
         await self.relay.close()
         return CLEAN
 

@@ -30,24 +30,24 @@ from .sizes import ConfigError, parse_number
 
 logger = logging.getLogger(__name__)
 
-#: Seconds for moving to other workers what only these have, and for their processes to end.
+#: Timeouts for moving unique results to other workers, and for ending processes, in seconds.
 DRAIN, CLOSE = 3.5, 4.0
 
-#: Seconds between two tries to start processes anew, at first and at most.
+#: Seconds between two attempts to restart processes: initial and maximum value.
 _PAUSES = 0.1, 5.0
 
-#: What whoever joins a supervisor meets that goes away; its host's name may go with it.
+#: Errors while joining a supervisor that disappears; its host name may disappear, too.
 _GONE = (ConnectionError, CommClosedError, TimeoutError, socket.gaierror)
 
-#: What the system says of an address that a process cannot have.
+#: Errors of the operating system for an address that a process cannot bind.
 _UNBOUND = (errno.EADDRINUSE, errno.EADDRNOTAVAIL, errno.EACCES)
 
-#: Why a worker ends that would go on with another supervisor.
+#: Reasons to end of workers that should join another supervisor.
 _LOST = (
     "scheduler-close",
     "worker-handle-scheduler-connection-broken",
     "nanny-unregister-failed",
-    "nanny-instantiate-failed",  # after a process died while there was no supervisor to join
+    "nanny-instantiate-failed",  # a process died while there was no supervisor to join
 )
 
 
@@ -66,7 +66,7 @@ class WorkerService:
         self.death_timeout = None if timeout is None else parse_number("--death-timeout", timeout)
         dask.config.set(self.resources.config | memory_config(self.resources))
         modules = dask.config.get("distributed.worker.preload")
-        # They are imported here by now; tasks run elsewhere.
+        # This process has imported them; the preload imports them where tasks run.
         modules = [*modules, *(settings.given.load_modules or ())]
         dask.config.set({"distributed.worker.preload": modules})
 
@@ -85,10 +85,10 @@ class WorkerService:
 
     @contextlib.contextmanager
     def _addressed(self) -> Iterator[None]:
-        """Say in one line what to change where a process cannot have its address."""
+        """Report in one line what to change if a process cannot bind its address."""
         try:
             yield
-        except RuntimeError as error:  # distributed's, whatever kept a process from starting
+        except RuntimeError as error:  # raised by distributed, whatever the cause
             cause = _causes(error)[-1]
             if not isinstance(cause, OSError) or cause.errno not in _UNBOUND:
                 raise
@@ -98,7 +98,7 @@ class WorkerService:
             ) from error
 
     async def _join(self, positions: Iterable[int]) -> None:
-        """Start the workers that are to stand there; those that cannot all start leave nothing."""
+        """Start the workers of these positions; on failure, close all of them."""
         named, security = self.settings.supervisors, self.settings.security
         known = self._known or await reach.endpoints(named, security)
         address = await reach.active_supervisor(
@@ -127,9 +127,10 @@ class WorkerService:
         print(f"Mars Worker started at {self.endpoint}", flush=True)  # noqa: T201
 
     def _begun(self) -> list[str]:
-        """Return the one supervisor that this host has begun to run since, on whatever port.
+        """Return the one supervisor that has started on this host since the first one was found.
 
-        Those that ran beside the first one are other clusters'; of several nobody knows whose.
+        Supervisors that ran beside the first one belong to other clusters. With several new ones
+        the choice would be arbitrary.
         """
         if self.settings.supervisors or self._strangers is None:
             return []
@@ -139,7 +140,7 @@ class WorkerService:
         return begun if len(begun) == 1 else []
 
     async def _greet(self) -> dict[str, Any]:
-        """Return what a supervisor says of itself; refuse one of versions too far from these."""
+        """Return the identity of the supervisor; refuse incompatible versions."""
         arguments = self.settings.security.get_connection_args("worker")
         told: dict[str, Any] = (await identify(self.address, arguments)).get("marsdask", {})
         try:
@@ -155,9 +156,10 @@ class WorkerService:
         return ", ".join(filter(None, found))
 
     async def finished(self) -> int:
-        """Go on with whichever supervisor is there, until the workers are told to end.
+        """Serve the current supervisor, whichever it is, until the workers are told to end.
 
-        Those that have lost it do not wait for others, which may find it again by themselves.
+        Workers that lost the supervisor do not wait for the others, which may find it by
+        themselves.
         """
         running = self._ends(self._nannies)
         while running:
@@ -173,9 +175,9 @@ class WorkerService:
     async def _rejoin(
         self, lost: Collection[int], others: Collection[asyncio.Future[None]]
     ) -> bool:
-        """Start anew who has lost the supervisor; return whether there was one in time.
+        """Restart workers that lost the supervisor; return whether one was found in time.
 
-        Whatever keeps them from it ends none of the others: it is raised once none of these runs.
+        An error of the restart ends no other worker: it is raised once none of them runs.
         """
         left = sorted({self._nannies[one].scheduler_addr for one in lost})
         logger.warning("workers have lost the supervisor at %s", ", ".join(left))
@@ -207,7 +209,7 @@ class WorkerService:
         return {asyncio.ensure_future(self._nannies[one].finished()): one for one in positions}
 
     def _code(self) -> int:
-        """Return what the first process that failed and was not to be recovered ended with."""
+        """Return the exit code of the first process that failed without being restarted."""
         for nanny in self._nannies.values():
             if nanny.exitcode and not nanny.restart_worker:
                 return nanny.exitcode if nanny.exitcode > 0 else 128 - nanny.exitcode
@@ -217,12 +219,12 @@ class WorkerService:
         """Leave the cluster in order, and end every process."""
         reason = f"signal-{signum}"
         for nanny in self._nannies.values():
-            nanny.close_gracefully(reason=reason)  # no process that ends now is started again
+            nanny.close_gracefully(reason=reason)  # processes that end now are not restarted
         await self._drain()
         closing = [nanny.close(timeout=CLOSE, reason=reason) for nanny in self._nannies.values()]
         await asyncio.gather(*closing)
         self._claims.close()
-        # KubeDL starts a worker again that ends with this, and with nothing else.
+        # KubeDL restarts a worker after this exit code only.
         return 128 + signum if signum == signal.SIGTERM else CLEAN
 
     async def _drain(self) -> None:
@@ -248,7 +250,7 @@ def _over(ends: Iterable[asyncio.Future[None]]) -> bool:
 
 
 def _causes(error: BaseException) -> list[BaseException]:
-    """Return an error and what it was caused by, the first cause last."""
+    """Return an error and its causes, the first cause last."""
     chain = [error]
     while (cause := chain[-1].__cause__) is not None:
         chain.append(cause)
@@ -274,7 +276,7 @@ def worker_options(
     cores: list[int] | None,
     host: Host | None = None,
 ) -> list[dict[str, Any]]:
-    """Return what each worker process is started with."""
+    """Return the arguments of each worker process."""
     shares = binding.share(cores, resources.processes) if cores is not None else None
     ports = settings.ports + [0] * resources.processes
     options = []

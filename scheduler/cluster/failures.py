@@ -28,10 +28,10 @@ class WorkersDied(WorkerDied, KilledWorker):
         tried = "once" if not allowed else f"{allowed + 1} times"
         return (
             f"the task {self.key!r} was tried {tried}, and the worker process died each time, the "
-            f"last at {self.last_worker.address}. Either it takes more memory than a worker has, "
-            "and smaller chunks (chunk_size=) or a larger --mem-bytes help, or its code ends the "
-            "process: the log of that worker says which. "
-            f"distributed.scheduler.allowed-failures ({allowed}) is how often it is tried again"
+            f"last at {self.last_worker.address}. Either it needs more memory than a worker has: "
+            "give smaller chunks (chunk_size=) or a larger --mem-bytes. Or its code ends the "
+            "process: see the log of that worker. "
+            f"distributed.scheduler.allowed-failures ({allowed}) sets the number of retries"
         )
 
 
@@ -40,9 +40,9 @@ class NoWorkers(MarsdaskError, NoWorkerError):
 
     def __str__(self) -> str:
         return (
-            f"no worker came for the task {self.task!r} within {format_time(self.timeout)}: start "
-            "some with mars-worker -s and the supervisor's address. "
-            "distributed.scheduler.no-workers-timeout, on the supervisor, is how long tasks wait"
+            f"no worker joined for the task {self.task!r} within {format_time(self.timeout)}: "
+            "start some with mars-worker -s and the supervisor's address. "
+            "distributed.scheduler.no-workers-timeout on the supervisor sets the timeout"
         )
 
 
@@ -51,8 +51,8 @@ FULL = "mars_full"
 
 #: What helps where memory and disks are full.
 HELP = (
-    "Free space there, name other directories with --spill-dirs, give workers more with "
-    "--mem-bytes, or start another one; results that are let go of make room too"
+    "Free space there, give other directories with --spill-dirs or more memory with "
+    "--mem-bytes, or start another worker; deleting results frees space too"
 )
 
 

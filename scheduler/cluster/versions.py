@@ -80,7 +80,7 @@ def _table(
     rows = [("", here, there, "")]
     for name in names:
         versions = mine.get(name, _ABSENT), theirs.get(name, _ABSENT)
-        rows.append((name, *versions, "<- too far apart" if name in apart else ""))
+        rows.append((name, *versions, "<- incompatible" if name in apart else ""))
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = ("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)
     return "\n".join(f"  {line}" for line in lines)

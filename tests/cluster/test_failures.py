@@ -434,7 +434,7 @@ def test_nobody_comes(compiled):
             assert heard.first.wait(DEADLINE)
             endpoint = cluster.scheduler_address.removeprefix("tcp://")
             assert f"mars-worker -s {endpoint}" in heard.said[0]
-            with pytest.raises(MarsdaskError, match=r"no worker came.*3.*mars-worker") as caught:
+            with pytest.raises(MarsdaskError, match=r"no worker joined.*3.*mars-worker") as caught:
                 future.result(DEADLINE)
             assert isinstance(caught.value, NoWorkerError)
             session.scheduler.close()

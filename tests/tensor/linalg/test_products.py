@@ -306,7 +306,7 @@ def panels(grid):
     found, stack = [], [grid]
     while stack:
         rule = stack.pop().rule
-        found += [rule.width] if isinstance(rule, contract.Panels) else []
+        found += [rule.width] if isinstance(rule, contract.PanelSums) else []
         stack.extend(rule.inputs)
     return found
 
