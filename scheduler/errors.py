@@ -102,7 +102,7 @@ class ResultLost(MarsdaskError, RuntimeError):
         self.why = why
         super().__init__(
             f"{key!r} is lost: {why}. The cluster has only the result of what was executed before, "
-            "so write the expression again and execute it"
+            "so define the expression again and execute it again"
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
