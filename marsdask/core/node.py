@@ -34,6 +34,9 @@ T = TypeVar("T")
 
 _NODES: WeakValueDictionary[str, Node] = WeakValueDictionary()
 
+#: Facts that follow from the parameters and from the types of the inputs.
+_TYPES = ("meta", "itemsize")
+
 
 class _NodeType(type):
     """Makes equal expressions one object while any of them lives, and properties facts."""
@@ -148,7 +151,22 @@ class Node(metaclass=_NodeType):
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         node: Node = type.__call__(type(self), **{**values, **changes})
         object.__setattr__(node, "origin", self.origin)
-        return _intern(node)
+        found = _intern(node)
+        if all(new.get(child, child).has_types_of(child) for child in self.inputs):
+            found.take_types_of(self)
+        return found
+
+    def has_types_of(self, other: Node) -> bool:
+        """Tell whether the types of both are known to be the same."""
+        if self is other:
+            return True
+        return "meta" in vars(self) and vars(self)["meta"] is vars(other).get("meta", self)
+
+    def take_types_of(self, other: Node) -> None:
+        """Take over the types of a node of the same values, which need not be found anew."""
+        for fact in _TYPES:
+            if fact in vars(other):
+                vars(self).setdefault(fact, vars(other)[fact])
 
     def replaced(self, **changes: Any) -> Node:
         """Return the node with other field values, its origin kept."""

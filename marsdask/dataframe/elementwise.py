@@ -21,6 +21,7 @@ from marsdask.core.sizes import Chunks
 from .frame_node import FrameNode, dtypes_of, is_row
 from .rows import aligned_rows, alignment, check_aligned, gathered
 from .samples import emptied, sample
+from .schema import result_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +42,9 @@ class Rowwise(FrameNode):
 
     @property
     def meta(self) -> Any:
+        return result_of(self.func, self.args, self.kwargs, self._found)
+
+    def _found(self) -> Any:
         metas = [arg.meta if isinstance(arg, Node) else arg for arg in self.args]
         found = self.func(*metas, **dict(self.kwargs))
         return self._general(found) if depends_on_values(self.func) else found

@@ -58,7 +58,7 @@ class FrameNode(Node):
 
     def grid(self, rule: Any, sizes: Sizes) -> Grid:
         """Return this node's grid."""
-        return Grid(rule, (sizes,), self.meta, row_bytes(self.meta))
+        return Grid(rule, (sizes,), self.meta, self.itemsize)
 
     def mapped(
         self,
@@ -74,7 +74,7 @@ class FrameNode(Node):
             *grids,
             chunks=chunks,
             meta=self.meta,
-            itemsize=row_bytes(self.meta),
+            itemsize=self.itemsize,
             kwargs=kwargs,
             cheap=cheap,
         )

@@ -61,6 +61,8 @@ def _verify_node(node: Node, where: str) -> None:
     if isinstance(node, Part):
         count = len(node.source.meta)
         demand(node.position in range(count), f"{where} is part {node.position} of {count}")
+    types = _form(type(node).meta.compute(node))  # type: ignore[attr-defined]  # a Fact
+    demand(_form(node.meta) == types, f"{where} has other types than those of its inputs make")
     for chunks in _several(node.chunks, node):
         sizes = [size for axis in chunks for size in axis if type(size) is int]
         demand(all(size >= 0 for size in sizes), f"{where} has chunks of a negative size")

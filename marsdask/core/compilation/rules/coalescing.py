@@ -39,7 +39,15 @@ def coalesce(graph: Graph, plan: Plan) -> Graph:
 
 def _merged(graph: Graph, new_sizes: Mapping[Sizes, Sizes], fixed: Collection[Node]) -> Graph:
     # `fixed` holds nodes of the old graph; sources have no inputs, so they are met unchanged.
-    return graph.map(lambda node: node if node in fixed else node.regrid(new_sizes) or node)
+    return graph.map(lambda node: node if node in fixed else _regridded(node, new_sizes))
+
+
+def _regridded(node: Node, new_sizes: Mapping[Sizes, Sizes]) -> Node:
+    found = node.regrid(new_sizes)
+    if found is None:
+        return node
+    found.take_types_of(node)
+    return found
 
 
 def shown(graph: Graph, plan: Plan) -> set[Node]:
