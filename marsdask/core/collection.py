@@ -79,40 +79,151 @@ class Collection:
         wait: bool = True,
         show_progress: bool | str | None = None,
     ) -> Any:
-        """Compute, keep the chunks in the session and return self (a future if not ``wait``)."""
+        """Compute the value and keep its chunks in the session.
+
+        Parameters
+        ----------
+        session : Session, optional
+            Where to compute; by default the session of the inputs, or the default session.
+        wait : bool
+            Whether to wait for the end.
+        **kwargs
+            Arguments of :func:`marsdask.execute`, such as ``show_progress``.
+
+        Returns
+        -------
+        Collection or Execution
+            The collection itself, or a future of it unless ``wait``.
+
+        Examples
+        --------
+        >>> import marsdask.tensor as mt
+        >>> mt.ones(3).sum().execute().fetch()
+        np.float64(3.0)
+        """
         return execute(self, session=session, wait=wait, show_progress=show_progress)
 
     def fetch(self, session: Session | None = None) -> Any:
-        """Return the computed value; ``ValueError`` if it was not executed before."""
+        """Return the computed value.
+
+        Parameters
+        ----------
+        session : Session, optional
+            The session that holds it.
+
+        Returns
+        -------
+        object
+            An array, a frame, a series, an index, or a scalar.
+
+        Raises
+        ------
+        NotExecutedError
+            If the collection was not executed.
+
+        Examples
+        --------
+        >>> import marsdask.tensor as mt
+        >>> mt.arange(3).execute().fetch()
+        array([0, 1, 2])
+        """
         return fetch(self, session=session)
 
     def compute(self, *, session: Session | None = None, **dask_options: Any) -> Any:
-        """Compute and return the value without keeping it.
+        """Compute and return the value without keeping its chunks.
 
-        With any of Dask's options (``scheduler=``, ``optimize_graph=``) Dask computes it.
+        Parameters
+        ----------
+        session : Session, optional
+            Where to compute; by default the session of the inputs, or the default session.
+        **dask_options
+            Options of ``dask.compute``, such as ``scheduler``. With any of them Dask computes.
+
+        Returns
+        -------
+        object
+            An array, a frame, a series, an index, or a scalar.
+
+        Examples
+        --------
+        >>> import marsdask.tensor as mt
+        >>> mt.arange(3).compute()
+        array([0, 1, 2])
         """
         if dask_options:
             return dask.base.compute(self, **dask_options)[0]
         return compute(self, session=session)[0]
 
     def persist(self, *, session: Session | None = None, **dask_options: Any) -> Any:
-        """Compute, and return a new collection over the chunks, which the session keeps.
+        """Compute the value and return a new collection of its chunks.
 
-        With any of Dask's options (``scheduler=``) Dask computes it and its graph holds the chunks.
+        Parameters
+        ----------
+        session : Session, optional
+            Where to compute and keep the chunks.
+        **dask_options
+            Options of ``dask.persist``, such as ``scheduler``. With any of them Dask computes, and
+            the graph of the collection holds the chunks.
+
+        Returns
+        -------
+        Collection
+            An executed collection; this one stays as it is.
+
+        Examples
+        --------
+        >>> import marsdask.tensor as mt
+        >>> mt.arange(3).persist().fetch()
+        array([0, 1, 2])
         """
         if dask_options:
             return dask.base.persist(self, **dask_options)[0]
         return execute(type(self)(self._node, self._session), session=session)
 
     def to_object(self, session: Session | None = None, *, wait: bool = True) -> Any:
-        """Execute unless that was done before, and return the value (a future if not ``wait``)."""
+        """Execute unless executed before, and return the value.
+
+        Parameters
+        ----------
+        session : Session, optional
+            Where to compute.
+        wait : bool
+            Whether to wait for the end.
+
+        Returns
+        -------
+        object or Execution
+            The value, or a future of it unless ``wait``.
+
+        Examples
+        --------
+        >>> import marsdask.tensor as mt
+        >>> mt.arange(3).to_object()
+        array([0, 1, 2])
+        """
         if not wait:
             return _submit([self], lambda: fetch(self, session=session), session)
         self.execute(session=session)
         return self.fetch(session=session)
 
     def explain(self, session: Session | None = None) -> str:
-        """Say what would run, level by level: nodes, grids and their bytes, tasks."""
+        """Describe the plan of the computation: nodes, grids with their bytes, and tasks.
+
+        Parameters
+        ----------
+        session : Session, optional
+            Where it would be computed.
+
+        Returns
+        -------
+        str
+            One section for each level.
+
+        Examples
+        --------
+        >>> import marsdask.tensor as mt
+        >>> text = mt.ones(3).sum().explain()
+        """
         return explain([self._node], ensure_session(session or self._session))
 
     def visualize(self, filename: str | None = None, *, level: str = "tasks", **kwargs: Any) -> Any:
@@ -374,9 +485,31 @@ def execute(
     show_progress: bool | str | None = None,
     _returns: Any = None,
 ) -> Any:
-    """Compute collections in one graph: returns the single one given, or a list.
+    """Compute collections in one graph and keep their chunks in the session.
 
-    With ``wait=False`` a future is returned at once.
+    Parameters
+    ----------
+    *items : Collection
+        Collections, also in nested lists and tuples.
+    session : Session, optional
+        Where to compute; by default the session of the inputs, or the default session.
+    wait : bool
+        Whether to wait for the end.
+    show_progress : bool or "auto", optional
+        Whether to draw a progress bar; by default ``options.show_progress``.
+
+    Returns
+    -------
+    Collection, list of Collection, or Execution
+        The single collection or the list of them, or a future of that unless ``wait``.
+
+    Examples
+    --------
+    >>> import marsdask
+    >>> import marsdask.tensor as mt
+    >>> a, b = marsdask.execute(mt.ones(3).sum(), mt.arange(3).max())
+    >>> b.fetch()
+    np.int64(2)
     """
     collections = flatten(items)
     if _returns is None:
@@ -424,7 +557,20 @@ def _submit(
 
 
 def compute(*collections: Collection, session: Session | None = None) -> tuple[Any, ...]:
-    """Compute collections in one graph and return the values, of which the session keeps none."""
+    """Compute collections in one graph and return their values without keeping chunks.
+
+    Parameters
+    ----------
+    *collections : Collection
+        The collections.
+    session : Session, optional
+        Where to compute; by default the session of the inputs, or the default session.
+
+    Returns
+    -------
+    tuple
+        The values.
+    """
     chosen = _session_of(collections, session)
     nodes = [item._node for item in collections]
     try:
@@ -459,7 +605,32 @@ def _value(kind: type[Collection], stored: Stored, *, owned: bool) -> Any:
 
 
 def fetch(*items: Any, session: Session | None = None) -> Any:
-    """Return the values of executed collections: one value, or a list."""
+    """Return the values of executed collections.
+
+    Parameters
+    ----------
+    *items : Collection
+        Executed collections.
+    session : Session, optional
+        The session that holds them.
+
+    Returns
+    -------
+    object or list
+        The single value or the list of values.
+
+    Raises
+    ------
+    NotExecutedError
+        If a collection was not executed.
+
+    Examples
+    --------
+    >>> import marsdask
+    >>> import marsdask.tensor as mt
+    >>> marsdask.fetch(mt.arange(3).execute())
+    array([0, 1, 2])
+    """
     values = [_fetched(item, session) for item in flatten(items)]
     return values[0] if len(items) == 1 and not isinstance(items[0], list | tuple) else values
 

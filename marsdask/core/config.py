@@ -149,20 +149,76 @@ def _checked(name: str, value: Any) -> Any:
 
 
 def get_option(name: str) -> Any:
-    """Return the value in force."""
+    """Return the current value of an option.
+
+    Parameters
+    ----------
+    name : str
+        The name, or Mars's name of it: ``"chunk_size"`` or ``"tensor.chunk_size"``.
+
+    Returns
+    -------
+    object
+        The value of the innermost :func:`option_context`, else the global value.
+
+    Raises
+    ------
+    OptionError
+        If there is no such option; the message suggests similar names.
+
+    Examples
+    --------
+    >>> import marsdask
+    >>> marsdask.get_option("coalesce")
+    True
+    """
     name = _canonical(name)
     overrides = _overrides.get()
     return overrides[name] if name in overrides else _defaults[name]
 
 
 def set_option(name: str, value: Any) -> None:
-    """Set the value for every thread."""
+    """Set an option globally, for every thread.
+
+    Parameters
+    ----------
+    name : str
+        The name of the option.
+    value : object
+        The new value.
+
+    Raises
+    ------
+    OptionError
+        If there is no such option; the message suggests similar names.
+    ValueError
+        If the option does not accept the value.
+
+    Examples
+    --------
+    >>> import marsdask
+    >>> marsdask.set_option("coalesce", True)
+    """
     name = _canonical(name)
     _defaults[name] = _checked(name, value)
 
 
 class Options:
-    """Attribute access to the options, dotted names included: ``options.rechunk.threshold``."""
+    """Attribute access to the options, such as ``options.chunk_size = 1000``.
+
+    Dotted names work too: ``options.rechunk.threshold``.
+
+    Parameters
+    ----------
+    prefix : str
+        The beginning of the dotted names, with the dot.
+
+    Examples
+    --------
+    >>> import marsdask
+    >>> marsdask.options.rechunk.threshold
+    4
+    """
 
     __slots__ = ("_prefix",)
 
@@ -185,7 +241,13 @@ class Options:
         return sorted({name[len(self._prefix) :].partition(".")[0] for name in names})
 
     def to_dict(self) -> dict[str, Any]:
-        """Return every option with the value in force."""
+        """Return the current values of all options.
+
+        Returns
+        -------
+        dict
+            The values by the options' names.
+        """
         return {name: get_option(name) for name in _OPTIONS}
 
 
@@ -194,7 +256,32 @@ options = Options()
 
 @contextmanager
 def option_context(values: Mapping[str, Any] | None = None) -> Iterator[Options]:
-    """Set options for the block, in this thread (and what it starts through contextvars) alone."""
+    """Set options for a block, only in this thread and its context variables.
+
+    Parameters
+    ----------
+    values : mapping, optional
+        The new values by the options' names.
+
+    Yields
+    ------
+    Options
+        The options.
+
+    Raises
+    ------
+    OptionError
+        If there is no such option; the message suggests similar names.
+    ValueError
+        If an option does not accept its value.
+
+    Examples
+    --------
+    >>> import marsdask
+    >>> with marsdask.option_context({"chunk_size": 1000}) as options:
+    ...     print(options.chunk_size)
+    1000
+    """
     checked = {}
     for name, value in (values or {}).items():
         canonical = _canonical(name)

@@ -80,9 +80,19 @@ class RunningHandle:
 
 
 class Execution:
-    """A running computation: a future that also tells its progress.
+    """A running computation: a future with progress. It can be awaited.
 
-    ``work(monitor, running)`` computes in a thread of its own, in a copy of the caller's context.
+    Parameters
+    ----------
+    work : callable
+        ``work(monitor, running)`` computes in its own thread, in a copy of the caller's context.
+
+    Examples
+    --------
+    >>> import marsdask.tensor as mt
+    >>> future = mt.arange(3).execute(wait=False)
+    >>> future.result().fetch()
+    array([0, 1, 2])
     """
 
     def __init__(self, work: Callable[[Monitor, RunningHandle], Any]) -> None:
@@ -116,40 +126,105 @@ class Execution:
             del self, failure  # else the exception's frames hold the future that holds it
 
     def done(self) -> bool:
-        """Whether it has ended, in whichever way."""
+        """Return whether the computation has ended, in any state.
+
+        Returns
+        -------
+        bool
+            True also after a failure or a cancellation.
+        """
         return self._future.done()
 
     def result(self, timeout: float | None = None) -> Any:
-        """Wait and return the executed object; raises what the computation raised."""
+        """Wait and return the executed object.
+
+        Parameters
+        ----------
+        timeout : float, optional
+            Maximum number of seconds to wait.
+
+        Returns
+        -------
+        object
+            What ``execute()`` returns.
+
+        Raises
+        ------
+        TimeoutError
+            If the computation still runs after ``timeout``; it continues.
+        CancelledError
+            If the computation was cancelled.
+        """
         return self._future.result(timeout)
 
     def exception(self, timeout: float | None = None) -> BaseException | None:
-        """Wait and return what the computation raised, ``None`` if it succeeded."""
+        """Wait and return the exception of the computation.
+
+        Parameters
+        ----------
+        timeout : float, optional
+            Maximum number of seconds to wait.
+
+        Returns
+        -------
+        BaseException or None
+            ``None`` if the computation succeeded.
+        """
         try:
             return self._future.exception(timeout)
         finally:
             del self  # else the exception's traceback holds the future that holds the exception
 
     def progress(self) -> float:
-        """Return the share of the work done, from 0 to 1."""
+        """Return the share of the finished tasks.
+
+        Returns
+        -------
+        float
+            A number from 0 to 1.
+        """
         if self.done() and self._future.exception() is None:
             return 1.0
         return min(self._monitor.fraction(), 0.99)
 
     def cancel(self) -> bool:
-        """Stop; :meth:`result` will raise ``CancelledError``. False if it has ended already."""
+        """Stop the computation; :meth:`result` will raise ``CancelledError``.
+
+        Returns
+        -------
+        bool
+            False if it has ended already.
+        """
         return not self.done() and self._current.cancel()
 
     def cancelled(self) -> bool:
-        """Whether it was cancelled before it could end."""
+        """Return whether the computation was cancelled before its end.
+
+        Returns
+        -------
+        bool
+            False while it runs.
+        """
         return self.done() and isinstance(self._future.exception(), CancelledError)
 
     def running(self) -> bool:
-        """Whether it is still at work."""
+        """Return whether the computation still runs.
+
+        Returns
+        -------
+        bool
+            The opposite of :meth:`done`.
+        """
         return not self.done()
 
     def add_done_callback(self, callback: Callable[[Execution], object]) -> None:
-        """Call ``callback(self)`` when it ends, at once if it has."""
+        """Call a function when the computation ends, or at once if it has ended.
+
+        Parameters
+        ----------
+        callback : callable
+            Called with this object.
+        """
         self._future.add_done_callback(lambda _: callback(self))
 
     def __await__(self) -> Generator[Any, None, Any]:

@@ -50,7 +50,28 @@ def own_memory() -> int:
 
 
 class Session:
-    """Runs expressions on one scheduler and keeps their results while somebody refers to them."""
+    """Runs expressions on one scheduler and keeps their results while they are referenced.
+
+    Sessions are context managers, which close at the end of the block. Use
+    :func:`marsdask.new_session` to create one.
+
+    Parameters
+    ----------
+    scheduler : Scheduler
+        Runs the tasks and holds the results.
+    owns_scheduler : bool
+        Whether :meth:`close` also closes the scheduler.
+    session_id : str, optional
+        Name of the session; by default a random one.
+
+    Examples
+    --------
+    >>> import marsdask
+    >>> import marsdask.tensor as mt
+    >>> with marsdask.new_session("synchronous"):
+    ...     print(mt.arange(4).sum().execute().fetch())
+    6
+    """
 
     def __init__(
         self, scheduler: Scheduler, *, owns_scheduler: bool = True, session_id: str | None = None
@@ -74,11 +95,30 @@ class Session:
         return self._closed
 
     def plan(self) -> Plan:
-        """Return what may be assumed of the scheduler's machine."""
+        """Return the properties of the scheduler's machine for planning.
+
+        Returns
+        -------
+        Plan
+            Threads, memory, and whether to coalesce chunks.
+        """
         return Plan.of(self.scheduler, coalesce=options.coalesce)
 
     def compilation(self, nodes: Sequence[Node], *, lasting: bool = False) -> Compilation:
-        """Return the compilation of ``nodes`` for this session, results it holds put in place."""
+        """Return the compilation of nodes, in which results of this session replace expressions.
+
+        Parameters
+        ----------
+        nodes : sequence of Node
+            The nodes to compute.
+        lasting : bool
+            Whether the session keeps the results.
+
+        Returns
+        -------
+        Compilation
+            It returns the stages to run, one after the other.
+        """
         client = None if lasting else own_memory()
         return Compilation(
             self._localised(nodes),
@@ -89,7 +129,18 @@ class Session:
         )
 
     def lookup(self, node: Node) -> Stored | None:
-        """Return the computed form of ``node`` if this session holds one."""
+        """Return the computed node if this session holds it.
+
+        Parameters
+        ----------
+        node : Node
+            The node of an expression.
+
+        Returns
+        -------
+        Stored or None
+            ``None`` if the expression was not executed here.
+        """
         if isinstance(node, Stored):
             return node if node.result.scheduler is self.scheduler else None
         return self._results.get(node.name)
@@ -103,9 +154,30 @@ class Session:
         running: RunningHandle | None = None,
         lasting: bool = True,
     ) -> list[Stored]:
-        """Compute the nodes, keep their chunks, and return their computed forms.
+        """Compute nodes, keep their chunks, and return their computed nodes.
 
-        Unless they are ``lasting``, chunks may be views of arrays in the user's memory.
+        Parameters
+        ----------
+        nodes : sequence of Node
+            The nodes to compute, together in one graph.
+        show_progress : bool or "auto", optional
+            Whether to draw a progress bar; by default ``options.show_progress``.
+        monitor : Monitor, optional
+            Counts the tasks.
+        running : RunningHandle, optional
+            Cancels the computation.
+        lasting : bool
+            Whether chunks must not be views of arrays in the user's memory.
+
+        Returns
+        -------
+        list of Stored
+            The computed nodes, in the order of ``nodes``.
+
+        Raises
+        ------
+        SessionClosed
+            If the session is closed.
         """
         self.check_open()
         found = {node.name: stored for node in nodes if (stored := self.lookup(node)) is not None}
@@ -129,7 +201,22 @@ class Session:
         *,
         show_progress: bool | str | None = None,
     ) -> Execution:
-        """Start computing and return at once; ``finish`` makes the result of what was computed."""
+        """Start computing nodes and return at once.
+
+        Parameters
+        ----------
+        nodes : sequence of Node
+            The nodes to compute, together in one graph.
+        finish : callable
+            Makes the result of the list of computed nodes.
+        show_progress : bool or "auto", optional
+            Whether to draw a progress bar; by default ``options.show_progress``.
+
+        Returns
+        -------
+        Execution
+            A future of what ``finish`` returns.
+        """
         self.check_open()
 
         def work(monitor: Monitor, running: RunningHandle) -> Any:
@@ -142,7 +229,18 @@ class Session:
         return Execution(work)
 
     def fetch(self, stored: Stored) -> list[Any]:
-        """Return the chunks of a computed node, last axis fastest."""
+        """Return the chunks of a computed node.
+
+        Parameters
+        ----------
+        stored : Stored
+            A node that :meth:`execute` returned.
+
+        Returns
+        -------
+        list
+            The chunks in C order: the last axis varies fastest.
+        """
         self.check_open()
         return self.scheduler.gather(list(stored.result.layout.keys.values()))
 
@@ -154,7 +252,31 @@ class Session:
         default_value: Any = 0,
         chunk_size: Any = None,
     ) -> Any:
-        """Return an array that is written in place, and found by its name, until it is sealed."""
+        """Return a tensor that is written in place until it is sealed.
+
+        Parameters
+        ----------
+        shape : int or tuple of int
+            The shape.
+        dtype : dtype
+            The type of the elements.
+        name : str, optional
+            Name for :meth:`get_mutable_tensor`; by default a random one.
+        default_value : scalar
+            The value of elements that are never written.
+        chunk_size : int or tuple of int, optional
+            The size of the chunks.
+
+        Returns
+        -------
+        MutableTensor
+            The tensor; its ``seal()`` returns a Tensor.
+
+        Raises
+        ------
+        ValueError
+            If the session has a mutable tensor of this name.
+        """
         self.check_open()
         if name is not None and name in self._mutables:
             raise ValueError(f"mutable tensor {name!r} already exists: use get_mutable_tensor()")
@@ -163,18 +285,40 @@ class Session:
         return made
 
     def get_mutable_tensor(self, name: str) -> Any:
-        """Return the mutable tensor of this name."""
+        """Return the mutable tensor of this name.
+
+        Parameters
+        ----------
+        name : str
+            The name that :meth:`create_mutable_tensor` was given.
+
+        Returns
+        -------
+        MutableTensor
+            The tensor, unless it was sealed.
+
+        Raises
+        ------
+        ValueError
+            If there is no such mutable tensor.
+        """
         self.check_open()
         if name not in self._mutables:
             raise ValueError(f"no such mutable tensor: {name!r}; use create_mutable_tensor() first")
         return self._mutables[name]
 
     def forget_mutable_tensor(self, name: str) -> None:
-        """Drop a mutable tensor that is a tensor now."""
+        """Remove a mutable tensor that was sealed.
+
+        Parameters
+        ----------
+        name : str
+            Its name.
+        """
         self._mutables.pop(name, None)
 
     def close(self) -> None:
-        """Free every result and, if the session started its scheduler, end it. Idempotent."""
+        """Free every result, and close the scheduler if the session owns it. Idempotent."""
         if self._closed:
             return
         self._closed = True
@@ -326,7 +470,13 @@ class Session:
         return stored
 
     def as_default(self) -> Self:
-        """Make this the session that ``execute()`` uses until it closes, and return it."""
+        """Make this the default session until it closes.
+
+        Returns
+        -------
+        Session
+            The session itself.
+        """
         if _default is not None and _default is not self:
             self._before = weakref.ref(_default)
         set_default_session(self)
@@ -359,13 +509,25 @@ _lock = threading.RLock()
 
 
 def set_default_session(session: Session | None) -> None:
-    """Choose the session that ``execute()`` uses when none is given."""
+    """Set the session that ``execute()`` uses when none is given.
+
+    Parameters
+    ----------
+    session : Session or None
+        The new default session, ``None`` for no default.
+    """
     global _default  # noqa: PLW0603 - a process has one default session
     _default = session
 
 
 def clear_default_session(session: Session) -> None:
-    """Make the session before it the default one again, if ``session`` is."""
+    """Restore the previous default session if ``session`` is the default one.
+
+    Parameters
+    ----------
+    session : Session
+        The session that ends.
+    """
     if _default is session:
         before = session._before()
         set_default_session(None if before is None or before.closed else before)
@@ -376,14 +538,37 @@ def _nobody() -> None:
 
 
 def get_default_session() -> Session | None:
-    """Return the session that ``execute()`` would use, ``None`` if it would have to start one."""
+    """Return the default session.
+
+    Returns
+    -------
+    Session or None
+        The session that ``execute()`` would use, ``None`` if it would start one.
+    """
     if _default is not None:
         return _default
     return _ambient.get(_ambient_key(ambient()))
 
 
 def ensure_session(session: Session | None = None) -> Session:
-    """Return ``session``, the default one, or one on what Dask computes on, or on threads."""
+    """Return the session to use, and start one if necessary.
+
+    Parameters
+    ----------
+    session : Session, optional
+        Returned if given. Otherwise the default session is used, else a session on Dask's current
+        client or scheduler, else one on threads.
+
+    Returns
+    -------
+    Session
+        An open session.
+
+    Raises
+    ------
+    TypeError
+        If ``session`` is not a Session.
+    """
     if session is not None:
         if not isinstance(session, Session):
             raise TypeError(
@@ -426,14 +611,56 @@ def new_session(
     web: bool = False,
     **scheduler_options: Any,
 ) -> Session:
-    """Start a session and, unless ``default=False``, make it the default one.
+    """Start a session and make it the default one.
 
-    ``address`` is a scheduler's name (``"threads"``, ``"processes"``, ``"synchronous"``, ...), a
-    ``distributed.Client``, the address of a cluster's scheduler (``"tcp://host:8786"``) or web
-    service (``"http://host:7005"``), a scheduler object, or nothing for threads in this process.
-    ``n_cpu`` is how many, ``mem_bytes`` the memory limit, ``spill_limit`` the bytes that may be
-    written to ``spill_dirs``. With ``n_worker`` a cluster of that many
-    worker processes is started on this host, which share ``n_cpu`` cores and ``mem_bytes``.
+    Parameters
+    ----------
+    address : optional
+        Where tasks run: a scheduler's name (such as ``"threads"``, ``"processes"`` or
+        ``"synchronous"``), a ``distributed.Client``, the address of a cluster's scheduler
+        (``"tcp://host:8786"``) or web service (``"http://host:7005"``), or a scheduler object.
+        By default threads of this process.
+    session_id : str, optional
+        Name of the session; by default a random one.
+    backend : {"mars", "oscar", "dask"}
+        For Mars's programs; all of them mean the same.
+    default : bool
+        Whether the session becomes the default session.
+    new : bool
+        Whether to start a session even if there is a default one.
+    n_workers, n_cpu : int, optional
+        Number of threads or processes.
+    n_worker : int, optional
+        Start a cluster of this many worker processes on this host, which share ``n_cpu`` cores and
+        ``mem_bytes`` of memory.
+    memory_limit, mem_bytes : float or str, optional
+        Memory limit: bytes, a share such as 0.5, or a string such as ``"4GiB"``.
+    spill_dirs : str or sequence of str, optional
+        Directories for results that exceed memory.
+    spill_limit : int or str, optional
+        Maximum number of bytes in ``spill_dirs``.
+    web : bool
+        Whether the cluster of ``n_worker`` has a web service.
+    **scheduler_options
+        Other arguments of the scheduler.
+
+    Returns
+    -------
+    Session
+        The new session.
+
+    Raises
+    ------
+    TypeError
+        If the scheduler has no such option.
+    UnknownScheduler
+        If no scheduler has this name.
+
+    Examples
+    --------
+    >>> import marsdask
+    >>> session = marsdask.new_session(memory_limit="2GiB", n_workers=2)
+    >>> session.close()
     """
     if address is None and (n_worker is not None or web):
         address = "supervisor"
@@ -485,7 +712,7 @@ def _refuse(backend: str, *, web: bool) -> None:
 
 
 def stop_server() -> None:
-    """Close the default session, those that started by themselves, and what they started."""
+    """Close the default session, implicitly started sessions, and their schedulers."""
     with _lock:
         sessions = [*_ambient.values(), *([] if _default is None else [_default])]
         _ambient.clear()
