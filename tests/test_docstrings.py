@@ -75,7 +75,7 @@ def missing(reference: Any, item: Any, owner: type | None) -> list[str]:
     texts = [inspect.getdoc(item) or "", inspect.getdoc(theirs) or ""]
     signature = inspect.signature(item)
     parameters = [key for key in signature.parameters if key != "self" and key[0] != "_"]
-    wanted = [("Parameters",)] if parameters else []
+    wanted: list[tuple[str, ...]] = [("Parameters",)] if parameters else []
     if signature.return_annotation not in ("None", None) and not inspect.isclass(item):
         wanted.append(("Returns", "Yields"))
     return [
