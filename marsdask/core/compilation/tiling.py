@@ -145,6 +145,7 @@ class Compilation:
         if all(self._tiled[root] is grid for root, grid in new.items()):
             return None
         self._tiled.update(new)
+        self._held.settle()
         return self._stage(self._results())
 
     def _infos_of(self, root: Node) -> list[ChunkInfo]:
