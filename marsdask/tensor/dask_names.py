@@ -10,7 +10,9 @@ import numpy as np
 from marsdask.core.collection import Collection, wrap
 from marsdask.core.collection import compute as compute_ours
 from marsdask.core.dask.layer import MergeLayers
+from marsdask.core.node import Node
 
+from .elementwise.ufuncs import astype
 from .io.dask_arrays import is_dask_array
 from .operands import as_node
 from .tensor import Tensor
@@ -102,12 +104,12 @@ def _checked(x: Any, scheduler: Any, *, chunks: bool, meta: bool) -> Any:
 
 
 @public
-def from_dataframe(in_df: Any, dtype: Any = None) -> Any:
+def from_dataframe(in_df: Any, dtype: Any = None) -> Node:
     """Return the values of a frame, lazy or not, as a tensor. See DataFrame.to_tensor."""
     # Frames are a layer above.
     lazy = isinstance(in_df, Collection) and not isinstance(in_df, Tensor)
-    values = in_df.to_tensor() if lazy else wrap(as_node(in_df))
-    return values if dtype is None else values.astype(dtype)
+    values = in_df.to_tensor() if lazy else as_node(in_df)
+    return values if dtype is None else astype.node(values, dtype)
 
 
 from_series = from_dataframe

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from marsdask.core.collection import wrap
 from marsdask.core.grids.blockwise import map_blocks
 from marsdask.core.grids.grid import Grid
 from marsdask.core.node import Node
@@ -57,16 +56,16 @@ def on_cpu(block: Any) -> Any:
 
 
 @public
-def to_gpu(a: Any) -> Any:
+def to_gpu(a: Any) -> Node:
     """Return the tensor with its blocks on the GPU; ``fetch`` gives CuPy's arrays."""
     require_gpu()
-    return wrap(Moved(as_node(a), on_gpu))
+    return Moved(as_node(a), on_gpu)
 
 
 @public
-def to_cpu(a: Any) -> Any:
+def to_cpu(a: Any) -> Node:
     """Return the tensor with its blocks in memory."""
-    return wrap(Moved(as_node(a), on_cpu))
+    return Moved(as_node(a), on_cpu)
 
 
 def wants_gpu(gpu: Any = None, device: Any = None) -> bool:
@@ -77,9 +76,9 @@ def wants_gpu(gpu: Any = None, device: Any = None) -> bool:
     return bool(gpu)
 
 
-def placed_on(tensor: Any, gpu: Any = None, device: Any = None) -> Any:
-    """Return a new tensor where ``gpu=`` and ``device=`` want it."""
-    return to_gpu(tensor) if wants_gpu(gpu, device) else tensor
+def placed_on(node: Node, gpu: Any = None, device: Any = None) -> Node:
+    """Return the node where ``gpu=`` and ``device=`` want it."""
+    return to_gpu.node(node) if wants_gpu(gpu, device) else node
 
 
 def require_gpu() -> None:

@@ -65,8 +65,10 @@ from numpy import (
 from numpy.exceptions import AxisError
 
 from marsdask.core.collection import Collection
+from marsdask.core.node import Node
 
 from .creation.from_data import asarray
+from .manipulation.reshape import reshape
 from .operands import as_node, empty
 from .typing import public
 
@@ -167,19 +169,19 @@ def min_scalar_type(a: Any) -> np.dtype[Any]:
 
 
 @public
-def ascontiguousarray(a: Any, dtype: Any = None, chunk_size: Any = None) -> Any:
+def ascontiguousarray(a: Any, dtype: Any = None, chunk_size: Any = None) -> Node:
     """Return a tensor of at least one axis. See numpy.ascontiguousarray.
 
     How blocks lie in memory is for kernels to choose.
     """
-    tensor = asarray(a, dtype=dtype, chunk_size=chunk_size)
-    return tensor if tensor.ndim else tensor.reshape(1)
+    tensor = as_node(asarray.node(a, dtype=dtype, chunk_size=chunk_size))
+    return tensor if tensor.meta.ndim else reshape.node(tensor, 1)
 
 
 @public
-def asfortranarray(a: Any, dtype: Any = None, chunk_size: Any = None) -> Any:
+def asfortranarray(a: Any, dtype: Any = None, chunk_size: Any = None) -> Node:
     """Return a tensor. See numpy.asfortranarray.
 
     How blocks lie in memory is for kernels to choose.
     """
-    return asarray(a, dtype=dtype, chunk_size=chunk_size)
+    return asarray.node(a, dtype=dtype, chunk_size=chunk_size)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, ParamSpec, Protocol, TypeAlias, TypeVar, overload
+from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeAlias, TypeVar, cast, overload
 
 from marsdask.core.collection import Collection
 from marsdask.core.node import Node
@@ -20,6 +20,34 @@ R = TypeVar("R")
 
 ArrayLike: TypeAlias = "Collection | Node | npt.ArrayLike"
 """What NumPy makes arrays of, tensors and frames."""
+
+
+TensorFunction: TypeAlias = "Public[..., Node, Tensor]"
+"""A function of a table: its arguments are those of the library function it stands for."""
+
+SeveralTensors: TypeAlias = "Public[..., tuple[Node, ...], tuple[Tensor, ...]]"
+"""A function of a table with several results."""
+
+
+class Ufunc(Public[..., Node, "Tensor"], Protocol):
+    """The lazy form of a ufunc, with its methods and facts."""
+
+    nin: int
+    nout: int
+    identity: Any
+    reduce: Callable[..., Tensor]
+    accumulate: Callable[..., Tensor]
+    reduceat: Callable[..., Tensor]
+    outer: Callable[..., Tensor]
+    at: Callable[..., None]
+
+
+def itself(tensor: Collection) -> Node:
+    """Return the tensor that a function was given, which users have back as it is.
+
+    Operations give nodes and get nodes, whatever this says.
+    """
+    return cast("Node", tensor)
 
 
 class _Decorator(Protocol):

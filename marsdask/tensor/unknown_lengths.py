@@ -11,11 +11,11 @@ from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import wraps
 from inspect import signature
-from typing import Any, ClassVar, ParamSpec
+from typing import Any, ClassVar, ParamSpec, TypeVar
 
 import numpy as np
 
-from marsdask.core.collection import Collection, wrap
+from marsdask.core.collection import Collection, collect
 from marsdask.core.graph import Graph
 from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.lengths import resolved
@@ -27,6 +27,7 @@ from .chunkwise.rechunk import recut
 from .operands import as_node, empty
 
 P = ParamSpec("P")
+R = TypeVar("R")
 
 
 @dataclass(frozen=True)
@@ -170,7 +171,7 @@ def tiled(roots: Sequence[Node]) -> Generator[Any, Any, tuple[Grid, ...]]:
 def _results(
     func: Callable[..., Any], nodes: Sequence[Node], args: Any, kwargs: Any
 ) -> Sequence[Any]:
-    tensors = [wrap(node) for node in nodes]
+    tensors = [collect(node) for node in nodes]
     found = func(*_filled(args, tensors), **{key: _filled(item, tensors) for key, item in kwargs})
     return found if isinstance(found, tuple | list) else (found,)
 
@@ -195,16 +196,16 @@ def _taken(item: Any, nodes: list[Node]) -> Any:
 
 def waits_for_lengths(
     tells: Callable[..., Outcome | tuple[Outcome, ...]],
-) -> Callable[[Callable[P, Any]], Callable[P, Any]]:
+) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Let a function of tensors take unknown lengths, by calling it again when they are known.
 
     ``tells`` is given all arguments by name, defaults too, and returns what is known of the result,
     or of each of several. It looks at types and chunks, and never calls the function.
     """
 
-    def decorate(func: Callable[P, Any]) -> Callable[P, Any]:
+    def decorate(func: Callable[P, R]) -> Callable[P, R]:
         @wraps(func)
-        def call(*args: P.args, **kwargs: P.kwargs) -> Any:
+        def call(*args: P.args, **kwargs: P.kwargs) -> R:
             try:
                 return func(*args, **kwargs)
             except UnknownShapeError:
@@ -215,7 +216,9 @@ def waits_for_lengths(
                     raise
                 bound = signature(func).bind(*args, **kwargs)
                 bound.apply_defaults()
-                return _waiting(call, tuple(nodes), left, named, tells(**bound.arguments))
+                told = tells(**bound.arguments)
+                waiting: R = _waiting(call, tuple(nodes), left, named, told)
+                return waiting
 
         return call
 
@@ -235,8 +238,9 @@ def _waiting(
     told: Outcome | tuple[Outcome, ...],
 ) -> Any:
     if isinstance(told, Outcome):
-        return wrap(Part(Waiting(func, nodes, args, kwargs, (told,)), 0))
+        return Part(Waiting(func, nodes, args, kwargs, (told,)), 0)
     node = Waiting(func, nodes, args, kwargs, tuple(told))
     # Named tuples take their items one by one.
     make = getattr(told, "_make", type(told))
-    return make([wrap(Part(node, position)) for position in range(len(told))])
+    parts: list[Any] = [Part(node, position) for position in range(len(told))]
+    return make(parts)

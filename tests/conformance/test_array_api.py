@@ -190,7 +190,7 @@ def test_descending_orders_are_stable():
 def test_attributes_and_devices():
     """An array says where and what it is."""
     x = mt.asarray([[1.0, 2.0]])
-    assert (x.ndim, x.shape, x.size, x.dtype, x.device) == (2, (1, 2), 2, mt.float64, "cpu")
+    assert (x.ndim, x.shape, x.size, x.dtype, x.device) == (2, (1, 2), 2, mt.float64, "cpu")  # type: ignore[comparison-overlap]
     turned = np.array([[1.0], [2.0]])
     assert_like([x.T, x.mT, x.to_device("cpu")], [turned, turned, turned.T])
     for call in (

@@ -115,7 +115,7 @@ def test_shared_arrays() -> None:
     array = np.arange(10)
     lazy = mt.tensor(array, chunk_size=3, copy=False)
     again = mt.asarray(array, copy=False)
-    assert np.shares_memory(lazy.node.array, array)
+    assert np.shares_memory(lazy.node.array, array)  # type: ignore[attr-defined]
     assert lazy.node.name != again.node.name
     assert not lazy.map_blocks(written).compute().any()
     assert array[1] == 1

@@ -11,6 +11,7 @@ import pytest
 import marsdask.tensor as mt
 from marsdask.core.config import option_context
 from marsdask.core.sizes import Unknown, UnknownShapeError, numbers
+from marsdask.tensor.typing import public
 from marsdask.tensor.unknown_lengths import Outcome, Waiting, like, waits_for_lengths
 from tests.core.recording import recording_session
 from tests.strategies import assert_same
@@ -265,7 +266,7 @@ def test_what_is_known_beforehand_is_told() -> None:
     """Lengths that do not depend on the unknown ones; equal ones are known to be equal."""
     rows = unknown_rows()
     moved = mt.roll(rows, 1, axis=0)
-    assert isinstance(moved.node.source, Waiting)
+    assert isinstance(moved.node.source, Waiting)  # type: ignore[attr-defined]
     assert moved.shape[1] == 5
     assert moved.node.shape[0] == rows.node.shape[0]
     assert mt.cov(rows, rowvar=False).shape == (5, 5)
@@ -292,6 +293,7 @@ def test_lengths_that_are_needed_for_good() -> None:
         calls.append(tensor)
         return like(tensor)
 
+    @public
     @waits_for_lengths(rule)
     def needs(tensor: Any) -> Any:
         raise UnknownShapeError("no")
@@ -310,10 +312,12 @@ def test_a_rule_that_tells_another_type_or_other_axes_is_found_out() -> None:
         numbers(tensor.node.shape)
         return tensor
 
-    wrong_type = waits_for_lengths(lambda tensor: like(tensor, np.int8))(needs)
+    wrong_type = public(waits_for_lengths(lambda tensor: like(tensor, np.int8))(needs))
     with pytest.raises(TypeError, match="told int8 and found float64"):
         wrong_type(unknown_vector()).compute()
-    wrong_axes = waits_for_lengths(lambda tensor: Outcome(tensor.dtype, (None, None)))(needs)
+    wrong_axes = public(
+        waits_for_lengths(lambda tensor: Outcome(tensor.dtype, (None, None)))(needs)
+    )
     with pytest.raises(UnknownShapeError, match="has 1 axes; 2 were told"):
         wrong_axes(unknown_vector()).compute()
 
@@ -327,7 +331,7 @@ def test_a_function_is_never_called_before_the_lengths_are_known() -> None:
         numbers(a.node.shape)
         return a[::-1]
 
-    found = waits_for_lengths(like)(needs)(unknown_vector())
+    found = public(waits_for_lengths(like)(needs))(unknown_vector())
     assert np.isnan(seen).tolist() == [True]
     assert_same(found, VECTOR[::-1])
     assert set(seen[1:]) == {N}

@@ -10,9 +10,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from marsdask.core.collection import wrap
+from marsdask.core.collection import collect, wrap
 from marsdask.core.compilation.costs import Cost
-from marsdask.core.node import Part
+from marsdask.core.node import Node, Part
 
 from ..elementwise.nodes import Elementwise, Several, operands
 from ..manipulation.shape import expand_dims, normalize_axis
@@ -47,25 +47,26 @@ def apply_along_axis(
     dtype: Any = None,
     shape: Any = None,
     **kwargs: Any,
-) -> Any:
+) -> Node:
     """Call a function with each line along an axis. See numpy.apply_along_axis.
 
     ``dtype`` and ``shape`` are those of one result, as in Dask; without them the function is called
     once with ones.
     """
-    tensor = wrap(as_node(arr))
-    axis = normalize_axis(operator.index(axis), tensor.ndim)
-    tensor = rechunk(tensor, {axis: -1})
+    node = as_node(arr)
+    axis = normalize_axis(operator.index(axis), node.meta.ndim)
+    node = rechunk.node(node, {axis: -1})
     if dtype is None or shape is None:
-        length = 1 if np.isnan(tensor.shape[axis]) else int(tensor.shape[axis])
-        sample = np.asarray(func1d(np.ones(length, tensor.dtype), *args, **kwargs))
+        size = node.shape[axis]
+        length = size if isinstance(size, int) else 1
+        sample = np.asarray(func1d(np.ones(length, node.meta.dtype), *args, **kwargs))
         dtype = sample.dtype if dtype is None else dtype
         shape = sample.shape if shape is None else shape
     lengths = (shape,) if np.ndim(shape) == 0 else tuple(shape)
-    others = tensor.chunks
-    return map_blocks(
+    others = node.chunks
+    return map_blocks.node(
         each_line,
-        tensor,
+        node,
         dtype=dtype,
         chunks=(*others[:axis], *((size,) for size in lengths), *others[axis + 1 :]),
         drop_axis=axis,
@@ -81,7 +82,7 @@ def apply_along_axis(
 @public
 def apply_over_axes(func: Callable[..., Any], a: Any, axes: Any) -> Any:
     """Call ``func(tensor, axis)`` for one axis after the other. See numpy.apply_over_axes."""
-    result = wrap(as_node(a))
+    result = collect(as_node(a))
     ndim = result.ndim
     for axis in np.atleast_1d(axes).tolist():
         place = normalize_axis(axis, ndim)

@@ -228,7 +228,7 @@ def blockwise(
     concatenate: bool | None = None,
     meta: Any = None,
     **kwargs: Any,
-) -> Any:
+) -> Node:
     """Call ``func`` with chunks whose axes are matched by labels. See dask.array.blockwise.
 
     ``args`` are tensors and their labels in turn, ``None`` for a constant. Where a label is not in
@@ -252,7 +252,7 @@ def blockwise(
     axes = (tuple(added.items()), tuple((adjust_chunks or {}).items()), align_arrays)
     sample = np.empty((0,) * len(out), kind)
     inputs = (call, out, arrays, labels, kwargs or None, bool(concatenate))
-    return wrap(LabelledMap(*inputs, *axes, sample))
+    return LabelledMap(*inputs, *axes, sample)
 
 
 def _check_labels(
@@ -273,9 +273,9 @@ def _as_sizes(value: Any) -> Sizes:
 
 
 @public
-def atop(*args: Any, **kwargs: Any) -> Any:
+def atop(*args: Any, **kwargs: Any) -> Node:
     """Do what :func:`blockwise` does; its name in older versions of Dask."""
-    return blockwise(*args, **kwargs)
+    return blockwise.node(*args, **kwargs)
 
 
 def unify_chunks(*args: Any, warn: bool = True) -> tuple[dict[Any, Any], list[Any]]:

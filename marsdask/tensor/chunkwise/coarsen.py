@@ -73,7 +73,7 @@ def coarsen(
     axes: Mapping[int, int],
     trim_excess: bool = False,
     **kwargs: Any,
-) -> Any:
+) -> Node:
     """Reduce groups of neighbours along axes, of the lengths given. See dask.array.coarsen."""
     x = wrap(as_node(x))
     factors = _factors(axes, x.ndim)
@@ -88,7 +88,7 @@ def coarsen(
         x = x[tuple(slice(n - rest) for n, rest in zip(lengths, excess, strict=True))]
     pairs = list(zip(map(numbers, x.node.chunks), factors, strict=True))
     x = rechunk(x, tuple(_multiples(sizes, factor) for sizes, factor in pairs))
-    return map_blocks(
+    return map_blocks.node(
         coarsen_block,
         x,
         chunks=tuple(
@@ -118,30 +118,30 @@ def _shuffled(x: Any, indexer: Any, axis: int, **_: Any) -> Outcome:
 
 @public
 @waits_for_lengths(_shuffled)
-def shuffle(x: Any, indexer: Sequence[Sequence[int]], axis: int, chunks: Any = "auto") -> Any:
+def shuffle(x: Any, indexer: Sequence[Sequence[int]], axis: int, chunks: Any = "auto") -> Node:
     """Put the elements of each group of positions into one chunk. See dask.array.shuffle.
 
     Small groups share a chunk, of about the size that the tensor's chunks have.
     """
-    x = wrap(as_node(x))
-    axis = normalize_axis(axis, x.ndim)
+    x = as_node(x)
+    axis = normalize_axis(axis, x.meta.ndim)
     if not isinstance(indexer, list) or not all(isinstance(group, list) for group in indexer):
         raise ValueError("indexer must be a list of lists of positions")
     if chunks != "auto":
         raise NotImplementedError("shuffle(chunks=) is 'auto'; rechunk() the result")
-    (length,) = numbers((x.node.shape[axis],))
+    (length,) = numbers((x.shape[axis],))
     flat = [position for group in indexer for position in group]
     if flat and (min(flat) < 0 or max(flat) >= length):
         raise IndexError(f"indexer has positions beyond the axis of length {length}")
-    limit = max(*numbers(x.node.chunks[axis]), 1) * 1.25
+    limit = max(*numbers(x.chunks[axis]), 1) * 1.25
     sizes: list[int] = []
     for group in filter(None, indexer):
         if sizes and sizes[-1] + len(group) <= limit:
             sizes[-1] += len(group)
         else:
             sizes.append(len(group))
-    found = take(x, np.asarray(flat, np.intp), axis)
-    return rechunk(found, {axis: tuple(sizes) or (0,)})
+    found = take.node(x, np.asarray(flat, np.intp), axis)
+    return rechunk.node(found, {axis: tuple(sizes) or (0,)})
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,7 +192,7 @@ class ReshapeBlocks(Node):
 
 
 @public
-def reshape_blockwise(x: Any, shape: Any, chunks: Any = None) -> Any:
+def reshape_blockwise(x: Any, shape: Any, chunks: Any = None) -> Node:
     """Reshape every chunk by itself. See dask.array.reshape_blockwise.
 
     The elements are not in C order of the whole; splitting axes needs ``chunks``.
@@ -208,7 +208,7 @@ def reshape_blockwise(x: Any, shape: Any, chunks: Any = None) -> Any:
         splits: Chunks = tuple(tuple(sizes) for sizes in chunks)
         if shape_of(splits) != new:
             raise ValueError(f"chunks {chunks} do not add up to the shape {new}")
-        return wrap(ReshapeBlocks(node, splits))
+        return ReshapeBlocks(node, splits)
     if len(new) > len(old):
         raise TypeError("reshape_blockwise() that splits axes needs chunks=")
     found: list[Sizes] = []
@@ -220,4 +220,4 @@ def reshape_blockwise(x: Any, shape: Any, chunks: Any = None) -> Any:
             found.append(tuple(math.prod(sizes) for sizes in itertools.product(*own)))
         elif group.new:
             raise TypeError("reshape_blockwise() that splits axes needs chunks=")
-    return wrap(ReshapeBlocks(node, tuple(found)))
+    return ReshapeBlocks(node, tuple(found))

@@ -232,7 +232,7 @@ def apply_gufunc(
         call = UserFunction(np.vectorize(func, types, signature=each), *places)
     into, out = settle_axes(form, axes, axis, keepdims=keepdims)
     moved = tuple(
-        as_node(moveaxis(node, own, range(-len(own), 0))) if own else node
+        as_node(moveaxis.node(node, own, range(-len(own), 0))) if own else node
         for node, own in zip(nodes, into, strict=True)
     )
     _check_core(form, moved, output_sizes or {}, allow_rechunk=allow_rechunk)

@@ -223,7 +223,7 @@ def map_blocks(
     enforce_ndim: bool = False,
     align_arrays: bool = True,
     **kwargs: Any,
-) -> Any:
+) -> Node:
     """Call ``func`` with the matching chunks of tensors and return the tensor of the results.
 
     As dask.array.map_blocks, ``block_id`` and ``block_info`` in the function's signature included.
@@ -246,7 +246,7 @@ def map_blocks(
     masked = isinstance(meta, np.ma.MaskedArray)
     empty: Any = (np.ma if masked else np).empty((0,) * out_ndim, kind)
     inputs = (arrays, arguments, places, kwargs or None, keywords)
-    return wrap(MapBlocks(func, *inputs, empty, dropped, added, sizes, aligns=align_arrays))
+    return MapBlocks(func, *inputs, empty, dropped, added, sizes, aligns=align_arrays)
 
 
 @public
@@ -259,7 +259,7 @@ def map_chunk(
     elementwise: bool = False,
     dtype: Any = None,
     **kwargs: Any,
-) -> Any:
+) -> Node:
     """Call ``func(chunk, *args, **kwargs)`` for each chunk; Mars's name for :func:`map_blocks`.
 
     Unless ``elementwise``, the function may change the shape, which is then unknown until executed.
@@ -278,7 +278,7 @@ def map_chunk(
         out_ndim, kind = example.ndim, np.dtype(dtype or example.dtype)
     if out_ndim > ndim:
         raise NotImplementedError("map_chunk cannot add axes; use map_blocks(new_axis=...)")
-    node = MapBlocks(
+    return MapBlocks(
         func,
         arrays,
         arguments,
@@ -289,7 +289,6 @@ def map_chunk(
         dropped=tuple(range(out_ndim, ndim)),
         keeps_shape=elementwise,
     )
-    return wrap(node)
 
 
 def _arrays(args: Sequence[Any]) -> tuple[tuple[Node, ...], tuple[Any, ...], tuple[int, ...]]:

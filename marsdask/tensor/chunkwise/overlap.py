@@ -54,12 +54,13 @@ def _each_axis(ndim: int, what: Any, default: Any, name: str) -> list[Any]:
     return [default if what is None else what] * ndim
 
 
+@public
 def overlap(x: Any, depth: Any, boundary: Any, *, allow_rechunk: bool = True) -> Any:
     """Return the tensor whose chunks have a halo. See dask.array.overlap.overlap."""
     node = as_node(x)
     ndim = len(node.chunks)
     depths, edges = coerce_depth(ndim, depth), coerce_boundary(ndim, boundary)
-    return wrap(_widened(node, depths, edges, list(map(max, depths)), allow_rechunk=allow_rechunk))
+    return _widened(node, depths, edges, list(map(max, depths)), allow_rechunk=allow_rechunk)
 
 
 def _widened(
@@ -103,7 +104,7 @@ def map_overlap(
     align_arrays: bool = True,
     allow_rechunk: bool = True,
     **kwargs: Any,
-) -> Any:
+) -> Node:
     """Call ``func`` with chunks and their halos, and take the halos off its results.
 
     See dask.array.map_overlap. ``depth`` and ``boundary`` may be lists, an item an array. Chunks
@@ -118,24 +119,24 @@ def map_overlap(
         arrays = align(arrays)
     depths = _each_array(arrays, depth, coerce_depth)
     edges = _each_array(arrays, boundary, coerce_boundary)
-    ndim = max(x.ndim for x in arrays)
+    ndim = max(len(x.chunks) for x in arrays)
     least = _least(depths, ndim)
     wide = [
-        _widened(x.node, own, sides, least[ndim - x.ndim :], allow_rechunk=allow_rechunk)
+        _widened(x, own, sides, least[ndim - len(x.chunks) :], allow_rechunk=allow_rechunk)
         for x, own, sides in zip(arrays, depths, edges, strict=True)
     ]
     if not trim and "chunks" not in kwargs:
-        first = arrays[0].node.chunks
+        first = arrays[0].chunks
         joined = zip(
             least[ndim - len(first) :] if allow_rechunk else [0] * ndim, first, strict=True
         )
         kwargs["chunks"] = tuple(
             regrouped(size, sizes) if known(sizes) else None for size, sizes in joined
         )
-    result = map_blocks(func, *wide, align_arrays=False, **kwargs)
+    result = map_blocks.node(func, *wide, align_arrays=False, **kwargs)
     if not trim:
         return result
-    which = next(i for i, x in enumerate(arrays) if x.ndim == ndim)
+    which = next(i for i, x in enumerate(arrays) if len(x.chunks) == ndim)
     return _without_halo(result, depths[which], edges[which], kwargs)
 
 
@@ -148,22 +149,22 @@ def _least(depths: Sequence[tuple[Depth, ...]], ndim: int) -> list[int]:
 
 
 def _without_halo(
-    result: Any, depths: tuple[Depth, ...], edges: tuple[Edge, ...], moved: Mapping[str, Any]
-) -> Any:
+    result: Node, depths: tuple[Depth, ...], edges: tuple[Edge, ...], moved: Mapping[str, Any]
+) -> Node:
     """Take the halos off axes some of which may be gone, and others new."""
     axes = _kept(len(depths), moved.get("drop_axis"), moved.get("new_axis"))
     own = [(0, 0) if axis is None else depths[axis] for axis in axes]
     sides = ["none" if axis is None else edges[axis] for axis in axes]
-    return wrap(Trim(result.node, tuple(own), tuple(sides)))
+    return Trim(result, tuple(own), tuple(sides))
 
 
-def _arrays(func: Any, args: Sequence[Any]) -> list[Any]:
+def _arrays(func: Any, args: Sequence[Any]) -> list[Node]:
     if not callable(func):
         raise TypeError(f"map_overlap() takes a function first, not {type(func).__name__}")
     if not args or not all(isinstance(x, Collection | Node | np.ndarray) for x in args):
         kinds = [type(x).__name__ for x in args]
         raise TypeError(f"map_overlap() takes tensors after the function, not {kinds}")
-    return [wrap(as_node(x)) for x in args]
+    return [as_node(x) for x in args]
 
 
 @public
@@ -174,31 +175,31 @@ def map_overlap_method(
     boundary: Any = None,
     trim: bool = True,
     **kwargs: Any,
-) -> Any:
+) -> Node:
     """Call a function of chunks and their halos; see :func:`marsdask.tensor.map_overlap`."""
-    return map_overlap(func, x, depth=depth, boundary=boundary, trim=trim, **kwargs)
+    return map_overlap.node(func, x, depth=depth, boundary=boundary, trim=trim, **kwargs)
 
 
-def _each_array(arrays: Sequence[Any], what: Any, coerce: Callable[[int, Any], Any]) -> list[Any]:
+def _each_array(arrays: Sequence[Node], what: Any, coerce: Callable[[int, Any], Any]) -> list[Any]:
     items = what if isinstance(what, list) else [what] * len(arrays)
     if len(items) != len(arrays):
         raise ValueError(f"{len(items)} items are given for {len(arrays)} arrays: {what!r}")
-    return [coerce(x.ndim, item) for x, item in zip(arrays, items, strict=True)]
+    return [coerce(len(x.chunks), item) for x, item in zip(arrays, items, strict=True)]
 
 
-def align(arrays: Sequence[Any]) -> list[Any]:
-    """Cut tensors that broadcast against each other alike; axes of unknown length stay."""
+def align(arrays: Sequence[Node]) -> list[Node]:
+    """Cut nodes that broadcast against each other alike; axes of unknown length stay."""
     if len(arrays) == 1:
         return list(arrays)
-    target = broadcast_chunks(*(x.node.chunks for x in arrays))
+    target = broadcast_chunks(*(x.chunks for x in arrays))
     found = []
     for x in arrays:
-        own = target[len(target) - x.ndim :]
+        own = target[len(target) - len(x.chunks) :]
         cut = tuple(
             None if is_one(old) or not known(new) or not known(old) else new
-            for old, new in zip(x.node.chunks, own, strict=True)
+            for old, new in zip(x.chunks, own, strict=True)
         )
-        found.append(rechunk(x, cut))
+        found.append(rechunk.node(x, cut))
     return found
 
 
@@ -248,34 +249,35 @@ def sliding_window_view(
     subok: bool = False,
     writeable: bool = False,
     automatic_rechunk: bool = True,
-) -> Any:
+) -> Node:
     """Return every window of a size, along new last axes. See NumPy's sliding_window_view.
 
     The windows of a chunk are views of it and of the few elements that follow.
     """
     del subok, writeable, automatic_rechunk
-    x = wrap(as_node(x))
-    lengths, axes = _window_axes(x.node, window_shape, axis)
-    more = [0] * x.ndim
+    node = as_node(x)
+    ndim = len(node.chunks)
+    lengths, axes = _window_axes(node, window_shape, axis)
+    more = [0] * ndim
     for place, length in zip(axes, lengths, strict=True):
         more[place] += max(length - 1, 0)
-    sizes = numbers(x.node.shape)
+    sizes = numbers(node.shape)
     if any(size < extra + 1 for size, extra in zip(sizes, more, strict=True) if extra):
         raise ValueError("window shape cannot be larger than input array shape")
     cut = tuple(
         regrouped(more[place] + 1, own) if place in axes else own
-        for place, own in enumerate(x.node.chunks)
+        for place, own in enumerate(node.chunks)
     )
-    x = rechunk(x, cut)
+    node = rechunk.node(node, cut)
     chunks = tuple(
         (*own[:-1], numbers(own)[-1] - extra) for own, extra in zip(cut, more, strict=True)
     )
-    return map_blocks(
+    return map_blocks.node(
         np.lib.stride_tricks.sliding_window_view,
-        overlap(x, tuple((0, extra) for extra in more), "none"),
-        new_axis=tuple(range(x.ndim, x.ndim + len(lengths))),
+        overlap.node(node, tuple((0, extra) for extra in more), "none"),
+        new_axis=tuple(range(ndim, ndim + len(lengths))),
         chunks=(*chunks, *((length,) for length in lengths)),
-        dtype=x.dtype,
+        dtype=node.meta.dtype,
         window_shape=lengths,
         axis=tuple(axes),
     )

@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from marsdask.core.collection import wrap
+from marsdask.core.node import Node
 from marsdask.core.sizes import borders
 
 from ..manipulation.join import length
@@ -40,7 +40,7 @@ def rebalance(
     axis: int = 0,
     num_partitions: int | None = None,
     reassign_worker: bool = True,
-) -> Any:
+) -> Node:
     """Cut an axis into chunks of equal sizes. As in Mars.
 
     As many as there are, ``num_partitions``, or ``factor`` for each processor of this machine.
@@ -54,4 +54,4 @@ def rebalance(
         count = max(1, round(factor * (os.cpu_count() or 1)))
     whole, rest = divmod(length(node, axis), count)
     sizes = tuple(whole + (position < rest) for position in range(count))
-    return rechunk(wrap(node), {axis: tuple(size for size in sizes if size) or (0,)})
+    return rechunk.node(node, {axis: tuple(size for size in sizes if size) or (0,)})

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from marsdask.core.collection import Collection, wrap
+from marsdask.core.collection import Collection
 from marsdask.core.config import option_context
 from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.lengths import resolved
@@ -31,7 +31,7 @@ from ..kernels.assembly import assemble
 from ..kernels.block_views import mosaic
 from ..operands import as_node
 from ..sparse.blocks import is_sparse
-from ..typing import public
+from ..typing import itself, public
 
 
 def recut(grid: Grid, chunks: Chunks) -> Grid:
@@ -118,7 +118,7 @@ def rechunk(
     balance: bool = False,
     *,
     chunks: Any = None,
-) -> Any:
+) -> Node:
     """Return the same tensor in other chunks.
 
     An axis that is ``None``, or not named in a dict, stays as it is. ``balance`` makes the chunks
@@ -130,8 +130,8 @@ def rechunk(
     if balance:
         splits = tuple(_balanced(sizes) if known(sizes) else sizes for sizes in splits)
     if splits == node.chunks and isinstance(tensor, Collection):
-        return tensor
-    return wrap(Rechunk(node, splits, wants))
+        return itself(tensor)
+    return Rechunk(node, splits, wants)
 
 
 def _splits(

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from marsdask.core.collection import wrap
 from marsdask.core.grids.align import aligned
 from marsdask.core.grids.blockwise import blockwise
 from marsdask.core.grids.grid import Grid, Look
@@ -137,17 +136,15 @@ class Summary(Single):
         return blockwise(np.asarray, [(grid, last)], chunks=self.chunks, meta=self.meta)
 
 
-def beside(func: Callable[..., Any], a: Any, *others: Any, dtype: Any, **options: Any) -> Any:
-    """Return the tensor of ``func(chunk, *others, **options)``, which keeps a chunk's shape."""
+def beside(func: Callable[..., Any], a: Any, *others: Any, dtype: Any, **options: Any) -> Node:
+    """Return the node of ``func(chunk, *others, **options)``, which keeps a chunk's shape."""
     nodes = tuple(map(as_node, others))
-    return wrap(
-        BroadcastMap(func, as_node(a), nodes, np.dtype(dtype), tuple(sorted(options.items())))
-    )
+    return BroadcastMap(func, as_node(a), nodes, np.dtype(dtype), tuple(sorted(options.items())))
 
 
 def once(
     func: Callable[..., Any], *arrays: Any, shape: tuple[Size, ...], dtype: Any, **options: Any
-) -> Any:
-    """Return the tensor of ``func(*arrays, **options)``, called once."""
+) -> Node:
+    """Return the node of ``func(*arrays, **options)``, called once."""
     nodes = tuple(map(as_node, arrays))
-    return wrap(Once(func, nodes, shape, np.dtype(dtype), tuple(sorted(options.items()))))
+    return Once(func, nodes, shape, np.dtype(dtype), tuple(sorted(options.items())))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from marsdask.core.collection import wrap
+from marsdask.core.node import Node
 
 from ..chunks import check_order
 from ..operands import as_node
@@ -13,7 +13,7 @@ from .from_data import array
 
 
 @public
-def from_array(x: Any, chunks: Any = "auto", name: Any = None, **hints: Any) -> Any:
+def from_array(x: Any, chunks: Any = "auto", name: Any = None, **hints: Any) -> Node:
     """Return a tensor over an array; see dask.array.from_array.
 
     ``name``, ``lock``, ``asarray``, ``fancy``, ``getitem``, ``meta`` and ``inline_array`` are taken
@@ -23,15 +23,15 @@ def from_array(x: Any, chunks: Any = "auto", name: Any = None, **hints: Any) -> 
     if unknown:
         raise TypeError(f"unexpected keyword argument {min(unknown)!r}")
     del name
-    return array(x, chunk_size=chunks)
+    return array.node(x, chunk_size=chunks)
 
 
 @public
-def copy(a: Any, order: str = "K", subok: bool = False) -> Any:
+def copy(a: Any, order: str = "K", subok: bool = False) -> Node:
     """Return a tensor of the same values that in-place changes of ``a`` do not reach.
 
     See numpy.copy. How blocks lie in memory is for kernels to choose.
     """
     del subok
     check_order(order)
-    return wrap(as_node(a, sparse=True))
+    return as_node(a, sparse=True)

@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from marsdask.core.collection import Collection, wrap
+from marsdask.core.collection import Collection, collect
 from marsdask.core.grids.blockwise import blockwise
 from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.places import SlicesAt
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, Sizes, numbers
+from marsdask.tensor.chunkwise.rechunk import rechunk
 
 from ..chunks import check_device, normalize_chunks
 from ..device import to_gpu, wants_gpu
@@ -26,7 +27,7 @@ from ..protocols import is_tensor, module
 from ..signatures import shows
 from ..sparse.blocks import is_sparse
 from ..sparse.conversion import tosparse
-from ..typing import public
+from ..typing import itself, public
 from .from_shape import chunks_from
 
 
@@ -40,7 +41,7 @@ def tensor(
     gpu: Any = None,
     sparse: bool = False,
     **extra: Any,
-) -> Any:
+) -> Node:
     """Return a tensor of an array, a tensor, a scalar, or nested lists of any of them.
 
     An array is copied, so that later writes to it change nothing. The copy takes as much memory
@@ -51,32 +52,35 @@ def tensor(
     """
     copy = extra.pop("copy", None)
     if wants_gpu(gpu, extra.pop("device", None)):
-        return to_gpu(tensor(data, dtype, order, chunk_size, sparse=sparse, copy=copy, **extra))
+        return to_gpu.node(
+            tensor.node(data, dtype, order, chunk_size, sparse=sparse, copy=copy, **extra)
+        )
     chunk_size = chunks_from(chunk_size, {**extra, "order": order})
     if sparse:
-        return tosparse(tensor(data, dtype, chunk_size=chunk_size, copy=copy))
+        return tosparse.node(tensor.node(data, dtype, chunk_size=chunk_size, copy=copy))
     if is_sparse(data):
-        return wrap(sparse_literal(data, chunk_size, dtype))
+        return sparse_literal(data, chunk_size, dtype)
     if isinstance(data, Collection):
         if copy is False and dtype is not None and getattr(data, "dtype", None) != dtype:
             raise ValueError("another type takes a copy: copy=False cannot be kept")
-        return _as_given(wrap(data.node) if copy else data, dtype, chunk_size)
+        return _as_given(collect(data.node) if copy else data, dtype, chunk_size)
     if isinstance(data, list | tuple) and _holds_tensor(data):
-        return _as_given(_stacked(data), dtype, chunk_size)
+        return _as_given(collect(_stacked(data)), dtype, chunk_size)
     if isinstance(data, np.ma.MaskedArray):
-        return module().ma.masked_array(data, dtype=dtype, chunk_size=chunk_size)
+        masked: Node = module().ma.masked_array.node(data, dtype=dtype, chunk_size=chunk_size)
+        return masked
     if copy is None and (stored := _stored_array(data, chunk_size)) is not None:
-        return stored if dtype is None else astype(stored, dtype)
-    return wrap(as_node(data, chunk_size, dtype=dtype, copy=copy))
+        return stored if dtype is None else astype.node(stored, dtype)
+    return as_node(data, chunk_size, dtype=dtype, copy=copy)
 
 
-def _stored_array(data: Any, chunk_size: Any) -> Any:
-    """Return the tensor over an open h5py dataset or zarr array, None for anything else."""
+def _stored_array(data: Any, chunk_size: Any) -> Node | None:
+    """Return the node over an open h5py dataset or zarr array, None for anything else."""
     library = type(data).__module__.partition(".")[0]
     if library == "h5py" and hasattr(data, "chunks") and os.path.exists(data.file.filename):
-        return from_hdf5(data, chunk_size=chunk_size)
+        return from_hdf5.node(data, chunk_size=chunk_size)
     if library == "zarr" and hasattr(data, "store_path"):
-        return from_zarr(data, chunk_size=chunk_size)
+        return from_zarr.node(data, chunk_size=chunk_size)
     return None
 
 
@@ -89,48 +93,52 @@ def array(
     ndmin: int = 0,
     chunk_size: Any = None,
     **extra: Any,
-) -> Any:
+) -> Node:
     """Return a new tensor of ``x``, with axes in front if it has fewer than ``ndmin``.
 
     See numpy.array. Differs from NumPy: with ``copy=None``, arrays are copied too.
     """
-    made = tensor(x, dtype, order, chunk_size, copy=copy, **extra)
-    if made is x and copy is not False:
-        made = wrap(x.node)  # a change in place of one is none of the other's
-    missing = range(ndmin - made.ndim)
-    return expand_dims(made, tuple(missing)) if missing else made
+    made = tensor.node(x, dtype, order, chunk_size, copy=copy, **extra)
+    node = made.node if isinstance(made, Collection) else made
+    # In another tensor: a change in place of one is none of the other's.
+    missing = range(ndmin - len(node.chunks))
+    if missing:
+        return expand_dims.node(node, tuple(missing))
+    return made if copy is False else node
 
 
 @public
 @shows("chunks", "gpu", "sparse", "device", "copy")
 def asarray(
     a: Any, dtype: Any = None, order: str = "K", chunk_size: Any = None, **extra: Any
-) -> Any:
+) -> Node:
     """Return ``a`` as a tensor, itself if it is one. See numpy.asarray.
 
     Differs from NumPy: an array's memory is shared only with ``copy=False``.
     """
-    return tensor(a, dtype, order, chunk_size, **extra)
+    return tensor.node(a, dtype, order, chunk_size, **extra)
 
 
 @public
-def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Any:
+def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Node:
     """Return a tensor of another library's array. See numpy.from_dlpack.
 
     Differs from NumPy: the memory is shared only with ``copy=False``.
     """
     check_device(device)
     if isinstance(x, Collection):
-        return wrap(x.node)
-    return wrap(as_node(np.from_dlpack(x, copy=False if copy is False else None), copy=copy))
+        return x.node
+    return as_node(np.from_dlpack(x, copy=False if copy is False else None), copy=copy)
 
 
-def _as_given(data: Any, dtype: Any, chunk_size: Any) -> Any:
+def _as_given(data: Any, dtype: Any, chunk_size: Any) -> Node:
+    """Return a tensor in the type and the chunks that are asked for, itself if it has them."""
     if not is_tensor(data):
         data = data.to_tensor()
     if dtype is not None and data.dtype != dtype:
-        data = astype(data, dtype)
-    return data if chunk_size is None else data.rechunk(chunk_size)
+        data = astype.node(data, dtype)
+    given = itself(data) if isinstance(data, Collection) else data
+    return given if chunk_size is None else rechunk.node(given, chunk_size)
 
 
 def _holds_tensor(items: Any) -> bool:
@@ -139,13 +147,14 @@ def _holds_tensor(items: Any) -> bool:
     )
 
 
-def _stacked(items: Any) -> Any:
+def _stacked(items: Any) -> Node:
     """Stack nested lists, some of whose items are tensors."""
     if isinstance(items, Collection):
-        return items
+        return items.node
     if isinstance(items, list | tuple) and _holds_tensor(items):
-        return module().stack([_stacked(item) for item in items])
-    return wrap(as_node(items))
+        together: Node = module().stack.node([_stacked(item) for item in items])
+        return together
+    return as_node(items)
 
 
 @dataclass(frozen=True, eq=False)
@@ -223,7 +232,7 @@ class ZarrReader:
 @public
 def from_hdf5(
     data: Any, group: Any = None, dataset: Any = None, chunk_size: Any = None, **extra: Any
-) -> Any:
+) -> Node:
     """Return a tensor over an HDF5 dataset: an ``h5py.Dataset``, or a file's path and its name."""
     # h5py is optional.
     import h5py
@@ -247,7 +256,7 @@ def inside(group: Any, dataset: Any) -> str:
     return "/".join(item.strip("/") for item in (group, dataset) if item)
 
 
-def _hdf5(dataset: Any, chunk_size: Any) -> Any:
+def _hdf5(dataset: Any, chunk_size: Any) -> Node:
     path = os.path.abspath(dataset.file.filename)
     reader = HDF5Reader(path, dataset.name)
     chunk_size = _fitting(chunk_size, dataset)
@@ -255,7 +264,7 @@ def _hdf5(dataset: Any, chunk_size: Any) -> Any:
     # What is written through an open handle may reach the file later.
     written = () if dataset.file.mode == "r" else (uuid.uuid4().hex,)
     version = (*file_version(path), *written)
-    return wrap(Dataset(reader, version, dataset.dtype, splits))
+    return Dataset(reader, version, dataset.dtype, splits)
 
 
 @public
@@ -269,7 +278,7 @@ def from_zarr(
     storage_options: Any = None,
     inline_array: bool = False,
     **extra: Any,
-) -> Any:
+) -> Node:
     """Return a tensor over a zarr array: the array, or its path (and group and name inside)."""
     del inline_array
     # zarr is optional.
@@ -283,7 +292,7 @@ def from_zarr(
     name = str(source.store_path)
     version = file_version(name.removeprefix("file://"))
     splits = normalize_chunks(_fitting(chunk_size, source), source.shape, source.dtype)
-    return wrap(Dataset(ZarrReader(source, name), version, source.dtype, splits))
+    return Dataset(ZarrReader(source, name), version, source.dtype, splits)
 
 
 fromzarr = from_zarr

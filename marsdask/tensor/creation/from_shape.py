@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from marsdask.core.collection import Collection, ExecutableTuple, wrap
+from marsdask.core.collection import Collection, ExecutableTuple
 from marsdask.core.compilation.costs import kernel
 from marsdask.core.grids.blockwise import blockwise
 from marsdask.core.grids.grid import Grid
@@ -31,7 +31,7 @@ from ..typing import public
 from ..unknown_lengths import Outcome, like, waits_for_lengths
 
 if TYPE_CHECKING:
-    from ..tensor import Tensor
+    pass
 
 Shape = tuple[int, ...]
 
@@ -88,13 +88,13 @@ def made(
     settings: dict[str, Any],
     title: str = "",
     **kwargs: Any,
-) -> Any:
-    """Return the tensor whose blocks ``func`` makes; ``settings`` are Mars's and Dask's extras."""
+) -> Node:
+    """Return the node whose blocks ``func`` makes; ``settings`` are Mars's and Dask's extras."""
     sparse, gpu, device = (settings.pop(key, None) for key in ("sparse", "gpu", "device"))
     chunk_size = chunks_from(chunk_size, settings)
     splits = normalize_chunks(chunk_size, shape, dtype)
-    found = wrap(Made(func, dtype, splits, tuple(sorted(kwargs.items())), title))
-    return placed_on(tosparse(found) if sparse else found, gpu, device)
+    found: Node = Made(func, dtype, splits, tuple(sorted(kwargs.items())), title)
+    return placed_on(tosparse.node(found) if sparse else found, gpu, device)
 
 
 def chunks_from(chunk_size: Any, settings: dict[str, Any]) -> Any:
@@ -127,20 +127,20 @@ def zeroed(shape: Shape, starts: Shape, dtype: Any) -> Any:
     return np.zeros(shape, dtype)
 
 
-def _filled_by(fill: Any, shape: Any, dtype: Any, chunk_size: Any) -> Any:
-    """Return a tensor of the values of another one, which broadcast."""
+def _filled_by(fill: Any, shape: Any, dtype: Any, chunk_size: Any) -> Node:
+    """Return a node of the values of another one, which broadcast."""
     node = as_node(fill)
     if dtype is not None:
         node = Elementwise(cast, (node,), (("dtype", np.dtype(dtype)),))
     chunks = normalize_chunks(chunk_size, shape, node.meta.dtype)
-    return broadcast_to(node, shape, chunks=chunks)
+    return broadcast_to.node(node, shape, chunks=chunks)
 
 
 @public
 @shows(*EXTRAS)
 def full(
     shape: Any, fill_value: Any, dtype: Any = None, chunk_size: Any = None, **extra: Any
-) -> Any:
+) -> Node:
     """Return a tensor filled with a scalar (or an array that broadcasts). See numpy.full."""
     if isinstance(fill_value, Collection):
         return _filled_by(fill_value, shape, dtype, chunks_from(chunk_size, extra))
@@ -149,13 +149,13 @@ def full(
     if fill.ndim:
         shape = as_shape(shape)
         splits = normalize_chunks(chunks_from(chunk_size, extra), shape, dtype)
-        return wrap(as_node(np.broadcast_to(fill.astype(dtype), shape), splits))
+        return as_node(np.broadcast_to(fill.astype(dtype), shape), splits)
     return made(filled, shape, dtype, chunk_size, extra, "full", fill_value=fill.astype(dtype)[()])
 
 
 @public
 @shows(*EXTRAS)
-def ones(shape: Any, dtype: Any = None, chunk_size: Any = None, **extra: Any) -> Any:
+def ones(shape: Any, dtype: Any = None, chunk_size: Any = None, **extra: Any) -> Node:
     """Return a tensor of ones. See numpy.ones."""
     dtype = np.dtype(np.float64 if dtype is None else dtype)
     return made(filled, shape, dtype, chunk_size, extra, "ones", fill_value=1)
@@ -163,7 +163,7 @@ def ones(shape: Any, dtype: Any = None, chunk_size: Any = None, **extra: Any) ->
 
 @public
 @shows(*EXTRAS)
-def zeros(shape: Any, dtype: Any = None, chunk_size: Any = None, **extra: Any) -> Any:
+def zeros(shape: Any, dtype: Any = None, chunk_size: Any = None, **extra: Any) -> Node:
     """Return a tensor of zeros. See numpy.zeros."""
     dtype = np.dtype(np.float64 if dtype is None else dtype)
     return made(zeroed, shape, dtype, chunk_size, extra, "zeros")
@@ -171,7 +171,7 @@ def zeros(shape: Any, dtype: Any = None, chunk_size: Any = None, **extra: Any) -
 
 @public
 @shows(*EXTRAS)
-def empty_(shape: Any, dtype: Any = None, chunk_size: Any = None, **extra: Any) -> Any:
+def empty_(shape: Any, dtype: Any = None, chunk_size: Any = None, **extra: Any) -> Node:
     """Return a tensor of zeros: equal expressions have equal values here. See numpy.empty."""
     dtype = np.dtype(np.float64 if dtype is None else dtype)
     return made(zeroed, shape, dtype, chunk_size, extra, "empty")
@@ -193,7 +193,7 @@ def _like(a: Any, dtype: Any, shape: Any, chunk_size: Any, extra: dict[str, Any]
 
 def _alike(a: Any, dtype: Any, chunk_size: Any, chunks: Any = None, **_: Any) -> Outcome:
     cut = chunks if chunk_size is None else chunk_size
-    return like(a if cut is None else rechunk(a, cut), dtype)
+    return like(a if cut is None else rechunk.node(a, cut), dtype)
 
 
 @public
@@ -201,9 +201,9 @@ def _alike(a: Any, dtype: Any, chunk_size: Any, chunks: Any = None, **_: Any) ->
 @shows("chunks", "order", "device")
 def ones_like(
     a: Any, dtype: Any = None, shape: Any = None, chunk_size: Any = None, **extra: Any
-) -> Any:
+) -> Node:
     """Return ones of the shape, type and chunks of ``a``. See numpy.ones_like."""
-    return ones(*_like(a, dtype, shape, chunk_size, extra))
+    return ones.node(*_like(a, dtype, shape, chunk_size, extra))
 
 
 @public
@@ -211,9 +211,9 @@ def ones_like(
 @shows("chunks", "order", "device")
 def zeros_like(
     a: Any, dtype: Any = None, shape: Any = None, chunk_size: Any = None, **extra: Any
-) -> Any:
+) -> Node:
     """Return zeros of the shape, type and chunks of ``a``. See numpy.zeros_like."""
-    return zeros(*_like(a, dtype, shape, chunk_size, extra))
+    return zeros.node(*_like(a, dtype, shape, chunk_size, extra))
 
 
 @public
@@ -221,9 +221,9 @@ def zeros_like(
 @shows("chunks", "order", "device")
 def empty_like(
     a: Any, dtype: Any = None, shape: Any = None, chunk_size: Any = None, **extra: Any
-) -> Any:
+) -> Node:
     """Return zeros of the shape, type and chunks of ``a``. See numpy.empty_like."""
-    return empty_(*_like(a, dtype, shape, chunk_size, extra))
+    return empty_.node(*_like(a, dtype, shape, chunk_size, extra))
 
 
 @public
@@ -236,10 +236,10 @@ def full_like(
     shape: Any = None,
     chunk_size: Any = None,
     **extra: Any,
-) -> Any:
+) -> Node:
     """Return a constant of the shape, type and chunks of ``a``. See numpy.full_like."""
     shape, dtype, chunk_size = _like(a, dtype, shape, chunk_size, extra)
-    return full(shape, fill_value, dtype, chunk_size)
+    return full.node(shape, fill_value, dtype, chunk_size)
 
 
 def _counted(start: int, length: int, dtype: Any) -> Any:
@@ -271,7 +271,7 @@ def stepped(shape: Shape, starts: Shape, dtype: Any, first: Any, second: Any) ->
 
 
 @public
-def arange(*args: Any, dtype: Any = None, chunk_size: Any = None, **extra: Any) -> Any:
+def arange(*args: Any, dtype: Any = None, chunk_size: Any = None, **extra: Any) -> Node:
     """Return evenly spaced values: ``arange(stop)``, ``arange(start, stop[, step[, dtype]])``.
 
     See numpy.arange.
@@ -285,7 +285,7 @@ def arange(*args: Any, dtype: Any = None, chunk_size: Any = None, **extra: Any) 
         # A plain number as the step of dates is on its way out of NumPy.
         steps = () if type(step) is int and step == 1 else (step,)
         array = np.arange(start, stop, *steps, dtype=dtype)
-        return wrap(as_node(array, chunks_from(chunk_size, extra)))
+        return as_node(array, chunks_from(chunk_size, extra))
     nothing = [type(item)(0) for item in (start, stop) if item is not None]
     dtype = np.arange(*nothing, *([] if start is None else [type(step)(1)]), dtype=dtype).dtype
     start = 0 if start is None else start
@@ -359,7 +359,7 @@ def eye(
     dtype: Any = None,
     chunk_size: Any = None,
     **extra: Any,
-) -> Any:
+) -> Node:
     """Return a matrix with ones on a diagonal and zeros elsewhere. See numpy.eye."""
     dtype = np.dtype(np.float64 if dtype is None else dtype)
     shape = (N, N if M is None else M)
@@ -368,9 +368,9 @@ def eye(
 
 @public
 @shows(*EXTRAS)
-def identity(n: int, dtype: Any = None, chunk_size: Any = None, **extra: Any) -> Any:
+def identity(n: int, dtype: Any = None, chunk_size: Any = None, **extra: Any) -> Node:
     """Return the identity matrix. See numpy.identity."""
-    return eye(n, dtype=dtype, chunk_size=chunk_size, **extra)
+    return eye.node(n, dtype=dtype, chunk_size=chunk_size, **extra)
 
 
 def lower_ones(shape: Shape, starts: Shape, dtype: Any, k: int) -> Any:
@@ -388,7 +388,7 @@ def tri(
     dtype: Any = None,
     chunk_size: Any = None,
     **extra: Any,
-) -> Any:
+) -> Node:
     """Return a matrix with ones at and below a diagonal. See numpy.tri."""
     dtype = np.dtype(np.float64 if dtype is None else dtype)
     shape = (N, N if M is None else M)
@@ -422,11 +422,11 @@ def indices(
         axes = enumerate(zip(shape, chunks, strict=True))
         return tuple(_axis_of(length, sizes, dtype, axis, ndim) for axis, (length, sizes) in axes)
     if not shape:
-        return zeros((0,), dtype)
+        return zeros.node((0,), dtype)
     return made(indices_of, (len(shape), *shape), dtype, chunk_size, extra, "indices")
 
 
-def _axis_of(length: int, sizes: Sizes, dtype: Any, axis: int, ndim: int) -> Any:
+def _axis_of(length: int, sizes: Sizes, dtype: Any, axis: int, ndim: int) -> Node:
     shape = tuple(length if a == axis else 1 for a in range(ndim))
     chunks = tuple(sizes if a == axis else (1,) for a in range(ndim))
     return made(index_along, shape, dtype, chunks, {}, "indices", axis=axis)
@@ -446,7 +446,7 @@ def fromfunction(
     dtype: Any = float,
     chunk_size: Any = None,
     **kwargs: Any,
-) -> Any:
+) -> Node:
     """Return the values of ``function(*positions)``, called once for each chunk.
 
     Differs from NumPy: the function must treat each element by itself. See numpy.fromfunction.
@@ -458,7 +458,7 @@ def fromfunction(
     few = (1,) * len(shape)
     sample = np.asarray(called(few, (0,) * len(shape), given, function, options))
     fixed = (("function", function), ("kwargs", options), ("positions", given))
-    return wrap(Made(called_as, sample.dtype, splits, fixed, "fromfunction"))
+    return Made(called_as, sample.dtype, splits, fixed, "fromfunction")
 
 
 def called_as(
@@ -471,7 +471,7 @@ def called_as(
 @public
 def meshgrid(
     *xi: Any, indexing: str = "xy", sparse: bool = False, copy: bool = True
-) -> tuple[Tensor, ...]:
+) -> tuple[Node, ...]:
     """Return coordinate matrices from coordinate vectors. See numpy.meshgrid."""
     if indexing not in ("xy", "ij"):
         raise ValueError("Valid values for `indexing` are 'xy' and 'ij'.")
@@ -481,13 +481,11 @@ def meshgrid(
         order[:2] = [1, 0]
     grids = []
     for x, place in zip(xi, order, strict=True):
-        vector = as_node(reshape(x, (-1,)))
-        grids.append(wrap(view(vector, [0 if a == place else None for a in range(ndim)])))
+        vector = as_node(reshape.node(x, (-1,)))
+        grids.append(view(vector, [0 if a == place else None for a in range(ndim)]))
     if sparse:
         return ExecutableTuple(grids)
-    return ExecutableTuple(
-        wrap(Elementwise(spread, tuple(g.node for g in (grid, *grids)))) for grid in grids
-    )
+    return ExecutableTuple(Elementwise(spread, (grid, *grids)) for grid in grids)
 
 
 @kernel(shares=True)

@@ -8,27 +8,28 @@ from typing import Any
 import numpy as np
 
 from marsdask.core.collection import Collection
+from marsdask.core.node import Node
 
-from ..typing import public
+from ..typing import TensorFunction, public
 from .from_data import array
 
 
 @public
-def scalar(data: Any, dtype: Any = None, **settings: Any) -> Any:
+def scalar(data: Any, dtype: Any = None, **settings: Any) -> Node:
     """Return a tensor without axes. As in Mars."""
     if not isinstance(data, Collection) and np.ndim(data):
         raise TypeError(f"scalar() takes a scalar, not an array of shape {np.shape(data)}")
-    return array(data, dtype=dtype, **settings)
+    return array.node(data, dtype=dtype, **settings)
 
 
-def from_text(func: Callable[..., Any]) -> Callable[..., Any]:
+def from_text(func: Callable[..., Any]) -> TensorFunction:
     """Return a function that makes a tensor of what one of NumPy's reads at once."""
 
     def read(*args: Any, chunk_size: Any = None, **kwargs: Any) -> Any:
         found = func(*args, **kwargs)
         if isinstance(found, list | tuple):  # a field of a record each
-            return [array(one, chunk_size=chunk_size) for one in found]
-        return array(found, chunk_size=chunk_size)
+            return [array.node(one, chunk_size=chunk_size) for one in found]
+        return array.node(found, chunk_size=chunk_size)
 
     read.__name__ = read.__qualname__ = func.__name__
     read.__doc__ = f"Return a tensor of what is read at the call. See numpy.{func.__name__}."

@@ -10,6 +10,8 @@ import numpy as np
 
 from marsdask.core.collection import Collection, ExecutableTuple, wrap
 from marsdask.core.compilation.costs import kernel
+from marsdask.core.node import Node
+from marsdask.core.sizes import numbers
 
 from ..elementwise.ufuncs import apply, logical_not, not_equal
 from ..indexing.boolean import nonzero
@@ -21,7 +23,7 @@ from .from_shape import arange, ones, tri
 from .ranges import linspace
 
 if TYPE_CHECKING:
-    from ..tensor import Tensor
+    pass
 
 
 @kernel(scratch=2.0)
@@ -31,15 +33,13 @@ def place_along(flat: Any, shape: tuple[int, ...], order: Any, axis: int) -> Any
 
 
 @public
-def unravel_index(indices: Any, shape: Any, order: Any = "C") -> tuple[Tensor, ...]:
+def unravel_index(indices: Any, shape: Any, order: Any = "C") -> tuple[Node, ...]:
     """Return the positions along each axis of flat positions. See numpy.unravel_index."""
     shape = (shape,) if np.ndim(shape) == 0 else tuple(map(operator.index, shape))
     node = as_node(indices)
     np.unravel_index(np.zeros(0, node.meta.dtype), shape, order)  # refuses types and shapes
     how = {"shape": shape, "order": order}
-    return ExecutableTuple(
-        wrap(apply(place_along, node, axis=axis, **how)) for axis in range(len(shape))
-    )
+    return ExecutableTuple(apply(place_along, node, axis=axis, **how) for axis in range(len(shape)))
 
 
 @kernel(scratch=2.0)
@@ -49,7 +49,7 @@ def flat_place(*places: Any, dims: Any, mode: Any, order: Any) -> Any:
 
 
 @public
-def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: Any = "C") -> Any:
+def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: Any = "C") -> Node:
     """Return the flat positions of positions along each axis. See numpy.ravel_multi_index."""
     places = list(multi_index)
     dims = (dims,) if np.ndim(dims) == 0 else tuple(map(operator.index, dims))
@@ -58,73 +58,73 @@ def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: A
             f"parameter multi_index must be a sequence of length {len(dims)}, not {len(places)}"
         )
     mode = tuple(mode) if isinstance(mode, list) else mode
-    return wrap(apply(flat_place, *places, dims=dims, mode=mode, order=order))
+    return apply(flat_place, *places, dims=dims, mode=mode, order=order)
 
 
 @public
-def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Tensor, ...]:
+def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Node, ...]:
     """Return the positions of a lower triangle. See numpy.tril_indices.
 
     Their number is unknown until executed.
     """
-    return nonzero(tri(n, m, k, dtype=bool))
+    return nonzero.node(tri.node(n, m, k, dtype=bool))
 
 
 @public
-def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Tensor, ...]:
+def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Node, ...]:
     """Return the positions of an upper triangle. See numpy.triu_indices.
 
     Their number is unknown until executed.
     """
-    return nonzero(logical_not(tri(n, m, k - 1, dtype=bool)))
+    return nonzero.node(logical_not.node(tri.node(n, m, k - 1, dtype=bool)))
 
 
 def _matrix_shape(arr: Any) -> tuple[int, int]:
-    shape: tuple[int, int] = wrap(as_node(arr)).shape
+    shape = numbers(as_node(arr).shape)
     if len(shape) != 2:
         raise ValueError("input array must be 2-d")
-    return shape
+    return shape[0], shape[1]
 
 
 @public
-def tril_indices_from(arr: Any, k: int = 0) -> tuple[Tensor, ...]:
+def tril_indices_from(arr: Any, k: int = 0) -> tuple[Node, ...]:
     """Return the positions of a matrix's lower triangle. See numpy.tril_indices_from."""
     rows, columns = _matrix_shape(arr)
-    return tril_indices(rows, k, columns)
+    return tril_indices.node(rows, k, columns)
 
 
 @public
-def triu_indices_from(arr: Any, k: int = 0) -> tuple[Tensor, ...]:
+def triu_indices_from(arr: Any, k: int = 0) -> tuple[Node, ...]:
     """Return the positions of a matrix's upper triangle. See numpy.triu_indices_from."""
     rows, columns = _matrix_shape(arr)
-    return triu_indices(rows, k, columns)
+    return triu_indices.node(rows, k, columns)
 
 
 @public
-def mask_indices(n: int, mask_func: Callable[..., Any], k: Any = 0) -> tuple[Any, ...]:
+def mask_indices(n: int, mask_func: Callable[..., Any], k: Any = 0) -> tuple[Node, ...]:
     """Return where a function like :func:`triu` leaves ones. See numpy.mask_indices."""
-    return nonzero(not_equal(mask_func(ones((n, n), int), k), 0))
+    return nonzero.node(not_equal.node(mask_func(ones((n, n), int), k), 0))
 
 
 @public
-def diag_indices(n: int, ndim: int = 2) -> tuple[Tensor, ...]:
+def diag_indices(n: int, ndim: int = 2) -> tuple[Node, ...]:
     """Return the positions of a main diagonal. See numpy.diag_indices."""
     return ExecutableTuple((arange(n),) * ndim)
 
 
 @public
-def diag_indices_from(arr: Any) -> tuple[Tensor, ...]:
+def diag_indices_from(arr: Any) -> tuple[Node, ...]:
     """Return the positions of an array's main diagonal. See numpy.diag_indices_from."""
-    shape = wrap(as_node(arr)).shape
+    shape = numbers(as_node(arr).shape)
     if len(shape) < 2:
         raise ValueError("input array must be at least 2-d")
     if len(set(shape)) > 1:
         raise ValueError("All dimensions of input must be of equal length")
-    return diag_indices(shape[0], len(shape))
+    return diag_indices.node(shape[0], len(shape))
 
 
 @public
-def ix_(*args: Any) -> tuple[Tensor, ...]:
+def ix_(*args: Any) -> tuple[Node, ...]:
     """Return vectors as an open grid, for the elements at all their pairs. See numpy.ix_."""
     found = []
     for position, arg in enumerate(args):
@@ -181,8 +181,8 @@ class AxisConcatenator:
         if isinstance(parts[0], str):
             if parts[0] in ("r", "c"):
                 raise NotImplementedError("matrices are not offered; leave the text out")
-            numbers = [int(number) for number in parts[0].split(",")]
-            names = dict(zip(("axis", "ndmin", "trans1d"), numbers, strict=False))
+            points = [int(number) for number in parts[0].split(",")]
+            names = dict(zip(("axis", "ndmin", "trans1d"), points, strict=False))
             return AxisConcatenator(**{**vars(self), **names})[parts[1:]]
         pieces = [self._piece(part) for part in parts]
         dtypes = [

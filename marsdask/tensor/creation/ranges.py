@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from marsdask.core.collection import Collection, ExecutableTuple
+from marsdask.core.node import Node
 
-from ..elementwise.ufuncs import add, astype, floor, multiply, power
+from ..elementwise.ufuncs import add, astype, divide, floor, multiply, power
 from ..indexing.setitem import setitem
 from ..manipulation.reshape import reshape
 from ..manipulation.shape import moveaxis, normalize_axis
@@ -61,10 +62,12 @@ def _between(
     """Return values between the elements of arrays, the first axis along them, and the steps."""
     first, last = ((np.asarray(end) * 1.0).astype(kind, copy=False) for end in (start, stop))
     delta = np.subtract(last, first, dtype=kind)
-    place = reshape(arange(num, dtype=kind, chunk_size=chunk_size), (-1,) + (1,) * delta.ndim)
+    place = reshape.node(
+        arange.node(num, dtype=kind, chunk_size=chunk_size), (-1,) + (1,) * delta.ndim
+    )
     step = delta / div if div > 0 else np.nan
     if div > 0 and np.any(step == 0):  # a step may be too small for the type
-        result = multiply(place / div, delta)
+        result = multiply(divide.node(place, div), delta)
     else:
         result = multiply(place, step if div > 0 else delta)
     result = add(result, first)
@@ -72,7 +75,7 @@ def _between(
         setitem(result, -1, last)
     if dtype is None:
         return result, step
-    return astype(floor(result) if np.dtype(dtype).kind in "iu" else result, dtype), step
+    return astype(floor.node(result) if np.dtype(dtype).kind in "iu" else result, dtype), step
 
 
 @public
@@ -86,15 +89,15 @@ def logspace(
     chunk_size: Any = None,
     *,
     axis: int = 0,
-) -> Any:
+) -> Node:
     """Return values evenly spaced on a logarithmic scale. See numpy.logspace."""
     if np.ndim(base):
         ndim = np.broadcast(start, stop, base).ndim
         start, stop, base = (np.array(item, ndmin=ndim) for item in (start, stop, base))
         base = np.expand_dims(base, axis)
-    exponents = linspace(start, stop, num, endpoint, chunk_size=chunk_size, axis=axis)
-    result = power(base, exponents)
-    return result if dtype is None else astype(result, dtype)
+    exponents = linspace.node(start, stop, num, endpoint, chunk_size=chunk_size, axis=axis)
+    result = power.node(base, exponents)
+    return result if dtype is None else astype.node(result, dtype)
 
 
 @public
@@ -106,7 +109,7 @@ def geomspace(
     dtype: Any = None,
     axis: int = 0,
     chunk_size: Any = None,
-) -> Any:
+) -> Node:
     """Return values each a constant multiple of the one before. See numpy.geomspace.
 
     Ends that are tensors are computed at the call.
@@ -119,10 +122,10 @@ def geomspace(
     # As NumPy: turned so that the first value is positive, and the ends are exactly themselves.
     sign = np.sign(first)
     ends = np.log10(first / sign), np.log10(last / sign)
-    result = multiply(logspace(*ends, num, endpoint, 10.0, chunk_size=chunk_size), sign)
+    result = multiply(logspace.node(*ends, num, endpoint, 10.0, chunk_size=chunk_size), sign)
     if num > 0:
         setitem(result, 0, first)
     if num > 1 and endpoint:
         setitem(result, -1, last)
     result = moveaxis(result, 0, normalize_axis(axis, result.ndim))
-    return astype(result, kind if dtype is None else dtype)
+    return astype.node(result, kind if dtype is None else dtype)

@@ -7,20 +7,24 @@ from typing import Any
 
 import numpy as np
 
+from marsdask.core.collection import collect
+from marsdask.core.node import Node
+
 from ..elementwise.ufuncs import cos, divide, i0, sqrt, subtract, where
-from ..typing import public
+from ..typing import TensorFunction, public
 from .from_shape import arange, ones
 
 
-def _window(name: str, shape: Callable[..., Any]) -> Callable[..., Any]:
+def _window(name: str, shape: Callable[..., Any]) -> TensorFunction:
     """Return a function of the number of points; ``shape`` is one of places from -1 to 1."""
 
     def window(M: Any, **settings: Any) -> Any:
         if M < 1:
-            return ones(0, dtype=np.result_type(M, 0.0))
+            return ones.node(0, dtype=np.result_type(M, 0.0))
         if M == 1:
-            return ones(1, dtype=np.result_type(M, 0.0))
-        return shape(divide(arange(1 - M, M, 2), M - 1), **settings)
+            return ones.node(1, dtype=np.result_type(M, 0.0))
+        # A formula reads best over a tensor, of which nothing is executed.
+        return shape(collect(divide.node(arange.node(1 - M, M, 2), M - 1)), **settings)
 
     window.__name__ = window.__qualname__ = name
     window.__doc__ = f"Return the {name} window. See numpy.{name}."
@@ -54,6 +58,6 @@ bartlett = _window("bartlett", _bartlett)
 
 
 @public
-def kaiser(M: Any, beta: float) -> Any:
+def kaiser(M: Any, beta: float) -> Node:
     """Return the Kaiser window. See numpy.kaiser."""
-    return _window("kaiser", _kaiser)(M, beta=beta)
+    return _window("kaiser", _kaiser).node(M, beta=beta)

@@ -8,9 +8,12 @@ from typing import Any
 import numpy as np
 
 from marsdask.core.collection import wrap
+from marsdask.core.node import Node
+from marsdask.core.sizes import numbers
 
 from ..chunkwise.map_blocks import map_blocks
 from ..chunkwise.rechunk import rechunk
+from ..indexing.getitem import getitem
 from ..manipulation.join import concatenate, length
 from ..manipulation.reshape import ravel
 from ..manipulation.shape import normalize_axis
@@ -26,7 +29,7 @@ def _along(a: Any, axis: int | None) -> tuple[Any, int]:
 
 @public
 @waits_for_lengths(lambda a, axis, **_: resized(a, axis, np.uint8))
-def packbits(a: Any, axis: int | None = None, bitorder: Any = "big") -> Any:
+def packbits(a: Any, axis: int | None = None, bitorder: Any = "big") -> Node:
     """Return eight bits as a byte. See numpy.packbits."""
     tensor, axis = _along(a, axis)
     np.packbits(np.zeros(0, tensor.dtype), bitorder=bitorder)  # refuses types and orders
@@ -38,7 +41,7 @@ def packbits(a: Any, axis: int | None = None, bitorder: Any = "big") -> Any:
     chunks = list(tensor.chunks)
     chunks[axis] = tuple(-(-size // 8) for size in chunks[axis])
     assert sum(chunks[axis]) == -(-count // 8)
-    return map_blocks(
+    return map_blocks.node(
         np.packbits, tensor, axis=axis, bitorder=bitorder, dtype=np.uint8, chunks=tuple(chunks)
     )
 
@@ -56,14 +59,14 @@ def _unpacked(a: Any, axis: int | None, count: int | None, **_: Any) -> Outcome:
 @waits_for_lengths(_unpacked)
 def unpackbits(
     a: Any, axis: int | None = None, count: int | None = None, bitorder: Any = "big"
-) -> Any:
+) -> Node:
     """Return bytes as eight bits each. See numpy.unpackbits."""
     tensor, axis = _along(a, axis)
     np.unpackbits(np.zeros(0, tensor.dtype), bitorder=bitorder)  # refuses types and orders
     whole = length(tensor.node, axis) * 8
     chunks = list(tensor.chunks)
     chunks[axis] = tuple(size * 8 for size in chunks[axis])
-    bits = map_blocks(
+    bits = map_blocks.node(
         np.unpackbits, tensor, axis=axis, bitorder=bitorder, dtype=np.uint8, chunks=tuple(chunks)
     )
     if count is None:
@@ -72,7 +75,7 @@ def unpackbits(
         raise ValueError("-count larger than number of elements")
     before = (slice(None),) * axis
     if count <= whole:
-        return bits[(*before, slice(count))]
-    shape = [int(size) for size in bits.shape]
+        return getitem.node(bits, (*before, slice(count)))
+    shape = list(numbers(bits.shape))
     shape[axis] = count - whole
-    return concatenate([bits, np.zeros(shape, np.uint8)], axis)
+    return concatenate.node([bits, np.zeros(shape, np.uint8)], axis)

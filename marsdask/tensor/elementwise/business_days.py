@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from marsdask.core.collection import wrap
+from marsdask.core.node import Node
 
-from ..indexing.assignment import assign
-from ..typing import public
+from ..indexing.assignment import into
+from ..typing import TensorFunction, public
 from .ufuncs import apply
 
 
@@ -26,7 +26,7 @@ def _calendar(weekmask: Any, holidays: Any, busdaycal: Any) -> dict[str, Any]:
     return {"weekmask": busdaycal.weekmask, "holidays": busdaycal.holidays}
 
 
-def _days(func: Callable[..., Any], count: int) -> Callable[..., Any]:
+def _days(func: Callable[..., Any], count: int) -> TensorFunction:
     """Return the lazy form of one of NumPy's functions of business days."""
 
     def lazy(*args: Any, out: Any = None, **kwargs: Any) -> Any:
@@ -41,7 +41,7 @@ def _days(func: Callable[..., Any], count: int) -> Callable[..., Any]:
         if given or len(args) < count:
             raise TypeError(f"{func.__name__}() takes {count} arguments, {', '.join(settings)}")
         node = apply(func, *map(_as_days, args[:count]), **roll, **calendar)
-        return node if out is None else assign(out, node)
+        return into(out, node)
 
     lazy.__name__ = lazy.__qualname__ = func.__name__
     lazy.__doc__ = f"Apply ``{func.__name__}`` to each element. See numpy.{func.__name__}."
@@ -67,7 +67,7 @@ busday_offset = _days(np.busday_offset, 2)
 @public
 def datetime_as_string(
     arr: Any, unit: Any = None, timezone: Any = "naive", casting: Any = "same_kind"
-) -> Any:
+) -> Node:
     """Return dates as text. See numpy.datetime_as_string."""
     how = {"unit": unit, "timezone": timezone, "casting": casting}
-    return wrap(apply(np.datetime_as_string, arr, **how))
+    return apply(np.datetime_as_string, arr, **how)

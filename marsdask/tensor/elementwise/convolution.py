@@ -18,6 +18,7 @@ from marsdask.core.sizes import Chunks, Index
 
 from ..chunkwise.rechunk import recut
 from ..chunkwise.single_task import in_one
+from ..indexing.getitem import getitem
 from ..manipulation.join import flip, length
 from ..operands import as_node, empty
 from ..typing import public
@@ -116,7 +117,7 @@ def _convolved(a: Any, v: Any, **_: Any) -> Outcome:
 
 @public
 @waits_for_lengths(_convolved)
-def convolve(a: Any, v: Any, mode: Any = "full") -> Any:
+def convolve(a: Any, v: Any, mode: Any = "full") -> Node:
     """Return the discrete convolution of two vectors. See numpy.convolve.
 
     The shorter one is seen whole by every task.
@@ -125,22 +126,22 @@ def convolve(a: Any, v: Any, mode: Any = "full") -> Any:
         raise ValueError(f"mode is 'full', 'same' or 'valid', not {mode!r}")
     a, v = _vectors(a, v)
     long, short = (a, v) if a.size >= v.size else (v, a)
-    full = wrap(Convolution(long.node, short.node, short.size))
+    full = Convolution(long.node, short.node, short.size)
     if _MODES[mode] == 2:
         return full
     if _MODES[mode] == 0:
-        return full[short.size - 1 : long.size]
+        return getitem.node(full, slice(short.size - 1, long.size))
     start = (short.size - 1) // 2
-    return full[start : start + long.size]
+    return getitem.node(full, slice(start, start + long.size))
 
 
 @public
 @waits_for_lengths(_convolved)
-def correlate(a: Any, v: Any, mode: Any = "valid") -> Any:
+def correlate(a: Any, v: Any, mode: Any = "valid") -> Node:
     """Return the cross-correlation of two vectors. See numpy.correlate."""
     a, v = _vectors(a, v)
     if v.dtype.kind in "cO":  # others would change their type
         v = conj(v)
     if a.size < v.size:
-        return flip(convolve(flip(a), v, mode))
-    return convolve(a, flip(v), mode)
+        return flip.node(convolve.node(flip.node(a), v, mode))
+    return convolve.node(a, flip.node(v), mode)

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from marsdask.core.collection import wrap
+from marsdask.core.node import Node
 from marsdask.core.sizes import numbers
+from marsdask.tensor.manipulation.reshape import ravel
 
 from ..indexing.getitem import getitem
 from ..manipulation.join import concatenate
@@ -17,22 +18,22 @@ from ..operands import as_node
 from ..reduction.reductions import sum as total
 from ..typing import public
 from ..unknown_lengths import Outcome, like, waits_for_lengths
-from .ufuncs import divide, multiply, not_equal, subtract
+from .ufuncs import add, divide, multiply, not_equal, subtract
 
 
 @public
-def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Any:
+def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Node:
     """Return the differences of neighbours along an axis. See numpy.diff."""
     n = operator.index(n)
     if n < 0:
         raise ValueError(f"order must be non-negative but got {n!r}")
-    result = wrap(as_node(a))
-    if result.ndim == 0:
+    result = as_node(a)
+    if not result.chunks:
         raise ValueError("diff requires input that is at least one dimensional")
     if n == 0:
         return result
-    axis = normalize_axis(axis, result.ndim)
-    result = concatenate(
+    axis = normalize_axis(axis, len(result.chunks))
+    result = concatenate.node(
         [
             _edge(item, result, axis) if item is not result else item
             for item in (prepend, result, append)
@@ -40,59 +41,60 @@ def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = 
         ],
         axis,
     )
-    change = not_equal if result.dtype == bool else subtract
+    change = not_equal if result.meta.dtype == bool else subtract
     for _ in range(n):
-        result = change(*_neighbours(result, axis))
+        result = change.node(*_neighbours(result, axis))
     return result
 
 
-def _neighbours(a: Any, axis: int) -> tuple[Any, Any]:
+def _neighbours(a: Node, axis: int) -> tuple[Node, Node]:
     """Return each element but the first, and the one before it."""
     before = (slice(None),) * axis
-    return getitem(a, (*before, slice(1, None))), getitem(a, (*before, slice(-1)))
+    return getitem.node(a, (*before, slice(1, None))), getitem.node(a, (*before, slice(-1)))
 
 
 def _one_along(item: Any, a: Any, axis: int) -> Outcome:
     lengths = list(like(a).lengths)
     lengths[axis] = (1,)
-    return Outcome(item.dtype, tuple(lengths))
+    return Outcome(item.meta.dtype, tuple(lengths))
 
 
-def _edge(item: Any, a: Any, axis: int) -> Any:
+def _edge(item: Any, a: Node, axis: int) -> Node:
     """Return what is put before or after ``a``; a number goes along the whole edge."""
-    item = wrap(as_node(item))
-    return item if item.ndim else along_edge(item, a, axis)
+    node = as_node(item)
+    return node if node.chunks else along_edge(node, a, axis)
 
 
 @waits_for_lengths(_one_along)
-def along_edge(item: Any, a: Any, axis: int) -> Any:
+def along_edge(item: Any, a: Any, axis: int) -> Node:
     """Repeat a number along all other axes than one."""
-    shape = a.node.shape
-    return broadcast_to(item, numbers((*shape[:axis], 1, *shape[axis + 1 :])))
+    shape = as_node(a).shape
+    return broadcast_to.node(item, numbers((*shape[:axis], 1, *shape[axis + 1 :])))
 
 
 @public
-def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
+def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Node:
     """Return the differences of neighbours among all elements. See numpy.ediff1d."""
-    flat = wrap(as_node(ary)).ravel()
-    change = subtract(*_neighbours(flat, 0))  # unlike diff(), NumPy refuses bools here
-    edges = [None if x is None else wrap(as_node(x)).ravel() for x in (to_begin, to_end)]
+    flat = ravel.node(ary)
+    change = subtract.node(*_neighbours(flat, 0))  # unlike diff(), NumPy refuses bools here
+    edges = [None if x is None else ravel.node(x) for x in (to_begin, to_end)]
     for edge in edges:
-        if edge is not None and not np.can_cast(edge.dtype, flat.dtype, "same_kind"):
+        if edge is not None and not np.can_cast(edge.meta.dtype, flat.meta.dtype, "same_kind"):
             raise TypeError("dtype of `to_begin` and `to_end` must be compatible with the input")
     found = (edges[0], change, edges[1])
-    return concatenate([x for x in found if x is not None], dtype=change.dtype)
+    return concatenate.node([x for x in found if x is not None], dtype=change.meta.dtype)
 
 
 @public
-def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
+def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Node:
     """Integrate by trapezoids. See numpy.trapezoid."""
-    y = wrap(as_node(y))
-    axis = normalize_axis(axis, y.ndim)
+    node = as_node(y)
+    axis = normalize_axis(axis, len(node.chunks))
     step = dx
     if x is not None:
-        x = wrap(as_node(x))
-        places = tuple(slice(None) if i == axis else None for i in range(y.ndim))
-        step = diff(x)[places] if x.ndim == 1 else diff(x, axis=axis)
-    right, left = _neighbours(y, axis)
-    return total(divide(multiply(step, right + left), 2.0), axis=axis)
+        points = as_node(x)
+        places = tuple(slice(None) if i == axis else None for i in range(len(node.chunks)))
+        one = len(points.chunks) == 1
+        step = getitem.node(diff.node(points), places) if one else diff.node(points, axis=axis)
+    right, left = _neighbours(node, axis)
+    return total.node(divide.node(multiply.node(step, add.node(right, left)), 2.0), axis=axis)

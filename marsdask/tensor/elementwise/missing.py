@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
+from marsdask.core.node import Node
+
 from ..typing import public
 from .ufuncs import isnan, logical_not
 
 
 @public
-def isnull(values: Any) -> Any:
+def isnull(values: Any) -> Node:
     """Tell which elements are missing. See dask.array.isnull."""
-    return isnan(values)
+    return isnan.node(values)
 
 
 @public
-def notnull(values: Any) -> Any:
+def notnull(values: Any) -> Node:
     """Tell which elements are not missing. See dask.array.notnull."""
-    return logical_not(isnan(values))
+    return logical_not.node(isnan.node(values))

@@ -283,10 +283,11 @@ def fits(sizes: tuple[Any, ...], length: int) -> bool:
 
 def boolean(where: Any) -> Any:
     """Return the mask that ``where=`` is: numbers are truth values, but arrays of them are not."""
-    if not hasattr(where, "dtype"):
+    kind = getattr(meta_of(where), "dtype", None)
+    if kind is None:
         return np.asarray(where, bool)
-    if where.dtype != np.bool_:
-        raise TypeError(f"where= takes a boolean mask, not one of {where.dtype!r}")
+    if kind != np.bool_:
+        raise TypeError(f"where= takes a boolean mask, not one of {kind!r}")
     return where
 
 

@@ -7,7 +7,10 @@ from typing import Any
 import numpy as np
 
 from marsdask.core.collection import Collection, ExecutableTuple, wrap
+from marsdask.core.node import Node
 
+from ..elementwise.ufuncs import add, astype, subtract
+from ..indexing.getitem import getitem
 from ..linalg import matmul, svd
 from ..manipulation.join import length
 from ..operands import as_node
@@ -25,29 +28,32 @@ def _powers(x: Any, **_: Any) -> Outcome:
 
 @public
 @waits_for_lengths(_powers)
-def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
+def vander(x: Any, N: int | None = None, increasing: bool = False) -> Node:
     """Return the powers of a vector's elements as columns. See numpy.vander."""
-    x = wrap(as_node(x))
-    if x.ndim != 1:
+    x = as_node(x)
+    if x.meta.ndim != 1:
         raise ValueError("x must be a one-dimensional array or sequence.")
-    count = length(x.node, 0) if N is None else N
+    count = length(x, 0) if N is None else N
     powers = np.arange(count) if increasing else np.arange(count)[::-1]
-    dtype = np.promote_types(x.dtype, int)
-    return power(x.astype(dtype)[:, None], powers.astype(np.promote_types(np.int64, int)))
+    dtype = np.promote_types(x.meta.dtype, int)
+    return power.node(
+        getitem.node(astype.node(x, dtype), (slice(None), None)),
+        powers.astype(np.promote_types(np.int64, int)),
+    )
 
 
 @public
-def polyval(p: Any, x: Any) -> Any:
+def polyval(p: Any, x: Any) -> Node:
     """Return a polynomial's values, the highest power first. See numpy.polyval."""
     if isinstance(p, np.poly1d):
         p = p.coeffs
-    x = wrap(as_node(x))
+    x = as_node(x)
     coefficients: Any = p if isinstance(p, Collection) else np.asarray(p)
     if isinstance(p, Collection) and len(p.node.chunks) != 1:
         raise ValueError("a polynomial's coefficients are a vector")
-    result = multiply(x, 0)
+    result = multiply.node(x, 0)
     for coefficient in coefficients:
-        result = result * x + coefficient
+        result = add.node(multiply.node(result, x), coefficient)
     return result
 
 
@@ -68,22 +74,24 @@ def polyfit(
     """
     left, right = _system(wrap(as_node(x)) + 0.0, wrap(as_node(y)) + 0.0, w, int(deg))
     rows = length(left.node, 0)
-    rcond = rows * np.finfo((wrap(as_node(x)) + 0.0).dtype).eps if rcond is None else rcond
+    rcond = rows * np.finfo((add.node(as_node(x), 0.0)).meta.dtype).eps if rcond is None else rcond
     # Columns of length one, so that what is small is small beside its own power.
-    scale = sqrt(total(square(left), axis=0))
+    scale = sqrt(total.node(square.node(left), axis=0))
     scale = where(scale == 0, 1, scale)[:, None]
     u, s, vt = svd(left / scale[:, 0])
     kept = s > rcond * s[0]
     inverse = where(kept, divide(1, where(kept, s, 1)), 0)[:, None]
-    c = matmul(conj(vt.T), matmul(conj(u.T), right) * inverse) / scale
-    one = wrap(as_node(y)).ndim == 1
+    c = matmul(conj.node(vt.T), multiply.node(matmul.node(conj.node(u.T), right), inverse)) / scale
+    one = as_node(y).meta.ndim == 1
     found = c[:, 0] if one else c
     if not full and not cov:
         return found
-    errors = total(square(absolute(right - matmul(left, c))), axis=0)
+    errors = total(square.node(absolute.node(subtract.node(right, matmul.node(left, c)))), axis=0)
     if full:
-        return found, errors, total(kept), s, rcond  # as NumPy: the last is a number
-    spread = (matmul(vt.T * square(inverse[:, 0]), vt) / (scale * scale[:, 0]))[:, :, None]
+        return found, errors, total.node(kept), s, rcond  # as NumPy: the last is a number
+    spread = (matmul(multiply.node(vt.T, square.node(inverse[:, 0])), vt) / (scale * scale[:, 0]))[
+        :, :, None
+    ]
     if cov != "unscaled":
         if rows <= deg + 1:
             raise ValueError("more points than coefficients are needed to scale the covariance")

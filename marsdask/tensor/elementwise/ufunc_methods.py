@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from marsdask.core.collection import wrap
-
-from ..indexing.assignment import assign
+from ..indexing.assignment import into
+from ..manipulation.shape import view
 from ..operands import as_node
 from ..reduction import reduceat, reductions
 from ..scan import cumulative
+from ..typing import TensorFunction, public
 from . import ufuncs as functions
 from .ufunc_at import at
 from .ufuncs import elementwise
@@ -49,7 +49,7 @@ def _refusal(ufunc: np.ufunc, method: str) -> NotImplementedError:
 
 
 @cache
-def _reduction(ufunc: np.ufunc) -> Callable[..., Any]:
+def _reduction(ufunc: np.ufunc) -> TensorFunction:
     if ufunc not in ASSOCIATIVE:
         raise _refusal(ufunc, "reduce")
     takes = ("dtype", "out", "keepdims", "initial", "where")
@@ -59,7 +59,7 @@ def _reduction(ufunc: np.ufunc) -> Callable[..., Any]:
 
 
 @cache
-def _accumulation(ufunc: np.ufunc) -> Callable[..., Any]:
+def _accumulation(ufunc: np.ufunc) -> TensorFunction:
     if ufunc not in ASSOCIATIVE:
         raise _refusal(ufunc, "accumulate")
     return _SCANS.get(ufunc) or cumulative.scan(ufunc.__name__, ufunc, ufunc.accumulate)
@@ -67,13 +67,16 @@ def _accumulation(ufunc: np.ufunc) -> Callable[..., Any]:
 
 def outer(ufunc: np.ufunc, a: Any, b: Any, /, **kwargs: Any) -> Any:
     """Apply a ufunc to all pairs. See numpy.ufunc.outer."""
-    left, right = wrap(as_node(a)), wrap(as_node(b))
-    return elementwise(ufunc)(left[(..., *(None,) * right.ndim)], right, **kwargs)
+    left, right = as_node(a), as_node(b)
+    own = range(len(left.chunks))
+    return elementwise(ufunc).node(
+        view(left, [*own, *(None,) * len(right.chunks)]), right, **kwargs
+    )
 
 
 def reduced(ufunc: np.ufunc, array: Any, axis: Any = 0, *args: Any, **kwargs: Any) -> Any:
     """Reduce along an axis, the first unless another is given. See numpy.ufunc.reduce."""
-    return _reduction(ufunc)(array, axis, *args, **kwargs)
+    return _reduction(ufunc).node(array, axis, *args, **kwargs)
 
 
 def accumulated(
@@ -83,7 +86,7 @@ def accumulated(
     if not as_node(array).meta.ndim:
         raise TypeError("cannot accumulate on a scalar")
     target = out[0] if isinstance(out, tuple) else out
-    return _accumulation(ufunc)(array, axis, dtype, target)
+    return _accumulation(ufunc).node(array, axis, dtype, target)
 
 
 def reduced_at(
@@ -93,7 +96,7 @@ def reduced_at(
     target = out[0] if isinstance(out, tuple) else out
     associative = ufunc in ASSOCIATIVE
     found = reduceat.reduceat(ufunc, array, indices, axis, dtype, associative=associative)
-    return found if target is None else assign(target, found.node)
+    return into(target, found)
 
 
 METHODS: dict[str, Callable[..., Any]] = {
@@ -105,6 +108,7 @@ METHODS: dict[str, Callable[..., Any]] = {
 }
 
 
+@public
 def call_method(ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
     """Call a method of a ufunc."""
     return METHODS[method](ufunc, *inputs, **kwargs)

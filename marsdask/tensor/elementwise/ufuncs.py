@@ -11,16 +11,18 @@ import inspect
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, overload
+from typing import cast as typed
 
 import numpy as np
 
-from marsdask.core.collection import Collection, ExecutableTuple, wrap
+from marsdask.core.collection import Collection, ExecutableTuple
 from marsdask.core.node import Node, Part
 
 from ..chunks import check_device
-from ..indexing.assignment import assign
-from ..typing import public
+from ..indexing.assignment import assign, into
+from ..operands import meta_of
+from ..typing import SeveralTensors, TensorFunction, Ufunc, itself, public
 from .nodes import (
     Elementwise,
     Several,
@@ -158,7 +160,13 @@ __all__ = [
 _SETTINGS = ("casting", "order", "dtype", "subok", "signature", "sig")
 
 
-def elementwise(func: Callable[..., Any], name: str = "", *, masks: bool = False) -> Any:
+@overload
+def elementwise(func: np.ufunc, name: str = "") -> Ufunc: ...
+@overload
+def elementwise(
+    func: Callable[..., Any], name: str = "", *, masks: bool = False
+) -> TensorFunction: ...
+def elementwise(func: Callable[..., Any], name: str = "", *, masks: bool = False) -> TensorFunction:
     """Return the lazy form of an elementwise function, under its own name unless another is given.
 
     Arguments are tensors, arrays and scalars. ``out=`` rebinds the tensor (or tuple of tensors) it
@@ -183,7 +191,7 @@ def elementwise(func: Callable[..., Any], name: str = "", *, masks: bool = False
                     f"{lazy.__name__} takes no where=; use where(mask, {lazy.__name__}(...), other)"
                 )
             return _where(func, args, out, where, kwargs)
-        found = apply(func, *args, **kwargs)
+        found = _applied(func, args, kwargs)
         if out is not None:
             return _stored(func, args, out, found, kwargs, masks=masks)
         return ExecutableTuple(found) if isinstance(found, tuple) else found
@@ -192,6 +200,11 @@ def elementwise(func: Callable[..., Any], name: str = "", *, masks: bool = False
     lazy.__doc__ = f"Apply ``{lazy.__name__}`` to each element. See numpy.{lazy.__name__}."
     lazy.func = func  # type: ignore[attr-defined]
     return public(lazy)
+
+
+def several(func: np.ufunc) -> SeveralTensors:
+    """Return the lazy form of a ufunc with several outputs."""
+    return typed("SeveralTensors", elementwise(func))
 
 
 def _before_out(func: Callable[..., Any]) -> int | None:
@@ -223,14 +236,16 @@ class Under:
             return self.func(*args, **kwargs)
 
 
-def apply(func: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
-    """Return the node of an elementwise function of tensors, arrays and scalars.
+def apply(func: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Node:
+    """Return the node of an elementwise function of tensors, arrays and scalars."""
+    node: Node = _applied(func, args, kwargs)
+    return node
 
-    Functions with several outputs return a tuple of nodes.
-    """
+
+def _applied(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Return the node of a function, or of each of its outputs."""
     if (masked := masked_class(args)) is not None:
-        found: Node = masked._apply(func, args, None, True, kwargs).node
-        return found
+        return masked._apply(func, args, None, True, kwargs).node
     nodes = operands(args)
     options = tuple(sorted(kwargs.items())) if kwargs else ()
     count = func.nout if isinstance(func, np.ufunc) else 1
@@ -299,7 +314,7 @@ def _stored(
 
 def _where(func: Any, args: tuple[Any, ...], out: Any, where: Any, kwargs: dict[str, Any]) -> Any:
     """Call a function where a mask holds; elsewhere is what ``out`` held, or zero."""
-    found = apply(func, *args, **kwargs)
+    found = _applied(func, args, kwargs)
     nodes = found if isinstance(found, tuple) else (found,)
     targets = _targets(out, len(nodes))
     casting = kwargs.get("casting", "same_kind")
@@ -329,20 +344,20 @@ def astype(
     copy: bool = True,
     *,
     device: Any = None,
-) -> Any:
+) -> Node:
     """Return the tensor in another type. See numpy.ndarray.astype."""
     del order
     check_device(device)
     node = operands((a,))[0]
     dtype = np.dtype(dtype)
     if node.meta.dtype == dtype:
-        return a if isinstance(a, Collection) and not copy else wrap(node)
+        return itself(a) if isinstance(a, Collection) and not copy else node
     if not np.can_cast(node.meta.dtype, dtype, casting):
         raise TypeError(
             f"Cannot cast array data from {node.meta.dtype!r} to {dtype!r} "
             f"according to the rule {casting!r}"
         )
-    return wrap(Elementwise(cast, (node,), (("dtype", dtype),)))
+    return Elementwise(cast, (node,), (("dtype", dtype),))
 
 
 def result_type(*items: Any) -> np.dtype[Any]:
@@ -356,25 +371,29 @@ def can_cast(from_: Any, to: Any, casting: Any = "safe") -> bool:
 
 
 def _type_of(item: Any) -> Any:
-    return item.node.meta.dtype if isinstance(item, Collection) else item
+    return meta_of(item).dtype if isinstance(item, Collection | Node) else item
 
 
 @public
-def alike(a: Any, b: Any) -> Any:
+def alike(a: Any, b: Any) -> Node:
     """Tell which elements are equal: none of types that cannot be compared, as ``==`` has it."""
     try:
-        return equal(a, b)
+        found = equal.node(a, b)
+        found.meta  # noqa: B018 - refuses types that cannot be compared
     except TypeError:
-        return wrap(apply(operator.eq, a, b))
+        return apply(operator.eq, a, b)
+    return found
 
 
 @public
-def unlike(a: Any, b: Any) -> Any:
+def unlike(a: Any, b: Any) -> Node:
     """Tell which elements differ: all of types that cannot be compared, as ``!=`` has it."""
     try:
-        return not_equal(a, b)
+        found = not_equal.node(a, b)
+        found.meta  # noqa: B018 - as above
     except TypeError:
-        return wrap(apply(operator.ne, a, b))
+        return apply(operator.ne, a, b)
+    return found
 
 
 def clipped(a: Any, low: Any, high: Any, **how: Any) -> Any:
@@ -395,19 +414,19 @@ def clip(
     min: Any = None,
     max: Any = None,
     **kwargs: Any,
-) -> Any:
+) -> Node:
     """Limit the values to an interval. See numpy.clip."""
     if (a_min is not None and min is not None) or (a_max is not None and max is not None):
         raise ValueError("clip() takes a_min or min, and a_max or max, not both of one end")
     low, high = a_min if min is None else min, a_max if max is None else max
-    return _clip(a, low, high, out=out, **kwargs)
+    return _clip.node(a, low, high, out=out, **kwargs)
 
 
 @public
-def around(a: Any, decimals: int = 0, out: Any = None) -> Any:
+def around(a: Any, decimals: int = 0, out: Any = None) -> Node:
     """Round to the given number of decimals. See numpy.round."""
     node = apply(np.round, a, decimals=decimals)
-    return node if out is None else assign(out, node)
+    return into(out, node)
 
 
 round = around
@@ -426,11 +445,12 @@ def chosen(condition: Any, x: Any, y: Any) -> Any:
     return np.where(condition, x, y)
 
 
-def where(condition: Any, x: Any = None, y: Any = None) -> Any:
+@public
+def where(condition: Any, x: Any = None, y: Any = None) -> Node:
     """Choose from ``x`` where the condition holds, from ``y`` elsewhere. See numpy.where."""
     if x is None or y is None:
         raise NotImplementedError("where() takes three arguments here; use nonzero(condition)")
-    return wrap(apply(chosen, condition, x, y))
+    return apply(chosen, condition, x, y)
 
 
 # Arithmetic.
@@ -443,7 +463,7 @@ floor_divide = elementwise(np.floor_divide)
 mod = elementwise(np.remainder, "mod")
 remainder = elementwise(np.remainder)
 fmod = elementwise(np.fmod)
-divmod = elementwise(np.divmod)
+divmod = several(np.divmod)
 power = elementwise(np.power)
 pow = elementwise(np.power, "pow")
 float_power = elementwise(np.float_power)
@@ -535,8 +555,8 @@ signbit = elementwise(np.signbit)
 copysign = elementwise(np.copysign)
 nextafter = elementwise(np.nextafter)
 spacing = elementwise(np.spacing)
-modf = elementwise(np.modf)
-frexp = elementwise(np.frexp)
+modf = several(np.modf)
+frexp = several(np.frexp)
 ldexp = elementwise(np.ldexp)
 floor = elementwise(np.floor)
 ceil = elementwise(np.ceil)

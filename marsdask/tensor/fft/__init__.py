@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from marsdask.core.collection import wrap
 from marsdask.core.compilation.costs import kernel
 from marsdask.core.grids.blockwise import map_blocks
 from marsdask.core.grids.grid import Grid, Look
@@ -19,11 +18,11 @@ from marsdask.core.sizes import Chunks, Size, Unknown, numbers, total
 
 from ..chunkwise.rechunk import recut
 from ..device import placed_on
-from ..indexing.assignment import assign
+from ..indexing.assignment import into
 from ..manipulation.join import roll
 from ..operands import as_node
 from ..sorting.sort import whole_lanes
-from ..typing import public
+from ..typing import TensorFunction, public
 from ..unknown_lengths import like, waits_for_lengths
 
 
@@ -133,7 +132,7 @@ _NORMS = (None, "backward", "ortho", "forward")
 
 def _transformed(
     name: str, a: Any, lengths: Sequence[Any] | None, axes: Sequence[int], norm: str | None
-) -> Any:
+) -> Node:
     node = as_node(a)
     normalize = np.lib.array_utils.normalize_axis_index
     axes = tuple(normalize(operator.index(axis), node.meta.ndim) for axis in axes)
@@ -152,24 +151,24 @@ def _transformed(
         )
     made = Transform(name, node, given, axes, norm)
     made.points(node.chunks)  # refuses no points
-    return wrap(made)
+    return made
 
 
-def one_axis(name: str) -> Callable[..., Any]:
+def one_axis(name: str) -> TensorFunction:
     """Return the lazy form of a transform along one axis."""
 
     def lazy(
         a: Any, n: Any = None, axis: int = -1, norm: str | None = None, out: Any = None
     ) -> Any:
         found = _transformed(name, a, None if n is None else [n], [axis], norm)
-        return found if out is None else assign(out, found.node)
+        return into(out, found)
 
     lazy.__name__ = lazy.__qualname__ = name
     lazy.__doc__ = f"Transform along one axis. See numpy.fft.{name}."
     return public(lazy)
 
 
-def many_axes(name: str, kernel_name: str, default: tuple[int, ...] | None) -> Callable[..., Any]:
+def many_axes(name: str, kernel_name: str, default: tuple[int, ...] | None) -> TensorFunction:
     """Return the lazy form of a transform along several axes."""
 
     def lazy(
@@ -183,7 +182,7 @@ def many_axes(name: str, kernel_name: str, default: tuple[int, ...] | None) -> C
         if not axes:
             raise ValueError("at least 1 axis must be transformed")
         found = _transformed(kernel_name, a, s, axes, norm)
-        return found if out is None else assign(out, found.node)
+        return into(out, found)
 
     lazy.__name__ = lazy.__qualname__ = name
     lazy.__doc__ = f"Transform along several axes. See numpy.fft.{name}."
@@ -206,7 +205,7 @@ rfft2 = many_axes("rfft2", "rfftn", (-2, -1))
 irfft2 = many_axes("irfft2", "irfftn", (-2, -1))
 
 
-def frequencies(name: str, whole: Callable[..., Any]) -> Callable[..., Any]:
+def frequencies(name: str, whole: Callable[..., Any]) -> TensorFunction:
     """Return the lazy form of the frequencies of a transform's bins."""
 
     def lazy(
@@ -221,7 +220,7 @@ def frequencies(name: str, whole: Callable[..., Any]) -> Callable[..., Any]:
         if dtype is not None and np.dtype(dtype).kind != "f":
             raise ValueError(f"frequencies are real floating-point numbers, not {dtype}")
         found = whole(n, d).astype(dtype or np.float64, copy=False)
-        return placed_on(wrap(as_node(found, chunk_size)), gpu, device)
+        return placed_on(as_node(found, chunk_size), gpu, device)
 
     lazy.__name__ = lazy.__qualname__ = name
     lazy.__doc__ = f"Return the frequencies of a transform's bins. See numpy.fft.{name}."
@@ -234,21 +233,21 @@ rfftfreq = frequencies("rfftfreq", np.fft.rfftfreq)
 
 @public
 @waits_for_lengths(lambda x, **_: like(x))
-def fftshift(x: Any, axes: Any = None) -> Any:
+def fftshift(x: Any, axes: Any = None) -> Node:
     """Move the zero frequency to the middle. See numpy.fft.fftshift."""
     return _shifted(x, axes, 1)
 
 
 @public
 @waits_for_lengths(lambda x, **_: like(x))
-def ifftshift(x: Any, axes: Any = None) -> Any:
+def ifftshift(x: Any, axes: Any = None) -> Node:
     """Undo :func:`fftshift`. See numpy.fft.ifftshift."""
     return _shifted(x, axes, -1)
 
 
-def _shifted(x: Any, axes: Any, sign: int) -> Any:
+def _shifted(x: Any, axes: Any, sign: int) -> Node:
     node = as_node(x)
     ndim = node.meta.ndim
     chosen = np.lib.array_utils.normalize_axis_tuple(range(ndim) if axes is None else axes, ndim)
     shifts = tuple(sign * (numbers(node.shape)[axis] // 2) for axis in chosen)
-    return roll(wrap(node), shifts, chosen)
+    return roll.node(node, shifts, chosen)

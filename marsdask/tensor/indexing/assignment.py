@@ -194,6 +194,15 @@ def assign(target: Any, node: Node, casting: Any = "same_kind") -> Any:
     return target
 
 
+def into(out: Any, node: Node, casting: Any = "same_kind") -> Node:
+    """Return a node, or the tensor ``out`` that holds it from now on.
+
+    The face gives users that tensor as it is; no operation that composes others has one.
+    """
+    held: Node = node if out is None else assign(out, node, casting)
+    return held
+
+
 def _may_fit(shape: Sequence[Any], target: Sequence[Any]) -> bool:
     """Tell whether shapes may turn out to be one."""
     if len(shape) != len(target):

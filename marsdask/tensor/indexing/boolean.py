@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from marsdask.core.collection import ExecutableTuple, wrap
+from marsdask.core.collection import ExecutableTuple
 from marsdask.core.compilation.costs import kernel
 from marsdask.core.grids.blockwise import blockwise
 from marsdask.core.grids.grid import Grid, Look
@@ -43,7 +43,7 @@ from ..unknown_lengths import resized, waits_for_lengths
 from .slicing import EVERYTHING, Slice
 
 if TYPE_CHECKING:
-    from ..tensor import Tensor
+    pass
 
 
 def bands(chunks: Chunks) -> Chunks:
@@ -234,22 +234,22 @@ class ArgWhere(Node):
 
 
 @public
-def argwhere(a: Any) -> Any:
+def argwhere(a: Any) -> Node:
     """Return the indices of elements that are not zero, one a row. See numpy.argwhere."""
     node = as_node(a)
     if not node.chunks:  # one row of no indices, or none
-        return wrap(Slice(ArgWhere(view(node, [None])), (EVERYTHING, range(0))))
-    return wrap(ArgWhere(node))
+        return Slice(ArgWhere(view(node, [None])), (EVERYTHING, range(0)))
+    return ArgWhere(node)
 
 
 @public
-def nonzero(a: Any) -> tuple[Tensor, ...]:
+def nonzero(a: Any) -> tuple[Node, ...]:
     """Return for each axis the indices of the elements that are not zero. See numpy.nonzero."""
     node = as_node(a)
     if not node.chunks:
         raise ValueError("Calling nonzero on 0d arrays is not allowed. Use atleast_1d(scalar)")
     found = ArgWhere(node)
-    return ExecutableTuple(wrap(column(found, axis)) for axis in range(len(node.chunks)))
+    return ExecutableTuple(column(found, axis) for axis in range(len(node.chunks)))
 
 
 @public
@@ -257,13 +257,13 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Any:
     """Choose from two tensors, or return where the condition holds. See numpy.where."""
     if (x is None) != (y is None):
         raise ValueError("either both or neither of x and y should be given")
-    return nonzero(condition) if x is None else ufuncs.where(condition, x, y)
+    return nonzero.node(condition) if x is None else ufuncs.where.node(condition, x, y)
 
 
 @public
-def flatnonzero(a: Any) -> Tensor:
+def flatnonzero(a: Any) -> Node:
     """Return the indices of elements that are not zero in C order. See numpy.flatnonzero."""
-    return nonzero(ravel(a))[0]
+    return nonzero.node(ravel.node(a))[0]
 
 
 def column(a: Node, position: int) -> Node:
@@ -274,13 +274,13 @@ def column(a: Node, position: int) -> Node:
 
 @public
 @waits_for_lengths(lambda a, axis, **_: resized(a, axis))
-def compress(condition: Any, a: Any, axis: int | None = None) -> Any:
+def compress(condition: Any, a: Any, axis: int | None = None) -> Node:
     """Return the slices along an axis where the condition holds. See numpy.compress.
 
     Differs from NumPy: a condition longer than the axis is refused, whatever it holds.
     """
     mask = as_bool(condition)
-    node = as_node(ravel(a) if axis is None else a)
+    node = as_node(ravel.node(a) if axis is None else a)
     axis = normalize_axis(0 if axis is None else axis, len(node.chunks))
     if len(mask.chunks) != 1:
         raise ValueError("condition must be a 1-d array")
@@ -292,22 +292,22 @@ def compress(condition: Any, a: Any, axis: int | None = None) -> Any:
             raise IndexError("condition is longer than the axis it chooses from")
         part = [EVERYTHING if i != axis else range(length) for i in range(len(node.chunks))]  # type: ignore[arg-type]
         node = Slice(node, tuple(part))
-    return wrap(BooleanIndexing(node, mask, axis))
+    return BooleanIndexing(node, mask, axis)
 
 
 @public
-def compressed(a: Any, condition: Any, axis: int | None = None) -> Any:
+def compressed(a: Any, condition: Any, axis: int | None = None) -> Node:
     """Return the slices along an axis where the condition holds. See numpy.ndarray.compress."""
-    return compress(condition, a, axis)
+    return compress.node(condition, a, axis)
 
 
 @public
-def extract(condition: Any, arr: Any) -> Any:
+def extract(condition: Any, arr: Any) -> Node:
     """Return the elements where the condition holds, in one axis. See numpy.extract."""
-    return compress(ravel(condition), ravel(arr))
+    return compress.node(ravel.node(condition), ravel.node(arr))
 
 
 def as_bool(a: Any) -> Node:
     """Return the node of a condition as booleans."""
     node = as_node(a)
-    return node if node.meta.dtype == np.bool_ else as_node(ufuncs.not_equal(wrap(node), 0))
+    return node if node.meta.dtype == np.bool_ else as_node(ufuncs.not_equal.node(node, 0))

@@ -9,12 +9,13 @@ import numpy as np
 
 from marsdask.core.collection import Collection, wrap
 from marsdask.core.compilation.costs import kernel
+from marsdask.core.node import Node
 
 from ..chunkwise.map_blocks import map_blocks
 from ..elementwise.ufuncs import apply
 from ..operands import as_node
 from ..typing import public
-from .assignment import assign
+from .assignment import into
 
 
 def _several(arrays: Any) -> list[Any]:
@@ -31,7 +32,7 @@ def choose_from(places: Any, *choices: Any, mode: str) -> Any:
 
 
 @public
-def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
+def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Node:
     """Take each element from the choice that ``a`` names. See numpy.choose."""
     if mode not in ("raise", "wrap", "clip"):
         raise ValueError(f"mode is 'raise', 'wrap' or 'clip', not {mode!r}")
@@ -39,7 +40,7 @@ def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
     if not np.can_cast(places.meta.dtype, np.intp, "same_kind"):
         raise TypeError(f"Cannot cast array data from {places.meta.dtype!r} to {np.dtype(int)!r}")
     node = apply(choose_from, places, *_several(choices), mode=mode)
-    return node if out is None else assign(out, node)
+    return into(out, node)
 
 
 @kernel(scratch=1.0)
@@ -49,7 +50,7 @@ def select_from(*args: Any, count: int) -> Any:
 
 
 @public
-def select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
+def select(condlist: Any, choicelist: Any, default: Any = 0) -> Node:
     """Choose by the first condition that holds. See numpy.select."""
     conditions, choices = _several(condlist), _several(choicelist)
     if len(conditions) != len(choices):
@@ -59,7 +60,7 @@ def select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
     for position, condition in enumerate(conditions):
         if as_node(condition).meta.dtype != np.bool_:
             raise TypeError(f"invalid entry {position} in condlist: should be boolean ndarray")
-    return wrap(apply(select_from, *conditions, *choices, default, count=len(conditions)))
+    return apply(select_from, *conditions, *choices, default, count=len(conditions))
 
 
 def change_where(
@@ -80,13 +81,13 @@ def _is_one(conditions: Any, ndim: int) -> bool:
 
 
 @public
-def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: Any) -> Any:
+def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: Any) -> Node:
     """Apply to each element the function whose condition holds. See numpy.piecewise.
 
     Functions are called with the elements of one chunk at a time.
     """
-    tensor = wrap(as_node(x))
-    if _is_one(condlist, tensor.ndim):
+    tensor = as_node(x)
+    if _is_one(condlist, tensor.meta.ndim):
         condlist = [condlist]
     conditions = [wrap(as_node(item)).astype(bool) for item in condlist]
     if len(funclist) not in (len(conditions), len(conditions) + 1):
@@ -94,11 +95,11 @@ def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: 
             f"with {len(conditions)} condition(s), either {len(conditions)} or "
             f"{len(conditions) + 1} functions are expected"
         )
-    return map_blocks(
+    return map_blocks.node(
         change_where,
         tensor,
         *conditions,
-        dtype=tensor.dtype,
+        dtype=tensor.meta.dtype,
         functions=list(funclist),
         args=args,
         options=kw,

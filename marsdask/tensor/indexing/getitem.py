@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from marsdask.core.collection import Collection, wrap
+from marsdask.core.collection import Collection
 from marsdask.core.node import Node
 from marsdask.core.sizes import Size, Unknown, UnknownShapeError, known
 
@@ -21,7 +21,7 @@ from ..manipulation.shape import broadcast_to, normalize_axis, view
 from ..operands import as_node
 from ..typing import public
 from .advanced import Take, TakeBy, placed, settle
-from .assignment import assign
+from .assignment import into
 from .boolean import ArgWhere, BooleanIndexing, check_fit, column
 from .iteration import element
 from .slicing import EVERYTHING, Slice, Taken
@@ -143,7 +143,7 @@ def _fitting(mask: Any, shape: tuple[Size, ...], axis: int) -> Any:
     lengths = mask.shape
     if 0 in lengths and known(shape):
         check_fit(tuple(n or own for n, own in zip(lengths, shape, strict=True)), shape, axis)
-        return as_node(broadcast_to(np.False_, shape))
+        return as_node(broadcast_to.node(np.False_, shape))
     check_fit(lengths, shape, axis)
     return mask
 
@@ -171,14 +171,14 @@ def _element(part: int, axis: int, length: Size) -> Taken:
 
 
 @public
-def getitem(a: Any, key: Any) -> Any:
+def getitem(a: Any, key: Any) -> Node:
     """Return part of a tensor. See NumPy's indexing; lengths after a mask are unknown."""
     node = as_node(a, sparse=True)
     if isinstance(key, str) or (isinstance(key, list) and key and isinstance(key[0], str)):
-        return wrap(apply(named_fields, node, names=key if isinstance(key, str) else tuple(key)))
+        return apply(named_fields, node, names=key if isinstance(key, str) else tuple(key))
     if (single := element(node, key)) is not None:
-        return wrap(single)
-    return wrap(indexed(node, parse(key, node.shape)))
+        return single
+    return indexed(node, parse(key, node.shape))
 
 
 def named_fields(block: Any, names: Any) -> Any:
@@ -268,7 +268,7 @@ def _advanced(node: Node, items: Sequence[Item], arrays: list[Item]) -> Node:
     shape = (*node.shape[:where], *form, *node.shape[where + 1 :])
     if len(shape) - sum(known((size,)) for size in shape) > 1:
         raise UnknownShapeError("positions of several axes, of lengths not known: execute() first")
-    return as_node(reshape(node, tuple(n if known((n,)) else -1 for n in shape)))
+    return as_node(reshape.node(node, tuple(n if known((n,)) else -1 for n in shape)))
 
 
 def points_of(arrays: Sequence[Item]) -> tuple[tuple[int, ...], tuple[Any, ...], tuple[Any, ...]]:
@@ -286,7 +286,7 @@ def points_of(arrays: Sequence[Item]) -> tuple[tuple[int, ...], tuple[Any, ...],
         return tuple(axes), tuple(np.broadcast_to(x, shape).ravel() for x in values), shape
     nodes = [as_node(value) for value in values]
     if len(nodes) == 1:
-        return tuple(axes), (as_node(ravel(nodes[0])),), nodes[0].shape
+        return tuple(axes), (as_node(ravel.node(nodes[0])),), nodes[0].shape
     if all(len(node.chunks) == 1 and node.shape == nodes[0].shape for node in nodes):
         return tuple(axes), tuple(nodes), nodes[0].shape
     if not all(known(node.shape) for node in nodes):
@@ -299,7 +299,7 @@ def points_of(arrays: Sequence[Item]) -> tuple[tuple[int, ...], tuple[Any, ...],
         points = tuple(map(as_node, wide))
         return tuple(axes), points, points[0].shape
     shape = _broadcast(nodes)
-    wide = (ravel(broadcast_to(node, shape)) for node in nodes)
+    wide = (ravel.node(broadcast_to.node(node, shape)) for node in nodes)
     return tuple(axes), tuple(map(as_node, wide)), shape
 
 
@@ -324,22 +324,22 @@ def _positions(mask: Any) -> Sequence[Any]:
 @public
 def take(
     a: Any, indices: Any, axis: int | None = None, out: Any = None, mode: str = "raise"
-) -> Any:
+) -> Node:
     """Return the elements at positions along an axis. See numpy.take."""
     if mode not in ("raise", "wrap", "clip"):
         raise ValueError(f"mode is 'raise', 'wrap' or 'clip', not {mode!r}")
-    node = as_node(ravel(a) if axis is None else a)
+    node = as_node(ravel.node(a) if axis is None else a)
     axis = normalize_axis(0 if axis is None else axis, len(node.chunks))
     where = as_node(np.array(indices) if isinstance(indices, np.ndarray) else indices)
     if where.meta.dtype.kind == "b":
-        where = as_node(astype(where, np.intp))
+        where = as_node(astype.node(where, np.intp))
     if mode != "raise":
         length = node.shape[axis]
         if isinstance(length, Unknown):
             raise UnknownShapeError(f"take(mode={mode!r}) of a length not known: execute() first")
         where = _placed(where, length, mode)
-    found = getitem(node, (slice(None),) * axis + (where,))
-    return found if out is None else assign(out, found.node)
+    found = getitem.node(node, (slice(None),) * axis + (where,))
+    return into(out, found)
 
 
 def _placed(where: Node, length: int, mode: str) -> Node:

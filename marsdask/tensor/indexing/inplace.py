@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 
 from marsdask.core.collection import Collection, rebind, wrap
+from marsdask.core.node import Node
 from marsdask.core.sizes import UnknownShapeError, known, numbers
 
 from ..chunks import whole_number
 from ..elementwise.nodes import cast
-from ..elementwise.ufuncs import apply, remainder
+from ..elementwise.ufuncs import apply, astype, remainder, subtract
 from ..manipulation.join import concatenate, length
 from ..manipulation.reshape import ravel, reshape
 from ..manipulation.shape import broadcast_to, moveaxis, normalize_axis
@@ -52,19 +53,19 @@ def _resized(a: Any, new_shape: Any) -> Outcome:
 
 @public
 @waits_for_lengths(_resized)
-def resize(a: Any, new_shape: Any) -> Any:
+def resize(a: Any, new_shape: Any) -> Node:
     """Repeat the elements to fill a shape. See numpy.resize."""
     shape = (new_shape,) if np.ndim(new_shape) == 0 else tuple(new_shape)
     shape = tuple(map(whole_number, shape))
     if any(size < 0 for size in shape):
         raise ValueError("all elements of `new_shape` must be non-negative")
-    flat = ravel(a)
+    flat = ravel.node(a)
     count = int(np.prod(shape, dtype=np.intp))
-    own = length(flat.node, 0)
+    own = length(flat, 0)
     if count == 0 or own == 0:
-        return wrap(as_node(np.zeros(shape, flat.dtype)))
+        return as_node(np.zeros(shape, flat.meta.dtype))
     repeats = -(-count // own)
-    return reshape(concatenate([flat] * repeats)[:count], shape)
+    return reshape.node(getitem.node(concatenate.node([flat] * repeats), slice(count)), shape)
 
 
 @public
@@ -76,11 +77,11 @@ def resize_in_place(a: Any, *new_shape: Any, refcheck: bool = True) -> None:
     if shape in ((None,), ()):
         return
     count = int(np.prod(shape, dtype=np.intp))
-    flat = ravel(a)
-    own = length(flat.node, 0)
+    flat = ravel.node(a)
+    own = length(flat, 0)
     if count > own:
-        flat = concatenate([flat, np.zeros(count - own, flat.dtype)])
-    rebind(a, as_node(reshape(flat[:count], shape)))
+        flat = concatenate.node([flat, np.zeros(count - own, flat.meta.dtype)])
+    rebind(a, as_node(reshape.node(getitem.node(flat, slice(count)), shape)))
 
 
 @public
@@ -176,8 +177,10 @@ def place(arr: Any, mask: Any, vals: Any) -> None:
         if condition.any().compute():
             raise ValueError("Cannot insert from an empty array!")
         return
-    rank = remainder(cumsum(ravel(condition).astype(np.intp)) - 1, count)
-    copyto(arr, reshape(getitem(new, rank), shape), "unsafe", condition)
+    rank = remainder.node(
+        subtract.node(cumsum.node(astype.node(ravel.node(condition), np.intp)), 1), count
+    )
+    copyto(arr, reshape(getitem.node(new, rank), shape), "unsafe", condition)
 
 
 @public
@@ -209,7 +212,7 @@ def _set_in_one_row(a: Any, where: Any, values: Any) -> None:
         return
     flat = ravel(a)
     setitem(flat, where.astype(np.intp), values)
-    rebind(a, as_node(reshape(flat, shape)))
+    rebind(a, as_node(reshape.node(flat, shape)))
 
 
 def _repeated(values: Any, count: int) -> Any:
@@ -270,23 +273,23 @@ def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
 
 @public
 @waits_for_lengths(lambda arr, axis, **_: resized(arr, axis))
-def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
+def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Node:
     """Put values in front of positions along an axis. See numpy.insert."""
-    node = as_node(ravel(arr) if axis is None else arr)
+    node = as_node(ravel.node(arr) if axis is None else arr)
     axis = normalize_axis(0 if axis is None else axis, len(node.chunks))
-    new = wrap(as_node(values))
+    new = as_node(values)
     shape = _lengths(node)
     own = shape[axis]
     where = obj.compute() if isinstance(obj, Collection) else obj
     # Where NumPy puts as many numbers tells the order, and refuses positions out of bounds.
     one = not isinstance(where, slice) and np.ndim(where) == 0
-    if one and new.ndim:
-        new = moveaxis(new[(None,) * (len(shape) - new.ndim)], 0, axis)
+    if one and new.meta.ndim:
+        new = moveaxis.node(getitem.node(new, (None,) * (len(shape) - new.meta.ndim)), 0, axis)
     count = len(np.insert(np.arange(own), where, -1)) - own
     if one:
-        count = length(new.node, axis) if new.ndim else 1
+        count = length(new, axis) if new.meta.ndim else 1
     wide = (*shape[:axis], count, *shape[axis + 1 :])
-    added = apply(cast, fit(new.node, wide), dtype=node.meta.dtype)
+    added = apply(cast, fit(new, wide), dtype=node.meta.dtype)
     order = np.insert(np.arange(own), where, np.arange(own, own + count))
-    both = concatenate([wrap(node), broadcast_to(added, wide)], axis, dtype=node.meta.dtype)
-    return getitem(both, (slice(None),) * axis + (order,))
+    both = concatenate.node([node, broadcast_to.node(added, wide)], axis, dtype=node.meta.dtype)
+    return getitem.node(both, (slice(None),) * axis + (order,))

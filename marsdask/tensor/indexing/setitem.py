@@ -233,12 +233,12 @@ def _in_one(value: Node, begin: int, form: tuple[Any, ...]) -> Node:
         return value
     outer = numbers(own[:begin]), numbers(own[after:])
     if not known(form):  # what is put there has to be as long, which running tells
-        return as_node(reshape(value, (*outer[0], -1, *outer[1])))
+        return as_node(reshape.node(value, (*outer[0], -1, *outer[1])))
     wide = (*outer[0], *form, *outer[1])
     flat = (*outer[0], math.prod(form), *outer[1])
     if isinstance(value, Literal):
         return as_node(np.broadcast_to(value.array, wide).reshape(flat))
-    return as_node(reshape(broadcast_to(value, wide), flat))
+    return as_node(reshape.node(broadcast_to.node(value, wide), flat))
 
 
 def _seen(value: Node, axes: Sequence[int | None]) -> Node:

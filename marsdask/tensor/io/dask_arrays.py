@@ -12,14 +12,14 @@ import numpy as np
 from dask.delayed import Delayed
 from dask.highlevelgraph import HighLevelGraph
 
-from marsdask.core.collection import Collection, wrap
+from marsdask.core.collection import Collection
 from marsdask.core.dask.layer import MarsLayer, check_static, graph_of, key_of
 from marsdask.core.dask.source import Adopted, DaskGraph, KeysOf
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, Sizes, Unknown, known_or_nan
 
 from ..chunks import as_shape
-from ..typing import public
+from ..typing import itself, public
 
 
 def is_dask_array(obj: Any) -> bool:
@@ -40,16 +40,16 @@ def dask_node(array: Any) -> Node:
 
 
 @public
-def from_dask(array: Any) -> Any:
+def from_dask(array: Any) -> Node:
     """Return a tensor over the keys of a dask.array; its chunks become the tensor's."""
     if isinstance(array, Collection):
-        return array
+        return itself(array)
     if not is_dask_array(array):
         raise TypeError(
             f"from_dask() takes a dask.array, not {type(array).__name__}; for delayed values there "
             "is from_delayed(), for frames marsdask.dataframe.from_dask()"
         )
-    return wrap(dask_node(array))
+    return dask_node(array)
 
 
 def _adopted_sizes(name: str, sizes: tuple[Any, ...]) -> Sizes:
@@ -97,13 +97,13 @@ def to_delayed(tensor: Collection) -> Any:
 
 
 @public
-def from_delayed(value: Any, shape: Any, dtype: Any) -> Any:
+def from_delayed(value: Any, shape: Any, dtype: Any) -> Node:
     """Return a tensor of one chunk that a dask.delayed value makes; nothing checks its shape."""
     chunks: Chunks = tuple((size,) for size in as_shape(shape))
     meta = np.empty((0,) * len(chunks), np.dtype(dtype))
     keys = {(0,) * len(chunks): value.key}
     name = f"delayed-{value.key}"
-    return wrap(Adopted(name, meta, chunks, DaskGraph(value.__dask_graph__()), keys))
+    return Adopted(name, meta, chunks, DaskGraph(value.__dask_graph__()), keys)
 
 
 def to_backend(tensor: Any, backend: str | None = None, **kwargs: Any) -> Any:

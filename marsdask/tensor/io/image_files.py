@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from marsdask.core.collection import wrap
+from marsdask.core.node import Node
 
 from ..chunks import normalize_chunks
 from ..creation.from_data import Dataset, file_version
@@ -63,7 +63,7 @@ class ImageFiles:
 
 
 @public
-def imread(path: Any, chunk_size: Any = None, **extra: Any) -> Any:
+def imread(path: Any, chunk_size: Any = None, **extra: Any) -> Node:
     """Return the tensor of an image, or of several (a list, a pattern) along a new first axis.
 
     Differs from dask.array.image.imread: one file without a pattern has no first axis, as in Mars.
@@ -80,10 +80,10 @@ def imread(path: Any, chunk_size: Any = None, **extra: Any) -> Any:
     version = tuple(map(file_version, names))
     if not several:
         splits = normalize_chunks(chunk_size, image.shape, image.dtype)
-        return wrap(Dataset(ImageFile(names[0]), version, image.dtype, splits))
+        return Dataset(ImageFile(names[0]), version, image.dtype, splits)
     shape = (len(names), *image.shape)
     if chunk_size is None or isinstance(chunk_size, int):
         # An image is read whole.
         chunk_size = (chunk_size, *[-1] * image.ndim)
     splits = normalize_chunks(chunk_size, shape, image.dtype)
-    return wrap(Dataset(ImageFiles(tuple(names), image.shape), version, image.dtype, splits))
+    return Dataset(ImageFiles(tuple(names), image.shape), version, image.dtype, splits)

@@ -13,6 +13,7 @@ import numpy as np
 
 from marsdask.core.collection import wrap
 from marsdask.core.grids.rechunk import cover
+from marsdask.core.node import Node
 from marsdask.core.sizes import Sizes, borders, numbers
 
 from ..chunks import normalize_chunks
@@ -128,7 +129,7 @@ def fromfile(
     *,
     chunk_size: Any = None,
     **extra: Any,
-) -> Any:
+) -> Node:
     """Return a tensor over a file of elements, read chunk by chunk. See numpy.fromfile.
 
     Text (``sep``) and what is no regular file (an open one, a pipe) is read at the call.
@@ -136,13 +137,13 @@ def fromfile(
     chunk_size = chunks_from(chunk_size, extra)
     kind = np.dtype(dtype)
     if sep or hasattr(file, "read") or not os.path.isfile(file) or not kind.itemsize:
-        return array(np.fromfile(file, kind, count, sep, offset), chunk_size=chunk_size)
+        return array.node(np.fromfile(file, kind, count, sep, offset), chunk_size=chunk_size)
     path = os.path.abspath(os.fspath(file))
     length = (os.path.getsize(path) - offset) // kind.itemsize
     # NumPy refuses types and offsets at the call.
     np.fromfile(path, kind, min(length, 0), offset=offset)
     splits = normalize_chunks(chunk_size, (length if count < 0 else min(count, length),), kind)
-    return wrap(Dataset(BareFile(path, kind, offset), file_version(path), kind, splits))
+    return Dataset(BareFile(path, kind, offset), file_version(path), kind, splits)
 
 
 @dataclass(frozen=True)
@@ -193,11 +194,11 @@ def to_npy_stack(dirname: Any, x: Any, axis: int = 0) -> None:
 
 
 @public
-def from_npy_stack(dirname: Any, mmap_mode: Any = "r") -> Any:
+def from_npy_stack(dirname: Any, mmap_mode: Any = "r") -> Node:
     """Return a tensor over a folder of ``.npy`` files. See dask.array.from_npy_stack."""
     folder = os.path.abspath(os.fspath(dirname))
     with open(os.path.join(folder, "info"), "rb") as file:
         info = pickle.load(file)
     axis, chunks = info["axis"], tuple(map(tuple, info["chunks"]))
     reader = NpyStack(folder, axis, chunks[axis], mmap_mode)
-    return wrap(Dataset(reader, file_version(folder), np.dtype(info["dtype"]), chunks))
+    return Dataset(reader, file_version(folder), np.dtype(info["dtype"]), chunks)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from marsdask.core.collection import Collection, wrap
+from marsdask.core.node import Node
 from marsdask.core.sizes import numbers
 
 from ..chunks import normalize_chunks
@@ -86,7 +87,7 @@ def from_tiledb(
     chunk_size: Any = None,
     storage_options: Any = None,
     **extra: Any,
-) -> Any:
+) -> Node:
     """Return a tensor over a dense TileDB array, its chunks whole tiles."""
     if isinstance(ctx, str):
         # The second argument of Dask's function is the attribute.
@@ -113,7 +114,7 @@ def from_tiledb(
         )
     splits = normalize_chunks(chunk_size, shape, dtype)
     # Arrays lie anywhere: nothing says whether they have changed.
-    return wrap(Dataset(reader, (uri, uuid.uuid4().hex), dtype, splits))
+    return Dataset(reader, (uri, uuid.uuid4().hex), dtype, splits)
 
 
 fromtiledb = from_tiledb

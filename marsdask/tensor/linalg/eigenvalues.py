@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from marsdask.core.collection import ExecutableTuple, wrap
+from marsdask.core.collection import ExecutableTuple, collect
 from marsdask.core.node import Node
 from marsdask.core.sizes import known, numbers
 from marsdask.tensor.elementwise import ufuncs
@@ -39,11 +39,11 @@ def eigh(a: Any, UPLO: str = "L") -> Any:
     Gathers each matrix into one block.
     """
     node = square(as_node(a))
-    return EighResult(*stacks.apply(np.linalg.eigh, "n,nn", node, UPLO=_side(UPLO)))
+    return EighResult(*stacks.several(np.linalg.eigh, "n,nn", node, UPLO=_side(UPLO)))
 
 
 @public
-def eigvalsh(a: Any, UPLO: str = "L") -> Any:
+def eigvalsh(a: Any, UPLO: str = "L") -> Node:
     """Return eigenvalues of symmetric matrices. See numpy.linalg.eigvalsh.
 
     Gathers each matrix into one block.
@@ -64,11 +64,11 @@ def eig(a: Any) -> Any:
     Gathers each matrix into one block. Differs from NumPy: always complex, for whether they are
     real only the values tell.
     """
-    return EigResult(*stacks.apply(complex_eig, "n,nn", square(as_node(a))))
+    return EigResult(*stacks.several(complex_eig, "n,nn", square(as_node(a))))
 
 
 @public
-def eigvals(a: Any) -> Any:
+def eigvals(a: Any) -> Node:
     """Return eigenvalues. See numpy.linalg.eigvals, and :func:`eig` for what differs."""
     return stacks.apply(complex_eigvals, "n", square(as_node(a)))
 
@@ -96,35 +96,35 @@ def _cutoff(node: Node, rtol: Any) -> Any:
 
 @public
 @waits_for_lengths(lambda A, **_: of_stack(A, np.intp))
-def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any = None) -> Any:
+def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any = None) -> Node:
     """Count the singular values that are not almost zero. See numpy.linalg.matrix_rank."""
     if tol is not None and rtol is not None:
         raise ValueError("`tol` and `rtol` can't be both set.")
     node = as_node(A)
     if node.meta.ndim < 2:
-        return ufuncs.astype(reductions.any(ufuncs.not_equal(wrap(node), 0)), np.intp)
+        return ufuncs.astype.node(reductions.any.node(ufuncs.not_equal.node(node, 0)), np.intp)
     matrices(node)
     if hermitian or 0 in node.shape[-2:]:
         options = {"tol": tol, "hermitian": hermitian} if rtol is None else {"rtol": rtol}
         return stacks.apply(np.linalg.matrix_rank, "", node, **options)
-    values = svdvals(wrap(node))
+    values = svdvals.node(node)
     limit = tol
     if tol is None:
         limit = _along_last(_cutoff(node, rtol)) * reductions.max(values, axis=-1, keepdims=True)
     else:
         limit = _along_last(tol)
-    return reductions.count_nonzero(values > limit, axis=-1)
+    return reductions.count_nonzero.node(ufuncs.greater.node(values, limit), axis=-1)
 
 
 def _along_last(limit: Any) -> Any:
     """Let a limit for each matrix stand beside its singular values."""
-    tensor = wrap(as_node(limit))
-    return expand_dims(tensor, -1) if tensor.ndim else limit
+    tensor = as_node(limit)
+    return expand_dims(tensor, -1) if tensor.meta.ndim else limit
 
 
 @public
 @waits_for_lengths(lambda x, **_: of_stack(x, real_kind(x)))
-def cond(x: Any, p: Any = None) -> Any:
+def cond(x: Any, p: Any = None) -> Node:
     """Return the condition number. See numpy.linalg.cond.
 
     Differs from NumPy: of a large singular matrix the norms but 2 and -2 raise LinAlgError.
@@ -133,11 +133,13 @@ def cond(x: Any, p: Any = None) -> Any:
     if 0 in node.shape[-2:]:
         raise np.linalg.LinAlgError("cond is not defined on empty arrays")
     if p in (None, 2, -2):
-        values = svdvals(wrap(node))
+        values = collect(svdvals.node(node))
         first, last = values[..., 0], values[..., -1]
-        return wrap(ufuncs.apply(ratio, *((last, first) if p == -2 else (first, last))))
+        return ufuncs.apply(ratio, *((last, first) if p == -2 else (first, last)))
     if is_large(square(node)):
-        return norm(wrap(node), p, axis=(-2, -1)) * norm(inv(wrap(node)), p, axis=(-2, -1))
+        return ufuncs.multiply.node(
+            norm.node(node, p, axis=(-2, -1)), norm.node(inv.node(node), p, axis=(-2, -1))
+        )
     return stacks.apply(np.linalg.cond, "", node, p=p)
 
 
@@ -149,7 +151,7 @@ def ratio(a: Any, b: Any) -> Any:
 
 @public
 @waits_for_lengths(lambda a, **_: of_stack(a, linalg_kind(a), "nm"))
-def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = np._NoValue) -> Any:
+def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = np._NoValue) -> Node:
     """Return pseudo-inverses. See numpy.linalg.pinv."""
     node = matrices(as_node(a))
     given = rtol is not np._NoValue
@@ -163,10 +165,10 @@ def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = np._
     if 0 in node.shape or ((stacked or hermitian) and not own):
         limit = 0.0 if own else rcond  # a limit for each matrix of none at all
         return stacks.apply(np.linalg.pinv, "nm", node, rcond=limit, hermitian=hermitian)
-    u, s, v = svd(wrap(node))
+    u, s, v = map(collect, svd.node(node))
     v, u = (item.mT.node if stacked else transposed(item.node) for item in (v, u))
-    scale = expand_dims(_inverted(s, _along_last(rcond)), -2)
-    return matmul(wrap(conjugated(v)) * scale, wrap(conjugated(u)))
+    scale = expand_dims.node(_inverted(s, _along_last(rcond)), -2)
+    return matmul.node(ufuncs.multiply.node(conjugated(v), scale), conjugated(u))
 
 
 def _inverted(values: Any, rcond: Any) -> Any:
@@ -197,25 +199,30 @@ def lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
     See numpy.linalg.lstsq. From the singular value decomposition, which a tall matrix of any size
     has. Differs from NumPy: of overdetermined systems there are residuals whatever the rank.
     """
-    left, right = as_node(a), wrap(as_node(b))
+    left, right = as_node(a), collect(as_node(b))
     if left.meta.ndim != 2 or right.ndim not in (1, 2):
         raise np.linalg.LinAlgError("lstsq takes a matrix and one or several right sides")
     lengths = left.shape[0], right.node.shape[0]
     if known(lengths) and lengths[0] != lengths[1]:
         raise np.linalg.LinAlgError("Incompatible dimensions")
     rows, columns = numbers(left.shape)
-    sides = right if right.ndim == 2 else expand_dims(right, 1)
-    u, s, v = svd(wrap(left))
+    sides = right if right.ndim == 2 else expand_dims.node(right, 1)
+    u, s, v = map(collect, svd.node(left))
     cutoff = _cutoff(left, rcond)
     if rcond is not None and rcond < 0:
         cutoff = np.finfo(s.dtype).eps
-    projected = matmul(wrap(conjugated(transposed(u.node))), sides)
-    adjoint = wrap(conjugated(transposed(v.node)))
-    x = matmul(adjoint * _inverted(s, cutoff), projected)
+    projected = matmul.node(conjugated(transposed(u.node)), sides)
+    adjoint = conjugated(transposed(v.node))
+    x = matmul(ufuncs.multiply.node(adjoint, _inverted(s, cutoff)), projected)
     if rows > columns:
-        size = ufuncs.absolute(sides - matmul(wrap(left), x))
-        residuals = reductions.sum(size * size, axis=0)
+        size = ufuncs.absolute.node(ufuncs.subtract.node(sides, matmul.node(left, x)))
+        residuals = reductions.sum(ufuncs.multiply.node(size, size), axis=0)
     else:
-        residuals = wrap(as_node(np.empty(0, np.finfo(x.dtype).dtype)))
-    rank = ufuncs.astype(reductions.count_nonzero(s > cutoff * reductions.max(s)), np.int32)
-    return ExecutableTuple((x if right.ndim == 2 else squeeze(x, 1), residuals, rank, s))
+        residuals = collect(as_node(np.empty(0, np.finfo(x.dtype).dtype)))
+    rank = ufuncs.astype(
+        reductions.count_nonzero.node(
+            ufuncs.greater.node(s, ufuncs.multiply.node(cutoff, reductions.max.node(s)))
+        ),
+        np.int32,
+    )
+    return ExecutableTuple((x if right.ndim == 2 else squeeze.node(x, 1), residuals, rank, s))

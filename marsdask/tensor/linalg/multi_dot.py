@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from marsdask.core.collection import wrap
+from marsdask.core.node import Node
 from marsdask.core.sizes import numbers
 from marsdask.tensor.creation.from_shape import eye
-from marsdask.tensor.indexing.assignment import assign
+from marsdask.tensor.indexing.assignment import into
 from marsdask.tensor.manipulation.reshape import reshape
 from marsdask.tensor.manipulation.shape import broadcast_to, moveaxis
 from marsdask.tensor.operands import as_node
@@ -27,48 +28,47 @@ from .stacks import linalg_kind, square
 
 @public
 @waits_for_lengths(lambda a, n, **_: like(a, None if n >= 0 else linalg_kind(a)))
-def matrix_power(a: Any, n: int) -> Any:
+def matrix_power(a: Any, n: int) -> Node:
     """Multiply square matrices ``n`` times with themselves. See numpy.linalg.matrix_power."""
     node = square(as_node(a))
     n = operator.index(n)
-    base = wrap(node) if n >= 0 else inv(wrap(node))
+    base = node if n >= 0 else inv.node(node)
     n = abs(n)
     if n == 0:
-        identity = eye(numbers(node.shape)[-1], dtype=node.meta.dtype)
-        return broadcast_to(identity, numbers(node.shape))
-    result = None
+        identity = eye.node(numbers(node.shape)[-1], dtype=node.meta.dtype)
+        return broadcast_to.node(identity, numbers(node.shape))
+    result: Node | None = None
     while n:
         n, bit = divmod(n, 2)
         if bit:
-            result = base if result is None else matmul(result, base)
-        base = matmul(base, base) if n else base
-    return result
+            result = base if result is None else matmul.node(result, base)
+        base = matmul.node(base, base) if n else base
+    return base if result is None else result
 
 
 @public
-def multi_dot(arrays: Sequence[Any], *, out: Any = None) -> Any:
+def multi_dot(arrays: Sequence[Any], *, out: Any = None) -> Node:
     """Multiply matrices in the order that takes the fewest operations. See numpy.linalg.multi_dot.
 
     The order is found by dynamic programming over the products' shapes (Cormen, Leiserson, Rivest
     and Stein, Introduction to Algorithms, 14.2).
     """
-    found = _chained(arrays)
-    return found if out is None else assign(out, found.node)
+    return into(out, _chained(arrays))
 
 
-@waits_for_lengths(lambda arrays: like(functools.reduce(matmul, arrays)))
-def _chained(arrays: Sequence[Any]) -> Any:
+@waits_for_lengths(lambda arrays: like(functools.reduce(matmul.node, arrays)))
+def _chained(arrays: Sequence[Any]) -> Node:
     if len(arrays) < 2:
         raise ValueError("Expecting at least two arrays.")
-    tensors = [wrap(as_node(item)) for item in arrays]
-    inner = [*(item.ndim == 2 for item in tensors[1:-1])]
-    if not all(inner) or not all(item.ndim in (1, 2) for item in (tensors[0], tensors[-1])):
+    nodes = [as_node(item) for item in arrays]
+    inner = [*(len(node.chunks) == 2 for node in nodes[1:-1])]
+    if not all(inner) or not all(len(node.chunks) in (1, 2) for node in (nodes[0], nodes[-1])):
         raise np.linalg.LinAlgError("multi_dot takes matrices; the first and last may be vectors")
-    first, last = tensors[0], tensors[-1]
-    lengths = [1 if first.ndim == 1 else numbers(first.node.shape)[0]]
-    lengths += [numbers(item.node.shape)[0] for item in tensors[1:]]
-    lengths.append(1 if last.ndim == 1 else numbers(last.node.shape)[1])
-    return _product(tensors, _order(lengths), 0, len(tensors) - 1)
+    first, last = numbers(nodes[0].shape), numbers(nodes[-1].shape)
+    lengths = [1 if len(first) == 1 else first[0]]
+    lengths += [numbers(node.shape)[0] for node in nodes[1:]]
+    lengths.append(1 if len(last) == 1 else last[1])
+    return _product(nodes, _order(lengths), 0, len(nodes) - 1)
 
 
 def _order(lengths: Sequence[int]) -> dict[tuple[int, int], int]:
@@ -89,26 +89,26 @@ def _order(lengths: Sequence[int]) -> dict[tuple[int, int], int]:
     return cuts
 
 
-def _product(tensors: Sequence[Any], cuts: dict[tuple[int, int], int], i: int, j: int) -> Any:
+def _product(nodes: Sequence[Node], cuts: dict[tuple[int, int], int], i: int, j: int) -> Node:
     if i == j:
-        return tensors[i]
+        return nodes[i]
     k = cuts[i, j]
-    return matmul(_product(tensors, cuts, i, k), _product(tensors, cuts, k + 1, j))
+    return matmul.node(_product(nodes, cuts, i, k), _product(nodes, cuts, k + 1, j))
 
 
 @public
-def tensorinv(a: Any, ind: int = 2) -> Any:
+def tensorinv(a: Any, ind: int = 2) -> Node:
     """Invert a tensor seen as a matrix of its first ``ind`` axes. See numpy.linalg.tensorinv."""
     node = as_node(a)
     if ind <= 0:
         raise ValueError("Invalid ind argument.")
     shape = numbers(node.shape)
     rows = math.prod(shape[:ind])
-    return reshape(inv(reshape(wrap(node), (rows, -1))), (*shape[ind:], *shape[:ind]))
+    return reshape.node(inv.node(reshape.node(node, (rows, -1))), (*shape[ind:], *shape[:ind]))
 
 
 @public
-def tensorsolve(a: Any, b: Any, axes: Any = None) -> Any:
+def tensorsolve(a: Any, b: Any, axes: Any = None) -> Node:
     """Solve the equations ``tensordot(a, x, x.ndim) = b``. See numpy.linalg.tensorsolve."""
     left, right = wrap(as_node(a)), wrap(as_node(b))
     if axes is not None:
@@ -119,5 +119,5 @@ def tensorsolve(a: Any, b: Any, axes: Any = None) -> Any:
             "Input arrays must satisfy the requirement prod(a.shape[b.ndim:]) == "
             "prod(a.shape[:b.ndim])"
         )
-    matrix = reshape(left, (-1, math.prod(shape)))
-    return reshape(solve(matrix, right.ravel()), shape)
+    matrix = reshape.node(left, (-1, math.prod(shape)))
+    return reshape.node(solve.node(matrix, right.ravel()), shape)

@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from marsdask.core.collection import ExecutableTuple, wrap
+from marsdask.core.collection import ExecutableTuple, collect
+from marsdask.core.node import Node
 from marsdask.core.sizes import numbers
 from marsdask.tensor.elementwise import ufuncs
 from marsdask.tensor.elementwise.ufuncs import where
-from marsdask.tensor.manipulation.shape import expand_dims, moveaxis
+from marsdask.tensor.manipulation.shape import expand_dims, moveaxis, squeeze
 from marsdask.tensor.operands import as_node
 from marsdask.tensor.random import RandomState
 from marsdask.tensor.reduction import reductions
@@ -26,71 +27,75 @@ from .stacks import matrices
 from .tall_skinny import qr, svd, svdvals, transposed
 
 
-def _vector_norm(x: Any, order: Any, axis: Any, keepdims: bool) -> Any:
-    size = ufuncs.absolute(x)
+def _vector_norm(x: Node, order: Any, axis: Any, keepdims: bool) -> Node:
+    size = ufuncs.absolute.node(x)
     options = {"axis": axis, "keepdims": keepdims}
     if order == math.inf:
-        return reductions.max(size, **options)
+        return reductions.max.node(size, **options)
     if order == -math.inf:
-        return reductions.min(size, **options)
+        return reductions.min.node(size, **options)
     if order == 0:
-        return reductions.sum(ufuncs.not_equal(x, 0).astype(size.dtype), **options)
+        return reductions.sum.node(
+            ufuncs.astype.node(ufuncs.not_equal.node(x, 0), size.meta.dtype), **options
+        )
     if order == 1:
-        return reductions.sum(size, **options)
+        return reductions.sum.node(size, **options)
     if order is None or order == 2:
-        return ufuncs.sqrt(reductions.sum(ufuncs.multiply(size, size), **options))
+        return ufuncs.sqrt.node(reductions.sum.node(ufuncs.multiply.node(size, size), **options))
     if isinstance(order, str):
         raise ValueError(f"Invalid norm order {order!r} for vectors")
-    return ufuncs.power(reductions.sum(ufuncs.power(size, order), **options), 1 / order)
+    return ufuncs.power.node(
+        reductions.sum.node(ufuncs.power.node(size, order), **options), 1 / order
+    )
 
 
-def _matrix_norm(x: Any, order: Any, axes: tuple[int, int], keepdims: bool) -> Any:
+def _matrix_norm(x: Node, order: Any, axes: tuple[int, int], keepdims: bool) -> Node:
     if order in (None, "fro", "f"):
         return _vector_norm(x, None, axes, keepdims)
     if order in ("nuc", 2, -2):
-        values = svdvals(moveaxis(x, axes, (-2, -1)))
+        values = svdvals.node(moveaxis.node(x, axes, (-2, -1)))
         pick = {"nuc": reductions.sum, 2: reductions.max, -2: reductions.min}[order]
-        found = pick(values, axis=-1)
-        return expand_dims(found, tuple(axes)) if keepdims else found
+        found = pick.node(values, axis=-1)
+        return expand_dims.node(found, tuple(axes)) if keepdims else found
     if order not in (1, -1, math.inf, -math.inf):
         raise ValueError(f"Invalid norm order {order!r} for matrices")
     along, across = axes if abs(order) == 1 else axes[::-1]
-    sums = reductions.sum(ufuncs.absolute(x), axis=along, keepdims=True)
+    sums = reductions.sum.node(ufuncs.absolute.node(x), axis=along, keepdims=True)
     extreme = reductions.max if order > 0 else reductions.min
-    result = extreme(sums, axis=across, keepdims=True)
-    return result if keepdims else result.squeeze(axes)
+    result = extreme.node(sums, axis=across, keepdims=True)
+    return result if keepdims else squeeze.node(result, axes)
 
 
 @public
-def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
+def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Node:
     """Return a norm of a vector, of a matrix, or along axes. See numpy.linalg.norm."""
     node = as_node(x)
     kind = node.meta.dtype.kind
-    tensor = wrap(node) if kind in "fc" else ufuncs.astype(wrap(node), np.float64)
+    values = node if kind in "fc" else ufuncs.astype.node(node, np.float64)
     ndim = node.meta.ndim
     if axis is None and ord is None:
-        return _vector_norm(tensor, None, None, keepdims)
+        return _vector_norm(values, None, None, keepdims)
     axes = tuple(range(ndim)) if axis is None else axis
     axes = np.lib.array_utils.normalize_axis_tuple(axes, ndim)
     if len(axes) == 1:
-        return _vector_norm(tensor, ord, axes[0], keepdims)
+        return _vector_norm(values, ord, axes[0], keepdims)
     if len(axes) == 2:
-        return _matrix_norm(tensor, ord, (axes[0], axes[1]), keepdims)
+        return _matrix_norm(values, ord, (axes[0], axes[1]), keepdims)
     raise ValueError("Improper number of dimensions to norm.")
 
 
 @public
-def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Any:
+def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Node:
     """Return norms of vectors, which several axes may make up. See numpy.linalg.vector_norm."""
     node = as_node(x)
-    real = wrap(node) if node.meta.dtype.kind in "fc" else ufuncs.astype(node, np.float64)
+    real = node if node.meta.dtype.kind in "fc" else ufuncs.astype.node(node, np.float64)
     return _vector_norm(real, ord, axis, keepdims)
 
 
 @public
-def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
+def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Node:
     """Return norms of matrices, stacks of them too. See numpy.linalg.matrix_norm."""
-    return norm(wrap(matrices(as_node(x))), ord, (-2, -1), keepdims)
+    return norm.node(matrices(as_node(x)), ord, (-2, -1), keepdims)
 
 
 @public
@@ -115,21 +120,22 @@ def randomized_svd(
     ``flip_sign`` the largest element of each vector in U is positive, as scikit-learn has it.
     """
     del power_iteration_normalizer, transpose
-    tensor = wrap(as_node(M))
+    tensor = as_node(M)
     count = operator.index(n_components)
-    rank = min(numbers(tensor.node.shape))
+    rank = min(numbers(tensor.shape))
     if not 0 < count <= rank:
         raise ValueError(f"n_components lies from 1 to {rank}, not {count}")
     if n_iter == "auto":
         n_iter = 7 if count < 0.1 * rank else 4
     width = min(count + n_oversamples, rank)
     state = random_state if isinstance(random_state, RandomState) else RandomState(random_state)
-    adjoint = wrap(conjugated(transposed(tensor.node)))
-    found = qr(matmul(tensor, state.normal(size=(tensor.shape[1], width))))[0]
+    adjoint = conjugated(transposed(tensor))
+    found, _ = qr.node(matmul.node(tensor, state.normal(size=(tensor.shape[1], width))))
     for _ in range(operator.index(n_iter)):  # type: ignore[arg-type]
-        found = qr(matmul(tensor, qr(matmul(adjoint, found))[0]))[0]
-    basis = wrap(conjugated(transposed(found.node)))
-    u, s, v = svd(matmul(basis, tensor))
+        across, _ = qr.node(matmul.node(adjoint, found))
+        found, _ = qr.node(matmul.node(tensor, across))
+    basis = conjugated(transposed(found))
+    u, s, v = map(collect, svd.node(matmul.node(basis, tensor)))
     u, v = matmul(found, u)[:, :count], v[:count]
     if flip_sign:
         signs = where(greatest(u.real, axis=0) < -least(u.real, axis=0), -1, 1).astype(s.dtype)
@@ -142,4 +148,6 @@ def svd_compressed(
     a: Any, k: int, n_power_iter: int = 0, n_oversamples: int = 10, seed: Any = None
 ) -> Any:
     """Return the ``k`` largest singular values and their vectors; Dask's name and order."""
-    return randomized_svd(a, k, n_oversamples, n_power_iter, flip_sign=False, random_state=seed)
+    return randomized_svd.node(
+        a, k, n_oversamples, n_power_iter, flip_sign=False, random_state=seed
+    )

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from marsdask.core.collection import wrap
 from marsdask.core.node import Node
 from marsdask.core.sizes import Size, Unknown, numbers, shape_text
 from marsdask.tensor.chunks import check_order
-from marsdask.tensor.elementwise.ufuncs import astype
-from marsdask.tensor.indexing.assignment import assign
+from marsdask.tensor.elementwise.ufuncs import astype, multiply, subtract
+from marsdask.tensor.indexing.assignment import into
+from marsdask.tensor.indexing.getitem import take
 from marsdask.tensor.manipulation.diagonals import diagonal, trace
 from marsdask.tensor.manipulation.reshape import ravel
 from marsdask.tensor.manipulation.shape import expand_dims, moveaxis, squeeze
@@ -68,7 +68,7 @@ def matmul(
     out: Any = None,
     dtype: Any = None,
     casting: Any = "same_kind",
-) -> Any:
+) -> Node:
     """Multiply matrices, stacks of them broadcast. See numpy.matmul."""
     left, right = as_node(a, sparse=True), as_node(b, sparse=True)
     left, right = (_cast(node, dtype, casting) for node in (left, right))
@@ -84,7 +84,7 @@ def matmul(
     _require_core("matmul", _MATMUL, left.shape[-1], right.shape[lb.index(1)])
     stack = max(_stack(left.meta.ndim), _stack(right.meta.ndim), key=len)
     kept = stack + tuple(label for label in (0, 2) if label in (*la, *lb))
-    return _given(wrap(contract([left, right], [la, lb], kept, exact=(1,))), sparse, out)
+    return _given(contract([left, right], [la, lb], kept, exact=(1,)), sparse, out)
 
 
 def _stack(ndim: int) -> Labels:
@@ -92,7 +92,7 @@ def _stack(ndim: int) -> Labels:
 
 
 @public
-def dot(a: Any, b: Any, out: Any = None, sparse: bool | None = None) -> Any:
+def dot(a: Any, b: Any, out: Any = None, sparse: bool | None = None) -> Node:
     """Sum over the last axis of ``a`` and the second last of ``b``. See numpy.dot.
 
     Differs from NumPy, as all products that sum do: durations raise ``TypeError``. NumPy drops
@@ -106,15 +106,15 @@ def dot(a: Any, b: Any, out: Any = None, sparse: bool | None = None) -> Any:
     return _given(found, sparse, out)
 
 
-def _given(found: Any, sparse: bool | None, out: Any) -> Any:
+def _given(found: Node, sparse: bool | None, out: Any) -> Node:
     """Return a product in the kind of blocks that is asked for, or put it where it should go."""
-    if sparse is not None and sparse != is_sparse(found.node.meta):
-        found = tosparse(found) if sparse else todense(found)
-    return found if out is None else assign(out, found.node)
+    if sparse is not None and sparse != is_sparse(found.meta):
+        found = tosparse.node(found) if sparse else todense.node(found)
+    return into(out, found)
 
 
 @public
-def inner(a: Any, b: Any, sparse: bool | None = None) -> Any:
+def inner(a: Any, b: Any, sparse: bool | None = None) -> Node:
     """Sum over the last axes of both. See numpy.inner."""
     left, right = as_node(a, sparse=True), as_node(b, sparse=True)
     axes = (-1,) if left.meta.ndim and right.meta.ndim else ()
@@ -122,14 +122,14 @@ def inner(a: Any, b: Any, sparse: bool | None = None) -> Any:
 
 
 @public
-def outer(a: Any, b: Any, out: Any = None) -> Any:
+def outer(a: Any, b: Any, out: Any = None) -> Node:
     """Multiply each element of ``a`` with each of ``b``; both flattened. See numpy.outer."""
     found = _tensordot("outer", _flat(as_node(a)), _flat(as_node(b)), (), ())
     return _given(found, None, out)
 
 
 @public
-def vdot(a: Any, b: Any) -> Any:
+def vdot(a: Any, b: Any) -> Node:
     """Sum the products of all elements, ``a`` conjugated. See numpy.vdot."""
     left, right = as_node(a, sparse=True), as_node(b, sparse=True)
     if left.shape != right.shape:
@@ -139,7 +139,7 @@ def vdot(a: Any, b: Any) -> Any:
                 f"cannot reshape array of size {right.shape[0]} into shape {shape_text(left.shape)}"
             )
     labels = tuple(range(left.meta.ndim))
-    return wrap(contract([conjugated(left), right], [labels, labels], (), exact=labels))
+    return contract([conjugated(left), right], [labels, labels], (), exact=labels)
 
 
 @public
@@ -153,60 +153,63 @@ def vecdot(
     keepdims: bool = False,
     dtype: Any = None,
     casting: Any = "same_kind",
-) -> Any:
+) -> Node:
     """Sum products along an axis, the first operand conjugated. See numpy.vecdot."""
-    moved = (moveaxis(wrap(as_node(x)), axis, -1).node for x in (x1, x2))
+    moved = (moveaxis.node(as_node(x), axis, -1) for x in (x1, x2))
     left, right = (_cast(node, dtype, casting) for node in moved)
     _require_core("vecdot", "(n),(n)->()", left.shape[-1], right.shape[-1])
     # The summed axis is 0; stacks count from 1, the last axis first.
     la, lb = (tuple(range(node.meta.ndim - 1, -1, -1)) for node in (left, right))
     kept = max(la, lb, key=len)[:-1]
-    found = wrap(contract([conjugated(left), right], [la, lb], kept, exact=(0,)))
-    return _given(expand_dims(found, axis) if keepdims else found, None, out)
+    found = contract([conjugated(left), right], [la, lb], kept, exact=(0,))
+    return _given(expand_dims.node(found, axis) if keepdims else found, None, out)
 
 
 @public
 @shows("dtype", "casting")
-def matvec(x1: Any, x2: Any, /, out: Any = None, **how: Any) -> Any:
+def matvec(x1: Any, x2: Any, /, out: Any = None, **how: Any) -> Node:
     """Multiply matrices with vectors, stacks of both broadcast. See numpy.matvec."""
-    return _given(squeeze(matmul(x1, expand_dims(x2, -1), **how), -1), None, out)
+    return _given(squeeze.node(matmul.node(x1, expand_dims.node(x2, -1), **how), -1), None, out)
 
 
 @public
 @shows("dtype", "casting")
-def vecmat(x1: Any, x2: Any, /, out: Any = None, **how: Any) -> Any:
+def vecmat(x1: Any, x2: Any, /, out: Any = None, **how: Any) -> Node:
     """Multiply vectors, conjugated, with matrices. See numpy.vecmat."""
-    row = expand_dims(wrap(conjugated(as_node(x1))), -2)
-    return _given(squeeze(matmul(row, x2, **how), -2), None, out)
+    row = expand_dims.node(conjugated(as_node(x1)), -2)
+    return _given(squeeze.node(matmul.node(row, x2, **how), -2), None, out)
+
+
+#: The components after each, and those before.
+_TURNS = [1, 2, 0], [2, 0, 1]
 
 
 @public
-def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
+def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Node:
     """Multiply vectors of three components as vectors. See numpy.linalg.cross."""
-    left, right = (moveaxis(wrap(as_node(x)), axis, -1) for x in (x1, x2))
+    left, right = (moveaxis.node(as_node(x), axis, -1) for x in (x1, x2))
     if left.shape[-1] != 3 or right.shape[-1] != 3:
         raise ValueError(
             f"cross takes vectors of 3 components, not of {left.shape[-1]} and {right.shape[-1]}"
         )
-    turn, back = [1, 2, 0], [2, 0, 1]
-    found = left[..., turn] * right[..., back] - left[..., back] * right[..., turn]
-    return moveaxis(found, -1, axis)
+    (a, c), (d, b) = ([take.node(x, order, -1) for order in _TURNS] for x in (left, right))
+    return moveaxis.node(subtract.node(multiply.node(a, b), multiply.node(c, d)), -1, axis)
 
 
 @public
-def matrix_diagonal(x: Any, /, *, offset: int = 0) -> Any:
+def matrix_diagonal(x: Any, /, *, offset: int = 0) -> Node:
     """Return the diagonals of matrices, stacks of them too. See numpy.linalg.diagonal."""
-    return diagonal(x, offset, -2, -1)
+    return diagonal.node(x, offset, -2, -1)
 
 
 @public
-def matrix_trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Any:
+def matrix_trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Node:
     """Sum the diagonals of matrices, stacks of them too. See numpy.linalg.trace."""
-    return trace(x, offset, -2, -1, dtype)
+    return trace.node(x, offset, -2, -1, dtype)
 
 
 @public
-def outer_of_vectors(x1: Any, x2: Any, /) -> Any:
+def outer_of_vectors(x1: Any, x2: Any, /) -> Node:
     """Multiply each element of one vector with each of another. See numpy.linalg.outer."""
     left, right = as_node(x1), as_node(x2)
     if left.meta.ndim != 1 or right.meta.ndim != 1:
@@ -214,16 +217,15 @@ def outer_of_vectors(x1: Any, x2: Any, /) -> Any:
             f"Input arrays must be one-dimensional, but they are x1.ndim={left.meta.ndim} and "
             f"x2.ndim={right.meta.ndim}."
         )
-    return outer(left, right)
+    return outer.node(left, right)
 
 
 def _flat(node: Node) -> Node:
-    flat: Node = ravel(wrap(node)).node
-    return flat
+    return ravel.node(node)
 
 
 @public
-def tensordot(a: Any, b: Any, axes: Any = 2, sparse: bool | None = None) -> Any:
+def tensordot(a: Any, b: Any, axes: Any = 2, sparse: bool | None = None) -> Node:
     """Sum over pairs of axes. See numpy.tensordot."""
     left, right = as_node(a, sparse=True), as_node(b, sparse=True)
     if isinstance(axes, Sequence | np.ndarray):
@@ -238,7 +240,7 @@ def tensordot(a: Any, b: Any, axes: Any = 2, sparse: bool | None = None) -> Any:
 
 def _tensordot(
     name: str, left: Node, right: Node, first: Sequence[int], second: Sequence[int]
-) -> Any:
+) -> Node:
     ndim, other = left.meta.ndim, right.meta.ndim
     normalize = np.lib.array_utils.normalize_axis_tuple
     first, second = normalize(first, ndim), normalize(second, other)
@@ -249,7 +251,7 @@ def _tensordot(
         lb[theirs] = la[mine]
     summed = tuple(la[axis] for axis in first)
     out = tuple(label for label in (*la, *lb) if label not in summed)
-    return wrap(contract([left, right], [tuple(la), tuple(lb)], out, exact=summed))
+    return contract([left, right], [tuple(la), tuple(lb)], out, exact=summed)
 
 
 @public
@@ -260,7 +262,7 @@ def einsum(
     order: str = "K",
     casting: Any = "safe",
     optimize: Any = True,
-) -> Any:
+) -> Node:
     """Sum products as subscripts say, two operands at a time. See numpy.einsum.
 
     Differs from NumPy: the order of contraction is optimised unless ``optimize=False``.
@@ -269,7 +271,7 @@ def einsum(
     given, items = parse(operands)
     nodes = [_cast(as_node(item), dtype, casting) for item in items]
     found = _contracted(nodes, *given.expanded([node.meta.ndim for node in nodes]), optimize)
-    return found if out is None else assign(out, found.node, casting)
+    return into(out, found, casting)
 
 
 def _cast(node: Node, dtype: Any, casting: Any) -> Node:
@@ -281,10 +283,10 @@ def _cast(node: Node, dtype: Any, casting: Any) -> Node:
             f"Iterator operand could not be cast from {node.meta.dtype!r} to {np.dtype(dtype)!r} "
             f"according to the rule {casting!r}"
         )
-    return as_node(astype(wrap(node), dtype))
+    return as_node(astype.node(node, dtype))
 
 
-def _contracted(nodes: list[Node], labels: list[Labels], out: Labels, optimize: Any) -> Any:
+def _contracted(nodes: list[Node], labels: list[Labels], out: Labels, optimize: Any) -> Node:
     """Return the sum of products, operands being used up on the way."""
     for step in _path(nodes, labels, out, optimize):
         chosen = [(nodes[i], labels[i]) for i in step]
@@ -295,7 +297,7 @@ def _contracted(nodes: list[Node], labels: list[Labels], out: Labels, optimize: 
         made = tuple(label for label in names if label in needed) if nodes else out
         nodes.append(contract([node for node, _ in chosen], [item for _, item in chosen], made))
         labels.append(made)
-    return wrap(nodes[0])
+    return nodes[0]
 
 
 def _path(

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from marsdask.core.collection import ExecutableTuple, wrap
+from marsdask.core.collection import ExecutableTuple
 from marsdask.core.compilation.costs import kernel
 from marsdask.core.grids.blockwise import blockwise
 from marsdask.core.grids.grid import Grid, Look
@@ -33,6 +33,7 @@ from marsdask.tensor.named_results import SlogdetResult
 from marsdask.tensor.operands import as_node
 from marsdask.tensor.sparse.conversion import tosparse
 
+from ..chunkwise.rechunk import rechunk
 from ..typing import public
 from . import stacks
 from .blocked_lu import is_large, panel_sizes
@@ -102,30 +103,29 @@ def triangular_solve(a: Any, b: Any, **options: Any) -> Any:
     return whole(a, b, check_finite=False, **options) if b.size else b
 
 
-def _system(a: Any, b: Any) -> tuple[Node, Any, bool]:
+def _system(a: Any, b: Any) -> tuple[Node, Node, bool]:
     """Return a square matrix, the right sides as a matrix, and whether they were a vector."""
-    left, right = square(as_node(a)), wrap(as_node(b))
-    is_vector = right.ndim == 1
-    if right.ndim == 0:
+    left, right = square(as_node(a)), as_node(b)
+    is_vector = right.meta.ndim == 1
+    if right.meta.ndim == 0:
         raise np.linalg.LinAlgError(
             "0-dimensional array given. Array must be at least one-dimensional"
         )
     if is_vector:
-        right = expand_dims(right, -1)
-    rows, given = left.shape[-2], right.node.shape[-2]
+        right = expand_dims.node(right, -1)
+    rows, given = left.shape[-2], right.shape[-2]
     if rows != given and not isinstance(rows, Unknown) and not isinstance(given, Unknown):
         raise ValueError(f"solve: {rows} equations but {given} right sides")
     return left, right, is_vector
 
 
-def _stacked(left: Node, right: Any) -> tuple[Node, Node]:
+def _stacked(left: Node, right: Node) -> tuple[Node, Node]:
     """Return matrices and right sides in stacks of one shape."""
-    if left.meta.ndim == 2 == right.ndim:
-        return left, right.node
-    stack = np.broadcast_shapes(numbers(left.shape[:-2]), numbers(right.node.shape[:-2]))
-    return tuple(
-        broadcast_to(x, (*stack, *numbers(x.node.shape[-2:]))).node for x in (wrap(left), right)
-    )
+    if left.meta.ndim == 2 == right.meta.ndim:
+        return left, right
+    stack = np.broadcast_shapes(numbers(left.shape[:-2]), numbers(right.shape[:-2]))
+    left, right = (broadcast_to.node(x, (*stack, *numbers(x.shape[-2:]))) for x in (left, right))
+    return left, right
 
 
 _KINDS = {"gen": "general", "sym": "general", "her": "general", "pos": "positive"}
@@ -134,7 +134,7 @@ _KINDS = {"gen": "general", "sym": "general", "her": "general", "pos": "positive
 @public
 def solve(
     a: Any, b: Any, sym_pos: bool = False, sparse: Any = None, *, assume_a: str = "gen"
-) -> Any:
+) -> Node:
     """Solve square systems, stacks of them broadcast. See numpy.linalg.solve.
 
     Of SciPy's ``assume_a``, "pos" takes Cholesky's way and "gen", "sym" and "her" LU's with
@@ -146,12 +146,12 @@ def solve(
         raise ValueError(f"assume_a is one of {', '.join(map(repr, _KINDS))}, not {assume_a!r}")
     kind = "positive" if sym_pos else _KINDS[assume_a]
     left, right, is_vector = _system(a, b)
-    if is_large(left) and right.ndim == 2:
-        found = wrap(LargeSolution(left, right.node, kind))
+    if is_large(left) and right.meta.ndim == 2:
+        found: Node = LargeSolution(left, right, kind)
     else:
         function = np.linalg.solve if kind == "general" else positive_solve
-        found = wrap(Solution(function, *_stacked(left, right)))
-    return squeeze(found, -1) if is_vector else found
+        found = Solution(function, *_stacked(left, right))
+    return squeeze.node(found, -1) if is_vector else found
 
 
 @public
@@ -163,7 +163,7 @@ def solve_triangular(
     *,
     trans: Any = 0,
     unit_diagonal: bool = False,
-) -> Any:
+) -> Node:
     """Solve with a triangular matrix. See scipy.linalg.solve_triangular.
 
     A large one is taken a panel of columns at a time, by substitution: each solution is that of a
@@ -175,40 +175,40 @@ def solve_triangular(
         raise ValueError(f"trans is one of 0, 1, 2, 'N', 'T', 'C', not {trans!r}")
     left, right, is_vector = _system(a, b)
     if trans not in (0, "N"):
-        left, lower = matrix_transpose(left).node, not lower
+        left, lower = matrix_transpose.node(left), not lower
         left = conjugated(left) if trans in (2, "C") else left
-    if is_large(left) and right.ndim == 2:
+    if is_large(left) and right.meta.ndim == 2:
         kind = "lower" if lower else "upper"
-        found = wrap(LargeSolution(left, right.node, kind, unit_diagonal))
+        found: Node = LargeSolution(left, right, kind, unit_diagonal)
     else:
         options = (("lower", lower), ("unit_diagonal", unit_diagonal))
-        found = wrap(Solution(triangular_solve, *_stacked(left, right), options))
-    return squeeze(found, -1) if is_vector else found
+        found = Solution(triangular_solve, *_stacked(left, right), options)
+    return squeeze.node(found, -1) if is_vector else found
 
 
 @public
-def inv(a: Any, sparse: bool | None = None) -> Any:
+def inv(a: Any, sparse: bool | None = None) -> Node:
     """Invert matrices. See numpy.linalg.inv.
 
     A large one is solved for the columns of the identity, all panels of them at once. With
     ``sparse`` the blocks of the result are sparse.
     """
     if sparse:
-        return tosparse(inv(a))
+        return tosparse.node(inv.node(a))
     node = square(as_node(a))
     if not is_large(node):
         return stacks.apply(np.linalg.inv, "nn", node)
     (rows, _) = numbers(node.shape)
-    identity = eye(rows, dtype=node.meta.dtype, chunks=((rows,), panel_sizes(rows)))
-    return wrap(LargeSolution(node, identity.node, "general")).rechunk(node.chunks)
+    identity = eye.node(rows, dtype=node.meta.dtype, chunks=((rows,), panel_sizes(rows)))
+    return rechunk.node(LargeSolution(node, identity, "general"), node.chunks)
 
 
 @public
-def det(a: Any) -> Any:
+def det(a: Any) -> Node:
     """Return determinants. See numpy.linalg.det."""
     node = square(as_node(a))
     if is_large(node):
-        return wrap(Part(LargeDeterminant(node), 0))
+        return Part(LargeDeterminant(node), 0)
     return stacks.apply(np.linalg.det, "", node)
 
 
@@ -218,12 +218,12 @@ def slogdet(a: Any) -> Any:
     node = square(as_node(a))
     if is_large(node):
         found = LargeDeterminant(node)
-        return SlogdetResult(wrap(Part(found, 1)), wrap(Part(found, 2)))
-    return SlogdetResult(*stacks.apply(np.linalg.slogdet, ",", node))
+        return SlogdetResult(Part(found, 1), Part(found, 2))
+    return SlogdetResult(*stacks.several(np.linalg.slogdet, ",", node))
 
 
 @public
-def cholesky(a: Any, lower: bool = True, *, upper: bool | None = None) -> Any:
+def cholesky(a: Any, lower: bool = True, *, upper: bool | None = None) -> Node:
     """Return the triangle of positive definite matrices. See numpy.linalg.cholesky.
 
     With ``lower=False`` (Mars's and Dask's word) or ``upper=True`` the upper one. Only the lower
@@ -231,9 +231,9 @@ def cholesky(a: Any, lower: bool = True, *, upper: bool | None = None) -> Any:
     """
     node = square(as_node(a))
     large = is_large(node)
-    found = wrap(LargeTriangle(node)) if large else stacks.apply(np.linalg.cholesky, "nn", node)
+    found = LargeTriangle(node) if large else stacks.apply(np.linalg.cholesky, "nn", node)
     wants_upper = not lower if upper is None else upper
-    return conj(matrix_transpose(found)) if wants_upper else found
+    return conj.node(matrix_transpose.node(found)) if wants_upper else found
 
 
 @public
@@ -245,8 +245,8 @@ def lu(a: Any) -> Any:
     node = matrices(as_node(a))
     if is_large(node):
         found = LargeFactors(node)
-        return ExecutableTuple(wrap(Part(found, position)) for position in range(3))
-    return ExecutableTuple(stacks.apply(lu_of_matrices, "mm,mk,kn", node))
+        return ExecutableTuple(Part(found, position) for position in range(3))
+    return ExecutableTuple(stacks.several(lu_of_matrices, "mm,mk,kn", node))
 
 
 def lu_of_matrices(block: Any) -> tuple[Any, Any, Any]:

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from marsdask.core.collection import wrap
 from marsdask.core.compilation.costs import kernel
 from marsdask.core.grids.blockwise import blockwise
 from marsdask.core.grids.grid import Grid, Look
@@ -127,12 +126,18 @@ def output(results: tuple[Any, ...], position: int) -> Any:
     return results[position]
 
 
-def apply(function: Callable[..., Any], outputs: str, node: Node, **options: Any) -> Any:
-    """Return the lazy results of a function of matrices; one is returned by itself."""
+def apply(function: Callable[..., Any], output: str, node: Node, **options: Any) -> Node:
+    """Return the result of a function of matrices."""
+    return several(function, output, node, **options)[0]
+
+
+def several(
+    function: Callable[..., Any], outputs: str, node: Node, **options: Any
+) -> tuple[Node, ...]:
+    """Return the results of a function of matrices."""
     texts = tuple(outputs.split(","))
     made = OfMatrices(function, texts, node, tuple(sorted(options.items())))
-    results = tuple(wrap(Part(made, position)) for position in range(len(texts)))
-    return results if len(results) > 1 else results[0]
+    return tuple(Part(made, position) for position in range(len(texts)))
 
 
 def matrices(a: Node) -> Node:

@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from marsdask.core.collection import wrap
 from marsdask.core.compilation.costs import kernel
 from marsdask.core.grids.blockwise import Axes, blockwise, map_blocks
 from marsdask.core.grids.grid import Grid, Look
@@ -26,18 +25,20 @@ from marsdask.core.node import Node, Part
 from marsdask.core.sizes import Chunks, numbers, shape_of
 from marsdask.core.sizes import total as total_size
 from marsdask.tensor.chunkwise.rechunk import recut
-from marsdask.tensor.elementwise.ufuncs import where
-from marsdask.tensor.manipulation.shape import whole
+from marsdask.tensor.elementwise.ufuncs import astype, less, multiply, real, where
+from marsdask.tensor.manipulation.join import length
+from marsdask.tensor.manipulation.shape import expand_dims, whole
 from marsdask.tensor.named_results import QRResult, SVDResult
 from marsdask.tensor.operands import as_node
 from marsdask.tensor.reduction.reductions import sum as total
 from marsdask.tensor.sorting.sort import is_at_hand, whole_lanes
 from marsdask.tensor.unknown_lengths import waits_for_lengths
 
+from ..indexing.getitem import getitem
 from ..typing import public
 from . import panels
 from .contraction import conjugated, contract
-from .stacks import apply, linalg_kind, matrices, of_stack, real_kind
+from .stacks import apply, linalg_kind, matrices, of_stack, real_kind, several
 
 #: Rows of the pieces that a block is factored in: they stay in cache.
 PIECE = 1000
@@ -370,29 +371,31 @@ def qr(a: Any, mode: str = "reduced", method: str = "tsqr") -> Any:
     _check_mode(mode)
     if mode == "complete" or node.meta.ndim > 2 or 0 in node.shape:
         texts = _QR_AXES[mode][mode == "r" :]
-        found = apply(np.linalg.qr, ",".join(texts), node, mode=mode)
-        return found if mode == "r" else QRResult(*found)
+        found = several(np.linalg.qr, ",".join(texts), node, mode=mode)
+        return found[0] if mode == "r" else QRResult(*found)
+    q: Node
+    r: Node
     if _is_tall(node):
         factors = Factors(node)
-        q, r = wrap(Part(factors, 0)), wrap(Part(factors, 1))
+        q, r = Part(factors, 0), Part(factors, 1)
     else:
         rows = numbers(node.shape)[0]
-        q = wrap(Part(Factors(wrap(node)[:, :rows].node), 0))
-        r = wrap(contract([conjugated(q.node), node], [(0, 1), (0, 2)], (1, 2)))
+        q = Part(Factors(getitem.node(node, (slice(None), slice(rows)))), 0)
+        r = contract([conjugated(q), node], [(0, 1), (0, 2)], (1, 2))
     return r if mode == "r" else QRResult(q, r)
 
 
 @public
 def tsqr(data: Any, compute_svd: bool = False) -> Any:
     """Return Q and R, or U, s and V, of a tall matrix. See dask.array.linalg.tsqr."""
-    return svd(data) if compute_svd else qr(data)
+    return svd.node(data) if compute_svd else qr.node(data)
 
 
 @public
 def sfqr(data: Any, name: Any = None) -> Any:
     """Return Q and R of a wide matrix. See dask.array.linalg.sfqr."""
     del name
-    return qr(data)
+    return qr.node(data)
 
 
 def _svd_results(a: Any, full_matrices: bool | str, compute_uv: bool, **_: Any) -> Any:
@@ -429,33 +432,42 @@ def svd(
     _check_method(method)
     node = matrices(as_node(a))
     if not compute_uv:
-        return svdvals(wrap(node))
+        return svdvals.node(node)
     rows, columns = node.shape[-2:]
     if (full_matrices and rows != columns) or node.meta.ndim > 2 or 0 in node.shape:
         texts = "mm,k,nn" if full_matrices else "mk,k,kn"
-        u, s, v = apply(np.linalg.svd, texts, node, full_matrices=bool(full_matrices))
+        u, s, v = several(np.linalg.svd, texts, node, full_matrices=bool(full_matrices))
     else:
         tall = _is_tall(node)
         factors = Factors(node if tall else transposed(node))
         parts: list[Node] = [Part(factors, position) for position in (2, 3, 4)]
         if not tall:
             parts = [transposed(parts[2]), parts[1], transposed(parts[0])]
-        u, s, v = map(wrap, parts)
+        u, s, v = parts
     if coerce_signs:
-        signs = where(total(v.real, axis=-1) < 0, -1, 1).astype(s.dtype)
-        count = s.shape[-1]
-        u, v = u[..., :count] * signs[..., None, :], v[..., :count, :] * signs[..., :, None]
+        u, v = _coerced(u, s, v)
     return SVDResult(u, s, v)
+
+
+def _coerced(u: Node, s: Node, v: Node) -> tuple[Node, Node]:
+    """Turn pairs of vectors so that the sum of each row of V is not negative."""
+    negative = less.node(total.node(real.node(v), axis=-1), 0)
+    signs = astype.node(where.node(negative, -1, 1), s.meta.dtype)
+    some = slice(length(s, s.meta.ndim - 1))
+    left = multiply.node(getitem.node(u, (..., some)), expand_dims.node(signs, -2))
+    return left, multiply.node(
+        getitem.node(v, (..., some, slice(None))), expand_dims.node(signs, -1)
+    )
 
 
 @public
 @waits_for_lengths(lambda a: of_stack(a, real_kind(a), "k"))
-def svdvals(a: Any) -> Any:
+def svdvals(a: Any) -> Node:
     """Return the singular values. See numpy.linalg.svdvals."""
     node = matrices(as_node(a))
     if node.meta.ndim > 2 or 0 in node.shape:
         return apply(np.linalg.svd, "k", node, compute_uv=False)
-    return wrap(Part(Factors(node if _is_tall(node) else transposed(node)), 3))
+    return Part(Factors(node if _is_tall(node) else transposed(node)), 3)
 
 
 def _check_method(method: str) -> None:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
+from typing import cast as typed
 
 import numpy as np
 
 from marsdask.core.collection import Collection, rebind, wrap
+from marsdask.core.node import Node
+from marsdask.core.public import Public
 
 from ..chunkwise import rechunk as rechunks
 from ..indexing import boolean, getitem
@@ -131,7 +134,7 @@ def masked_array(
 array = masked_array
 
 
-def _masking(name: str) -> Callable[..., Any]:
+def _masking(name: str) -> Public[..., Node, MaskedTensor]:
     """Return the lazy form of one of NumPy's functions that mask by value."""
     func = getattr(np.ma, name)
 
@@ -206,21 +209,25 @@ def empty_like(a: Any, dtype: Any = None) -> Any:
     return zeros_like(a, dtype)
 
 
+P = ParamSpec("P")
+N = TypeVar("N")
+R = TypeVar("R")
+
 # What moves elements is done to the data and to the mask.
 
 
-def moving(func: Callable[..., Any]) -> Callable[..., Any]:
+def moving(func: Public[P, N, R]) -> Public[P, N, R]:
     """Let a function that only moves elements take masked tensors as well."""
 
     @wraps(func)
     def call(*args: Any, **kwargs: Any) -> Any:
         if not args or not _masks_in(args[0]):
-            return func(*args, **kwargs)
+            return func.node(*args, **kwargs)
         data = func(_each(getdata, args[0]), *args[1:], **kwargs)
         mask = func(_each(getmaskarray, args[0]), *args[1:], **kwargs)
         return _rejoined(data, mask, _fill_of(args[0]))
 
-    return call
+    return typed("Public[P, N, R]", public(call))
 
 
 def _masks_in(item: Any) -> bool:
@@ -244,11 +251,11 @@ def _rejoined(data: Any, mask: Any, fill_value: Any) -> Any:
     return with_mask(data, mask, fill_value)
 
 
-concatenate = moving(join.concatenate)
-stack = moving(join.stack)
+concatenate: Public[..., Any, Any] = moving(join.concatenate)
+stack: Public[..., Any, Any] = moving(join.stack)
 
 #: Methods of tensors that only move elements.
-_METHODS: dict[str, Callable[..., Any]] = {
+_METHODS: dict[str, Public[..., Any, Any]] = {
     "__getitem__": getitem.getitem,
     "take": getitem.take,
     "reshape": reshape.reshape,

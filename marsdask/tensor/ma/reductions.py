@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,7 @@ from ..reduction.argreduce import argmax as plain_argmax
 from ..reduction.argreduce import argmin as plain_argmin
 from ..scan import cumulative
 from ..sorting.sort import sort as plain_sort
-from ..typing import public
+from ..typing import TensorFunction, public
 from .masked_tensor import (
     MaskedTensor,
     filled,
@@ -212,7 +212,7 @@ def average(
     return (found, scale) if returned else found
 
 
-def _scanned(name: str) -> Callable[..., Any]:
+def _scanned(name: str) -> TensorFunction:
     def lazy(a: Any, axis: Any = None, dtype: Any = None) -> Any:
         flat = a.ravel() if axis is None else a
         fill = 0 if name == "cumsum" else 1

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from marsdask.core.collection import wrap
+from marsdask.core.node import Node
 from marsdask.core.sizes import known, numbers
+from marsdask.tensor.manipulation.shape import view
 
 from ..chunkwise.rechunk import rechunk
 from ..elementwise.ufuncs import add, multiply
 from ..operands import as_node
-from ..typing import public
+from ..typing import TensorFunction, public
 from ..unknown_lengths import Outcome, waits_for_lengths
 from .join import concatenate
 from .reshape import reshape
@@ -40,21 +40,26 @@ def _widest(arrays: Any) -> int:
     return len(as_node(arrays).chunks)
 
 
-def _joined(arrays: Any, level: int, ndim: int) -> Any:
+def _joined(arrays: Any, level: int, ndim: int) -> Node:
     if level:
-        return concatenate([_joined(item, level - 1, ndim) for item in arrays], -level)
-    array = wrap(as_node(arrays))
-    return array[(None,) * (ndim - array.ndim)]
+        return concatenate.node([_joined(item, level - 1, ndim) for item in arrays], -level)
+    return _with_axes(as_node(arrays), ndim)
+
+
+def _with_axes(node: Node, ndim: int) -> Node:
+    """Return the node with axes of length one in front."""
+    own = len(node.chunks)
+    return view(node, [*(None,) * (ndim - own), *range(own)])
 
 
 @public
-def block(arrays: Any) -> Any:
+def block(arrays: Any) -> Node:
     """Join nested lists of blocks, the innermost along the last axis. See numpy.block."""
     depth = _depth(arrays)
     return _joined(arrays, depth, max(depth, _widest(arrays)))
 
 
-def _pairwise(func: Callable[..., Any], name: str) -> Callable[..., Any]:
+def _pairwise(func: TensorFunction, name: str) -> TensorFunction:
     """Return a function of many arguments, put together two by two."""
 
     def lazy(*args: Any, combine_size: int | None = None, **kwargs: Any) -> Any:
@@ -65,8 +70,8 @@ def _pairwise(func: Callable[..., Any], name: str) -> Callable[..., Any]:
         while len(items) > 1:
             rest = items[len(items) // 2 * 2 :]
             pairs = zip(items[::2], items[1::2], strict=False)
-            items = [func(a, b, **kwargs) for a, b in pairs] + rest
-        return wrap(as_node(items[0]))
+            items = [func.node(a, b, **kwargs) for a, b in pairs] + rest
+        return as_node(items[0])
 
     lazy.__name__ = lazy.__qualname__ = name
     lazy.__doc__ = f"Apply ``{func.__name__}`` to many tensors, two by two. As in Mars."
@@ -89,15 +94,17 @@ def _multiplied(a: Any, b: Any) -> Outcome:
 
 @public
 @waits_for_lengths(_multiplied)
-def kron(a: Any, b: Any) -> Any:
+def kron(a: Any, b: Any) -> Node:
     """Multiply all elements of one tensor with all of another, as blocks. See numpy.kron.
 
     The second one is seen whole by every task.
     """
-    left, right = wrap(as_node(a)), wrap(as_node(b))
-    ndim = max(left.ndim, right.ndim)
-    left = left[(None,) * (ndim - left.ndim)]
-    right = rechunk(right[(None,) * (ndim - right.ndim)], -1)
-    wide = left[(slice(None), None) * ndim] * right[(None, slice(None)) * ndim]
-    lengths = zip(numbers(left.node.shape), numbers(right.node.shape), strict=True)
-    return reshape(wide, tuple(m * n for m, n in lengths))
+    left, right = as_node(a), as_node(b)
+    ndim = max(len(left.chunks), len(right.chunks))
+    left, right = _with_axes(left, ndim), rechunk.node(_with_axes(right, ndim), -1)
+    wide = multiply.node(
+        view(left, [axis for own in range(ndim) for axis in (own, None)]),
+        view(right, [axis for own in range(ndim) for axis in (None, own)]),
+    )
+    lengths = zip(numbers(left.shape), numbers(right.shape), strict=True)
+    return reshape.node(wide, tuple(m * n for m, n in lengths))

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from marsdask.core.collection import wrap
 from marsdask.core.grids.align import aligned_axes, broadcast_chunks
 from marsdask.core.grids.blockwise import blockwise, map_blocks
 from marsdask.core.grids.grid import Grid, Look
@@ -75,19 +74,19 @@ def _times(size: Size, count: int) -> Size:
 
 
 @public
-def repeat(a: Any, repeats: Any, axis: int | None = None) -> Any:
+def repeat(a: Any, repeats: Any, axis: int | None = None) -> Node:
     """Repeat each element, as often as ``repeats`` says. See numpy.repeat."""
     node = as_node(a)
     if axis is None or not node.chunks:  # NumPy lets numbers have an axis
-        node = as_node(ravel(node))
+        node = as_node(ravel.node(node))
     axis = normalize_axis(0 if axis is None else axis, len(node.chunks))
     if np.size(repeats) == 1:
         count = operator.index(np.asarray(repeats).reshape(())[()])
         if count < 0:
             raise ValueError("repeats may not contain negative values.")
-        return wrap(Repeat(node, count, axis))
+        return Repeat(node, count, axis)
     positions = np.repeat(np.arange(length(node, axis)), np.asarray(repeats))
-    return getitem(node, (slice(None),) * axis + (positions,))
+    return getitem.node(node, (slice(None),) * axis + (positions,))
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,23 +135,23 @@ def _square(m: Any) -> Outcome:
 
 @public
 @waits_for_lengths(lambda m, **_: _square(m))
-def tril(m: Any, k: int = 0, gpu: Any = None) -> Any:
+def tril(m: Any, k: int = 0, gpu: Any = None) -> Node:
     """Return the lower triangle of matrices. See numpy.tril."""
-    return placed_on(wrap(TriangularPart(_matrix(m), operator.index(k), True)), gpu)
+    return placed_on(TriangularPart(_matrix(m), operator.index(k), True), gpu)
 
 
 @public
 @waits_for_lengths(lambda m, **_: _square(m))
-def triu(m: Any, k: int = 0, gpu: Any = None) -> Any:
+def triu(m: Any, k: int = 0, gpu: Any = None) -> Node:
     """Return the upper triangle of matrices. See numpy.triu."""
-    return placed_on(wrap(TriangularPart(_matrix(m), operator.index(k), False)), gpu)
+    return placed_on(TriangularPart(_matrix(m), operator.index(k), False), gpu)
 
 
 def _matrix(m: Any) -> Node:
     node = as_node(m)
     if len(node.chunks) == 1:  # as NumPy: each row is the vector
         size = length(node, 0)
-        return as_node(broadcast_to(node, (size, size)))
+        return as_node(broadcast_to.node(node, (size, size)))
     if not node.chunks:
         raise ValueError("tril() and triu() take at least one axis")
     return node
@@ -204,33 +203,34 @@ def _with_diagonal(v: Any, k: int, **_: Any) -> Outcome:
 @waits_for_lengths(_with_diagonal)
 def diag(
     v: Any, k: int = 0, sparse: bool | None = None, gpu: Any = None, chunk_size: Any = None
-) -> Any:
+) -> Node:
     """Return a matrix with a diagonal, or the diagonal of a matrix. See numpy.diag."""
     if sparse or gpu:
-        found = placed_on(diag(v, k, chunk_size=chunk_size), gpu)
-        return tosparse(found) if sparse else found
+        found = placed_on(diag.node(v, k, chunk_size=chunk_size), gpu)
+        return tosparse.node(found) if sparse else found
     node = as_node(v, chunk_size)
     if len(node.chunks) == 2:
-        return diagonal(node, k)
+        return diagonal.node(node, k)
     if len(node.chunks) != 1:
         raise ValueError("Input must be 1- or 2-d.")
     size = length(node, 0)
     (cut,) = node.chunks
-    square = wrap(Diag(node, (cut, cut)))
+    square = Diag(node, (cut, cut))
     if k == 0:
         return square
     dtype = node.meta.dtype
-    beside, across = zeros((size, abs(k)), dtype), zeros((abs(k), size + abs(k)), dtype)
-    wide = concatenate([beside, square] if k > 0 else [square, beside], 1, dtype=dtype)
-    return concatenate([wide, across] if k > 0 else [across, wide], 0, dtype=dtype)
+    beside = zeros.node((size, abs(k)), dtype)
+    across = zeros.node((abs(k), size + abs(k)), dtype)
+    wide = concatenate.node([beside, square] if k > 0 else [square, beside], 1, dtype=dtype)
+    return concatenate.node([wide, across] if k > 0 else [across, wide], 0, dtype=dtype)
 
 
 @public
 def diagflat(
     v: Any, k: int = 0, sparse: bool | None = None, gpu: Any = None, chunk_size: Any = None
-) -> Any:
+) -> Node:
     """Return a matrix with the elements on a diagonal. See numpy.diagflat."""
-    return diag(ravel(v), k, sparse, gpu, chunk_size)
+    return diag.node(ravel.node(v), k, sparse, gpu, chunk_size)
 
 
 def _diagonals(a: Any, axis1: int, axis2: int, **_: Any) -> Outcome:
@@ -242,7 +242,7 @@ def _diagonals(a: Any, axis1: int, axis2: int, **_: Any) -> Outcome:
 
 @public
 @waits_for_lengths(_diagonals)
-def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Node:
     """Return diagonals of the matrices in two axes, along the last axis. See numpy.diagonal."""
     node = as_node(a)
     if len(node.chunks) < 2:
@@ -252,16 +252,18 @@ def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     start = max(0, -offset)
     count = max(0, min(rows - start, columns - max(0, offset)))
     along = np.arange(start, start + count)
-    turned = moveaxis(node, (first, second), (-2, -1))
-    return getitem(turned, (..., along, along + offset))
+    turned = moveaxis.node(node, (first, second), (-2, -1))
+    return getitem.node(turned, (..., along, along + offset))
 
 
 @public
 def trace(
     a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: Any = None
-) -> Any:
+) -> Node:
     """Return the sum along diagonals. See numpy.trace."""
-    return reductions.sum(diagonal(a, offset, axis1, axis2), axis=-1, dtype=dtype, out=out)
+    return reductions.sum.node(
+        diagonal.node(a, offset, axis1, axis2), axis=-1, dtype=dtype, out=out
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -319,7 +321,7 @@ _NOT_ALIKE = "`indices` and `arr` must have the same number of dimensions"
 
 @public
 @waits_for_lengths(_taken_along)
-def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> Any:
+def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> Node:
     """Return elements of each line at that line's positions. See numpy.take_along_axis."""
     if axis is None:
         if len(as_node(indices).chunks) != 1:
@@ -336,7 +338,7 @@ def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> Any:
     wanted = [length(where, i) for i in range(len(shape))]
     both = list(np.broadcast_shapes(*[tuple(x[:axis] + x[axis + 1 :]) for x in (shape, wanted)]))
     nodes = [
-        as_node(broadcast_to(node, (*both[:axis], lengths[axis], *both[axis:])))
+        as_node(broadcast_to.node(node, (*both[:axis], lengths[axis], *both[axis:])))
         for node, lengths in ((a, shape), (where, wanted))
     ]
-    return wrap(TakeAlong(nodes[0], nodes[1], axis))
+    return TakeAlong(nodes[0], nodes[1], axis)

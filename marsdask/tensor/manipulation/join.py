@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from marsdask.core.collection import ExecutableTuple, wrap
+from marsdask.core.collection import ExecutableTuple
 from marsdask.core.grids.align import aligned_axes, common_sizes
 from marsdask.core.grids.blockwise import map_blocks
 from marsdask.core.grids.grid import Grid
@@ -20,7 +20,7 @@ from marsdask.core.sizes import Chunks, Sizes, UnknownShapeError, known
 
 from ..chunkwise.rechunk import recut
 from ..elementwise.nodes import cast
-from ..indexing.assignment import assign
+from ..indexing.assignment import into
 from ..indexing.getitem import getitem
 from ..indexing.slicing import EVERYTHING, Slice
 from ..operands import as_node, empty_like_kind
@@ -31,7 +31,7 @@ from .reshape import ravel, reshape
 from .shape import expand_dims, normalize_axes, normalize_axis, transpose, view
 
 if TYPE_CHECKING:
-    from ..tensor import Tensor
+    pass
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,14 +88,14 @@ def concatenate(
     out: Any = None,
     dtype: Any = None,
     casting: Any = "same_kind",
-) -> Any:
+) -> Node:
     """Join tensors along an axis; ``None`` joins all elements. See numpy.concatenate."""
     if out is not None and dtype is not None:
         raise TypeError("concatenate() takes out= or dtype=, not both")
     dtype = getattr(out, "dtype", dtype)
     nodes = _nodes(arrays)
     if axis is None:
-        nodes, axis = [as_node(ravel(node)) for node in nodes], 0
+        nodes, axis = [as_node(ravel.node(node)) for node in nodes], 0
     ndim = len(nodes[0].chunks)
     if ndim == 0:
         raise ValueError("zero-dimensional arrays cannot be concatenated")
@@ -107,7 +107,7 @@ def concatenate(
     np.concatenate([np.empty((0,), meta.dtype) for meta in metas], dtype=kind, casting=casting)
     alone = len(nodes) == 1 and metas[0].dtype == kind
     found = nodes[0] if alone else Concatenate(tuple(nodes), axis, kind)
-    return found if out is None else assign(out, found)
+    return into(out, found)
 
 
 def _check_alike(nodes: Sequence[Node], axis: int) -> None:
@@ -131,7 +131,7 @@ def _check_alike(nodes: Sequence[Node], axis: int) -> None:
 @public
 def stack(
     arrays: Any, axis: int = 0, out: Any = None, *, dtype: Any = None, casting: Any = "same_kind"
-) -> Any:
+) -> Node:
     """Join tensors of one shape along a new axis. See numpy.stack."""
     nodes = [as_node(array, sparse=True) for array in arrays]
     if not nodes:
@@ -142,7 +142,9 @@ def stack(
     ):
         raise ValueError("all input arrays must have the same shape")
     axis = normalize_axis(axis, len(shape) + 1)
-    return concatenate([expand_dims(node, axis) for node in nodes], axis, out, dtype, casting)
+    return concatenate.node(
+        [expand_dims.node(node, axis) for node in nodes], axis, out, dtype, casting
+    )
 
 
 @public
@@ -166,44 +168,47 @@ def atleast_3d(*arrays: Any) -> Any:
 
 def _each(arrays: tuple[Any, ...], axes: Any) -> Any:
     nodes = [as_node(array, sparse=True) for array in arrays]
-    found = ExecutableTuple(wrap(view(node, axes(len(node.chunks)))) for node in nodes)
+    found = ExecutableTuple(view(node, axes(len(node.chunks))) for node in nodes)
     return found[0] if len(found) == 1 else found
 
 
 @public
-def vstack(tup: Any, *, dtype: Any = None, casting: Any = "same_kind") -> Any:
+def vstack(tup: Any, *, dtype: Any = None, casting: Any = "same_kind") -> Node:
     """Join tensors row by row. See numpy.vstack."""
-    nodes = [atleast_2d(node) for node in _nodes(tup)]
-    return concatenate(nodes, 0, dtype=dtype, casting=casting)
+    nodes = [atleast_2d.node(node) for node in _nodes(tup)]
+    return concatenate.node(nodes, 0, dtype=dtype, casting=casting)
 
 
 @public
-def hstack(tup: Any, *, dtype: Any = None, casting: Any = "same_kind") -> Any:
+def hstack(tup: Any, *, dtype: Any = None, casting: Any = "same_kind") -> Node:
     """Join tensors column by column. See numpy.hstack."""
-    nodes = [atleast_1d(node) for node in _nodes(tup)]
-    return concatenate(nodes, 0 if nodes[0].ndim == 1 else 1, dtype=dtype, casting=casting)
-
-
-@public
-def dstack(tup: Any) -> Any:
-    """Join tensors along the third axis. See numpy.dstack."""
-    return concatenate([atleast_3d(node) for node in _nodes(tup)], 2)
-
-
-@public
-def column_stack(tup: Any) -> Any:
-    """Join vectors and matrices as columns. See numpy.column_stack."""
-    nodes = _nodes(tup)
-    return concatenate(
-        [transpose(atleast_2d(node)) if len(node.chunks) < 2 else node for node in nodes], 1
+    nodes = [atleast_1d.node(node) for node in _nodes(tup)]
+    return concatenate.node(
+        nodes, 0 if nodes[0].meta.ndim == 1 else 1, dtype=dtype, casting=casting
     )
 
 
-def part(a: Node, axis: int, taken: range) -> Any:
-    """Return some of a tensor along one axis."""
+@public
+def dstack(tup: Any) -> Node:
+    """Join tensors along the third axis. See numpy.dstack."""
+    return concatenate.node([atleast_3d.node(node) for node in _nodes(tup)], 2)
+
+
+@public
+def column_stack(tup: Any) -> Node:
+    """Join vectors and matrices as columns. See numpy.column_stack."""
+    nodes = _nodes(tup)
+    return concatenate.node(
+        [transpose.node(atleast_2d.node(node)) if len(node.chunks) < 2 else node for node in nodes],
+        1,
+    )
+
+
+def part(a: Node, axis: int, taken: range) -> Node:
+    """Return some of a node along one axis."""
     everything: list[Any] = [EVERYTHING] * len(a.chunks)
     everything[axis] = taken
-    return wrap(Slice(a, tuple(everything)))
+    return Slice(a, tuple(everything))
 
 
 def length(node: Node, axis: int) -> int:
@@ -230,7 +235,7 @@ def _sections(count: Any) -> int:
 
 @public
 @waits_for_lengths(_parts)
-def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> tuple[Tensor, ...]:
+def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> tuple[Node, ...]:
     """Split into parts that need not be equal. See numpy.array_split."""
     node = as_node(ary)
     axis = normalize_axis(axis, len(node.chunks))
@@ -249,43 +254,43 @@ def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> tuple[Tens
 
 @public
 @waits_for_lengths(_parts)
-def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> Any:
+def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> tuple[Node, ...]:
     """Split into equal parts, or at given indices. See numpy.split."""
     node = as_node(ary)
     if np.ndim(indices_or_sections) == 0:
         sections = operator.index(indices_or_sections)
         if sections > 0 and length(node, normalize_axis(axis, len(node.chunks))) % sections:
             raise ValueError("array split does not result in an equal division")
-    return array_split(node, indices_or_sections, axis)
+    return array_split.node(node, indices_or_sections, axis)
 
 
 @public
-def hsplit(ary: Any, indices_or_sections: Any) -> Any:
+def hsplit(ary: Any, indices_or_sections: Any) -> tuple[Node, ...]:
     """Split by columns. See numpy.hsplit."""
     node = as_node(ary)
     if not node.chunks:
         raise ValueError("hsplit only works on arrays of 1 or more dimensions")
-    return split(node, indices_or_sections, 1 if len(node.chunks) > 1 else 0)
+    return split.node(node, indices_or_sections, 1 if len(node.chunks) > 1 else 0)
 
 
 @public
-def vsplit(ary: Any, indices_or_sections: Any) -> Any:
+def vsplit(ary: Any, indices_or_sections: Any) -> tuple[Node, ...]:
     """Split by rows. See numpy.vsplit."""
     if len(as_node(ary).chunks) < 2:
         raise ValueError("vsplit only works on arrays of 2 or more dimensions")
-    return split(ary, indices_or_sections, 0)
+    return split.node(ary, indices_or_sections, 0)
 
 
 @public
-def dsplit(ary: Any, indices_or_sections: Any) -> Any:
+def dsplit(ary: Any, indices_or_sections: Any) -> tuple[Node, ...]:
     """Split along the third axis. See numpy.dsplit."""
     if len(as_node(ary).chunks) < 3:
         raise ValueError("dsplit only works on arrays of 3 or more dimensions")
-    return split(ary, indices_or_sections, 2)
+    return split.node(ary, indices_or_sections, 2)
 
 
 @public
-def flip(m: Any, axis: Any = None) -> Any:
+def flip(m: Any, axis: Any = None) -> Node:
     """Reverse the order along axes. See numpy.flip."""
     node = as_node(m)
     ndim = len(node.chunks)
@@ -295,27 +300,27 @@ def flip(m: Any, axis: Any = None) -> Any:
         size = node.shape[position]
         backwards = slice(None, None, -1)
         taken[position] = range(size)[::-1] if isinstance(size, int) else backwards
-    return wrap(Slice(node, tuple(taken)) if any(x != EVERYTHING for x in taken) else node)
+    return Slice(node, tuple(taken)) if any(x != EVERYTHING for x in taken) else node
 
 
 @public
-def flipud(m: Any) -> Any:
+def flipud(m: Any) -> Node:
     """Reverse the order of the rows. See numpy.flipud."""
     if not as_node(m).chunks:
         raise ValueError("Input must be >= 1-d.")
-    return flip(m, 0)
+    return flip.node(m, 0)
 
 
 @public
-def fliplr(m: Any) -> Any:
+def fliplr(m: Any) -> Node:
     """Reverse the order of the columns. See numpy.fliplr."""
     if len(as_node(m).chunks) < 2:
         raise ValueError("Input must be >= 2-d.")
-    return flip(m, 1)
+    return flip.node(m, 1)
 
 
 @public
-def rot90(m: Any, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Any:
+def rot90(m: Any, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Node:
     """Rotate by right angles in the plane of two axes. See numpy.rot90."""
     node = as_node(m)
     if len(axes) != 2:
@@ -325,75 +330,75 @@ def rot90(m: Any, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Any:
     turned[first], turned[second] = turned[second], turned[first]
     turns = k % 4
     if turns == 0:
-        return wrap(node)
+        return node
     if turns == 2:
-        return flip(node, (first, second))
+        return flip.node(node, (first, second))
     if turns == 1:
-        return wrap(view(flip(node, second).node, turned))
-    return flip(view(node, turned), second)
+        return view(flip.node(node, second), turned)
+    return flip.node(view(node, turned), second)
 
 
 @public
-def unstack(x: Any, /, *, axis: int = 0) -> tuple[Tensor, ...]:
+def unstack(x: Any, /, *, axis: int = 0) -> tuple[Node, ...]:
     """Return the slices along an axis. See numpy.unstack."""
     node = as_node(x)
     if not node.meta.ndim:
         raise ValueError("Input array must be at least 1-d.")
     axis = normalize_axis(axis, node.meta.ndim)
     ahead = (EVERYTHING,) * axis
-    return ExecutableTuple(getitem(node, (*ahead, i)) for i in range(length(node, axis)))
+    return ExecutableTuple(getitem.node(node, (*ahead, i)) for i in range(length(node, axis)))
 
 
 @public
 @waits_for_lengths(lambda a, **_: like(a))
-def roll(a: Any, shift: Any, axis: Any = None) -> Any:
+def roll(a: Any, shift: Any, axis: Any = None) -> Node:
     """Shift elements around the end of axes. See numpy.roll."""
     node = as_node(a)
     if axis is None:
-        flat = roll(ravel(node), shift, 0)
-        return reshape(flat, tuple(length(node, i) for i in range(len(node.chunks))))
+        flat = roll.node(ravel.node(node), shift, 0)
+        return reshape.node(flat, tuple(length(node, i) for i in range(len(node.chunks))))
     axes = np.atleast_1d(axis).tolist()
     shifts, places = np.broadcast_arrays(np.atleast_1d(shift), axes)
-    result = wrap(node)
+    result = node
     for by, place in zip(shifts.tolist(), places.tolist(), strict=True):
         where = normalize_axis(place, len(node.chunks))
         size = length(node, where)
         if size and by % size:
             cut = size - by % size
-            halves = [part(result.node, where, x) for x in (range(cut, size), range(cut))]
-            result = concatenate(halves, where, dtype=node.meta.dtype)
+            halves = [part(result, where, x) for x in (range(cut, size), range(cut))]
+            result = concatenate.node(halves, where, dtype=node.meta.dtype)
     return result
 
 
 @public
-def tile(A: Any, reps: Any) -> Any:
+def tile(A: Any, reps: Any) -> Node:
     """Repeat a tensor as often as said along each axis. See numpy.tile."""
     counts = [operator.index(x) for x in (reps if np.ndim(reps) else [reps])]
     node = as_node(A)
     ndim = max(len(counts), len(node.chunks))
     counts = [1] * (ndim - len(counts)) + counts
-    result = wrap(view(node, [*[None] * (ndim - len(node.chunks)), *range(len(node.chunks))]))
+    result: Node = view(node, [*[None] * (ndim - len(node.chunks)), *range(len(node.chunks))])
     for axis, count in enumerate(counts):
         if count < 0:
             raise ValueError("negative dimensions are not allowed")
         if count == 0:
-            result = part(result.node, axis, range(0))
+            result = part(result, axis, range(0))
         elif count > 1:
-            result = concatenate([result] * count, axis, dtype=node.meta.dtype)
+            result = concatenate.node([result] * count, axis, dtype=node.meta.dtype)
     return result
 
 
 @public
 @waits_for_lengths(lambda arr, axis, **_: resized(arr, axis))
-def delete(arr: Any, obj: Any, axis: int | None = None) -> Any:
+def delete(arr: Any, obj: Any, axis: int | None = None) -> Node:
     """Leave out elements along an axis. See numpy.delete."""
-    node = as_node(ravel(arr) if axis is None else arr)
+    node = as_node(ravel.node(arr) if axis is None else arr)
     axis = normalize_axis(0 if axis is None else axis, len(node.chunks))
     kept = np.delete(np.arange(length(node, axis)), obj)
-    return getitem(node, (slice(None),) * axis + (kept,))
+    return getitem.node(node, (slice(None),) * axis + (kept,))
 
 
 @public
-def append(arr: Any, values: Any, axis: int | None = None) -> Any:
+def append(arr: Any, values: Any, axis: int | None = None) -> Node:
     """Join two tensors. See numpy.append."""
-    return concatenate((arr, values), axis)
+    return concatenate.node((arr, values), axis)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from marsdask.core.collection import wrap
 from marsdask.core.node import Node
+from marsdask.core.public import Public
 
 from ..chunkwise.map_blocks import map_blocks
 from ..chunkwise.rechunk import rechunk
@@ -26,7 +25,7 @@ from .shape import broadcast_to, normalize_axis
 
 #: Modes that repeat elements: NumPy says which.
 _MIRRORS = ("edge", "reflect", "symmetric", "wrap")
-_STATISTICS: dict[str, Callable[..., Any]] = {
+_STATISTICS: dict[str, Public[..., Node, Any]] = {
     "maximum": reductions.max,
     "mean": reductions.mean,
     "median": median,
@@ -53,7 +52,7 @@ def _widths(pad_width: Any, ndim: int) -> list[list[int]]:
 
 @public
 @waits_for_lengths(_padded)
-def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Any:
+def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Node:
     """Put values around a tensor. See numpy.pad.
 
     Differs from NumPy: an odd reflection is no longer than the axis; "empty" gives zeros.
@@ -69,11 +68,11 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> An
         if any(pair):
             before, after = _ends(node, axis, pair, mode, kwargs)
             # The axis itself is not copied.
-            node = as_node(concatenate([*before, node, *after], axis, dtype=node.meta.dtype))
-    return wrap(node)
+            node = as_node(concatenate.node([*before, node, *after], axis, dtype=node.meta.dtype))
+    return node
 
 
-def _ends(node: Node, axis: int, pair: list[int], mode: str, how: Any) -> list[list[Any]]:
+def _ends(node: Node, axis: int, pair: list[int], mode: str, how: Any) -> list[list[Node]]:
     """Return what comes before and after an axis, nothing where nothing is wanted."""
     if mode in ("constant", "empty"):
         return _constant(node, axis, pair, _own(how.get("constant_values", 0), node, axis))
@@ -94,66 +93,72 @@ def _own(values: Any, node: Node, axis: int) -> Any:
     return np.broadcast_to(np.asarray(values), (len(node.chunks), 2))[axis].tolist()
 
 
-def _constant(node: Node, axis: int, pair: list[int], values: Any) -> list[list[Any]]:
-    ends: list[list[Any]] = []
+def _constant(node: Node, axis: int, pair: list[int], values: Any) -> list[list[Node]]:
+    ends: list[list[Node]] = []
     for width, value in zip(pair, values, strict=True):
         shape = [length(node, i) for i in range(len(node.chunks))]
         shape[axis] = width
         chunks = tuple((width,) if i == axis else cut for i, cut in enumerate(node.chunks))
-        ends.append([full(tuple(shape), value, node.meta.dtype, chunks)] if width else [])
+        ends.append([full.node(tuple(shape), value, node.meta.dtype, chunks)] if width else [])
     return ends
 
 
-def _mirrored(node: Node, axis: int, pair: list[int], mode: Any) -> list[list[Any]]:
+def _mirrored(node: Node, axis: int, pair: list[int], mode: Any) -> list[list[Node]]:
     positions = np.pad(np.arange(length(node, axis)), pair, mode=mode)
     ends = positions[: pair[0]], positions[len(positions) - pair[1] :]
-    return [[getitem(node, (slice(None),) * axis + (end,))] if len(end) else [] for end in ends]
+    return [
+        [getitem.node(node, (slice(None),) * axis + (end,))] if len(end) else [] for end in ends
+    ]
 
 
-def _odd(node: Node, axis: int, ends: list[list[Any]], mode: str) -> list[list[Any]]:
+def _odd(node: Node, axis: int, ends: list[list[Node]], mode: str) -> list[list[Node]]:
     """Turn reflections about the value at the edge."""
     own = length(node, axis)
     if own == 1 and mode == "reflect":  # nothing to reflect: NumPy too repeats the edge
         return ends
     most = own - (mode == "reflect") if own > 1 else np.inf
     for end, last in zip(ends, (False, True), strict=True):
-        if any(part.shape[axis] > most for part in end):
+        if any(length(part, axis) > most for part in end):
             raise NotImplementedError("pad(reflect_type='odd') longer than the axis: pad twice")
         edge = _edge(node, axis, 1, last=last)
-        end[:] = [subtract(multiply(edge, np.array(2, edge.dtype)), part) for part in end]
+        end[:] = [
+            subtract.node(multiply.node(edge, np.array(2, edge.meta.dtype)), part) for part in end
+        ]
     return ends
 
 
-def _edge(node: Node, axis: int, size: int, *, last: bool) -> Any:
+def _edge(node: Node, axis: int, size: int, *, last: bool) -> Node:
     part = slice(length(node, axis) - size, None) if last else slice(0, size)
-    return getitem(node, (slice(None),) * axis + (part,))
+    return getitem.node(node, (slice(None),) * axis + (part,))
 
 
-def _summaries(node: Node, axis: int, pair: list[int], mode: str, sizes: Any) -> list[list[Any]]:
+def _summaries(node: Node, axis: int, pair: list[int], mode: str, sizes: Any) -> list[list[Node]]:
     """Return a statistic of each end (or of all), repeated."""
-    ends: list[list[Any]] = []
+    ends: list[list[Node]] = []
     dtype = node.meta.dtype
     for width, size, last in zip(pair, sizes, (False, True), strict=True):
         whole = length(node, axis)
         edge = _edge(node, axis, whole if size is None else min(size, whole), last=last)
         if not size and size is not None and mode in ("maximum", "minimum"):
             raise ValueError("stat_length of 0 yields no value for padding")
-        found = _STATISTICS[mode](edge, axis=axis, keepdims=True)
+        found = _STATISTICS[mode].node(edge, axis=axis, keepdims=True)
         if dtype.kind in "iu":
-            found = around(found)
+            found = around.node(found)
         shape = tuple(width if i == axis else n for i, n in enumerate(found.shape))
-        ends.append([broadcast_to(astype(found, dtype), shape)] if width else [])
+        ends.append([broadcast_to.node(astype.node(found, dtype), shape)] if width else [])
     return ends
 
 
-def _ramps(node: Node, axis: int, pair: list[int], values: Any) -> list[list[Any]]:
+def _ramps(node: Node, axis: int, pair: list[int], values: Any) -> list[list[Node]]:
     """Return steps from an end's value to the edge."""
-    ends: list[list[Any]] = []
+    ends: list[list[Node]] = []
     for width, value, last in zip(pair, values, (False, True), strict=True):
         edge = _edge(node, axis, 1, last=last)
-        chunks = tuple(width if i == axis else None for i in range(edge.ndim))
+        chunks = tuple(width if i == axis else None for i in range(edge.meta.ndim))
         how = {"end": value, "width": width, "axis": axis, "last": last}
-        steps = map_blocks(ramp, rechunk(edge, {axis: -1}), dtype=edge.dtype, chunks=chunks, **how)
+        steps = map_blocks.node(
+            ramp, rechunk.node(edge, {axis: -1}), dtype=edge.meta.dtype, chunks=chunks, **how
+        )
         ends.append([steps] if width else [])
     return ends
 
@@ -164,12 +169,14 @@ def ramp(edge: Any, end: Any, width: int, axis: int, last: bool) -> Any:
     return np.flip(steps, axis) if last else steps
 
 
-def _by_function(node: Node, widths: list[list[int]], function: Any, kwargs: Any) -> Any:
+def _by_function(node: Node, widths: list[list[int]], function: Any, kwargs: Any) -> Node:
     """Let a function fill the ends of each line, one axis after the other."""
-    padded = pad(node, widths)
+    padded = pad.node(node, widths)
     for axis, pair in enumerate(widths):
         how = {"function": function, "pair": tuple(pair), "axis": axis, "options": kwargs}
-        padded = map_blocks(filled, rechunk(padded, {axis: -1}), dtype=padded.dtype, **how)
+        padded = map_blocks.node(
+            filled, rechunk.node(padded, {axis: -1}), dtype=padded.meta.dtype, **how
+        )
     return padded
 
 

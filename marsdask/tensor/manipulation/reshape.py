@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from marsdask.core.collection import wrap
 from marsdask.core.compilation.costs import kernel
 from marsdask.core.grids.blockwise import blockwise
 from marsdask.core.grids.grid import Grid, Look
@@ -263,7 +262,7 @@ def _text(shape: Shape) -> str:
 
 @public
 @shows("newshape", "copy", "merge_chunks", "limit")
-def reshape(a: Any, shape: Any = None, *more: Any, order: str = "C", **kwargs: Any) -> Any:
+def reshape(a: Any, shape: Any = None, *more: Any, order: str = "C", **kwargs: Any) -> Node:
     """Give the elements another shape; one length may be -1. See numpy.reshape.
 
     Differs from NumPy: ``order`` is "C" or "F"; the length of an axis of unknown chunks may only
@@ -278,14 +277,14 @@ def reshape(a: Any, shape: Any = None, *more: Any, order: str = "C", **kwargs: A
     lengths = (shape, *more) if more or not isinstance(shape, tuple | list | np.ndarray) else shape
     wanted = tuple(whole_number(size) for size in lengths)
     if order == "F":
-        turned = reshape(_reversed(node), wanted[::-1])
-        return wrap(_reversed(turned.node))
+        turned = reshape.node(_reversed(node), wanted[::-1])
+        return _reversed(turned)
     if order not in ("C", "A"):
         raise NotImplementedError(f"order={order!r}: use order='C' or 'F'")
     form = settle(node.shape, wanted)
     if known(node.shape) and form == node.shape and not isinstance(a, np.ndarray):
-        return wrap(node)
-    return wrap(Reshape(node, form))
+        return node
+    return Reshape(node, form)
 
 
 def _reversed(node: Node) -> Node:
@@ -293,15 +292,15 @@ def _reversed(node: Node) -> Node:
 
 
 @public
-def ravel(a: Any, order: str = "C") -> Any:
+def ravel(a: Any, order: str = "C") -> Node:
     """Return the elements in one axis. See numpy.ravel."""
     node = as_node(a)
     if len(node.chunks) == 1:
-        return wrap(node)
-    return reshape(node, (-1,), order="C" if order == "K" else order)
+        return node
+    return reshape.node(node, (-1,), order="C" if order == "K" else order)
 
 
 @public
-def flatten(a: Any, order: str = "C") -> Any:
+def flatten(a: Any, order: str = "C") -> Node:
     """Return the elements in one axis. See numpy.ndarray.flatten."""
-    return ravel(a, order)
+    return ravel.node(a, order)

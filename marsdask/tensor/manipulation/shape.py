@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from marsdask.core.collection import Collection, ExecutableTuple, wrap
+from marsdask.core.collection import Collection, ExecutableTuple
 from marsdask.core.compilation.costs import kernel
 from marsdask.core.grids.align import broadcast_chunks
 from marsdask.core.grids.blockwise import blockwise
@@ -21,11 +21,11 @@ from ..chunks import as_shape, normalize_chunks
 from ..chunkwise.rechunk import recut
 from ..operands import as_node, empty, empty_like_kind
 from ..sparse.blocks import dense, is_sparse, reordered
-from ..typing import public
+from ..typing import itself, public
 from ..unknown_lengths import Outcome, later, merged, waits_for_lengths
 
 if TYPE_CHECKING:
-    from ..tensor import Tensor
+    pass
 
 normalize_axis = np.lib.array_utils.normalize_axis_index
 normalize_axes = np.lib.array_utils.normalize_axis_tuple
@@ -102,30 +102,30 @@ def view(a: Any, axes: Sequence[int | None]) -> Node:
 
 
 @public
-def transpose(a: Any, axes: Any = None, *more: int) -> Any:
+def transpose(a: Any, axes: Any = None, *more: int) -> Node:
     """Permute the axes; reverses them by default. See numpy.transpose."""
     node = as_node(a, sparse=True)
     ndim = len(node.chunks)
     if more:
         axes = (axes, *more)
     if axes is None:
-        return wrap(view(node, range(ndim)[::-1]))
+        return view(node, range(ndim)[::-1])
     order = normalize_axes(axes, ndim)
     if len(order) != ndim:
         raise ValueError("axes don't match array")
-    return wrap(view(node, order))
+    return view(node, order)
 
 
 @public
-def matrix_transpose(a: Any) -> Any:
+def matrix_transpose(a: Any) -> Node:
     """Swap the last two axes. See numpy.matrix_transpose."""
     if as_node(a, sparse=True).meta.ndim < 2:
         raise ValueError("matrix_transpose takes at least two axes")
-    return swapaxes(a, -1, -2)
+    return swapaxes.node(a, -1, -2)
 
 
 @public
-def swapaxes(a: Any, axis1: int, axis2: int) -> Any:
+def swapaxes(a: Any, axis1: int, axis2: int) -> Node:
     """Exchange two axes. See numpy.swapaxes."""
     node = as_node(a, sparse=True)
     order = list(range(len(node.chunks)))
@@ -134,11 +134,11 @@ def swapaxes(a: Any, axis1: int, axis2: int) -> Any:
         for axis, name in ((axis1, "axis1"), (axis2, "axis2"))
     )
     order[first], order[second] = order[second], order[first]
-    return wrap(view(node, order))
+    return view(node, order)
 
 
 @public
-def moveaxis(a: Any, source: Any, destination: Any) -> Any:
+def moveaxis(a: Any, source: Any, destination: Any) -> Node:
     """Move axes to other places, the rest in order. See numpy.moveaxis."""
     node = as_node(a)
     ndim = len(node.chunks)
@@ -151,33 +151,33 @@ def moveaxis(a: Any, source: Any, destination: Any) -> Any:
     order = [axis for axis in range(ndim) if axis not in start]
     for place, axis in sorted(zip(stop, start, strict=True)):
         order.insert(place, axis)
-    return wrap(view(node, order))
+    return view(node, order)
 
 
 @public
-def rollaxis(a: Any, axis: int, start: int = 0) -> Any:
+def rollaxis(a: Any, axis: int, start: int = 0) -> Node:
     """Move one axis before another. See numpy.rollaxis."""
     ndim = len(as_node(a).chunks)
     axis = normalize_axis(axis, ndim)
     start = start + ndim if start < 0 else start
     if not 0 <= start <= ndim:
         raise np.exceptions.AxisError(start, ndim, "start")
-    return moveaxis(a, axis, start - 1 if axis < start else start)
+    return moveaxis.node(a, axis, start - 1 if axis < start else start)
 
 
 @public
-def expand_dims(a: Any, axis: Any) -> Any:
+def expand_dims(a: Any, axis: Any) -> Node:
     """Insert axes of length one. See numpy.expand_dims."""
     node = as_node(a)
     count = len(axis) if isinstance(axis, tuple | list) else 1
     ndim = len(node.chunks) + count
     new = normalize_axes(axis, ndim)
     rest = iter(range(len(node.chunks)))
-    return wrap(view(node, [None if place in new else next(rest) for place in range(ndim)]))
+    return view(node, [None if place in new else next(rest) for place in range(ndim)])
 
 
 @public
-def squeeze(a: Any, axis: Any = None) -> Any:
+def squeeze(a: Any, axis: Any = None) -> Node:
     """Drop axes of length one; those of unknown length stay. See numpy.squeeze."""
     node = as_node(a)
     shape = node.shape
@@ -187,7 +187,7 @@ def squeeze(a: Any, axis: Any = None) -> Any:
         gone = normalize_axes(axis, len(shape))
         if any(size != 1 for size in numbers(shape[i] for i in gone)):
             raise ValueError("cannot select an axis to squeeze out which has size not equal to one")
-    return wrap(view(node, [i for i in range(len(shape)) if i not in gone]))
+    return view(node, [i for i in range(len(shape)) if i not in gone])
 
 
 def whole(a: Grid, axes: Sequence[int]) -> Grid:
@@ -267,7 +267,7 @@ def spread(block: Any, shape: tuple[int | None, ...]) -> Any:
 
 
 @public
-def broadcast_to(array: Any, shape: Any, subok: bool = False, chunks: Any = None) -> Any:
+def broadcast_to(array: Any, shape: Any, subok: bool = False, chunks: Any = None) -> Node:
     """Repeat along new axes and those of length one. See numpy.broadcast_to."""
     del subok
     node = as_node(array)
@@ -275,7 +275,8 @@ def broadcast_to(array: Any, shape: Any, subok: bool = False, chunks: Any = None
     if not known(node.shape) and len(shape) >= len(node.chunks):
         splits = normalize_chunks(chunks, shape, node.meta.dtype)
         outcome = Outcome(node.meta.dtype, splits)
-        return later(broadcast_to, node, shape, outcome=outcome)
+        waiting: Node = later(broadcast_to, node, shape, outcome=outcome)
+        return waiting
     offset = len(shape) - len(node.chunks)
     old = (1,) * offset + numbers(node.shape)
     if offset < 0 or any(n not in (1, size) for n, size in zip(old, shape, strict=True)):
@@ -293,7 +294,9 @@ def broadcast_to(array: Any, shape: Any, subok: bool = False, chunks: Any = None
     )
     cut = normalize_chunks(wanted, shape, node.meta.dtype)
     splits = tuple(sizes if axis in fresh else () for axis, sizes in enumerate(cut))
-    return array if not fresh and isinstance(array, Collection) else wrap(Broadcast(node, splits))
+    if fresh or not isinstance(array, Collection | Node):
+        return Broadcast(node, splits)
+    return itself(array) if isinstance(array, Collection) else node
 
 
 def _broadcast(args: tuple[Any, ...], **_: Any) -> tuple[Outcome, ...]:
@@ -305,9 +308,9 @@ def _broadcast(args: tuple[Any, ...], **_: Any) -> tuple[Outcome, ...]:
 
 @public
 @waits_for_lengths(_broadcast)
-def broadcast_arrays(*args: Any, subok: bool = False) -> tuple[Tensor, ...]:
+def broadcast_arrays(*args: Any, subok: bool = False) -> tuple[Node, ...]:
     """Broadcast tensors against each other. See numpy.broadcast_arrays."""
     del subok
     nodes = [as_node(arg) for arg in args]
     shape = np.broadcast_shapes(*(numbers(node.shape) for node in nodes))
-    return ExecutableTuple(broadcast_to(node, shape) for node in nodes)
+    return ExecutableTuple(broadcast_to.node(node, shape) for node in nodes)

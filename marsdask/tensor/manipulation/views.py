@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from marsdask.core.collection import Collection, rebind, wrap
+from marsdask.core.collection import Collection, rebind
 from marsdask.core.compilation.costs import kernel
+from marsdask.core.node import Node
 
 from ..chunkwise.map_blocks import map_blocks
 from ..chunkwise.rechunk import rechunk
 from ..elementwise.ufuncs import apply
-from ..indexing.assignment import assign
+from ..indexing.assignment import into
 from ..indexing.inplace import place, resize
 from ..indexing.setitem import setitem
 from ..operands import as_node
@@ -66,10 +67,10 @@ def seen_as(block: Any, kind: Any) -> Any:
 
 
 @public
-def byteswap(a: Any, inplace: bool = False) -> Any:
+def byteswap(a: Any, inplace: bool = False) -> Node:
     """Turn each element's bytes around. See numpy.ndarray.byteswap."""
-    swapped = wrap(apply(swap_bytes, a))
-    return assign(a, swapped.node) if inplace else swapped
+    swapped = apply(swap_bytes, a)
+    return into(a if inplace else None, swapped)
 
 
 @kernel(scratch=0.0)
@@ -80,29 +81,29 @@ def swap_bytes(block: Any) -> Any:
 
 @public
 @waits_for_lengths(lambda a, dtype, **_: like(a, dtype, unknown=(-1,)))
-def view(a: Any, dtype: Any = None, order: Any = "C") -> Any:
+def view(a: Any, dtype: Any = None, order: Any = "C") -> Node:
     """Return the same bytes as elements of another type. See numpy.ndarray.view.
 
     Differs from NumPy: changes of one tensor are not seen in the other.
     """
     del order
-    tensor = wrap(as_node(a))
+    tensor = as_node(a)
     if dtype is None:
         return tensor
     dtype = np.dtype(dtype)
-    old, new = tensor.dtype.itemsize, dtype.itemsize
+    old, new = tensor.meta.dtype.itemsize, dtype.itemsize
     if old == new:
-        return wrap(apply(seen_as, tensor, kind=dtype))
-    if not tensor.ndim:
+        return apply(seen_as, tensor, kind=dtype)
+    if not tensor.meta.ndim:
         raise ValueError("changing the dtype of a 0d array is only supported if itemsize is equal")
-    last = length(tensor.node, tensor.ndim - 1)
+    last = length(tensor, tensor.meta.ndim - 1)
     if last * old % new:
         raise ValueError(
             "the last axis must be of a multiple of the new type's size to change the dtype"
         )
     sizes = tensor.chunks[-1]
     if any(size * old % new for size in sizes):
-        tensor = rechunk(tensor, {tensor.ndim - 1: -1})
+        tensor = rechunk.node(tensor, {tensor.meta.ndim - 1: -1})
         sizes = tensor.chunks[-1]
     chunks = (*tensor.chunks[:-1], tuple(size * old // new for size in sizes))
-    return map_blocks(seen_as, tensor, kind=dtype, dtype=dtype, chunks=chunks)
+    return map_blocks.node(seen_as, tensor, kind=dtype, dtype=dtype, chunks=chunks)

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from marsdask.core.collection import Collection, wrap
+from marsdask.core.collection import Collection
 from marsdask.core.compilation.costs import kernel
 from marsdask.core.grids.blockwise import blockwise, map_blocks
 from marsdask.core.grids.grid import Grid, Look
@@ -28,13 +28,13 @@ from marsdask.core.sizes import Chunks, numbers, shape_of
 from marsdask.scheduler.base import ChunkInfo
 
 from ..chunkwise.rechunk import recut
-from ..indexing.assignment import assign
+from ..indexing.assignment import into
 from ..kernels.duck_arrays import as_array
 from ..manipulation.shape import broadcast_to
 from ..operands import as_node
 from ..reduction.reductions import along
 from ..sorting.sort import is_at_hand, sample_rate, whole_lanes
-from ..typing import public
+from ..typing import TensorFunction, public
 from .methods import METHODS, MIDDLE, wanted_ranks
 from .selection import Bracket, bracket, collect, counted, interpolated, sample
 from .sketch import Sketched
@@ -221,7 +221,7 @@ def _quantile(
     *,
     skip_nan: bool,
     scale: int = 1,
-) -> Any:
+) -> Node:
     weights, exact, method = _settled(options, method)
     node = as_node(a)
     qs = _checked_q(node, q, scale)
@@ -232,17 +232,17 @@ def _quantile(
     if weights is not None:
         if method != "inverted_cdf":
             raise ValueError("Only method 'inverted_cdf' supports weights.")
-        given = broadcast_to(wrap(along(as_node(weights), node, axis)), numbers(node.shape))
-        return wrap(Quantile(node, qs, axes, method, keepdims, skip_nan, given.node))
+        given = broadcast_to.node(along(as_node(weights), node, axis), numbers(node.shape))
+        return Quantile(node, qs, axes, method, keepdims, skip_nan, given)
     made = Quantile(node, qs, axes, method, keepdims, skip_nan)
     if exact:
-        return wrap(made)
+        return made
     if len(axes) < ndim or node.meta.dtype.kind not in "iuf" or method != "linear":
         raise NotImplementedError(
             "approximate quantiles are linear ones of all elements, which are real numbers: "
             "leave out internal_method= for exact ones"
         )
-    return wrap(Sketched(node, qs, made.meta.dtype, keepdims, skip_nan))
+    return Sketched(node, qs, made.meta.dtype, keepdims, skip_nan)
 
 
 def _settled(options: dict[str, Any], method: str) -> tuple[Any, bool, str]:
@@ -274,7 +274,7 @@ def _checked_q(node: Node, q: Any, scale: int) -> Any:
     return qs
 
 
-def _family(name: str, text: str, **fixed: Any) -> Callable[..., Any]:
+def _family(name: str, text: str, **fixed: Any) -> TensorFunction:
     """Return a function of the family of quantiles."""
 
     def lazy(
@@ -289,7 +289,7 @@ def _family(name: str, text: str, **fixed: Any) -> Callable[..., Any]:
     ) -> Any:
         del overwrite_input
         found = _quantile(a, q, axis, method, keepdims, options, **fixed)
-        return found if out is None else assign(out, found.node)
+        return into(out, found)
 
     lazy.__name__ = lazy.__qualname__ = name
     lazy.__doc__ = f"""{text} See numpy.{name}.
@@ -314,7 +314,7 @@ nanpercentile = _family(
 @public
 def median(
     a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, keepdims: bool = False
-) -> Any:
+) -> Node:
     """Return the exact median of all elements, or along axes. See numpy.median."""
     return _middle(a, axis, out, keepdims, skip_nan=False)
 
@@ -322,17 +322,16 @@ def median(
 @public
 def nanmedian(
     a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, keepdims: bool = False
-) -> Any:
+) -> Node:
     """Return the exact median of what is not NaN. See numpy.nanmedian."""
     return _middle(a, axis, out, keepdims, skip_nan=True)
 
 
-def _middle(a: Any, axis: Any, out: Any, keepdims: bool, *, skip_nan: bool) -> Any:
+def _middle(a: Any, axis: Any, out: Any, keepdims: bool, *, skip_nan: bool) -> Node:
     """Return a median."""
     node = as_node(a)
     axes = _axes(axis, node.meta.ndim)
-    found = wrap(Quantile(node, np.asarray(0.5), axes, MIDDLE, keepdims, skip_nan))
-    return found if out is None else assign(out, found.node)
+    return into(out, Quantile(node, np.asarray(0.5), axes, MIDDLE, keepdims, skip_nan))
 
 
 def _axes(axis: Any, ndim: int) -> tuple[int, ...]:

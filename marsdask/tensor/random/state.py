@@ -6,7 +6,7 @@ import operator
 import threading
 from collections.abc import Callable, Sequence
 from inspect import Parameter, Signature
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -29,12 +29,15 @@ from marsdask.tensor.sparse.conversion import tosparse
 from .samplers import PLAIN, SAMPLERS
 from .tiles import Draw, snapped, tile_steps
 
+if TYPE_CHECKING:
+    from ..tensor import Tensor
+
 #: What every law takes after its own parameters.
 _COMMON = ("size", "chunk_size", "gpu", "dtype", "chunks", "out")
 _UNSET = Parameter.empty
 
 
-def law(name: str, **params: Any) -> Callable[..., Any]:
+def law(name: str, **params: Any) -> Callable[..., Tensor]:
     """Return the method that draws from NumPy's law ``name`` with these parameters' defaults."""
     fields = [
         Parameter(field, Parameter.POSITIONAL_OR_KEYWORD, default=default)
@@ -44,7 +47,7 @@ def law(name: str, **params: Any) -> Callable[..., Any]:
     # The parameters without a default come first in every law, so the signature is a legal one.
     signature = Signature([*fields, *common])
 
-    def method(self: RandomState, *args: Any, **kwargs: Any) -> Any:
+    def method(self: RandomState, *args: Any, **kwargs: Any) -> Tensor:
         bound = signature.bind(*args, **kwargs)
         bound.apply_defaults()
         given = bound.arguments
@@ -112,7 +115,7 @@ class RandomState:
         chunks: Any = None,
         out: Any = None,
         events: tuple[int, ...] = (),
-    ) -> Any:
+    ) -> Tensor:
         if out is not None and size is None:
             size = numbers(out.node.shape)
         if all(isinstance(item, int | float) for item in params):
@@ -123,8 +126,8 @@ class RandomState:
         extent = _extent(size, [] if whole else params) + events
         splits = _splits(chunk_size if chunk_size is not None else chunks, extent, kind, events)
         node = Draw(name, params, self._entropy, next(self._calls), kind, splits, len(events))
-        drawn = placed_on(wrap(node), gpu)
-        return drawn if out is None else assign(out, drawn.node)
+        drawn: Tensor = wrap(placed_on(node, gpu)) if out is None else assign(out, node)
+        return drawn
 
     beta = law("beta", a=_UNSET, b=_UNSET)
     binomial = law("binomial", n=_UNSET, p=_UNSET)
@@ -163,11 +166,11 @@ class RandomState:
     weibull = law("weibull", a=_UNSET)
     zipf = law("zipf", a=_UNSET)
 
-    def rand(self, *shape: Any, **options: Any) -> Any:
+    def rand(self, *shape: Any, **options: Any) -> Tensor:
         """Draw uniformly from [0, 1) in the given shape. See numpy.random.rand."""
         return self._draw("random", (), size=shape, **options)
 
-    def randn(self, *shape: Any, **options: Any) -> Any:
+    def randn(self, *shape: Any, **options: Any) -> Tensor:
         """Draw standard normal numbers in the given shape. See numpy.random.randn."""
         return self._draw("standard_normal", (), size=shape, **options)
 
@@ -179,7 +182,7 @@ class RandomState:
         dtype: Any = int,
         density: float | None = None,
         **options: Any,
-    ) -> Any:
+    ) -> Tensor:
         """Draw integers from [low, high). See numpy.random.randint.
 
         With a ``density`` the tensor is sparse, and only so large a share of it is drawn.
@@ -193,21 +196,23 @@ class RandomState:
         there = self.random(drawn.shape, chunks=drawn.chunks) < density
         return tosparse(multiply(drawn, there))
 
-    def tomaxint(self, size: Any = None, **options: Any) -> Any:
+    def tomaxint(self, size: Any = None, **options: Any) -> Tensor:
         """Draw integers from zero to the largest. See numpy.random.RandomState.tomaxint."""
         return self.randint(0, np.iinfo(np.int64).max + 1, size, np.int64, **options)
 
-    def random_integers(self, low: Any, high: Any = None, size: Any = None, **options: Any) -> Any:
+    def random_integers(
+        self, low: Any, high: Any = None, size: Any = None, **options: Any
+    ) -> Tensor:
         """Draw integers from [low, high]. See numpy.random.random_integers."""
         bounds = (1, low) if high is None else (low, high)
         return self.randint(bounds[0], bounds[1] + 1, size, **options)
 
-    def multinomial(self, n: Any, pvals: Any, size: Any = None, **options: Any) -> Any:
+    def multinomial(self, n: Any, pvals: Any, size: Any = None, **options: Any) -> Tensor:
         """Draw counts of ``n`` trials over categories. See numpy.random.multinomial."""
         pvals = np.asarray(pvals)
         return self._draw("multinomial", (n, pvals), size=size, events=pvals.shape, **options)
 
-    def dirichlet(self, alpha: Any, size: Any = None, **options: Any) -> Any:
+    def dirichlet(self, alpha: Any, size: Any = None, **options: Any) -> Tensor:
         """Draw points of a simplex. See numpy.random.dirichlet."""
         alpha = np.asarray(alpha)
         return self._draw("dirichlet", (alpha,), size=size, events=alpha.shape, **options)
@@ -222,7 +227,7 @@ class RandomState:
         *,
         method: str = "svd",
         **options: Any,
-    ) -> Any:
+    ) -> Tensor:
         """Draw normal vectors. See numpy.random.Generator.multivariate_normal.
 
         The covariance is checked at the call.
@@ -242,7 +247,7 @@ class RandomState:
         axis: int = 0,
         shuffle: bool = True,
         **options: Any,
-    ) -> Any:
+    ) -> Tensor:
         """Draw parts of a tensor along an axis (of ``range(a)`` for an int).
 
         See numpy.random.Generator.choice.
@@ -285,7 +290,7 @@ class RandomState:
             extent
         )
 
-    def permutation(self, x: Any, axis: int = 0, **options: Any) -> Any:
+    def permutation(self, x: Any, axis: int = 0, **options: Any) -> Tensor:
         """Return ``x`` (``range(x)`` for an int) in random order along an axis.
 
         See numpy.random.Generator.permutation.
@@ -327,14 +332,14 @@ class Generator(RandomState):
         dtype: Any = np.int64,
         endpoint: bool = False,
         **options: Any,
-    ) -> Any:
+    ) -> Tensor:
         """Draw integers. See numpy.random.Generator.integers."""
         bounds = (0, low) if high is None else (low, high)
         return self.randint(bounds[0], bounds[1] + bool(endpoint), size, dtype, **options)
 
     def standard_exponential(
         self, size: Any = None, dtype: Any = None, method: str = "zig", out: Any = None, **more: Any
-    ) -> Any:
+    ) -> Tensor:
         """Draw exponential numbers. See numpy.random.Generator.standard_exponential."""
         if method not in ("zig", "inv"):
             raise ValueError(f"method is 'zig' or 'inv', not {method!r}")
@@ -342,7 +347,7 @@ class Generator(RandomState):
 
     def multivariate_hypergeometric(
         self, colors: Any, nsample: int, size: Any = None, method: Any = "marginals", **more: Any
-    ) -> Any:
+    ) -> Tensor:
         """Draw counts of colours. See numpy.random.Generator.multivariate_hypergeometric."""
         colors = np.asarray(colors)
         np.random.default_rng(0).multivariate_hypergeometric(colors, nsample, method=method)
@@ -350,14 +355,15 @@ class Generator(RandomState):
         name = "multivariate_hypergeometric"
         return self._draw(name, params, size=size, events=colors.shape, **more)
 
-    def permuted(self, x: Any, axis: int | None = None, out: Any = None) -> Any:
+    def permuted(self, x: Any, axis: int | None = None, out: Any = None) -> Tensor:
         """Shuffle each lane by itself. See numpy.random.Generator.permuted."""
         tensor = wrap(as_node(x))
         flat = tensor.ravel() if axis is None else tensor
         lane = 0 if axis is None else normalize_axis(axis, tensor.ndim)
         keys = self.randint(0, 2**64, flat.shape, np.uint64, chunks=flat.chunks)
         found = take_along_axis(flat, argsort(keys, axis=lane), lane).reshape(tensor.shape)
-        return found if out is None else assign(out, found.node)
+        held: Tensor = found if out is None else assign(out, found.node)
+        return held
 
     def spawn(self, n_children: int) -> list[Generator]:
         """Return generators that are independent of this one. See numpy.random.Generator.spawn."""
@@ -471,8 +477,9 @@ def _splits(
     return (*splits, *((length,) for length in events))
 
 
-def _taken(items: Node, index: Any, axis: int) -> Any:
+def _taken(items: Node, index: Any, axis: int) -> Tensor:
     """Return the elements that an index tensor names."""
     if not items.inputs and hasattr(items, "array") and len(items.chunks) == 1:
-        return wrap(Elementwise(np.take, (items.array, index.node)))
-    return take(wrap(items), index, axis)
+        taken: Tensor = wrap(Elementwise(np.take, (items.array, index.node)))
+        return taken
+    return take(items, index, axis)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,10 +17,10 @@ from marsdask.core.grids.tree import tree
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, Index, shape_of
 
-from ..indexing.assignment import assign
+from ..indexing.assignment import into
 from ..kernels.duck_arrays import as_array
 from ..operands import as_node, empty
-from ..typing import public
+from ..typing import TensorFunction, public
 
 #: The value, its flat position along the reduced axes, and whether it is not nan.
 Found = tuple[Any, Any, Any]
@@ -162,7 +162,7 @@ def position_block(found: Found | None, axes: tuple[int, ...], keepdims: bool, t
     return place if keepdims else np.squeeze(place, axis=axes)
 
 
-def argreduction(title: str, *, largest: bool, skips_nan: bool = False) -> Callable[..., Any]:
+def argreduction(title: str, *, largest: bool, skips_nan: bool = False) -> TensorFunction:
     """Return the lazy search for an extreme."""
     pick = Pick(largest, skips_nan)
 
@@ -181,7 +181,7 @@ def argreduction(title: str, *, largest: bool, skips_nan: bool = False) -> Calla
             axis = np.lib.array_utils.normalize_axis_index(axis, node.meta.ndim)
         _check(node, axis, title)
         found = ArgReduction(node, pick, axis, bool(keepdims), title)
-        return found if out is None else assign(out, found)
+        return into(out, found)
 
     lazy.__name__ = lazy.__qualname__ = title
     lazy.__doc__ = f"Return the positions that ``{title}`` finds. See numpy.{title}."

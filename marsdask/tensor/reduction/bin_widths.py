@@ -14,13 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from marsdask.core.collection import wrap
 from marsdask.core.compilation.costs import kernel
 from marsdask.core.node import Node
 from marsdask.core.sizes import Unknown, known
+from marsdask.tensor.indexing.getitem import getitem
+from marsdask.tensor.manipulation.reshape import ravel
 
 from ..chunkwise.single_task import Summary, once
-from ..elementwise.ufuncs import logical_and, power, subtract
+from ..elementwise.ufuncs import greater_equal, less_equal, logical_and, power, subtract
 from ..manipulation.join import concatenate
 from ..operands import as_node
 from ..quantile.exact import nanpercentile, percentile
@@ -96,29 +97,30 @@ def candidates(block: Any, count: Any, ends: Any) -> Any:
     return np.concatenate(list(found))
 
 
-def _nothing(a: Any, count: Any, ends: Any) -> list[Any]:
+def _nothing(a: Node, count: Node, ends: Node) -> list[Node]:
     return []
 
 
-def _spread(a: Any, count: Any, ends: Any) -> list[Any]:
-    return [std(a)]
+def _spread(a: Node, count: Node, ends: Node) -> list[Node]:
+    return [std.node(a)]
 
 
-def _spread_and_skew(a: Any, count: Any, ends: Any) -> list[Any]:
-    return [std(a), mean(power(subtract(a, mean(a)), 3))]
+def _spread_and_skew(a: Node, count: Node, ends: Node) -> list[Node]:
+    return [std.node(a), mean.node(power.node(subtract.node(a, mean.node(a)), 3))]
 
 
-def _quartiles(a: Any, count: Any, ends: Any) -> list[Any]:
+def _quartiles(a: Node, count: Node, ends: Node) -> list[Node]:
     # Of nothing there are no percentiles, so one nan comes along, which is not counted.
-    known_to_be = known(a.node.shape) and 0 not in a.shape
-    values = a.ravel() if known_to_be else concatenate([a.ravel(), [np.nan]])
-    return [(percentile if known_to_be else nanpercentile)(values, [75, 25])]
+    values = ravel.node(a)
+    if known(a.shape) and 0 not in a.shape:
+        return [percentile.node(values, [75, 25])]
+    return [nanpercentile.node(concatenate.node([values, [np.nan]]), [75, 25])]
 
 
-def _candidates(a: Any, count: Any, ends: Any) -> list[Any]:
-    length = (Unknown(f"candidates({a.node.name})"),)
-    others = (count.node, ends.node)
-    return [wrap(Summary(candidates, np.add, (a.node,), others, length, np.dtype(np.intp)))]
+def _candidates(a: Node, count: Node, ends: Node) -> list[Node]:
+    length = (Unknown(f"candidates({a.name})"),)
+    others = (count, ends)
+    return [Summary(candidates, np.add, (a,), others, length, np.dtype(np.intp))]
 
 
 #: The formula of each rule, and what it needs to know besides the extent and the number.
@@ -145,10 +147,10 @@ def outer(a: Any, b: Any) -> Any:
     return extremes(np.concatenate([a, b]))
 
 
-def extent(a: Node) -> Any:
+def extent(a: Node) -> Node:
     """Return the least and the greatest element as a vector, which is empty if there is none."""
     length = (Unknown(f"extent({a.name})", -1, 2),)
-    return wrap(Summary(extremes, outer, (a,), (), length, a.meta.dtype))
+    return Summary(extremes, outer, (a,), (), length, a.meta.dtype)
 
 
 def edges_by_rule(ends: Any, count: Any, *facts: Any, rule: str, range: Any) -> Any:
@@ -165,15 +167,16 @@ def edges_by_rule(ends: Any, count: Any, *facts: Any, rule: str, range: Any) -> 
     return np.histogram_bin_edges(ends, bins, range)
 
 
-def estimated(a: Node, rule: str, range: Any) -> Any:
+def estimated(a: Node, rule: str, range: Any) -> Node:
     """Return the edges of as many bins as a rule asks for, whose number is unknown."""
-    kept = wrap(a) if a.chunks else wrap(a).ravel()
+    kept = a if a.chunks else ravel.node(a)
     if range is not None:
         low, high = range if range[0] != range[1] else (range[0] - 0.5, range[1] + 0.5)
-        kept = kept[logical_and(kept >= low, kept <= high)]
-    ends = extent(kept.node)
-    count = wrap(Summary(np.size, np.add, (kept.node,), (), (), np.dtype(np.intp)))
-    outside = ends if range is None else wrap(as_node(np.array([low, high], np.float64)))
+        within = logical_and.node(greater_equal.node(kept, low), less_equal.node(kept, high))
+        kept = getitem.node(kept, within)
+    ends = extent(kept)
+    count = Summary(np.size, np.add, (kept,), (), (), np.dtype(np.intp))
+    outside = ends if range is None else as_node(np.array([low, high], np.float64))
     facts = RULES[rule][1](kept, count, outside)
     dtype = np.histogram_bin_edges(np.ones(1, a.meta.dtype), 1).dtype
     length = Unknown(f"{rule}({a.name},{range})")

@@ -7,12 +7,26 @@ from typing import Any
 import numpy as np
 
 from marsdask.core.collection import Collection, wrap
+from marsdask.core.node import Node
 from marsdask.core.sizes import known, numbers
 
-from ..elementwise.ufuncs import clip, conj, divide, maximum, multiply, sqrt, subtract
+from ..elementwise.ufuncs import (
+    add,
+    astype,
+    clip,
+    conj,
+    divide,
+    imag,
+    maximum,
+    multiply,
+    real,
+    sqrt,
+    subtract,
+)
 from ..linalg import dot
+from ..manipulation.diagonals import diagonal
 from ..manipulation.join import concatenate, length
-from ..manipulation.shape import expand_dims, transpose
+from ..manipulation.shape import expand_dims, squeeze, transpose
 from ..operands import as_node
 from ..typing import public
 from ..unknown_lengths import Outcome, waits_for_lengths
@@ -44,7 +58,7 @@ def cov(
     aweights: Any = None,
     *,
     dtype: Any = None,
-) -> Any:
+) -> Node:
     """Estimate a covariance matrix. See numpy.cov.
 
     Differs from NumPy: the signs of weights that are tensors are not looked at.
@@ -54,17 +68,19 @@ def cov(
     ddof = ddof if ddof is not None else 0 if bias else 1
     sets = [_observations(x, rowvar) for x in (m, y) if x is not None]
     kind = np.result_type(*(x.dtype for x in sets), np.float64) if dtype is None else dtype
-    values = (concatenate(sets, 0) if len(sets) > 1 else sets[0]).astype(kind)
-    count = length(values.node, 1)
+    values = astype.node((concatenate.node(sets, 0) if len(sets) > 1 else sets[0]), kind)
+    count = length(values, 1)
     if fweights is None and aweights is None:
-        centred = subtract(values, mean(values, axis=1, keepdims=True))
-        product = dot(centred, conj(transpose(centred)))
-        return divide(product, np.float64(max(count - ddof, 0))).squeeze().astype(kind)
+        centred = subtract.node(values, mean.node(values, axis=1, keepdims=True))
+        product = dot.node(centred, conj.node(transpose.node(centred)))
+        return astype.node(
+            squeeze.node(divide.node(product, np.float64(max(count - ddof, 0)))), kind
+        )
     weights, free = _weights(fweights, aweights, ddof, count)
     centre, _ = average(values, 1, weights, returned=True)
-    centred = subtract(values, expand_dims(centre, 1)).astype(kind)
-    product = dot(centred, conj(transpose(multiply(centred, weights))))
-    return divide(product, free).squeeze()  # weights are float64, and so is the result
+    centred = astype.node(subtract.node(values, expand_dims.node(centre, 1)), kind)
+    product = dot.node(centred, conj.node(transpose.node(multiply.node(centred, weights))))
+    return squeeze.node(divide.node(product, free))  # weights are float64, and so is the result
 
 
 def _weights(fweights: Any, aweights: Any, ddof: int, count: int) -> tuple[Any, Any]:
@@ -72,9 +88,13 @@ def _weights(fweights: Any, aweights: Any, ddof: int, count: int) -> tuple[Any, 
     often = 1 if fweights is None else _checked_weights("fweights", fweights, count)
     much = 1.0 if aweights is None else _checked_weights("aweights", aweights, count)
     both = multiply(often, much)
-    whole = total(both)
-    lost = ddof if aweights is None else divide(ddof * total(multiply(both, much)), whole)
-    return both, maximum(subtract(whole, lost), 0.0)
+    whole = total.node(both)
+    lost = (
+        ddof
+        if aweights is None
+        else divide.node(multiply.node(ddof, total.node(multiply.node(both, much))), whole)
+    )
+    return both, maximum(subtract.node(whole, lost), 0.0)
 
 
 def _checked_weights(name: str, weights: Any, count: int) -> Any:
@@ -103,13 +123,15 @@ def _observations(x: Any, rowvar: bool) -> Any:
 
 
 @public
-def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: Any = None) -> Any:
+def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: Any = None) -> Node:
     """Return the correlation coefficients. See numpy.corrcoef."""
-    c = cov(x, y, rowvar, dtype=dtype)
-    if c.ndim == 0:
-        return divide(c, c)
-    spread = sqrt(c.diagonal().real)
-    c = divide(divide(c, expand_dims(spread, 1)), expand_dims(spread, 0))
-    if c.dtype.kind != "c":
-        return clip(c, -1, 1)
-    return clip(c.real, -1, 1) + 1j * clip(c.imag, -1, 1)
+    c = cov.node(x, y, rowvar, dtype=dtype)
+    if c.meta.ndim == 0:
+        return divide.node(c, c)
+    spread = sqrt.node(real.node(diagonal.node(c)))
+    c = divide.node(divide.node(c, expand_dims.node(spread, 1)), expand_dims.node(spread, 0))
+    if c.meta.dtype.kind != "c":
+        return clip.node(c, -1, 1)
+    return add.node(
+        clip.node(real.node(c), -1, 1), multiply.node(1j, clip.node(imag.node(c), -1, 1))
+    )

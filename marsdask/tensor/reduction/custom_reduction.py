@@ -22,7 +22,7 @@ from marsdask.core.sizes import Chunks, Index
 
 from ..chunkwise.blockwise import nest
 from ..chunkwise.rechunk import recut
-from ..indexing.assignment import assign
+from ..indexing.assignment import into
 from ..manipulation.shape import broadcast_to, normalize_axes
 from ..operands import as_node, empty
 from ..typing import public
@@ -175,7 +175,7 @@ def reduction(
     output_size: int = 1,
     meta: Any = None,
     weights: Any = None,
-) -> Any:
+) -> Node:
     """Reduce by functions of one's own. See dask.array.reduction.
 
     Each is called with ``axis=`` (a tuple) and ``keepdims=``: ``chunk`` with a chunk, ``combine``
@@ -186,7 +186,7 @@ def reduction(
     node = x.node if isinstance(x, Collection) else as_node(x)
     ndim = len(node.chunks)
     axes = tuple(range(ndim)) if axis is None else tuple(sorted(normalize_axes(axis, ndim)))
-    arrays = (node,) if weights is None else (node, as_node(broadcast_to(weights, node.shape)))
+    arrays = (node,) if weights is None else (node, as_node(broadcast_to.node(weights, node.shape)))
     combine = combine or aggregate
     if dtype is not None and _takes_dtype(chunk):
         chunk = partial(chunk, dtype=dtype)
@@ -205,7 +205,7 @@ def reduction(
     found = CustomReduction(
         arrays, *steps, axes, keepdims, concatenate, widths, output_size, sample
     )
-    return found if out is None else assign(out, found)
+    return into(out, found)
 
 
 def _takes_dtype(func: Callable[..., Any]) -> bool:

@@ -33,11 +33,11 @@ from ..indexing.assignment import assign
 from ..manipulation.shape import normalize_axes
 from ..operands import as_node
 from ..signatures import signed
-from ..typing import public
+from ..typing import TensorFunction, public
 from . import reductions
 
 
-def _about(plain: Callable[..., Any], *, root: bool = False, skips: bool = False) -> Any:
+def _about(plain: Callable[..., Any], *, root: bool = False, skips: bool = False) -> TensorFunction:
     """Return a reduction that takes ``mean=`` and objects, which ``plain`` does not."""
 
     @wraps(plain)
@@ -84,22 +84,22 @@ def _variance(
         ddof = correction
     mask = where
     if skips:
-        mask = logical_and(logical_not(isnan(a)), mask)
+        mask = logical_and(logical_not.node(isnan.node(a)), mask)
     if about is None:
         about = reductions.mean(a, axis, keepdims=True, where=mask)
-    away = subtract(a, about)
+    away = subtract.node(a, about)
     if a.dtype.kind == "c":
-        squares = square(absolute(away))
+        squares = square.node(absolute.node(away))
     else:
-        squares = multiply(away, conj(away) if a.dtype.kind == "O" else away)
+        squares = multiply.node(away, conj.node(away) if a.dtype.kind == "O" else away)
     if dtype is None and a.dtype.kind in "biu":
         dtype = np.float64
-    total = reductions.sum(squares, axis, dtype, None, keepdims, where=mask)
+    total = reductions.sum.node(squares, axis, dtype, None, keepdims, where=mask)
     degrees = _count(a, axis, mask, keepdims=keepdims) - ddof
     if not skips:
-        found = divide(total, maximum(degrees, 0))
-        return found if total.dtype.kind not in "fc" else astype(found, total.dtype)
-    return astype(choose(degrees <= 0, np.nan, divide(total, degrees)), total.dtype)
+        found = divide(total, maximum.node(degrees, 0))
+        return found if total.meta.dtype.kind not in "fc" else astype(found, total.meta.dtype)
+    return astype(choose(degrees <= 0, np.nan, divide(total, degrees)), total.meta.dtype)
 
 
 def _count(a: Any, axis: Any, mask: Any, *, keepdims: bool) -> Any:
@@ -108,7 +108,7 @@ def _count(a: Any, axis: Any, mask: Any, *, keepdims: bool) -> Any:
     lengths = [a.node.shape[i] for i in axes]
     if mask is True and known(lengths):
         return np.intp(math.prod(numbers(lengths)))
-    return reductions.sum(logical_and(mask, wrap(apply(trues, a))), axis, np.intp, None, keepdims)
+    return reductions.sum(logical_and.node(mask, apply(trues, a)), axis, np.intp, None, keepdims)
 
 
 def trues(block: Any) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from marsdask.core.collection import Collection, ExecutableTuple, wrap
+from marsdask.core.collection import Collection, ExecutableTuple
 from marsdask.core.compilation.costs import kernel
 from marsdask.core.node import Node
 from marsdask.core.sizes import Size, Unknown, known
@@ -15,7 +15,7 @@ from marsdask.core.sizes import Size, Unknown, known
 from ..chunkwise.single_task import Summary, once
 from ..elementwise.ufuncs import astype
 from ..indexing.getitem import getitem
-from ..manipulation.join import stack
+from ..manipulation.join import length, stack
 from ..operands import as_node
 from ..typing import public
 from .bin_widths import estimated, extent
@@ -26,32 +26,32 @@ def edges_over(ends: Any, bins: int) -> Any:
     return np.histogram_bin_edges(ends, bins)
 
 
-def _edges(a: Node, bins: Any, range: Any, weights: Any) -> tuple[Any, bool]:
-    """Return the edges of the bins as a tensor, and whether they are equally far apart."""
+def _edges(a: Node, bins: Any, range: Any, weights: Any) -> tuple[Node, bool]:
+    """Return the edges of the bins as a node, and whether they are equally far apart."""
     none = np.empty(0, a.meta.dtype)
     if isinstance(bins, Collection) and len(bins.node.chunks) == 1:
-        return bins, False
+        return as_node(bins), False
     bins = bins.compute() if isinstance(bins, Collection) else bins
     lazy = range is not None and any(isinstance(end, Collection) for end in range)
     # NumPy refuses here what it refuses of all data: unknown rules, falling edges, bad ranges.
     edges = np.histogram_bin_edges(none, bins, None if lazy else range)
     if not isinstance(bins, str) and (np.ndim(bins) or (range is not None and not lazy)):
-        return wrap(as_node(edges)), not np.ndim(bins)
+        return as_node(edges), not np.ndim(bins)
     if isinstance(bins, str):
         if weights is not None:
             raise TypeError(
                 "Automated estimation of the number of bins is not supported for weighted data"
             )
         return estimated(a, bins, range), True
-    ends = stack([wrap(as_node(end)) for end in range]) if lazy else extent(a)
-    dtype = np.histogram_bin_edges(np.ones(1, ends.dtype), bins).dtype
+    ends = stack.node([as_node(end) for end in range]) if lazy else extent(a)
+    dtype = np.histogram_bin_edges(np.ones(1, ends.meta.dtype), bins).dtype
     return once(edges_over, ends, shape=edges.shape, dtype=dtype, bins=bins), True
 
 
 def _data(a: Any) -> Node:
     """Return what is counted; as in NumPy, bools are small numbers."""
     node = as_node(a)
-    return as_node(astype(wrap(node), np.uint8)) if node.meta.dtype == np.bool_ else node
+    return as_node(astype.node(node, np.uint8)) if node.meta.dtype == np.bool_ else node
 
 
 def _bins(edges: Node) -> Size:
@@ -63,7 +63,7 @@ def _bins(edges: Node) -> Size:
 
 
 @public
-def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> Any:
+def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> Node:
     """Return the edges of a histogram's bins. See numpy.histogram_bin_edges.
 
     A rule by name ("auto", "fd", ...) makes as many as the data ask for: the length is unknown.
@@ -104,11 +104,11 @@ def histogram(
     edges, equal = _edges(node, bins, range, weights)
     given = () if weights is None else (_weights(weights, node),)
     sample = np.histogram(np.ones(1), weights=np.ones(1, given[0].meta.dtype) if given else None)
-    lengths = (_bins(edges.node),)
+    lengths = (_bins(edges),)
     options = (("equal", equal),)
     arrays = (node, *given)
     dtype = sample[0].dtype
-    counts = wrap(Summary(count_in_bins, np.add, arrays, (edges.node,), lengths, dtype, options))
+    counts: Node = Summary(count_in_bins, np.add, arrays, (edges,), lengths, dtype, options)
     if density:
         counts = once(density_of, counts, edges, shape=lengths, dtype=np.float64)
     return ExecutableTuple((counts, edges))
@@ -126,13 +126,13 @@ def edges_of_axis(ends: Any, bins: int) -> Any:
     return np.histogramdd(ends[:, None], [bins])[1][0]
 
 
-def _edges_of_axis(column: Node, bins: Any, range: Any) -> Any:
+def _edges_of_axis(column: Node, bins: Any, range: Any) -> Node:
     if isinstance(bins, Collection):
-        return bins
+        return as_node(bins)
     none = np.empty((0, 1), column.meta.dtype)
     (edges,) = np.histogramdd(none, [bins], None if range is None else [range])[1]
     if np.ndim(bins) or range is not None:
-        return wrap(as_node(edges))
+        return as_node(edges)
     return once(edges_of_axis, extent(column), shape=edges.shape, dtype=edges.dtype, bins=bins)
 
 
@@ -161,16 +161,16 @@ def _columns(sample: Any) -> list[Node]:
     if isinstance(sample, Sequence):
         nodes = [as_node(item) for item in sample]
     else:
-        whole = wrap(as_node(sample))
+        whole = as_node(sample)
         nodes = (
-            [as_node(getitem(whole, (slice(None), i))) for i in range(whole.shape[1])]
-            if whole.ndim == 2
-            else [whole.node]
+            [as_node(getitem.node(whole, (slice(None), i))) for i in range(length(whole, 1))]
+            if whole.meta.ndim == 2
+            else [whole]
         )
     if any(len(node.chunks) != 1 for node in nodes):
         raise ValueError("histogramdd() takes a matrix with a row a point, or a list of vectors")
     dtype = np.result_type(*(node.meta.dtype for node in nodes))
-    return [as_node(astype(wrap(node), dtype)) for node in nodes]
+    return [as_node(astype.node(node, dtype)) for node in nodes]
 
 
 @public
@@ -191,11 +191,11 @@ def histogramdd(
         for column, each, ends in zip(columns, several, ranges, strict=True)
     ]
     arrays = columns if weights is None else [*columns, _weights(weights, columns[0])]
-    others = tuple(axis.node for axis in edges)
+    others = tuple(edges)
     lengths = tuple(map(_bins, others))
     dtype = np.dtype(np.float64)
     options = (("count", count),)
-    counts = wrap(Summary(count_in_boxes, np.add, tuple(arrays), others, lengths, dtype, options))
+    counts: Node = Summary(count_in_boxes, np.add, tuple(arrays), others, lengths, dtype, options)
     if density:
         counts = once(density_in_boxes, counts, *edges, shape=lengths, dtype=dtype)
     return counts, edges

@@ -7,10 +7,20 @@ from typing import Any
 
 import numpy as np
 
-from marsdask.core.collection import wrap
+from marsdask.core.node import Node
 
-from ..elementwise.ufuncs import divide, isfinite, subtract
-from ..indexing.assignment import assign
+from ..elementwise.ufuncs import (
+    add,
+    astype,
+    bitwise_or,
+    divide,
+    isfinite,
+    multiply,
+    power,
+    square,
+    subtract,
+)
+from ..indexing.assignment import into
 from ..operands import as_node
 from ..typing import public
 from .reductions import mean
@@ -27,21 +37,28 @@ def moment(
     ddof: int = 0,
     split_every: Any = None,
     out: Any = None,
-) -> Any:
+) -> Node:
     """Return the mean of a power of the distances to the mean. See dask.array.reductions.moment."""
     del split_every
     order = operator.index(order)
     if order < 0:
         raise ValueError("Order must be an integer >= 0")
-    tensor = wrap(as_node(a))
-    kind = np.result_type(tensor.dtype, np.float64) if dtype is None else np.dtype(dtype)
-    values = tensor.astype(kind)
-    away = subtract(values, mean(values, axis=axis, keepdims=True))
+    tensor = as_node(a)
+    kind = np.result_type(tensor.meta.dtype, np.float64) if dtype is None else np.dtype(dtype)
+    values = astype.node(tensor, kind)
+    away = subtract.node(values, mean.node(values, axis=axis, keepdims=True))
     if order < 2:
         # As Dask has them: exact, whatever rounding would leave.
-        powers = away * 0 + (1 - order)
-        found = mean(powers, axis=axis, keepdims=keepdims)
+        powers = add.node(multiply.node(away, 0), (1 - order))
+        found = mean.node(powers, axis=axis, keepdims=keepdims)
     else:
-        count = total(isfinite(away) | True, axis=axis, keepdims=keepdims)
-        found = divide(total(away**order, axis=axis, keepdims=keepdims), count - ddof).astype(kind)
-    return found if out is None else assign(out, found.node)
+        powers = square.node(away) if order == 2 else power.node(away, order)
+        count = total.node(bitwise_or.node(isfinite.node(away), True), axis=axis, keepdims=keepdims)
+        found = astype.node(
+            divide.node(
+                total.node(powers, axis=axis, keepdims=keepdims),
+                subtract.node(count, ddof),
+            ),
+            kind,
+        )
+    return into(out, found)

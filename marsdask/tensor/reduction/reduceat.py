@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from marsdask.core.collection import wrap
 from marsdask.core.compilation.costs import kernel
 from marsdask.core.grids.blockwise import blockwise
 from marsdask.core.grids.grid import Grid, Look
@@ -99,7 +98,7 @@ def reduceat(
     dtype: Any = None,
     *,
     associative: bool,
-) -> Any:
+) -> Node:
     """Reduce the runs that begin at indices. See numpy.ufunc.reduceat.
 
     Indices that are a tensor are computed at the call. A run lies in one chunk, unless the ufunc
@@ -116,9 +115,10 @@ def reduceat(
     axis = 0 if axis is None else normalize_axis(np.ravel(axis)[0], node.meta.ndim)
     how = (ufunc, starts, axis, kind, result, associative)
     if known(node.shape[axis : axis + 1]):
-        return reduced_runs(wrap(node), *how)
+        return reduced_runs(node, *how)
     lengths = (*node.chunks[:axis], (len(starts),), *node.chunks[axis + 1 :])
-    return later(reduced_runs, node, *how, outcome=Outcome(result, lengths))
+    waiting: Node = later(reduced_runs, node, *how, outcome=Outcome(result, lengths))
+    return waiting
 
 
 def reduced_runs(
@@ -129,19 +129,20 @@ def reduced_runs(
     asked: Any,
     result: np.dtype[Any],
     associative: bool,
-) -> Any:
+) -> Node:
     """Reduce the runs of an axis whose length is known."""
-    count = length(a.node, axis)
+    node = as_node(a)
+    count = length(node, axis)
     for index in starts[(starts < 0) | (starts >= count)]:
         raise IndexError(f"index {index} out-of-bounds in {ufunc.__name__}.reduceat [0, {count})")
     if len(starts) and starts.min():
         begin = int(starts.min())
-        a, starts = part(a.node, axis, range(begin, count)), starts - begin
-    sizes = numbers(a.node.chunks[axis])
+        node, starts = part(node, axis, range(begin, count)), starts - begin
+    sizes = numbers(node.chunks[axis])
     if associative and np.all(np.diff(starts) > 0) and len(starts):
         cut, _ = cut_runs(sizes, starts)
         if max(cut) > 2 * max(sizes):  # long runs: what is in each chunk goes first
             inner = np.union1d(starts, borders(sizes)[:-1])
-            a = wrap(Segments(a.node, ufunc, inner[inner < count], axis, asked, result))
+            node = Segments(node, ufunc, inner[inner < count], axis, asked, result)
             starts, asked = np.searchsorted(inner, starts), loop_type(result)
-    return wrap(Segments(a.node, ufunc, starts, axis, asked, result))
+    return Segments(node, ufunc, starts, axis, asked, result)

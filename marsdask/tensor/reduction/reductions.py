@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from marsdask.core.collection import ExecutableTuple, wrap
+from marsdask.core.collection import ExecutableTuple
 from marsdask.core.node import Node
 from marsdask.core.sizes import UnknownShapeError, known, known_chunks, numbers
 
@@ -37,14 +37,14 @@ from ..elementwise.ufuncs import (
     multiply,
     not_equal,
 )
-from ..indexing.assignment import assign
+from ..indexing.assignment import into
 from ..kernels.block_reduction import Axis, Recipe
 from ..kernels.masked_sums import weighed_sum, weighed_total
 from ..manipulation.shape import view
 from ..operands import as_node
 from ..signatures import optional, signed
 from ..sparse.blocks import stored_sum
-from ..typing import public
+from ..typing import TensorFunction, public
 from ..unknown_lengths import Outcome, like, waits_for_lengths
 from . import partials
 from .nodes import Reduction, Wanted
@@ -96,7 +96,7 @@ def reduction(
     within: Callable[..., Any] | None = None,
     weighed: Callable[..., Any] | None = None,
     stored: Callable[..., Any] | None = None,
-) -> Callable[..., Any]:
+) -> TensorFunction:
     """Return a lazy reduction; ``takes`` are its arguments after ``a`` and ``axis``, in order."""
     recipe = Recipe(map, combine, finalize, whole, tiled, idempotent, within, weighed, stored)
     title = name or (whole or map).__name__
@@ -115,7 +115,7 @@ def reduction(
         node = as_node(a, sparse=True)
         reduced = _node(recipe, title, node, as_axes(axis, node.meta.ndim), given)
         out = given.get("out")
-        return reduced if out is None else assign(out, reduced)
+        return into(out, reduced)
 
     lazy.__name__ = lazy.__qualname__ = title
     lazy.__doc__ = f"Reduce along axes by ``{title}``. See numpy.{title}."
@@ -262,7 +262,7 @@ _nanstd = reduction(
 )
 
 
-def _or_plain(func: Callable[..., Any], plain: Callable[..., Any]) -> Callable[..., Any]:
+def _or_plain(func: TensorFunction, plain: TensorFunction) -> TensorFunction:
     """Return a reduction that skips nan, the plain one for types without: as NumPy has it."""
 
     @wraps(func)
@@ -280,27 +280,29 @@ nanstd = _or_plain(_nanstd, std)
 @public
 def allclose(
     a: Any, b: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
-) -> Any:
+) -> Node:
     """Return, as a 0-d tensor, whether all elements are close. See numpy.allclose."""
-    return all(isclose(a, b, rtol, atol, equal_nan))
+    return all.node(isclose.node(a, b, rtol, atol, equal_nan))
 
 
 @public
-def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Any:
+def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Node:
     """Return, as a 0-d tensor, whether shapes and elements are equal. See numpy.array_equal."""
     left, right = as_node(a1), as_node(a2)
     if left.meta.ndim != right.meta.ndim or (
         known_chunks((*left.chunks, *right.chunks)) and left.shape != right.shape
     ):
-        return wrap(as_node(np.bool_(False)))
-    same = alike(left, right)
+        return as_node(np.bool_(False))
+    same = alike.node(left, right)
     if equal_nan:
-        same = logical_or(same, logical_and(not_equal(left, left), not_equal(right, right)))
-    return all(same)
+        same = logical_or.node(
+            same, logical_and.node(not_equal.node(left, left), not_equal.node(right, right))
+        )
+    return all.node(same)
 
 
 def _averaged(a: Any, axis: Any, weights: Any, returned: bool, keepdims: bool, **_: Any) -> Any:
-    told = like(mean(a, axis=axis, keepdims=keepdims))
+    told = like(mean.node(a, axis=axis, keepdims=keepdims))
     if weights is not None:
         told = Outcome(_weighted_kind(as_node(a), as_node(weights)), told.lengths)
     return ExecutableTuple((told, told)) if returned else told
@@ -323,18 +325,18 @@ def average(
     if 0 in [n for i, n in enumerate(node.shape) if i not in axes]:
         raise ZeroDivisionError("the average along an axis of an array that has no elements")
     if weights is None:
-        value = mean(a, axis=axis, keepdims=keepdims)
+        value = mean.node(a, axis=axis, keepdims=keepdims)
         if not returned:
             return value
         count = math.prod(numbers(node.shape[axis] for axis in axes))
-        return ExecutableTuple((value, full(numbers(value.node.shape), count, value.dtype)))
+        return ExecutableTuple((value, full.node(numbers(value.shape), count, value.meta.dtype)))
     given = along(as_node(weights), node, axis)
     if 0 in [node.shape[i] for i in axes]:
         raise ZeroDivisionError(_NO_WEIGHT)
-    given = astype(wrap(given), _weighted_kind(node, given))
-    scale = sum(multiply(given, ones_like(node)), axis=axis, keepdims=keepdims)
-    scale = wrap(apply(weighty, scale))
-    value = divide(sum(multiply(a, given), axis=axis, keepdims=keepdims), scale)
+    given = astype.node(given, _weighted_kind(node, given))
+    scale = sum.node(multiply.node(given, ones_like.node(node)), axis=axis, keepdims=keepdims)
+    scale = apply(weighty, scale)
+    value = divide.node(sum.node(multiply.node(a, given), axis=axis, keepdims=keepdims), scale)
     return ExecutableTuple((value, scale)) if returned else value
 
 

@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from marsdask.core.collection import wrap
 from marsdask.core.compilation.costs import kernel
 from marsdask.core.grids.blockwise import blockwise, map_blocks
 from marsdask.core.grids.grid import Call, Grid, Ref, Rule
@@ -22,7 +21,7 @@ from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, Index, Sizes, numbers
 
 from ..creation.from_shape import full
-from ..indexing.assignment import assign
+from ..indexing.assignment import assign, into
 from ..kernels.deferred import Deferred, Tile
 from ..kernels.duck_arrays import as_array, is_foreign
 from ..kernels.scratch import lined_up
@@ -31,7 +30,7 @@ from ..manipulation.join import concatenate
 from ..manipulation.reshape import ravel
 from ..manipulation.shape import normalize_axis
 from ..operands import as_node, empty
-from ..typing import public
+from ..typing import TensorFunction, public
 from ..unknown_lengths import resized, waits_for_lengths
 
 #: Rows at least this long are added one to the other; shorter ones are left to NumPy.
@@ -283,18 +282,18 @@ def scan_real_block(block: Any, *start: Any, ufunc: np.ufunc, axis: int, dtype: 
 
 def scan(
     title: str, ufunc: np.ufunc, whole: Callable[..., Any], *, skips_nan: bool = False
-) -> Callable[..., Any]:
+) -> TensorFunction:
     """Return the lazy accumulation of a ufunc; ``whole`` is NumPy's own, for result types."""
 
     def lazy(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
         node = as_node(a)
         if axis is None or not node.meta.ndim:  # NumPy lets numbers have an axis
-            node = as_node(ravel(wrap(node)))
+            node = as_node(ravel.node(node))
             axis = 0 if axis is None else axis
         axis = np.lib.array_utils.normalize_axis_index(operator.index(axis), node.meta.ndim)
         result = whole(np.ones(1, node.meta.dtype), dtype=dtype).dtype
         scanned = Scan(node, ufunc, axis, result, skips_nan, title)
-        return scanned if out is None else assign(out, scanned)
+        return into(out, scanned)
 
     lazy.__name__ = lazy.__qualname__ = title
     lazy.__doc__ = f"Accumulate along an axis by ``{title}``. See numpy.{title}."
@@ -312,10 +311,10 @@ def with_initial(a: Any, axis: int | None, initial: int) -> Any:
     """Return an accumulation with what it starts from in front."""
     place = normalize_axis(0 if axis is None else axis, a.ndim)
     shape = [1 if i == place else n for i, n in enumerate(numbers(a.node.shape))]
-    return concatenate([full(shape, initial, a.dtype), a], place)
+    return concatenate([full.node(shape, initial, a.dtype), a], place)
 
 
-def cumulative(name: str, func: Callable[..., Any], initial: int) -> Callable[..., Any]:
+def cumulative(name: str, func: Callable[..., Any], initial: int) -> TensorFunction:
     """Return the array API's form of a scan, which wants an axis unless there is only one."""
 
     def lazy(

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from marsdask.core.collection import wrap
 from marsdask.core.compilation.costs import kernel
 from marsdask.core.grids.blockwise import Axes, blockwise, map_blocks
 from marsdask.core.grids.grid import Call, Grid, Ref, Rule
@@ -17,7 +16,7 @@ from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, Index
 
 from ..elementwise.ufuncs import isnan, less_equal, logical_or, subtract, where
-from ..indexing.assignment import assign
+from ..indexing.assignment import into
 from ..manipulation.reshape import ravel
 from ..manipulation.shape import normalize_axis
 from ..operands import as_node, empty
@@ -125,7 +124,7 @@ def cumreduction(
     out: Any = None,
     method: str = "sequential",
     preop: Any = None,
-) -> Any:
+) -> Node:
     """Accumulate along an axis by functions of one's own. See dask.array.reductions.cumreduction.
 
     ``func(block, axis=, dtype=)`` accumulates a block, ``binop(last, block)`` lets one go on from
@@ -135,12 +134,12 @@ def cumreduction(
     del method, preop
     node = as_node(x)
     if axis is None:
-        node, axis = as_node(ravel(node)), 0
+        node, axis = as_node(ravel.node(node)), 0
     axis = normalize_axis(axis, len(node.chunks))
     sample = np.ones((1,) * len(node.chunks), node.meta.dtype)
     kind = np.dtype(dtype) if dtype is not None else accumulate(sample, func, axis, None).dtype
     found = Carried(node, func, binop, ident, axis, kind, None if dtype is None else kind)
-    return found if out is None else assign(out, found)
+    return into(out, found)
 
 
 @kernel(scratch=3.0)
@@ -160,20 +159,21 @@ def filled_from(before: Any, block: Any) -> Any:
 
 
 @public
-def push(array: Any, n: int | None, axis: int = -1) -> Any:
+def push(array: Any, n: int | None, axis: int = -1) -> Node:
     """Put in place of each nan the last number before it, at most ``n`` away.
 
     See dask.array.push. Differs from Dask: bottleneck is not needed.
     """
-    tensor = wrap(as_node(array))
-    axis = normalize_axis(axis, tensor.ndim)
-    if tensor.dtype.kind not in "fc" or n == 0:
-        return tensor
-    filled = cumreduction(filled_forward, filled_from, np.nan, tensor, axis, tensor.dtype)
+    node = as_node(array)
+    dtype = node.meta.dtype
+    axis = normalize_axis(axis, node.meta.ndim)
+    if dtype.kind not in "fc" or n == 0:
+        return node
+    filled = cumreduction.node(filled_forward, filled_from, np.nan, node, axis, dtype)
     if n is None:
         return filled
-    gone = isnan(tensor)
-    place = cumsum(logical_or(gone, True), axis, float)
-    seen = where(gone, np.nan, place)
-    last = cumreduction(filled_forward, filled_from, np.nan, seen, axis, seen.dtype)
-    return where(less_equal(subtract(place, last), n), filled, tensor)
+    gone = isnan.node(node)
+    place = cumsum.node(logical_or.node(gone, True), axis, float)
+    seen = where.node(gone, np.nan, place)
+    last = cumreduction.node(filled_forward, filled_from, np.nan, seen, axis, seen.meta.dtype)
+    return where.node(less_equal.node(subtract.node(place, last), n), filled, node)

@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 
 from marsdask.core.collection import wrap
+from marsdask.core.node import Node
 
-from ..elementwise.ufuncs import not_equal
+from ..elementwise.ufuncs import astype, greater, not_equal
+from ..indexing.getitem import getitem
 from ..manipulation.diagonals import take_along_axis
 from ..manipulation.join import flip
 from ..manipulation.shape import normalize_axes, normalize_axis
@@ -20,7 +22,7 @@ from .sort import argsort, sort
 
 
 @public
-def lexsort(keys: Any, axis: int = -1) -> Any:
+def lexsort(keys: Any, axis: int = -1) -> Node:
     """Return the positions that sort by several keys, the last one first. See numpy.lexsort."""
     tensors = [wrap(as_node(key)) for key in keys]
     if not tensors:
@@ -30,42 +32,43 @@ def lexsort(keys: Any, axis: int = -1) -> Any:
     if tensors[0].ndim == 0:
         raise NotImplementedError("lexsort() of scalars: the order is 0")
     axis = normalize_axis(axis, tensors[0].ndim)
-    order = argsort(tensors[0], axis)
+    order = argsort.node(tensors[0], axis)
     for key in tensors[1:]:
         # Each sort keeps the order of what is equal.
-        then = argsort(take_along_axis(key, order, axis), axis)
-        order = take_along_axis(order, then, axis)
+        then = argsort.node(take_along_axis.node(key, order, axis), axis)
+        order = take_along_axis.node(order, then, axis)
     return order
 
 
 @public
 def sort_complex(a: Any) -> Any:
     """Return the elements as complex numbers, sorted. See numpy.sort_complex."""
-    tensor = wrap(as_node(a))
-    if tensor.dtype.kind == "c":
-        return sort(tensor)
+    tensor = as_node(a)
+    if tensor.meta.dtype.kind == "c":
+        return sort.node(tensor)
     kinds = {**dict.fromkeys("bhBH", np.complex64), "g": np.clongdouble}
-    return sort(tensor.astype(kinds.get(tensor.dtype.char, np.complex128)))
+    tensor = astype.node(tensor, kinds.get(tensor.meta.dtype.char, np.complex128))
+    return sort.node(tensor)
 
 
 @public
-def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
+def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Node:
     """Leave out the zeros at the ends of axes. See numpy.trim_zeros.
 
     The lengths are unknown until executed.
     """
     if trim.lower() not in ("f", "b", "fb", "bf"):
         raise ValueError(f"unexpected character(s) in `trim`: {trim!r}")
-    result = wrap(as_node(filt))
-    axes = range(result.ndim) if axis is None else normalize_axes(axis, result.ndim)
+    result = as_node(filt)
+    axes = range(result.meta.ndim) if axis is None else normalize_axes(axis, result.meta.ndim)
     for place in axes:
-        others = tuple(i for i in range(result.ndim) if i != place)
-        filled = any_true(not_equal(result, 0), axis=others)
+        others = tuple(i for i in range(result.meta.ndim) if i != place)
+        filled = any_true.node(not_equal.node(result, 0), axis=others)
         kept = None
         if "f" in trim.lower():
-            kept = cumsum(filled.astype(np.intp)) > 0
+            kept = cumsum(astype.node(filled, np.intp)) > 0
         if "b" in trim.lower():
-            end = flip(cumsum(flip(filled).astype(np.intp)) > 0)
+            end = flip(greater.node(cumsum.node(astype.node(flip.node(filled), np.intp)), 0))
             kept = end if kept is None else kept & end
-        result = result[(slice(None),) * place + (kept,)]
+        result = getitem.node(result, (slice(None),) * place + (kept,))
     return result

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from marsdask.core.collection import Collection, wrap
+from marsdask.core.collection import Collection
 from marsdask.core.grids.align import aligned
 from marsdask.core.grids.blockwise import blockwise, map_blocks
 from marsdask.core.grids.grid import Grid, Look
@@ -68,25 +68,25 @@ class Places(Node):
 @public
 def searchsorted(
     a: Any, v: Any, side: Any = "left", sorter: Any = None, combine_size: int | None = None
-) -> Any:
+) -> Node:
     """Return where values belong in a sorted tensor. See numpy.searchsorted.
 
     ``combine_size`` is Mars's: it tunes nothing here.
     """
     del combine_size
     np.searchsorted(np.empty(0), 0, side)  # refuses other sides
-    node = as_node(a if sorter is None else getitem(a, sorter))
+    node = as_node(a if sorter is None else getitem.node(a, sorter))
     if len(node.chunks) != 1:
         raise ValueError("searchsorted() takes a sorted vector, and values of any shape")
     values = as_node(v)
     np.promote_types(node.meta.dtype, values.meta.dtype)
     side = "left" if side.startswith("l") else "right"
     places = Places(node, values, side)
-    return wrap(view(places, range(1, len(values.chunks) + 1)))
+    return view(places, range(1, len(values.chunks) + 1))
 
 
 @public
-def digitize(x: Any, bins: Any, right: bool = False) -> Any:
+def digitize(x: Any, bins: Any, right: bool = False) -> Node:
     """Return which bin each value is in. See numpy.digitize."""
     node = as_node(x)
     if np.issubdtype(node.meta.dtype, np.complexfloating):
@@ -150,7 +150,7 @@ class CountValues(Node):
 
 
 @public
-def bincount(x: Any, weights: Any = None, minlength: int = 0, chunk_size_limit: Any = None) -> Any:
+def bincount(x: Any, weights: Any = None, minlength: int = 0, chunk_size_limit: Any = None) -> Node:
     """Count how often each whole number is there. See numpy.bincount.
 
     The length is unknown until executed. ``chunk_size_limit`` is Mars's: it tunes nothing here.
@@ -174,4 +174,4 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0, chunk_size_limit: 
     for other in given:
         if not np.can_cast(other.meta.dtype, np.float64, "safe"):
             raise TypeError(f"Cannot cast array data from {other.meta.dtype!r} to float64")
-    return wrap(CountValues(node, given, minlength))
+    return CountValues(node, given, minlength)

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from marsdask.core.collection import ExecutableTuple, wrap
+from marsdask.core.collection import ExecutableTuple
 from marsdask.core.compilation.costs import kernel
 from marsdask.core.compilation.plan import current_plan
 from marsdask.core.grids.blockwise import Blockwise, map_blocks
@@ -33,8 +33,9 @@ from marsdask.scheduler.base import SAMPLE_LIMIT
 
 from ..chunkwise.rechunk import recut
 from ..elementwise.nodes import native
-from ..elementwise.ufuncs import astype
+from ..elementwise.ufuncs import astype, subtract
 from ..indexing.assignment import assign
+from ..indexing.getitem import getitem
 from ..manipulation.diagonals import take_along_axis
 from ..manipulation.join import flip, length
 from ..manipulation.reshape import ravel
@@ -329,7 +330,7 @@ def _checked(a: Any, axis: Any, order: Any) -> tuple[Node, int]:
         raise ValueError("Cannot specify order when the array has no fields.")
     if axis is None:
         if node.meta.ndim != 1:
-            node = wrap(node).ravel().node
+            node = ravel.node(node)
         axis = -1
     return node, np.lib.array_utils.normalize_axis_index(axis, node.meta.ndim)
 
@@ -363,15 +364,15 @@ def sort(
     """
     node, axis = _checked(a, axis, order)
     if node.meta.dtype.names:
-        found = take_along_axis(node, _arg_sorted_records(node, axis, order), axis)
+        found = take_along_axis.node(node, _arg_sorted_records(node, axis, order), axis)
     else:
-        found = wrap(Sort(native(node), axis, _kind(kind, stable), indices=False))
-        found = astype(found, node.meta.dtype, copy=False)
-    found = flip(found, axis) if descending else found
+        ordered = Sort(native(node), axis, _kind(kind, stable), indices=False)
+        found = astype.node(ordered, node.meta.dtype, copy=False)
+    found = flip.node(found, axis) if descending else found
     if not return_index:
         return found
     how = {"order": order, "stable": stable, "descending": descending}
-    return ExecutableTuple((found, argsort(node, axis, kind, **how)))
+    return ExecutableTuple((found, argsort.node(node, axis, kind, **how)))
 
 
 @public
@@ -385,7 +386,7 @@ def argsort(
     *,
     stable: Any = None,
     descending: bool = False,
-) -> Any:
+) -> Node:
     """Return the positions that sort. See numpy.argsort.
 
     Differs from NumPy: equal elements always keep their order, with ``descending`` too.
@@ -393,55 +394,56 @@ def argsort(
     node, axis = _checked(a, axis, order)
     if descending:
         # From the other end, equal elements stand the other way round; flipped, as they stood.
-        found = argsort(flip(wrap(node), axis), axis, kind, order=order, stable=stable)
-        return (length(node, axis) - 1) - flip(found, axis)
+        found = argsort.node(flip.node(node, axis), axis, kind, order=order, stable=stable)
+        return subtract.node((length(node, axis) - 1), flip.node(found, axis))
     if node.meta.dtype.names:
         return _arg_sorted_records(node, axis, order)
-    return wrap(Sort(node, axis, _kind(kind, stable), indices=True))
+    return Sort(node, axis, _kind(kind, stable), indices=True)
 
 
-def _arg_sorted_records(a: Node, axis: int, order: Any) -> Any:
+def _arg_sorted_records(a: Node, axis: int, order: Any) -> Node:
     """Return the order by the given fields and then by the others: by the least one first."""
     names = [order] if isinstance(order, str) else list(order or ())
     fields = a.meta.dtype.names
     if unknown := [name for name in names if name not in fields]:
         raise ValueError(f"unknown field name: {unknown[0]}")
     *_, least = keys = [*names, *(name for name in fields if name not in names)]
-    found = argsort(wrap(a)[least], axis)
+    found = argsort.node(getitem.node(a, least), axis)
     for name in reversed(keys[:-1]):
-        ordered = take_along_axis(wrap(a)[name], found, axis)
-        found = take_along_axis(found, argsort(ordered, axis), axis)
+        ordered = take_along_axis.node(getitem.node(a, name), found, axis)
+        found = take_along_axis.node(found, argsort.node(ordered, axis), axis)
     return found
 
 
 def _sorted(a: Any, axis: Any, dtype: Any = None) -> Outcome:
-    return like(a if axis is not None else ravel(a), dtype)
+    return like(a if axis is not None else ravel.node(a), dtype)
 
 
 @public
 @waits_for_lengths(lambda a, axis, **_: _sorted(a, axis))
 def partition(
     a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", order: Any = None
-) -> Any:
+) -> Node:
     """Return a copy in which ``kth`` elements stand where sorting puts them. See numpy.partition.
 
     Differs from NumPy: the rest may come sorted.
     """
     _check_kth(a, kth, axis)
-    return sort(a, axis, order=order)
+    found: Node = sort.node(a, axis, order=order)
+    return found
 
 
 @public
 @waits_for_lengths(lambda a, axis, **_: _sorted(a, axis, np.intp))
 def argpartition(
     a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", order: Any = None
-) -> Any:
+) -> Node:
     """Return positions that put ``kth`` elements where sorting does. See numpy.argpartition.
 
     Differs from NumPy: the rest may come sorted.
     """
     _check_kth(a, kth, axis)
-    return argsort(a, axis, order=order)
+    return argsort.node(a, axis, order=order)
 
 
 def _check_kth(a: Any, kth: Any, axis: Any) -> None:
@@ -456,10 +458,10 @@ def _check_kth(a: Any, kth: Any, axis: Any) -> None:
 @public
 def sort_in_place(a: Any, axis: int = -1, **options: Any) -> None:
     """Sort the tensor itself: it becomes the sorted one. See numpy.ndarray.sort."""
-    assign(a, sort(a, axis, **options).node)
+    assign(a, sort.node(a, axis, **options))
 
 
 @public
 def partition_in_place(a: Any, kth: Any, axis: int = -1, **options: Any) -> None:
     """Partition the tensor itself. See numpy.ndarray.partition."""
-    assign(a, partition(a, kth, axis, **options).node)
+    assign(a, partition.node(a, kth, axis, **options))

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from marsdask.core.collection import ExecutableTuple, wrap
+from marsdask.core.collection import ExecutableTuple
 from marsdask.core.compilation.costs import Cost, kernel
 from marsdask.core.grids.blockwise import blockwise, map_blocks
 from marsdask.core.grids.grid import Grid
@@ -208,14 +208,14 @@ def ordered_positions(pair: Any, k: int, axis: int, largest: bool) -> Any:
     return np.flip(result, axis) if largest else result
 
 
-def _topk(a: Any, k: Any, axis: int, largest: bool, *, indices: bool) -> Any:
+def _topk(a: Any, k: Any, axis: int, largest: bool, *, indices: bool) -> Node:
     node = as_node(a)
     k = operator.index(k)
     if k < 0:  # Dask's way to ask for the smallest
         k, largest = -k, not largest
     axis = np.lib.array_utils.normalize_axis_index(axis, node.meta.ndim)
-    found = wrap(TopK(native(node), k, axis, largest, indices))
-    return found if indices else astype(found, node.meta.dtype, copy=False)
+    found = TopK(native(node), k, axis, largest, indices)
+    return found if indices else astype.node(found, node.meta.dtype, copy=False)
 
 
 @public
@@ -248,7 +248,7 @@ def argtopk(
     largest: bool = True,
     sorted: bool = True,
     **hints: Any,
-) -> Any:
+) -> Node:
     """Return the positions of the ``k`` largest elements along an axis; see :func:`topk`."""
     _check_hints(hints)
     return _topk(a, k, axis, largest, indices=True)

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from marsdask.core.collection import ExecutableTuple, wrap
+from marsdask.core.collection import ExecutableTuple
 from marsdask.core.compilation.costs import kernel
 from marsdask.core.grids.blockwise import Axes, blockwise, map_blocks
 from marsdask.core.grids.grid import Grid, Look
@@ -30,6 +30,7 @@ from ..chunkwise.map_blocks import map_blocks as map_chunks
 from ..chunkwise.rechunk import rechunk
 from ..elementwise.nodes import native
 from ..elementwise.ufuncs import astype, logical_not
+from ..indexing.getitem import getitem
 from ..manipulation.join import concatenate
 from ..manipulation.reshape import ravel, reshape
 from ..manipulation.shape import moveaxis, normalize_axis
@@ -244,20 +245,20 @@ def unique(
     if node.meta.dtype.names:
         raise NotImplementedError("records: use a DataFrame's drop_duplicates")
     flags = (return_index, return_inverse, return_counts)
-    values, *more = _outputs(ravel(node), flags, equal_nan=equal_nan)
+    values, *more = _outputs(ravel.node(node), flags, equal_nan=equal_nan)
     if return_inverse and node.meta.ndim != 1:
         place = int(return_index)
-        more[place] = reshape(more[place], numbers(node.shape))
+        more[place] = reshape.node(more[place], numbers(node.shape))
     return ExecutableTuple((values, *more)) if more else values
 
 
-def _outputs(a: Any, flags: tuple[bool, ...], *, equal_nan: bool) -> list[Any]:
+def _outputs(a: Any, flags: tuple[bool, ...], *, equal_nan: bool) -> list[Node]:
     """Return the distinct elements of a vector and what else is wanted, in NumPy's order."""
     node = as_node(a)
     found = Unique(native(node), equal_nan)
-    values = astype(Part(found, 0), node.meta.dtype, copy=False)
-    more = [Part(found, i) for i, flag in zip((1, 3, 2), flags, strict=True) if flag]
-    return [values, *map(wrap, more)]
+    values = astype.node(Part(found, 0), node.meta.dtype, copy=False)
+    more: list[Node] = [Part(found, i) for i, flag in zip((1, 3, 2), flags, strict=True) if flag]
+    return [values, *more]
 
 
 def _unique_along(node: Node, axis: int, flags: tuple[bool, ...]) -> Any:
@@ -266,18 +267,18 @@ def _unique_along(node: Node, axis: int, flags: tuple[bool, ...]) -> Any:
     dtype = node.meta.dtype
     if dtype.hasobject:
         raise TypeError(f"The axis argument to unique is not supported for dtype {dtype}")
-    rows = moveaxis(wrap(node), axis, 0)
-    count, *shape = numbers(rows.node.shape)
+    rows = moveaxis.node(node, axis, 0)
+    count, *shape = numbers(rows.shape)
     width = math.prod(shape)
-    flat = rechunk(reshape(rows, (count, width)), {1: -1})
+    flat = rechunk.node(reshape.node(rows, (count, width)), {1: -1})
     kind = np.dtype([(f"f{i}", dtype) for i in range(width)]) if width else np.dtype(np.int8)
-    records = map_chunks(as_records, flat, dtype=kind, drop_axis=1, kind=kind)
+    records = map_chunks.node(as_records, flat, dtype=kind, drop_axis=1, kind=kind)
     values, *more = _outputs(records, flags, equal_nan=False)
     new = tuple(range(1, len(shape) + 1))
     cut = (None, *((n,) for n in shape))
     made = {"dtype": dtype, "new_axis": new, "chunks": cut, "meta": empty(dtype, 1 + len(shape))}
-    found = map_chunks(as_rows, values, kind=dtype, shape=tuple(shape), **made)
-    found = astype(moveaxis(found, 0, axis), own, copy=False)
+    found = map_chunks.node(as_rows, values, kind=dtype, shape=tuple(shape), **made)
+    found = astype.node(moveaxis.node(found, 0, axis), own, copy=False)
     return ExecutableTuple((found, *more)) if more else found
 
 
@@ -329,7 +330,7 @@ def isin(
     invert: bool = False,
     *,
     kind: str | None = None,
-) -> Any:
+) -> Node:
     """Tell which elements are among others, whose distinct ones fit in memory. See numpy.isin.
 
     ``assume_unique`` and ``kind`` are NumPy's hints; what is fastest is chosen here.
@@ -339,14 +340,15 @@ def isin(
     among = as_node(element), as_node(test_elements)
     if kind == "table" and any(node.meta.dtype.kind not in "biu" for node in among):
         raise ValueError("The 'table' method is only for booleans and integers; use kind='sort'.")
-    found = wrap(IsIn(*among))
-    return logical_not(found) if invert else found
+    found = IsIn(*among)
+    return logical_not.node(found) if invert else found
 
 
 @public
-def union1d(ar1: Any, ar2: Any) -> Any:
+def union1d(ar1: Any, ar2: Any) -> Node:
     """Return what is in either, in order. See numpy.union1d."""
-    return unique(concatenate([ravel(ar1), ravel(ar2)]))
+    found: Node = unique.node(concatenate.node([ravel.node(ar1), ravel.node(ar2)]))
+    return found
 
 
 @public
@@ -356,47 +358,51 @@ def intersect1d(
     """Return what is in both, in order, and where it is first in each. See numpy.intersect1d."""
     dtype = np.result_type(as_node(ar1).meta.dtype, as_node(ar2).meta.dtype)
     if not return_indices:
-        mine = unique(ar1)
-        return astype(mine[isin(mine, ar2)], dtype, copy=False)
-    mine, place = unique(ar1, return_index=True)
-    other, other_place = unique(ar2, return_index=True)
-    shared = isin(mine, other)
-    found = astype(mine[shared], dtype, copy=False)
-    return ExecutableTuple((found, place[shared], other_place[isin(other, mine)]))
+        mine = unique.node(ar1)
+        return astype.node(getitem.node(mine, isin.node(mine, ar2)), dtype, copy=False)
+    mine, place = unique.node(ar1, return_index=True)
+    other, other_place = unique.node(ar2, return_index=True)
+    shared = isin.node(mine, other)
+    found = astype.node(getitem.node(mine, shared), dtype, copy=False)
+    theirs = getitem.node(other_place, isin.node(other, mine))
+    return ExecutableTuple((found, getitem.node(place, shared), theirs))
 
 
 @public
-def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
+def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Node:
     """Return what is in the first and not in the second. See numpy.setdiff1d."""
-    mine = ravel(ar1) if assume_unique else unique(ar1)
-    return mine[isin(mine, ar2, invert=True)]
+    mine = ravel.node(ar1) if assume_unique else unique.node(ar1)
+    return getitem.node(mine, isin.node(mine, ar2, invert=True))
 
 
 @public
-def setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
+def setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Node:
     """Return what is in one of both alone, in order. See numpy.setxor1d."""
-    return sort(concatenate([setdiff1d(ar1, ar2), setdiff1d(ar2, ar1)]))
+    apart = setdiff1d.node(ar1, ar2), setdiff1d.node(ar2, ar1)
+    found: Node = sort.node(concatenate.node(apart))
+    return found
 
 
 @public
 def unique_all(x: Any, /) -> Any:
     """Return the distinct elements, where, and how often they are; see numpy.unique_all."""
-    return UniqueAllResult(*unique(x, True, True, True, equal_nan=False))
+    return UniqueAllResult(*unique.node(x, True, True, True, equal_nan=False))
 
 
 @public
 def unique_counts(x: Any, /) -> Any:
     """Return the distinct elements and how often they are. See numpy.unique_counts."""
-    return UniqueCountsResult(*unique(x, return_counts=True, equal_nan=False))
+    return UniqueCountsResult(*unique.node(x, return_counts=True, equal_nan=False))
 
 
 @public
 def unique_inverse(x: Any, /) -> Any:
     """Return the distinct elements and which one each is. See numpy.unique_inverse."""
-    return UniqueInverseResult(*unique(x, return_inverse=True, equal_nan=False))
+    return UniqueInverseResult(*unique.node(x, return_inverse=True, equal_nan=False))
 
 
 @public
-def unique_values(x: Any, /) -> Any:
+def unique_values(x: Any, /) -> Node:
     """Return the distinct elements. See numpy.unique_values."""
-    return unique(x, equal_nan=False)
+    found: Node = unique.node(x, equal_nan=False)
+    return found

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from marsdask.core.collection import Collection, wrap
+from marsdask.core.collection import Collection
 from marsdask.core.grids.blockwise import map_blocks
 from marsdask.core.grids.grid import Grid
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks
 
 from ..operands import Densified, as_node, sparse_empty
-from ..typing import public
+from ..typing import itself, public
 from .blocks import few, is_sparse
 
 
@@ -39,25 +39,25 @@ class Sparsified(Node):
 
 
 @public
-def tosparse(a: Any, missing: Any = None) -> Any:
+def tosparse(a: Any, missing: Any = None) -> Node:
     """Return the tensor in SciPy's compressed rows, without the zeros (or what is ``missing``)."""
     node = as_node(a, sparse=True)
     if is_sparse(node.meta):
-        return a if isinstance(a, Collection) else wrap(node)
+        return itself(a) if isinstance(a, Collection) else node
     if len(node.chunks) not in (1, 2):
         raise NotImplementedError(
             f"sparse tensors have one axis or two, not {len(node.chunks)}: reshape() before"
         )
-    return wrap(Sparsified(node, missing))
+    return Sparsified(node, missing)
 
 
 @public
-def todense(a: Any, fill_value: Any = None) -> Any:
+def todense(a: Any, fill_value: Any = None) -> Node:
     """Return the tensor in NumPy's blocks; what is not stored becomes ``fill_value`` (zero)."""
     node = as_node(a, sparse=True)
     if not is_sparse(node.meta):
-        return a if isinstance(a, Collection) else wrap(node)
-    return wrap(Densified(node, fill_value))
+        return itself(a) if isinstance(a, Collection) else node
+    return Densified(node, fill_value)
 
 
 def issparse(a: Any) -> bool:
@@ -66,13 +66,13 @@ def issparse(a: Any) -> bool:
 
 
 @public
-def fromdense(a: Any, missing: Any = None) -> Any:
+def fromdense(a: Any, missing: Any = None) -> Node:
     """Return a sparse tensor of a dense one. See :func:`tosparse`."""
-    return tosparse(a, missing)
+    return tosparse.node(a, missing)
 
 
 @public
-def fromsparse(a: Any, order: str = "C", fill_value: Any = None) -> Any:
+def fromsparse(a: Any, order: str = "C", fill_value: Any = None) -> Node:
     """Return a dense tensor of a sparse one. See :func:`todense`."""
     del order
-    return todense(a, fill_value)
+    return todense.node(a, fill_value)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from marsdask.core.collection import Collection, wrap
+from marsdask.core.collection import Collection
 from marsdask.core.compilation.costs import kernel
 from marsdask.core.config import options
 from marsdask.core.grids.blockwise import Axes, blockwise
@@ -33,7 +33,7 @@ from marsdask.core.sizes import (
 from marsdask.tensor.chunks import regular
 from marsdask.tensor.chunkwise.rechunk import recut
 from marsdask.tensor.elementwise.ufuncs import astype
-from marsdask.tensor.indexing.assignment import assign
+from marsdask.tensor.indexing.assignment import into
 from marsdask.tensor.linalg import inv
 from marsdask.tensor.manipulation.join import concatenate
 from marsdask.tensor.manipulation.shape import whole
@@ -42,6 +42,10 @@ from marsdask.tensor.reduction.covariance import cov
 from marsdask.tensor.reduction.reductions import all as all_true
 from marsdask.tensor.reduction.reductions import var
 
+from ..elementwise.ufuncs import equal
+from ..manipulation.diagonals import diagonal
+from ..manipulation.reshape import reshape
+from ..manipulation.shape import transpose
 from ..typing import public
 
 __all__ = ["cdist", "pdist", "squareform"]
@@ -128,14 +132,16 @@ def between(
 
 
 @public
-def cdist(XA: Any, XB: Any, metric: Metric = "euclidean", *, out: Any = None, **kwargs: Any) -> Any:
+def cdist(
+    XA: Any, XB: Any, metric: Metric = "euclidean", *, out: Any = None, **kwargs: Any
+) -> Node:
     """Return the distances of each row from each row. See scipy.spatial.distance.cdist."""
     a, b = _matrix(XA, "XA"), _matrix(XB, "XB")
     if a.shape[1] != b.shape[1]:
         raise ValueError("XA and XB must have the same number of columns (i.e. feature dimension.)")
     extras, rest = _parameters((a, b), metric, kwargs)
     found = Distances(a, b, tuple(extras.values()), metric, tuple(extras), rest)
-    return found if out is None else assign(out, found)
+    return into(out, found)
 
 
 def _matrix(points: Any, name: str) -> Node:
@@ -156,10 +162,10 @@ def _parameters(
     wanted = _SCALED.get(title.lower()) or _INVERSE.get(title.lower())
     if wanted is not None and kwargs.get(wanted) is None:
         rest.pop(wanted, None)
-        together = [astype(wrap(node), np.float64) for node in nodes]
-        points = concatenate(together) if len(together) > 1 else together[0]
-        found = var(points, axis=0, ddof=1) if wanted == "V" else _inverse(points)
-        extras[wanted] = found.node
+        together = [astype.node(node, np.float64) for node in nodes]
+        points = concatenate.node(together) if len(together) > 1 else together[0]
+        found = var.node(points, axis=0, ddof=1) if wanted == "V" else _inverse(points)
+        extras[wanted] = found
     return extras, tuple(sorted(rest.items()))
 
 
@@ -171,7 +177,8 @@ def _inverse(points: Any) -> Any:
             f"singular. For observations with {width} dimensions, at least {width + 1} "
             "observations are required."
         )
-    return inv(cov(points.T).reshape(width, width)).T
+    square = reshape.node(cov.node(transpose.node(points)), width, width)
+    return transpose.node(inv.node(square))
 
 
 def _check(
@@ -291,12 +298,12 @@ def pairs(
 
 
 @public
-def pdist(X: Any, metric: Metric = "euclidean", *, out: Any = None, **kwargs: Any) -> Any:
+def pdist(X: Any, metric: Metric = "euclidean", *, out: Any = None, **kwargs: Any) -> Node:
     """Return the distances between rows, condensed. See scipy.spatial.distance.pdist."""
     node = _matrix(X, "A")
     extras, rest = _parameters((node,), metric, kwargs)
     found = CondensedDistances(node, tuple(extras.values()), metric, tuple(extras), rest)
-    return found if out is None else assign(out, found)
+    return into(out, found)
 
 
 @dataclass(frozen=True, eq=False)
@@ -413,7 +420,7 @@ def folded(block: Any, *facts: Any) -> Any:
 
 
 @public
-def squareform(X: Any, force: str = "no", checks: bool = True, chunk_size: Any = None) -> Any:
+def squareform(X: Any, force: str = "no", checks: bool = True, chunk_size: Any = None) -> Node:
     """Turn condensed distances into a matrix, or back. See scipy.spatial.distance.squareform."""
     node = as_node(X)
     ndim = len(node.chunks)
@@ -427,15 +434,17 @@ def squareform(X: Any, force: str = "no", checks: bool = True, chunk_size: Any =
                 "Incompatible vector size. It must be a binomial coefficient n choose 2 for some "
                 "integer n >= 2."
             )
-        return wrap(Square(node, side, _cut(side, chunk_size, whole=False)))
+        return Square(node, side, _cut(side, chunk_size, whole=False))
     side, width = numbers(node.shape)
     if side != width:
         raise ValueError("The matrix argument must be square.")
     facts: tuple[Node, ...] = ()
     if checks:
-        tensor = wrap(node)
-        facts = (all_true(tensor == tensor.T).node, all_true(tensor.diagonal() == 0).node)
-    return wrap(CondensedForm(node, facts, _cut(side, chunk_size, whole=True)))
+        facts = (
+            all_true.node(equal.node(node, transpose.node(node))),
+            all_true.node(equal.node(diagonal.node(node), 0)),
+        )
+    return CondensedForm(node, facts, _cut(side, chunk_size, whole=True))
 
 
 def _cut(side: int, chunk_size: Any, *, whole: bool) -> tuple[int, ...]:

@@ -12,11 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from marsdask.core.collection import wrap
+from marsdask.core.node import Node
+from marsdask.tensor.manipulation.reshape import reshape
 
 from ..elementwise.ufuncs import (
     apply,
     astype,
+    divide,
     elementwise,
     exp,
     isfinite,
@@ -31,7 +33,7 @@ from ..operands import as_node
 from ..reduction.reductions import max as largest
 from ..reduction.reductions import reduction
 from ..reduction.reductions import sum as total
-from ..typing import public
+from ..typing import TensorFunction, public
 
 #: Functions of SciPy's that treat each element by itself and are no ufuncs.
 _FUNCTIONS = (
@@ -68,10 +70,10 @@ def __getattr__(name: str) -> Any:
 
 
 @cache
-def _lazy(func: Callable[..., Any], name: str) -> Any:
+def _lazy(func: Callable[..., Any], name: str) -> TensorFunction:
     lazy = elementwise(func, name)
     lazy.__doc__ = f"Apply ``{name}`` to each element. See scipy.special.{name}."
-    return public(lazy)
+    return lazy
 
 
 def __dir__() -> list[str]:
@@ -91,10 +93,10 @@ def factorials(block: Any, name: str, args: tuple[Any, ...], options: tuple[Any,
     return found.astype(func(np.ones(1, block.dtype), *args, **dict(options)).dtype)
 
 
-def _factorial(name: str) -> Callable[..., Any]:
+def _factorial(name: str) -> TensorFunction:
     def lazy(n: Any, *args: Any, **kwargs: Any) -> Any:
         how = {"name": name, "args": args, "options": tuple(sorted(kwargs.items()))}
-        return wrap(apply(factorials, as_node(n), **how))
+        return apply(factorials, as_node(n), **how)
 
     lazy.__name__ = lazy.__qualname__ = name
     lazy.__doc__ = f"Apply ``{name}`` to each element. See scipy.special.{name}."
@@ -173,7 +175,7 @@ def sign_of_sum(partial: Partial) -> Any:
         return np.where(top == -np.inf, np.zeros_like(there), np.sign(there + rest))
 
 
-def _exponentials(finalize: Callable[..., Any]) -> Callable[..., Any]:
+def _exponentials(finalize: Callable[..., Any]) -> TensorFunction:
     return reduction(
         scaled_exponentials,
         merge_exponentials,
@@ -200,36 +202,36 @@ def logsumexp(
     a = _floating(a, b)
     how = {"axis": axis, "keepdims": keepdims}
     if b is not None:
-        a, how["weights"] = broadcast_arrays(a, b)
+        a, how["weights"] = broadcast_arrays.node(a, b)
     if return_sign:
-        return _log_of_size(a, **how), _sign_of_sum(a, **how)
-    return _log_of_sum(a, **how)
+        return _log_of_size.node(a, **how), _sign_of_sum.node(a, **how)
+    return _log_of_sum.node(a, **how)
 
 
-def _floating(a: Any, *others: Any) -> Any:
-    """Return a tensor of floats, with at least one axis."""
-    a = wrap(as_node(a))
-    kinds = [wrap(as_node(other)).dtype for other in others if other is not None]
+def _floating(a: Any, *others: Any) -> Node:
+    """Return a node of floats, with at least one axis."""
+    a = as_node(a)
+    kinds = [as_node(other).meta.dtype for other in others if other is not None]
     kind = np.result_type(promoted(a), *kinds)
-    a = astype(a, kind if kind.kind in "fc" else np.float64)
-    return a if a.ndim else a.reshape(1)
+    node = astype.node(a, kind if kind.kind in "fc" else np.float64)
+    return node if node.meta.ndim else reshape.node(node, 1)
 
 
 @public
-def softmax(x: Any, axis: Any = None) -> Any:
+def softmax(x: Any, axis: Any = None) -> Node:
     """Return exponentials over their sum. See scipy.special.softmax."""
     x = _floating(x)
-    grown = exp(subtract(x, largest(x, axis=axis, keepdims=True)))
-    return grown / total(grown, axis=axis, keepdims=True)
+    grown = exp.node(subtract.node(x, largest.node(x, axis=axis, keepdims=True)))
+    return divide.node(grown, total.node(grown, axis=axis, keepdims=True))
 
 
 @public
-def log_softmax(x: Any, axis: Any = None) -> Any:
+def log_softmax(x: Any, axis: Any = None) -> Node:
     """Return the logarithm of softmax. See scipy.special.log_softmax."""
     x = _floating(x)
-    top = largest(x, axis=axis, keepdims=True)
-    below = subtract(x, where(isfinite(top), top, 0))
-    return below - log(total(exp(below), axis=axis, keepdims=True))
+    top = largest.node(x, axis=axis, keepdims=True)
+    below = subtract.node(x, where.node(isfinite.node(top), top, 0))
+    return subtract.node(below, log.node(total.node(exp.node(below), axis=axis, keepdims=True)))
 
 
 sinc = sinc  # noqa: PLW0127 - NumPy's, which SciPy has too

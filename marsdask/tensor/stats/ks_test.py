@@ -92,7 +92,7 @@ def ks_1samp(
     chance = lazily(distributed, x, cdf=cdf, args=args)
     above = subtract(lazily(share, cumsum(lazily(ones_of, x)), count, before=0), chance)
     below = subtract(chance, lazily(share, cumsum(lazily(ones_of, x)), count, before=1))
-    places = [take(x, argmax(away)) for away in (above, below)]
+    places = [take(x, argmax.node(away)) for away in (above, below)]
     both = (largest(above), largest(below))
     over = {"greater": True, "less": False}.get(alternative, both[0] > both[1])
     statistic, location = where(over, *both), where(over, *places)
@@ -153,7 +153,7 @@ def ks_2samp(
     over = {"greater": True, "less": False}.get(alternative, above >= below)
     statistic = where(over, above, below)
     pvalue = lazily(p_values.smirnov, statistic, n1, n2, alternative=alternative)
-    location = where(over, take(values, up), take(values, down))
+    location = where(over, take.node(values, up), take.node(values, down))
     return _result(statistic, pvalue, location, where(over, np.int8(1), np.int8(-1)))
 
 

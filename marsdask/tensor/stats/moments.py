@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from marsdask.core.node import Node
 from marsdask.tensor.manipulation.join import stack
 
 from ..typing import public
@@ -23,7 +24,7 @@ def moment(
     center: Any = None,
     keepdims: bool = False,
     moment: Any = None,
-) -> Any:
+) -> Node:
     """Return moments about the mean, or about ``center``. See scipy.stats.moment.
 
     ``moment`` is Dask's word for ``order``.
@@ -37,7 +38,7 @@ def moment(
     found = [
         values.finished(_moment(values, int(item), center), keepdims) for item in orders.ravel()
     ]
-    return stack(found) if orders.ndim else found[0]
+    return stack.node(found) if orders.ndim else found[0]
 
 
 def _moment(values: Sample, order: int, center: Any) -> Any:

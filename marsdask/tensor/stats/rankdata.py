@@ -42,25 +42,25 @@ def rankdata(
         return _ranked(a, method, nan_policy)
     whole = a.rechunk({axis: -1})
     options = {"axis": axis, "method": method, "omit": nan_policy == "omit"}
-    return wrap(Elementwise(ranks, (whole.node,), tuple(sorted(options.items()))))
+    return Elementwise(ranks, (whole.node,), tuple(sorted(options.items())))
 
 
 def _ranked(a: Any, method: str, nan_policy: str) -> Any:
     if method == "ordinal":
-        found = add(argsort(argsort(a, kind="stable")), 1)
+        found = add(argsort.node(argsort.node(a, kind="stable")), 1)
     else:
         _, place, count = unique(a, return_inverse=True, return_counts=True)
         last = cumsum(count)
         table = {
             "dense": lambda: cumsum(count * 0 + 1),
             "max": lambda: last,
-            "min": lambda: add(subtract(last, count), 1),
+            "min": lambda: add(subtract.node(last, count), 1),
             "average": lambda: subtract(last, (count - 1) / 2),
         }
         found = table[method]()[place]
     if a.dtype.kind not in "fc":
         return found
-    lost = isnan(a) if nan_policy == "omit" else any_true(isnan(a))
+    lost = isnan.node(a) if nan_policy == "omit" else any_true.node(isnan.node(a))
     return where(lost, np.nan, found)
 
 

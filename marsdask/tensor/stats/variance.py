@@ -130,7 +130,7 @@ def ttest_rel(
     keepdims: bool = False,
 ) -> TtestResult:
     """Test whether pairs have equal means. See scipy.stats.ttest_rel."""
-    away = subtract(floats(a), floats(b))
+    away = subtract.node(floats(a), floats(b))
     found: TtestResult = ttest_1samp.node(
         away, 0.0, axis, nan_policy, alternative, keepdims=keepdims
     )

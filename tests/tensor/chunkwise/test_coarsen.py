@@ -50,7 +50,7 @@ def test_shuffle_is_dasks() -> None:
     with pytest.raises(IndexError, match="8"):
         mt.shuffle(ours, [[8]], axis=1)
     with pytest.raises(ValueError, match="lists"):
-        mt.shuffle(ours, [1, 2], axis=1)
+        mt.shuffle(ours, [1, 2], axis=1)  # type: ignore[list-item]
     with pytest.raises(NotImplementedError, match="rechunk"):
         mt.shuffle(ours, groups, axis=1, chunks=3)
 

@@ -55,7 +55,7 @@ def test_outer(ufunc):
 
 def test_facts_and_refusals():
     """What NumPy tells about a ufunc is told; what has no lazy form says what to do."""
-    assert (mt.add.nin, mt.add.identity, mt.modf.nout) == (2, 0, 2)
+    assert (mt.add.nin, mt.add.identity, mt.modf.nout) == (2, 0, 2)  # type: ignore[attr-defined]
     for call in (
         lambda: mt.subtract.reduce(mt.ones(3)),
         lambda: mt.subtract.accumulate(mt.ones(3)),

@@ -234,7 +234,7 @@ def test_several_outputs() -> None:
         with pytest.raises(error, match="out"):
             mt.modf(mt.tensor(x), out=wrong)
     for place in ({"out": kept}, {"out": (kept,)}):
-        assert np.positive(mt.tensor(x), **place) is kept
+        assert np.positive(mt.tensor(x), **place) is kept  # type: ignore[comparison-overlap]
 
 
 def test_operands_are_not_written_to() -> None:

@@ -265,7 +265,7 @@ def test_mirrored_blocks_are_views():
     """Ten blocks of sixteen are computed, also where one operand is written as a transpose."""
     x = tensor(filled((8, 8)), 2)
     for lazy in (mt.inner(x, x), x @ x.T, x.T @ x):
-        grid = plan_of(*lazy.node.operands, labels=lazy.node.labels, out=lazy.node.out)
+        grid = plan_of(*lazy.node.operands, labels=lazy.node.labels, out=lazy.node.out)  # type: ignore[union-attr]
         calls = [grid.rule.cell(index).func for index in grid.indices()]
         assert calls.count(contract.mirrored) == 6
     other = plan_of(x, tensor(filled((8, 8), start=1), 2), labels=[(0, 1), (2, 1)], out=(0, 2))

@@ -172,7 +172,7 @@ def test_moves_take_the_mask_along(move: Any) -> None:
 def test_fill_values_and_parts() -> None:
     """Data, mask, and what takes the place of masked values."""
     masked = np.ma.masked_array([1, 2, 3], mask=np.array([0, 1, 0], bool), fill_value=7)
-    lazy = mt.tensor(masked, chunk_size=2)
+    lazy = ma.array(masked, chunk_size=2)
     assert lazy.fill_value == 7
     assert lazy.compute().fill_value == 7
     assert (lazy + 1)[1:].filled().compute().tolist() == [7, 4]
@@ -251,7 +251,7 @@ def test_assignment() -> None:
 def test_chunks_are_masked_arrays() -> None:
     """A user's function sees them, an executed tensor keeps them, Dask is given them."""
     masked = np.ma.masked_array(np.arange(5.0), mask=np.array([0, 1, 0, 0, 1], bool))
-    lazy = mt.tensor(masked, chunk_size=2)
+    lazy: Any = mt.tensor(masked, chunk_size=2)
     assert_alike(lazy.map_blocks(lambda block: block * 2), masked * 2)
     assert lazy.map_blocks(np.ma.filled, 0).compute().tolist() == [0, 0, 2, 3, 0]
     assert_alike(mt.reduction(lazy, np.ma.sum, np.ma.sum, axis=0, dtype=float), masked.sum())
@@ -266,7 +266,7 @@ def test_chunks_are_masked_arrays() -> None:
 
 def test_what_does_not_know_masks_says_so() -> None:
     """Nothing drops a mask in silence."""
-    lazy = mt.tensor(np.ma.masked_array([1.0, 2.0], mask=np.array([0, 1], bool)))
+    lazy: Any = mt.tensor(np.ma.masked_array([1.0, 2.0], mask=np.array([0, 1], bool)))
     add: Any = np.add  # whose stub knows of no tensors
     for call in (
         lambda: mt.sort(lazy),

@@ -89,7 +89,7 @@ def test_joined_into_what_is_given():
     """In its type, if each may be cast to it."""
     a, out = np.arange(6).reshape(2, 3), mt.zeros((4, 3), dtype="f4", chunk_size=3)
     x, before = mt.tensor(a, chunk_size=2), out + 0
-    for found in (mt.concatenate([x, x], out=out), np.concatenate([x, a.astype("u8")], out=out)):
+    for found in (mt.concatenate([x, x], out=out), np.concatenate([x, a.astype("u8")], out=out)):  # type: ignore[call-overload]
         assert found is out
         assert_same(out, np.concatenate([a, a]).astype("f4"))
     assert mt.stack([x, x], out=mt.zeros((2, 2, 3), dtype=int)).shape == (2, 2, 3)

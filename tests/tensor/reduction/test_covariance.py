@@ -54,4 +54,4 @@ def test_weights_of_observations(settings, names):
     lazy = mt.tensor(array, chunk_size=(2, 7))
     assert_same(mt.cov(lazy, **weights, **settings), expected, rtol=1e-9)
     tensors = {name: mt.tensor(each, chunk_size=9) for name, each in weights.items()}
-    assert_same(mt.cov(lazy, **tensors, **settings), expected, rtol=1e-9)
+    assert_same(mt.cov(lazy, **tensors, **settings), expected, rtol=1e-9)  # type: ignore[arg-type]

@@ -45,7 +45,7 @@ def test_lengths_that_nobody_knows():
     """And results that go where they should."""
     x = mt.arange(10, chunk_size=3)
     rest, out = x[x > 2], mt.zeros(3, dtype=int)
-    np.add.reduceat(rest, mt.tensor([0, 2, 5]), out=out)
+    np.add.reduceat(rest, mt.tensor([0, 2, 5]), out=out)  # type: ignore[arg-type]
     assert_same(out, np.add.reduceat(np.arange(3, 10), [0, 2, 5]))
     with pytest.raises(IndexError, match="out-of-bounds"):
         mt.add.reduceat(rest, [0, 7]).compute()
