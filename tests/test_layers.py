@@ -133,6 +133,44 @@ AT_RUN_TIME = {
     },
 }
 
+#: Calls of ``wrap`` that operations on tensors still make, by file. Their number only falls: an
+#: operation returns nodes, of which ``public`` makes collections.
+WRAPS = {
+    "marsdask/tensor/chunkwise/apply_along_axis.py": 3,
+    "marsdask/tensor/chunkwise/blockwise.py": 1,
+    "marsdask/tensor/chunkwise/coarsen.py": 1,
+    "marsdask/tensor/chunkwise/gufunc.py": 1,
+    "marsdask/tensor/chunkwise/map_blocks.py": 1,
+    "marsdask/tensor/chunkwise/overlap.py": 1,
+    "marsdask/tensor/creation/index_arrays.py": 2,
+    "marsdask/tensor/dask_names.py": 1,
+    "marsdask/tensor/elementwise/bit_packing.py": 1,
+    "marsdask/tensor/elementwise/convolution.py": 1,
+    "marsdask/tensor/elementwise/polynomials.py": 3,
+    "marsdask/tensor/indexing/choose.py": 1,
+    "marsdask/tensor/indexing/inplace.py": 6,
+    "marsdask/tensor/indexing/iteration.py": 2,
+    "marsdask/tensor/io/npy_files.py": 3,
+    "marsdask/tensor/io/savetxt.py": 2,
+    "marsdask/tensor/io/store.py": 4,
+    "marsdask/tensor/io/tiledb_arrays.py": 1,
+    "marsdask/tensor/linalg/multi_dot.py": 2,
+    "marsdask/tensor/ma/__init__.py": 3,
+    "marsdask/tensor/ma/masked_tensor.py": 12,
+    "marsdask/tensor/ma/reductions.py": 3,
+    "marsdask/tensor/manipulation/dimensions.py": 2,
+    "marsdask/tensor/protocols.py": 1,
+    "marsdask/tensor/random/state.py": 4,
+    "marsdask/tensor/reduction/array_equiv.py": 2,
+    "marsdask/tensor/reduction/covariance.py": 1,
+    "marsdask/tensor/reduction/deviations.py": 2,
+    "marsdask/tensor/sorting/lexsort.py": 1,
+    "marsdask/tensor/stats/ks_test.py": 1,
+    "marsdask/tensor/stats/rankdata.py": 1,
+    "marsdask/tensor/stats/sample.py": 2,
+    "marsdask/tensor/stats/variance.py": 2,
+}
+
 
 class Import(NamedTuple):
     """One import of one module, by its absolute name."""
@@ -365,3 +403,17 @@ def f():
         ("instead", False, False),
         ("dask.base", True, False),
     ]
+
+
+def test_operations_on_tensors_compose_nodes() -> None:
+    """Who returns nodes and calls ``f.node`` of others executes once in eager mode."""
+    found = {
+        title(path): sum(
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Name)
+            and node.func.id == "wrap"
+            for node in ast.walk(tree(path))
+        )
+        for path in files("marsdask/tensor")
+    }
+    assert {path: count for path, count in found.items() if count} == WRAPS

@@ -339,7 +339,7 @@ def take(
             raise UnknownShapeError(f"take(mode={mode!r}) of a length not known: execute() first")
         where = _placed(where, length, mode)
     found = getitem.node(node, (slice(None),) * axis + (where,))
-    return into(out, found)
+    return into(out, found, "unsafe")
 
 
 def _placed(where: Node, length: int, mode: str) -> Node:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from marsdask.core.collection import ExecutableTuple
+from marsdask.core.collection import Collection, ExecutableTuple
 from marsdask.core.grids.align import aligned_axes, common_sizes
 from marsdask.core.grids.blockwise import map_blocks
 from marsdask.core.grids.grid import Grid
@@ -391,10 +391,14 @@ def tile(A: Any, reps: Any) -> Node:
 @public
 @waits_for_lengths(lambda arr, axis, **_: resized(arr, axis))
 def delete(arr: Any, obj: Any, axis: int | None = None) -> Node:
-    """Leave out elements along an axis. See numpy.delete."""
+    """Leave out elements along an axis. See numpy.delete.
+
+    Positions that are a tensor are computed at the call.
+    """
     node = as_node(ravel.node(arr) if axis is None else arr)
     axis = normalize_axis(0 if axis is None else axis, len(node.chunks))
-    kept = np.delete(np.arange(length(node, axis)), obj)
+    positions = obj.compute() if isinstance(obj, Collection) else obj
+    kept = np.delete(np.arange(length(node, axis)), positions)
     return getitem.node(node, (slice(None),) * axis + (kept,))
 
 

@@ -331,7 +331,7 @@ def _middle(a: Any, axis: Any, out: Any, keepdims: bool, *, skip_nan: bool) -> N
     """Return a median."""
     node = as_node(a)
     axes = _axes(axis, node.meta.ndim)
-    return into(out, Quantile(node, np.asarray(0.5), axes, MIDDLE, keepdims, skip_nan))
+    return into(out, Quantile(node, np.asarray(0.5), axes, MIDDLE, keepdims, skip_nan), "unsafe")
 
 
 def _axes(axis: Any, ndim: int) -> tuple[int, ...]:

@@ -96,8 +96,12 @@ def reduction(
     within: Callable[..., Any] | None = None,
     weighed: Callable[..., Any] | None = None,
     stored: Callable[..., Any] | None = None,
+    casting: str = "unsafe",
 ) -> TensorFunction:
-    """Return a lazy reduction; ``takes`` are its arguments after ``a`` and ``axis``, in order."""
+    """Return a lazy reduction; ``takes`` are its arguments after ``a`` and ``axis``, in order.
+
+    ``casting`` says into which types of ``out`` results go: most of NumPy's take any.
+    """
     recipe = Recipe(map, combine, finalize, whole, tiled, idempotent, within, weighed, stored)
     title = name or (whole or map).__name__
 
@@ -115,7 +119,7 @@ def reduction(
         node = as_node(a, sparse=True)
         reduced = _node(recipe, title, node, as_axes(axis, node.meta.ndim), given)
         out = given.get("out")
-        return into(out, reduced)
+        return into(out, reduced, casting)
 
     lazy.__name__ = lazy.__qualname__ = title
     lazy.__doc__ = f"Reduce along axes by ``{title}``. See numpy.{title}."
@@ -200,7 +204,14 @@ amin = reduction(np.min, np.minimum, whole=np.min, takes=_MAX, name="amin", idem
 any = reduction(np.any, np.logical_or, whole=np.any, takes=_ANY)
 all = reduction(np.all, np.logical_and, whole=np.all, takes=_ANY)
 count_nonzero = reduction(np.count_nonzero, np.add, whole=np.count_nonzero, takes=_COUNT)
-ptp = reduction(partials.extremes, partials.wider, partials.spread, whole=np.ptp, takes=_PTP)
+ptp = reduction(
+    partials.extremes,
+    partials.wider,
+    partials.spread,
+    whole=np.ptp,
+    takes=_PTP,
+    casting="same_kind",
+)
 mean = reduction(
     partials.total,
     partials.add_pairs,
@@ -226,6 +237,7 @@ std = reduction(
     whole=np.std,
     takes=_VAR,
     tiled=True,
+    casting="same_kind",
 )
 nansum = reduction(np.nansum, np.add, whole=np.nansum, takes=_SUM, tiled=True)
 nanprod = reduction(np.nanprod, np.multiply, whole=np.nanprod, takes=_SUM, tiled=True)
@@ -243,6 +255,7 @@ nanmean = reduction(
     takes=_MEAN,
     tiled=True,
     within=partials.nan_moments,
+    casting="same_kind",
 )
 _nanvar = reduction(
     partials.nan_moments,
@@ -251,6 +264,7 @@ _nanvar = reduction(
     whole=np.nanvar,
     takes=_VAR,
     tiled=True,
+    casting="same_kind",
 )
 _nanstd = reduction(
     partials.nan_moments,
@@ -259,6 +273,7 @@ _nanstd = reduction(
     whole=np.nanstd,
     takes=_VAR,
     tiled=True,
+    casting="same_kind",
 )
 
 

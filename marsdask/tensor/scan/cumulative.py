@@ -21,7 +21,7 @@ from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, Index, Sizes, numbers
 
 from ..creation.from_shape import full
-from ..indexing.assignment import assign, into
+from ..indexing.assignment import into
 from ..kernels.deferred import Deferred, Tile
 from ..kernels.duck_arrays import as_array, is_foreign
 from ..kernels.scratch import lined_up
@@ -293,7 +293,7 @@ def scan(
         axis = np.lib.array_utils.normalize_axis_index(operator.index(axis), node.meta.ndim)
         result = whole(np.ones(1, node.meta.dtype), dtype=dtype).dtype
         scanned = Scan(node, ufunc, axis, result, skips_nan, title)
-        return into(out, scanned)
+        return into(out, scanned, "unsafe")
 
     lazy.__name__ = lazy.__qualname__ = title
     lazy.__doc__ = f"Accumulate along an axis by ``{title}``. See numpy.{title}."
@@ -307,14 +307,15 @@ nancumprod = scan("nancumprod", np.multiply, np.nancumprod, skips_nan=True)
 
 
 @waits_for_lengths(lambda a, axis, **_: resized(a, axis))
-def with_initial(a: Any, axis: int | None, initial: int) -> Any:
+def with_initial(a: Any, axis: int | None, initial: int) -> Node:
     """Return an accumulation with what it starts from in front."""
-    place = normalize_axis(0 if axis is None else axis, a.ndim)
-    shape = [1 if i == place else n for i, n in enumerate(numbers(a.node.shape))]
-    return concatenate([full.node(shape, initial, a.dtype), a], place)
+    node = as_node(a)
+    place = normalize_axis(0 if axis is None else axis, node.meta.ndim)
+    shape = [1 if i == place else n for i, n in enumerate(numbers(node.shape))]
+    return concatenate.node([full.node(shape, initial, node.meta.dtype), node], place)
 
 
-def cumulative(name: str, func: Callable[..., Any], initial: int) -> TensorFunction:
+def cumulative(name: str, func: TensorFunction, initial: int) -> TensorFunction:
     """Return the array API's form of a scan, which wants an axis unless there is only one."""
 
     def lazy(
@@ -329,9 +330,9 @@ def cumulative(name: str, func: Callable[..., Any], initial: int) -> TensorFunct
         node = as_node(x)
         if axis is None and node.meta.ndim != 1:
             raise ValueError(f"{name} needs an axis for arrays that are not 1-d")
-        result = func(x, axis=axis, dtype=dtype)
+        result = func.node(x, axis=axis, dtype=dtype)
         result = with_initial(result, axis, initial) if include_initial else result
-        return result if out is None else assign(out, result.node)
+        return into(out, result, "unsafe")
 
     lazy.__name__ = lazy.__qualname__ = name
     lazy.__doc__ = f"Accumulate along an axis. See numpy.{name}."

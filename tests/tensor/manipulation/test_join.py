@@ -120,3 +120,9 @@ def test_what_does_not_fit_is_refused_at_the_call(name):
     """Each is the error NumPy raises (TypeError for casting), before anything runs."""
     with pytest.raises((ValueError, TypeError)):
         BAD[name](mt.ones((3, 4), chunk_size=2))
+
+
+@pytest.mark.parametrize("x", [np.arange(5), mt.arange(5, chunk_size=2)], ids=["array", "tensor"])
+def test_what_is_deleted_may_be_a_tensor(x) -> None:
+    """Positions are computed at the call."""
+    assert mt.delete(x, mt.tensor([1, 2])).compute().tolist() == [0, 3, 4]

@@ -319,3 +319,33 @@ def test_objects_stay_what_they_are(array: Any, name: str, keepdims: bool) -> No
             getattr(mt, name)(lazy, keepdims=keepdims).compute()
         return
     np.testing.assert_array_equal(getattr(mt, name)(lazy, keepdims=keepdims).compute(), expected)
+
+
+#: Reductions that take ``out``, the positions aside.
+OUT = """sum prod max min amax amin any all mean var std ptp median nanmedian nansum nanprod nanmax
+nanmin nanmean nanvar nanstd"""
+
+
+@pytest.mark.parametrize("name", OUT.split())
+def test_results_go_into_other_types_as_numpys_do(name):
+    """What NumPy casts into ``out`` is cast, and what it refuses is refused."""
+    values = np.array([1.5, 2.7, 3.0])
+    whole, lazy = np.array(0), mt.tensor(0)
+    try:
+        getattr(np, name)(values, out=whole)
+    except TypeError:
+        with pytest.raises(TypeError, match="Cannot cast"):
+            getattr(mt, name)(mt.tensor(values, chunk_size=2), out=lazy)
+    else:
+        assert getattr(mt, name)(mt.tensor(values, chunk_size=2), out=lazy) is lazy
+        assert lazy.compute() == whole
+
+
+@pytest.mark.parametrize("name", ["cumsum", "nancumprod", "cumulative_sum"])
+def test_running_totals_go_into_other_types(name):
+    """As NumPy's do."""
+    values = np.array([1.5, 2.7, 3.0])
+    whole, lazy = np.zeros(3, int), mt.zeros(3, int)
+    getattr(np, name)(values, out=whole)
+    getattr(mt, name)(mt.tensor(values, chunk_size=2), out=lazy)
+    np.testing.assert_array_equal(lazy.compute(), whole)
