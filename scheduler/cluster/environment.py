@@ -1,4 +1,4 @@
-"""What a process says of itself to pages: versions, machine and command line, and no secrets."""
+"""A process's description for web pages: versions, machine and command line, without secrets."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from typing import Any
 
 from .. import limits
 
-#: Packages whose versions decide what results are.
+#: Packages whose versions affect results.
 _PACKAGES = ("numpy", "pandas", "pyarrow", "scipy", "scikit-learn", "dask", "distributed")
 
-#: What is for nobody else's eyes; as values of options names of files are no secrets.
+#: Names of secret options; names of files are not secret.
 _WORDS = "(token|password|passwd|secret|credential|api[-_]?key)"
 _SECRET = re.compile(f"{_WORDS}(?!.*file)", re.IGNORECASE)
 _WITHIN = re.compile(_WORDS, re.IGNORECASE)
@@ -34,7 +34,7 @@ def installed(package: str) -> str:
 
 
 def redacted(arguments: Sequence[str]) -> str:
-    """Return a command line in which the values of secret options are dots."""
+    """Return a command line with dots in place of the values of secret options."""
     shown: list[str] = []
     hide = False
     for argument in arguments:
@@ -54,7 +54,7 @@ def redacted(arguments: Sequence[str]) -> str:
 
 
 def environment() -> dict[str, Any]:
-    """Describe this process, in Mars's words."""
+    """Describe this process, with Mars's keys."""
     found: dict[str, Any] = {
         "command_line": redacted(sys.argv),
         "platform": platform.platform(),
@@ -73,7 +73,7 @@ def environment() -> dict[str, Any]:
 
 
 def stacks() -> dict[str, list[str]]:
-    """Return what each thread of this process is doing: {"process:thread": lines}."""
+    """Return the stack of each thread of this process: {"process:thread": lines}."""
     names = {thread.ident: thread.name for thread in threading.enumerate()}
     return {
         f"{os.getpid()}:{names.get(ident, ident)}": traceback.format_stack(frame)

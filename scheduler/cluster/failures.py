@@ -1,4 +1,4 @@
-"""What became of tasks when a cluster fails, in a user's words: distributed's errors and ours."""
+"""Errors of a failing cluster, in users' terms: distributed's errors and ours."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..errors import MarsdaskError, WorkerDied
 
 
 class WorkersDied(WorkerDied, KilledWorker):
-    """Each worker process that ran a task died, as many as may be lost to one."""
+    """Each worker process that ran a task died, up to the allowed number."""
 
     def __init__(self, task: Any, last_worker: Any, allowed_failures: int) -> None:
         Exception.__init__(self, task, last_worker, allowed_failures)
@@ -46,10 +46,10 @@ class NoWorkers(MarsdaskError, NoWorkerError):
         )
 
 
-#: Under which name a worker tells why no disk takes its results, ``None`` if one does.
+#: Key under which a worker reports why no disk takes its results, ``None`` if one does.
 FULL = "mars_full"
 
-#: What helps where memory and disks are full.
+#: Advice for full memory and disks.
 HELP = (
     "Free space there, give other directories with --spill-dirs or more memory with "
     "--mem-bytes, or start another worker; deleting results frees space too"
@@ -57,7 +57,7 @@ HELP = (
 
 
 def no_workers(supervisor: str) -> str:
-    """Say what a job waits for, and what would help it."""
+    """Return why a job waits, and how to start workers."""
     return f"no workers: start some with mars-worker -s {supervisor.removeprefix('tcp://')}"
 
 
@@ -68,9 +68,9 @@ _CLEAR: dict[type[BaseException], type[BaseException]] = {
 
 
 def clear(error: BaseException) -> BaseException:
-    """Return an error of the cluster itself as ours, which is of its type too; others as they are.
+    """Return an error of the cluster as a subclass of ours; other errors are returned unchanged.
 
-    Programs for Dask's clusters catch the former.
+    It stays an instance of distributed's class, which programs for Dask's clusters catch.
     """
     ours = _CLEAR.get(type(error))
     return error if ours is None else ours(*error.args)

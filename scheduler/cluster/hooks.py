@@ -1,7 +1,7 @@
-"""The private parts of distributed that the cluster's servers build on, checked when one starts.
+"""The private parts of distributed that our servers use, checked at startup.
 
-distributed may change them in any release, without notice. A server that finds one changed refuses
-to start and says which, instead of placing, counting or closing wrongly later.
+distributed may change them in any release, without notice. A server that finds a change refuses to
+start and names it, instead of failing later.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from ..errors import HookChanged
 
 @dataclass(frozen=True)
 class Hook:
-    """A name of distributed's: a function with (at least) these parameters, or just a name."""
+    """A name in distributed: a function with (at least) these parameters, or any object."""
 
     module: str
     name: str
     parameters: tuple[str, ...] | None = None
 
     def problem(self) -> str | None:
-        """Return what is wrong with the installed one, ``None`` if nothing is."""
+        """Return what is wrong with the installed object, ``None`` if nothing is."""
         try:
             found: Any = importlib.import_module(self.module)
             for part in self.name.split("."):
@@ -45,7 +45,7 @@ class Hook:
 
 
 def check(who: str, hooks: Iterable[Hook]) -> None:
-    """Raise :class:`HookChanged` if ``who`` cannot work with the installed distributed."""
+    """Raise :class:`HookChanged` if ``who`` cannot run with the installed distributed."""
     problems = [problem for hook in hooks if (problem := hook.problem()) is not None]
     if problems:
         raise HookChanged(who, distributed.__version__, problems)

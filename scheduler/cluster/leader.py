@@ -1,7 +1,7 @@
-"""What a supervisor says of its place among several, and which of them is to be followed.
+"""The role of a supervisor among several, and the choice of the active one.
 
-Every activation has an epoch, higher than any that it could have seen. A worker, once it has served
-one, refuses all that are lower, so two supervisors never command the same worker.
+Every activation has an epoch, higher than all epochs that it could have seen. A worker refuses
+epochs lower than the one that it has served, so two supervisors never command the same worker.
 """
 
 from __future__ import annotations
@@ -21,46 +21,46 @@ from distributed.security import Security
 
 from . import tls_handshake  # noqa: F401 - imported for its effect
 
-#: Seconds that one supervisor has to answer.
+#: Timeout for the answer of one supervisor, in seconds.
 PATIENCE = 5.0
 
 #: Seconds after which it is looked at whether anybody listens: one who does logs the visit.
 _PROMPT = 0.3
 
-#: Addresses of web services, and all that are ports of TCP.
+#: Protocols of web services, and all that use TCP ports.
 _WEB = ("ws://", "wss://")
 _TCP = ("tcp://", "tls://", *_WEB)
 
-#: Seconds that the others are given once an active one has answered.
+#: Seconds that the other supervisors get after an active one has answered.
 _OTHERS = 0.5
 
 
-#: Questions on their way, which an event loop alone would not keep.
+#: Running requests, of which an event loop keeps no references.
 _ASKED: set[asyncio.Future[dict[str, Any]]] = set()
 
 
 @dataclass(frozen=True)
 class Standing:
-    """One scheduler: a stock one is always active, in the epoch 0."""
+    """One scheduler: a stock one is always active, with epoch 0."""
 
     id: str
     address: str
     active: bool = True
     epoch: int = 0
     ours: bool = False
-    """Whether it is a supervisor, which takes in workers with their results."""
+    """Whether it is a supervisor, which accepts workers with their results."""
     workers: tuple[str, ...] = ()
     leader: str | None = None
-    """The address of the active one, as far as this one knows."""
+    """The address of the active supervisor, as far as this one knows."""
 
 
 def timeout() -> float:
-    """Return the seconds of silence after which a supervisor is taken for dead."""
+    """Return the seconds of silence after which a supervisor counts as dead."""
     return _seconds("timeout", "10s")
 
 
 def keep() -> float:
-    """Return the seconds for which results are kept while nobody asks for them."""
+    """Return the seconds for which unclaimed results are kept."""
     return _seconds("keep", "60s")
 
 
@@ -70,10 +70,10 @@ def _seconds(name: str, default: str) -> float:
 
 
 class Silence:
-    """How long a peer has not answered.
+    """The time for which a peer has not answered.
 
-    Counted in rounds that really took place, or a process that was stopped itself would take all
-    the others for dead when it goes on.
+    Only completed rounds count. Otherwise a process that was suspended would consider all others
+    dead when it continues.
     """
 
     def __init__(self, interval: float) -> None:
@@ -81,7 +81,7 @@ class Silence:
         self.seconds = 0.0
 
     def answered(self) -> None:
-        """Begin anew."""
+        """Reset the time."""
         self.seconds = 0.0
 
     def missed(self, seconds: float) -> None:
@@ -90,7 +90,7 @@ class Silence:
 
 
 def understood(identity: dict[str, Any], address: str) -> Standing:
-    """Return the standing that a scheduler's identity tells."""
+    """Return the role in a scheduler's identity."""
     told = identity.get("marsdask", {})
     return Standing(
         id=identity["id"],
@@ -105,7 +105,7 @@ def understood(identity: dict[str, Any], address: str) -> Standing:
 async def identify(
     address: str, connection_args: dict[str, Any], patience: float = PATIENCE
 ) -> dict[str, Any]:
-    """Return what the scheduler at ``address`` says of itself; ``OSError`` where none answers."""
+    """Return the identity of the scheduler at ``address``; ``OSError`` if none answers."""
     address = normalize_address(address)
     async with asyncio.timeout(patience):
         if address.startswith(_WEB):
@@ -125,9 +125,9 @@ async def _identity(address: str, connection_args: dict[str, Any]) -> dict[str, 
 
 
 async def _asked_to_the_end(address: str, connection_args: dict[str, Any]) -> dict[str, Any]:
-    """Ask, and hang up also if nobody waits for the answer any more.
+    """Ask, and close the connection even if the caller no longer waits for the answer.
 
-    A websocket whose opening is cancelled opens nevertheless, and then nobody closes it.
+    A websocket opens even if its opening was cancelled, and nobody would close it.
     """
     asked = asyncio.ensure_future(_identity(address, connection_args))
     _ASKED.add(asked)
@@ -138,11 +138,11 @@ async def _asked_to_the_end(address: str, connection_args: dict[str, Any]) -> di
 def _answered(asked: asyncio.Future[dict[str, Any]]) -> None:
     _ASKED.discard(asked)
     if not asked.cancelled():
-        asked.exception()  # so that it is not said to have been overlooked
+        asked.exception()  # mark the exception as retrieved
 
 
 async def knock(address: str) -> None:
-    """Raise ``ConnectionRefusedError`` where nobody listens: distributed would keep on trying."""
+    """Raise ``ConnectionRefusedError`` if nothing listens: distributed would keep trying."""
     if not address.startswith(_TCP):
         return
     _, writer = await asyncio.open_connection(*_host_and_port(address))
@@ -152,7 +152,7 @@ async def knock(address: str) -> None:
 
 
 def _host_and_port(address: str) -> tuple[str | None, int]:
-    """Return where somebody has to listen; of the web the port may go without saying."""
+    """Return the host and port of an address; the port of a web address is optional."""
     if not address.startswith(_WEB):
         host, port = get_address_host_port(address)
         return host, port
@@ -163,14 +163,14 @@ def _host_and_port(address: str) -> tuple[str | None, int]:
 async def ask(
     address: str, connection_args: dict[str, Any], patience: float = PATIENCE
 ) -> Standing:
-    """Return the standing of the scheduler at ``address``; ``OSError`` where none answers."""
+    """Return the role of the scheduler at ``address``; ``OSError`` if none answers."""
     return understood(await identify(address, connection_args, patience), address)
 
 
 async def leader(
     addresses: Iterable[str], connection_args: dict[str, Any], patience: float = PATIENCE
 ) -> Standing | None:
-    """Return the active scheduler among those at ``addresses``, that of the highest epoch."""
+    """Return the active scheduler with the highest epoch among ``addresses``."""
     found = await gathered([ask(one, connection_args, patience) for one in addresses], patience)
     active = [one for one in found if one is not None and one.active]
     return max(active, key=lambda one: one.epoch, default=None)
@@ -179,9 +179,9 @@ async def leader(
 async def gathered(
     questions: Sequence[Awaitable[Standing]], patience: float
 ) -> list[Standing | None]:
-    """Return the answers in order, ``None`` for those that fail or come long after an active one's.
+    """Return the answers in order, ``None`` for failed or late ones.
 
-    One that hangs would otherwise hold up everybody whom another has answered.
+    Once an active scheduler has answered, a hanging one delays the others only briefly.
     """
     tasks = [asyncio.ensure_future(question) for question in questions]
     pending = set(tasks)
@@ -212,12 +212,12 @@ def _answer(task: asyncio.Future[Standing]) -> Standing | None:
 
 
 def scheme(security: Any) -> str:
-    """Return the protocol of addresses that do not state it."""
+    """Return the default protocol of addresses."""
     return "tls" if security.tls_ca_file else "tcp"
 
 
 def with_scheme(endpoint: str, security: Security) -> str:
-    """Return an address: ``host:port`` is TLS where that is configured, TCP otherwise."""
+    """Return an address with protocol: ``host:port`` means TLS if it is configured, else TCP."""
     if "://" in endpoint:
         return endpoint
     return f"{scheme(security)}://{endpoint}"

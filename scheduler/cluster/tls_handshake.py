@@ -1,7 +1,7 @@
-"""TLS with a peer that goes away before the handshake; imported for its effect on distributed.
+"""Handles peers that disconnect before the TLS handshake; importing this patches distributed.
 
-tornado raises ``ValueError`` for a stream that has closed by then. distributed knows ``OSError``
-only: a worker that fetches a value would give its tasks up instead of looking elsewhere.
+tornado raises ``ValueError`` for a stream that is closed by then. distributed handles only
+``OSError``: a worker that fetches a value would fail instead of asking another worker.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _GONE = "IOStream is not idle"
 
 @contextlib.contextmanager
 def gone_is_closed() -> Iterator[None]:
-    """Raise ``CommClosedError`` for what tornado says of a peer that went before the handshake."""
+    """Raise ``CommClosedError`` for tornado's error about a closed stream."""
     try:
         yield
     except ValueError as error:

@@ -1,7 +1,8 @@
-"""Which versions may work together: those that may not are refused, with a table of all.
+"""Checks which versions may work together; refuses others with a table.
 
-Tasks are pickles, and those that hold functions are of one Python. What servers tell each other
-changes with releases of distributed, which warns of any difference; this refuses the large ones.
+Tasks are pickles, and pickled functions need the same version of Python. The messages between
+servers change with releases of distributed. It warns about any difference; this check refuses large
+ones.
 """
 
 from __future__ import annotations
@@ -18,13 +19,13 @@ from .environment import installed
 
 logger = logging.getLogger(__name__)
 
-#: How many numbers of a version must be equal: the year of calendar versions.
+#: How many leading numbers of a version must be equal: one (the year) for calendar versions.
 _NUMBERS = {"python": 2, "marsdask": 1, "dask": 1, "distributed": 1}
 
-#: What else the table shows, since results may depend on it.
+#: Other packages in the table, because results may depend on them.
 _SHOWN = ("cloudpickle", "numpy", "pandas", "pyarrow")
 
-#: What is said of a package that is not there, or that one does not tell of.
+#: Shown for a package that is missing or not reported.
 _ABSENT = "-"
 
 
@@ -35,9 +36,9 @@ def versions() -> dict[str, str]:
 
 
 def told(register: Mapping[str, Any], environment: Mapping[str, Any] | None = None) -> Any:
-    """Return the versions in what distributed's clients and workers send when they come.
+    """Return the versions in the registration of a client or worker of distributed.
 
-    ``environment`` is what a worker of ours says of itself besides.
+    ``environment`` contains further versions of our workers.
     """
     packages = dict(register.get("packages") or {})
     packages["python"] = str(packages.get("python", _ABSENT)).partition(".final")[0]
@@ -47,9 +48,9 @@ def told(register: Mapping[str, Any], environment: Mapping[str, Any] | None = No
 
 
 def check(here: str, mine: Mapping[str, str], there: str, theirs: Mapping[str, str]) -> None:
-    """Raise :class:`VersionMismatch` unless the two may work together, as far as both tell.
+    """Raise :class:`VersionMismatch` if the known versions cannot work together.
 
-    With ``marsdask.versions: warn`` in Dask's configuration it is logged.
+    With ``marsdask.versions: warn`` in Dask's configuration the error is logged instead.
     """
     apart = [
         name
@@ -66,7 +67,7 @@ def check(here: str, mine: Mapping[str, str], there: str, theirs: Mapping[str, s
 
 
 def _series(name: str, version: str | None) -> tuple[str, ...]:
-    """Return the numbers that must be equal; before 1.0 the second counts as the first."""
+    """Return the numbers that must be equal; before 1.0 the second one counts, too."""
     numbers = (version or "").split(".")
     if not numbers[0].isdigit():
         return ()

@@ -1,8 +1,8 @@
-"""A worker process of :mod:`.processes`: its main loop, and the parent's end of it.
+"""A worker process of :mod:`.processes`: its main loop, and the parent's connection to it.
 
-A child is a fresh interpreter (``subprocess``, neither fork nor multiprocessing's spawn), which
-never imports the parent's ``__main__``: what is defined there travels by value, so scripts need no
-guard. Values up to 64 KiB travel through the pipe; larger ones are files that the receiver maps.
+A child is a new interpreter (``subprocess``, neither fork nor multiprocessing's spawn). It never
+imports the parent's ``__main__``: definitions of that module are pickled by value, so scripts need
+no guard. Values up to 64 KiB go through the pipe; larger ones are files that the receiver maps.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _START = (
 
 _FOLDER = os.path.dirname(__file__)
 
-#: What the native thread pools read when they are loaded; Arrow reads the first.
+#: The variables that native thread pools read when they are loaded; Arrow reads the first one.
 _POOLS = (
     "OMP_NUM_THREADS",
     "OPENBLAS_NUM_THREADS",
@@ -60,7 +60,7 @@ def dumps(value: Any) -> bytes:
 
 
 class Blob:
-    """A result outside of any interpreter: pickled if small, else a file that it owns."""
+    """A pickled result: in memory if it is small, else in a file that it owns."""
 
     __slots__ = ("_info", "data", "path")
 
@@ -71,23 +71,23 @@ class Blob:
 
     @classmethod
     def of(cls, value: Any, path: str) -> Blob:
-        """Encode ``value``, if it is large into the new file ``path``."""
+        """Encode ``value``, a large one into the new file ``path``."""
         if sizeof(value) <= SAMPLE_LIMIT:
             return cls(dumps(value), None, None)
         files.write(path, value, by_value=True)
         return cls(None, path, describe(value))
 
     def load(self) -> Any:
-        """Return the value, a new one each time; large arrays are mapped."""
+        """Return a new copy of the value; large arrays are mapped."""
         return pickle.loads(self.data) if self.data is not None else files.read(self.path or "")
 
     def info(self) -> ChunkInfo:
-        """Describe the value; a large one is not touched."""
+        """Describe the value without reading a large one."""
         return self._info if self._info is not None else describe(self.load())
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the value, of a small one as pickled."""
+        """Bytes of the value; of a small value, those of its pickle."""
         return self._info.nbytes if self._info is not None else len(self.data or b"")
 
     def __del__(self, unlink: Any = os.unlink) -> None:
@@ -97,7 +97,7 @@ class Blob:
 
 
 class Child:
-    """The parent's end; :meth:`run` is for one thread at a time, :meth:`kill` for any."""
+    """The parent's connection; one thread at a time calls :meth:`run`, any thread :meth:`kill`."""
 
     def __init__(self, folder: str, native_threads: int) -> None:
         self._folder = folder
@@ -142,10 +142,10 @@ class Child:
         self._connection = ours
 
     def run(self, key: Key, node: GraphNode, values: Mapping[Key, Blob]) -> Blob:
-        """Evaluate ``node`` over there.
+        """Evaluate ``node`` in the child.
 
-        Raises what it raised, with the traceback of the child as a note, or WorkerDied; the next
-        call starts another process then.
+        Raises the task's exception, with the child's traceback as a note, or WorkerDied. After that
+        the next call starts a new process.
         """
         inputs = {
             dependency: blob.data if blob.data is not None else blob.path
@@ -168,7 +168,7 @@ class Child:
         return Blob(data, None if info is None else path, info)
 
     def kill(self, *, for_good: bool = False) -> int | None:
-        """End the process at once and return its exit code, None if there was none."""
+        """Kill the process and return its exit code, or None without a process."""
         with self._lock:
             self._ended = self._ended or for_good
             process, self._process, self._connection = self._process, None, None
@@ -179,7 +179,7 @@ class Child:
 
 
 def _without_ours(trace: TracebackType | None) -> TracebackType | None:
-    """Take the frames of this package off the beginning, unless all of them are."""
+    """Remove the leading frames of this package, unless all frames belong to it."""
     rest = trace
     while rest is not None and os.path.dirname(rest.tb_frame.f_code.co_filename) == _FOLDER:
         rest = rest.tb_next
@@ -187,13 +187,13 @@ def _without_ours(trace: TracebackType | None) -> TracebackType | None:
 
 
 def _remember(error: BaseException) -> bytes:
-    """Pickle an exception and, as its note, where it came from."""
+    """Pickle an exception with its traceback as a note."""
     error = error.with_traceback(_without_ours(error.__traceback__))
     error.add_note("In a worker process:\n" + "".join(traceback.format_exception(error)))
     error.__traceback__ = None
     try:
         data = dumps(error)
-        pickle.loads(data)  # an exception with a constructor of its own often cannot come back
+        pickle.loads(data)  # an exception with its own constructor often cannot be unpickled
     except Exception:  # noqa: BLE001  (pickling may raise whatever it likes)
         substitute = RuntimeError(f"{type(error).__name__}: {error}")
         substitute.__notes__ = error.__notes__
@@ -202,28 +202,30 @@ def _remember(error: BaseException) -> bytes:
 
 
 def main(handle: int, folder: str) -> None:
-    """Serve requests until the parent hangs up."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
+    """Serve requests until the parent closes the connection."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C
     connection = _connect(handle)
     try:
         while True:
             request, inputs, path = pickle.loads(connection.recv_bytes())
             connection.send_bytes(_serve(request, inputs, path))
     except (EOFError, OSError):
-        # The parent kills its children when it closes, so here it died itself.
+        # The parent kills its children when it closes, so here the parent itself died.
         shutil.rmtree(folder, ignore_errors=True)
 
 
 def _connect(handle: int) -> Connection[Any, Any]:
     if sys.platform == "win32":
-        from multiprocessing.connection import PipeConnection  # exists there only
+        from multiprocessing.connection import (
+            PipeConnection,
+        )  # this module exists only in the child
 
         return PipeConnection(handle)
     return Connection(handle)
 
 
 def _serve(request: bytes, inputs: Mapping[Key, bytes | str], path: str) -> bytes:
-    """Evaluate one node and pickle ``(data, info, error)`` of it."""
+    """Evaluate one node and pickle its ``(data, info, error)``."""
     try:
         node = pickle.loads(request)
         values = {
@@ -231,7 +233,7 @@ def _serve(request: bytes, inputs: Mapping[Key, bytes | str], path: str) -> byte
             for key, source in inputs.items()
         }
         blob = Blob.of(evaluate(node, values), path)
-        blob.path = None  # the file is the parent's now
+        blob.path = None  # the parent owns the file now
         return pickle.dumps((blob.data, blob.info() if blob.data is None else None, None))
     except BaseException as error:  # noqa: BLE001  (the parent raises it)
         return pickle.dumps((None, None, _remember(error)))

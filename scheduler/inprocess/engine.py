@@ -1,8 +1,8 @@
-"""Drives a :class:`State`: runs the tasks, spills, wakes threads, calls back.
+"""Drives a :class:`State`: runs tasks, spills results, wakes threads, calls callbacks.
 
-Everything a thread of the process may do to a scheduler goes through :class:`Engine`; ``inline``
-and ``threads`` differ only in who calls :meth:`Engine.drive`. Nothing slow happens under the lock,
-and a finalizer that the garbage collector runs in the middle of it can never block on it.
+All operations of the process's threads on a scheduler go through :class:`Engine`. ``inline`` and
+``threads`` differ only in the callers of :meth:`Engine.drive`. Slow operations run outside the
+lock, and a finalizer of the garbage collector never blocks on the lock.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ _OWN_FILES = frozenset({__file__, evaluate_module.__file__})
 Found = tuple[Any, SpillFile | None, ChunkInfo | None]
 
 
-#: The allocator is asked for its free memory no sooner than after so many bytes were freed.
+#: The allocator is asked to release memory after this many freed bytes.
 _TRIM_FROM = 2**23
 
 
 class Engine:
-    """A state, its lock, the threads that drive it and those that are parked."""
+    """A state, its lock, the threads that drive it, and the idle threads."""
 
     def __init__(
         self,
@@ -53,7 +53,7 @@ class Engine:
         native: NativeShare | None = None,
         keep_frames: bool = False,
     ) -> None:
-        # What was freed since the allocator was asked last has to fit besides the budget's use.
+        # Memory that was freed since the last request must fit beside the budget.
         spare = 0 if math.isinf(budget) else max(budget / 32, min(_TRIM_FROM, budget / 8))
         self.state = State(budget, spare)
         self.lock = threading.Lock()
@@ -64,25 +64,25 @@ class Engine:
         self._keep_frames = keep_frames
         self._store = store
         self._idle: list[Any] = []
-        """Locks that the workers without work wait for."""
+        """Locks of idle workers."""
         self._helpers: list[Any] = []
-        """Likewise of other threads that drive a submission of theirs."""
+        """Locks of other threads that drive their own submission."""
         self._released: deque[Sequence[Key] | None] = deque()
-        """Keys to release once the lock is free; None is to close."""
+        """Keys to release when the lock is free; None means to close."""
         self._here = threading.local()
         self._trim_after = max(_TRIM_FROM, spare)
         self._untrimmed = 0
-        """Bytes freed since the allocator was asked to give back; a lost count does not matter."""
+        """Freed bytes since the last request to the allocator; a lost update is harmless."""
 
     @property
     def level(self) -> int:
-        """How deeply the calling thread is inside of this engine's tasks; 0 is not at all."""
+        """The nesting depth of the calling thread in this engine's tasks; 0 is outside."""
         level: int = getattr(self._here, "level", 0)
         return level
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Hold the lock, safe from Ctrl-C; on leaving, whatever changed is passed on."""
+        """Hold the lock, protected from Ctrl-C; on exit, propagate the changes."""
         with shielded():
             self.lock.acquire()
             try:
@@ -99,14 +99,14 @@ class Engine:
         *,
         drive: bool,
     ) -> None:
-        """Add a submission, or raise and add nothing; run it in the calling thread if asked."""
+        """Add a submission, or raise and add nothing; run it in the calling thread if requested."""
         first = None
         with shielded():
             with self.locked():
                 if self.closed:
                     raise SchedulerClosed("the scheduler is closed")
                 self.state.submit(graph, keys, hints, job)
-                if drive:  # before anybody is woken to take it
+                if drive:  # before a woken thread can take it
                     first = self.state.next(job.bound)
             job.owner.flush()
             if drive:
@@ -119,12 +119,12 @@ class Engine:
         job.owner.flush()
 
     def release(self, keys: Iterable[Key]) -> None:
-        """Drop a reference of each key now, or as soon as whoever has the lock lets go of it."""
+        """Drop a reference of each key now, or when the current owner releases the lock."""
         self._released.append(tuple(keys))
         self._drain()
 
     def abandon(self) -> None:
-        """Close without waiting for anything, as a finalizer must."""
+        """Close without waiting, as a finalizer must."""
         self._released.append(None)
         self._drain()
 
@@ -168,10 +168,10 @@ class Engine:
                 thread.join()
         if self._native is not None:
             self._native.close()
-        self.dispose()  # of what a task that was still running left
+        self.dispose()  # the rest of a task that was still running
 
     def dispose(self) -> None:
-        """End and remove what is outside this process's memory; may be called repeatedly."""
+        """Release the resources outside this process's memory; may be called repeatedly."""
         self._store.close()
 
     def _shut(self) -> None:
@@ -182,7 +182,7 @@ class Engine:
         self._idle, self._helpers = [], []
 
     def unlock(self) -> None:
-        """Release the lock; wake whom the changes concern; drop what was freed."""
+        """Release the lock, wake affected threads, drop freed values."""
         state = self.state
         wake = None
         helpers, self._helpers = self._helpers, []
@@ -200,12 +200,12 @@ class Engine:
                 park.release()
 
     def _start_thread(self) -> None:
-        # Under the lock, though it takes a moment: closing joins what is in the list.
+        # Under the lock, although it takes time: closing joins the threads in the list.
         name = f"marsdask-{len(self.threads)}"
         thread = threading.Thread(target=self.work, name=name, daemon=True)
         try:
             thread.start()
-        except RuntimeError:  # the system allows no more
+        except RuntimeError:  # the system's thread limit is reached
             if not self.threads:
                 raise
             self.nthreads = len(self.threads)
@@ -213,7 +213,7 @@ class Engine:
         self.threads.append(thread)
 
     def _let_go(self) -> None:
-        """Release the lock and do what must not be done under it; wake nobody."""
+        """Release the lock and do the deferred work; wake no thread."""
         state = self.state
         ended: Sequence[LocalJob] = ()
         trash: list[Any] = []
@@ -234,7 +234,7 @@ class Engine:
             self._drain()
 
     def _throw_away(self, trash: list[Any], freed: int) -> None:
-        # The memory first, which somebody may have been promised already; removing files is slow.
+        # Memory first, because it may be promised already; removing files is slow.
         files = [entry for entry in trash if isinstance(entry, SpillFile)]
         trash.clear()
         self._untrimmed += freed
@@ -273,7 +273,7 @@ class Engine:
         *,
         first: TaskRecord | Spill | None = None,
     ) -> None:
-        """Work in the calling thread until ``job`` ends, on nothing less urgent than it."""
+        """Run tasks in the calling thread until ``job`` ends, but none that is less urgent."""
         with shielded():
             self._drive(job, deadline, first)
 
@@ -285,7 +285,7 @@ class Engine:
         park.acquire()
         if level:
             with self.locked():
-                self.state.active -= 1  # so that memory is given to what it waits for
+                self.state.active -= 1  # so that memory goes to the tasks that it waits for
         try:
             while first is not None:
                 first = self._perform(first, job.bound)
@@ -297,7 +297,7 @@ class Engine:
                     self._let_go()
                     with allowed:
                         if not park.acquire(timeout=_timeout(deadline)):
-                            break  # though it be a little early: the park is still to be released
+                            break  # possibly too early: the lock is still to be released
                 else:
                     self.unlock()
                 while instruction is not None:
@@ -311,7 +311,7 @@ class Engine:
                     self.state.active += 1
 
     def _perform(self, instruction: TaskRecord | Spill, bound: int) -> TaskRecord | Spill | None:
-        """Do what the state says and return what it says next."""
+        """Follow an instruction of the state and return the next one."""
         if isinstance(instruction, Spill):
             return self._spill(instruction, bound)
         return self._run(instruction, bound)
@@ -344,7 +344,7 @@ class Engine:
                 self.state.finish(item, value, cost, event)
             else:
                 self.state.fail(item, error)
-            value = error = None  # what is dropped now may be big
+            value = error = None  # the dropped values may be large
             following = self.state.next(bound) if not self.closed else None
             resting = not self.state.active
         finally:
@@ -363,11 +363,11 @@ class Engine:
         return value
 
     def shown(self, value: Any) -> Any:
-        """Return what a callback gets to see of a result."""
+        """Return the information about a result for a callback."""
         return value
 
     def evaluate(self, item: TaskRecord) -> Any:
-        """Compute the value of an item whose inputs are done; processes.py does it elsewhere."""
+        """Compute the value of a record whose inputs are done; processes.py overrides this."""
         assert item.node is not None
         if item.entry is not None:
             return item.inputs[0].file.load(item.entry)
@@ -377,7 +377,7 @@ class Engine:
         return evaluate(item.node, {source.key: source.value for source in item.inputs})
 
     def _load(self, source: TaskRecord) -> None:
-        """Read a result from disk, once however many tasks wait for it."""
+        """Read a result from disk, once for all waiting tasks."""
         with source.file.loading:
             if source.value is ABSENT:
                 value = source.file.load()
@@ -394,14 +394,14 @@ class Engine:
             error = raised.with_traceback(None)
         with self.locked():
             if error is None:
-                # A sample would keep in memory what is to leave it.
+                # A sample would keep the array in memory.
                 self.state.spilled(spill, file, info if info.sample is None else None)
             else:
                 self.state.not_spilled(spill, error)
             return self.state.next(bound) if not self.closed else None
 
     def _prune(self, trace: TracebackType | None) -> TracebackType | None:
-        """Take our own frames off, and unless they are wanted, the variables of all others."""
+        """Remove this package's frames and, unless requested, the variables of the others."""
         pruned = trace
         while pruned is not None and pruned.tb_frame.f_code.co_filename in _OWN_FILES:
             pruned = pruned.tb_next
@@ -415,5 +415,5 @@ def _timeout(deadline: float | None) -> float:
 
 
 def remaining(deadline: float) -> float:
-    """Return the seconds until a moment of the monotonic clock, none if it is past."""
+    """Return the seconds until a moment of the monotonic clock, or none if it has passed."""
     return max(0.0, deadline - time.monotonic())

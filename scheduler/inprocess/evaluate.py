@@ -1,7 +1,7 @@
-"""Evaluate one node of a Dask task graph: what ``node(values)`` returns, several times faster.
+"""Evaluate one node of a Dask task graph: a faster ``node(values)``.
 
-dask's own call checks the dependencies and copies the values once per nesting level, which costs
-more than many tasks do.
+Dask's own call checks the dependencies and copies the values at each nesting level, which often
+takes longer than the task.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def evaluate(node: Any, values: Mapping[Hashable, Any]) -> Any:
         return node.value
     if kind is Alias:
         return values[node.target]
-    # A subclass with a call of its own, possibly from another project.
+    # A subclass with its own call, possibly from another project.
     return node({key: values[key] for key in node.dependencies})
 
 

@@ -1,4 +1,4 @@
-"""The schedulers of one process: their handles, and the protocol in front of an engine."""
+"""The schedulers of one process: their handles, and the Scheduler protocol over an engine."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _NO_HINTS: Mapping[Key, Hint] = {}
 
 
 class LocalHandle(Submission):
-    """A submission as its submitter sees it; ``job`` is what the state knows of it."""
+    """The submitter's view of a submission; ``job`` is its record in the state."""
 
     def __init__(
         self,
@@ -48,16 +48,16 @@ class LocalHandle(Submission):
         self._emitting = threading.Lock()
 
     def wait(self, timeout: float | None = None) -> None:
-        """Block until it ends and raise what it ended by."""
+        """Block until the submission ends and raise its error."""
         if self._engine.level and not self.done():
-            # The thread of a running task works instead of waiting: nobody else may be left to.
+            # A thread that runs a task helps instead of waiting: there may be no other thread.
             deadline = None if timeout is None else time.monotonic() + timeout
             self._engine.drive(self.job, deadline)
             timeout = None if deadline is None else remaining(deadline)
         super().wait(timeout)
 
     def cancel(self) -> None:
-        """Stop as soon as the running tasks end; nothing of the submission is kept."""
+        """Stop as soon as the running tasks end, and keep no result of the submission."""
         self._engine.cancel(self.job)
 
     def flush(self) -> None:
@@ -75,16 +75,16 @@ class LocalHandle(Submission):
                 self._emitting.release()
 
     def end(self) -> None:
-        """Let those who wait go on."""
+        """Wake the waiting threads."""
         job = self.job
         assert job.state is not None
         self._scheduler = None
-        job.context = None  # the results stay, and may not keep what the variables hold
+        job.context = None  # the results stay, and must not keep the variables alive
         self.finish(job.state, job.error, job.failed)
 
 
 def _value(value: Any, file: SpillFile | None) -> Any:
-    """Return a value that leaves the scheduler: what is on disk only is mapped, not loaded."""
+    """Return a value that leaves the scheduler; spilled values are mapped, not loaded."""
     if value is not ABSENT:
         return value
     assert file is not None
@@ -92,14 +92,15 @@ def _value(value: Any, file: SpillFile | None) -> Any:
 
 
 class LocalScheduler:
-    """What the schedulers of one process share: an engine behind the Scheduler protocol."""
+    """The common base of the schedulers of one process: the Scheduler protocol over an engine."""
 
     name = "local"
     capabilities = Capabilities(shared_memory=True, locality=True, observers=True)
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        # The threads refer to the engine only, so a forgotten scheduler is collected and closed.
+        # The threads refer only to the engine, so an unreferenced scheduler is collected and
+        # closed.
         self._finalizer = weakref.finalize(self, _close_in, os.getpid(), engine)
 
     def _submit(
@@ -116,11 +117,11 @@ class LocalScheduler:
         if observer is not None:
             callbacks.remove(observer)
             graph = observer.begin(graph, keys)
-        # In its own level, a submission that is driven here is not kept waiting by others.
+        # At its own nesting level, a submission of this thread does not wait for others.
         handle = LocalHandle(self, keys, callbacks, self._engine.level + drive, observer)
         try:
             self._engine.submit(graph, handle.keys, hints or _NO_HINTS, handle.job, drive=drive)
-        except BaseException:  # the caller gets no handle to let go of it by
+        except BaseException:  # the caller gets no handle to release it
             if handle.job.wanted or handle.job.state is not None:
                 handle.cancel()
                 if handle.state == "done":
@@ -138,7 +139,7 @@ class LocalScheduler:
 
     @contextmanager
     def _still_held(self, keys: Sequence[Key]) -> Iterator[list[Found]]:
-        """Yield what is known of results; a file that went meanwhile is told as what ended it."""
+        """Yield the known facts of results; a missing file raises the error that ended it."""
         try:
             yield self._engine.look(keys)
         except FileNotFoundError:
@@ -160,5 +161,5 @@ class LocalScheduler:
 
 
 def _close_in(pid: int, engine: Engine) -> None:
-    if os.getpid() == pid:  # the threads and files of a forked child are its parent's
+    if os.getpid() == pid:  # the threads and files of a forked child belong to its parent
         engine.abandon()

@@ -1,4 +1,4 @@
-"""Schedulers without threads: the caller's own thread runs the tasks, inside ``submit``."""
+"""Schedulers without threads: the caller's thread runs the tasks inside ``submit``."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from .handles import LocalHandle, LocalScheduler
 
 
 class InlineScheduler(LocalScheduler):
-    """Runs each submission to its end before ``submit`` returns, without any limit on memory.
+    """Runs each submission to its end before ``submit`` returns, without a memory limit.
 
-    As everywhere, an exception is raised by ``handle.wait()``, not by ``submit``.
+    Exceptions are raised by ``handle.wait()``, not by ``submit``, as in all schedulers.
     """
 
     name = "inline"

@@ -1,9 +1,9 @@
-"""Keeps Ctrl-C off what no interrupt may cut in two.
+"""Delays Ctrl-C while the bookkeeping of a scheduler changes.
 
 The main thread runs tasks itself: all of them under ``inline``, those of small graphs under
-``threads``. A ``KeyboardInterrupt`` in the middle of the bookkeeping would leave a lock held or a
-count wrong, and the next job would hang. So while the thread is :func:`shielded` an interrupt waits
-for the end, or for the next place where it is :data:`allowed`: inside a task, or while waiting.
+``threads``. A ``KeyboardInterrupt`` during the bookkeeping would leave a lock held or a count
+wrong, and the next job would hang. While the thread is :func:`shielded`, an interrupt therefore
+waits until the end, or until it is :data:`allowed`: inside a task, or during a wait.
 """
 
 from __future__ import annotations
@@ -16,24 +16,24 @@ from types import FrameType
 
 
 class _Shield:
-    """The one shield of the process: interrupts are the main thread's, so nobody else uses it."""
+    """The single shield of the process; only the main thread receives interrupts and uses it."""
 
     def __init__(self) -> None:
         self.thread: int | None = None
-        """The thread that raised the shield, if it is up."""
+        """The shielded thread, if there is one."""
         self.holding = True
         self.pending = False
 
     def __call__(self, signum: int, frame: FrameType | None) -> None:
-        """Keep the interrupt or let it through, once: it is the handler while the shield is up."""
+        """Delay the interrupt or raise it, once: this is the signal handler of the shield."""
         if self.holding:
             self.pending = True
         else:
-            self.holding = True  # what clears up after this interrupt is safe from another
+            self.holding = True  # the cleanup after this interrupt is protected from another one
             signal.default_int_handler(signum, frame)
 
     def deliver(self) -> None:
-        """Raise what was kept."""
+        """Raise the delayed interrupt."""
         if self.pending:
             self.pending = False
             raise KeyboardInterrupt
@@ -44,10 +44,9 @@ _shield = _Shield()
 
 @contextmanager
 def shielded() -> Iterator[None]:
-    """Make an interrupt wait until this is left; it may be nested, also within a task.
+    """Delay interrupts until the block ends; blocks may be nested, also within a task.
 
-    Only in the main thread, and only in place of Python's own handler: who installed another one
-    knows what it does.
+    This applies only to the main thread, and only if Python's own handler is installed.
     """
     if _shield.thread == threading.get_ident():
         before, _shield.holding = _shield.holding, True
@@ -79,7 +78,7 @@ def _can_raise() -> bool:
 
 
 class _Allowed:
-    """Lets interrupts through for a while; costs every thread but the shielded one nothing."""
+    """Allows interrupts during a block; it costs nothing in other threads."""
 
     __slots__ = ()
 

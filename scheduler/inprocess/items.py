@@ -1,4 +1,4 @@
-"""What the state of a scheduler consists of: one item for each key, one job for each submission."""
+"""The records of a scheduler's state: one for each key, and one job for each submission."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from ..storage.buffers import Charges
 
 WAITING, READY, RUNNING, DONE, DROPPED = range(5)
 
-#: In place of the value of a result that is on disk only.
+#: Stands for the value of a result that is only on disk.
 ABSENT: Any = object()
 
 #: Orders count up through all graphs; the bits above say (negated) how deeply the submission is
 #: nested in running tasks: the deepest are waited for and go first.
 LEVEL_BITS = 60
-#: Above every order.
+#: Greater than every order.
 ALL = 1 << LEVEL_BITS
 
 
@@ -60,10 +60,10 @@ class TaskRecord:
         self.node: GraphNode | None = node
         self.order = order
         self.job = job
-        """The submission that brought it and hears its events."""
+        """The submission that added it and receives its events."""
         self.peak = peak or 0
         self.guessed = peak is None
-        """Nobody said what it needs: the peak is a guess from tasks like it."""
+        """There is no hint: the peak is estimated from similar tasks."""
         self.status = WAITING
         self.inputs: list[TaskRecord] = []
         self.missing = 0
@@ -73,7 +73,7 @@ class TaskRecord:
         self.jobs: list[LocalJob] = []
         """Submissions that want it and have not ended."""
         self.entry: int | None = None
-        """Of its input, which is on disk, it reads this entry alone."""
+        """The only entry that it reads of its input, which is on disk."""
         self.pins = 0
         """Running tasks that read it."""
         self.value: Any = None
@@ -95,11 +95,11 @@ class LocalJob:
     ) -> None:
         self.level = level
         self.owner = owner
-        """What the driver keeps of it."""
+        """The driver's data of the job."""
         self.observed = observed
         """Whether its events are collected."""
         self.observer = observer
-        """Who tells Dask's callbacks of its tasks, if anybody has to."""
+        """Reports its tasks to Dask's callbacks, if there are any."""
         self.wanted: list[TaskRecord] = []
         self.unfinished = 0
         self.state: str | None = None
@@ -108,20 +108,20 @@ class LocalJob:
         self.failed: Key | None = None
         self.events: deque[Event] = deque()
         self.context: contextvars.Context | None = contextvars.copy_context()
-        """What the submitter has set of numpy.errstate, decimal's precision and the like."""
+        """The submitter's context variables, such as numpy.errstate and decimal's precision."""
 
     def fresh_context(self) -> contextvars.Context:
-        """Return the submitter's context variables for one task, which may set them."""
+        """Return a copy of the submitter's context variables for one task, which may set them."""
         context = self.context
         return contextvars.copy_context() if context is None else context.copy()
 
     @property
     def bound(self) -> int:
-        """The order below which every task is as deeply nested as this, or deeper."""
+        """Every task with a smaller order is nested at least as deeply as this one."""
         return (1 - self.level) << LEVEL_BITS
 
     def tell(self, event: Event) -> None:
-        """Collect an event, which the driver passes on outside the lock."""
+        """Collect an event; the driver passes it on outside the lock."""
         if self.observed and self.state is None:
             self.events.append(event)
 

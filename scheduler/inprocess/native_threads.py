@@ -1,9 +1,9 @@
-"""What native libraries keep of this process: threads of their own, and memory they were given.
+"""Limits the threads and the memory of native libraries in this process.
 
-N tasks side by side that each start as many BLAS threads as there are cores run slower than one
-after the other. So while tasks run side by side each gets its share of the cores, and a task that
-runs alone gets them all. Changing a limit takes microseconds, finding the libraries milliseconds:
-that is done once, and again when a module was imported that brings one.
+N parallel tasks that each start one BLAS thread per core run slower than N tasks in sequence.
+Parallel tasks therefore get a share of the cores each, and a task that runs alone gets all of them.
+Changing a limit takes microseconds, but finding the libraries takes milliseconds. The search is
+repeated only after an import of a module with such a library.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any
 
 from threadpoolctl import ThreadpoolController
 
-#: Modules that bring a native library with threads of its own.
+#: Modules with a native library that has its own threads.
 _BRINGERS = (
     "cv2",
     "faiss",
@@ -33,7 +33,7 @@ _BRINGERS = (
 
 
 class Libraries:
-    """The thread pools of this process and the limits in force; ``None`` is as it was found."""
+    """The thread pools of this process and their limits; ``None`` is the original limit."""
 
     def __init__(self) -> None:
         self.limit: int | None = None
@@ -45,7 +45,7 @@ class Libraries:
         self._kept: list[_Pool] = []
 
     def set(self, limit: int | None) -> None:
-        """Let libraries that the calling thread calls use ``limit`` threads.
+        """Limit the libraries that the calling thread uses to ``limit`` threads.
 
         OpenMP counts per calling thread, most others for the whole process.
         """
@@ -64,7 +64,7 @@ class Libraries:
                     pool.set(limit)
 
     def restore(self) -> None:
-        """Let every library of the calling thread and the process be as it was found."""
+        """Restore the original limits of the calling thread and the process."""
         self.set(None)
         with self._lock:
             for pool in self._kept:
@@ -94,7 +94,7 @@ class Libraries:
         if arrow is not None and "pyarrow" not in known and hasattr(arrow, "set_cpu_count"):
             self._pools.append(_Pool("pyarrow", arrow.cpu_count(), arrow.set_cpu_count))
         if numexpr is not None and "numexpr" not in known and hasattr(numexpr, "set_num_threads"):
-            # Ends and starts its threads at every change, so it is limited until the end.
+            # It restarts its threads at every change, so it is limited until the end.
             found = numexpr.get_num_threads()
             self._kept.append(_Pool("numexpr", found, numexpr.set_num_threads))
 
@@ -108,7 +108,7 @@ def _change(library: Any, count: int) -> None:
 
 
 class _Pool:
-    """One pool: how many threads it had, and what was asked of it last."""
+    """One pool: its original number of threads, and the last requested one."""
 
     def __init__(self, name: str, found: int, change: Callable[[int], object]) -> None:
         self.name = name
@@ -116,17 +116,17 @@ class _Pool:
         self._change = change
 
     def set(self, limit: int | None) -> None:
-        """Change the number of threads; None is what was found."""
-        # Never more than found: that may be what the user's environment asks for.
+        """Change the number of threads; None restores the original number."""
+        # Never more than the original number, which the user's environment may set.
         self._change(self._found if limit is None else min(limit, self._found))
 
 
-#: Pools belong to the process, so all schedulers in it share their record.
+#: Pools belong to the process, so all its schedulers share this record.
 LIBRARIES = Libraries()
 
 
 class NativeShare:
-    """How many native threads a task of one scheduler may use."""
+    """The number of native threads for a task of one scheduler."""
 
     def __init__(self, cores: int, workers: int, libraries: Libraries = LIBRARIES) -> None:
         self._libraries = libraries
@@ -135,15 +135,15 @@ class NativeShare:
         self._alone = cores if cores < (os.cpu_count() or 1) else None
 
     def enter(self, *, alone: bool) -> None:
-        """Set the calling thread up for a task that runs alone or beside others."""
+        """Prepare the calling thread for a task that runs alone or in parallel."""
         self._libraries.set(self._alone if alone else self._side_by_side)
 
     def rest(self) -> None:
-        """Lift the limits: no task runs, and what else the process does is not ours to limit."""
+        """Remove the limits while no task runs: they do not apply to the rest of the process."""
         self._libraries.set(None)
 
     def close(self) -> None:
-        """Lift the limits for good."""
+        """Remove the limits permanently."""
         self._libraries.restore()
 
 
@@ -156,16 +156,16 @@ def _glibc(name: str) -> Any:
 
 _malloc_trim, _mallopt = _glibc("malloc_trim"), _glibc("mallopt")
 _TRIM_THRESHOLD = -1
-#: Free bytes at the end of a thread's own heap from which glibc gives them back by itself.
+#: Free bytes at the end of a thread's heap from which glibc releases them by itself.
 _KEPT = 2**22
 _tight: list[bool] = []
 
 
 def trim() -> None:
-    """Have the allocator give freed memory back to the system; it keeps what it can reuse.
+    """Let the allocator return freed memory to the system; it keeps reusable memory.
 
-    From the first call on it also keeps less at the end of each thread's heap, where glibc lets
-    twice the largest block lie, 64 MiB at most, and where trimming does not reach.
+    The first call also reduces the free memory that glibc keeps at the end of each thread's heap:
+    twice the largest block, at most 64 MiB, which trimming does not reach.
     """
     if _malloc_trim is None:
         return

@@ -1,4 +1,4 @@
-"""In which order the tasks of a graph run: one output after the other."""
+"""The order of the tasks of a graph: one output after the other."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from ..base import Hint, Key, TaskGraph
 
 
 def by_priority(order: list[Key], hints: Mapping[Any, Hint]) -> list[Key]:
-    """Return ``order`` by the priorities of the hints, as far as there are any."""
+    """Return ``order`` sorted by the priorities of the hints, if there are any."""
     given = {key: hint.priority for key in order if (hint := hints.get(key)) is not None}
     if not any(priority is not None for priority in given.values()):
         return order
-    # What has no priority stays close to what it follows in the order of the graph.
+    # A task without priority stays next to its predecessor in the order of the graph.
     ranked, last = [], 0
     for key in order:
         priority = given.get(key)
@@ -26,11 +26,11 @@ def by_priority(order: list[Key], hints: Mapping[Any, Hint]) -> list[Key]:
 
 
 def plan(graph: TaskGraph, keys: Iterable[Key], known: Container[Key]) -> list[Key]:
-    """Return what has to run for ``keys``, each after its inputs, one output after the other.
+    """Return the keys to run for ``keys``: inputs first, one output after the other.
 
-    Finishing one output before starting the next keeps the fewest results alive; among the inputs
-    of one task the order of the graph decides. Nothing of ``known`` is computed, nor what only it
-    would have needed.
+    Finishing one output before starting the next keeps the fewest results in memory. Among the
+    inputs of one task the order of the graph decides. Keys in ``known``, and keys that only they
+    need, are not computed.
     """
     order: list[Key] = []
     placed: dict[Key, bool] = {}  # False while its inputs are being placed

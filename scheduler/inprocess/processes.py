@@ -1,7 +1,7 @@
-"""Worker processes: for kernels that hold the interpreter lock, or that must not share a process.
+"""Worker processes: for kernels that hold the GIL, or that must not share a process.
 
-The engine of :mod:`.handles` drives one child for each of its threads; a result is a
-:class:`~.child.Blob`, which only a child or :meth:`ProcessesScheduler.gather` turns into a value.
+The engine of :mod:`.handles` drives one child for each of its threads. A result is a
+:class:`~.child.Blob`, which only a child or :meth:`ProcessesScheduler.gather` converts to a value.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ sizeof.register(Blob, _sizeof_blob)
 
 
 class ProcessEngine(Engine):
-    """An engine whose threads hand their tasks to children of their own."""
+    """An engine whose threads pass their tasks to their own children."""
 
     def __init__(self, nprocesses: int, folder: str | None) -> None:
         super().__init__(math.inf, SpillStore(), nthreads=nprocesses)
@@ -45,7 +45,7 @@ class ProcessEngine(Engine):
         self._own = threading.local()
 
     def evaluate(self, item: TaskRecord) -> Blob:
-        """Let this thread's child compute the item."""
+        """Let this thread's child compute the record."""
         if self.room() == 0:
             raise full([f"{self.folder}: a tenth of the disk stays free"])
         node = item.node
@@ -56,7 +56,7 @@ class ProcessEngine(Engine):
         child = self._child()
         if isinstance(node, DataNode):
             return Blob.of(node.value, child.new_path())
-        # An item leaves under the lock, so under the lock whoever is busy is so with this item.
+        # A record leaves under the lock, so under the lock a busy thread is busy with this record.
         self._busy[item] = child
         try:
             return child.run(item.key, node, values)
@@ -64,7 +64,7 @@ class ProcessEngine(Engine):
             del self._busy[item]
 
     def room(self) -> int | None:
-        """Return the bytes that results may still take, None if there is no folder any more."""
+        """Return the bytes that results may still use, None without a folder."""
         try:
             return room(self.folder)
         except OSError:
@@ -78,12 +78,12 @@ class ProcessEngine(Engine):
         if child is None:
             child = self._own.child = Child(self.folder, self._native_threads)
             self._children.append(child)
-            if self.closed:  # `dispose` may have looked before
+            if self.closed:  # `dispose` may have run before
                 child.kill(for_good=True)
         return child
 
     def cancel(self, job: LocalJob) -> None:
-        """End a submission and the processes that run what nobody else wants of it."""
+        """End a submission and the processes that run tasks only for it."""
         super().cancel(job)
         with self.locked():
             for item, child in list(self._busy.items()):
@@ -91,7 +91,7 @@ class ProcessEngine(Engine):
                     child.kill()
 
     def dispose(self) -> None:
-        """End the processes at once, whatever they run, and remove the files."""
+        """Kill the processes and remove the files."""
         for child in self._children:
             child.kill(for_good=True)
         super().dispose()
@@ -101,9 +101,10 @@ class ProcessEngine(Engine):
 class ProcessesScheduler(LocalScheduler):
     """Runs tasks in ``nprocesses`` other processes (default: one for each CPU).
 
-    Arguments and results are pickled; results above 64 KiB become files in a new folder below
-    ``folder`` (default: where temporary files go), which go with the results. Tasks cannot reach
-    the scheduler. Cancelling kills the processes that run nothing but the cancelled job.
+    Arguments and results are pickled. Results above 64 KiB become files in a new folder below
+    ``folder`` (default: the directory for temporary files), which are deleted with the results.
+    Tasks cannot reach the scheduler. Cancelling kills the processes that run nothing but the
+    cancelled job.
     """
 
     name = "processes"
@@ -116,7 +117,7 @@ class ProcessesScheduler(LocalScheduler):
         super().__init__(self._processes)
 
     def machine(self) -> Machine:
-        """Return what there is to run on; results are files, so the room is that of the disk."""
+        """Return the machine; results are files, so the disk limits them."""
         return Machine(threads=self.nprocesses, spill=self._processes.room())
 
     def submit(

@@ -1,4 +1,4 @@
-"""Results by key with counted references, for schedulers that keep them in this process."""
+"""Results by key with reference counts, for schedulers that keep them in this process."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ T = TypeVar("T")
 class ReferenceTable(Generic[T]):
     """A table with one entry for each reference of a key.
 
-    :meth:`release` never waits for a lock: a finalizer that calls it may run on a thread that has
-    this one or any other. What it cannot drop at once is dropped when the lock is let go.
+    :meth:`release` never waits for a lock, because a finalizer may call it on a thread that holds
+    any lock. It drops the rest when the lock is released.
     """
 
     def __init__(self, drop: Callable[[T], object] | None = None) -> None:
@@ -28,7 +28,7 @@ class ReferenceTable(Generic[T]):
 
     @contextlib.contextmanager
     def exclusive(self) -> Iterator[dict[Key, list[T]]]:
-        """Give the table to one thread."""
+        """Lock the table for one thread."""
         try:
             with self._lock:
                 self._drop_released()
@@ -37,7 +37,7 @@ class ReferenceTable(Generic[T]):
             self._settle()
 
     def get(self, keys: Sequence[Key]) -> list[T]:
-        """Return an entry of each key; ``KeyError`` names one without any."""
+        """Return an entry of each key; ``KeyError`` names a missing key."""
         with self.exclusive() as entries:
             return [entries[key][-1] for key in keys]
 

@@ -1,4 +1,4 @@
-"""The handle of a submission, for schedulers that need no more than its end."""
+"""The handle of a submission, for schedulers that only report its end."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ logger = logging.getLogger(__name__)
 
 
 def call_safely(function: Callable[..., object], *args: Any) -> None:
-    """Call what a user registered; its failure is logged and harms nobody else."""
+    """Call a user's callback; its failure is logged and affects no other callback."""
     try:
         function(*args)
     except Exception:
@@ -23,7 +23,7 @@ def call_safely(function: Callable[..., object], *args: Any) -> None:
 
 
 class Submission:
-    """A :class:`~.base.Handle` that its scheduler ends by :meth:`finish`, once."""
+    """A :class:`~.base.Handle` whose scheduler ends it once, by :meth:`finish`."""
 
     def __init__(self, keys: Collection[Key], callbacks: Iterable[Callback] = ()) -> None:
         self.keys = tuple(keys)
@@ -36,19 +36,19 @@ class Submission:
         self._ended = threading.Event()
 
     def emit(self, event: Event) -> None:
-        """Tell the event callbacks."""
+        """Pass an event to the callbacks."""
         for callback in self._callbacks:
             call_safely(callback, event)
 
     @property
     def observed(self) -> bool:
-        """Whether anybody listens to events."""
+        """Whether there are event callbacks."""
         return bool(self._callbacks)
 
     def finish(
         self, state: str, error: BaseException | None = None, failed: Key | None = None
     ) -> bool:
-        """End as ``"done"``, ``"failed"`` or ``"cancelled"``; whether this was the first end."""
+        """End as ``"done"``, ``"failed"`` or ``"cancelled"``; return whether it was running."""
         with self._lock:
             if self.state != "running":
                 return False
@@ -62,11 +62,11 @@ class Submission:
         return True
 
     def done(self) -> bool:
-        """Whether it has ended, in whichever way."""
+        """Return whether the submission has ended, in any state."""
         return self._ended.is_set()
 
     def wait(self, timeout: float | None = None) -> None:
-        """Block until it ends and raise what it ended by."""
+        """Block until the submission ends and raise its error."""
         if not self._ended.wait(timeout):
             raise TimeoutError(f"still running after {timeout} seconds")
         if self.state == "cancelled":
@@ -78,11 +78,11 @@ class Submission:
                 del self  # else the traceback holds the error that holds the traceback
 
     def cancel(self) -> None:
-        """Stop; the subclass frees what the submission holds before it calls this."""
+        """Stop; the subclass first frees the results of the submission."""
         self.finish("cancelled")
 
     def add_done_callback(self, callback: Callable[[Handle], object]) -> None:
-        """Call ``callback(handle)`` when it ends, at once if it has."""
+        """Call ``callback(handle)`` when the submission ends, or at once if it has ended."""
         with self._lock:
             if not self._ended.is_set():
                 self._after.append(callback)

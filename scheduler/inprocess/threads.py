@@ -1,4 +1,4 @@
-"""The default scheduler: threads of this process, within a budget of memory."""
+"""The default scheduler: threads of this process, within a memory limit."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from .engine import Engine
 from .handles import LocalHandle, LocalScheduler
 from .native_threads import NativeShare
 
-#: The part of the machine's (or container's) memory that results and running tasks may take.
+#: The share of the machine's (or container's) memory for results and running tasks.
 DEFAULT_SHARE = 0.6
 
-#: Graphs of so few tasks that need so little memory run in the submitting thread.
+#: Smaller graphs run in the submitting thread.
 _FEW, _LITTLE = 8, 256 * 1024
 
 
 class ThreadsScheduler(LocalScheduler):
     """Runs tasks on threads and keeps results and running tasks within ``memory_limit``.
 
-    What does not fit is written to ``spill_dirs``, the coldest result first, and mapped back when
-    it is needed. Each argument falls back to ``marsdask.<argument>`` in dask's configuration:
-    ``nthreads`` to the CPUs this process may use, ``memory_limit`` (bytes, ``"4GiB"``, or a
-    fraction of the memory) to 60 % of the memory, ``spill_dirs`` to the directory for temporary
-    files, ``spill_limit`` (bytes on disk, or ``"10GiB"``) to none. A tenth of each disk stays free
-    in any case; ``disk_usage`` tells what is free.
+    Other results are written to ``spill_dirs``, the least recently used first, and mapped back when
+    needed. Each argument falls back to ``marsdask.<argument>`` in Dask's configuration. The
+    defaults are: for ``nthreads`` the CPUs that this process may use; for ``memory_limit`` (bytes,
+    ``"4GiB"``, or a fraction of the memory) 60 % of the memory; for ``spill_dirs`` the directory
+    for temporary files; for ``spill_limit`` (bytes on disk, or ``"10GiB"``) no limit. A tenth of
+    each disk always stays free; ``disk_usage`` returns the free space.
     """
 
     name = "threads"
@@ -64,7 +64,7 @@ class ThreadsScheduler(LocalScheduler):
         super().__init__(Engine(self.memory_limit, self._store, nthreads=nthreads, native=native))
 
     def machine(self) -> Machine:
-        """Return what there is to run on; the room on disk is that of the moment."""
+        """Return the machine, with the current room on disk."""
         room = self._store.room()
         return Machine(threads=self.nthreads, memory=self.memory_limit, spill=room)
 

@@ -1,4 +1,4 @@
-"""The session's side of a supervisor: a scheduler that runs on its workers."""
+"""The session's connection to a supervisor: a scheduler that uses its workers."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from .reconnect import FAREWELL, ResumingClient
 
 logger = logging.getLogger(__name__)
 
-#: Seconds after which it is looked why a graph has not ended.
+#: Seconds after which the client checks why a graph has not ended.
 _SOON = 2.0
 
 
@@ -38,9 +38,10 @@ class SupervisorScheduler(DaskScheduler):
     """Runs graphs on a supervisor's workers.
 
     ``address`` is the supervisor's, or that of its web service (``http://host:port``). Without one
-    a cluster of ``n_worker`` processes is started on this host, which share ``n_cpu`` cores and
+    a cluster of ``n_worker`` processes is started on this host. They share ``n_cpu`` cores and
     ``memory_limit`` bytes, spill to ``spill_dirs`` and end with the scheduler. ``token`` is that of
-    the web service (default: what ``MARS_WEB_TOKEN``, or the file ``MARS_WEB_TOKEN_FILE``, holds).
+    the web service (default: ``MARS_WEB_TOKEN``, or the content of the file
+    ``MARS_WEB_TOKEN_FILE``).
     """
 
     name = "supervisor"
@@ -61,9 +62,9 @@ class SupervisorScheduler(DaskScheduler):
     ) -> None:
         self._local: LocalProcess | None = None
         self._looking = False
-        """Whether it will be seen soon what has become of submissions."""
+        """Whether a check of the submissions is scheduled."""
         self._sessions: set[str] = set()
-        """Those that the supervisor has heard of."""
+        """The submissions that the supervisor has received."""
         if address is None:
             dirs = [spill_dirs] if isinstance(spill_dirs, str) else list(spill_dirs or ())
             self._local = _start(n_worker, n_cpu, memory_limit, dirs, web)
@@ -78,12 +79,12 @@ class SupervisorScheduler(DaskScheduler):
             self._end_local()
             raise
         told = self._greeted()
-        # Another version may make other tasks of the same nodes.
+        # Another version may lower the same nodes to other tasks.
         compiles = told.get("compiles", False) and told["version"] == installed_version()
         self.capabilities = replace(type(self).capabilities, compiles=compiles)
 
     def _greeted(self) -> Mapping[str, Any]:
-        """Return what the supervisor says of itself, which must be of versions like ours."""
+        """Return the supervisor's identity; refuse incompatible versions."""
         told: Mapping[str, Any] = identity(self.client).get("marsdask", {})
         try:
             check("this client", versions(), "the supervisor", told.get("versions", {}))
@@ -100,7 +101,7 @@ class SupervisorScheduler(DaskScheduler):
         hints: Mapping[Key, Hint] | None = None,
         callbacks: Iterable[Callback] = (),
     ) -> Handle:
-        """Send the part of the graph that the cluster does not have yet, its sources coloured."""
+        """Send the part of the graph that the cluster does not have yet, with source colours."""
         if hints:
             hints = coloured(graph, hints, len(self.client.nthreads()))
         handle = super().submit(graph, keys, hints=hints, callbacks=callbacks)
@@ -116,7 +117,7 @@ class SupervisorScheduler(DaskScheduler):
             asyncio.ensure_future(self._warn())  # noqa: RUF006 - nobody waits for it
 
     async def _warn(self) -> None:
-        """Say so if what was sent waits for workers."""
+        """Warn if the job waits for workers."""
         supervisor: Any = self.client.scheduler
         with suppress(OSError):
             if not await supervisor.ncores():
@@ -131,9 +132,9 @@ class SupervisorScheduler(DaskScheduler):
         name: str = "",
         callbacks: Iterable[Callback] = (),
     ) -> RemoteJob:
-        """Start a compilation that the supervisor drives; it travels pickled.
+        """Start a compilation that the supervisor drives; it is sent pickled.
 
-        When it is done, :attr:`RemoteJob.outcome` tells where results lie, of which each key has
+        When it is done, :attr:`RemoteJob.outcome` contains the places of the results; each key has
         gained one reference.
         """
         data = packed(compilation)
@@ -147,7 +148,7 @@ class SupervisorScheduler(DaskScheduler):
         return job
 
     def gather(self, keys: Sequence[Key]) -> list[Any]:
-        """Fetch held results, once more where another supervisor took over meanwhile."""
+        """Fetch held results; repeat the request if another supervisor took over meanwhile."""
         client: Any = self.client
         generation = getattr(client, "generation", None)
         try:
@@ -160,7 +161,7 @@ class SupervisorScheduler(DaskScheduler):
             return super().gather(keys)
 
     def _is_cut(self, keys: Sequence[Key], error: OSError, generation: int) -> bool:
-        """Whether an error is that of the connection, and not a task's own or a value's."""
+        """Return whether an error comes from the connection, not from a task or a value."""
         client: Any = self.client
         if any(future.status == "error" for future in self._held.get(keys)):
             return False
@@ -169,15 +170,15 @@ class SupervisorScheduler(DaskScheduler):
 
     @property
     def web_address(self) -> str | None:
-        """Where the web service of a cluster that was started here is."""
+        """The address of the web service of a cluster that was started here."""
         return self._local.web if self._local is not None else None
 
     def close(self) -> None:
-        """Cancel and release everything; end what was started here."""
+        """Cancel and release everything; end the cluster that was started here."""
         client, sessions = self._client, list(self._sessions)
         self._sessions.clear()
         super().close()
-        if sessions and client.status == "running":  # it is somebody else's, and stays
+        if sessions and client.status == "running":  # another owner closes it
             peer: Any = client.scheduler
             told = {"client": client.id, "sessions": sessions}
             try:
@@ -192,7 +193,7 @@ class SupervisorScheduler(DaskScheduler):
 
 
 def comm_address(address: str) -> str:
-    """Return the address at which a client reaches what a browser reaches at ``address``."""
+    """Return the client's address for a browser's ``address``."""
     for web, comm in (("https://", "wss://"), ("http://", "ws://")):
         if address.startswith(web):
             return comm + address.removeprefix(web).rstrip("/")

@@ -19,7 +19,7 @@ from ..inprocess.single_handle import Submission
 
 logger = logging.getLogger(__name__)
 
-#: Seconds until a question is asked again, the first time and at most.
+#: Seconds until a request is repeated: initial and maximum value.
 _PAUSE, _LONGEST = 0.2, 5.0
 
 if TYPE_CHECKING:
@@ -27,26 +27,26 @@ if TYPE_CHECKING:
 
 
 class _Unknown(Exception):
-    """A supervisor does not know the job: it is another one than before, or was started anew."""
+    """The supervisor does not know the job, because it is another one or was restarted."""
 
 
 class RemoteJob(Submission):
-    """A handle of a compilation elsewhere; follows it in the client's own event loop."""
+    """A handle of a remote compilation; it polls in the client's event loop."""
 
     def __init__(self, scheduler: SupervisorScheduler, callbacks: Iterable[Callback]) -> None:
         super().__init__((), callbacks)
         self._scheduler = scheduler
         self._client: Any = scheduler.client
         self.id: str | None = None
-        """The number by which the supervisor knows it."""
-        # Counted over all supervisors: the next one knows nothing of the tasks that are done.
+        """The supervisor's number of the job."""
+        # Counted over all supervisors: the next one does not know the finished tasks.
         self._total = self._done = 0
         self.outcome: Done | None = None
         self.node: str | None = None
-        """The name of the node that failed, if one did."""
+        """The name of the node that failed, if any."""
 
     def start(self, data: bytes, session: str, name: str) -> None:
-        """Send it, and follow what becomes of it."""
+        """Send the job, and follow its progress."""
         following = self._follow(data, session, name)
         self._client.loop.add_callback(asyncio.ensure_future, following)
 
@@ -59,7 +59,7 @@ class RemoteJob(Submission):
                 self.finish("failed", error)
 
     async def _run(self, data: bytes, session: str, name: str) -> bool:
-        """Have it driven by one supervisor; ``False`` if another must begin anew."""
+        """Let one supervisor drive it; return ``False`` if another one must start again."""
         generation = getattr(self._client, "generation", None)
         self.id = uuid.uuid4().hex
         try:
@@ -78,7 +78,7 @@ class RemoteJob(Submission):
         return True
 
     async def _ask(self, question: str, **options: Any) -> Any:
-        """Ask about the job, and again where a connection broke that is not the client's own."""
+        """Ask about the job; repeat the request if another connection than the client's breaks."""
         generation = getattr(self._client, "generation", None)
         deadline, pause = time.monotonic() + keep(), _PAUSE
         while True:
@@ -131,14 +131,14 @@ class RemoteJob(Submission):
         self.outcome = outcome
         self._scheduler.hold(outcome.keys)
         if self._scheduler.forget(self, hold=True):
-            # Not before: whoever cancels it meanwhile would release them, too.
+            # Not earlier: a concurrent cancellation would release them, too.
             self.keys = outcome.keys
             self.finish("done")
         else:
             self._scheduler.release(outcome.keys)
 
     def cancel(self) -> None:
-        """Stop it there; nothing of it is kept."""
+        """Stop the remote job and keep none of its results."""
         if self._scheduler.forget(self, hold=False):
             self.finish("cancelled")
             if self.id is not None:
@@ -147,7 +147,7 @@ class RemoteJob(Submission):
     async def _stop(self) -> None:
         with suppress(OSError):  # a job ends with its client anyway
             outcome = await self._client.scheduler.mars_cancel(job=self.id)
-            if outcome:  # it was too late
+            if outcome:  # the job had ended
                 keys = pickle.loads(outcome)[0].keys
                 self._scheduler.hold(keys)
                 self._scheduler.release(keys)

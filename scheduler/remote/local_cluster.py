@@ -1,4 +1,4 @@
-"""The parent's end of a local cluster: start it, know its address, end it."""
+"""The parent's side of a local cluster: start it, know its address, end it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any
 
 from ..errors import NoSupervisor
 
-#: Seconds that a cluster of this host gets to start, and to end before it is killed.
+#: Timeouts of a local cluster for starting, and for ending before it is killed, in seconds.
 START, END = 120.0, 10.0
 
 _COMMAND = (
@@ -27,12 +27,12 @@ _MODULE = __package__.rpartition(".")[0] + ".cli.local"
 class LocalProcess:
     """A process with a supervisor and its workers.
 
-    A fresh interpreter that never imports the caller's ``__main__``, so scripts need no guard.
+    It is a new interpreter that never imports the caller's ``__main__``, so scripts need no guard.
     """
 
     def __init__(self, **options: Any) -> None:
         self._lock = threading.Lock()
-        # Ctrl-C is the session's to handle.
+        # The session handles Ctrl-C.
         apart: dict[str, Any] = {} if sys.platform == "win32" else {"process_group": 0}
         command = [sys.executable, "-P", "-c", _COMMAND.format(module=_MODULE)]
         self._process: subprocess.Popen[bytes] = subprocess.Popen(
@@ -51,7 +51,7 @@ class LocalProcess:
 
     @property
     def pid(self) -> int:
-        """The number of the process."""
+        """The process id."""
         return self._process.pid
 
     def _first_line(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Pickles on their way between a client and a supervisor; a million equal sizes pack to nothing."""
+"""Pickles that a client and a supervisor exchange; repeated values compress well."""
 
 from __future__ import annotations
 
@@ -15,5 +15,5 @@ def packed(value: Any) -> bytes:
 
 
 def unpacked(data: bytes) -> Any:
-    """Return a packed value."""
+    """Return the value of a pickle."""
     return pickle.loads(zlib.decompress(data))

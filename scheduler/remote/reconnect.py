@@ -1,8 +1,8 @@
-"""A client that outlives its supervisor: it goes on with the next one and sends its graphs again.
+"""A client that outlives its supervisor: it reconnects to the next one and resubmits its graphs.
 
-distributed's client cancels every future when the connection breaks. Names of tasks are the same
-wherever they are computed, so this one keeps its futures: what was computed is found with the
-workers, what was not is asked for again.
+distributed's client cancels every future when the connection breaks. Task names are the same on
+every supervisor, so this client keeps its futures: workers still hold computed results, and the
+others are requested again.
 """
 
 from __future__ import annotations
@@ -31,49 +31,49 @@ from ..errors import NoSupervisor, ResultLost
 
 logger = logging.getLogger(__name__)
 
-#: Seconds between two looks for an active supervisor.
+#: Seconds between two searches for an active supervisor.
 _PAUSE = 0.2
 
-#: Seconds that a supervisor has to let a client in, which waits for the workers of the one before.
+#: Timeout for registering with a supervisor, which first waits for its predecessor's workers.
 _WELCOME = 30.0
 
-#: Seconds that workers have to bring results to a supervisor that was started anew.
+#: Seconds in which workers may bring results to a restarted supervisor.
 _ARRIVING = 5.0
 
-#: Seconds that a supervisor has to take note that a client leaves.
+#: Timeout for the supervisor's confirmation that a client leaves, in seconds.
 FAREWELL = 5.0
 
-#: Graphs among which those that have ended are not looked for.
+#: Up to this many graphs, finished ones are not removed.
 _FEW = 8
 
-#: States of futures that were computed; one that is lost may be there again.
+#: States of computed futures; a lost result may reappear.
 _DONE = ("finished", "lost")
 
 
 class ResumingClient(Client):
-    """A dask client whose futures live on when another supervisor takes over."""
+    """A Dask client whose futures survive a change of the supervisor."""
 
-    scheduler: Any  # distributed gives it one when it starts
+    scheduler: Any  # distributed sets it at the start
 
     def __init__(self, *args: Any, **options: Any) -> None:
         self.generation = 0
-        """How often it has gone on with another supervisor, or with the same one anew."""
+        """The number of reconnections, to another supervisor or to a restarted one."""
         self._standing: Standing | None = None
         self._left = ""
-        """The address of the supervisor that went last."""
+        """The address of the last supervisor that was lost."""
         self._away = False
-        """Whether that one is gone, and no other has been gone on with yet."""
+        """Whether that supervisor is lost and the client has not reconnected."""
         self._candidates: list[str] = []
         self._graphs: list[dict[str, Any]] = []
         self._graphs_lock = threading.Lock()
         self._look_again = _FEW
         self._missed: set[Any] = set()
-        """Keys of results that were asked for in vain: distributed takes them for pending then."""
+        """Keys of lost results that were requested: distributed treats them as pending then."""
         self._changed: asyncio.Event | None = None
         super().__init__(*args, **options)
 
     async def _start(self, *args: Any, **options: Any) -> Any:
-        """Connect to the active one of the supervisors, whichever is asked for."""
+        """Connect to the active supervisor, whichever is given."""
         self._changed = asyncio.Event()
         await self._find_active()
         started = await super()._start(*args, **options)
@@ -87,7 +87,7 @@ class ResumingClient(Client):
         return started
 
     async def _close(self, fast: bool = False) -> None:
-        """Close; a websocket's own farewell would take longer than the event loop may live."""
+        """Close; a websocket's closing handshake would outlast the event loop."""
         comms = [getattr(self.scheduler_comm, "comm", None)]
         for pooled in (*self.rpc.available.values(), *self.rpc.occupied.values()):
             comms.extend(pooled)
@@ -108,7 +108,7 @@ class ResumingClient(Client):
             stream.close()
 
     def close(self, *args: Any, **options: Any) -> Any:
-        """Close, and end the event loop's thread also where the client has closed by itself."""
+        """Close, and end the event loop's thread even if the client has closed by itself."""
         closed = super().close(*args, **options)
         # A second stop would wait for the lock of whoever starts a client: the collector, which
         # closes again, may run in that one's thread.
@@ -118,10 +118,10 @@ class ResumingClient(Client):
         return closed
 
     async def _find_active(self) -> None:
-        """Go where the supervisor at the given address leads, until one answers that is active.
+        """Ask the given supervisor for the active one, until one answers.
 
-        During a takeover that is nowhere for a while, so it is asked on; in the end it is left to
-        that one to let the client in or to say why not.
+        During a takeover none is active, so the request is repeated. At last, the given one accepts
+        the client or reports the cause.
         """
         given = asked = self._start_arg
         deadline = time.monotonic() + self._timeout
@@ -141,10 +141,10 @@ class ResumingClient(Client):
             await asyncio.sleep(_PAUSE)
 
     async def _ensure_connected(self, timeout: float | None = None) -> None:  # noqa: ASYNC109
-        """Connect; one that has come to stand by meanwhile is as good as gone."""
+        """Connect; a supervisor that became a standby counts as lost."""
         try:
             await super()._ensure_connected(timeout=timeout)
-        except ImportError as error:  # distributed's, for whatever a client is refused for
+        except ImportError as error:  # distributed raises it whenever a client is refused
             found = await ask(self.scheduler.address, self.connection_args)
             if found.active:
                 raise
@@ -154,12 +154,12 @@ class ResumingClient(Client):
         address: str = self.scheduler.address
         self._standing = understood(identity, address)
         others = [with_scheme(one, self.security) for one in identity["marsdask"]["supervisors"]]
-        # The first may be a door that others cannot be reached by, and always leads to one.
+        # The first address may be a web service, which always leads to the active supervisor.
         self._candidates = list(dict.fromkeys([*self._candidates[:1], address, *others]))
 
     @property
     def abandoned(self) -> str:
-        """What to say when no supervisor is found to go on with."""
+        """The message if no supervisor is found."""
         known = ", ".join(self._candidates)
         left = self._left or self.scheduler.address
         return (
@@ -168,7 +168,7 @@ class ResumingClient(Client):
         )
 
     async def resumed(self, generation: int) -> bool:
-        """Wait until it has gone on since ``generation``; whether it has."""
+        """Wait until the client has reconnected since ``generation``; return whether it has."""
         deadline = time.monotonic() + keep()
         while self.generation == generation:
             assert self._changed is not None
@@ -198,7 +198,7 @@ class ResumingClient(Client):
         return any(state is not None and state.status == "pending" for state in states)
 
     async def _reconnect(self) -> None:
-        """Go on with the active supervisor."""
+        """Reconnect to the active supervisor."""
         if self._standing is None:  # a stock scheduler
             await super()._reconnect()
             return
@@ -223,7 +223,7 @@ class ResumingClient(Client):
                 self.scheduler = self.rpc(found.address)
                 waiting: list[dict[str, Any]] = []
                 try:
-                    # One that took over lets nobody in before its workers have come.
+                    # A supervisor that took over accepts clients only after its workers have come.
                     async with asyncio.timeout(min(keep(), _WELCOME)):
                         await self._arrived()
                         waiting, self._pending_msg_buffer[:] = list(self._pending_msg_buffer), []
@@ -231,7 +231,7 @@ class ResumingClient(Client):
                         await self._resume(waiting)
                 except OSError:
                     self._pending_msg_buffer[:0] = waiting
-                    if self.scheduler_comm is not None:  # it was let in, and then left alone
+                    if self.scheduler_comm is not None:  # it was accepted, and then disconnected
                         self.scheduler_comm.abort()
                         self.scheduler_comm, self.status = None, "connecting"
                 else:
@@ -241,7 +241,7 @@ class ResumingClient(Client):
             await asyncio.sleep(_PAUSE)
 
     async def _arrived(self) -> None:
-        """Wait until workers have brought what was computed, or have had the time to."""
+        """Wait until workers have brought their results, or until the timeout."""
         deadline = time.monotonic() + min(_ARRIVING, keep() / 4)
         missing, _ = self._wanted()
         while True:
@@ -252,7 +252,7 @@ class ResumingClient(Client):
             await asyncio.sleep(_PAUSE)
 
     def _wanted(self) -> tuple[list[Any], list[dict[str, Any]]]:
-        """Return keys that were computed, and the graphs that have not ended, with theirs."""
+        """Return the computed keys, and the unfinished graphs with their keys."""
         with self._graphs_lock:
             self._graphs = graphs = [one for one in self._graphs if self._is_pending(one)]
         again = {key for graph in graphs for key in graph["keys"]}
@@ -264,7 +264,7 @@ class ResumingClient(Client):
         return [key for key in computed if key not in again], graphs
 
     async def _resume(self, waiting: list[dict[str, Any]]) -> None:
-        """Claim what was computed, send again what was not, then what has waited meanwhile."""
+        """Claim computed results, resubmit the other graphs, then send deferred requests."""
         wanted, graphs = self._wanted()
         holders = await self.scheduler.who_has(keys=wanted)
         self._learn(await self.scheduler.identity(n_workers=0))
@@ -291,7 +291,7 @@ class ResumingClient(Client):
         self._changed = asyncio.Event()
 
     async def _gather_remote(self, direct: bool, local_worker: bool) -> dict[str, Any]:
-        """Fetch results, but from no supervisor to which workers are still bringing them."""
+        """Fetch results, but not while workers still bring them to a new supervisor."""
         if self._away and not await self.resumed(self.generation):
             raise NoSupervisor(self.abandoned)
         response: dict[str, Any] = await super()._gather_remote(direct, local_worker)
@@ -304,7 +304,7 @@ class ResumingClient(Client):
                 state.set_error(ResultLost(key, why), None)
 
     async def _watch(self) -> None:
-        """Leave a supervisor that does not answer, once another has taken its place."""
+        """Leave a supervisor that does not answer, once another one is active."""
         if self.status != "running" or self._standing is None:
             return
         address = self.scheduler.address
@@ -318,5 +318,5 @@ class ResumingClient(Client):
                 logger.warning("%s does not answer; %s does", address, found.address)
                 self.scheduler_comm.abort()
                 self.rpc.remove(address)
-        except OSError:  # the connection's own end is seen elsewhere
+        except OSError:  # the end of the connection is handled elsewhere
             return
