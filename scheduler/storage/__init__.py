@@ -1,1 +1,1 @@
-"""Where results lie while nobody computes with them."""
+"""Storage of results: memory, shared memory and disk."""

@@ -1,8 +1,9 @@
-"""Which buffers a result keeps alive, and how many bytes that is.
+"""The buffers that a result keeps alive, and their bytes.
 
-Results often share memory: a slice is a view of its source, a shuffle cuts one sorted array into
-fifty. They are charged by the buffer that dropping them would free, so a buffer shared by several
-results counts once, and one that somebody else owns (an array of the caller's) not at all.
+Results often share memory: a slice is a view of its source, and a shuffle cuts one sorted array
+into many parts. A result is charged for the buffers that dropping it would free. A buffer that
+several results share counts once, and a buffer of another owner (an array of the caller) not at
+all.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ _SAMPLE = 100
 
 
 class BufferUsage:
-    """The bytes of all buffers in use, each counted once however many results share it."""
+    """The bytes of all buffers in use; a buffer of several results counts once."""
 
     def __init__(self) -> None:
         self.nbytes = 0
@@ -54,13 +55,13 @@ class BufferUsage:
 
 
 class _Survey:
-    """The buffers of one value: per owner its bytes and how often the value refers to it."""
+    """The buffers of one value: for each owner its bytes and the number of references."""
 
     def __init__(self) -> None:
         self.owners: dict[int, list[Any]] = {}
 
     def add(self, value: Any) -> bool:
-        """Note the buffers of ``value``; False if it does not consist of arrays alone."""
+        """Record the buffers of ``value``; return False if it does not consist only of arrays."""
         if isinstance(value, np.ndarray):
             if value.dtype.hasobject:
                 return False
@@ -81,7 +82,7 @@ class _Survey:
         self.owners.setdefault(id(root), [root, nbytes, 0])[2] += 1
 
     def shared(self, owner: int) -> bool:
-        """Whether somebody besides the value refers to this owner."""
+        """Return whether anything besides the value refers to this owner."""
         root, _, uses = self.owners[owner]
         return bool(sys.getrefcount(root) > uses + _NOTED)
 
@@ -115,7 +116,7 @@ def _of_objects(array: np.ndarray[Any, Any]) -> int:
 
 
 def charges(value: Any, held: BufferUsage) -> Charges:
-    """Return what keeping ``value`` costs; the caller has it in one variable and nowhere else.
+    """Return the cost of keeping ``value``, which the caller holds in one variable only.
 
     Buffers that are in ``held`` are listed again, because each of the results counts its use.
     """

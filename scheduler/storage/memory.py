@@ -1,4 +1,4 @@
-"""What is in memory, what is about to be, and which result to put on disk next; no IO."""
+"""Accounting of memory: used and reserved bytes, and the next result to spill; no IO."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any, Protocol
 
 from .buffers import BufferUsage, Charges
 
-#: Results below this many bytes stay in memory: a file would cost more than it gives back.
+#: Smaller results stay in memory: a file would cost more than it frees.
 SPILL_FROM = 4096
 
 
 class MemoryEntry(Protocol):
-    """What the memory knows of a result."""
+    """The memory record of a result."""
 
     charges: Charges
     nbytes: int
@@ -23,14 +23,14 @@ class MemoryEntry(Protocol):
 
 
 class Memory:
-    """The budget, what has been spent of it, and the results that can be evicted, coldest first."""
+    """The budget, its used part, and the evictable results, least recently used first."""
 
     def __init__(self, budget: float, spare: float = 0) -> None:
         self.budget = budget
         self._usable = budget - spare
         self.ledger = BufferUsage()
         self.reserved = 0
-        """Peaks of the tasks that run."""
+        """Peaks of the running tasks."""
         self.leaving = 0
         """Bytes of results that are being written to disk."""
         self._cold: OrderedDict[Any, None] = OrderedDict()
@@ -38,7 +38,7 @@ class Memory:
     def missing(self, extra: int = 0) -> float:
         """Return by how much ``extra`` more bytes would exceed the budget; negative if they fit.
 
-        The spare part of the budget is for freed memory that the allocator has not given back.
+        The spare part of the budget is for freed memory that the allocator has not returned.
         """
         return self.ledger.nbytes + self.reserved + extra - self._usable
 
@@ -51,20 +51,20 @@ class Memory:
                 self.cool(result)
 
     def drop(self, result: MemoryEntry) -> None:
-        """Count a result out that leaves memory."""
+        """Uncount a result that leaves memory."""
         if result.charges:
             self._cold.pop(result, None)
             self.ledger.remove(result.charges)
 
     def cool(self, result: MemoryEntry) -> None:
-        """Let a result be evicted, after all others that can be now."""
+        """Make a result evictable, as the most recently used one."""
         if result.nbytes >= SPILL_FROM and not (result.fixed or result.leaving):
             self._cold[result] = None
 
     def warm(self, result: MemoryEntry) -> None:
-        """Keep a result from being evicted."""
+        """Make a result not evictable."""
         self._cold.pop(result, None)
 
     def coldest(self, needed: Collection[Any]) -> Any:
-        """Return the result unused for longest that is not among ``needed``, or None."""
+        """Return the least recently used result that is not among ``needed``, or None."""
         return next((result for result in self._cold if result not in needed), None)

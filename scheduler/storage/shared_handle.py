@@ -1,4 +1,4 @@
-"""What a process needs to know to open a value that another one shares."""
+"""The handle with which a process opens a value that another process shares."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 from ..errors import SharedGone
 from . import files, shared_segment
 
-#: Processes with another number make other handles.
+#: Processes with another number use another format of handles.
 FORMAT = 1
 
 
@@ -29,7 +29,7 @@ def place() -> str:
 
 @dataclass(frozen=True)
 class SharedHandle:
-    """Where a value lies: a few hundred bytes to send, however large it is."""
+    """The place of a shared value: a few hundred bytes to send, whatever the value's size."""
 
     place: str
     pid: int
@@ -38,7 +38,7 @@ class SharedHandle:
     stream: bytes
     """The value's pickle, without its buffers."""
     parts: tuple[slice, ...]
-    """Where in the segment each buffer lies."""
+    """The position of each buffer in the segment."""
 
     @property
     def nbytes(self) -> int:
@@ -46,7 +46,7 @@ class SharedHandle:
         return sum(part.stop - part.start for part in self.parts)
 
     def open(self) -> Opened:
-        """Map the value; :class:`~..errors.SharedGone` if it is not there any more."""
+        """Map the value; raise :class:`~..errors.SharedGone` if it no longer exists."""
         if self.place != place():
             raise SharedGone("the value is shared on another host, or for another user")
         lease = shared_segment.lease(self.pid, self.descriptor, self.token)
@@ -60,19 +60,19 @@ class SharedHandle:
 
 
 class Opened:
-    """A value that another process shares, and this one can pass on as long as this object lives.
+    """A value that another process shares; this object keeps it alive.
 
-    Arrays in it are writable: what is modified is this process's own from then on.
+    Arrays in it are writable: modified pages become private to this process.
     """
 
     def __init__(self, handle: SharedHandle, descriptor: int) -> None:
         self.close = weakref.finalize(self, os.close, descriptor)
         self.mapping = shared_segment.mapped(descriptor, handle.parts[-1].stop)
-        """Lives as long as anything that looks at the memory."""
+        """Lives as long as any reference to the memory."""
         memory = memoryview(self.mapping)
         self.value = pickle.loads(handle.stream, buffers=[memory[part] for part in handle.parts])
         self.handle = replace(handle, pid=os.getpid(), descriptor=descriptor)
-        """For a third process, also when the first has ended."""
+        """A handle for a third process, valid even if the first process has ended."""
 
     @property
     def scarce(self) -> bool:
@@ -80,7 +80,7 @@ class Opened:
         return files.scarce(self.handle.descriptor)
 
     def copied(self) -> Any:
-        """Return the value in memory of this process's own, writable too."""
+        """Return a copy of the value in private memory, writable too."""
         memory = memoryview(self.mapping)
         buffers = [bytearray(memory[part]) for part in self.handle.parts]
         return pickle.loads(self.handle.stream, buffers=buffers)

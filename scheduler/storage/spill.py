@@ -1,4 +1,4 @@
-"""Results on disk: directories of value files that last no longer than their process."""
+"""Results on disk: directories of value files, which are removed with their process."""
 
 from __future__ import annotations
 
@@ -24,29 +24,29 @@ try:
 except ImportError:  # Windows: what a dead process left there stays until the user removes it
     fcntl = None  # type: ignore[assignment]
 
-#: Seconds that closing waits for files that are being written.
+#: Timeout for files that are being written when the store closes, in seconds.
 _PATIENCE = 10
 
 #: How often a directory is made that others sweep before it is locked, which takes microseconds.
 _ATTEMPTS = 10
 _PREFIX = "marsdask-spill-"
 
-#: The part of a disk that is left to others.
+#: The share of a disk that stays free.
 RESERVE = 0.1
 
-#: What tells the total, used and free bytes of a directory's disk.
+#: Returns the total, used and free bytes of a directory's disk.
 Usage = Callable[[str], tuple[int, int, int]]
 
 
 def check_writable(folder: str) -> None:
-    """Make a directory unless it is there; ``OSError`` if nothing can be written into it."""
+    """Create a directory unless it exists; raise ``OSError`` if it is not writable."""
     os.makedirs(folder, exist_ok=True)
     with tempfile.TemporaryFile(prefix=_PREFIX, dir=folder):
         pass
 
 
 def refusal(folder: str, error: OSError) -> str:
-    """Say why a directory took no file, and what room there is."""
+    """Return why a directory took no file, and its free space."""
     try:
         room = f", {format_bytes(shutil.disk_usage(folder).free)} free"
     except OSError:
@@ -55,7 +55,7 @@ def refusal(folder: str, error: OSError) -> str:
 
 
 def full(refusals: Sequence[str]) -> SpillFull:
-    """Return the error for when each directory has refused."""
+    """Return the error for the case that every directory has refused."""
     return SpillFull(f"no spill directory takes any more ({'; '.join(refusals)})")
 
 
@@ -75,7 +75,7 @@ class SpillFile:
         self.path = path
         self.nbytes = nbytes
         self.entries = entries
-        """How many entries of the value can be loaded alone."""
+        """The number of entries of the value that can be loaded separately."""
         self.loading = threading.Lock()
         """For whoever puts the value into memory, where one of it is enough."""
 
@@ -84,7 +84,7 @@ class SpillFile:
         return files.read(self.path)
 
     def load(self, entry: int | None = None) -> Any:
-        """Return the value, or one entry of it, in memory of its own."""
+        """Return the value, or one entry of it, in private memory."""
         return files.load(self.path, entry)
 
     def remove(self) -> None:
@@ -93,9 +93,9 @@ class SpillFile:
 
 
 class SpillStore:
-    """Writes values round-robin to directories made on first use, up to ``limit`` bytes in all.
+    """Writes values round-robin to directories that are created on first use.
 
-    A tenth of each disk stays free.
+    It writes up to ``limit`` bytes in all. A tenth of each disk stays free.
     """
 
     def __init__(
@@ -119,7 +119,7 @@ class SpillStore:
         self._pid = os.getpid()
 
     def room(self) -> int:
-        """Return how many more bytes can be written, as far as can be told now."""
+        """Return how many more bytes can be written, as far as known."""
         disks = {}
         for folder in self._folders:
             with suppress(OSError):  # what has no directory yet is not counted
@@ -128,9 +128,9 @@ class SpillStore:
         return found if self._limit is None else min(found, max(0, self._limit - self._used))
 
     def write(self, value: Any) -> SpillFile:
-        """Write ``value`` to the next directory that takes it.
+        """Write ``value`` to the next directory that accepts it.
 
-        Raises SpillFull when none does, and what pickling raises when the value has no pickle.
+        Raises SpillFull if none does, and the pickler's error if the value cannot be pickled.
         """
         with self._lock:
             self._writing.add(threading.get_ident())
@@ -159,14 +159,14 @@ class SpillStore:
         raise full(problems)
 
     def forget(self, file: SpillFile) -> None:
-        """Delete a file and give its bytes back to the limit."""
+        """Delete a file and subtract its bytes from the used limit."""
         with suppress(OSError):  # gone with the directory, or (Windows) still mapped
             os.unlink(file.path)
         with self._lock:
             self._used -= file.nbytes
 
     def close(self) -> None:
-        """Remove every file and directory; not those of the parent in a forked child."""
+        """Remove every file and directory, except those of the parent in a forked child."""
         with self._lock:
             self._closed = True
             # Half a file would keep its directory. The calling thread may be a writer itself, when

@@ -1,7 +1,7 @@
-"""Which tasks are to be blamed for the death of a worker: those that ran, as its nanny tells.
+"""Blames the death of a worker only on the tasks that ran, as reported by its nanny.
 
-distributed blames all that had been sent there, so one user's task that kills workers takes down
-others' that waited behind it.
+distributed blames all tasks that were sent there, so a task that kills workers fails waiting tasks
+of other users, too.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from distributed.core import rpc
 
 logger = logging.getLogger(__name__)
 
-#: Seconds that a nanny has to answer.
+#: Timeout for a nanny's answer, in seconds.
 _PATIENCE = 2.0
 
 
 async def exonerate(scheduler: Any, address: str) -> None:
-    """Before a worker is removed that died, spare what it had not begun.
+    """Before a dead worker is removed, exempt the tasks that had not started.
 
-    Where nobody can tell, all are blamed: one of them may have killed the whole host.
+    Without an answer all are blamed: one of them may have killed the whole host.
     """
     worker = scheduler.workers.get(address)
     if worker is None or not worker.nanny or not worker.processing:

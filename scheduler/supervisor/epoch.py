@@ -1,4 +1,4 @@
-"""Who of several supervisors is active: what one of them decides by what it sees of the others."""
+"""The choice of the active supervisor: the decision of one of them from its view of the others."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..cluster.leader import Standing
 
 
 class TakeoverAction(enum.Enum):
-    """What a supervisor does after a look at the others."""
+    """What a supervisor does after a poll of the others."""
 
     STAY = "go on as the active one"
     FOLLOW = "stand by: another is active"
@@ -22,21 +22,21 @@ class TakeoverAction(enum.Enum):
 
 @dataclass
 class Peer:
-    """Another supervisor as the last round found it."""
+    """Another supervisor in the last poll."""
 
     rank: int
-    """Its place in the list: the first that answers takes over."""
+    """Its position in the list: the first one that answers takes over."""
     standing: Standing | None = None
     refused: bool = False
-    """Whether nobody listens at its address, so that it is certainly not running there."""
+    """Whether nothing listens at its address, so that it is certainly not running there."""
     silent: float = 0.0
-    """Seconds for which it has not answered."""
+    """Seconds without an answer."""
     seen: bool = False
     """Whether it has ever answered."""
 
 
 def decide(mine: Standing, rank: int, peers: Sequence[Peer], patience: float) -> TakeoverAction:
-    """Return what the supervisor at place ``rank`` does."""
+    """Return the action of the supervisor at position ``rank``."""
     if mine.active:
         rivals = [
             (peer.standing.epoch, -peer.rank)
@@ -58,9 +58,10 @@ def decide(mine: Standing, rank: int, peers: Sequence[Peer], patience: float) ->
 
 
 def _given_up(peer: Peer, rank: int, patience: float) -> bool:
-    """Say whether a peer that does not answer is not waited for.
+    """Return whether to stop waiting for a peer that does not answer.
 
-    Where nobody listens nobody is active, but one that comes first may just be slow to start.
+    Nothing listens at the address of a dead one, but the first in the list may just be slow to
+    start.
     """
     if peer.refused and (peer.seen or peer.rank > rank):
         return True
@@ -68,5 +69,5 @@ def _given_up(peer: Peer, rank: int, patience: float) -> bool:
 
 
 def next_epoch(seen: Iterable[int]) -> int:
-    """Return an epoch above all that were seen, and above those of earlier runs: milliseconds."""
+    """Return an epoch (milliseconds) above all known epochs, and above those of earlier runs."""
     return max([time.time_ns() // 10**6, *seen]) + 1

@@ -1,7 +1,7 @@
-"""What a wanted result turns out to be, told by the task that makes it.
+"""Descriptions of requested results, reported by the tasks that compute them.
 
-The description goes into the metadata of the running task, which a worker, a stock one too, sends
-along when the task ends: no task more, and no way more.
+The description is part of the metadata of the running task, which every worker sends when the task
+ends. It therefore needs no further task or message.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from dask.task_spec import Alias, DataNode, GraphNode, Task, TaskRef
 
 from ..base import SAMPLE_LIMIT, ChunkInfo, Key, describe
 
-#: The name in the metadata of distributed's task states.
+#: The key in the metadata of distributed's task states.
 INFO = "mars_info"
-#: Bytes that a description may have: the scheduler holds it as long as the task.
+#: Maximum size of a description: the scheduler holds it as long as the task.
 _LIMIT = 2 * SAMPLE_LIMIT
 
 
 class Recording:
-    """A task's function that describes what it returns."""
+    """A task's function that also describes its result."""
 
     def __init__(self, func: Callable[..., Any], *, sample: bool) -> None:
         self._func = func
@@ -75,7 +75,7 @@ def recorded(
 
 
 def told(metadata: Mapping[str, Any] | None) -> ChunkInfo | None:
-    """Return what a task told, ``None`` if it could not."""
+    """Return the description that a task reported, ``None`` without one."""
     data = (metadata or {}).get(INFO)
     if data is None:
         return None

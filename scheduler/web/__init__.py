@@ -1,1 +1,1 @@
-"""What reaches the cluster over HTTP."""
+"""The HTTP interface of a cluster."""

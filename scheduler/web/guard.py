@@ -1,7 +1,7 @@
-"""Who may come in at the web port: those who bear its token, as a header or as a cookie.
+"""Access control of the web port: requests show its token in a header or a cookie.
 
-The token is read from a file or the environment, never from a command line, which every user of
-the host can read. A browser is shown a form for it and gets a cookie, which holds a digest of it.
+The token is read from a file or the environment, never from a command line, which every user of the
+host can read. A browser shows a login form and gets a cookie with a digest of the token.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from typing import Any
 
 from tornado import httputil, routing, web
 
-#: The variables that a token is read from: itself, or the file that holds it.
+#: The variables for the token: its value, or the name of its file.
 VARIABLE, FILE_VARIABLE = "MARS_WEB_TOKEN", "MARS_WEB_TOKEN_FILE"
 
-#: What everybody may ask for: Kubernetes does, and it says nothing but "ok".
+#: The public path, used by Kubernetes; its answer is only "ok".
 OPEN = ("/health",)
 
 _COOKIE = "marsdask-web"
@@ -36,7 +36,7 @@ _FORM = """<!doctype html><meta charset="utf-8"><title>marsdask</title>{script}
 
 
 class Token:
-    """A secret that requests must show; it is in no representation."""
+    """A secret that requests must show; its representation hides it."""
 
     def __init__(self, secret: str) -> None:
         if not secret or not secret.isascii() or not secret.isprintable() or " " in secret:
@@ -49,15 +49,15 @@ class Token:
 
     @property
     def header(self) -> str:
-        """What the ``Authorization`` header has to be."""
+        """The expected ``Authorization`` header."""
         return f"Bearer {self._secret}"
 
     def is_right(self, secret: str) -> bool:
-        """Say whether ``secret`` is the token, in a time that does not tell how nearly it is."""
+        """Return whether ``secret`` is the token, in constant time."""
         return _same(secret, self._secret)
 
     def allows(self, request: httputil.HTTPServerRequest) -> bool:
-        """Say whether a request shows the token."""
+        """Return whether a request shows the token."""
         scheme, _, secret = request.headers.get("Authorization", "").partition(" ")
         if scheme.lower() == "bearer" and self.is_right(secret.strip()):
             return True
@@ -70,23 +70,23 @@ def _same(shown: str, right: str) -> bool:
 
 
 def read_token(environ: Mapping[str, str], path: str | None = None) -> Token | None:
-    """Return the token of a file, else of the environment, from which it is removed, if any."""
+    """Return the token of a file, else of the environment, which it is removed from."""
     token = _read(environ, path)
     forget_token(environ)
     return token
 
 
 def forget_token(environ: Mapping[str, str]) -> None:
-    """Remove the token, so that no process which this one starts is told it.
+    """Remove the token from the environment, so that child processes do not inherit it.
 
-    Linux goes on to show its owner, in ``/proc``, what it was started with.
+    On Linux ``/proc`` still shows the initial environment to the process's owner.
     """
     if environ is os.environ:
         os.environ.pop(VARIABLE, None)
 
 
 def client_token(secret: str | None) -> Token | None:
-    """Return the token that a session shows: the one given, else that of its environment."""
+    """Return the token of a session: the given one, else that of its environment."""
     return Token(secret) if secret else _read(os.environ, None)
 
 
@@ -102,7 +102,7 @@ def _read(environ: Mapping[str, str], path: str | None) -> Token | None:
 
 
 class _Unannounced(routing.Matcher):
-    """Matches the requests that show no token and need one."""
+    """Matches requests that need a token and show none."""
 
     def __init__(self, token: Token) -> None:
         self._token = token
@@ -114,7 +114,7 @@ class _Unannounced(routing.Matcher):
 
 
 class _Refusal(web.RequestHandler):
-    """Says that a token is wanted: in a form to people, in JSON to programs."""
+    """Asks for a token: with a form for people, with JSON for programs."""
 
     def prepare(self) -> None:
         """Answer, whatever the method."""
@@ -131,7 +131,7 @@ class _Refusal(web.RequestHandler):
 
 
 class _Login(web.RequestHandler):
-    """Takes the form, and gives the cookie."""
+    """Serves the login form, and sets the cookie."""
 
     def initialize(self, token: Token) -> None:
         self._token = token
@@ -141,7 +141,7 @@ class _Login(web.RequestHandler):
         self.finish(_form(self.request.path, "This web service wants its token."))
 
     def post(self) -> None:
-        """Give the cookie to whoever knows the token."""
+        """Set the cookie if the token is right."""
         if not self._token.is_right(self.get_body_argument("token", "")):
             self.set_status(401)
             self.finish(_form(self.request.path, "That was not the token."))
@@ -156,14 +156,14 @@ class _Login(web.RequestHandler):
 
 
 def _form(path: str, message: str) -> str:
-    """Return a page whose form leads to the login, relative to where it is shown."""
+    """Return a page whose form leads to the login, with a relative address."""
     action = "../" * (path.count("/") - 1) + "login"
     script = _SLASH if path.endswith("/") else ""
     return _FORM.format(message=html.escape(message), action=action, script=script)
 
 
 def protect(application: web.Application, token: Token | None) -> None:
-    """Let nobody without the token see anything of an application, websockets included."""
+    """Protect an application with the token, including its websockets."""
     if token is None:
         return
     rules = [

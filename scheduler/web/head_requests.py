@@ -1,4 +1,4 @@
-"""HEAD for whatever answers GET, Dask's own pages included: health checks ask like that."""
+"""HEAD requests for all pages, including Dask's: health checks use them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tornado import httputil, web
 
 
 def answer_heads(application: Any) -> None:
-    """Have an application answer HEAD wherever it answers GET; tornado leaves out the body."""
+    """Let an application answer HEAD wherever it answers GET; tornado omits the body."""
     find = application.find_handler
 
     def found(request: httputil.HTTPServerRequest, **options: Any) -> Any:

@@ -1,7 +1,7 @@
-"""The first page: nodes, sessions and how far their tasks are, as its script draws them.
+"""The first page: nodes, sessions and progress, drawn by its script.
 
-It is one file, loads nothing from elsewhere, and may do nothing but ask this server. That stands in
-its header, so what slips through the script's care for names would still not run.
+It is one file, loads nothing from other servers, and may only send requests to this server. Its
+Content-Security-Policy enforces that, even if the script fails to escape a name.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import re
 from importlib import resources
 from typing import Any
 
-#: Dask's pages that do without bokeh, and those that it draws.
+#: Dask's pages without bokeh, and those with it.
 _PLAIN = {"info/main/workers.html": "workers", "info/main/logs.html": "logs"}
 _DRAWN = {
     "status": "status",
@@ -29,7 +29,7 @@ _FILE = resources.files(__package__).joinpath("home.html")
 
 
 def page(*, drawn: bool) -> str:
-    """Return the page; ``drawn`` says whether there are Dask's charts to lead to."""
+    """Return the page; ``drawn`` tells whether Dask's charts exist."""
     pages = (_DRAWN if drawn else {}) | _PLAIN | {"api/cluster/nodes?resource=1": "JSON"}
     links = "".join(f'<a href="{path}">{name}</a>' for path, name in pages.items())
     text = _FILE.read_text(encoding="utf-8")
@@ -37,7 +37,7 @@ def page(*, drawn: bool) -> str:
 
 
 def headers(text: str) -> dict[str, str]:
-    """Return what a browser is told of the page: its own script and style, and nobody else's."""
+    """Return the headers of the page: it may use only its own script and style."""
     script, style = (_digest(text, tag) for tag in ("script", "style"))
     allowed = {
         "default-src": "'none'",
@@ -65,5 +65,5 @@ def _digest(text: str, tag: str) -> str:
 
 
 def has_charts(application: Any) -> bool:
-    """Say whether bokeh draws Dask's pages for a server: then it has an application of its own."""
+    """Return whether bokeh draws Dask's pages for a server: then it has a bokeh application."""
     return bool(getattr(application, "applications", ()))

@@ -1,6 +1,6 @@
-"""What the interface of Mars 0.3 to 0.6 had that later ones have not, for scripts and operators.
+"""Parts of the interface of Mars 0.3 to 0.6 that later versions lack, for scripts and operators.
 
-KubeDL's polls ``/api/worker?action=count`` until enough workers are there.
+KubeDL polls ``/api/worker?action=count`` until enough workers have joined.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ _STATES = {"pending": "preparing", "done": "succeeded"}
 
 
 async def show_versions(call: Api) -> dict[str, Any]:
-    """Tell the versions of what answers."""
+    """Return the versions of this server."""
     told = call.server.nodes.environment
     names = ("python_version", "mars_version", "package_versions")
     return {name: told[name] for name in names}
 
 
 async def show_workers(call: Api) -> Any:
-    """Tell of the workers, or how many there are."""
+    """Return the workers, or their number."""
     if call.get_argument("action", "") == "count":
         return len(call.server.workers)
     return worker_nodes(call.server, time.time(), ("env", "resource", "detail"))
 
 
 async def refuse_scaling(call: Api) -> None:
-    """Start no workers: whoever started these has to."""
+    """Refuse to start workers: this process cannot."""
     endpoint = endpoint_of(call.server.address)
     raise Refused(
         501,
@@ -40,13 +40,13 @@ async def refuse_scaling(call: Api) -> None:
 
 
 async def list_graphs(call: Api, session_id: str) -> dict[str, Any]:
-    """Tell the states of a session's graphs, which are called tasks elsewhere."""
+    """Return the states of a session's graphs, which other parts call tasks."""
     tasks = (await list_tasks(call, session_id))["tasks"]
     return {task["task_id"]: {"state": _state(task)} for task in tasks}
 
 
 async def show_graph(call: Api, session_id: str, task_id: str) -> dict[str, Any]:
-    """Tell the state of a graph."""
+    """Return the state of a graph."""
     task = await show_task(call, session_id, task_id)
     return {**task, "state": _state(task)}
 
@@ -57,7 +57,7 @@ def _state(task: dict[str, Any]) -> str:
 
 
 async def refuse_data(call: Api, **path: str) -> None:
-    """Send no results: they were pickles."""
+    """Refuse to send results: they were pickles."""
     raise Refused(
         501, "HTTP does not transfer results: use fetch() of new_session('http://HOST:PORT')"
     )

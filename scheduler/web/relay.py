@@ -1,7 +1,6 @@
-"""A web service in a process of its own: connections and pages are the active supervisor's.
+"""A web service in its own process: it relays connections and pages of the active supervisor.
 
-What passes is not looked into: messages of websockets are copied as the bytes that they are, so
-nothing is unpickled on the way.
+The content is not parsed: messages of websockets are copied as bytes, so nothing is unpickled.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ from .websocket import is_page, limit, watch
 
 logger = logging.getLogger(__name__)
 
-#: Headers that belong to one hop; the rest is passed on.
+#: Headers of one hop; all others are relayed.
 _HOP = {
     "connection",
     "content-encoding",
@@ -44,21 +43,21 @@ _HOP = {
     "upgrade",
 }
 
-#: Messages of websockets are as large as distributed makes them.
+#: Messages of websockets have the size that distributed chooses.
 _UNLIMITED = 2**62
 
-#: Seconds that a page may take.
+#: Timeout for a page, in seconds.
 _PATIENCE = 120.0
 
-#: Seconds for which the active supervisor is taken for that.
+#: Seconds for which the active supervisor is cached.
 _FRESH = 1.0
 
-#: Finds the active supervisor: its address and what it says of itself.
+#: Finds the active supervisor: its address and its identity.
 Find = Callable[[], Coroutine[Any, Any, tuple[str, dict[str, Any]]]]
 
 
 class Relay:
-    """An HTTP server that shows the web service of whichever supervisor ``find`` returns."""
+    """An HTTP server that relays the web service of the supervisor that ``find`` returns."""
 
     def __init__(
         self,
@@ -80,13 +79,13 @@ class Relay:
         self.port = 0
 
     def listen(self, host: str, port: int) -> None:
-        """Listen on an address; a port of 0 is chosen by the system."""
+        """Listen on an address; port 0 stands for a free port."""
         sockets = netutil.bind_sockets(port, address=host)
         self._server.add_sockets(sockets)
         self.port = sockets[0].getsockname()[1]
 
     async def url(self, scheme: str) -> str:
-        """Return where the supervisor's own web service is."""
+        """Return the address of the supervisor's web service."""
         address, identity = await self._active()
         told = identity.get("marsdask", {}).get("web")
         encrypted = told == "https" if told else address.startswith(("tls://", "wss://"))
@@ -95,7 +94,7 @@ class Relay:
         return f"{scheme}{secure}://{host}"
 
     async def _active(self) -> tuple[str, dict[str, Any]]:
-        """Return the active supervisor, which a page's many requests ask for once."""
+        """Return the active supervisor, cached for the many requests of a page."""
         asked = self._asked
         if asked is None or (asked.done() and time.monotonic() > self._until):
             asked = self._asked = asyncio.ensure_future(self._find())
@@ -108,17 +107,17 @@ class Relay:
             self.forget()
 
     def forget(self) -> None:
-        """Ask for the active supervisor anew, since the one that was has not answered."""
+        """Forget the active supervisor, because it has not answered."""
         self._asked = None
 
     async def close(self) -> None:
-        """Hang up everywhere."""
+        """Close all connections."""
         self._server.stop()
         await self._server.close_all_connections()
 
 
 class _Way(TCPClient):
-    """The connection of one request, which ends when its visitor leaves: tornado's goes on."""
+    """The connection of one request, which ends when its client disconnects."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -126,24 +125,24 @@ class _Way(TCPClient):
         self._stream: iostream.IOStream | None = None
 
     async def connect(self, *args: Any, **options: Any) -> iostream.IOStream:
-        """Connect, or hang up at once if nobody waits any more."""
+        """Connect, or close at once if the client has disconnected."""
         self._stream = await super().connect(*args, **options)
         if self.left:
             self._stream.close()
         return self._stream
 
     def leave(self) -> None:
-        """Hang up."""
+        """Close the connection."""
         self.left = True
         if self._stream is not None:
             self._stream.close()
 
 
 class _Passage(WebSocketHandler):
-    """One request: a page that is fetched, or a websocket that is joined to another."""
+    """One request: for a page, or for a websocket."""
 
     def write_error(self, status_code: int, **kwargs: Any) -> None:
-        """Tell what went wrong, as the interface behind would."""
+        """Report an error in the format of the interface."""
         tell_error(self, status_code, **kwargs)
 
     def initialize(self, relay: Relay) -> None:
@@ -156,7 +155,7 @@ class _Passage(WebSocketHandler):
         return subprotocols[0] if subprotocols else None
 
     async def get(self, *args: Any, **kwargs: Any) -> None:
-        """Open a websocket if that is what is asked for, else fetch the page."""
+        """Open a websocket if requested, else fetch the page."""
         if self.request.headers.get("Upgrade", "").lower() != "websocket":
             await self._answered(self._fetch())
             return
@@ -169,7 +168,7 @@ class _Passage(WebSocketHandler):
             self.on_close()  # a visitor from another site's page was never let in
 
     async def _answered(self, asked: Awaitable[None]) -> None:
-        """Wait for the supervisor, or say that it does not answer."""
+        """Wait for the supervisor, or report that it does not answer."""
         try:
             with gone_is_closed():
                 await asked
@@ -234,7 +233,7 @@ class _Passage(WebSocketHandler):
         return headers
 
     def on_connection_close(self) -> None:
-        """Let nobody work for a visitor who has left."""
+        """Cancel the request of a client that has disconnected."""
         self._way.leave()
         super().on_connection_close()
 
@@ -253,7 +252,7 @@ class _Passage(WebSocketHandler):
         self.finish(answer.body or None)  # not b"": a 304 bears no body, not even an empty one
 
     def open(self, *args: str, **kwargs: str) -> None:
-        """Begin to copy what comes back."""
+        """Start to copy the answers."""
         assert self._other is not None
         self.set_nodelay(True)
         # Either side may vanish without a word, and the other would be held open for ever.
@@ -272,7 +271,7 @@ class _Passage(WebSocketHandler):
             self.close()
 
     async def on_message(self, message: str | bytes) -> None:
-        """Copy; the next message is read when this one is written."""
+        """Copy messages; the next message is read after this one is written."""
         assert self._other is not None
         try:
             await self._other.write_message(message, binary=isinstance(message, bytes))
@@ -280,6 +279,6 @@ class _Passage(WebSocketHandler):
             self.close()
 
     def on_close(self) -> None:
-        """Hang up on the other side too."""
+        """Close the other side, too."""
         if self._other is not None:
             self._other.close()

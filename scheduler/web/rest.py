@@ -1,6 +1,6 @@
-"""The JSON interface: tables of paths, served by one handler; errors are JSON as well.
+"""The JSON interface: tables of paths with one handler; errors are JSON, too.
 
-What it takes is never unpickled, and nothing that it gives is a pickle.
+It never unpickles a request, and never sends a pickle.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from typing import Any
 
 from tornado import web
 
-#: Answers one request: with what JSON can tell, or with a text that is sent as it is.
+#: Answers one request with JSON data, or with a text that is sent unchanged.
 Action = Callable[..., Awaitable[Any]]
 
-#: Paths, and for each of their methods who answers.
+#: Paths, with a function for each of their methods.
 Routes = Mapping[str, Mapping[str, Action]]
 
 
 class Refused(web.HTTPError):
-    """Nothing to answer, or not to this one: a status and the reason."""
+    """An error response: a status and the reason."""
 
     def __init__(self, status: int, message: str) -> None:
         super().__init__(status, "%r", message)  # one line of the log, whatever names are in it
@@ -31,7 +31,7 @@ class Refused(web.HTTPError):
 
 
 def tell_error(handler: web.RequestHandler, status: int, **kwargs: Any) -> None:
-    """Answer a request that failed, as tornado's ``write_error`` does: with JSON."""
+    """Answer a failed request with JSON, as tornado's ``write_error``."""
     error = kwargs.get("exc_info", (None, None, None))[1]
     kind, lines = HTTPStatus(status).phrase.replace(" ", ""), None
     if isinstance(error, web.HTTPError):
@@ -46,13 +46,13 @@ class Api(web.RequestHandler):
     """Answers the requests to one path; ``server`` is the supervisor."""
 
     def initialize(self, server: Any, actions: Mapping[str, Action]) -> None:
-        """Take what the table says of the path."""
+        """Store the table's entry of the path."""
         self.server = server
         self._actions = actions
         self._waiting: asyncio.Future[Any] | None = None
 
     def set_default_headers(self) -> None:
-        """Forbid to keep answers, or to take them for anything but what they are."""
+        """Forbid caching the response, and guessing its type."""
         self.set_header("Cache-Control", "no-store")
         self.set_header("X-Content-Type-Options", "nosniff")
 
@@ -76,7 +76,7 @@ class Api(web.RequestHandler):
         return self.get_argument(name, "").lower() in ("1", "true")
 
     def numbers(self, name: str) -> set[int] | None:
-        """Return the numbers of an argument, between commas, ``None`` if there are none."""
+        """Return the comma-separated integers of an argument, ``None`` if it is missing."""
         text = self.get_argument(name, "")
         try:
             return {int(part) for part in text.split(",")} if text else None
@@ -84,26 +84,26 @@ class Api(web.RequestHandler):
             raise Refused(400, f"invalid {name}: {text!r}; give integers with commas") from None
 
     def number(self, name: str, default: int) -> int:
-        """Return the one number of an argument."""
+        """Return the single integer of an argument."""
         found = self.numbers(name)
         if found is not None and len(found) > 1:
             raise Refused(400, f"invalid {name}: give one number")
         return default if found is None else found.pop()
 
     def seconds(self, name: str) -> float | None:
-        """Return the time of an argument, ``None`` if there is none."""
+        """Return the seconds of an argument, ``None`` if it is missing."""
         text = self.get_argument(name, "")
         try:
             found = float(text) if text else None
         except ValueError:
             found = math.nan
-        # An event loop's clock can do without infinity, and is broken by what is no number.
+        # An event loop's clock fails with nan, and infinity is not needed.
         if found is not None and not 0 <= found < math.inf:
             raise Refused(400, f"invalid {name}: {text!r}; give a number of seconds")
         return found
 
     async def attend(self, waiting: Awaitable[Any]) -> None:
-        """Wait for something, but no longer than somebody waits for the answer."""
+        """Wait for an event, but not after the client has disconnected."""
         self._waiting = asyncio.ensure_future(waiting)
         await asyncio.wait([self._waiting])
         if self._waiting.cancelled():
@@ -111,12 +111,12 @@ class Api(web.RequestHandler):
         self._waiting.result()
 
     def on_connection_close(self) -> None:
-        """Take note that nobody waits any more."""
+        """Stop waiting when the client disconnects."""
         if self._waiting is not None:
             self._waiting.cancel()
 
     def write_error(self, status_code: int, **kwargs: Any) -> None:
-        """Tell what went wrong."""
+        """Send the error as JSON."""
         if status_code == HTTPStatus.METHOD_NOT_ALLOWED:
             also = ["HEAD"] if "GET" in self._actions else []
             self.set_header("Allow", ", ".join([*self._actions, *also]))
@@ -124,12 +124,12 @@ class Api(web.RequestHandler):
 
 
 async def unknown(call: Api) -> None:
-    """Answer for paths that are nobody's."""
+    """Answer unknown paths."""
     raise Refused(404, f"no such path: {call.request.path}")
 
 
 def serve(application: web.Application, server: Any, routes: Routes) -> None:
-    """Serve the paths of a table; the rest of ``/api`` but Dask's own ``/api/v1`` is unknown."""
+    """Serve the paths of a table; other paths below ``/api`` are unknown, except ``/api/v1``."""
     nobody = dict.fromkeys(("GET", "POST", "PUT", "PATCH", "DELETE"), unknown)
     table = {**routes, r"/api/(?!v1/).*": nobody}
     handlers: Any = [

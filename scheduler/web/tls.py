@@ -13,7 +13,7 @@ _SECTION = "distributed.scheduler.dashboard.tls"
 
 
 def has_certificate(security: Any) -> bool:
-    """Say whether there is anything for a web port to encrypt with."""
+    """Return whether a web port has a certificate."""
     return bool(dask.config.get(f"{_SECTION}.cert") or security.tls_scheduler_cert)
 
 
@@ -32,9 +32,9 @@ def dashboard_tls(security: Any, role: str = "scheduler") -> dict[str, Any]:
 def admitting(
     context: ssl.SSLContext | None, token: Token | None, security: Any
 ) -> ssl.SSLContext | None:
-    """Return the context of the web port, which wants a certificate of whoever bears no token.
+    """Return the TLS context of the web port; without a token clients need a certificate.
 
-    Whoever may speak at the port can run code, as at the others, where TLS is mutual.
+    Anyone who can use the port can run code, as on the other ports, where TLS is mutual.
     """
     if context is not None and security.tls_ca_file:
         context.minimum_version = security.tls_min_version
@@ -45,7 +45,7 @@ def admitting(
 
 
 def server_context(security: Any, token: Token | None) -> ssl.SSLContext | None:
-    """Return the context of a web port that is no supervisor's, ``None`` without certificates."""
+    """Return the TLS context of a separate web port, ``None`` without certificates."""
     certificates = dashboard_tls(security)
     config = {name: dask.config.get(f"{_SECTION}.{name}") for name in ("ca-file", "cert", "key")}
     for name, value in certificates.items():

@@ -1,4 +1,4 @@
-"""A client at somebody's web port: the token that it shows, and what it is told without one."""
+"""The client of a web port: its token, and the error without one."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from distributed.security import Security
 
 from .guard import Token
 
-#: Seconds for the answer of a web service.
+#: Timeout for the answer of a web service, in seconds.
 _PATIENCE = 10.0
 
 
 def admitted(address: str, token: Token | None) -> Security:
-    """Return how to connect to a web service; raise PermissionError if it wants another token.
+    """Return how to connect to a web service; raise PermissionError without the right token.
 
-    A websocket that is refused looks to distributed like one that may be tried again.
+    distributed would retry a websocket that is refused.
     """
     options: dict[str, Any] = {}
     if token is not None:
@@ -27,7 +27,7 @@ def admitted(address: str, token: Token | None) -> Security:
     arguments: dict[str, Any] = security.get_connection_args("client")
     context: ssl.SSLContext | None = arguments["ssl_context"]
     if context is None and address.startswith("https://") and token is not None:
-        # The service is known by the certificates that this host trusts.
+        # The service is verified by the certificates that this host trusts.
         context = arguments["extra_conn_args"]["ssl_options"] = ssl.create_default_context()
     request = urllib.request.Request(  # noqa: S310 - the caller has looked at the scheme
         f"{address.rstrip('/')}/api/cluster/versions",
@@ -47,5 +47,5 @@ def admitted(address: str, token: Token | None) -> Security:
                 "or pass new_session(..., token=...)"
             ) from None
     except (OSError, ssl.SSLError):
-        pass  # whoever connects says it better
+        pass  # the connection itself reports the error better
     return security

@@ -28,14 +28,14 @@ _BODY_TIME, _IDLE = 60.0, 600.0
 
 
 class Door(WSHandler):
-    """Takes websockets as distributed does, and shows everybody else in."""
+    """Accepts websockets as distributed does, and serves a page to browsers."""
 
     def initialize(self, has_home: bool) -> None:
-        """Take whether there is anything for our page to show."""
+        """Store whether our page has data to show."""
         self._has_home = has_home
 
     async def get(self, *args: Any, **kwargs: Any) -> None:
-        """Open a websocket if that is what is asked for."""
+        """Open a websocket if requested, else serve the page."""
         if self.request.headers.get("Upgrade", "").lower() == "websocket":
             if is_page(self.request.headers):
                 self.set_status(403)
@@ -56,7 +56,7 @@ class Door(WSHandler):
             await self.finish()
 
     async def open(self, *args: str, **kwargs: str) -> None:
-        """Begin to talk; a client whose host is gone without a word is noticed."""
+        """Start the connection; a client whose host disappears is noticed."""
         watch(self.ws_connection)
         await super().open()  # type: ignore[no-untyped-call]
 
@@ -71,16 +71,16 @@ def is_page(headers: Any) -> bool:
 
 
 def watch(connection: Any) -> None:
-    """Have the system look after one end of a websocket, as distributed does for its TCP.
+    """Let the system watch one end of a websocket, as distributed does for TCP.
 
-    Not by messages of ours: a client that computes may not answer for minutes.
+    Application-level messages would not work: a computing client may not answer for minutes.
     """
     if connection is not None and connection.stream is not None:
         set_tcp_timeout(connection.stream)
 
 
 def limit(server: Any) -> None:
-    """Keep an HTTP server from reading what is large or never ends."""
+    """Limit the size and the duration of requests to an HTTP server."""
     parameters = server.conn_params
     parameters.max_body_size = BODY
     parameters.body_timeout = _BODY_TIME

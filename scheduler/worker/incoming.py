@@ -1,7 +1,7 @@
-"""Values that travel from worker to worker as a note of where they lie.
+"""Values that one worker sends to another as a handle to shared memory.
 
-The note takes the value's place in the answer that distributed sends, and turns into the value when
-the receiver reads that answer, whatever the receiver is. Only who sends notes has to know of them.
+The handle replaces the value in distributed's response. It becomes the value when the receiver
+unpickles the response, so only the sender needs this module.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _unclaimed: weakref.WeakKeyDictionary[Any, tuple[int, SharedHandle]] = weakref.W
 
 
 class Arriving:
-    """A value that another process of this host opens instead of being sent it."""
+    """A value that another process of this host opens instead of receiving it."""
 
     def __init__(self, handle: SharedHandle) -> None:
         self.handle = handle
@@ -28,9 +28,10 @@ class Arriving:
 
 
 def _arrive(handle: SharedHandle) -> Any:
-    """Open the value, or copy it where descriptors are scarce.
+    """Open the value, or copy it if descriptors are scarce.
 
-    Raises ``OSError`` if that fails, which distributed takes for a lost connection: it asks again.
+    Raises ``OSError`` if that fails, which distributed treats as a lost connection: it repeats the
+    request.
     """
     opened = handle.open()
     scarce = opened.scarce
@@ -43,7 +44,7 @@ def _arrive(handle: SharedHandle) -> Any:
 
 
 def claim(value: Any) -> SharedHandle | None:
-    """Return where a value lies that has come just now, ``None`` for any other; tell it once."""
+    """Return and forget the handle of a value that has just arrived, else ``None``."""
     with _lock:
         for mapping, (identity, handle) in _unclaimed.items():
             if identity == id(value):

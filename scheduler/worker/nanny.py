@@ -1,4 +1,4 @@
-"""The nanny: starts a worker process, restarts it when it dies, and knows why it ended."""
+"""The nanny: starts a worker process, restarts it when it dies, and records why it ended."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ logger = logging.getLogger(__name__)
 
 
 class MarsNanny(distributed.Nanny):
-    """A dask nanny whose worker process is a :class:`.MarsWorker`, unless it is told another class.
+    """A Dask nanny whose worker process is a :class:`.MarsWorker` by default.
 
-    Without ``restart`` a worker process that died stays dead, and the nanny ends with it.
+    Without ``restart`` the nanny ends with its worker process.
     """
 
     def __init__(
@@ -39,7 +39,7 @@ class MarsNanny(distributed.Nanny):
         hooks.check(type(self).__name__, NANNY_HOOKS)
         self.reason: str | None = None
         self.exitcode = 0
-        """What the last worker process ended with; below zero is the signal that ended it."""
+        """The exit code of the last worker process; a negative one is a signal."""
         self.restart_worker = restart_worker
         options.setdefault("worker_class", MarsWorker)
         if ledger is not None:
@@ -63,17 +63,17 @@ class MarsNanny(distributed.Nanny):
         self.handlers["mars_ran"] = self.ran
 
     def follow(self, *, address: str) -> None:
-        """Take note that the worker goes on with the supervisor at ``address``."""
+        """Record that the worker continues with the supervisor at ``address``."""
         logger.warning("%s continues with the supervisor at %s", self.worker_address, address)
         self.scheduler_addr = address
         self.scheduler = self.rpc(address)
 
     def ran(self) -> list[Any] | None:
-        """Tell what the worker process runs, or ran when it died; ``None`` if that is unknown."""
+        """Return the tasks that the worker process runs or ran last; ``None`` if unknown."""
         return None if self._record is None else self._record.read()
 
     async def instantiate(self) -> Any:
-        """Start a worker process, which can be ended too when that is cancelled."""
+        """Start a worker process; cancelling this ends the process."""
         try:
             return await super().instantiate()
         except asyncio.CancelledError:
@@ -81,7 +81,7 @@ class MarsNanny(distributed.Nanny):
             raise
 
     async def kill(self, *args: Any, **options: Any) -> None:
-        """Kill the worker process; a nanny that closes does not wait for one to start before."""
+        """Kill the worker process, without waiting for a running start."""
         if self.status is Status.closing:
             await self._give_up_start()
         await super().kill(*args, **options)
@@ -105,12 +105,12 @@ class MarsNanny(distributed.Nanny):
         await super()._on_worker_exit(exitcode)
 
     def close_gracefully(self, reason: str = "nanny-close-gracefully") -> None:
-        """Take note that the worker is going to end, and why."""
+        """Record that the worker is about to end, and why."""
         self.reason = reason
         super().close_gracefully(reason=reason)
 
     async def close(self, *args: Any, **options: Any) -> Any:
-        """Close, and take note of why unless that is known."""
+        """Close, and record the reason unless it is known."""
         self.reason = self.reason or options.get("reason")
         try:
             return await super().close(*args, **options)
@@ -123,15 +123,15 @@ class MarsNanny(distributed.Nanny):
 
 
 class ProcessMemory(NannyMemoryManager):
-    """Restarts a worker process that takes too much, of memory that is its own.
+    """Restarts a worker process that exceeds its memory limit.
 
-    Beyond its share it may take what neighbours leave.
+    Above its share it may use the memory that other workers of the host leave.
     """
 
     host: Share | None = None
 
     def memory_monitor(self, nanny: distributed.Nanny) -> None:
-        """Look at the process."""
+        """Check the process."""
         process = nanny.process and nanny.process.process
         if sys.platform == "linux" and process is not None and process.pid is not None:
             most = self.memory_terminate_fraction * (self.memory_limit or math.inf)

@@ -1,7 +1,7 @@
-"""A worker that outlives its supervisor: it keeps its results and goes on with the next one.
+"""A worker that outlives its supervisor: it keeps its results and joins the next one.
 
-distributed's worker ends when the connection to its scheduler does. This one drops what it had not
-finished, looks for the supervisor that is active now, and registers there with what it holds.
+distributed's worker ends when the connection to its scheduler does. This one drops unfinished
+tasks, searches for the active supervisor, and registers there with its results.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from ..errors import NoSupervisor
 
 logger = logging.getLogger(__name__)
 
-#: Seconds between two looks for an active supervisor.
+#: Seconds between two searches for an active supervisor.
 _PAUSE = 0.2
 
-#: Seconds that a supervisor has to take a worker in.
+#: Timeout of the registration with a supervisor, in seconds.
 _PATIENCE = 30.0
 
 #: What the supervisor's end of a connection is told to be, and when its worker is not to end.
@@ -39,17 +39,17 @@ _FORGOTTEN = ("worker-heartbeat-missing", "worker-heartbeat-error")
 _LOST = "worker-handle-scheduler-connection-broken"
 _CLOSED = "scheduler-close"
 
-#: States in which there is still somebody to follow.
+#: States in which the worker follows a supervisor.
 _RUNNING = (Status.running, Status.paused)
 
 
 class FollowingWorker(distributed.Worker):
-    """A dask worker that goes from one of ``supervisors`` to the next; without any a stock one."""
+    """A Dask worker that switches between ``supervisors``; without any it behaves as usual."""
 
     def __init__(self, *args: Any, supervisors: Sequence[str] = (), **options: Any) -> None:
         self.supervisors = tuple(supervisors)
         self.epoch = 0
-        """The highest epoch that it has served in: it refuses all below."""
+        """The highest epoch that it has served; it refuses lower ones."""
         self._served = False
         self._asked: str | None = None
         patience = timeout()
@@ -63,14 +63,14 @@ class FollowingWorker(distributed.Worker):
             self.periodic_callbacks["mars-watch"] = watch
 
     broken = False
-    """Whether an event failed, so that its state may be wrong: it ends, and follows nobody."""
+    """Whether an event failed and the state may be wrong: the worker ends."""
 
     def witness(self) -> dict[str, Any]:
-        """Tell a supervisor that wants to take over when the one before was last heard of."""
+        """Return when the worker last heard from its supervisor, for one that may take over."""
         return {"served": self._served, "silence": self._silence.seconds, "epoch": self.epoch}
 
     async def _register_with_scheduler(self) -> None:
-        """Register with the active supervisor, with all results if it takes them."""
+        """Register with the active supervisor, with all results if it accepts them."""
         if not self.supervisors:
             await super()._register_with_scheduler()
             return
@@ -91,7 +91,7 @@ class FollowingWorker(distributed.Worker):
             self.periodic_callbacks[name].start()
 
     async def _find(self) -> Standing | None:
-        """Return the active supervisor, unless it has a lower epoch than one that was served."""
+        """Return the active supervisor, unless its epoch is lower than one that was served."""
         arguments = self.security.get_connection_args("worker")
         found = await leader(self.supervisors, arguments, self._interval + 1)
         if found is None or not found.ours or found.epoch >= self.epoch:
@@ -107,7 +107,7 @@ class FollowingWorker(distributed.Worker):
         return None
 
     async def _register_with(self, found: Standing) -> bool:
-        """Register with a supervisor; whether it has taken this worker."""
+        """Register with a supervisor; return whether it has accepted this worker."""
         if not found.ours and self.state.tasks:
             self._drop(list(self.state.tasks))
         if self.scheduler.addr != found.address:
@@ -139,7 +139,7 @@ class FollowingWorker(distributed.Worker):
         return True
 
     async def _introduction(self) -> dict[str, Any]:
-        """Return what a supervisor is told of this worker, as distributed has it, and results."""
+        """Return the data of a registration: distributed's, and the results."""
         held = {key: ts.get_nbytes() for key, ts in self.state.tasks.items() if key in self.data}
         return {
             "op": "register-worker",
@@ -188,7 +188,7 @@ class FollowingWorker(distributed.Worker):
         self.loop.add_callback(self.handle_scheduler, comm)
 
     async def handle_scheduler(self, comm: Any) -> None:
-        """Obey a supervisor as long as it is there, then go on with the next one."""
+        """Follow a supervisor while it is connected, then continue with the next one."""
         if not self.supervisors:
             await super().handle_scheduler(comm)
             return
@@ -225,22 +225,22 @@ class FollowingWorker(distributed.Worker):
                 await nanny.mars_follow(address=self.scheduler.addr)
 
     async def _told_to_close(self, reason: str = "", **options: Any) -> None:
-        """End when told to, but not because the supervisor itself does."""
+        """End when told to, but not because the supervisor itself ends."""
         if reason != _CLOSED:
             await self.close(reason=reason, **options)
 
     async def heartbeat(self) -> None:
-        """Tell the supervisor how it goes."""
+        """Send a heartbeat to the supervisor."""
         self._asked = self.scheduler.addr
         await super().heartbeat()
 
     def _update_latency(self, latency: float) -> None:
-        """Take note of an answer."""
+        """Record an answer."""
         self._silence.answered()
         super()._update_latency(latency)
 
     async def close(self, *args: Any, **options: Any) -> Any:
-        """Close; a supervisor that knows nothing of this worker is left instead."""
+        """Close; if the supervisor does not know this worker, disconnect from it instead."""
         forgotten = options.get("reason") in _FORGOTTEN
         if self.supervisors and forgotten and self.status in _RUNNING:
             if self._asked == self.scheduler.addr:
@@ -249,7 +249,7 @@ class FollowingWorker(distributed.Worker):
         return await super().close(*args, **options)
 
     async def _watch(self) -> None:
-        """Leave a supervisor that does not answer, once another has taken its place."""
+        """Leave a supervisor that does not answer, once another one is active."""
         if not self._served:
             return
         self._silence.missed(self._interval)
@@ -264,7 +264,7 @@ class FollowingWorker(distributed.Worker):
             self._leave()
 
     def _leave(self) -> None:
-        """End the connection: :meth:`handle_scheduler` goes on from there."""
+        """Close the connection: :meth:`handle_scheduler` continues from there."""
         addr = self.scheduler.addr
         self.batched_stream.abort()
         self.rpc.remove(addr)

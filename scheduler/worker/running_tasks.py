@@ -1,6 +1,6 @@
-"""What a worker process runs, kept where its nanny finds it when the process has died.
+"""The running tasks of a worker process, in memory that survives its death for its nanny.
 
-A scheduler sees only that the tasks of a dead worker had not ended. Most of them had not begun.
+A scheduler sees only that the tasks of a dead worker had not ended. Most of them had not started.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ import pickle
 from collections.abc import Hashable
 from typing import Any
 
-#: Bytes in front that tell how many follow.
+#: Bytes of the header, which holds the length.
 _LENGTH = 8
 
 
 class Record:
-    """Memory without a name of the nanny's, found by ``path``; empty as long as nobody writes."""
+    """Anonymous memory of the nanny, opened by ``path``; empty until the worker writes."""
 
     def __init__(self) -> None:
         self._descriptor = os.memfd_create("marsdask-running")
@@ -23,11 +23,11 @@ class Record:
 
     @classmethod
     def start(cls) -> Record | None:
-        """Make one where the system can."""
+        """Create the memory if the system supports it."""
         return cls() if hasattr(os, "memfd_create") else None
 
     def read(self) -> list[Any] | None:
-        """Return the tasks that the process ran last, ``None`` if it has not said."""
+        """Return the tasks that the process ran last, ``None`` if unknown."""
         try:
             length = int.from_bytes(os.pread(self._descriptor, _LENGTH, 0))
             found: list[Any] = pickle.loads(os.pread(self._descriptor, length, _LENGTH))
@@ -36,12 +36,12 @@ class Record:
         return found
 
     def close(self) -> None:
-        """Let go of it."""
+        """Close the memory."""
         os.close(self._descriptor)
 
 
 class RunningTasks:
-    """The worker's end."""
+    """The worker's side."""
 
     def __init__(self, path: str) -> None:
         self._descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
@@ -49,21 +49,21 @@ class RunningTasks:
         self._write()
 
     def begin(self, key: Hashable) -> None:
-        """Note that a task starts, before it does."""
+        """Record a task before it starts."""
         self._keys.add(key)
         self._write()
 
     def end(self, key: Hashable) -> None:
-        """Note that it has ended."""
+        """Record that a task has ended."""
         self._keys.discard(key)
         self._write()
 
     def disclaim(self) -> None:
-        """Note that nobody can say what runs."""
+        """Record that the running tasks are unknown."""
         os.pwrite(self._descriptor, bytes(_LENGTH), 0)
 
     def close(self) -> None:
-        """Let go of it."""
+        """Close the memory."""
         os.close(self._descriptor)
 
     def _write(self) -> None:
