@@ -189,6 +189,29 @@ class Scheduler(Protocol):
         ...
 
 
+@runtime_checkable
+class KnowsMachine(Protocol):
+    """A scheduler that can say what it runs graphs on."""
+
+    def machine(self) -> Machine:
+        """Return what there is now."""
+        ...
+
+
+@runtime_checkable
+class HoldsFutures(Protocol):
+    """A scheduler whose results are Futures of a cluster's client."""
+
+    @property
+    def client(self) -> Any:
+        """The client through which everything goes."""
+        ...
+
+    def futures(self, keys: Sequence[Key]) -> list[Any]:
+        """Return Futures of held results, references of their own."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Stage:
     """A graph to run before a compilation can continue; it needs the infos of ``keys``."""

@@ -129,7 +129,6 @@ AT_RUN_TIME = {
     },
     "marsdask/tensor/io/dask_arrays.py": {
         "import_module": "tensors offer Mars's to_dataframe",
-        "sys.modules": "tells dask.arrays only if somebody loaded dask.array",
     },
 }
 
@@ -169,6 +168,46 @@ WRAPS = {
     "marsdask/tensor/stats/rankdata.py": 1,
     "marsdask/tensor/stats/sample.py": 2,
     "marsdask/tensor/stats/variance.py": 2,
+}
+
+#: Attributes that objects are asked for although no class declares them: others' objects have
+#: them, or functions and errors that we marked. Of ours a class or a Protocol says what it has.
+UNDECLARED = {
+    "_make": "named tuples",
+    "_fields": "named tuples",
+    "_meta": "Dask's frames",
+    "_repr_html_": "what notebooks show",
+    "_sklearn_output_config": "scikit-learn's estimators",
+    "base": "arrays that may be views",
+    "categories": "pandas's categorical types",
+    "chunks": "stored arrays of several libraries",
+    "client": "Dask's futures",
+    "coords": "sparse arrays",
+    "copy": "values of any kind",
+    "cost": "kernels that were declared",
+    "dtype": "arrays of any library",
+    "dtypes": "frames",
+    "expr": "Dask's expressions",
+    "func": "functions made of ufuncs",
+    "iloc": "frames",
+    "index": "frames and their labels",
+    "itemsize": "pandas's types",
+    "key": "Dask's futures",
+    "kind": "pandas's types",
+    "marsdask_explained": "errors",
+    "marsdask_grid": "errors",
+    "n_samples_seen_": "fitted estimators",
+    "nout": "ufuncs and other functions",
+    "read": "files",
+    "setflags": "values of any kind",
+    "shape": "arrays of any library, collections that have one",
+    "shards": "stored arrays",
+    "store": "stored arrays",
+    "store_path": "stored arrays",
+    "strides": "arrays of any library",
+    "token_name": "whatever is in a token",
+    "values": "frames, or arrays already",
+    "write": "files",
 }
 
 
@@ -321,6 +360,40 @@ def test_imports_stand_at_the_top() -> None:
         and found.module not in LAZY_IMPORTS.get(title(path), {})
     ]
     assert not broken, "\n".join(broken)
+
+
+def attribute_guesses(module: ast.AST) -> Iterator[tuple[str, int]]:
+    """Yield each name that objects are asked for in case they have it, and the line."""
+    for node in ast.walk(module):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and len(node.args) > 1:
+            name = node.args[1]
+            is_guess = node.func.id == {2: "hasattr", 3: "getattr"}.get(len(node.args))
+            if is_guess and isinstance(name, ast.Constant):
+                yield str(name.value), node.lineno
+
+
+def test_attributes_are_declared() -> None:
+    """Outside scheduler/ only foreign objects are asked for what they may not have."""
+    used: set[str] = set()
+    broken = []
+    for path in files("marsdask"):
+        for name, line in attribute_guesses(tree(path)):
+            used.add(name)
+            if name not in UNDECLARED and not name.startswith("__"):
+                broken.append(f"{title(path)}:{line}: {name}")
+    assert not broken, "\n".join(broken)
+    assert set(UNDECLARED) <= used
+
+
+def test_every_way_to_guess_an_attribute_is_seen() -> None:
+    """What is read without a default has to be there; names that are computed are no protocol."""
+    code = """
+a = hasattr(x, "one")
+b = getattr(x, "two", None)
+c = getattr(x, "three")
+d = getattr(x, name, None)
+"""
+    assert [name for name, _ in attribute_guesses(ast.parse(code))] == ["one", "two"]
 
 
 def run_time_reaches(module: ast.AST) -> Iterator[tuple[str, int]]:

@@ -19,6 +19,7 @@ class Given(Node):
     given_meta: Any = field(repr=False)
     given_chunks: Chunks = field(repr=False)
     given_alignment: str | None = field(default=None, repr=False, kw_only=True)
+    given_is_row: bool = field(default=False, repr=False, kw_only=True)
 
     @property
     def name(self) -> str:
@@ -35,6 +36,10 @@ class Given(Node):
     @property
     def alignment(self) -> str:
         return self.given_alignment or self.given_name
+
+    @property
+    def is_row(self) -> bool:
+        return self.given_is_row
 
     @property
     def chunks(self) -> Chunks:

@@ -121,6 +121,11 @@ class Node(metaclass=_NodeType):
         return self.name
 
     @property
+    def is_row(self) -> bool:
+        """Whether it has one value a column: chunks that are computed with it need it whole."""
+        return False
+
+    @property
     def inputs(self) -> tuple[Node, ...]:
         """The nodes among the fields, in order, with repetitions."""
         return among_fields(self, Node)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -26,6 +26,13 @@ def owned(grid: Grid) -> Grid:
     return map_blocks(copied, grid, chunks=grid.chunks, meta=grid.meta, itemsize=grid.itemsize)
 
 
+@runtime_checkable
+class Lending(Protocol):
+    """What gives chunks of data that the user may hold, too."""
+
+    lends: bool
+
+
 def _is_lent(grid: Grid) -> bool:
     """Tell whether chunks may be views of what a source lends (see ``tensor.base.SliceAt``)."""
     stack, seen = [grid], {grid}
@@ -33,7 +40,8 @@ def _is_lent(grid: Grid) -> bool:
         grid = stack.pop()
         if not may_be_views(grid):
             continue
-        if isinstance(grid.rule, Blockwise) and getattr(grid.rule.varying, "lends", False):
+        varying = grid.rule.varying if isinstance(grid.rule, Blockwise) else None
+        if isinstance(varying, Lending) and varying.lends:
             return True
         stack.extend(source for source in grid.rule.inputs if source not in seen)
         seen.update(grid.rule.inputs)

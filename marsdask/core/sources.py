@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
+from marsdask.scheduler.base import HoldsFutures
+
 from .compilation.tiling import Layout
 from .dask.source import Adopted, DaskGraph
 from .given import Given
@@ -64,12 +66,12 @@ class Stored(Given):
 
     def as_futures(self) -> Adopted | None:
         """Return a node that refers to the chunks on their cluster, ``None`` without one."""
-        futures = getattr(self.result.scheduler, "futures", None)
-        if futures is None:
+        scheduler = self.result.scheduler
+        if not isinstance(scheduler, HoldsFutures):
             return None
         layout = self.result.layout
         keys = dict(layout.keys)
-        graph = dict(zip(keys.values(), futures(list(keys.values())), strict=True))
+        graph = dict(zip(keys.values(), scheduler.futures(list(keys.values())), strict=True))
         shown = self._shown()
         return Adopted(**shown, graph=DaskGraph(graph), keys=keys, block_chunks=layout.chunks)
 
@@ -96,7 +98,14 @@ def store(node: Node, result: Result) -> Stored:
         for sizes, held in zip(node.chunks, result.layout.chunks, strict=True)
     )
     meta = result.layout.meta
-    stored = Stored(node.name, meta, chunks, result, given_alignment=node.alignment)
+    stored = Stored(
+        node.name,
+        meta,
+        chunks,
+        result,
+        given_alignment=node.alignment,
+        given_is_row=node.is_row,
+    )
     object.__setattr__(stored, "origin", node.origin)
     return stored
 

@@ -182,9 +182,7 @@ class Beside(FromPandas):
 
 def is_row(node: Node) -> bool:
     """Tell whether a node is a scalar or one value a column, which every chunk needs whole."""
-    return (
-        not node.chunks or bool(getattr(node, "is_row", False)) or isinstance(node.meta, np.ndarray)
-    )
+    return not node.chunks or node.is_row or isinstance(node.meta, np.ndarray)
 
 
 def as_node(obj: Any) -> Node:

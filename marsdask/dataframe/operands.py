@@ -82,7 +82,7 @@ def operand(obj: Any, other: Any) -> Any:
         )
     if isinstance(other, Collection):
         check_kinds(obj.node, other.node)
-    if isinstance(getattr(getattr(other, "node", None), "meta", None), np.ndarray):
+    if isinstance(other, Collection) and isinstance(other.node.meta, np.ndarray):
         return _tensor_operand(obj, other)
     if isinstance(other, list | tuple | np.ndarray | ExtensionArray):
         return _array_operand(obj, other)

@@ -71,7 +71,6 @@ class FrameReduction(FrameNode):
 
     @property
     def is_row(self) -> bool:
-        """Chunks that are computed with it need it whole."""
         return True
 
     @property

@@ -126,7 +126,7 @@ def aligned_rows(grids: Sequence[Grid]) -> Generator[Look, Any, tuple[tuple[Grid
 
 def alignment(node: Node) -> str:
     """Name what determines a node's rows and their labels: equal names need no alignment."""
-    return str(getattr(node, "alignment", node.name))
+    return node.alignment
 
 
 def check_aligned(nodes: Sequence[Node], what: str) -> None:

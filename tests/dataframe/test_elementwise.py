@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import pickle
 
 import numpy as np
 import pandas as pd
@@ -10,6 +11,7 @@ import pytest
 from hypothesis import given
 
 import marsdask.dataframe as md
+from marsdask import new_session
 from tests.dataframe.tables import equal, filtered, table, tables
 
 OPERATIONS = {
@@ -162,3 +164,19 @@ def test_no_truth_value():
     """A condition in an ``if`` is refused, as in pandas."""
     with pytest.raises(ValueError, match="ambiguous"):
         bool(md.Series([1, 2]) == 1)
+
+
+@pytest.mark.parametrize(
+    "row", [lambda d: d.mean(), lambda d: d.max(), lambda d: d.iloc[3]], ids=["mean", "max", "iloc"]
+)
+def test_one_value_a_column_stays_that_when_it_is_executed(row):
+    """For what was built on it before, and what is after; pickled or in another session, too."""
+    plain = pd.DataFrame({"a": np.arange(20.0), "b": np.arange(20.0) ** 2})
+    lazy = md.DataFrame(plain, chunk_size=5)
+    values = row(lazy)
+    before = lazy - values
+    values.execute()
+    for found in (before, lazy - values, lazy - pickle.loads(pickle.dumps(values))):
+        equal(found, plain - row(plain))
+    with new_session("synchronous"):
+        equal(lazy - values, plain - row(plain))

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
-from typing import Any
 
-from marsdask.scheduler.base import Machine
+from marsdask.scheduler.base import KnowsMachine, Machine, Scheduler
 
 
 @dataclass(frozen=True)
@@ -29,13 +28,10 @@ class Plan:
     """Whether results stay, whose chunks users see then."""
 
     @classmethod
-    def of(cls, scheduler: Any, *, coalesce: bool) -> Plan:
+    def of(cls, scheduler: Scheduler, *, coalesce: bool) -> Plan:
         """Return what is known of the machine behind a scheduler."""
         plan = cls(coalesce=coalesce, shared_memory=scheduler.capabilities.shared_memory)
-        if hasattr(scheduler, "machine"):
-            return plan.on(scheduler.machine())
-        workers = getattr(scheduler, "nthreads", 1)
-        return replace(plan, workers=workers, budget=getattr(scheduler, "memory_limit", None))
+        return plan.on(scheduler.machine()) if isinstance(scheduler, KnowsMachine) else plan
 
     def on(self, machine: Machine) -> Plan:
         """Return the plan for another machine."""

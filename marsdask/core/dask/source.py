@@ -9,7 +9,7 @@ from typing import Any
 
 from dask.task_spec import DataNode, GraphNode
 
-from marsdask.scheduler.base import Scheduler
+from marsdask.scheduler.base import HoldsFutures, Scheduler
 from marsdask.scheduler.dask_graph import materialize, to_tasks
 
 from ..given import Given
@@ -81,9 +81,10 @@ class DaskGraph:
 
     def within_reach(self, scheduler: Scheduler) -> DaskGraph:
         """Return the graph with the values in place of Futures that ``scheduler`` cannot see."""
+        client = scheduler.client if isinstance(scheduler, HoldsFutures) else None
         far: dict[Any, list[Any]] = {}
         for future in self.futures.values():
-            if future.client is not getattr(scheduler, "client", None):
+            if future.client is not client:
                 far.setdefault(future.client, []).append(future)
         if not far:
             return self

@@ -183,7 +183,6 @@ class Row(FrameNode):
 
     @property
     def is_row(self) -> bool:
-        """Chunks that are computed with it need it whole."""
         return True
 
     @property

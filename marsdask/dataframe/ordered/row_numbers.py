@@ -15,7 +15,7 @@ from marsdask.core.grids.lengths import resolved
 from marsdask.core.grids.places import StartAt
 from marsdask.core.grids.tree import gather
 from marsdask.core.node import Columns, Node
-from marsdask.core.sizes import Chunks, Index, known, total
+from marsdask.core.sizes import Chunks, Index, Unknown, known, total
 
 from ..frame_node import FrameNode
 
@@ -53,7 +53,7 @@ class Numbered(FrameNode):
     @property
     def _rows(self) -> str:
         size = total(self.a.chunks[0])
-        return getattr(size, "name", str(size))
+        return size.name if isinstance(size, Unknown) else str(size)
 
     def requires(self, wanted: Columns) -> tuple[Columns, ...]:
         return (wanted if self.drop else None,)

@@ -331,7 +331,8 @@ def _where(func: Any, args: tuple[Any, ...], out: Any, where: Any, kwargs: dict[
 
 def _kept(node: Node, target: Any, casting: Any) -> np.dtype[Any]:
     """Return the type of what a mask leaves out: where that goes, if results may go there."""
-    kinds: list[np.dtype[Any]] = [item.meta.dtype for item in (node, getattr(target, "node", node))]
+    other = target.node if isinstance(target, Collection) else node
+    kinds: list[np.dtype[Any]] = [item.meta.dtype for item in (node, other)]
     return kinds[np.can_cast(kinds[0], kinds[1], casting)]
 
 

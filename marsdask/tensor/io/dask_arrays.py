@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import itertools
 import math
-import sys
 from typing import Any
 
 import numpy as np
@@ -24,8 +23,8 @@ from ..typing import itself, public
 
 def is_dask_array(obj: Any) -> bool:
     """Tell dask.arrays, without loading dask.array for it."""
-    loaded = sys.modules.get("dask.array")
-    return loaded is not None and isinstance(obj, loaded.Array)
+    kinds = ((kind.__module__, kind.__name__) for kind in type(obj).__mro__)
+    return ("dask.array.core", "Array") in kinds
 
 
 def dask_node(array: Any) -> Node:

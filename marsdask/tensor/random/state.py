@@ -22,7 +22,7 @@ from marsdask.tensor.indexing.assignment import assign
 from marsdask.tensor.indexing.getitem import take
 from marsdask.tensor.manipulation.diagonals import take_along_axis
 from marsdask.tensor.manipulation.shape import normalize_axis
-from marsdask.tensor.operands import as_node
+from marsdask.tensor.operands import Literal, as_node
 from marsdask.tensor.sorting.sort import argsort
 from marsdask.tensor.sparse.conversion import tosparse
 
@@ -479,7 +479,7 @@ def _splits(
 
 def _taken(items: Node, index: Any, axis: int) -> Tensor:
     """Return the elements that an index tensor names."""
-    if not items.inputs and hasattr(items, "array") and len(items.chunks) == 1:
+    if isinstance(items, Literal) and len(items.chunks) == 1:
         taken: Tensor = wrap(Elementwise(np.take, (items.array, index.node)))
         return taken
     return take(items, index, axis)

@@ -78,7 +78,7 @@ def test_results_on_a_cluster_need_no_task_there_and_move_elsewhere():
     client = Cluster()
     source = DaskGraph({("a", 0): FutureOf(("a", 0), client), ("a", 1): FutureOf(("a", 1), client)})
     near: Any = RecordingScheduler()
-    near.client = client
+    near.client, near.futures = client, list
     far = RecordingScheduler()
     assert source.within_reach(near) is source
     assert source.needed([("a", 0)]) == {}
