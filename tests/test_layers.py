@@ -124,7 +124,6 @@ AT_RUN_TIME = {
     "marsdask/core/display/progress.py": {"sys.modules": "tells notebooks"},
     "marsdask/core/tokens.py": {"sys.modules": "tells whether a function is found by its name"},
     "marsdask/tensor/__init__.py": {
-        "globals": "functions that move elements take masks too",
         "import_module": "loads its own packages when they are asked for",
     },
     "marsdask/tensor/io/dask_arrays.py": {

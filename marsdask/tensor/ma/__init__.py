@@ -45,7 +45,6 @@ from .reductions import (
 )
 
 __all__ = [
-    "MOVING",
     "MaskedTensor",
     "apply",
     "argmax",
@@ -272,47 +271,3 @@ _METHODS: dict[str, Public[..., Any, Any]] = {
 for _name, _func in _METHODS.items():
     setattr(MaskedTensor, _name, moving(_func))
 MaskedTensor.T = property(moving(shape.transpose))
-
-#: Public functions that only move elements, by name.
-MOVING: tuple[str, ...] = (
-    "append",
-    "array_split",
-    "atleast_1d",
-    "atleast_2d",
-    "atleast_3d",
-    "block",
-    "broadcast_to",
-    "column_stack",
-    "compress",
-    "concat",
-    "concatenate",
-    "delete",
-    "diagonal",
-    "dsplit",
-    "dstack",
-    "expand_dims",
-    "flip",
-    "fliplr",
-    "flipud",
-    "hsplit",
-    "hstack",
-    "matrix_transpose",
-    "moveaxis",
-    "permute_dims",
-    "ravel",
-    "rechunk",
-    "repeat",
-    "reshape",
-    "roll",
-    "rollaxis",
-    "rot90",
-    "split",
-    "squeeze",
-    "stack",
-    "swapaxes",
-    "take",
-    "tile",
-    "transpose",
-    "vsplit",
-    "vstack",
-)
