@@ -249,7 +249,9 @@ class State:
     def _pin(self, source: TaskRecord) -> None:
         source.pins += 1
         if source.pins == 1:
-            if source.value is ABSENT:  # whoever runs the task loads it, and says `loaded`
+            if (
+                source.value is ABSENT
+            ):  # the thread that runs the task loads it, and reports `loaded`
                 self.on_disk -= 1
                 self.memory.ledger.add(source.charges)
             else:
@@ -306,7 +308,7 @@ class State:
                 self.memory.cool(item)
 
     def _left(self, item: TaskRecord) -> bool:
-        """End the writing of a result; False if nobody needs it any more."""
+        """End the writing of a result; return False if it is no longer needed."""
         item.leaving = False
         self.memory.leaving -= item.nbytes
         if item.status == DROPPED:
@@ -418,7 +420,7 @@ class State:
                 self._forget(item)
 
     def _forget(self, item: TaskRecord) -> None:
-        """Drop ``item`` if nobody needs it, and then whatever only it needed."""
+        """Drop ``item`` if nothing needs it, then its unneeded inputs."""
         stack = [item]
         while stack:
             item = stack.pop()
@@ -428,7 +430,7 @@ class State:
             del self.items[item.key]
             if status == DONE:
                 self._discard(item)
-            elif status != RUNNING:  # what runs lets go of its inputs when it ends
+            elif status != RUNNING:  # running tasks release their inputs when they end
                 item.node = None
                 inputs, item.inputs = item.inputs, []
                 for source in inputs:

@@ -1,7 +1,7 @@
-"""Jobs: compilations that the supervisor drives, and what it knows of them.
+"""Jobs: compilations that the supervisor drives.
 
-A client sends nodes. They are tiled here, stage by stage, large ones in windows, and each goes to
-the scheduler of this process; what its tasks tell of their results lets the next stage be made.
+A client sends nodes. The supervisor tiles them stage by stage, large stages in windows, and submits
+each to the scheduler of this process. The infos of its results make the next stage possible.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from .submissions import Failed, Flight, Watch, prepare
 
 logger = logging.getLogger(__name__)
 
-#: How many finished jobs are remembered.
+#: How many finished jobs are kept.
 _REMEMBERED = 1000
 
 #: Tasks that are made and put into the scheduler at a time ...
@@ -41,77 +41,77 @@ WINDOW = 2_000
 #: ... and how many may be there that have not run.
 _AHEAD = 20_000
 
-#: How many descriptions are read without letting anybody else have a turn.
+#: How many descriptions are read before other callbacks run.
 _TURN = 1000
 
-#: Seconds that a thread which makes tasks keeps the interpreter.
+#: The switch interval of a thread that makes tasks, in seconds.
 _SWITCH = 0.0005
 
-#: Seconds after which a question for news is answered without any.
+#: Timeout of a request for news, in seconds.
 _NEWS = 2.0
 
-#: Seconds that an outcome is kept when it was told, as that may not have arrived.
+#: Seconds for which a delivered outcome is kept, because the answer may be lost.
 _TOLD = 10.0
 
-#: Seconds in which a job that hands its results over has ended.
+#: Seconds after which a job that delivers its results has ended.
 _LANDED = 60.0
 
 
 @dataclass
 class Job:
-    """One compilation: what is told of it to clients and pages."""
+    """One compilation: its state for clients and pages."""
 
     id: str
     session: str
     name: str
     client: str
     packed: bytes = b""
-    """What the client sent, until it is unpacked: arrays of its own may be in it."""
+    """The client's message until it is unpacked; it may contain arrays."""
     state: str = "pending"
     start: float = field(default_factory=time.time)
     end: float | None = None
     left: float | None = None
-    """When its session ended, or its client went."""
+    """The time when its session ended or its client disconnected."""
     total: int = 0
     done: int = 0
     error: str | None = None
     outcome: bytes = b""
-    """Pickled: what it came to, or how it failed; until it was told."""
+    """The pickled outcome or error, until it is delivered."""
     outline: Mapping[str, tuple[str, tuple[str, ...]]] = field(default_factory=dict)
-    """The nodes of its expression: {name: (what it is, names of its inputs)}."""
+    """The nodes of its expression: {name: (label, names of its inputs)}."""
     counts: dict[str, list[int]] = field(default_factory=dict)
-    """How many tasks make the chunks of each node, and how many of these are done."""
+    """The number of tasks of each node, and how many of these are done."""
     owners: dict[str, str] = field(default_factory=dict)
-    """The node to which the first parts of keys belong."""
+    """The node that belongs to the first part of a key."""
     changed: asyncio.Condition = field(default_factory=asyncio.Condition)
     task: asyncio.Task[None] | None = None
     flight: Flight | None = None
     landing: bool = False
-    """Whether it is handing its results over: it is too late to cancel it."""
+    """Whether it delivers its results and can no longer be cancelled."""
 
     def count(self, key: Key, part: int) -> None:
-        """Count a task that is to be done (0) or is (1)."""
+        """Count a new task (0) or a finished one (1)."""
         owner = self.owners.get(name_of(key))
         if owner is not None:
             self.counts.setdefault(owner, [0, 0])[part] += 1
 
     def over(self, task: asyncio.Task[None]) -> None:
-        """Take note that nothing drives it any more, which may have been so from the beginning."""
+        """Record that nothing drives it any more, possibly since the beginning."""
         if not self.ended:
             self.end, self.state = time.time(), "cancelled"
             self.task, self.packed = None, b""
 
     def forget_outcome(self) -> None:
-        """Forget what it came to, which names every chunk of the results: jobs stay for long."""
+        """Forget the outcome, which names every chunk of the results: jobs stay for long."""
         self.outcome = b""
 
     @property
     def ended(self) -> bool:
-        """Whether nothing more will happen."""
+        """Whether the job has ended."""
         return self.end is not None
 
     def told(self) -> dict[str, Any]:
-        """Return what pages show."""
+        """Return the data for pages."""
         progress = 1.0 if self.state == "done" else min(0.99, self.done / max(1, self.total))
         return {
             "job_id": self.id,
@@ -155,12 +155,12 @@ class Jobs(SchedulerPlugin):
     ) -> str:
         """Start to drive a pickled compilation; return the number of the job.
 
-        Whoever asks chooses it, and may ask again where no answer came.
+        The client chooses the number, and repeats the request without an answer.
         """
         if job in self.jobs:
             return job
         if client not in self.scheduler.clients:
-            # Nobody would free what it keeps in the name of a client that has gone.
+            # Otherwise the results of a client that has disconnected would never be freed.
             raise ConnectionError(f"the client {client} is not connected")
         new = Job(job or uuid.uuid4().hex, session, name, client, compilation)
         self.jobs[new.id] = new
@@ -173,13 +173,13 @@ class Jobs(SchedulerPlugin):
         return new.id
 
     async def job(self, *, job: str, seen: int = -1) -> dict[str, Any]:
-        """Return the news of a job once there are any beyond ``seen`` tasks, or after a while."""
+        """Return the news of a job beyond ``seen`` finished tasks, or after a timeout."""
         found = self.jobs[job]
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_NEWS), found.changed:
                 await found.changed.wait_for(lambda: found.ended or found.done > seen)
-        if self._closing:  # it is not cancelled: another supervisor may go on with it
-            raise CommClosedError("the supervisor is shutting down")  # which is no error to log
+        if self._closing:  # not cancelled: another supervisor may continue it
+            raise CommClosedError("the supervisor is shutting down")  # which is not an error to log
         news = self.told(found)
         if found.ended:
             news["outcome"], news["left"] = found.outcome, found.left is not None
@@ -189,7 +189,7 @@ class Jobs(SchedulerPlugin):
     async def cancel(self, *, job: str) -> bytes:
         """Stop a job as soon as its running tasks end.
 
-        If it is too late, what it came to is returned: the client has to let go of that itself.
+        If the job has ended, its outcome is returned: the client has to release the results.
         """
         found = self.jobs.get(job)
         if found is None:
@@ -206,20 +206,20 @@ class Jobs(SchedulerPlugin):
         return [self.told(job) for job in self.jobs.values()]
 
     def told(self, job: Job) -> dict[str, Any]:
-        """Return what there is to say of a job, and why it waits if it does."""
+        """Return the data of a job, and why it waits if it does."""
         idle = not job.ended and not self.scheduler.workers
         return job.told() | {"reason": no_workers(self.scheduler.address) if idle else None}
 
     def transition(self, key: Key, start: str, finish: str, *args: Any, **options: Any) -> None:
-        """Tell jobs of their tasks."""
+        """Report task transitions to the jobs."""
         self._watch.transition(key, start, finish)
 
     async def leave(self, *, client: str, sessions: Sequence[str]) -> None:
-        """Take note that sessions of a client have ended, though it stays."""
+        """Record that sessions of a connected client have ended."""
         self._leave([job for job in self.jobs.values() if job.session in sessions], client)
 
     def remove_client(self, scheduler: Any, client: str) -> None:
-        """Stop the jobs of a client that is gone."""
+        """Stop the jobs of a client that has disconnected."""
         self._leave(self.jobs.values(), client)
 
     def _leave(self, jobs: Iterable[Job], client: str) -> None:
@@ -231,7 +231,7 @@ class Jobs(SchedulerPlugin):
                     job.task.cancel()
 
     async def close(self) -> None:
-        """Stop everything."""
+        """Stop all jobs."""
         self._closing = True
         tasks = [job.task for job in self.jobs.values() if job.task is not None]
         for task in tasks:
@@ -256,7 +256,7 @@ class Jobs(SchedulerPlugin):
         await _notify(job)
 
     async def _outcome(self, job: Job) -> bytes:
-        """Drive a compilation to its end; return what the client is told of that."""
+        """Drive a compilation to its end; return the answer to the client."""
         data, job.packed = job.packed, b""
         compilation = await self._apart(unpacked, data)
         del data
@@ -292,12 +292,12 @@ class Jobs(SchedulerPlugin):
                     infos = await self._infos(wanted)
                     wanted.clear()
             outcome: bytes = await self._apart(cloudpickle.dumps, (step, None, None, None))
-            # The client's own references, before ours go.
+            # Take the client's own references before ours are released.
             job.landing = True
             await flight.hand_over(step.keys, job.client)
             return outcome
         finally:
-            # A second cancellation must not leave anything held.
+            # A second cancellation must not leave results held.
             ending = asyncio.ensure_future(flight.close())
             await asyncio.shield(ending)
 
@@ -309,7 +309,7 @@ class Jobs(SchedulerPlugin):
             asyncio.ensure_future(_notify(job))  # noqa: RUF006 - nobody waits for it
 
     async def _apart(self, func: Any, *args: Any) -> Any:
-        """Call in the one thread for it: what is large must not keep the event loop."""
+        """Run in the thread for large work, which must not block the event loop."""
         call = partial(_politely, func, *args)
         return await asyncio.get_running_loop().run_in_executor(self._threads, call)
 
@@ -353,7 +353,7 @@ def name_of(key: Key) -> str:
 
 
 def _advance(job: Job, compilation: Any, infos: Mapping[Key, ChunkInfo]) -> Stage | Done:
-    """Go on with a compilation, and note what pages show of it."""
+    """Advance a compilation, and record what pages show of it."""
     step: Stage | Done = compilation.advance(infos)
     if isinstance(step, Stage) and hasattr(compilation, "outline"):
         job.outline = compilation.outline()
@@ -385,12 +385,12 @@ async def _notify(job: Job) -> None:
 
 
 def _failure(job: Job, error: BaseException, key: Key | None, node: str | None) -> bytes:
-    """Note how a job failed; return that pickled."""
+    """Record the failure of a job; return it pickled."""
     job.error = f"{type(error).__name__}: {error}"
     error.__traceback__ = None
     try:
         data: bytes = cloudpickle.dumps((None, error, key, node))
-        pickle.loads(data)  # an exception with a constructor of its own often cannot come back
+        pickle.loads(data)  # an exception with its own constructor often cannot be unpickled
     except Exception:  # noqa: BLE001 - pickling may raise whatever it likes
         substitute = RuntimeError(job.error)
         substitute.__notes__ = list(getattr(error, "__notes__", ()))

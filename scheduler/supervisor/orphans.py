@@ -1,6 +1,6 @@
-"""Results whose clients are about to ask for them anew.
+"""Results whose clients will request them again.
 
-Workers bring them along from a supervisor that is gone, or the connection of a client broke.
+Workers bring them from a lost supervisor, or the connection of a client broke.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from ..cluster.leader import keep
 
 logger = logging.getLogger(__name__)
 
-#: What a worker calls them when it registers.
+#: The key in a worker's registration.
 HELD = "mars_held"
 
-#: Seconds in which a connection that was cut has ended.
+#: Timeout for the end of a closed connection, in seconds.
 _ENDING = 10.0
 
-#: The client in whose name they are kept.
+#: The name of the client that holds them.
 _NOBODY = "marsdask-orphans"
 
 
 class Orphans(SchedulerPlugin):
-    """Takes in results that arrive with workers; graphs that name them find them computed.
+    """Accepts results that arrive with workers; graphs that name them find them computed.
 
-    What nobody has asked for after a while is dropped.
+    Results that no client requests in time are dropped.
     """
 
     name = "marsdask-orphans"
@@ -40,12 +40,12 @@ class Orphans(SchedulerPlugin):
         self.scheduler = scheduler
         self._followers: set[str] = set()
         self._connected: dict[str, asyncio.Event] = {}
-        """Of each client, what comes when its connection ends."""
+        """An event of each client, set when its connection ends."""
         self._dropping: asyncio.TimerHandle | None = None
         scheduler.add_plugin(self)
 
     def add_worker(self, scheduler: Any, worker: str) -> None:
-        """Learn what a worker holds, before it is sent anything."""
+        """Record the results of a worker, before it receives any message."""
         scheduler.succession.came(worker)
         told = scheduler.workers[worker].extra.pop(HELD, None)
         if told is not None:
@@ -61,7 +61,7 @@ class Orphans(SchedulerPlugin):
         self._drop_later()
 
     def hold(self, client: str) -> None:
-        """Keep what a client wants, who is about to ask for it anew."""
+        """Keep the results of a client that will request them again."""
         state = self.scheduler.clients.get(client)
         if state is not None:
             wanted = [ts.key for ts in state.wants_what]
@@ -70,9 +70,10 @@ class Orphans(SchedulerPlugin):
 
     @contextlib.asynccontextmanager
     async def only_connection(self, client: str) -> AsyncIterator[None]:
-        """Connect a client, whose earlier connection is ended first, and its results kept.
+        """Connect a client, after its earlier connection has ended and its results are kept.
 
-        It may have noticed alone that this one is broken, whose end would remove it.
+        Only the client may have noticed that the earlier connection broke; its end would otherwise
+        remove the client.
         """
         while (ended := self._connected.get(client)) is not None:
             self.hold(client)
@@ -96,14 +97,14 @@ class Orphans(SchedulerPlugin):
         self._followers.discard(worker)
 
     def follows(self, worker: str) -> bool:
-        """Whether a worker goes from one supervisor to the next, and comes back to this one."""
+        """Return whether a worker follows supervisors, and will return to this one."""
         return worker in self._followers
 
     def _free(self, key: Key) -> bool:
         return key not in self.scheduler.tasks
 
     def update_graph(self, scheduler: Any, *, tasks: Iterable[Key], **told: Any) -> None:
-        """Hand over what a graph names, once the graph itself holds it."""
+        """Release the results that a graph names, once the graph holds them."""
         if _NOBODY in scheduler.clients:
             asyncio.get_running_loop().call_soon(self._hand_over, list(tasks))
 
@@ -122,6 +123,6 @@ class Orphans(SchedulerPlugin):
             self.scheduler.remove_client(_NOBODY)
 
     async def close(self) -> None:
-        """Forget the time."""
+        """Forget the timeout."""
         if self._dropping is not None:
             self._dropping.cancel()

@@ -131,7 +131,7 @@ class Supervisor(PlacingScheduler):
     async def add_worker(self, comm: Any, **told: Any) -> None:
         """Take in a worker, or refuse it where another supervisor is active."""
         if not self.succession.active:
-            message = f"{self.address} stands by; join the active supervisor"
+            message = f"{self.address} is a standby; join the active supervisor"
             await comm.write({"status": "error", "message": message, "time": time.time()})
             return
         theirs = compatible.told(told["versions"], told.get("extra", {}).get("mars"))
@@ -183,7 +183,7 @@ class Supervisor(PlacingScheduler):
 
     def _refusal(self, active: str) -> str:
         """Return what a client is told here, where its tasks would wait for workers for ever."""
-        return f"{self.address} stands by; connect to the active supervisor, {active}"
+        return f"{self.address} is a standby; connect to the active supervisor, {active}"
 
     async def step_down(self) -> None:
         """End, since another is active in a higher epoch."""

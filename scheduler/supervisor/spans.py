@@ -1,4 +1,4 @@
-"""What distributed remembers of each submission: its span, until all of its tasks have gone."""
+"""distributed's spans: its record of each submission, until all its tasks are forgotten."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from typing import Any
 
 from distributed.spans import SpansSchedulerExtension
 
-#: The name of the spans that nobody has named.
+#: The name of unnamed spans.
 _NAMELESS = ("default",)
 
-#: How many of these are kept in any case.
+#: How many of these are always kept.
 _KEPT = 100
 
 

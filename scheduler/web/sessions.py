@@ -19,25 +19,25 @@ _TASKS = {"pending": 0, "running": 1}
 _TERMINATED = 2
 _PENDING, _RUNNING, _SUCCEEDED, _ERRORED, _CANCELLED = range(5)
 
-#: How many sessions are remembered by their names alone.
+#: How many sessions without jobs are kept.
 _NAMED = 1000
 
 
 class Sessions:
-    """The sessions that are known: named through this interface, or by their jobs."""
+    """The known sessions: those created through this interface, and those of jobs."""
 
     def __init__(self, server: Any) -> None:
         self._server = server
         self._named: dict[str, float] = {}
 
     def name(self, session: str) -> None:
-        """Remember a session; of many that nobody has forgotten, the latest."""
+        """Record a session; of many open ones only the latest are kept."""
         self._named.setdefault(session, time.time())
         while len(self._named) > _NAMED:
             self._named.pop(next(iter(self._named)))
 
     def forget(self, session: str) -> None:
-        """Forget one; of its jobs only a line is left."""
+        """Forget a session; its jobs are reduced to a summary."""
         self._named.pop(session, None)
 
     def all(self) -> dict[str, list[Any]]:
@@ -48,7 +48,7 @@ class Sessions:
         return found
 
     def idle_since(self, jobs: Iterable[Any], session: str = "") -> float | None:
-        """Return when the last of some jobs ended, ``None`` while one runs or if there is none."""
+        """Return when the last of some jobs ended, ``None`` while one runs or without jobs."""
         jobs = list(jobs)
         if any(not job.ended for job in jobs):
             return None
@@ -56,7 +56,7 @@ class Sessions:
 
 
 def task_told(call: Api, job: Any) -> dict[str, Any]:
-    """Describe a job as Mars describes a task, and say why it waits if it does."""
+    """Describe a job as Mars describes a task, with the reason why it waits."""
     told = call.server.jobs.told(job)
     return {
         "task_id": job.id,
@@ -101,7 +101,7 @@ async def list_sessions(call: Api) -> Any:
 
 def _session_told(call: Api, session: str, jobs: list[Any]) -> dict[str, Any]:
     left: list[float | None] = [job.left for job in jobs]
-    # It ends with the last of its clients.
+    # A session ends with the last of its clients.
     ended = None if None in left else max(filter(None, left), default=None)
     return {
         "session_id": session,
@@ -114,7 +114,7 @@ def _session_told(call: Api, session: str, jobs: list[Any]) -> dict[str, Any]:
 
 
 async def show_session(call: Api, session_id: str) -> Any:
-    """Tell of one session."""
+    """Describe one session."""
     action = call.get_argument("action", "")
     sessions = call.server.sessions.all()
     if action == "check_exist":
@@ -126,19 +126,19 @@ async def show_session(call: Api, session_id: str) -> Any:
 
 
 async def create_session(call: Api, session_id: str) -> str:
-    """Make a session known before it does anything; tell where its client connects."""
+    """Create a session; return the address for its client."""
     call.server.sessions.name(session_id)
     return str(call.server.address)
 
 
 async def delete_session(call: Api, session_id: str) -> dict[str, Any]:
-    """Cancel all that a session does."""
+    """Cancel all jobs of a session."""
     await _end(call, session_id, _jobs(call, session_id))
     return {}
 
 
 async def delete_sessions(call: Api) -> dict[str, Any]:
-    """Cancel all that all sessions do."""
+    """Cancel all jobs of all sessions."""
     for session, jobs in call.server.sessions.all().items():
         await _end(call, session, jobs)
     return {}
@@ -151,7 +151,7 @@ async def _end(call: Api, session: str, jobs: list[Any]) -> None:
 
 
 async def list_tasks(call: Api, session_id: str) -> Any:
-    """List the tasks of a session, or as many of the ``last`` ones as are asked for."""
+    """List the tasks of a session, or its ``last`` ones."""
     jobs = _jobs(call, session_id)
     if call.get_argument("action", "") == "last_idle_time":
         return str(call.server.sessions.idle_since(jobs, session_id) or "")
@@ -160,14 +160,14 @@ async def list_tasks(call: Api, session_id: str) -> Any:
 
 
 async def refuse_task(call: Api, session_id: str) -> None:
-    """Take no task here: they are pickles, which would run whatever anybody sends."""
+    """Refuse tasks: they are pickles, which would execute any code."""
     raise Refused(
         415, "HTTP does not accept tasks: submit them with new_session('http://HOST:PORT')"
     )
 
 
 async def show_task(call: Api, session_id: str, task_id: str) -> Any:
-    """Tell of a task, at once or when it ends."""
+    """Describe a task, at once or when it ends."""
     job = _job(call, session_id, task_id)
     action = call.get_argument("action", "")
     if action == "progress":
@@ -182,7 +182,7 @@ async def show_task(call: Api, session_id: str, task_id: str) -> Any:
 
 
 async def _ended(job: Any, seconds: float | None) -> None:
-    """Wait for the end of a job, for so many seconds at most."""
+    """Wait for the end of a job, at most the given seconds."""
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(seconds), job.changed:
             await job.changed.wait_for(lambda: job.ended)
@@ -195,7 +195,7 @@ async def cancel_task(call: Api, session_id: str, task_id: str) -> dict[str, Any
 
 
 async def show_graph(call: Api, session_id: str, task_id: str) -> dict[str, Any]:
-    """Tell the nodes of a task's expression, and which needs which."""
+    """Return the nodes of a task's expression and their dependencies."""
     outline = _job(call, session_id, task_id).outline
     return {
         "tileables": [
@@ -210,17 +210,17 @@ async def show_graph(call: Api, session_id: str, task_id: str) -> dict[str, Any]
 
 
 async def show_details(call: Api, session_id: str, task_id: str) -> dict[str, Any]:
-    """Tell how far each node is.
+    """Return the progress of each node.
 
-    What is computed within the tasks of another node has no tasks of its own, and is as far as the
-    whole is.
+    A node that is computed within the tasks of another node has no tasks, and the progress of the
+    whole.
     """
     job = _job(call, session_id, task_id)
     whole = task_told(call, job)["progress"]
     found: dict[str, Any] = {}
     for name in job.outline:
         total, done = job.counts.get(name, (0, 0))
-        # What others had computed before is among the tasks, and is not done here.
+        # Results that were computed before count among the tasks, but are not done here.
         progress = done / total if total and job.state != "done" else whole
         found[name] = {
             "progress": progress,
@@ -243,7 +243,7 @@ _SUBTASKS = {"processing": _RUNNING, "memory": _SUCCEEDED, "erred": _ERRORED}
 
 
 async def list_subtasks(call: Api, session_id: str, task_id: str, tileable_id: str) -> Any:
-    """Tell of the tasks that make a node's chunks, as long as the cluster knows them."""
+    """Return the tasks of a node's chunks, as long as the cluster knows them."""
     job = _job(call, session_id, task_id)
     if tileable_id not in job.outline:
         raise Refused(404, f"no such tileable in task {task_id}: {tileable_id}")

@@ -244,7 +244,7 @@ def test_a_standby_takes_no_worker():
             worker = MarsWorker(standby.address, host=HOST, nthreads=1)
             with pytest.raises(RuntimeError, match="failed to start") as caught:
                 await worker
-            assert "stands by" in repr(caught.value.__cause__)
+            assert "is a standby" in repr(caught.value.__cause__)
 
     run(main)
 
@@ -258,7 +258,7 @@ def test_a_standby_takes_no_client(first):
         active, standby = pair[first], pair[1 - first]
         options: Any = {"asynchronous": True, "set_as_default": False}
         async with active, Client(active.address, **options), standby:
-            told = f"{standby.address} stands by.*{active.address}"
+            told = f"{standby.address} is a standby.*{active.address}"
             with pytest.raises(ImportError, match=told):
                 await Client(standby.address, **options)
             assert not standby.clients.keys() - {"fire-and-forget"}
