@@ -186,6 +186,11 @@ class Node(metaclass=_NodeType):
         raise NotImplementedError(f"{type(self).__name__} declares no meta")
 
     @property
+    def settled(self) -> bool:
+        """Whether all chunks are sure to have the types of the meta, whatever their values."""
+        return all(child.settled for child in self.inputs)
+
+    @property
     def chunks(self) -> Chunks:
         """The logical grid: for each axis the sizes of its chunks."""
         raise NotImplementedError(f"{type(self).__name__} declares no chunks")

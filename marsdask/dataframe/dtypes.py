@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 
 from marsdask.core.grids.blockwise import map_blocks
 from marsdask.core.grids.grid import Grid
+from marsdask.core.node import Columns, Node
+from marsdask.core.sizes import Chunks
 from marsdask.scheduler.base import ChunkInfo, dtypes_of
 
-from .frame_node import row_bytes
+from .frame_node import FrameNode, row_bytes
 from .rows import cast_labels, concat
 from .samples import column
 
@@ -39,6 +42,36 @@ def cast_chunks(grid: Grid, meta: Any, infos: Sequence[ChunkInfo]) -> Grid:
     return map_blocks(
         cast, grid, chunks=grid.chunks, meta=meta, itemsize=row_bytes(meta), kwargs=kwargs
     )
+
+
+@dataclass(frozen=True, eq=False)
+class OneType(FrameNode):
+    """The same rows, whose chunks have one type as pandas's column has."""
+
+    a: Node
+
+    @property
+    def meta(self) -> Any:
+        return self.a.meta
+
+    @property
+    def alignment(self) -> str:
+        return self.a.alignment
+
+    @property
+    def chunks(self) -> Chunks:
+        return self.a.chunks
+
+    def requires(self, wanted: Columns) -> tuple[Columns, ...]:
+        return (wanted,)
+
+    def tile(self, a: Grid) -> Generator[Grid, Any, Grid]:
+        infos = yield a
+        grid = cast_chunks(a, settled(self.meta, infos), infos)
+        return grid if grid is a else Grid(grid.rule, grid.chunks, None, grid.itemsize)
+
+    def tile_blind(self, a: Grid) -> Grid:
+        return a
 
 
 def united(blocks: list[Any]) -> Any:

@@ -18,6 +18,7 @@ from marsdask.core.grids.grid import Grid
 from marsdask.core.node import Columns, Node
 from marsdask.core.sizes import Chunks
 
+from .dtypes import OneType
 from .frame_node import FrameNode, dtypes_of, is_row
 from .rows import aligned_rows, alignment, check_aligned, gathered
 from .samples import emptied, sample
@@ -64,6 +65,11 @@ class Rowwise(FrameNode):
                 return emptied(self.func(*samples, **dict(self.kwargs)), found)
         except (TypeError, ValueError, AttributeError, ArithmeticError):
             return found  # not everything can be done to values that were made up
+
+    @property
+    def settled(self) -> bool:
+        by_values = depends_on_values(self.func)
+        return not by_values and all(child.settled for child in self.inputs)
 
     @property
     def _rows(self) -> tuple[Node, ...]:
@@ -213,14 +219,21 @@ def astype(obj: Any, dtype: Any, **options: Any) -> Any:
     Differs from pandas: a categorical type has to name its categories.
     """
     result = rowwise(Method("astype"), obj, dtype, **options)
-    meta = result.node.meta
-    for kind in meta.dtypes if isinstance(meta, pd.DataFrame) else [meta.dtype]:
+    node, meta = obj.node, result.node.meta
+    if not (node.settled or is_row(node)) and any(map(_tells_types, dtypes_of(meta))):
+        result = rowwise(Method("astype"), OneType(node), dtype, **options)
+    for kind in dtypes_of(meta):
         if isinstance(kind, pd.CategoricalDtype) and not len(kind.categories):
             raise NotImplementedError(
                 "astype('category'): name the categories, which are those of all rows, as in "
                 "astype(pd.CategoricalDtype(['a', 'b']))"
             )
     return result
+
+
+def _tells_types(dtype: Any) -> bool:
+    """Tell whether values of a type show what type they had before, as text does."""
+    return isinstance(dtype, pd.StringDtype | pd.ArrowDtype) or dtype == "object"
 
 
 def fillna(obj: Any, value: Any = None, *, limit: int | None = None, **options: Any) -> Any:

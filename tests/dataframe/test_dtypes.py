@@ -16,7 +16,7 @@ import pytest
 
 import marsdask
 import marsdask.dataframe as md
-from marsdask.dataframe.dtypes import cast, settled, united
+from marsdask.dataframe.dtypes import OneType, cast, settled, united
 from marsdask.dataframe.rows import concat
 from marsdask.scheduler.base import describe
 from tests.dataframe.tables import equal
@@ -153,6 +153,28 @@ def test_what_is_built_before_and_after(scheduler):
             assert lazy.to_tensor().dtype == frame.to_numpy().dtype
             for found in (tensor, lazy.to_tensor()):
                 np.testing.assert_array_equal(found.compute(), frame.to_numpy())
+
+
+@pytest.mark.parametrize("kind", ["str", "string", object, {"b": "str"}])
+def test_text_tells_the_type_of_the_column(kind):
+    """Not that of a chunk: where types may differ, the others are looked at first."""
+    for first, second in itertools.permutations([INTS, FLOATS, FLOATS[:0]], 2):
+        wanted = concat([first, second]).astype(kind)
+        for lazy in (parts(first, second), parts(first, second).rename(columns={"c": "d"})):
+            equal(lazy.astype(kind), wanted)
+            equal(lazy.b.astype("str").str.len(), wanted.b.astype("str").str.len())
+
+
+def test_text_of_what_only_values_tell():
+    """Merged, masked, read: pandas's text, of one look only where it is needed."""
+    left = md.DataFrame(LEFT, chunk_size=1)
+    for right in (RIGHT[:3], RIGHT):
+        lazy = left.merge(md.DataFrame(right, chunk_size=2), how="left")
+        equal(lazy.v.astype("str"), LEFT.merge(right, how="left").v.astype("str"))
+        assert not lazy.node.settled
+        assert lazy.execute().node.settled
+    equal(left.a.mask(left.a > 4).astype("str"), LEFT.a.mask(LEFT.a > 4).astype("str"))
+    assert not isinstance(left.a.astype("str").node.args[0], OneType)
 
 
 def test_other_columns_than_declared():

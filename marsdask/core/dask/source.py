@@ -135,6 +135,10 @@ class Adopted(Given):
     block_chunks: Chunks | None = field(default=None, repr=False)
     """How the chunks are cut where that is not what users see."""
 
+    @property
+    def settled(self) -> bool:
+        return False
+
     def tile(self, *inputs: Any) -> Grid:
         del inputs
         rule = AdoptedRule(self.name, self.graph, self.keys)

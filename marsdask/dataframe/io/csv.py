@@ -100,6 +100,11 @@ class ReadCsv(FrameNode):
         return self.like
 
     @property
+    def settled(self) -> bool:
+        """Whether no other types may follow."""
+        return len(self.blocks) == 1 or not (self.whole or _narrow(self.like, dict(self.options)))
+
+    @property
     def chunks(self) -> Chunks:
         return (unknown_sizes(self.alignment, [None] * len(self.blocks)),)
 

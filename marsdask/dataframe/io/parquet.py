@@ -92,6 +92,11 @@ class ReadParquet(FrameNode):
         )
 
     @property
+    def settled(self) -> bool:
+        """Whether no filter drops the gaps in some chunk."""
+        return not (self.gaps and self.filters)
+
+    @property
     def alignment(self) -> str:
         """The rows are the same whichever columns are read."""
         return f"parquet:{token(self.files, self.filters)}"

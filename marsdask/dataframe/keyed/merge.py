@@ -139,6 +139,10 @@ class Merge(FrameNode):
         return emptied(pd.concat(alone), found) if alone else found
 
     @property
+    def settled(self) -> bool:
+        return self.how.how == "inner" and all(child.settled for child in self.inputs)
+
+    @property
     def chunks(self) -> Chunks:
         _, count = self.how.beforehand(len(self.left.chunks[0]), len(self.right.chunks[0]))
         return (self._out(count),)

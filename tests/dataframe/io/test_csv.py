@@ -153,6 +153,7 @@ def test_integers_are_followed_by_floats(tmp_path, monkeypatch, header, line, la
         assert lazy.a.dtype == "int64"
         equal(lazy, wanted)
         equal(lazy.a.sum(), wanted.a.sum())
+        equal(lazy.a.astype("str"), wanted.a.astype("str"))
         equal(lazy.execute().a * 2, wanted.a * 2)
         assert list(lazy.dtypes) == list(wanted.dtypes)
 
