@@ -204,6 +204,7 @@ def store(
     wanted = [_region(place, x.ndim) for place, x in zip(places, sources, strict=True)]
     for target, x, region in zip(opened, sources, wanted, strict=True):
         _check_shape(target, x, region)
+    sources = [_aligned(x, *one) for x, *one in zip(sources, opened, wanted, strict=True)]
     held = [
         Target(target, SerializableLock() if lock is True else lock or None) for target in opened
     ]
@@ -211,6 +212,15 @@ def store(
     if compute and not return_stored:
         return None
     return found[0] if len(found) == 1 else tuple(found)
+
+
+def _aligned(x: Any, target: Any, region: tuple[slice, ...]) -> Any:
+    """Cut a tensor so that no two tasks, maybe of two processes, write to a chunk of zarr's."""
+    if not x.ndim or type(target).__module__.partition(".")[0] != "zarr":
+        return x
+    x = x.compute_chunk_sizes()
+    cut = getattr(target, "shards", None) or target.chunks
+    return rechunk(x, _storage_cut(x.node.chunks, cut, region))
 
 
 def _region(region: Any, ndim: int) -> tuple[slice, ...]:

@@ -116,6 +116,8 @@ def test_regions_of_zarr_arrays(tmp_path: Path) -> None:
     assert written.node.inputs[0].chunks == ((1, 3, 1), (3, 3))
     written.execute()
     np.testing.assert_array_equal(stored[2:7, 5:11], X)
+    written = mt.store(tensor(1), stored, regions=region, compute=False)
+    assert written.node.inputs[0].chunks == ((1, 3, 1), (3, 3))
     assert stored[...].sum() == X.sum()
 
 
