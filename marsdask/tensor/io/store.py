@@ -202,9 +202,7 @@ def store(
         )
     opened = [item.compute() if isinstance(item, Delayed) else item for item in targets]
     wanted = [_region(place, x.ndim) for place, x in zip(places, sources, strict=True)]
-    for target, x, region in zip(opened, sources, wanted, strict=True):
-        _check_shape(target, x, region)
-    sources = [_aligned(x, *one) for x, *one in zip(sources, opened, wanted, strict=True)]
+    sources = list(map(_fitted, sources, opened, wanted))
     held = [
         Target(target, SerializableLock() if lock is True else lock or None) for target in opened
     ]
@@ -214,8 +212,9 @@ def store(
     return found[0] if len(found) == 1 else tuple(found)
 
 
-def _aligned(x: Any, target: Any, region: tuple[slice, ...]) -> Any:
-    """Cut a tensor so that no two tasks, maybe of two processes, write to a chunk of zarr's."""
+def _fitted(x: Any, target: Any, region: tuple[slice, ...]) -> Any:
+    """Check a tensor's shape, and cut it so that no two tasks write to one chunk of zarr's."""
+    _check_shape(target, x, region)
     if not x.ndim or type(target).__module__.partition(".")[0] != "zarr":
         return x
     x = x.compute_chunk_sizes()
