@@ -3,48 +3,21 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import pandas as pd
 
 from marsdask.core.collection import Collection, wrap
 from marsdask.core.compilation.costs import kernel
-from marsdask.core.grids.grid import Call, Grid, Ref, Rule
+from marsdask.core.grids.blockwise import Blockwise
+from marsdask.core.grids.grid import Grid
+from marsdask.core.grids.select import joined
 from marsdask.core.node import Columns, Node
-from marsdask.core.sizes import Chunks, Index, Unknown
+from marsdask.core.sizes import Chunks
 
 from .frame_node import FrameNode
 from .ordered.row_numbers import reset_index
-
-
-@dataclass(frozen=True, eq=False)
-class Below(Rule):
-    """The chunks of several grids, one grid after the other."""
-
-    sources: tuple[Grid, ...]
-    like: Any
-
-    @property
-    def label(self) -> str:
-        return "concat"
-
-    @cached_property
-    def _places(self) -> list[tuple[int, int]]:
-        return [(s, i) for s, source in enumerate(self.sources) for i in range(len(source))]
-
-    def cell(self, index: Index) -> Call:
-        source, position = self._places[index[0]]
-        block = Ref(self.sources[source], (position,))
-        if self._alike[source]:
-            return Call(conformed, (block, self.like))
-        return Call(retyped, (block, self.like, self.sources[source].meta))
-
-    @cached_property
-    def _alike(self) -> list[bool]:
-        return [_types(source.meta) == _types(self.like) for source in self.sources]
 
 
 def _types(like: Any) -> list[Any]:
@@ -100,8 +73,13 @@ class Concat(FrameNode):
         return tuple(wanted & frozenset(part.meta.columns) for part in self.parts)
 
     def tile(self, *grids: Grid) -> Grid:
-        sizes: Iterable[int | Unknown] = itertools.chain.from_iterable(g.chunks[0] for g in grids)
-        return self.grid(Below(grids, self.meta), tuple(sizes))
+        return joined([self._conformed(grid) for grid in grids], 0, self.meta, "concat")
+
+    def _conformed(self, grid: Grid) -> Grid:
+        alike = _types(grid.meta) == _types(self.meta)
+        kwargs = {"like": self.meta} if alike else {"like": self.meta, "own": grid.meta}
+        rule = Blockwise(conformed if alike else retyped, (grid,), ((0,),), kwargs)
+        return self.grid(rule, grid.chunks[0])
 
 
 def concat(objs: Any, *, axis: Any = 0, ignore_index: bool = False, join: str = "outer") -> Any:

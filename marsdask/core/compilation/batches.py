@@ -17,10 +17,11 @@ from marsdask.scheduler.base import Hint
 from ..dask.source import AdoptedRule
 from ..grids.blockwise import Blockwise
 from ..grids.grid import Grid, Held, Ref
+from ..grids.select import Select
 from ..grids.shuffle import Merged
 from ..grids.tree import Grouped
 from ..sizes import Index
-from .fusion import Template, once
+from .fusion import once
 from .lowering import Hints, Lowering, Tasks, collection_paused
 
 
@@ -127,7 +128,7 @@ class Windows:
     def _edges(self, grid: Grid) -> Iterator[tuple[Grid, bool]]:
         """List the grids that a grid's tasks read, and whether they read each chunk once."""
         rule = grid.rule
-        if isinstance(rule, Blockwise):
+        if isinstance(rule, Blockwise | Select):
             yield from self._leaves(grid)
             return
         for source in rule.inputs:
@@ -140,10 +141,14 @@ class Windows:
                 yield leaf, single and alone
 
     def _leaves(self, grid: Grid) -> Iterator[tuple[Grid, bool]]:
-        template: Template = self._lowering.fusion.template(grid)
-        for leaf in template.leaves:
-            if leaf.grid is not None:
-                yield leaf.grid, once(grid, leaf.axes)
+        leaves = {
+            (leaf.grid.name, leaf.axes): leaf.grid
+            for template in self._lowering.fusion.templates(grid)
+            for leaf in template.leaves
+            if leaf.grid is not None
+        }
+        for (_, axes), source in leaves.items():
+            yield source, once(grid, axes)
 
     def __iter__(self) -> Iterator[Window]:
         with collection_paused():

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from ..grids.blockwise import Axes, Blockwise, Via, pick
 from ..grids.grid import Grid, Ref
+from ..grids.select import Select
 from ..grids.shuffle import Merged
 from ..ownership import WithCopies, may_be_views
 from ..sizes import Index
@@ -76,29 +77,60 @@ class Leaf(NamedTuple):
         return self.varying(pick(index, self.axes))
 
 
+class Choice(NamedTuple):
+    """A :class:`.Select` that a task reads through, met by ``axes``, and which source it chose."""
+
+    rule: Select
+    axes: Axes
+    source: int
+
+
 @dataclass
 class Template:
-    """How the tasks of one grid look, its absorbed producers included."""
+    """How the tasks of one grid look, its absorbed producers included.
+
+    Or of some chunks of the grid: those for which all ``choices`` are the same.
+    """
 
     grid: Grid
     leaves: list[Leaf] = field(default_factory=list)
     steps: list[Step] = field(default_factory=list)
     grids: list[tuple[Grid, Axes]] = field(default_factory=list)
     """The grid behind each step, with the axes that lead to its chunk."""
+    choices: list[Choice] = field(default_factory=list)
     program: Program | None = None
 
     @cached_property
     def tabled(self) -> bool:
         """Whether which chunks are the task's inputs is looked up in tables."""
-        return any(isinstance(axis, Via) for leaf in self.leaves for axis in leaf.axes)
+        tables = (axis for leaf in self.leaves for axis in leaf.axes if isinstance(axis, Via))
+        # Where several grids are joined, each has its own run of chunks: as good as an axis.
+        return any(not (table.partial and isinstance(table.positions, range)) for table in tables)
 
+
+#: A grid inside a task, by name, and the axes that lead to its chunk.
+Node = tuple[str, Axes]
 
 #: A step before it is known which values it uses last: rule, slots, star, name of the grid.
 Draft = tuple[Blockwise, tuple[int, ...], int | None, str]
 
 
-#: The grid in whose tasks a chunk is made, by name, and the axes that lead there from its chunk.
-Home = tuple[str, Axes]
+@dataclass
+class Fork:
+    """The templates of a grid (or of some of its chunks), by the source that is chosen."""
+
+    rule: Select
+    axes: Axes
+    ways: dict[int, Template | Fork] = field(default_factory=dict)
+
+
+class Home(NamedTuple):
+    """The grid in whose tasks chunks are made, and the axes that lead there from its chunk."""
+
+    name: str
+    axes: Axes
+    single: frozenset[Via] = frozenset()
+    """Tables by which one chunk only of that grid leads there, along an axis that was lost."""
 
 
 class Fusion:
@@ -106,7 +138,8 @@ class Fusion:
 
     A producer does if every way from it leads into the tasks of one grid, by equal axes, and no
     two of these tasks need the same chunk. A value that is read twice on the way is kept
-    meanwhile: tasks that do not fit (``fits``) for that take in only what has one reader.
+    meanwhile: tasks that do not fit (``fits``) for that take in only what has one reader. What
+    only selects chunks of others is looked through: tasks of one grid may so differ.
     """
 
     def __init__(
@@ -125,7 +158,7 @@ class Fusion:
         self._targets = {grid.name for grid in targets}
         self._grids: dict[str, Grid] = {}
         self._consumers: dict[str, set[tuple[Grid, Axes | None]]] = {}
-        self._templates: dict[str, Template] = {}
+        self._templates: dict[str, Template | Fork] = {}
         self._spreads: dict[str, bool] = {}
         self._narrow: set[str] = set()
         """Grids whose tasks take in only what has one reader."""
@@ -148,7 +181,7 @@ class Fusion:
             stack.append((grid, True))
             rule = grid.rule
             edges: Iterable[Axes | None] = (
-                rule.axes if isinstance(rule, Blockwise) else [None] * len(rule.inputs)
+                rule.axes if isinstance(rule, Blockwise | Select) else [None] * len(rule.inputs)
             )
             for source, edge in zip(rule.inputs, edges, strict=True):
                 self._consumers.setdefault(source.name, set()).add((grid, edge))
@@ -170,31 +203,41 @@ class Fusion:
                 self._homes[name] = home
             else:
                 self._inlined.discard(name)
-                self._homes[name] = name, tuple(range(grid.ndim))
+                self._homes[name] = Home(name, tuple(range(grid.ndim)))
 
     def _home(self, grid: Grid) -> Home | None:
         """Return the one place where a producer's chunks are made once, ``None`` without one."""
         consumers = self._consumers.get(grid.name, ())
         homes = {self._through(consumer, edge, grid) for consumer, edge in consumers}
         home = homes.pop() if len(homes) == 1 else None
-        if home is None or not once(self._grids[home[0]], home[1]):
+        if home is None or not once(self._grids[home.name], home.axes, home.single):
             return None
-        return None if len(consumers) > 1 and home[0] in self._narrow else home
+        return None if len(consumers) > 1 and home.name in self._narrow else home
 
     def _through(self, consumer: Grid, edge: Axes | None, grid: Grid) -> Home | None:
         home = self._homes[consumer.name]
         if home is None or edge is None:
             return None
-        return home[0], _compose(grid, edge, home[1])
+        axes = _compose(grid, edge, home.axes)
+        single = {
+            way
+            for way, count in zip(axes, grid.numblocks, strict=True)
+            if count == 1 and isinstance(way, Via) and way.once()
+        }
+        return Home(home.name, axes, home.single | single)
 
     def _fusible(self, grid: Grid) -> bool:
         held = grid.name in self._targets or grid.name in self._kept
-        return isinstance(grid.rule, Blockwise) and not held
+        return isinstance(grid.rule, Blockwise | Select) and not held
 
     def _repeated(self, grid: Grid) -> bool:
         """Tell whether the work is so little that every task that needs a chunk does it."""
         rule = grid.rule
-        if not isinstance(rule, Blockwise) or not rule.cheap or not self._fusible(grid):
+        if not self._fusible(grid):
+            return False
+        if not isinstance(rule, Blockwise):
+            return True
+        if not rule.cheap:
             return False
         return not rule.sources or (self._inline and not self._spread(grid))
 
@@ -211,22 +254,48 @@ class Fusion:
             found = self._spreads[grid.name] = merged and 2 * _nbytes(grid) > self._budget
         return found
 
-    def template(self, grid: Grid) -> Template:
-        """Return the shape of the tasks of a blockwise grid."""
+    def template(self, grid: Grid, index: Index) -> Template:
+        """Return the shape of the task of a chunk of a blockwise grid, or of selected chunks."""
         found = self._templates.get(grid.name)
-        if found is None:
-            found = self._build(grid)
-            if self._fits is not None and not self._fits(found):
-                self._narrow.add(grid.name)
-                self._settle(step for step, _ in reversed(found.grids[:-1]))
-                found = self._build(grid)
-            self._templates[grid.name] = found
+        while isinstance(found, Fork):
+            found = found.ways.get(found.rule.source(pick(index, found.axes)))
+        return self._new(grid, index) if found is None else found
+
+    def templates(self, grid: Grid) -> list[Template]:
+        """Return the shapes of all tasks of a grid."""
+        for index in grid.indices():
+            first = self.template(grid, index)
+            if not first.choices:
+                return [first]
+            break
+        narrow = grid.name in self._narrow
+        found = {id(one): one for one in (self.template(grid, i) for i in grid.indices())}
+        if narrow != (grid.name in self._narrow):
+            # What was found before the first task that does not fit holds no longer.
+            return self.templates(grid)
+        return list(found.values())
+
+    def _new(self, grid: Grid, index: Index) -> Template:
+        found = self._build(grid, index)
+        if self._fits is not None and grid.name not in self._narrow and not self._fits(found):
+            self._narrow.add(grid.name)
+            self._templates.pop(grid.name, None)
+            self._settle(step for step, _ in reversed(found.grids) if step is not grid)
+            found = self._build(grid, index)
+        ways: dict[Any, Template | Fork] = self._templates
+        way: Any = grid.name
+        for rule, axes, source in found.choices:
+            fork = ways.setdefault(way, Fork(rule, axes))
+            assert isinstance(fork, Fork)
+            ways, way = fork.ways, source
+        ways[way] = found
         return found
 
-    def _build(self, root: Grid) -> Template:
+    def _build(self, root: Grid, index: Index) -> Template:
         template = Template(root)
+        selected: dict[Node, Node] = {}
         leaf_slots: dict[Any, int] = {}
-        order = self._order(root, leaf_slots, template)
+        order = self._order(root, index, selected, leaf_slots, template)
         base = len(template.leaves)
         step_slots: dict[Any, int] = {
             node: base + position for position, node in enumerate(node for node, _ in order)
@@ -238,7 +307,8 @@ class Fusion:
             assert isinstance(rule, Blockwise)
             slots = tuple(
                 step_slots[node]
-                if (node := (source.name, _compose(source, edge, axes))) in step_slots
+                if (node := _real((source.name, _compose(source, edge, axes)), selected))
+                in step_slots
                 else leaf_slots[node]
                 for source, edge in zip(rule.sources, rule.axes, strict=True)
             )
@@ -260,11 +330,19 @@ class Fusion:
         return template
 
     def _order(
-        self, root: Grid, leaf_slots: dict[Any, int], template: Template
-    ) -> list[tuple[tuple[str, Axes], Grid]]:
-        """List the grids made in one task, producers first, and register the task's leaves."""
-        order: list[tuple[tuple[str, Axes], Grid]] = []
-        done: set[tuple[str, Axes]] = set()
+        self,
+        root: Grid,
+        index: Index,
+        selected: dict[Node, Node],
+        leaf_slots: dict[Any, int],
+        template: Template,
+    ) -> list[tuple[Node, Grid]]:
+        """List the grids made in one task, producers first, and register the task's leaves.
+
+        What only selects chunks makes none: ``selected`` says what it stands for.
+        """
+        order: list[tuple[Node, Grid]] = []
+        done: set[Node] = set()
         stack: list[tuple[Grid, Axes, bool]] = [(root, tuple(range(root.ndim)), False)]
         while stack:
             grid, axes, expanded = stack.pop()
@@ -276,6 +354,12 @@ class Fusion:
                 done.add(node)
                 leaf_slots[node] = len(template.leaves)
                 template.leaves.append(Leaf(grid, None, axes))
+                continue
+            if isinstance(rule, Select):
+                done.add(node)
+                source, way = _choose(rule, axes, index, template)
+                selected[node] = source.name, way
+                stack.append((source, way, False))
                 continue
             assert isinstance(rule, Blockwise)
             if expanded:
@@ -289,6 +373,22 @@ class Fusion:
             for source, edge in zip(reversed(rule.sources), reversed(rule.axes), strict=True):
                 stack.append((source, _compose(source, edge, axes), False))
         return order
+
+
+def _choose(rule: Select, axes: Axes, index: Index, template: Template) -> tuple[Grid, Axes]:
+    """Return the source that a chunk is taken of, and the way there, and note the choice."""
+    which = rule.source(pick(index, axes))
+    if len(rule.sources) > 1:
+        template.choices.append(Choice(rule, axes, which))
+    source = rule.sources[which]
+    return source, _compose(source, rule.axes[which], axes)
+
+
+def _real(node: Node, selected: Mapping[Node, Node]) -> Node:
+    """Return what a node stands for, if that only selects chunks of others."""
+    while node in selected:
+        node = selected[node]
+    return node
 
 
 def _read_by_others(
@@ -341,8 +441,10 @@ def leaf_ref(leaf: Leaf, index: Index) -> Ref:
 def _compose(source: Grid, edge: Axes, axes: Axes) -> Axes:
     """Return the axes that lead to a source from where its consumer's ``axes`` lead from."""
     counts = source.numblocks
+    ways = (_along(axis, axes) for axis in edge)
     return tuple(
-        None if count == 1 else _along(axis, axes) for axis, count in zip(edge, counts, strict=True)
+        None if count == 1 and not (isinstance(way, Via) and way.partial) else way
+        for way, count in zip(ways, counts, strict=True)
     )
 
 
@@ -352,7 +454,8 @@ def _along(axis: int | Via | None, axes: Axes) -> int | Via | None:
     return axis if axis.axis is None else axis.under(axes[axis.axis])
 
 
-def once(consumer: Grid, axes: Axes) -> bool:
+def once(consumer: Grid, axes: Axes, single: Collection[Via] = ()) -> bool:
     """Tell whether no two chunks of the consumer need the same chunk of the producer."""
     found = {axis.axis if isinstance(axis, Via) and axis.once() else axis for axis in axes}
+    found.update(way.axis for way in single)
     return all(count == 1 or axis in found for axis, count in enumerate(consumer.numblocks))

@@ -15,6 +15,7 @@ from marsdask.scheduler.base import Hint
 from ..dask.source import AdoptedRule, DaskGraph
 from ..grids.blockwise import Blockwise, pick, same
 from ..grids.grid import Grid, Held, Ref
+from ..grids.select import Select
 from ..ownership import WithCopies
 from ..sizes import Index
 from .costs import cost_of
@@ -23,6 +24,9 @@ from .memory import Projection, fitting, project_cell, project_template, refuse
 
 Tasks = dict[Any, GraphNode]
 Hints = dict[Any, Hint]
+
+#: The rules whose tasks have templates.
+_FUSED = (Blockwise, Select)
 
 
 def lower(
@@ -89,6 +93,8 @@ class Lowering:
         self.adopted: dict[int, tuple[DaskGraph, list[Any]]] = {}
         self._projections: dict[tuple[Any, ...], Projection] = {}
         self._interned: dict[Hint, Hint] = {}
+        self._noted: dict[int, Template] = {}
+        """Templates whose grids are among :attr:`grids`."""
 
     def run(self, targets: Sequence[Ref]) -> None:
         """Make every task that the targets need."""
@@ -106,14 +112,14 @@ class Lowering:
                 self.adopted.setdefault(id(graph), (graph, []))[1].append(key)
             else:
                 self.tasks[key], self.hints[key], needs = self.make(key, ref.grid, ref.index)
-                stack.extend(needs if isinstance(ref.grid.rule, Blockwise) else reversed(needs))
+                stack.extend(needs if isinstance(ref.grid.rule, _FUSED) else reversed(needs))
 
     def make(self, key: Any, grid: Grid, index: Index) -> tuple[GraphNode, Hint, list[Ref]]:
         """Return the task of a chunk, its hint, and the chunks whose tasks it needs, in order."""
         refs: list[Ref] = []
         task: GraphNode
-        if isinstance(grid.rule, Blockwise):
-            template = self._template(grid)
+        if isinstance(grid.rule, _FUSED):
+            template = self._template(grid, index)
             task = self._blockwise(key, template, index, refs)
             projection = self._project(template, index)
         else:
@@ -132,7 +138,7 @@ class Lowering:
 
     def needs(self, grid: Grid, index: Index) -> list[Ref]:
         """Return the chunks whose tasks a chunk's task needs."""
-        if isinstance(grid.rule, Blockwise):
+        if isinstance(grid.rule, _FUSED):
             return self._leaf_refs(grid, index)
         refs: list[Ref] = []
         call = grid.rule.cell(index)
@@ -141,25 +147,30 @@ class Lowering:
         return refs
 
     def _leaf_refs(self, grid: Grid, index: Index) -> list[Ref]:
-        leaves = self._template(grid).leaves
+        leaves = self._template(grid, index).leaves
         return [leaf_ref(leaf, index) for leaf in leaves if leaf.grid is not None]
 
     def _within(self, grid: Grid, index: Index) -> list[Ref]:
         """Return the chunks that are made on the way to one."""
-        if not isinstance(grid.rule, Blockwise):
+        if not isinstance(grid.rule, _FUSED):
             return []
-        return [Ref(step, pick(index, axes)) for step, axes in self._template(grid).grids]
+        return [Ref(step, pick(index, axes)) for step, axes in self._template(grid, index).grids]
 
-    def _template(self, grid: Grid) -> Template:
-        template = self.fusion.template(grid)
-        if grid.name not in self.grids:
+    def _template(self, grid: Grid, index: Index) -> Template:
+        template = self.fusion.template(grid, index)
+        if id(template) not in self._noted:
+            self._noted[id(template)] = template
             self.grids.update((absorbed.name, absorbed) for absorbed, _ in template.grids)
+            self.grids[grid.name] = grid
         return template
 
     def _blockwise(self, key: Any, template: Template, index: Index, refs: list[Ref]) -> GraphNode:
         leaves = [self._leaf(leaf, index, refs) for leaf in template.leaves]
         if template.program is not None:
             return Task(key, template.program, *leaves)
+        if not template.steps:
+            (alias,) = leaves
+            return Alias(key, alias)
         (step,) = template.steps
         args = [leaves[slot] for slot in step.slots]
         if step.func is same and args and isinstance(args[0], TaskRef) and step.star is None:
@@ -188,7 +199,7 @@ class Lowering:
         if not self.fusion.inlined(ref.grid):
             refs.append(ref)
             return TaskRef(ref.grid.key(ref.index))
-        task = self._blockwise(None, self._template(ref.grid), ref.index, refs)
+        task = self._blockwise(None, self._template(ref.grid, ref.index), ref.index, refs)
         return task if isinstance(task, Task) else TaskRef(task.target)  # type: ignore[attr-defined]
 
     def _project(self, template: Template, index: Index) -> Projection:
@@ -196,7 +207,7 @@ class Lowering:
         if template.tabled:
             return project_template(template, index)
         sizes = (
-            template.grid.name,
+            id(template),
             template.grid.nbytes(index),
             *(
                 leaf.grid.nbytes(pick(index, leaf.axes))

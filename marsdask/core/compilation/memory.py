@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,8 @@ from marsdask.scheduler.base import Hint, dtype_of
 from ..display.notebook import format_bytes
 from ..errors import MemoryBudgetError, ResultsTooLarge
 from ..grids.blockwise import Blockwise, pick
-from ..grids.grid import Call, Grid, Ref
+from ..grids.grid import Call, Grid, Held, Ref
+from ..grids.select import Select
 from ..ownership import may_be_views
 from ..sizes import Index, known_chunks, numbers, upper
 from .costs import cost_of
@@ -103,7 +104,8 @@ def _project(
         sizes.append(size)
         for slot in step.dead:
             temporaries.drop(slot)
-    return Projection(sum(inputs.values()), Hint(results[-1], peak))
+    nbytes = results[-1] if results else sizes[-1]
+    return Projection(sum(inputs.values()), Hint(nbytes, peak))
 
 
 class _Temporaries:
@@ -142,7 +144,8 @@ def check_results(grids: Sequence[Grid], plan: Plan) -> None:
 
     Those that are views, were there before or have no known bound are left out.
     """
-    kept = sum(_whole(grid) for grid in dict.fromkeys(grids) if not _is_elsewhere(grid))
+    made = dict.fromkeys(source for grid in grids for source in _selected(grid))
+    kept = sum(_whole(grid) for grid in made if not _is_elsewhere(grid))
     largest = max(grids, key=_whole, default=None)
     name = "" if largest is None else _written(largest)
     memory, disk = plan.budget or 0, plan.spill or 0
@@ -158,6 +161,17 @@ def too_large_to_fetch(name: str, nbytes: int, room: int) -> ResultsTooLarge:
     """Return the refusal of results that do not fit the memory of the process that asks."""
     instead = f"{_INSTEAD}, or keep it in chunks by execute()"
     return ResultsTooLarge(name, nbytes, room, "this process's memory", instead)
+
+
+def _selected(grid: Grid) -> Iterator[Grid]:
+    """Yield the grids that are joined in a grid, or itself; those that are held take no more."""
+    stack = [grid]
+    while stack:
+        found = stack.pop()
+        if isinstance(found.rule, Select) and len(found.rule.sources) > 1:
+            stack.extend(source for source in found.rule.sources if type(source.rule) is not Held)
+        else:
+            yield found
 
 
 def _is_elsewhere(grid: Grid) -> bool:

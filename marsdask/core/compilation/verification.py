@@ -5,7 +5,7 @@ It is checked after each rule, each tiling and each stage where the option ``ver
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
@@ -13,10 +13,11 @@ from marsdask.scheduler.base import dtype_of
 
 from ..dask.source import AdoptedRule
 from ..graph import Graph
-from ..grids.blockwise import Blockwise, Via
+from ..grids.blockwise import Axes, Blockwise, Via
 from ..grids.grid import Grid, Held
+from ..grids.select import Select
 from ..node import Node, Part
-from ..sizes import Chunks, Size, known, total
+from ..sizes import Chunks, Index, Size, known, total
 
 
 class SpecificationError(AssertionError):
@@ -130,18 +131,31 @@ def _verify_grid(grid: Grid, chunks: Chunks, meta: Any, where: str) -> None:
     demand(_equal(lengths), f"{where} has other lengths than {chunks}: {grid.chunks}")
     if grid.meta is not None:
         demand(_form(grid.meta) == _form(meta), f"{where}: {meta!r} became {grid.meta!r}")
-    if isinstance(grid.rule, Blockwise):
-        for source, axes in zip(grid.rule.sources, grid.rule.axes, strict=True):
-            reached = list(zip(source.numblocks, axes, strict=True))
-            inside = all(_last(axis, grid) < count for count, axis in reached)
+    if isinstance(grid.rule, Blockwise | Select):
+        for source, axes, counts in _edges(grid.rule, grid):
+            pairs = zip(source.numblocks, axes, strict=True)
+            inside = all(_last(axis, counts) < count for count, axis in pairs)
             demand(inside, f"{where} reads chunks that {source.rule.label} does not have")
 
 
-def _last(axis: int | Via | None, grid: Grid) -> int:
+def _edges(rule: Blockwise | Select, grid: Grid) -> Iterator[tuple[Grid, Axes, Index]]:
+    """Yield each source, how it is reached, and up to where along each axis of the grid."""
+    if isinstance(rule, Blockwise):
+        yield from ((*pair, grid.numblocks) for pair in zip(rule.sources, rule.axes, strict=True))
+        return
+    before, after = grid.numblocks[: rule.axis], grid.numblocks[rule.axis + 1 :]
+    stops = (*rule.starts[1:], *grid.numblocks[rule.axis : rule.axis + 1])
+    for source, axes, stop in zip(rule.sources, rule.axes, stops, strict=True):
+        yield source, axes, (*before, stop, *after)
+
+
+def _last(axis: int | Via | None, counts: Index) -> int:
     """Return the last position along an axis of a source that chunks are read from."""
+    if isinstance(axis, Via) and axis.axis is not None:
+        return max(axis.positions[: counts[axis.axis]], default=-1)
     if isinstance(axis, Via):
-        return max(axis.positions, default=-1)
-    return 0 if axis is None else grid.numblocks[axis] - 1
+        return axis.positions[0]
+    return 0 if axis is None else counts[axis] - 1
 
 
 class StageSpecification:

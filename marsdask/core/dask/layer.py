@@ -18,6 +18,7 @@ from ..graph import Graph, Packed, pack, unpack
 from ..grids.blockwise import Blockwise, same
 from ..grids.grid import Grid, Held
 from ..grids.logical import as_shown
+from ..grids.select import Select
 from ..node import Node
 from ..registry import class_of
 from ..sizes import Chunks, Index
@@ -147,7 +148,9 @@ def is_part(node: Node) -> bool:
     held = False
     while stack:
         rule = stack.pop().rule
-        if isinstance(rule, Blockwise) and rule.cheap and rule.sources:
+        if isinstance(rule, Select) or (
+            isinstance(rule, Blockwise) and rule.cheap and rule.sources
+        ):
             stack.extend(rule.sources)
         elif isinstance(rule, Held):
             held = True

@@ -20,18 +20,22 @@ class Via:
 
     axis: int | None
     positions: Sequence[int]
+    partial: bool = False
+    """Whether only some output chunks take the input; what the table says for others is void."""
 
     def under(self, outer: int | Via | None) -> Via:
         """Return the table of an output whose own axis is reached by ``outer``."""
         if outer is None:
             return Via(None, self.positions[:1])
         if isinstance(outer, int):
-            return Via(outer, self.positions)
+            return Via(outer, self.positions, self.partial)
         mine, theirs = self.positions, outer.positions
+        partial = self.partial or outer.partial
         if isinstance(mine, range) and isinstance(theirs, range) and theirs:
-            start, step = mine[theirs[0]], mine.step * theirs.step
-            return Via(outer.axis, range(start, start + step * len(theirs), step))
-        return Via(outer.axis, tuple(mine[position] for position in theirs))
+            start, step = mine.start + mine.step * theirs[0], mine.step * theirs.step
+            return Via(outer.axis, range(start, start + step * len(theirs), step), partial)
+        table = tuple(mine[place] if 0 <= place < len(mine) else -1 for place in theirs)
+        return Via(outer.axis, table, partial)
 
     def once(self) -> bool:
         """Tell whether no chunk of the input is taken twice."""

@@ -5,50 +5,73 @@ from __future__ import annotations
 import bisect
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
-from ..sizes import Index, Size, borders, numbers
-from .blockwise import Via, blockwise, same
+from ..sizes import Index, borders, numbers
+from .blockwise import Axes, Via, blockwise, pick, same
 from .grid import Call, Grid, Look, Ref, Rule
 from .lengths import resolved
 from .rechunk import PartsAt, cut
 
 
 @dataclass(frozen=True, eq=False)
-class Joined(Rule):
-    """The chunks of several grids, one grid after the other along an axis."""
+class Select(Rule):
+    """Each chunk is a chunk of one of the sources, under another key: nothing is computed.
+
+    The chunks of source ``k`` begin at ``starts[k]`` along ``axis``, and ``axes[k]`` lead to them
+    as in a :class:`.Blockwise`.
+    """
 
     sources: tuple[Grid, ...]
-    axis: int
+    axes: tuple[Axes, ...]
+    axis: int = 0
+    starts: tuple[int, ...] = (0,)
+    called: str = "blocks"
 
     @property
     def label(self) -> str:
-        return "concatenate"
+        return self.called
 
     @property
     def scratch(self) -> float:
         return 0.0
 
-    @cached_property
-    def _starts(self) -> list[int]:
-        return borders(source.numblocks[self.axis] for source in self.sources)
+    def source(self, index: Index) -> int:
+        """Return which source a chunk comes from."""
+        if len(self.starts) == 1:
+            return 0
+        return bisect.bisect_right(self.starts, index[self.axis]) - 1
 
     def cell(self, index: Index) -> Call:
-        which = bisect.bisect_right(self._starts, index[self.axis]) - 1
-        inside = index[self.axis] - self._starts[which]
-        place = (*index[: self.axis], inside, *index[self.axis + 1 :])
-        return Call(same, (Ref(self.sources[which], place),))
+        which = self.source(index)
+        return Call(same, (Ref(self.sources[which], pick(index, self.axes[which])),))
 
 
-def joined(grids: Sequence[Grid], axis: int, meta: Any = None) -> Grid:
+def chosen(grid: Grid, positions: Sequence[Sequence[int] | None], called: str = "blocks") -> Grid:
+    """Return some chunks of a grid as a grid: those at positions along each axis, or all."""
+    axes = tuple(
+        axis if places is None else Via(axis, places) for axis, places in enumerate(positions)
+    )
+    chunks = tuple(
+        sizes if places is None else tuple(sizes[place] for place in places)
+        for sizes, places in zip(grid.chunks, positions, strict=True)
+    )
+    return Grid(Select((grid,), (axes,), called=called), chunks, grid.meta, grid.itemsize)
+
+
+def joined(grids: Sequence[Grid], axis: int, meta: Any = None, called: str = "concatenate") -> Grid:
     """Return the chunks of all grids as one grid; the other axes must be cut alike."""
     if len(grids) == 1:
         return grids[0]
-    first = grids[0].chunks
+    first = grids[0]
+    *starts, count = borders(grid.numblocks[axis] for grid in grids)
+    # Where its chunks begin, the table of a source says 0, and goes on before and behind.
+    tables = (Via(axis, range(-start, count - start), partial=True) for start in starts)
+    axes = tuple((*range(axis), table, *range(axis + 1, first.ndim)) for table in tables)
     sizes = tuple(size for grid in grids for size in grid.chunks[axis])
-    chunks = (*first[:axis], sizes, *first[axis + 1 :])
-    return Grid(Joined(tuple(grids), axis), chunks, grids[0].meta if meta is None else meta)
+    chunks = (*first.chunks[:axis], sizes, *first.chunks[axis + 1 :])
+    rule = Select(tuple(grids), axes, axis, tuple(starts), called)
+    return Grid(rule, chunks, first.meta if meta is None else meta, first.itemsize)
 
 
 @dataclass(frozen=True)
@@ -138,18 +161,16 @@ def prefix(a: Grid, axis: int, count: int) -> Generator[Look, Any, Grid]:
     step = 1
     while taken < a.numblocks[axis] and (have < count or not found):
         (window,) = yield from resolved(
-            _window(a, axis, range(taken, min(taken + step, a.numblocks[axis])))
+            chosen(
+                a,
+                [
+                    range(taken, min(taken + step, a.numblocks[axis])) if i == axis else None
+                    for i in range(a.ndim)
+                ],
+            )
         )
         found.append(window)
         have += sum(numbers(window.chunks[axis]))
         taken += step
         step *= 2
     return joined(found, axis)
-
-
-def _window(a: Grid, axis: int, positions: range) -> Grid:
-    """Return some chunks of a grid as a grid."""
-    axes = tuple(Via(i, positions) if i == axis else i for i in range(a.ndim))
-    sizes: list[Size] = [a.chunks[axis][position] for position in positions]
-    chunks = (*a.chunks[:axis], tuple(sizes), *a.chunks[axis + 1 :])
-    return blockwise(same, [(a, axes)], chunks=chunks, meta=a.meta, itemsize=a.itemsize)

@@ -13,8 +13,9 @@ import numpy as np
 from marsdask.core.collection import Collection, wrap
 from marsdask.core.compilation.costs import Cost, cost_of
 from marsdask.core.grids.align import aligned, broadcast_chunks
-from marsdask.core.grids.blockwise import Axes, blockwise, same
-from marsdask.core.grids.grid import Call, Grid, Ref, Rule
+from marsdask.core.grids.blockwise import Axes, blockwise
+from marsdask.core.grids.grid import Grid
+from marsdask.core.grids.select import chosen
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, Index, Size, known_or_nan, unknown_sizes
 
@@ -359,22 +360,6 @@ def infer(
 
 
 @dataclass(frozen=True, eq=False)
-class SelectedBlocks(Rule):
-    """Some of the chunks of a grid."""
-
-    source: Grid
-    positions: tuple[tuple[int, ...], ...]
-
-    @property
-    def label(self) -> str:
-        return "blocks"
-
-    def cell(self, index: Index) -> Call:
-        chosen = tuple(axis[i] for axis, i in zip(self.positions, index, strict=True))
-        return Call(same, (Ref(self.source, chosen),))
-
-
-@dataclass(frozen=True, eq=False)
 class Blocks(Node):
     """The tensor of some of the chunks of another."""
 
@@ -398,8 +383,7 @@ class Blocks(Node):
         )
 
     def tile(self, a: Grid) -> Grid:
-        rule = SelectedBlocks(a, self.positions)
-        return Grid(rule, self._chosen(a.chunks), a.meta, a.itemsize)
+        return chosen(a, self.positions)
 
 
 class BlockView:

@@ -25,6 +25,7 @@ from marsdask.core.grids.blockwise import Blockwise, map_blocks
 from marsdask.core.grids.grid import Grid, Held, Look
 from marsdask.core.grids.lengths import resolved
 from marsdask.core.grids.places import SpanAt
+from marsdask.core.grids.select import Select
 from marsdask.core.grids.shuffle import all_to_all
 from marsdask.core.grids.tree import gather
 from marsdask.core.node import Node
@@ -198,6 +199,8 @@ def sample_rate(a: Grid, wanted: int) -> float:
 def is_at_hand(grid: Grid) -> bool:
     """Tell whether reading the grid twice costs no computation."""
     rule = grid.rule
+    if isinstance(rule, Select):
+        return all(map(is_at_hand, rule.sources))
     return isinstance(rule, Held) or (isinstance(rule, Blockwise) and rule.cheap)
 
 

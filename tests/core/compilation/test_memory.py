@@ -147,6 +147,17 @@ def test_results_that_cannot_be_kept_are_refused(tight):
     del tight
 
 
+def test_what_is_joined_is_kept_once(tight):
+    """The parts of a join count where it makes them, and not where they are kept already."""
+    parts = [mt.ones((2**10, 2**10), chunk_size=256) + i for i in range(4)]
+    with pytest.raises(ResultsTooLarge):
+        mt.concatenate(parts).execute()
+    kept = parts[1].execute()
+    assert mt.concatenate([kept] * 4).execute().shape == (2**12, 2**10)
+    assert mt.concatenate(parts).blocks[:4].execute().shape == (2**10, 2**10)
+    del tight
+
+
 def test_results_of_unknown_size_and_views_are_not_refused(tight):
     """A filter may leave little, and what is repeated is there once."""
     x = mt.ones((2**11, 2**11), chunk_size=256)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 import marsdask.tensor as mt
 from tests.strategies import arrays_and_chunks, assert_same, chunkings, grids, tensor_of
+from tests.tensor.stages import first_graph
 
 JOINS = {
     "concatenate": lambda xp, a, b: xp.concatenate([a, b, a]),
@@ -126,3 +127,29 @@ def test_what_does_not_fit_is_refused_at_the_call(name):
 def test_what_is_deleted_may_be_a_tensor(x) -> None:
     """Positions are computed at the call."""
     assert mt.delete(x, mt.tensor([1, 2])).compute().tolist() == [0, 3, 4]
+
+
+@pytest.mark.parametrize("join", [mt.concatenate, mt.stack, mt.vstack, mt.hstack])
+def test_a_map_of_what_is_joined_is_one_task_a_chunk(join):
+    """What is joined is made in the tasks of the map, and so is the join by itself."""
+    a, b = mt.arange(1600.0, chunk_size=100), mt.ones(1600, chunk_size=100) * 2
+    lazy = join([a, b])
+    assert len(first_graph(lazy + 1)) == len(first_graph(lazy)) == 32
+    assert_same(lazy + 1, getattr(np, join.__name__)([np.arange(1600.0), np.full(1600, 2.0)]) + 1)
+
+
+def test_functions_that_write_into_blocks_leave_what_was_joined_alone():
+    """A chunk that is taken twice, or kept, is given to each as if it were theirs."""
+
+    def doubled(block):
+        block *= 2
+        return block
+
+    kept = (mt.arange(6, chunk_size=2) + 1).execute()
+    for part in (kept, mt.arange(6, chunk_size=2) + 1):
+        lazy = mt.concatenate([part, part])
+        expected = np.tile(np.arange(1, 7), 2)
+        assert_same(lazy.map_blocks(doubled, dtype=expected.dtype), 2 * expected)
+        both = lazy.map_blocks(doubled, dtype=expected.dtype) + lazy
+        assert_same(both, 3 * expected)
+    assert_same(kept, np.arange(1, 7))
