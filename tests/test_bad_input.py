@@ -19,6 +19,7 @@ import pytest
 
 import marsdask
 import marsdask.tensor as mt
+from marsdask.core.config import option_context
 from marsdask.core.errors import NotExecutedError, OptionError, SessionClosed, SpillFull
 from marsdask.scheduler.errors import UnknownScheduler
 from tests.source import ROOT
@@ -246,6 +247,13 @@ def test_settings_of_a_session_are_checked(settings):
     assert marsdask.get_default_session() is before
 
 
+@pytest.fixture
+def users() -> Iterator[None]:
+    """See errors as users do: where graphs are verified, all frames are shown."""
+    with option_context({"verify": False}):
+        yield
+
+
 class OfTheUser(KeyError):
     """What a function of the user raises."""
 
@@ -282,6 +290,7 @@ def text_of(error: BaseException) -> str:
     ],
     ids=["execute", "compute", "persist", "future", "float", "asarray"],
 )
+@pytest.mark.usefixtures("users")
 def test_a_task_that_raises(scheduler, run):
     """Its own type of error, the user's line, the chunk; nothing of the job stays."""
     with marsdask.new_session(scheduler) as session:
@@ -299,6 +308,7 @@ def test_a_task_that_raises(scheduler, run):
         assert mt.ones(3).sum().execute().fetch() == 3
 
 
+@pytest.mark.usefixtures("users")
 def test_a_traceback_is_short():
     """What a user sees of a failing function is no longer than it must be."""
     with marsdask.new_session("threads", n_workers=1), pytest.raises(OfTheUser) as caught:
