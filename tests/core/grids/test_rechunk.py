@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
-from marsdask.core.grids.grid import Grid, Ref
+from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.rechunk import pieces_of, recut, refined
 from marsdask.core.sizes import Unknown
+from tests.core.grids.bare_rules import value
 from tests.core.toys import Numbers
 
 
@@ -25,19 +24,6 @@ def cut(block: list[int], parts: tuple[slice, ...]) -> list[int]:
 
 def join(blocks: list[list[int]], parts: tuple[tuple[slice, ...], ...]) -> list[int]:
     return [x for block, part in zip(blocks, parts[0], strict=True) for x in block[part]]
-
-
-def value(grid: Grid, index: Any) -> Any:
-    """Compute a chunk."""
-    func, args, kwargs = grid.rule.cell(index)
-    return func(*map(argument, args), **kwargs)
-
-
-def argument(arg: Any) -> Any:
-    """Compute the chunks that a kernel is given."""
-    if type(arg) is list:
-        return [value(*ref) for ref in arg]
-    return value(*arg) if isinstance(arg, Ref) else arg
 
 
 def test_pieces_cover_each_new_chunk_in_order() -> None:

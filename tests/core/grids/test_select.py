@@ -15,10 +15,11 @@ from marsdask.core.compilation.batches import Windows
 from marsdask.core.compilation.lowering import lower
 from marsdask.core.errors import MemoryBudgetError
 from marsdask.core.grids.blockwise import Axes, Via, blockwise
-from marsdask.core.grids.grid import Grid, Ref
+from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.select import chosen, cut_axis, joined
 from marsdask.core.grids.tree import gather
 from marsdask.scheduler.inprocess.evaluate import evaluate
+from tests.core.grids.bare_rules import value
 
 #: The names of the chunks made since the test began.
 MADE: list[str] = []
@@ -74,19 +75,6 @@ def reversed_rows(grid: Grid) -> Grid:
     """Return a map of rows from the last to the first."""
     rows = Via(0, range(grid.numblocks[0] - 1, -1, -1))
     return blockwise(mark, [(grid, (rows, 1))], chunks=grid.chunks, kwargs={"sign": "r"})
-
-
-def value(grid: Grid, index: Any) -> Any:
-    """Compute a chunk by nothing but the rules."""
-    func, args, kwargs = grid.rule.cell(index)
-    return func(*map(argument, args), **kwargs)
-
-
-def argument(arg: Any) -> Any:
-    """Compute what a kernel is given."""
-    if type(arg) is list:
-        return [value(*ref) for ref in arg]
-    return value(*arg) if isinstance(arg, Ref) else arg
 
 
 def run(grid: Grid, *given: Grid, **how: Any) -> tuple[list[Any], int]:
