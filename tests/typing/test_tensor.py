@@ -7,11 +7,13 @@ from pathlib import Path
 from types import ModuleType
 from typing import assert_type
 
-from mypy import api
+import pytest
 
 import marsdask.tensor as mt
 from marsdask.tensor import Tensor
 from tests.source import ROOT
+
+api = pytest.importorskip("mypy.api", reason="mypy is of the extra `dev`")
 
 #: Families of functions besides those of the package itself; those of special are found by name.
 FAMILIES = ("fft", "linalg", "lib", "ma", "random", "stats")

@@ -25,6 +25,27 @@ from ..sorting.sort import whole_lanes
 from ..typing import TensorFunction, public
 from ..unknown_lengths import like, waits_for_lengths
 
+__all__ = [
+    "fft",
+    "fft2",
+    "fftfreq",
+    "fftn",
+    "fftshift",
+    "hfft",
+    "ifft",
+    "ifft2",
+    "ifftn",
+    "ifftshift",
+    "ihfft",
+    "irfft",
+    "irfft2",
+    "irfftn",
+    "rfft",
+    "rfft2",
+    "rfftfreq",
+    "rfftn",
+]
+
 
 @dataclass(frozen=True, eq=False)
 class Transform(Node):
