@@ -306,8 +306,8 @@ def _range(args: tuple[Any, ...], named: list[Any]) -> tuple[Any, Any, Any]:
     """Return start (``None`` if not given), stop and step."""
     if len(args) > 3:
         raise TypeError(f"arange() takes at most 4 positional arguments ({len(args)} given)")
-    if len(args) == 1 and named[1] is None:
-        args = (None, *args)
+    if (len(args) == 1 and named[1] is None) or (len(args) > 1 and args[1] is None):
+        args = (None, args[0], *args[2:])
     given = [*args, *(None,) * (3 - len(args))]
     if any(a is not None and b is not None for a, b in zip(given, named, strict=True)):
         raise TypeError("arange() got an argument twice")
