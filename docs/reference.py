@@ -1,8 +1,8 @@
-"""Hook of mkdocs: the API reference, with parameters from the installed reference libraries.
+"""Hook of mkdocs: the API reference, and the pages that stand beside the folder of documents.
 
-A line ``::: marsdask.tensor`` of a page becomes the public names of that module. Where a docstring
-says "See numpy.mean", or a class extends one of scikit-learn's, the sections about parameters and
-results come from the installed library.
+Each chapter of the public names becomes a page. Where a docstring says "See numpy.mean", or a class
+stands for one of a library, the sections about parameters and results come from the installed
+library. ``entries()`` is also what tests/test_docstrings.py counts.
 """
 
 from __future__ import annotations
@@ -10,38 +10,150 @@ from __future__ import annotations
 import importlib
 import inspect
 import re
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
 
 SECTIONS = ("Parameters", "Returns", "Yields", "Raises")
 LIBRARIES = ("numpy", "pandas", "scipy", "sklearn", "dask")
+ROOT = Path(__file__).parent.parent
 
-#: Classes whose methods are those of another library's class.
+#: The modules of each chapter, in the order of the pages. A name counts where it comes first.
+CHAPTERS = {
+    "sessions": ("marsdask", "marsdask.session"),
+    "options": ("marsdask.config",),
+    "tensor": ("marsdask.tensor",),
+    "tensor.linalg": ("marsdask.tensor.linalg",),
+    "tensor.fft": ("marsdask.tensor.fft",),
+    "tensor.random": ("marsdask.tensor.random",),
+    "tensor.ma": ("marsdask.tensor.ma",),
+    "tensor.stats": ("marsdask.tensor.stats",),
+    "tensor.special": ("marsdask.tensor.special",),
+    "tensor.spatial": ("marsdask.tensor.spatial.distance",),
+    "tensor.lib": ("marsdask.tensor.lib", "marsdask.tensor.lib.index_tricks"),
+    "dataframe": ("marsdask.dataframe", "marsdask.dataframe.keyed.groupby"),
+    "learn": (
+        "marsdask.learn.cluster",
+        "marsdask.learn.decomposition",
+        "marsdask.learn.preprocessing",
+    ),
+}
+
+#: The title of each page. The functions of ``marsdask.tensor`` are divided as its folders are.
+TITLES = {
+    "sessions": "Sessions",
+    "options": "Options",
+    "tensor": "The tensor",
+    "tensor.creation": "Creation",
+    "tensor.elementwise": "Elementwise functions",
+    "tensor.reduction": "Reductions",
+    "tensor.quantile": "Quantiles",
+    "tensor.scan": "Running sums",
+    "tensor.sorting": "Sorting and sets",
+    "tensor.indexing": "Indexing",
+    "tensor.manipulation": "Shapes and joins",
+    "tensor.chunkwise": "Functions over chunks",
+    "tensor.sparse": "Sparse blocks",
+    "tensor.io": "Input and output",
+    "tensor.linalg": "Linear algebra",
+    "tensor.fft": "Fourier transforms",
+    "tensor.random": "Random numbers",
+    "tensor.ma": "Masked tensors",
+    "tensor.stats": "Statistics",
+    "tensor.special": "Special functions",
+    "tensor.spatial": "Distances",
+    "tensor.lib": "Index tricks",
+    "dataframe": "Data frames",
+    "learn": "Estimators",
+}
+
+INTRODUCTION = """\
+Each page lists the public names of a chapter, with the parameters of each. Parameters of NumPy,
+pandas, SciPy and scikit-learn come from the versions that are installed when the site is built."""
+
+#: What users get from functions, and what lies in modules without ``__all__``.
+UNLISTED = {
+    "marsdask.config": ("Options", "get_option", "option_context", "set_option"),
+    "marsdask.dataframe.keyed.groupby": ("Groups",),
+}
+
+#: Classes that have the names of other libraries' classes.
 CLASSES = {
-    "DataFrame": "pandas.DataFrame",
-    "Series": "pandas.Series",
-    "Index": "pandas.Index",
-    "Tensor": "numpy.ndarray",
+    "DataFrame": ("pandas.DataFrame", "dask.dataframe.DataFrame"),
+    "Series": ("pandas.Series", "dask.dataframe.Series"),
+    "Index": ("pandas.Index", "dask.dataframe.Index"),
+    "Groups": ("pandas.api.typing.DataFrameGroupBy",),
+    "Tensor": ("numpy.ndarray", "dask.array.Array"),
+    "MaskedTensor": ("numpy.ma.MaskedArray",),
+    "RandomState": ("numpy.random.RandomState",),
+    "Generator": ("numpy.random.Generator",),
+}
+
+#: Pages of the site that stand beside the folder of documents.
+BESIDE = {
+    "README.md": "guide.md",
+    "CONTRIBUTING.md": "contributing.md",
+    "SECURITY.md": "security.md",
+    "CHANGELOG.md": "changelog.md",
+    "benchmarks/RESULTS.md": "benchmarks.md",
 }
 
 _SEE = re.compile(rf"See ((?:{'|'.join(LIBRARIES)})(?:\.\w+)+)")
 _SECTION = r"^{}\n-+\n(.*?)(?=^\S[^\n]*\n-{{3,}}|\Z)"
+_LINK = re.compile(r"\[([^\]]*)\]\((?!https?:)([^)#]+)(#[^)]*)?\)")
 
 
-def original(item: Any, owner: type | None = None) -> Any:
-    """Return what a function or class stands for in another library, ``None`` if nothing."""
-    if owner is not None or inspect.isclass(item):
-        for base in (owner or item).__mro__[1:]:
-            if base.__module__.partition(".")[0] == "sklearn":
-                found = base if owner is None else vars(base).get(item.__name__)
-                if found is not None:
-                    return found
+class Entry(NamedTuple):
+    """A public function, class, method or property; the class of a member."""
+
+    name: str
+    item: Any
+    owner: type | None = None
+    same: str = ""
+    """The name where the same object is described; empty if it is this one."""
+
+
+class Source(NamedTuple):
+    """What a function or class stands for in another library."""
+
+    path: str
+    item: Any
+
+
+class Bare(str):
+    """An annotation that signatures show without quotes."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def source(item: Any, owner: type | None = None) -> Source | None:
+    """Return what an item stands for in another library, ``None`` if nothing."""
+    paths = _bases(item, owner)
     if match := _SEE.search(inspect.getdoc(item) or ""):
-        return _imported(match[1])
-    if (owner or item).__name__ in CLASSES:
-        path = CLASSES[(owner or item).__name__]
-        return _imported(path if owner is None else f"{path}.{item.__name__}")
-    return None
+        paths = [match[1], *paths]
+    named = owner or item
+    for path in CLASSES.get(getattr(named, "__name__", ""), ()):
+        paths.append(path if owner is None else f"{path}.{name_of(item)}")
+    found = ((path, _imported(path)) for path in paths)
+    return next((Source(path, known) for path, known in found if known is not None), None)
+
+
+def _bases(item: Any, owner: type | None) -> list[str]:
+    """Return the classes of scikit-learn that a class extends, or their methods of this name."""
+    if owner is None and not inspect.isclass(item):
+        return []
+    bases = (base for base in (owner or item).__mro__[1:] if base.__module__.startswith("sklearn."))
+    name = "" if owner is None else f".{name_of(item)}"
+    return [f"{base.__module__}.{base.__qualname__}{name}" for base in bases]
+
+
+def name_of(item: Any) -> str:
+    """Return the name of a function, a class or a property."""
+    return (item.fget if isinstance(item, property) else item).__name__
 
 
 def _imported(path: str) -> Any:
@@ -64,45 +176,165 @@ def section(text: str, name: str) -> str:
     return match[1].rstrip() if match else ""
 
 
-def described(name: str, item: Any, owner: type | None = None) -> str:
+def is_ours(item: Any) -> bool:
+    """Tell whether something is a function or class of this package, and no exception."""
+    if inspect.isclass(item) and issubclass(item, BaseException):
+        return False
+    routine = inspect.isroutine(item) or inspect.isclass(item)
+    return routine and str(item.__module__).partition(".")[0] == "marsdask"
+
+
+def public(path: str) -> Iterator[Entry]:
+    """Yield the functions, the classes and their public members of a module."""
+    module = importlib.import_module(path)
+    space = path.removeprefix("marsdask.tensor").removeprefix(".")
+    prefix = f"{space}." if path.startswith("marsdask.tensor.") else ""
+    named = ((name, getattr(module, name)) for name in UNLISTED.get(path) or module.__all__)
+    ours = [Entry(f"{prefix}{name}", item) for name, item in named if is_ours(item)]
+    # Functions before classes, and a name before its aliases: there the object is described.
+    for entry in sorted(ours, key=lambda one: (inspect.isclass(one.item), _is_alias(one))):
+        yield entry
+        if inspect.isclass(entry.item):
+            yield from members(entry.name, entry.item)
+
+
+def _is_alias(entry: Entry) -> bool:
+    return entry.name.rpartition(".")[2] != str(entry.item.__name__)
+
+
+def members(name: str, kind: type) -> Iterator[Entry]:
+    """Yield the public methods and properties of a class, those inherited from ours included."""
+    for member in dir(kind):
+        base = next((one for one in kind.__mro__ if member in vars(one)), object)
+        if member.startswith("_") or base.__module__.partition(".")[0] != "marsdask":
+            continue
+        found = vars(base)[member]
+        if isinstance(found, classmethod | staticmethod):
+            found = found.__func__
+        if inspect.isfunction(found) or isinstance(found, property):
+            yield Entry(f"{name}.{member}", found, kind)
+
+
+def identity(item: Any) -> Any:
+    """Return what two names of one function, method or property have in common."""
+    item = item.fget if isinstance(item, property) else item
+    return inspect.unwrap(getattr(item, "__func__", item))
+
+
+def entries() -> dict[str, list[Entry]]:
+    """Return the names of each chapter; an object with several names is described at the first."""
+    found: dict[str, list[Entry]] = {}
+    first: dict[int, str] = {}
+    for chapter, modules in CHAPTERS.items():
+        for entry in (entry for module in modules for entry in public(module)):
+            place = found.setdefault(_chapter(chapter, entry), [])
+            key = id(identity(entry.item))
+            if key not in first:
+                first[key] = entry.name
+                place.append(entry)
+            elif first[key] != entry.name:
+                place.append(entry._replace(same=first[key]))
+    return found
+
+
+def _chapter(chapter: str, entry: Entry) -> str:
+    """Return the chapter of NumPy's manual that a function of tensors belongs to: its folder."""
+    folders = (entry.owner or entry.item).__module__.split(".")[2:-1]
+    return f"tensor.{folders[0]}" if chapter == "tensor" and folders else chapter
+
+
+def described(entry: Entry) -> str:
     """Return the Markdown of a name: its signature, its docstring, and the library's sections."""
-    text = inspect.getdoc(item) or ""
-    try:
-        signature = str(inspect.signature(item))
-    except ValueError:
-        signature = "(...)"
-    parts = [f"### {name}", f"```python\n{name}{signature}\n```", f"```text\n{text}\n```"]
-    source = original(item, owner)
-    if source is not None and not section(text, "Parameters"):
-        theirs = inspect.getdoc(source) or ""
+    text = inspect.getdoc(entry.item) or ""
+    parts = [f"### {entry.name}", f"```python\n{shown(entry)}\n```", f"```text\n{text}\n```"]
+    known = source(entry.item, entry.owner)
+    if known is not None and not section(text, "Parameters"):
+        theirs = inspect.getdoc(known.item) or ""
         given = {title: section(theirs, title) for title in SECTIONS}
         blocks = [f"{title}\n{'-' * len(title)}\n{body}" for title, body in given.items() if body]
-        library = (inspect.getmodule(source) or source).__name__.partition(".")[0]
         if blocks:
-            parts.append(f"From {library}'s documentation of `{source.__qualname__}`:")
+            parts.append(f"From the documentation of `{known.path}`:")
             parts.append("```text\n" + "\n\n".join(blocks) + "\n```")
     return "\n\n".join(parts)
 
 
-def public(module: Any) -> Iterator[tuple[str, Any, type | None]]:
-    """Yield the functions, the classes and their public methods of a module."""
-    for name in getattr(module, "__all__", sorted(vars(module))):
-        item = getattr(module, name)
-        if name.startswith("_") or not (inspect.isfunction(item) or inspect.isclass(item)):
-            continue
-        if inspect.isclass(item) and issubclass(item, BaseException):
-            continue
-        yield name, item, None
-        if inspect.isclass(item):
-            for method, function in vars(item).items():
-                if inspect.isfunction(function) and not method.startswith("_"):
-                    yield f"{name}.{method}", function, item
+def shown(entry: Entry) -> str:
+    """Return the signature as users write the call: without the object and without quotes."""
+    if isinstance(entry.item, property):
+        return entry.name
+    try:
+        signature = inspect.signature(entry.item)
+    except ValueError:
+        return f"{entry.name}(...)"
+    is_method = entry.owner is not None and inspect.isfunction(entry.item)
+    parameters = list(signature.parameters.values())[1 if is_method else 0 :]
+    bare = [
+        each.replace(annotation=_bare(each.annotation))
+        for each in parameters
+        if not each.name.startswith("_")
+    ]
+    returns = _bare(signature.return_annotation)
+    return f"{entry.name}{signature.replace(parameters=bare, return_annotation=returns)}"
 
 
-def on_page_markdown(markdown: str, **_: Any) -> str:
-    """Replace each ``::: module`` by the reference of its public names."""
+def _bare(annotation: Any) -> Any:
+    return Bare(annotation) if isinstance(annotation, str) else annotation
 
-    def names(match: re.Match[str]) -> str:
-        return "\n\n".join(described(*each) for each in public(importlib.import_module(match[1])))
 
-    return re.sub(r"^::: ([\w.]+)$", names, markdown, flags=re.MULTILINE)
+def chapter_page(chapter: str) -> str:
+    """Return the page of a chapter, and at its end the names that are described elsewhere."""
+    listed = entries()[chapter]
+    parts = [f"# {TITLES[chapter]}", *(described(entry) for entry in listed if not entry.same)]
+    if others := [f"* `{entry.name}`: see `{entry.same}`" for entry in listed if entry.same]:
+        parts += ["## Other names of the same functions", "\n".join(others)]
+    return "\n\n".join(parts) + "\n"
+
+
+def contents() -> str:
+    """Return the page that leads to the chapters."""
+    lines = [f"* [{title}]({chapter}.md)" for chapter, title in TITLES.items()]
+    return "# API reference\n\n" + INTRODUCTION + "\n\n" + "\n".join(lines) + "\n"
+
+
+def decisions() -> str:
+    """Return the page that leads to the decisions."""
+    lines = ["# Decisions", "", "Each page records one decision and its reasons.", ""]
+    for path in sorted((ROOT / "docs/adr").glob("0*.md")):
+        title = path.read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ")
+        lines.append(f"* [{title}]({path.name})")
+    return "\n".join(lines) + "\n"
+
+
+def beside(path: str) -> str:
+    """Return a document from outside of docs/, its links changed to pages of the site."""
+
+    def link(match: re.Match[str]) -> str:
+        text, target, anchor = match[1], match[2], match[3] or ""
+        where = ((ROOT / path).parent / target).resolve()
+        inner = where.relative_to(ROOT).as_posix() if where.is_relative_to(ROOT) else target
+        page = BESIDE.get(inner) or inner.removeprefix("docs/")
+        if inner == "docs/adr":
+            page = "adr/index.md"
+        known = inner in BESIDE or inner.startswith("docs/")
+        return f"[{text}]({page}{anchor})" if known else text
+
+    return _LINK.sub(link, (ROOT / path).read_text(encoding="utf-8"))
+
+
+def pages() -> dict[str, Callable[[], str]]:
+    """Return the pages that the site has besides the files of docs/."""
+    made: dict[str, Callable[[], str]] = {"adr/index.md": decisions, "reference/index.md": contents}
+    for chapter in TITLES:
+        made[f"reference/{chapter}.md"] = partial(chapter_page, chapter)
+    for path, page in BESIDE.items():
+        made[page] = partial(beside, path)
+    return made
+
+
+def on_files(files: Any, config: Any, **_: Any) -> Any:
+    """Add the pages to the site."""
+    from mkdocs.structure.files import File  # tests read this file without mkdocs
+
+    for path, write in pages().items():
+        files.append(File.generated(config, path, content=write()))
+    return files

@@ -83,7 +83,7 @@ class Concat(FrameNode):
 
 
 def concat(objs: Any, *, axis: Any = 0, ignore_index: bool = False, join: str = "outer") -> Any:
-    """Return the rows of several objects below each other. See pandas."""
+    """Return the rows of several objects below each other. See pandas.concat."""
     parts = list(objs)
     if axis not in {0, "index"}:
         raise NotImplementedError("concat(axis=1): assign() columns or merge()")

@@ -214,7 +214,7 @@ def method_of(name: str) -> Callable[..., Any]:
 
 
 def astype(obj: Any, dtype: Any, **options: Any) -> Any:
-    """Cast the values. See pandas.
+    """Cast the values. See pandas.DataFrame.astype.
 
     Differs from pandas: a categorical type has to name its categories.
     """
@@ -237,14 +237,14 @@ def _tells_types(dtype: Any) -> bool:
 
 
 def fillna(obj: Any, value: Any = None, *, limit: int | None = None, **options: Any) -> Any:
-    """Put values in place of missing ones. See pandas."""
+    """Put values in place of missing ones. See pandas.DataFrame.fillna."""
     if limit is not None:
         raise NotImplementedError("fillna(limit=): a limit is one of all rows, not of each chunk")
     return rowwise(Method("fillna"), obj, value, **options)
 
 
 def isin(obj: Any, values: Any) -> Any:
-    """Tell which values are among others. See pandas."""
+    """Tell which values are among others. See pandas.DataFrame.isin."""
     if isinstance(values, Collection):
         raise NotImplementedError(
             "isin() of lazy values, all of which each chunk would need: isin(values.compute()), or "

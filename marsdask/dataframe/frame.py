@@ -123,7 +123,7 @@ class DataFrame(Labelled):
         return value
 
     def set_index(self, keys: Any, *, drop: bool = True, append: bool = False) -> Any:
-        """Label the rows with columns. See pandas."""
+        """Label the rows with columns. See pandas.DataFrame.set_index."""
         return rowwise(by_column, self, key=keys, drop=drop, append=append)
 
     loc = property(iloc.Loc)
@@ -134,7 +134,7 @@ class DataFrame(Labelled):
     add_suffix = method_of("add_suffix")
 
     def drop(self, labels: Any = None, *, axis: Any = 0, columns: Any = None) -> Any:
-        """Drop columns. See pandas."""
+        """Drop columns. See pandas.DataFrame.drop."""
         if columns is None and axis_number(self._node.meta, axis) == 1:
             columns, labels = labels, None
         if labels is not None or columns is None:
@@ -143,7 +143,7 @@ class DataFrame(Labelled):
         return self[list(kept)]
 
     def rename(self, mapper: Any = None, *, axis: Any = 0, columns: Any = None) -> Any:
-        """Return the frame with other column labels. See pandas."""
+        """Return the frame with other column labels. See pandas.DataFrame.rename."""
         if columns is None and axis_number(self._node.meta, axis) == 1:
             columns, mapper = mapper, None
         if mapper is not None or columns is None:

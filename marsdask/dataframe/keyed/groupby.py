@@ -309,7 +309,7 @@ def _aggregation(name: str) -> Any:
         return self._aggregate(name, *args, **kwargs)
 
     aggregate.__name__ = name
-    aggregate.__doc__ = f"Aggregate each group. See pandas's ``groupby().{name}``."
+    aggregate.__doc__ = f"Aggregate each group. See pandas.api.typing.DataFrameGroupBy.{name}."
     return aggregate
 
 
@@ -361,7 +361,10 @@ class Groups:
         return reset_index(result, name="size") if method == "size" else reset_index(result)
 
     def agg(self, func: Any = None, **named: Any) -> Any:
-        """Aggregate with one, several or named functions. See pandas."""
+        """Aggregate with one, several or named functions.
+
+        See pandas.api.typing.DataFrameGroupBy.agg.
+        """
         if func is None:
             return self._aggregate(
                 "agg",

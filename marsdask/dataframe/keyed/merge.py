@@ -304,7 +304,7 @@ def merge(
     indicator: bool | str = False,
     validate: str | None = None,
 ) -> Any:
-    """Return the rows of two frames that agree in their keys. See pandas.
+    """Return the rows of two frames that agree in their keys. See pandas.merge.
 
     Rows come in pandas's order unless the sides are too large for one chunk: then those of an inner
     merge with a small left side come in the order of the right, and rows of two large sides with

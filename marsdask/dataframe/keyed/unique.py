@@ -137,7 +137,7 @@ def distinct(blocks: list[Any], options: tuple[tuple[str, Any], ...]) -> Any:
 
 
 def drop_duplicates(obj: Any, subset: Any = None, *, keep: str = "first", **rest: Any) -> Any:
-    """Drop rows that repeat others. See pandas."""
+    """Drop rows that repeat others. See pandas.DataFrame.drop_duplicates."""
     if keep not in {"first", "last"}:
         raise NotImplementedError(f"drop_duplicates(keep={keep!r}): 'first' or 'last'")
     ignore_index = rest.pop("ignore_index", False)
@@ -166,7 +166,9 @@ def value_counts(
     bins: Any = None,
     dropna: bool = True,
 ) -> Any:
-    """Return how often each value occurs, the most frequent first. See pandas.
+    """Return how often each value occurs, the most frequent first.
+
+    See pandas.Series.value_counts.
 
     Differs from pandas: values of equal counts stand in the order in which they were met.
     """
@@ -193,7 +195,7 @@ def unnamed_index(block: Any) -> Any:
 
 
 def dropna(obj: Any, *, how: str = "any", subset: Any = None, axis: Any = 0) -> Any:
-    """Drop rows with missing values. See pandas."""
+    """Drop rows with missing values. See pandas.DataFrame.dropna."""
     if axis_number(obj.node.meta, axis) != 0:
         raise NotImplementedError("dropna(axis=1): choose the columns by their labels")
     if how not in {"any", "all"}:

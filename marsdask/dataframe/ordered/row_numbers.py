@@ -106,7 +106,10 @@ def numbered(block: Any, first: int, drop: bool, options: tuple[tuple[str, Any],
 
 
 def reset_index(obj: Any, *, drop: bool = False, **options: Any) -> Any:
-    """Label the rows from 0 on; the old labels become columns unless dropped. See pandas."""
+    """Label the rows from 0 on; the old labels become columns unless dropped.
+
+    See pandas.DataFrame.reset_index.
+    """
     if "level" in options:
         raise NotImplementedError("reset_index(level=): all levels, then set_index() some")
     return wrap(Numbered(obj.node, drop, tuple(options.items())))

@@ -183,7 +183,7 @@ def sort_values(
     ignore_index: bool = False,
     kind: str = "quicksort",
 ) -> Any:
-    """Sort the rows by columns. See pandas.
+    """Sort the rows by columns. See pandas.DataFrame.sort_values.
 
     Differs from pandas: equal rows always keep their order, whatever ``kind`` is.
     """
@@ -203,6 +203,6 @@ def sort_values(
 
 
 def sort_index(obj: Any, *, ascending: Any = True, na_position: str = "last") -> Any:
-    """Sort the rows by their labels. See pandas."""
+    """Sort the rows by their labels. See pandas.DataFrame.sort_index."""
     levels = obj.node.meta.index.nlevels
     return _sorted(obj, (), levels, ascending, na_position)

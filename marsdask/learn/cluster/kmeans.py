@@ -36,7 +36,7 @@ class _Run(NamedTuple):
 
 
 class KMeans(RowsEstimator, cluster.KMeans):
-    """Cluster samples around their means. See sklearn's KMeans.
+    """Cluster samples around their means. See sklearn.cluster.KMeans.
 
     Differs from scikit-learn: takes tensors and frames (lazy samples are computed once and held
     while it fits; ``labels_`` then is a tensor), no sparse matrices. ``init`` may also be

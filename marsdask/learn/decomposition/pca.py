@@ -78,7 +78,9 @@ def _spectrum(seen: Moments, variances: Any, components: Any) -> Spectrum:
 
 
 class PCA(RowsEstimator, decomposition.PCA):
-    """Project samples on the directions of their largest variance. See sklearn's PCA.
+    """Project samples on the directions of their largest variance.
+
+    See sklearn.decomposition.PCA.
 
     Differs from scikit-learn: takes tensors and frames; no sparse matrices. The components always
     are exact: ``svd_solver`` "auto" decomposes the covariance, and the samples themselves where the

@@ -17,7 +17,9 @@ _LEARNT = ("scale_", "n_samples_seen_", "mean_", "var_")
 
 
 class StandardScaler(RowsEstimator, preprocessing.StandardScaler):
-    """Take out the mean and divide by the standard deviation. See sklearn's StandardScaler.
+    """Take out the mean and divide by the standard deviation.
+
+    See sklearn.preprocessing.StandardScaler.
 
     Differs from scikit-learn: takes tensors and frames, in one pass; no sparse matrices.
     """

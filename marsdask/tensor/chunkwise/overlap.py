@@ -250,7 +250,9 @@ def sliding_window_view(
     writeable: bool = False,
     automatic_rechunk: bool = True,
 ) -> Node:
-    """Return every window of a size, along new last axes. See NumPy's sliding_window_view.
+    """Return every window of a size, along new last axes.
+
+    See numpy.lib.stride_tricks.sliding_window_view.
 
     The windows of a chunk are views of it and of the few elements that follow.
     """
