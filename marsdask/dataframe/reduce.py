@@ -17,7 +17,7 @@ from marsdask.core.collection import wrap
 from marsdask.core.compilation.costs import kernel
 from marsdask.core.grids.blockwise import blockwise, map_blocks
 from marsdask.core.grids.grid import Grid
-from marsdask.core.grids.tree import tree
+from marsdask.core.grids.tree import Pairwise, tree
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, total
 
@@ -82,7 +82,7 @@ class FrameReduction(FrameNode):
         sizes = (1,) * len(a)
         mapped = partial_moments if RECIPES[self.recipe].map is map_moments else partial
         partials = map_blocks(mapped, a, chunks=(sizes,), itemsize=PARTIAL_BYTES, kwargs=names)
-        combined = tree(partials, CombinePartials(self.recipe), [0])
+        combined = tree(partials, Pairwise(CombinePartials(self.recipe)), [0])
         return blockwise(
             finish,
             [(combined, (None,))],

@@ -16,7 +16,7 @@ from marsdask.core.grids.blockwise import Axes, blockwise
 from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.lengths import resolved
 from marsdask.core.grids.rechunk import recut
-from marsdask.core.grids.tree import tree
+from marsdask.core.grids.tree import Pairwise, tree
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, Index, numbers, shape_of
 from marsdask.tensor.chunks import normalize_chunks
@@ -67,7 +67,7 @@ class Fold(Node):
             kwargs=self.kwargs,
             itemsize=float(self.nbytes),
         )
-        return tree(partials, self.combine, (0,))
+        return tree(partials, Pairwise(self.combine), (0,))
 
 
 @dataclass(frozen=True, eq=False)

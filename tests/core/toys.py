@@ -10,7 +10,7 @@ from marsdask.core.compilation.tiling import Compilation
 from marsdask.core.grids.blockwise import blockwise, map_blocks
 from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.shuffle import all_to_all
-from marsdask.core.grids.tree import gather, tree
+from marsdask.core.grids.tree import Pairwise, gather, tree
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks
 from marsdask.scheduler.base import ChunkInfo, Done, describe
@@ -108,7 +108,7 @@ class Total(Node):
 
     def tile(self, a: Grid) -> Grid:
         partials = map_blocks(total_of, a, chunks=((1,) * len(a),), itemsize=8)
-        return tree(partials, joined, [0], width=3)
+        return tree(partials, Pairwise(joined), [0], width=3)
 
 
 def split_by_parity(block: list[int], ways: int) -> list[list[int]]:

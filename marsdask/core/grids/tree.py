@@ -7,13 +7,13 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from typing import Any
+from typing import Any, ClassVar
 
-from ..compilation.costs import cost_of, kernel
+from ..compilation.costs import Cost, cost_of
 from ..compilation.plan import current_plan
 from ..config import options
-from ..sizes import Chunks, Index, upper
-from .blockwise import Axes, ByKernel, blockwise
+from ..sizes import Chunks, Index, Sizes, total, unknown_sizes, upper
+from .blockwise import ByKernel
 from .grid import Call, Grid, Ref
 
 
@@ -24,11 +24,6 @@ class Grouped(ByKernel):
     source: Grid
     widths: Index
     kwargs: Mapping[str, Any] | None = None
-
-    @property
-    def scratch(self) -> float:
-        combine = (self.kwargs or {}).get("combine")
-        return cost_of(self.func).scratch + (0.0 if combine is None else cost_of(combine).scratch)
 
     def cell(self, index: Index) -> Call:
         ranges = [
@@ -45,47 +40,89 @@ class Grouped(ByKernel):
         )
 
 
-@kernel(scratch=1.0, piecewise=True)
-def fold(blocks: list[Any], combine: Callable[[Any, Any], Any]) -> Any:
-    """Combine a group of partial results, from the left."""
-    return reduce(combine, blocks)
+@dataclass(frozen=True)
+class Pairwise:
+    """Combines a list of partial results from the left, by an associative function of two."""
+
+    combine: Callable[[Any, Any], Any]
+    __name__: ClassVar[str] = "fold"
+
+    @property
+    def cost(self) -> Cost:
+        """What it takes: pairs are combined one after the other."""
+        return Cost(1.0 + cost_of(self.combine).scratch, piecewise=True)
+
+    def __call__(self, blocks: list[Any]) -> Any:
+        return reduce(self.combine, blocks)
+
+
+#: Gives the sizes that chunks along an axis have once groups of so many are one.
+GroupSizes = Callable[[Grid, int, int], Sizes]
+
+
+def first_sizes(grid: Grid, axis: int, width: int) -> Sizes:
+    """Let a group be of the size of its first chunk, as partial results of a reduction are."""
+    return grid.chunks[axis][::width]
+
+
+def sizes_at_most(grid: Grid, axis: int, width: int) -> Sizes:
+    """Let only running tell the size of a group, whose elements are among those of its chunks."""
+    sizes = grid.chunks[axis]
+    groups = [sizes[start : start + width] for start in range(0, len(sizes), width)]
+    return unknown_sizes(grid.name, [upper(total(group)) for group in groups])
 
 
 def tree(
     partials: Grid,
-    combine: Callable[[Any, Any], Any],
+    combine: Callable[..., Any],
     axes: Sequence[int],
     *,
-    finalize: Callable[..., Any] | None = None,
-    finalize_kwargs: Mapping[str, Any] | None = None,
-    meta: Any = None,
-    itemsize: float | None = None,
-    width: int | None = None,
+    width: int | Mapping[int, int] | None = None,
+    whole: bool = True,
+    sizes: GroupSizes = first_sizes,
+    kwargs: Mapping[str, Any] | None = None,
+    rule: type[Grouped] = Grouped,
 ) -> Grid:
     """Combine ``partials`` along ``axes`` down to one chunk, a group of ``width`` at a time.
 
-    ``combine(a, b)`` is associative; ``finalize(partial, **finalize_kwargs)`` runs once at the end.
-    The result keeps every axis, each reduced one as a single chunk. Groups are smaller where the
+    ``combine(blocks, **kwargs)`` takes a list, last axis fastest; :class:`Pairwise` makes one of an
+    associative function of two. ``width`` may be given for each axis; then the last group may be
+    left as it is, not made ``whole``. The result keeps every axis. Groups are smaller where the
     memory of the machine could not take them.
     """
     grid = partials
-    width = min(max(2, width or options.split_every), _room(partials))
-    whole: Axes = tuple(range(grid.ndim))
-    while any(grid.numblocks[axis] > 1 for axis in axes):
-        widths = _widths(grid, axes, width)
-        chunks = tuple(sizes[::step] for sizes, step in zip(grid.chunks, widths, strict=True))
-        rule = Grouped(fold, grid, widths, {"combine": combine})
-        grid = Grid(rule, chunks, partials.meta, partials.itemsize)
-    if finalize is None:
-        return grid
-    return blockwise(
-        finalize,
-        [(grid, whole)],
-        chunks=grid.chunks,
-        meta=meta,
-        kwargs=finalize_kwargs,
-        itemsize=itemsize,
+    width = _fitting(partials, axes, width)
+    left = width if isinstance(width, Mapping) and not whole else {}
+    while any(grid.numblocks[axis] > left.get(axis, 1) for axis in axes):
+        grid = combined(grid, combine, _widths(grid, axes, width), sizes, kwargs, rule)
+    return grid
+
+
+def combined(
+    grid: Grid,
+    combine: Callable[..., Any],
+    widths: Index,
+    sizes: GroupSizes = first_sizes,
+    kwargs: Mapping[str, Any] | None = None,
+    rule: type[Grouped] = Grouped,
+) -> Grid:
+    """Combine groups of neighbouring chunks, of ``widths`` along the axes: one level of a tree."""
+    chunks = tuple(
+        own if step == 1 else sizes(grid, axis, step)
+        for axis, (own, step) in enumerate(zip(grid.chunks, widths, strict=True))
     )
+    return Grid(rule(combine, grid, widths, kwargs or None), chunks, grid.meta, grid.itemsize)
+
+
+def _fitting(
+    partials: Grid, axes: Sequence[int], width: int | Mapping[int, int] | None
+) -> int | Mapping[int, int]:
+    """Return how many chunks a group may have, in all or along each axis."""
+    room = _room(partials)
+    if isinstance(width, Mapping):
+        each = max(2, int(room ** (1 / max(1, len(axes)))))
+        return {axis: min(count, each) for axis, count in width.items()}
+    return min(max(2, width or options.split_every), room)
 
 
 def _room(grid: Grid) -> int:
@@ -98,8 +135,10 @@ def _room(grid: Grid) -> int:
     return max(2, int(plan.budget / (2 * max(1, plan.workers) * largest)) - 2)
 
 
-def _widths(grid: Grid, axes: Sequence[int], width: int) -> Index:
-    """Share a group of ``width`` chunks among the axes that still have several."""
+def _widths(grid: Grid, axes: Sequence[int], width: int | Mapping[int, int]) -> Index:
+    """Return the widths of groups; one for all is shared among the axes of several chunks."""
+    if isinstance(width, Mapping):
+        return tuple(width.get(axis, 1) for axis in range(grid.ndim))
     several = [axis for axis in axes if grid.numblocks[axis] > 1]
     each = max(2, round(width ** (1 / len(several))))
     return tuple(each if axis in several else 1 for axis in range(grid.ndim))

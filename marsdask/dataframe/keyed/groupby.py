@@ -11,7 +11,7 @@ import pandas as pd
 from marsdask.core.collection import Collection, wrap
 from marsdask.core.grids.blockwise import map_blocks
 from marsdask.core.grids.grid import Grid, Look
-from marsdask.core.grids.tree import gather
+from marsdask.core.grids.tree import gather, sizes_at_most, tree
 from marsdask.core.node import Columns, Node
 from marsdask.core.sizes import Chunks, Sizes, numbers, total, unknown_sizes, upper
 from marsdask.core.tokens import token
@@ -38,7 +38,6 @@ from .shuffle import (
     cut_by_hash,
     cut_by_range,
     exchange,
-    reduce_rows,
     samples_of,
 )
 
@@ -195,7 +194,7 @@ class GroupBy(FrameNode):
         return self.mapped(finished_rows, met, kwargs=self._finish(plan))
 
     def _tree(self, parts: Grid, plan: AggregationPlan) -> Grid:
-        rest = reduce_rows(parts, combined, {"plan": plan})
+        rest = tree(parts, combined, [0], sizes=sizes_at_most, kwargs={"plan": plan})
         return self.mapped(finished_rows, rest, chunks=(self._out(1),), kwargs=self._finish(plan))
 
     def _finish(self, plan: AggregationPlan) -> dict[str, Any]:

@@ -9,12 +9,11 @@ import numpy as np
 import pandas as pd
 
 from marsdask.core.compilation.costs import kernel
-from marsdask.core.config import options
 from marsdask.core.grids.blockwise import blockwise, map_blocks
 from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.shuffle import all_to_all
-from marsdask.core.grids.tree import Grouped, gather
-from marsdask.core.sizes import Sizes, total, unknown_sizes, upper
+from marsdask.core.grids.tree import gather
+from marsdask.core.sizes import Sizes
 
 from ..rows import concat
 from .parts import RowPart, split_at
@@ -24,18 +23,6 @@ SAMPLE = 512
 
 #: More keys than this decide nothing about where a row goes: their codes would not fit in 64 bits.
 LEADING_KEYS = 7
-
-
-def reduce_rows(grid: Grid, func: Callable[..., Any], kwargs: Mapping[str, Any]) -> Grid:
-    """Combine chunks, a list at a time, down to one: ``func(blocks, **kwargs)``."""
-    while len(grid) > 1:
-        width = max(2, options.split_every)
-        (sizes,) = grid.chunks
-        groups = [sizes[start : start + width] for start in range(0, len(sizes), width)]
-        bounds = [upper(total(group)) for group in groups]
-        rule = Grouped(func, grid, (width,), dict(kwargs))
-        grid = Grid(rule, (unknown_sizes(grid.name, bounds),), grid.meta, grid.itemsize)
-    return grid
 
 
 def keys_of(block: Any, by: tuple[Any, ...] | None) -> Any:

@@ -13,7 +13,7 @@ from marsdask.core.collection import wrap
 from marsdask.core.compilation.costs import kernel
 from marsdask.core.grids.blockwise import map_blocks
 from marsdask.core.grids.grid import Grid, Look
-from marsdask.core.grids.tree import gather
+from marsdask.core.grids.tree import gather, sizes_at_most, tree
 from marsdask.core.node import Columns, Node
 from marsdask.core.sizes import Chunks, numbers, total, unknown_sizes, upper
 
@@ -26,7 +26,7 @@ from ..rows import concat
 from .groupby import groupby
 from .memory_room import Weighed, fitted, is_tight, may_be_tight, packed, weighed
 from .parts import RowPart
-from .shuffle import counted_parts, cut_by_hash, exchange, reduce_rows
+from .shuffle import counted_parts, cut_by_hash, exchange
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +73,7 @@ class DropDuplicates(FrameNode):
 
     def _tree(self, parts: Grid) -> Grid:
         kwargs = {"options": self.options}
-        rest = reduce_rows(parts, distinct, kwargs)
+        rest = tree(parts, distinct, [0], sizes=sizes_at_most, kwargs=kwargs)
         like = {"meta": self.meta, "itemsize": rest.itemsize}
         return gather(distinct, rest, chunks=self.chunks, kwargs=kwargs, **like)
 

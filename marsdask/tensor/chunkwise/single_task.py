@@ -12,7 +12,7 @@ from marsdask.core.grids.align import aligned
 from marsdask.core.grids.blockwise import blockwise
 from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.lengths import resolved
-from marsdask.core.grids.tree import tree
+from marsdask.core.grids.tree import Pairwise, tree
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, Size, known
 
@@ -131,7 +131,7 @@ class Summary(Single):
             meta=self.meta,
             kwargs=dict(self.options),
         )
-        grid = tree(partials, self.combine, own)
+        grid = tree(partials, Pairwise(self.combine), own)
         last = (None,) * len(own) + tuple(range(len(self.lengths)))
         return blockwise(np.asarray, [(grid, last)], chunks=self.chunks, meta=self.meta)
 

@@ -22,7 +22,7 @@ from marsdask.core.grids.align import common_sizes
 from marsdask.core.grids.blockwise import Axes, blockwise, same
 from marsdask.core.grids.grid import Call, Grid, Look, Ref, Rule
 from marsdask.core.grids.lengths import resolved
-from marsdask.core.grids.tree import tree
+from marsdask.core.grids.tree import Pairwise, tree
 from marsdask.core.node import Node
 from marsdask.core.sizes import (
     Chunks,
@@ -246,7 +246,7 @@ class _Plan:
 
     def _summed_tree(self, partials: Grid) -> Grid:
         axes = range(len(self.out), partials.ndim)
-        grid = tree(partials, np.add, axes, meta=self.meta)
+        grid = tree(partials, Pairwise(np.add), axes)
         kept: Axes = (*range(len(self.out)), *(None for _ in axes))
         kwargs = {"axis": tuple(axes)}
         return blockwise(

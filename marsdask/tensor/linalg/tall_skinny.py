@@ -20,7 +20,7 @@ from marsdask.core.compilation.costs import kernel
 from marsdask.core.grids.blockwise import Axes, blockwise, map_blocks
 from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.lengths import resolved
-from marsdask.core.grids.tree import gather, tree
+from marsdask.core.grids.tree import Pairwise, gather, tree
 from marsdask.core.node import Node, Part
 from marsdask.core.sizes import Chunks, numbers, shape_of
 from marsdask.core.sizes import total as total_size
@@ -92,7 +92,7 @@ class Factors(Node):
         triangle = map_blocks(
             gram, a, chunks=self._squares(a), meta=self.meta[1], kwargs={"dtype": self.dtype}
         )
-        triangle = tree(triangle, np.add, [0])
+        triangle = tree(triangle, Pairwise(np.add), [0])
         checked = self._one(first_triangle, triangle)
         look = gather(condition, checked, chunks=((1,),), meta=np.empty((0,)))
         infos = yield Look((look,), keep=(checked,) if is_at_hand(a) else (checked, a))
@@ -153,7 +153,7 @@ class Factors(Node):
             chunks=self._squares(a),
             meta=self.meta[1],
         )
-        second = self._one(first_triangle, tree(squares, np.add, [0]))
+        second = self._one(first_triangle, tree(squares, Pairwise(np.add), [0]))
         triangle = gather(
             product_of_triangles, second, checked, chunks=self._whole(a), meta=self.meta[1]
         )

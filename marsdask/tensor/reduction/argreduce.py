@@ -13,7 +13,7 @@ from marsdask.core.grids.blockwise import blockwise, map_blocks
 from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.lengths import resolved
 from marsdask.core.grids.places import CornerAt
-from marsdask.core.grids.tree import tree
+from marsdask.core.grids.tree import Pairwise, tree
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, Index, shape_of
 
@@ -94,7 +94,7 @@ class ArgReduction(Node):
             varying=CornerAt(a.chunks),
             kwargs={"pick": self.pick, "axis": self.axis, "shape": shape},
         )
-        grid = tree(found, self.pick, self._axes)
+        grid = tree(found, Pairwise(self.pick), self._axes)
         ndim = len(shape)
         kept = [axis for axis in range(ndim) if self.keepdims or axis not in self._axes]
         place = tuple(kept.index(axis) if axis in kept else None for axis in range(ndim))

@@ -16,7 +16,7 @@ from marsdask.core.config import options
 from marsdask.core.grids.align import aligned
 from marsdask.core.grids.blockwise import blockwise, map_blocks
 from marsdask.core.grids.grid import Call, Grid
-from marsdask.core.grids.tree import Grouped
+from marsdask.core.grids.tree import Grouped, combined, tree
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, Index
 
@@ -139,11 +139,14 @@ class CustomReduction(Node):
             (self.size,) * len(own) if i in self.axes else own for i, own in enumerate(chunks)
         )
         grid = map_blocks(OfChunk(self.chunk, self.axes), *sources, chunks=several, meta=self.meta)
-        widths = dict(self.width)
-        while any(grid.numblocks[i] > widths[i] for i in self.axes):
-            grid = self._merged(grid, MergeParts(self.combine, self.axes, self.joins), widths)
-        every = {i: max(1, grid.numblocks[i]) for i in self.axes}
-        grid = self._merged(grid, MergeParts(None, self.axes, self.joins), every)
+        merge = MergeParts(self.combine, self.axes, self.joins)
+        groups: Any = {"width": dict(self.width), "whole": False, "rule": NestedGroups}
+        grid = tree(grid, merge, self.axes, **groups)
+        every = tuple(
+            max(1, count) if i in self.axes else 1 for i, count in enumerate(grid.numblocks)
+        )
+        last = MergeParts(None, self.axes, self.joins)
+        grid = combined(grid, last, every, rule=NestedGroups)
         kept = [i for i in range(len(chunks)) if self.keepdims or i not in self.axes]
         place = tuple(kept.index(i) if i in kept else None for i in range(len(chunks)))
         return blockwise(
@@ -152,11 +155,6 @@ class CustomReduction(Node):
             chunks=self._out_chunks(grid.chunks),
             meta=self.meta,
         )
-
-    def _merged(self, grid: Grid, merge: MergeParts, widths: Mapping[int, int]) -> Grid:
-        steps = tuple(widths.get(i, 1) for i in range(grid.ndim))
-        chunks = tuple(own[::step] for own, step in zip(grid.chunks, steps, strict=True))
-        return Grid(NestedGroups(merge, grid, steps), chunks, self.meta)
 
 
 @public

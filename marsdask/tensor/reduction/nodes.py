@@ -12,7 +12,7 @@ import numpy as np
 from marsdask.core.grids.align import aligned, broadcast_chunks
 from marsdask.core.grids.blockwise import blockwise, map_blocks
 from marsdask.core.grids.grid import Grid
-from marsdask.core.grids.tree import tree
+from marsdask.core.grids.tree import Pairwise, tree
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, total, upper
 
@@ -56,7 +56,7 @@ class Wanted:
 
     def finished(self, partials: Grid, way: Way) -> Grid:
         """Return the result, made of what is left of each block."""
-        grid = tree(partials, Combine(way.recipe.combine), self.axis)
+        grid = tree(partials, Pairwise(Combine(way.recipe.combine)), self.axis)
         kept = [axis for axis in range(grid.ndim) if self.keepdims or axis not in self.axis]
         place = tuple(kept.index(axis) if axis in kept else None for axis in range(grid.ndim))
         return blockwise(

@@ -13,7 +13,7 @@ from marsdask.core.collection import Collection
 from marsdask.core.grids.align import aligned
 from marsdask.core.grids.blockwise import blockwise, map_blocks
 from marsdask.core.grids.grid import Grid, Look
-from marsdask.core.grids.tree import tree
+from marsdask.core.grids.tree import Pairwise, tree
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, Unknown, known
 
@@ -62,7 +62,7 @@ class Places(Node):
             meta=self.meta,
             kwargs={"side": self.side},
         )
-        return tree(counts, np.add, (0,))
+        return tree(counts, Pairwise(np.add), (0,))
 
 
 @public
@@ -146,7 +146,7 @@ class CountValues(Node):
             meta=self.meta,
             kwargs={"minlength": self.minlength},
         )
-        return tree(counts, add_padded, (0,))
+        return tree(counts, Pairwise(add_padded), (0,))
 
 
 @public

@@ -19,7 +19,7 @@ from marsdask.core.grids.blockwise import blockwise, map_blocks
 from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.lengths import resolved
 from marsdask.core.grids.places import StartAt
-from marsdask.core.grids.tree import tree
+from marsdask.core.grids.tree import Pairwise, tree
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, Unknown, upper
 
@@ -81,7 +81,7 @@ class TopK(Node):
         return self._finished(partials, a)
 
     def _finished(self, partials: Grid, a: Grid) -> Grid:
-        combine = MergeTopk(self.k, self.axis, self.largest)
+        combine = Pairwise(MergeTopk(self.k, self.axis, self.largest))
         grid = tree(partials, combine, [self.axis])
         chunks = (*a.chunks[: self.axis], self.chunks[self.axis], *a.chunks[self.axis + 1 :])
         finish = ordered_positions if self.indices else ordered

@@ -22,7 +22,7 @@ from marsdask.core.errors import MemoryBudgetError, ResultsTooLarge
 from marsdask.core.grids.blockwise import map_blocks
 from marsdask.core.grids.grid import Grid, Held, HeldGrid, Ref
 from marsdask.core.grids.shuffle import all_to_all
-from marsdask.core.grids.tree import gather, tree
+from marsdask.core.grids.tree import Pairwise, gather, tree
 from marsdask.core.sizes import Index
 from marsdask.scheduler.base import Hint
 
@@ -211,17 +211,17 @@ def test_a_result_that_nothing_bounds_is_as_large_as_its_inputs():
 
 def test_a_fold_holds_two_results_at_a_time():
     """Combining is done pair by pair, whatever the width of the tree."""
-    assert hint_of(tree(held("a", *(100,) * 8), copy_of, [0], width=8)) == Hint(100, 200)
+    assert hint_of(tree(held("a", *(100,) * 8), Pairwise(copy_of), [0], width=8)) == Hint(100, 200)
 
 
 def test_a_tree_is_as_wide_as_memory_allows():
     """Groups of partial results shrink with the budget, to pairs at least."""
     partials = held("a", *(100,) * 8)
-    assert len(lower(tree(partials, copy_of, [0], width=8).refs())[0]) == 1
+    assert len(lower(tree(partials, Pairwise(copy_of), [0], width=8).refs())[0]) == 1
     for budget, tasks in [(100_000, 1), (2400, 3), (100, 7)]:
         token = current_plan.set(Plan(workers=2, budget=budget))
         try:
-            grid = tree(held("a", *(100,) * 8), copy_of, [0], width=8)
+            grid = tree(held("a", *(100,) * 8), Pairwise(copy_of), [0], width=8)
         finally:
             current_plan.reset(token)
         assert len(lower(grid.refs())[0]) == tasks

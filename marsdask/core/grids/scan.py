@@ -1,0 +1,95 @@
+"""Running totals along an axis: totals of the chunks first, then each chunk from where it starts.
+
+Two passes over the data, both parallel; between them one small task for each lane of chunks makes
+starts of totals: the blocked scan of Blelloch (Prefix Sums and Their Applications, 1990), of twice
+the work of a loop. Totals are combined in order, from the left, so that functions need not be
+associative. Lengths may be unknown, and chunks empty.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ..sizes import Index, Sizes
+from .blockwise import blockwise, map_blocks
+from .grid import Call, Grid, Ref, Rule
+
+
+@dataclass(frozen=True, eq=False)
+class Starts(Rule):
+    """What each chunk of a lane starts from, all in one: made of the totals of those before."""
+
+    func: Callable[..., Any]
+    totals: Grid
+    axis: int
+    kwargs: Mapping[str, Any] | None = None
+
+    def cell(self, index: Index) -> Call:
+        head, tail = index[: self.axis], index[self.axis + 1 :]
+        count = self.totals.numblocks[self.axis]
+        refs = [Ref(self.totals, (*head, position, *tail)) for position in range(count - 1)]
+        return Call(self.func, (refs,), self.kwargs or {})
+
+
+@dataclass(frozen=True)
+class StartOf:
+    """Which of the starts belongs to a chunk; the first that is not empty has none."""
+
+    axis: int
+    empty: int
+    """How many chunks before it are empty."""
+
+    def __call__(self, index: Index) -> tuple[int]:
+        position = index[self.axis]
+        return (position if position > self.empty else 0,)
+
+
+def scan(
+    source: Grid,
+    axis: int,
+    total: Callable[..., Any],
+    starts: Callable[..., Any],
+    step: Callable[..., Any],
+    *,
+    total_kwargs: Mapping[str, Any] | None = None,
+    starts_kwargs: Mapping[str, Any] | None = None,
+    step_kwargs: Mapping[str, Any] | None = None,
+    meta: Any = None,
+    itemsize: float | None = None,
+) -> Grid:
+    """Let each chunk go on from what those before it along ``axis`` come to.
+
+    ``total(block)`` is what a chunk adds to those after it, one element along the axis.
+    ``starts(totals)`` is given the totals of all chunks but the last, in order, and returns one
+    start more, of which the first belongs to the first chunk. ``step(block, starts, position)``
+    makes the result: position 0 is of a chunk with nothing before it. A single chunk is not given
+    any: ``step(block)``.
+    """
+    count = source.numblocks[axis]
+    like: Any = {"chunks": source.chunks, "meta": meta, "itemsize": itemsize, "kwargs": step_kwargs}
+    if count == 1:
+        return map_blocks(step, source, **like)
+    whole = tuple(range(source.ndim))
+    ones = _replaced(source.chunks, axis, (1,) * count)
+    totals = blockwise(
+        total, [(source, whole)], chunks=ones, meta=meta, itemsize=itemsize, kwargs=total_kwargs
+    )
+    lanes = _replaced(source.chunks, axis, (count,))
+    begun = Grid(Starts(starts, totals, axis, starts_kwargs or None), lanes, meta, itemsize)
+    return blockwise(
+        step,
+        [(source, whole), (begun, _replaced(whole, axis, None))],
+        varying=StartOf(axis, _leading_empty(source.chunks[axis])),
+        **like,
+    )
+
+
+def _leading_empty(sizes: Sizes) -> int:
+    """Return how many chunks are known to be empty before the first that may not be."""
+    return next((at for at, size in enumerate(sizes) if size != 0), len(sizes))
+
+
+def _replaced(items: tuple[Any, ...], position: int, item: Any) -> tuple[Any, ...]:
+    return (*items[:position], item, *items[position + 1 :])
