@@ -55,8 +55,8 @@ class Labelled(Rows):
     all = reduce.reduction("all")
     prod = reduce.reduction("prod")
 
-    cumsum = scan.cumulative("cumsum", 0)
-    cumprod = scan.cumulative("cumprod", 1)
+    cumsum = scan.cumulative("cumsum")
+    cumprod = scan.cumulative("cumprod")
 
     abs = __abs__ = method_of("abs")
     astype = method(elementwise.astype)

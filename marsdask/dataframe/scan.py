@@ -3,20 +3,116 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 import marsdask.tensor as mt
+from marsdask.core.collection import wrap
+from marsdask.core.compilation.costs import kernel
+from marsdask.core.grids.grid import Grid
+from marsdask.core.grids.scan import scan
+from marsdask.core.node import Columns, Node
+from marsdask.core.sizes import Chunks
 
-from .elementwise import Method, rowwise, with_columns
-from .frame_node import dtypes_of
-from .operands import tensor_beside
+from .frame_node import FrameNode, dtypes_of
+from .rows import alignment
 from .tensors import to_tensor
 
+#: For each scan what a column adds to the rows after it, and how that is combined.
+TOTALS: dict[str, tuple[str, np.ufunc]] = {
+    "cumsum": ("sum", np.add),
+    "cumprod": ("prod", np.multiply),
+}
 
-def cumulative(name: str, neutral: int) -> Callable[..., Any]:
-    """Return the scan of that name as a method; ``neutral`` stands where values are missing."""
+
+@dataclass(frozen=True, eq=False)
+class RowScan(FrameNode):
+    """All rows so far combined, column by column."""
+
+    a: Node
+    title: str
+    skipna: bool
+
+    @property
+    def label(self) -> str:
+        return self.title
+
+    @property
+    def meta(self) -> Any:
+        return getattr(self.a.meta, self.title)(skipna=self.skipna)
+
+    @property
+    def chunks(self) -> Chunks:
+        return self.a.chunks
+
+    @property
+    def alignment(self) -> str:
+        """The rows are the same."""
+        return alignment(self.a)
+
+    def requires(self, wanted: Columns) -> tuple[Columns, ...]:
+        return (wanted,)
+
+    def tile(self, a: Grid) -> Grid:
+        kwargs = {"name": self.title, "skipna": self.skipna}
+        return scan(
+            a,
+            0,
+            total_rows,
+            start_rows,
+            scan_rows,
+            total_kwargs=kwargs,
+            starts_kwargs={"name": self.title},
+            step_kwargs=kwargs,
+            meta=self.meta,
+            itemsize=self.itemsize,
+        )
+
+
+def _columns(block: Any) -> list[Any]:
+    several = isinstance(block, pd.DataFrame)
+    return [block.iloc[:, at] for at in range(block.shape[1])] if several else [block]
+
+
+@kernel(scratch=1.0)
+def total_rows(block: Any, name: str, skipna: bool) -> list[Any]:
+    """Return what a chunk's columns add to the rows after it."""
+    total, _ = TOTALS[name]
+    return [getattr(column, total)(skipna=skipna) for column in _columns(block)]
+
+
+def start_rows(totals: list[list[Any]], name: str) -> list[Any]:
+    """Return what comes before each chunk: nothing before the first."""
+    _, combine = TOTALS[name]
+    starts: list[Any] = [None, totals[0]]
+    for total in totals[1:]:
+        starts.append([combine(*pair) for pair in zip(starts[-1], total, strict=True)])
+    return starts
+
+
+@kernel(scratch=2.0)
+def scan_rows(block: Any, starts: Any = None, position: int = 0, *, name: str, skipna: bool) -> Any:
+    """Combine the rows of a chunk from where it starts."""
+    found = getattr(block, name)(skipna=skipna)
+    if not position:
+        return found
+    _, combine = TOTALS[name]
+    columns = [
+        combine(column, start).astype(column.dtype)
+        for column, start in zip(_columns(found), starts[position], strict=True)
+    ]
+    if isinstance(found, pd.Series):
+        return columns[0]
+    for at, column in enumerate(columns):
+        found.isetitem(at, column)
+    return found
+
+
+def cumulative(name: str) -> Callable[..., Any]:
+    """Return the scan of that name as a method."""
 
     def call(
         self: Any, axis: Any = 0, skipna: bool = True, dtype: Any = None, out: Any = None
@@ -24,23 +120,12 @@ def cumulative(name: str, neutral: int) -> Callable[..., Any]:
         getattr(self.node.meta, name)(axis, skipna, dtype=dtype, out=out)  # refuses here and now
         if axis not in ROWS:
             raise NotImplementedError(f"{name}(axis=1): to_tensor().{name}(axis=1)")
-        if not isinstance(self.node.meta, pd.DataFrame):
-            return _scanned(self, name, neutral, skipna=skipna)
-        labels = tuple(self.columns)
-        columns = [_scanned(self[label], name, neutral, skipna=skipna) for label in labels]
-        return rowwise(with_columns, self, *columns, names=labels)
+        _check_numeric(self, name)
+        return wrap(RowScan(self.node, name, skipna))
 
     call.__name__ = name
     call.__doc__ = f"Accumulate down the rows. See pandas.Series.{name}."
     return call
-
-
-def _scanned(series: Any, name: str, neutral: int, *, skipna: bool) -> Any:
-    _check_numeric(series, name)
-    filled = rowwise(Method("fillna"), series, neutral) if skipna else series
-    found = tensor_beside(series, getattr(to_tensor(filled), name)(), "{} values for {} rows")
-    found = rowwise(Method("astype"), found, getattr(series.node.meta, name)().dtype)
-    return found.where(series.notna()) if skipna and series.dtype.kind == "f" else found
 
 
 def extreme_position(name: str) -> Callable[..., Any]:
@@ -59,11 +144,11 @@ def extreme_position(name: str) -> Callable[..., Any]:
 
 
 def _check_numeric(rows: Any, name: str) -> None:
-    (dtype,) = dtypes_of(rows.node.meta)
-    if getattr(dtype, "kind", "O") not in "biuf" or isinstance(
-        dtype, pd.api.extensions.ExtensionDtype
-    ):
-        raise NotImplementedError(f"{name}() of {dtype}: astype() a numeric type of NumPy's")
+    for dtype in dtypes_of(rows.node.meta):
+        if getattr(dtype, "kind", "O") not in "biuf" or isinstance(
+            dtype, pd.api.extensions.ExtensionDtype
+        ):
+            raise NotImplementedError(f"{name}() of {dtype}: astype() a numeric type of NumPy's")
 
 
 #: What pandas calls the axis that scans go down.

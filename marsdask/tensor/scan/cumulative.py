@@ -1,9 +1,4 @@
-"""Running sums and products: totals of the blocks first, then each block from where it starts.
-
-Two passes over the data, both parallel; between them one small task for each lane of blocks turns
-totals into starts: the blocked scan of Blelloch (Prefix Sums and Their Applications, 1990), of
-twice the additions of a loop.
-"""
+"""Running sums and products: what a block adds, and how it goes on from where it starts."""
 
 from __future__ import annotations
 
@@ -15,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from marsdask.core.compilation.costs import kernel
-from marsdask.core.grids.blockwise import blockwise, map_blocks
-from marsdask.core.grids.grid import Call, Grid, Ref, Rule
+from marsdask.core.grids.grid import Grid
+from marsdask.core.grids.scan import scan as scan_chunks
 from marsdask.core.node import Node
-from marsdask.core.sizes import Chunks, Index, Sizes, numbers
+from marsdask.core.sizes import Chunks, numbers
 
 from ..creation.from_shape import full
 from ..indexing.assignment import into
@@ -35,34 +30,6 @@ from ..unknown_lengths import resized, waits_for_lengths
 
 #: Rows at least this long are added one to the other; shorter ones are left to NumPy.
 LONG_ROW = 256
-
-
-@dataclass(frozen=True, eq=False)
-class Starts(Rule):
-    """What comes before each block of a lane: one array, stacked along the lane's axis."""
-
-    totals: Grid
-    axis: int
-    ufunc: np.ufunc
-
-    def cell(self, index: Index) -> Call:
-        head, tail = index[: self.axis], index[self.axis + 1 :]
-        count = self.totals.numblocks[self.axis]
-        refs = [Ref(self.totals, (*head, position, *tail)) for position in range(count - 1)]
-        return Call(start_values, (refs,), {"ufunc": self.ufunc, "axis": self.axis})
-
-
-@dataclass(frozen=True)
-class StartOf:
-    """Which of the start values belongs to a block; the first that is not empty has none."""
-
-    axis: int
-    empty: int
-    """How many blocks before it are empty."""
-
-    def __call__(self, index: Index) -> tuple[int]:
-        position = index[self.axis]
-        return (position if position > self.empty else 0,)
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,33 +61,17 @@ class Scan(Node):
             "axis": self.axis,
             "dtype": self.dtype,
         }
-        scanned = scan_real_block if self.skips_nan else scan_block
-        count = a.numblocks[self.axis]
-        if count == 1:
-            return map_blocks(scanned, a, chunks=a.chunks, meta=self.meta, kwargs=kwargs)
-        ones = _replaced(a.chunks, self.axis, (1,) * count)
-        total = total_real_block if self.skips_nan else total_block
-        totals = map_blocks(total, a, chunks=ones, meta=self.meta, kwargs=kwargs)
-        lanes = _replaced(a.chunks, self.axis, (count,))
-        starts = Grid(Starts(totals, self.axis, self.ufunc), lanes, self.meta)
-        whole = tuple(range(a.ndim))
-        return blockwise(
-            scanned,
-            [(a, whole), (starts, _replaced(whole, self.axis, None))],
-            chunks=a.chunks,
+        return scan_chunks(
+            a,
+            self.axis,
+            total_real_block if self.skips_nan else total_block,
+            start_values,
+            scan_real_block if self.skips_nan else scan_block,
+            total_kwargs=kwargs,
+            starts_kwargs={"ufunc": self.ufunc, "axis": self.axis},
+            step_kwargs=kwargs,
             meta=self.meta,
-            kwargs=kwargs,
-            varying=StartOf(self.axis, _leading_empty(a.chunks[self.axis])),
         )
-
-
-def _leading_empty(sizes: Sizes) -> int:
-    """Return how many chunks are known to be empty before the first that may not be."""
-    return next((at for at, size in enumerate(sizes) if size != 0), len(sizes))
-
-
-def _replaced(items: tuple[Any, ...], position: int, item: Any) -> tuple[Any, ...]:
-    return (*items[:position], item, *items[position + 1 :])
 
 
 def _real(block: Any, ufunc: np.ufunc) -> Any:

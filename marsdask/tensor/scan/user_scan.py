@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import reduce
 from typing import Any
 
 import numpy as np
 
 from marsdask.core.compilation.costs import kernel
-from marsdask.core.grids.blockwise import Axes, blockwise, map_blocks
-from marsdask.core.grids.grid import Call, Grid, Ref, Rule
+from marsdask.core.grids.blockwise import map_blocks
+from marsdask.core.grids.grid import Grid
+from marsdask.core.grids.scan import scan as scan_chunks
 from marsdask.core.node import Node
-from marsdask.core.sizes import Chunks, Index
+from marsdask.core.ownership import private
+from marsdask.core.sizes import Chunks
 
 from ..elementwise.ufuncs import isnan, less_equal, logical_or, subtract, where
 from ..indexing.assignment import into
@@ -24,25 +25,13 @@ from ..typing import public
 from .cumulative import cumsum
 
 
-@dataclass(frozen=True, eq=False)
-class Before(Rule):
-    """What each block of a lane goes on from: all last elements of those before it, combined."""
-
-    lasts: Grid
-    axis: int
-    combine: Callable[[Any, Any], Any]
-    start: Any
-
-    def cell(self, index: Index) -> Call:
-        head, tail = index[: self.axis], index[self.axis + 1 :]
-        refs = [Ref(self.lasts, (*head, i, *tail)) for i in range(index[self.axis])]
-        return Call(combine_lasts, (refs,), {"combine": self.combine, "start": self.start})
-
-
 @kernel(writes=True)
-def combine_lasts(lasts: list[Any], combine: Callable[[Any, Any], Any], start: Any) -> Any:
+def starts_of(lasts: list[Any], combine: Callable[[Any, Any], Any], start: Any) -> list[Any]:
     """Combine last elements in order; blocks without elements have none."""
-    return reduce(combine, [last for last in lasts if last.size], start)
+    found = [start]
+    for last in lasts:
+        found.append(combine(private(found[-1]), last) if last.size else found[-1])
+    return found
 
 
 @kernel(view=True)
@@ -58,10 +47,10 @@ def accumulate(block: Any, func: Callable[..., Any], axis: int, dtype: Any) -> A
     return np.asarray(found)
 
 
-@kernel(writes=True)
-def go_on(block: Any, before: Any, combine: Callable[[Any, Any], Any]) -> Any:
+def go_on(block: Any, starts: list[Any], position: int, combine: Callable[[Any, Any], Any]) -> Any:
     """Let a block that was accumulated by itself go on from what comes before it."""
-    return np.asarray(combine(before, block)) if block.size else block
+    # Both are read by others, and the function may write into them.
+    return np.asarray(combine(private(starts[position]), private(block))) if block.size else block
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,25 +80,19 @@ class Carried(Node):
     def tile(self, a: Grid) -> Grid:
         kwargs = {"func": self.func, "axis": self.axis, "dtype": self.asked}
         own = map_blocks(accumulate, a, chunks=a.chunks, meta=self.meta, kwargs=kwargs)
-        count = a.numblocks[self.axis]
-        if count == 1:
+        if a.numblocks[self.axis] == 1:
             return own
-        whole: Axes = tuple(range(a.ndim))
-        ones = (*a.chunks[: self.axis], (1,) * count, *a.chunks[self.axis + 1 :])
-        lasts = blockwise(
+        combine = {"combine": self.combine}
+        return scan_chunks(
+            own,
+            self.axis,
             last_of,
-            [(own, whole)],
-            chunks=ones,
-            meta=self.meta,
-            kwargs={"axis": self.axis},
-        )
-        before = Grid(Before(lasts, self.axis, self.combine, self.start), ones, self.meta)
-        return blockwise(
+            starts_of,
             go_on,
-            [(own, whole), (before, whole)],
-            chunks=a.chunks,
+            total_kwargs={"axis": self.axis},
+            starts_kwargs={**combine, "start": self.start},
+            step_kwargs=combine,
             meta=self.meta,
-            kwargs={"combine": self.combine},
         )
 
 
