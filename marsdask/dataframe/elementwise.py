@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from marsdask.core.collection import Collection, wrap
-from marsdask.core.compilation.costs import Cost, cost_of, kernel
+from marsdask.core.compilation.costs import Wrapped, kernel
 from marsdask.core.grids.blockwise import Blockwise
 from marsdask.core.grids.grid import Grid
 from marsdask.core.node import Columns, Node
@@ -148,21 +148,6 @@ BY_VALUES = {
 
 #: Functions that put other values among those there are, which may be of another type.
 PUTS = {"where", "mask", "fillna"}
-
-
-@dataclass(frozen=True)
-class Wrapped:
-    """A function called in another way, of its own name and cost."""
-
-    func: Callable[..., Any]
-
-    @property
-    def __name__(self) -> str:
-        return self.func.__name__
-
-    @property
-    def cost(self) -> Cost:
-        return cost_of(self.func)
 
 
 @dataclass(frozen=True)

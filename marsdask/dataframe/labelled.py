@@ -13,7 +13,7 @@ from .elementwise import index_of, method_of, rowwise
 from .keyed import groupby, unique
 from .operands import binary
 from .ordered import iloc as position
-from .ordered import row_numbers
+from .ordered import rolling, row_numbers, shift
 from .ordered import sort_values as order
 
 
@@ -43,6 +43,10 @@ class Labelled(Rows):
     sort_index = method(order.sort_index)
     sort_values = method(order.sort_values)
     tail = method(position.tail)
+
+    diff = method(shift.diff)
+    rolling = method(rolling.rolling)
+    shift = method(shift.shift)
 
     sum = reduce.reduction("sum")
     mean = reduce.reduction("mean")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Hashable
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 
@@ -62,3 +63,18 @@ def cost_of(func: Callable[..., Any]) -> Cost:
         return declared
     found = _COSTS.get(func) if isinstance(func, Hashable) else None
     return found or _COSTS.get(type(func)) or Cost()
+
+
+@dataclass(frozen=True)
+class Wrapped:
+    """A function called in another way, of its own name and cost."""
+
+    func: Callable[..., Any]
+
+    @property
+    def __name__(self) -> str:
+        return self.func.__name__
+
+    @property
+    def cost(self) -> Cost:
+        return cost_of(self.func)

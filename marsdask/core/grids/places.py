@@ -11,6 +11,14 @@ Bounds = tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True)
+class ChunkAt:
+    """Gives each chunk its place among the chunks."""
+
+    def __call__(self, index: Index) -> tuple[int]:
+        return (index[0],)
+
+
+@dataclass(frozen=True)
 class _PlaceAlong:
     """A place along one axis."""
 

@@ -14,6 +14,7 @@ from marsdask.core.compilation.costs import kernel
 from marsdask.core.grids.blockwise import Blockwise, Via, blockwise
 from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.lengths import first_chunks, resolved
+from marsdask.core.grids.places import ChunkAt
 from marsdask.core.grids.select import cut_axis
 from marsdask.core.grids.tree import gather
 from marsdask.core.node import Columns, Node
@@ -23,7 +24,7 @@ from ..elementwise import column_of, rowwise
 from ..frame_node import FrameNode, row_bytes
 from ..reduce import one_row
 from ..rows import alignment, concat, take
-from .row_numbers import ChunkAt, Numbered, counted
+from .row_numbers import Numbered, counted
 
 
 def pieces_of(sizes: tuple[int, ...], rows: slice) -> list[tuple[int, slice, int]]:

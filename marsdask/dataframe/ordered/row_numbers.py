@@ -12,10 +12,10 @@ from marsdask.core.compilation.costs import kernel
 from marsdask.core.grids.blockwise import Blockwise, blockwise
 from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.lengths import resolved
-from marsdask.core.grids.places import StartAt
+from marsdask.core.grids.places import ChunkAt, StartAt
 from marsdask.core.grids.tree import gather
 from marsdask.core.node import Columns, Node
-from marsdask.core.sizes import Chunks, Index, Unknown, known, total
+from marsdask.core.sizes import Chunks, Unknown, known, total
 
 from ..frame_node import FrameNode
 
@@ -74,14 +74,6 @@ class Numbered(FrameNode):
     @property
     def _kwargs(self) -> dict[str, Any]:
         return {"drop": self.drop, "options": self.options}
-
-
-@dataclass(frozen=True)
-class ChunkAt:
-    """Gives each chunk its place among the chunks."""
-
-    def __call__(self, index: Index) -> tuple[int]:
-        return (index[0],)
 
 
 def counted(grid: Grid) -> Grid:

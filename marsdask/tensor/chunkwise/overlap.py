@@ -9,6 +9,7 @@ import numpy as np
 
 from marsdask.core.collection import Collection, wrap
 from marsdask.core.grids.align import broadcast_chunks, is_one
+from marsdask.core.grids.neighbours import Depth, Edge, regrouped
 from marsdask.core.node import Node
 from marsdask.core.sizes import known, numbers
 
@@ -16,7 +17,7 @@ from ..manipulation.shape import normalize_axes
 from ..operands import as_node
 from ..typing import public
 from ..unknown_lengths import Outcome, like, waits_for_lengths
-from .halo import Depth, Edge, Overlap, Trim, regrouped
+from .halo import Overlap, Trim
 from .map_blocks import map_blocks
 from .rechunk import rechunk
 

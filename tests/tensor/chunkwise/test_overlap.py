@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import marsdask.tensor as mt
-from marsdask.tensor.chunkwise.halo import Overlap, regrouped
+from marsdask.core.grids.neighbours import regrouped
+from marsdask.tensor.chunkwise.halo import Overlap
 from tests.strategies import arrays_and_chunks, assert_same, draws, grids
 
 DATA = np.arange(48.0).reshape(8, 6)

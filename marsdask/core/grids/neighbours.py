@@ -1,0 +1,313 @@
+"""Chunks with parts of their neighbours, over several of these where they are short or empty.
+
+What lies beyond the ends of an axis is nothing, a constant, or elements of the axis. Parts are read
+from where they lie, and put together once. None of it knows arrays or frames: these bring the
+kernels that cut and join.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from ..compilation.costs import Wrapped
+from ..sizes import Index, Sizes, borders, known, numbers, upper
+from .blockwise import blockwise
+from .grid import Call, Grid, Ref, Rule
+from .places import ChunkAt
+from .rechunk import cover
+from .tree import gather
+
+#: How many elements before and after a chunk; negative ones are elements of its own left out.
+Depth = tuple[int, int]
+#: How an axis goes on beyond its ends: "none", "reflect", "periodic", "nearest", or a constant.
+Edge = Any
+
+
+class Run(NamedTuple):
+    """A run of elements of one chunk, one of them ``length`` times, or a constant."""
+
+    position: int
+    part: slice
+    length: int
+    constant: bool = False
+
+
+def regrouped(size: int, sizes: Sizes) -> Sizes:
+    """Join neighbouring chunks so that none is smaller than ``size``, if the axis is that long."""
+    if not known(sizes) or min(numbers(sizes), default=0) >= size:
+        return sizes
+    found: list[int] = []
+    held = 0
+    for length in numbers(sizes):
+        held += length
+        if held >= size:
+            found.append(held)
+            held = 0
+    if held and found:
+        found[-1] += held
+    return tuple(found) or (held,)
+
+
+def outside(kind: Edge, positions: range, length: int) -> list[int]:
+    """Return which elements stand for those at ``positions``, outside of an axis."""
+    if kind == "periodic":
+        return [i % length for i in positions]
+    if kind == "nearest":
+        return [min(max(i, 0), length - 1) for i in positions]
+    return [min(i % (2 * length), 2 * length - 1 - i % (2 * length)) for i in positions]
+
+
+def runs_of(starts: Sequence[int], positions: list[int]) -> Iterator[Run]:
+    """Describe elements at any positions by runs, each of equal steps and in one chunk."""
+    begin = 0
+    while begin < len(positions):
+        first = positions[begin]
+        (place, inside), *_ = cover(starts, first, first + 1)
+        low, high = first - inside.start, first - inside.start + _size(starts, place)
+        step = positions[begin + 1] - first if begin + 1 < len(positions) else 1
+        end = begin + 1
+        while end < len(positions) and positions[end] == first + step * (end - begin):
+            if abs(step) > 1 or not low <= positions[end] < high:
+                break
+            end += 1
+        count = end - begin
+        if step == -1 and count > 1:
+            stop = inside.start - count
+            yield Run(place, slice(inside.start, stop if stop >= 0 else None, -1), count)
+        else:
+            width = 1 if step == 0 else count
+            yield Run(place, slice(inside.start, inside.start + width), count)
+        begin = end
+
+
+def _size(starts: Sequence[int], position: int) -> int:
+    return starts[position + 1] - starts[position]
+
+
+def windows(sizes: tuple[int, ...], depth: Depth, edge: Edge) -> list[list[Run]]:
+    """For each chunk of an axis list the runs that make it and its halo."""
+    starts = borders(sizes)
+    length = starts[-1]
+    found = []
+    for begin, end in itertools.pairwise(starts):
+        first, last = begin - depth[0], end + depth[1]
+        inner = cover(starts, max(first, 0), min(last, length))
+        runs = [Run(place, part, part.stop - part.start) for place, part in inner]
+        if not is_none(edge) and length:
+            before, after = range(first, min(0, last)), range(max(length, first), last)
+            runs = [*_beyond(starts, edge, before), *runs, *_beyond(starts, edge, after)]
+        found.append(runs)
+    return found
+
+
+def _beyond(starts: Sequence[int], edge: Edge, positions: range) -> list[Run]:
+    if not positions:
+        return []
+    if isinstance(edge, str):
+        return list(runs_of(starts, outside(edge, positions, starts[-1])))
+    return [Run(0 if positions[0] < 0 else len(starts) - 2, slice(0, 0), len(positions), True)]
+
+
+def is_none(edge: Edge) -> bool:
+    """Tell whether there is nothing beyond the ends."""
+    return isinstance(edge, str) and edge == "none"
+
+
+@dataclass(frozen=True, eq=False)
+class Halo(Rule):
+    """Each chunk with its halo, from the parts of chunks that these cover."""
+
+    source: Grid
+    depths: tuple[Depth, ...]
+    edges: tuple[Edge, ...]
+    join: Callable[..., Any]
+    """Called with blocks, for each its part and where that goes, constants and where they go, and
+    the shape: ``None`` along axes of one part, whose lengths need not be known."""
+
+    @property
+    def label(self) -> str:
+        return "overlap"
+
+    @property
+    def scratch(self) -> float:
+        return 0.0
+
+    @cached_property
+    def _windows(self) -> list[list[list[Run]]]:
+        axes = zip(self.source.chunks, self.depths, self.edges, strict=True)
+        return [
+            windows(numbers(sizes), depth, edge) if any(depth) or known(sizes) else _each(sizes)
+            for sizes, depth, edge in axes
+        ]
+
+    def cell(self, index: Index) -> Call:
+        per_axis = [found[position] for found, position in zip(self._windows, index, strict=True)]
+        refs: list[Ref] = []
+        taken: list[tuple[tuple[slice, ...], tuple[slice, ...]]] = []
+        filled: list[tuple[Any, tuple[slice, ...]]] = []
+        for runs in itertools.product(*map(_placed, per_axis)):
+            target = tuple(where for _, where in runs)
+            constants = [axis for axis, (run, _) in enumerate(runs) if run.constant]
+            if constants:
+                # As if the axes were framed one after the other: the last one has the corners.
+                filled.append((self.edges[constants[-1]], target))
+            else:
+                refs.append(Ref(self.source, tuple(run.position for run, _ in runs)))
+                taken.append((tuple(run.part for run, _ in runs), target))
+        shape = tuple(
+            None if runs[0].part == slice(None) else sum(run.length for run in runs)
+            for runs in per_axis
+        )
+        return Call(self.join, (refs, taken, filled, shape))
+
+
+def _each(sizes: Sizes) -> list[list[Run]]:
+    """Return each chunk as it is."""
+    return [[Run(position, slice(None), 0)] for position in range(len(sizes))]
+
+
+def _placed(runs: Sequence[Run]) -> list[tuple[Run, slice]]:
+    if runs[0].part == slice(None):
+        return [(runs[0], slice(None))]
+    bounds = itertools.pairwise(borders(run.length for run in runs))
+    return [(run, slice(begin, end)) for run, (begin, end) in zip(runs, bounds, strict=True)]
+
+
+@dataclass(frozen=True)
+class OfParts(Wrapped):
+    """Calls a kernel with parts of chunks, the chunk itself and where it begins among them."""
+
+    take: Callable[..., Any]
+
+    def __call__(
+        self, blocks: list[Any], parts: Sequence[slice], own: Any, begin: int, **kwargs: Any
+    ) -> Any:
+        rows = [self.take(block, part) for block, part in zip(blocks, parts, strict=True)]
+        return self.func(rows, own, begin, **kwargs)
+
+
+@dataclass(frozen=True)
+class OfAll(Wrapped):
+    """Calls a kernel with the only chunk."""
+
+    def __call__(self, own: Any, **kwargs: Any) -> Any:
+        return self.func([own], own, 0, **kwargs)
+
+
+@dataclass(frozen=True)
+class OfEnds(Wrapped):
+    """Calls a kernel with a chunk between what is before and after it."""
+
+    def __call__(self, own: Any, around: Sequence[Any], position: int, **kwargs: Any) -> Any:
+        before, after = around[position]
+        return self.func([before, own, after], own, len(before), **kwargs)
+
+
+@dataclass(frozen=True, eq=False)
+class Stencil(Rule):
+    """Each chunk from itself and the elements from so many before it to so many after it."""
+
+    func: OfParts
+    source: Grid
+    depth: Depth
+    kwargs: Mapping[str, Any] | None = None
+
+    @property
+    def label(self) -> str:
+        return self.func.__name__
+
+    @cached_property
+    def _begins(self) -> list[int]:
+        return borders(self.source.chunks[0])
+
+    @cached_property
+    def _windows(self) -> list[list[Run]]:
+        return windows(numbers(self.source.chunks[0]), self.depth, "none")
+
+    def cell(self, index: Index) -> Call:
+        (at,) = index
+        runs = self._windows[at]
+        begin = self._begins[at]
+        refs = [Ref(self.source, (run.position,)) for run in runs]
+        inside = begin - max(begin - self.depth[0], 0)
+        args = (refs, tuple(run.part for run in runs), Ref(self.source, index), inside)
+        return Call(self.func, args, self.kwargs or {})
+
+
+@dataclass(frozen=True)
+class EndsOf:
+    """Cuts the first elements off a chunk, and the last ones."""
+
+    take: Callable[..., Any]
+    depth: Depth
+
+    def __call__(self, block: Any) -> tuple[Any, Any]:
+        before, after = self.depth
+        last = self.take(block, slice(max(0, len(block) - before), None))
+        return self.take(block, slice(0, after)), last
+
+
+@dataclass(frozen=True)
+class Around:
+    """Gives each chunk what is before and after it, made of the ends of all."""
+
+    take: Callable[..., Any]
+    join: Callable[[list[Any]], Any]
+    depth: Depth
+
+    def __call__(self, ends: Sequence[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
+        before, after = self.depth
+        first, last = ends[0][0], ends[0][1]
+        follow = [self.take(first, slice(0, 0))]
+        for head, _ in ends[:0:-1]:
+            follow.append(self.take(self.join([head, follow[-1]]), slice(0, after)))
+        found = [(self.take(last, slice(0, 0)), follow[-1])]
+        for (_, tail), rest in zip(ends[:-1], follow[-2::-1], strict=True):
+            rows = self.join([found[-1][0], tail])
+            found.append((self.take(rows, slice(max(0, len(rows) - before), None)), rest))
+        return found
+
+
+def reaches_far(sizes: Sizes, depth: Depth) -> bool:
+    """Tell whether parts may be longer than chunks are, as far as that is known beforehand."""
+    bounds = [upper(size) for size in sizes]
+    return None in bounds or max(depth) * len(sizes) > sum(filter(None, bounds))
+
+
+def stencil(
+    source: Grid,
+    depth: Depth,
+    func: Callable[..., Any],
+    *,
+    take: Callable[..., Any],
+    join: Callable[[list[Any]], Any],
+    kwargs: Mapping[str, Any] | None = None,
+    meta: Any = None,
+    itemsize: float | None = None,
+) -> Grid:
+    """Map ``func`` over the chunks of one axis and the elements around them.
+
+    ``func(parts, own, begin, **kwargs)`` is given, in order, parts that hold the elements from
+    ``depth[0]`` before the chunk to ``depth[1]`` after it, as far as there are any, the chunk
+    ``own``, and where among these elements it begins. A negative depth leaves elements of the
+    chunk out (or not, where lengths are unknown). ``take(block, slice)`` cuts, ``join(blocks)``
+    joins. Of unknown lengths the ends of all chunks meet in one task: nothing is looked at.
+    """
+    like: Any = {"chunks": source.chunks, "meta": meta, "itemsize": itemsize}
+    if len(source) == 1:
+        return blockwise(OfAll(func), [(source, (0,))], kwargs=kwargs, **like)
+    if known(source.chunks[0]):
+        return Grid(Stencil(OfParts(func, take), source, depth, kwargs or None), **like)
+    ends_depth = (max(depth[0], 0), max(depth[1], 0))
+    count = source.numblocks[0]
+    width = sum(ends_depth) * (source.width or 0)
+    ends = blockwise(
+        EndsOf(take, ends_depth), [(source, (0,))], chunks=((1,) * count,), itemsize=width
+    )
+    around = gather(Around(take, join, ends_depth), ends, chunks=((count,),), itemsize=width)
+    inputs: Any = [(source, (0,)), (around, (None,))]
+    return blockwise(OfEnds(func), inputs, varying=ChunkAt(), kwargs=kwargs, **like)

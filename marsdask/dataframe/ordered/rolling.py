@@ -1,0 +1,111 @@
+"""Statistics of the rows around each row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from marsdask.core.collection import wrap
+from marsdask.core.compilation.costs import kernel
+
+from ..frame_node import dtypes_of
+from ..rows import concat
+from .shift import RowStencil
+
+#: Keywords of pandas's that are not there.
+ABSENT = ("win_type", "on", "closed", "step")
+
+
+@kernel(scratch=3.0)
+def rolled(
+    parts: list[Any],
+    own: Any,
+    begin: int,
+    *,
+    name: str,
+    how: tuple[tuple[str, Any], ...],
+    options: tuple[tuple[str, Any], ...],
+) -> Any:
+    """Return a statistic of the rows around each row of a chunk."""
+    windows = concat(parts).rolling(**dict(how))
+    found = getattr(windows, name)(**dict(options))
+    return found.iloc[begin : begin + len(own)].set_axis(own.index)
+
+
+def aggregation(name: str) -> Callable[..., Any]:
+    """Return the statistic of that name as a method."""
+
+    def call(self: Any, **options: Any) -> Any:
+        for keyword in ("engine", "engine_kwargs"):
+            if options.pop(keyword, None) is not None:
+                raise NotImplementedError(f"rolling().{name}({keyword}=)")
+        return self._aggregated(name, options)
+
+    call.__name__ = name
+    call.__doc__ = f"Return it of the rows around each row. See pandas Rolling.{name}."
+    return call
+
+
+class Rolling:
+    """The rows around each row, as many as a window has."""
+
+    def __init__(self, obj: Any, window: int, min_periods: int | None, center: bool) -> None:
+        self._obj = obj
+        self._window = window
+        self._how = {"window": window, "min_periods": min_periods, "center": center}
+        obj.node.meta.rolling(**self._how)  # refuses here and now, as pandas does
+
+    def __getitem__(self, key: Any) -> Rolling:
+        """Return the same of some columns."""
+        return Rolling(self._obj[key], **self._how)
+
+    def _aggregated(self, name: str, options: dict[str, Any]) -> Any:
+        others = max(0, self._window - 1)
+        after = others // 2 if self._how["center"] else 0
+        kwargs = {
+            "name": name,
+            "how": tuple(self._how.items()),
+            "options": tuple(sorted(options.items())),
+        }
+        depth = (others - after, after)
+        node = RowStencil(self._obj.node, rolled, depth, name, tuple(kwargs.items()))
+        _check_types(self._obj.node.meta, name, options)
+        return wrap(node)
+
+    sum = aggregation("sum")
+    mean = aggregation("mean")
+    min = aggregation("min")
+    max = aggregation("max")
+    count = aggregation("count")
+    var = aggregation("var")
+    std = aggregation("std")
+
+
+def _check_types(meta: Any, name: str, options: dict[str, Any]) -> None:
+    """Refuse here and now what pandas refuses where there are rows."""
+    if name == "count" or options.get("numeric_only"):
+        return
+    for dtype in dtypes_of(meta):
+        if not pd.api.types.is_numeric_dtype(dtype):
+            raise pd.errors.DataError(f"Cannot aggregate non-numeric type: {dtype}")
+
+
+def rolling(
+    obj: Any, window: Any, min_periods: Any = None, center: bool = False, **options: Any
+) -> Rolling:
+    """Return windows of so many rows, for statistics of them. See pandas."""
+    if not isinstance(window, int | np.integer) or isinstance(window, bool):
+        raise NotImplementedError(
+            "rolling() by time or by an indexer: a window is a number of rows"
+        )
+    for keyword in ABSENT:
+        if options.pop(keyword, None) is not None:
+            raise NotImplementedError(f"rolling({keyword}=)")
+    if options.pop("method", "single") != "single":
+        raise NotImplementedError("rolling(method='table'): of one column at a time")
+    if options:
+        raise TypeError(f"rolling() got an unexpected keyword argument {next(iter(options))!r}")
+    return Rolling(obj, int(window), min_periods, center)

@@ -1,0 +1,121 @@
+"""Rows beside those some places before or after them: shifted, subtracted."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
+from typing import Any
+
+from marsdask.core.collection import wrap
+from marsdask.core.compilation.costs import kernel
+from marsdask.core.grids.grid import Grid, Look
+from marsdask.core.grids.lengths import resolved
+from marsdask.core.grids.neighbours import Depth, reaches_far, stencil
+from marsdask.core.node import Columns, Node
+from marsdask.core.sizes import Chunks
+
+from ..frame_node import FrameNode, axis_number
+from ..rows import alignment, concat, take
+
+
+@dataclass(frozen=True, eq=False)
+class RowStencil(FrameNode):
+    """A function of each chunk and of the rows around it, which keeps the rows.
+
+    ``func(parts, own, begin, **kwargs)``: see :func:`.stencil`.
+    """
+
+    a: Node
+    func: Callable[..., Any]
+    depth: Depth
+    title: str
+    kwargs: tuple[tuple[str, Any], ...] = ()
+
+    @property
+    def label(self) -> str:
+        return self.title
+
+    @property
+    def meta(self) -> Any:
+        return self.func([self.a.meta], self.a.meta, 0, **dict(self.kwargs))
+
+    @property
+    def chunks(self) -> Chunks:
+        return self.a.chunks
+
+    @property
+    def alignment(self) -> str:
+        """The rows are the same."""
+        return alignment(self.a)
+
+    def requires(self, wanted: Columns) -> tuple[Columns, ...]:
+        return (wanted,)
+
+    def tile(self, a: Grid) -> Any:
+        # The ends of all chunks would be as much as the chunks.
+        return self._looked(a) if reaches_far(a.chunks[0], self.depth) else self.tile_blind(a)
+
+    def _looked(self, a: Grid) -> Generator[Look, Any, Grid]:
+        (a,) = yield from resolved(a)
+        return self.tile_blind(a)
+
+    def tile_blind(self, a: Grid) -> Grid:
+        return stencil(
+            a,
+            self.depth,
+            self.func,
+            take=take,
+            join=concat,
+            kwargs=dict(self.kwargs),
+            meta=self.meta,
+            itemsize=self.itemsize,
+        )
+
+
+@kernel(scratch=4.0)
+def moved(
+    parts: list[Any],
+    own: Any,
+    begin: int,
+    *,
+    name: str,
+    periods: int,
+    options: tuple[tuple[str, Any], ...] = (),
+) -> Any:
+    """Call ``shift`` or ``diff`` so that a chunk's rows meet those ``periods`` before them."""
+    count = len(own)
+    if not periods or not count:
+        return getattr(own, name)(periods, **dict(options))
+    first = begin - periods
+    met = take(concat(parts), slice(max(first, 0), max(first + count, 0)))
+    # As many places apart as the chunk has rows, whatever is missing of those that it meets.
+    if periods > 0:
+        found = getattr(concat([met, own]), name)(count, **dict(options)).iloc[len(met) :]
+    else:
+        found = getattr(concat([own, met]), name)(-count, **dict(options)).iloc[:count]
+    return found.set_axis(own.index)
+
+
+def shift(obj: Any, periods: Any = 1, freq: Any = None, axis: Any = 0, **options: Any) -> Any:
+    """Give each row the values of the row ``periods`` before it. See pandas."""
+    if freq is not None or options.get("suffix") is not None:
+        raise NotImplementedError(
+            "shift(freq=, suffix=): shift the labels as a column of their own"
+        )
+    return _moved(obj, "shift", periods, axis, options)
+
+
+def diff(obj: Any, periods: Any = 1, axis: Any = 0) -> Any:
+    """Subtract from each row the row ``periods`` before it. See pandas."""
+    return _moved(obj, "diff", periods, axis, {})
+
+
+def _moved(obj: Any, name: str, periods: Any, axis: Any, options: dict[str, Any]) -> Any:
+    if axis_number(obj.node.meta, axis) == 1:
+        raise NotImplementedError(f"{name}(axis=1): to_tensor(), or assign() the columns")
+    if isinstance(periods, list | tuple):
+        raise NotImplementedError(f"{name}() by several periods: call it for each of them")
+    periods = operator.index(int(periods) if isinstance(periods, float) else periods)
+    kwargs = {"name": name, "options": tuple(sorted(options.items())), "periods": periods}
+    return wrap(RowStencil(obj.node, moved, (periods, -periods), name, tuple(kwargs.items())))

@@ -1,0 +1,110 @@
+"""Rows meet those some places away, across chunks of any lengths."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import marsdask.dataframe as md
+from marsdask.core.config import option_context
+from tests.core.recording import recording_session
+from tests.dataframe.kinds import states
+from tests.dataframe.tables import equal, filtered, table, tables
+from tests.strategies import HISTORIES
+
+PERIODS = st.integers(-14, 14)
+#: Kinds of columns that can be subtracted.
+SUBTRACTED = ("int", "float", "bool", "datetime", "nullable")
+#: A value that each kind of column takes without another type.
+FILLS = {"int": 7, "float": 0.5, "bool": True, "str": "z", "object": "z", "nullable": 3}
+
+
+@given(both=states(), periods=PERIODS)
+def test_shift(both, periods):
+    """Of columns of all types, cut somehow, before and after they ran."""
+    frame, lazy = both
+    equal(lazy.shift(periods), frame.shift(periods))
+    for name in frame:
+        equal(lazy[name].shift(periods), frame[name].shift(periods))
+        if name in FILLS:
+            options = {"fill_value": FILLS[name]}
+            equal(lazy[name].shift(periods, **options), frame[name].shift(periods, **options))
+
+
+@given(both=states(SUBTRACTED), periods=PERIODS)
+def test_diff(both, periods):
+    """Numbers, times and truth values; small integers are single floats, as with pandas."""
+    frame, lazy = both
+    equal(lazy.diff(periods), frame.diff(periods))
+    for name in frame:
+        equal(lazy[name].diff(periods), frame[name].diff(periods))
+    if "int" in frame:
+        equal(lazy["int"].astype("i1").diff(periods), frame["int"].astype("i1").diff(periods))
+
+
+@given(both=tables(), periods=PERIODS)
+def test_rows_of_unknown_lengths(both, periods):
+    """Chunks of which a filter left one row or none are reached across."""
+    frame, lazy = both
+    few, rows = filtered(lazy), filtered(frame)
+    equal(few.shift(periods), rows.shift(periods))
+    equal(few[["k", "f"]].diff(periods), rows[["k", "f"]].diff(periods))
+    # The rows are the same ones: what is made of them fits together.
+    equal(few.u - few.u.shift(periods), rows.u - rows.u.shift(periods))
+    none, nothing = lazy[lazy.u > 99], frame[frame.u > 99]
+    equal(none.shift(periods), nothing.shift(periods))
+
+
+@pytest.mark.parametrize("name", [name for name in HISTORIES if name != "spilled"])
+def test_history(name):
+    """What happened to the rows before changes nothing."""
+    frame = table(11, index="labels")
+    lazy = HISTORIES[name](md.DataFrame(frame, chunk_size=3))
+    equal(lazy.shift(4), frame.shift(4))
+    equal(lazy.u.diff(-2), frame.u.diff(-2))
+    equal(filtered(lazy).f.rolling(3).sum(), filtered(frame).f.rolling(3).sum())
+
+
+@pytest.mark.parametrize(("periods", "count"), [(2, 1), (25, 2)])
+def test_short_distances_are_not_looked_at(periods, count):
+    """Rows of unknown lengths run in one stage; long ones are looked at, but for dask."""
+    frame = table(60)
+    wanted = frame[frame.k > -2].shift(periods)
+    stages = []
+    lazy = md.DataFrame(frame, chunk_size=20)
+    found = lazy[lazy.k > -2].shift(periods)
+    with option_context({"coalesce": False}), recording_session(lambda: stages.append(1)):
+        equal(found, wanted)
+    assert len(stages) == count
+    by_dask = found.to_dask().compute(scheduler="synchronous")
+    pd.testing.assert_frame_equal(by_dask, wanted)
+
+
+def test_only_rows_that_are_met_are_read():
+    """A distance of many chunks costs as many reads as a small one."""
+    with recording_session() as (_, scheduler):
+        lazy = md.Series(pd.Series(np.arange(1000)), chunk_size=10)
+        (lazy + 1).shift(500).compute()
+        assert scheduler.tasks <= 200
+
+
+def test_refusals():
+    """What is not there says so, and what pandas refuses is refused at the call."""
+    lazy = md.DataFrame(table(5), chunk_size=2)
+    for call in (
+        lambda: lazy.shift(1, freq="D"),
+        lambda: lazy.shift([1, 2]),
+        lambda: lazy.diff(axis=1),
+        lambda: lazy.shift(axis="columns"),
+    ):
+        with pytest.raises(NotImplementedError):
+            call()
+    with pytest.raises(TypeError):
+        lazy.s.diff().compute()
+    with pytest.raises(ValueError, match="axis"):
+        lazy.u.shift(axis=1)
+    with pytest.raises(TypeError):
+        lazy.u.shift("a")
