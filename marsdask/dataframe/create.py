@@ -15,14 +15,14 @@ from marsdask.core.config import options
 from marsdask.core.grids.blockwise import Axes, Blockwise
 from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.lengths import resolved
-from marsdask.core.grids.places import StartAt
+from marsdask.core.grids.places import ChunkAt, StartAt
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, Sizes, known, numbers, total
 from marsdask.tensor.chunks import bytes_of, normalize_chunks
 from marsdask.tensor.manipulation.shape import whole
 
 from .frame_node import FrameNode, FromPandas, row_bytes
-from .ordered.row_numbers import ChunkAt, counted
+from .ordered.row_numbers import counted
 
 
 def row_sizes(rows: int, meta: Any, chunk_size: Any, num_partitions: int | None) -> Sizes:

@@ -55,7 +55,7 @@ class Rolling:
     def __init__(self, obj: Any, window: int, min_periods: int | None, center: bool) -> None:
         self._obj = obj
         self._window = window
-        self._how = {"window": window, "min_periods": min_periods, "center": center}
+        self._how: dict[str, Any] = {"window": window, "min_periods": min_periods, "center": center}
         obj.node.meta.rolling(**self._how)  # refuses here and now, as pandas does
 
     def __getitem__(self, key: Any) -> Rolling:
@@ -96,7 +96,7 @@ def _check_types(meta: Any, name: str, options: dict[str, Any]) -> None:
 def rolling(
     obj: Any, window: Any, min_periods: Any = None, center: bool = False, **options: Any
 ) -> Rolling:
-    """Return windows of so many rows, for statistics of them. See pandas."""
+    """Return windows of so many rows, for statistics of them. See pandas.DataFrame.rolling."""
     if not isinstance(window, int | np.integer) or isinstance(window, bool):
         raise NotImplementedError(
             "rolling() by time or by an indexer: a window is a number of rows"

@@ -98,7 +98,7 @@ def moved(
 
 
 def shift(obj: Any, periods: Any = 1, freq: Any = None, axis: Any = 0, **options: Any) -> Any:
-    """Give each row the values of the row ``periods`` before it. See pandas."""
+    """Give each row the values of one before it. See pandas.DataFrame.shift."""
     if freq is not None or options.get("suffix") is not None:
         raise NotImplementedError(
             "shift(freq=, suffix=): shift the labels as a column of their own"
@@ -107,7 +107,7 @@ def shift(obj: Any, periods: Any = 1, freq: Any = None, axis: Any = 0, **options
 
 
 def diff(obj: Any, periods: Any = 1, axis: Any = 0) -> Any:
-    """Subtract from each row the row ``periods`` before it. See pandas."""
+    """Subtract from each row one before it. See pandas.DataFrame.diff."""
     return _moved(obj, "diff", periods, axis, {})
 
 

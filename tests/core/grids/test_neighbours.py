@@ -47,7 +47,8 @@ def test_each_element_sees_those_around_it(sizes: Any, depth: Any, unknown: bool
     whole = list(range(sum(sizes)))
     before, after = depth
     expected = [whole[max(0, at - before) : at + after + 1] for at in whole]
-    assert join([value(found, index) for index in found.indices()]) == expected
+    rows: list[Any] = join([value(found, index) for index in found.indices()])
+    assert rows == expected
 
 
 @pytest.mark.parametrize(
@@ -75,7 +76,7 @@ def test_what_lies_beyond_the_ends(edge: Any, expected: Any) -> None:
 
 
 def _read(elements: list[list[int]], run: Any) -> list[int]:
-    read = elements[run.position][run.part]
+    read: list[int] = elements[run.position][run.part]
     return read if len(read) == run.length else read * run.length
 
 
