@@ -70,7 +70,16 @@ TITLES = {
 
 INTRODUCTION = """\
 Each page lists the public names of a chapter, with the parameters of each. Parameters of NumPy,
-pandas, SciPy and scikit-learn come from the versions that are installed when the site is built."""
+pandas, SciPy and scikit-learn come from the versions that are installed when the site is built.
+
+The examples assume these imports:
+
+```python
+import marsdask
+import marsdask.dataframe as md
+import marsdask.tensor as mt
+import numpy as np
+```"""
 
 #: What users get from functions, and what lies in modules without ``__all__``.
 UNLISTED = {
@@ -99,7 +108,8 @@ BESIDE = {
     "benchmarks/RESULTS.md": "benchmarks.md",
 }
 
-_SEE = re.compile(rf"See ((?:{'|'.join(LIBRARIES)})(?:\.\w+)+)")
+_NAME = rf"(?:{'|'.join(LIBRARIES)})(?:\.\w+)+"
+_SEE = re.compile(rf"See ({_NAME})(?:\s+and\s+({_NAME}))?")
 _SECTION = r"^{}\n-+\n(.*?)(?=^\S[^\n]*\n-{{3,}}|\Z)"
 _LINK = re.compile(r"\[([^\]]*)\]\((?!https?:)([^)#]+)(#[^)]*)?\)")
 
@@ -132,14 +142,15 @@ class Bare(str):
 
 def source(item: Any, owner: type | None = None) -> Source | None:
     """Return what an item stands for in another library, ``None`` if nothing."""
-    paths = _bases(item, owner)
-    if match := _SEE.search(inspect.getdoc(item) or ""):
-        paths = [match[1], *paths]
-    named = owner or item
-    for path in CLASSES.get(getattr(named, "__name__", ""), ()):
-        paths.append(path if owner is None else f"{path}.{name_of(item)}")
-    found = ((path, _imported(path)) for path in paths)
-    return next((Source(path, known) for path, known in found if known is not None), None)
+    match = _SEE.search(inspect.getdoc(item) or "")
+    paths = [*filter(None, match.groups() if match else ()), *_bases(item, owner)]
+    classes = CLASSES.get(getattr(owner or item, "__name__", ""), ())
+    paths += [path if owner is None else f"{path}.{name_of(item)}" for path in classes]
+    named = (Source(path, _imported(path)) for path in paths)
+    found = [known for known in named if known.item is not None]
+    # Some functions send readers to another one, which the docstring names too.
+    told = (one for one in found if section(inspect.getdoc(one.item) or "", "Parameters"))
+    return next(told, found[0] if found else None)
 
 
 def _bases(item: Any, owner: type | None) -> list[str]:

@@ -59,7 +59,20 @@ class DefaultGet:
 
 
 class Collection:
-    """A lazy object: holds its node, computes it in a session, fetches the result."""
+    """A lazy object: holds its node, computes it in a session, fetches the result.
+
+    Parameters
+    ----------
+    node : Node
+        The operation whose result it stands for.
+    session : Session, optional
+        The session that computed it.
+
+    Examples
+    --------
+    >>> isinstance(mt.ones(3), marsdask.Collection)
+    True
+    """
 
     __slots__ = ("__weakref__", "_node", "_session")
 
@@ -227,7 +240,26 @@ class Collection:
         return explain([self._node], ensure_session(session or self._session))
 
     def visualize(self, filename: str | None = None, *, level: str = "tasks", **kwargs: Any) -> Any:
-        """Draw the graph of a level (``"nodes"``, ``"chunks"`` or ``"tasks"``) with graphviz."""
+        """Draw the graph of a level (``"nodes"``, ``"chunks"`` or ``"tasks"``) with graphviz.
+
+        Parameters
+        ----------
+        filename : str, optional
+            The file to write; by default none is written.
+        level : {"nodes", "chunks", "tasks"}
+            Which graph to draw: operations, chunks, or what the scheduler runs.
+        **kwargs
+            Options of ``dask.visualize``, such as ``format``.
+
+        Returns
+        -------
+        object
+            The picture, as ``dask.visualize`` returns it.
+
+        Examples
+        --------
+        >>> picture = mt.ones(3).visualize(level="nodes")  # doctest: +SKIP
+        """
         return visualize([self._node], filename, level=level, **kwargs)
 
     # Dask's protocol
@@ -357,24 +389,104 @@ _KNOWN = (Number, np.ndarray)
 
 
 class ExecutableTuple(tuple[Any, ...]):
-    """Several collections that execute together, and what needs no computing besides."""
+    """Several collections that execute together, and what needs no computing besides.
+
+    Parameters
+    ----------
+    iterable : iterable
+        Collections, and values that are known already.
+
+    Examples
+    --------
+    >>> u, s, v = mt.ExecutableTuple(mt.linalg.svd(mt.eye(2))).execute().fetch()
+    >>> s
+    array([1., 1.])
+    """
 
     __slots__ = ()
 
     def execute(self, session: Session | None = None, **kwargs: Any) -> Any:
-        """Compute all of them in one graph and return self (a future if ``wait=False``)."""
+        """Compute all of them in one graph and return self (a future if ``wait=False``).
+
+        Parameters
+        ----------
+        session : Session, optional
+            Where to compute.
+        **kwargs
+            Arguments of :func:`marsdask.execute`, such as ``wait``.
+
+        Returns
+        -------
+        ExecutableTuple or Execution
+            The tuple itself, or a future of it with ``wait=False``.
+
+        Examples
+        --------
+        >>> marsdask.ExecutableTuple([mt.arange(3).max()]).execute().fetch()
+        [np.int64(2)]
+        """
         return execute(*self._lazy(), session=session, _returns=self, **kwargs)
 
     def fetch(self, session: Session | None = None) -> Any:
-        """Return the values: a list, or the namedtuple's own type; a tuple of known ones."""
+        """Return the values: a list, or the namedtuple's own type; a tuple of known ones.
+
+        Parameters
+        ----------
+        session : Session, optional
+            The session that holds the results.
+
+        Returns
+        -------
+        list or tuple
+            The values; a namedtuple gives one of its own type.
+
+        Examples
+        --------
+        >>> marsdask.ExecutableTuple([mt.arange(3).max()]).execute().fetch()
+        [np.int64(2)]
+        """
         return self._with([fetch(item, session=session) for item in self._lazy()])
 
     def compute(self, session: Session | None = None) -> Any:
-        """Compute all of them in one graph and return the values without keeping them."""
+        """Compute all of them in one graph and return the values without keeping them.
+
+        Parameters
+        ----------
+        session : Session, optional
+            Where to compute.
+
+        Returns
+        -------
+        list or tuple
+            The values; a namedtuple gives one of its own type.
+
+        Examples
+        --------
+        >>> marsdask.ExecutableTuple([mt.ones(2).sum(), mt.arange(3).max()]).compute()
+        [np.float64(2.0), np.int64(2)]
+        """
         return self._with(list(compute(*self._lazy(), session=session)))
 
     def to_object(self, session: Session | None = None, *, wait: bool = True) -> Any:
-        """Execute unless that was done before, and return the values (a future if not ``wait``)."""
+        """Execute unless that was done before, and return the values (a future if not ``wait``).
+
+        Parameters
+        ----------
+        session : Session, optional
+            Where to compute.
+        wait : bool
+            Whether to wait for the end.
+
+        Returns
+        -------
+        list, tuple or Execution
+            The values, or a future of them unless ``wait``.
+
+        Examples
+        --------
+        >>> marsdask.ExecutableTuple([mt.arange(3).max()]).to_object()
+        [np.int64(2)]
+        """
         if not wait:
             return _submit(self._lazy(), lambda: self.fetch(session), session)
         self.execute(session=session)
@@ -502,6 +614,13 @@ def execute(
     -------
     Collection, list of Collection, or Execution
         The single collection or the list of them, or a future of that unless ``wait``.
+
+    Raises
+    ------
+    TypeError
+        If an argument is no collection.
+    MemoryError
+        If a chunk, or all results together, cannot fit. Nothing has run then.
 
     Examples
     --------

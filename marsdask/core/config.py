@@ -247,6 +247,11 @@ class Options:
         -------
         dict
             The values by the options' names.
+
+        Examples
+        --------
+        >>> marsdask.options.to_dict()["eager_mode"]
+        False
         """
         return {name: get_option(name) for name in _OPTIONS}
 

@@ -132,6 +132,13 @@ class Execution:
         -------
         bool
             True also after a failure or a cancellation.
+
+        Examples
+        --------
+        >>> future = mt.ones(3).execute(wait=False)
+        >>> done = future.result()
+        >>> future.done()
+        True
         """
         return self._future.done()
 
@@ -154,6 +161,11 @@ class Execution:
             If the computation still runs after ``timeout``; it continues.
         CancelledError
             If the computation was cancelled.
+
+        Examples
+        --------
+        >>> mt.arange(3).execute(wait=False).result().fetch()
+        array([0, 1, 2])
         """
         return self._future.result(timeout)
 
@@ -169,6 +181,11 @@ class Execution:
         -------
         BaseException or None
             ``None`` if the computation succeeded.
+
+        Examples
+        --------
+        >>> mt.ones(3).execute(wait=False).exception() is None
+        True
         """
         try:
             return self._future.exception(timeout)
@@ -182,6 +199,13 @@ class Execution:
         -------
         float
             A number from 0 to 1.
+
+        Examples
+        --------
+        >>> future = mt.ones(3).execute(wait=False)
+        >>> done = future.result()
+        >>> future.progress()
+        1.0
         """
         if self.done() and self._future.exception() is None:
             return 1.0
@@ -194,6 +218,13 @@ class Execution:
         -------
         bool
             False if it has ended already.
+
+        Examples
+        --------
+        >>> future = mt.ones(3).execute(wait=False)
+        >>> done = future.result()
+        >>> future.cancel()
+        False
         """
         return not self.done() and self._current.cancel()
 
@@ -204,6 +235,13 @@ class Execution:
         -------
         bool
             False while it runs.
+
+        Examples
+        --------
+        >>> future = mt.ones(3).execute(wait=False)
+        >>> done = future.result()
+        >>> future.cancelled()
+        False
         """
         return self.done() and isinstance(self._future.exception(), CancelledError)
 
@@ -214,6 +252,13 @@ class Execution:
         -------
         bool
             The opposite of :meth:`done`.
+
+        Examples
+        --------
+        >>> future = mt.ones(3).execute(wait=False)
+        >>> done = future.result()
+        >>> future.running()
+        False
         """
         return not self.done()
 
@@ -224,6 +269,11 @@ class Execution:
         ----------
         callback : callable
             Called with this object.
+
+        Examples
+        --------
+        >>> future = mt.ones(3).execute(wait=False)
+        >>> future.add_done_callback(lambda done: None)
         """
         self._future.add_done_callback(lambda _: callback(self))
 

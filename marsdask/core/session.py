@@ -101,6 +101,12 @@ class Session:
         -------
         Plan
             Threads, memory, and whether to coalesce chunks.
+
+        Examples
+        --------
+        >>> with marsdask.new_session("synchronous") as session:
+        ...     session.plan().workers
+        1
         """
         return Plan.of(self.scheduler, coalesce=options.coalesce)
 
@@ -118,6 +124,11 @@ class Session:
         -------
         Compilation
             It returns the stages to run, one after the other.
+
+        Examples
+        --------
+        >>> with marsdask.new_session("synchronous") as session:
+        ...     compilation = session.compilation([mt.ones(3).node])
         """
         client = None if lasting else own_memory()
         return Compilation(
@@ -140,6 +151,13 @@ class Session:
         -------
         Stored or None
             ``None`` if the expression was not executed here.
+
+        Examples
+        --------
+        >>> x = mt.ones(3)
+        >>> with marsdask.new_session("synchronous") as session:
+        ...     session.lookup(x.node) is None
+        True
         """
         if isinstance(node, Stored):
             return node if node.result.scheduler is self.scheduler else None
@@ -178,6 +196,13 @@ class Session:
         ------
         SessionClosed
             If the session is closed.
+
+        Examples
+        --------
+        >>> with marsdask.new_session("synchronous") as session:
+        ...     (stored,) = session.execute([mt.arange(3).node])
+        ...     session.fetch(stored)
+        [array([0, 1, 2])]
         """
         self.check_open()
         found = {node.name: stored for node in nodes if (stored := self.lookup(node)) is not None}
@@ -216,6 +241,12 @@ class Session:
         -------
         Execution
             A future of what ``finish`` returns.
+
+        Examples
+        --------
+        >>> with marsdask.new_session("synchronous") as session:
+        ...     session.submit([mt.arange(3).node], len).result()
+        1
         """
         self.check_open()
 
@@ -240,6 +271,13 @@ class Session:
         -------
         list
             The chunks in C order: the last axis varies fastest.
+
+        Examples
+        --------
+        >>> with marsdask.new_session("synchronous") as session:
+        ...     (stored,) = session.execute([mt.arange(3).node])
+        ...     session.fetch(stored)
+        [array([0, 1, 2])]
         """
         self.check_open()
         return self.scheduler.gather(list(stored.result.layout.keys.values()))
@@ -276,6 +314,14 @@ class Session:
         ------
         ValueError
             If the session has a mutable tensor of this name.
+
+        Examples
+        --------
+        >>> with marsdask.new_session("synchronous") as session:
+        ...     counts = session.create_mutable_tensor((3,), "int64")
+        ...     counts[1] = 5
+        ...     counts[:]
+        array([0, 5, 0])
         """
         self.check_open()
         if name is not None and name in self._mutables:
@@ -301,6 +347,13 @@ class Session:
         ------
         ValueError
             If there is no such mutable tensor.
+
+        Examples
+        --------
+        >>> with marsdask.new_session("synchronous") as session:
+        ...     counts = session.create_mutable_tensor((3,), "int64", name="counts")
+        ...     session.get_mutable_tensor("counts") is counts
+        True
         """
         self.check_open()
         if name not in self._mutables:
@@ -314,11 +367,25 @@ class Session:
         ----------
         name : str
             Its name.
+
+        Examples
+        --------
+        >>> with marsdask.new_session("synchronous") as session:
+        ...     counts = session.create_mutable_tensor((3,), "int64", name="counts")
+        ...     session.forget_mutable_tensor("counts")
         """
         self._mutables.pop(name, None)
 
     def close(self) -> None:
-        """Free every result, and close the scheduler if the session owns it. Idempotent."""
+        """Free every result, and close the scheduler if the session owns it. Idempotent.
+
+        Examples
+        --------
+        >>> session = marsdask.new_session("synchronous")
+        >>> session.close()
+        >>> session.closed
+        True
+        """
         if self._closed:
             return
         self._closed = True
@@ -330,7 +397,19 @@ class Session:
     destroy = close
 
     def check_open(self) -> None:
-        """Raise :class:`SessionClosed` if the session was closed."""
+        """Raise :class:`SessionClosed` if the session was closed.
+
+        Raises
+        ------
+        SessionClosed
+            If the session was closed.
+
+        Examples
+        --------
+        >>> session = marsdask.new_session("synchronous")
+        >>> session.check_open()
+        >>> session.close()
+        """
         if self._closed:
             raise SessionClosed("the session is closed; start one with marsdask.new_session()")
 
@@ -476,6 +555,14 @@ class Session:
         -------
         Session
             The session itself.
+
+        Examples
+        --------
+        >>> from marsdask.session import get_default_session
+        >>> session = marsdask.new_session("synchronous", default=False)
+        >>> session.as_default() is get_default_session()
+        True
+        >>> session.close()
         """
         if _default is not None and _default is not self:
             self._before = weakref.ref(_default)
@@ -515,6 +602,11 @@ def set_default_session(session: Session | None) -> None:
     ----------
     session : Session or None
         The new default session, ``None`` for no default.
+
+    Examples
+    --------
+    >>> from marsdask.session import get_default_session, set_default_session
+    >>> set_default_session(get_default_session())
     """
     global _default  # noqa: PLW0603 - a process has one default session
     _default = session
@@ -527,6 +619,13 @@ def clear_default_session(session: Session) -> None:
     ----------
     session : Session
         The session that ends.
+
+    Examples
+    --------
+    >>> from marsdask.session import clear_default_session
+    >>> session = marsdask.new_session("synchronous")
+    >>> clear_default_session(session)
+    >>> session.close()
     """
     if _default is session:
         before = session._before()
@@ -544,6 +643,12 @@ def get_default_session() -> Session | None:
     -------
     Session or None
         The session that ``execute()`` would use, ``None`` if it would start one.
+
+    Examples
+    --------
+    >>> from marsdask.session import get_default_session
+    >>> get_default_session() is None
+    False
     """
     if _default is not None:
         return _default
@@ -568,6 +673,12 @@ def ensure_session(session: Session | None = None) -> Session:
     ------
     TypeError
         If ``session`` is not a Session.
+
+    Examples
+    --------
+    >>> from marsdask.session import ensure_session, get_default_session
+    >>> ensure_session() is get_default_session()
+    True
     """
     if session is not None:
         if not isinstance(session, Session):
@@ -712,7 +823,15 @@ def _refuse(backend: str, *, web: bool) -> None:
 
 
 def stop_server() -> None:
-    """Close the default session, implicitly started sessions, and their schedulers."""
+    """Close the default session, implicitly started sessions, and their schedulers.
+
+    Examples
+    --------
+    >>> session = marsdask.new_session("synchronous")
+    >>> marsdask.stop_server()
+    >>> session.closed
+    True
+    """
     with _lock:
         sessions = [*_ambient.values(), *([] if _default is None else [_default])]
         _ambient.clear()

@@ -86,19 +86,60 @@ class Rows(Collection):
         return to_tensor(self)
 
     def to_tensor(self) -> Any:
-        """Return the values as a tensor."""
+        """Return the values as a tensor.
+
+        Returns
+        -------
+        Tensor
+            The values, without labels.
+
+        Examples
+        --------
+        >>> md.DataFrame({"a": [1, 2]}).to_tensor().sum().compute()
+        np.int64(3)
+        """
         return to_tensor(self)
 
     def to_dask(self) -> Any:
-        """Return a dask.dataframe over the same chunks."""
+        """Return a dask.dataframe over the same chunks.
+
+        Returns
+        -------
+        dask.dataframe.DataFrame, Series or Index
+            Dask's object over the same chunks.
+
+        Examples
+        --------
+        >>> len(md.DataFrame({"a": [1, 2]}).to_dask())
+        2
+        """
         return dask_frames.to_dask(self)
 
     def to_delayed(self) -> list[Any]:
-        """Return a dask.delayed value for each run of rows."""
+        """Return a dask.delayed value for each run of rows.
+
+        Returns
+        -------
+        list of dask.delayed.Delayed
+            One for each partition.
+        """
         return dask_frames.to_delayed(self)
 
     def to_pandas(self) -> Any:
-        """Compute and return the pandas object."""
+        """Compute and return the pandas object.
+
+        Returns
+        -------
+        pandas.DataFrame, Series or Index
+            The value.
+
+        Examples
+        --------
+        >>> md.DataFrame({"a": [1, 2]}).to_pandas()
+           a
+        0  1
+        1  2
+        """
         return self.compute()
 
     def _filtered(self, mask: Any) -> Any:

@@ -60,6 +60,30 @@ def from_pandas(
     ``npartitions`` and ``chunksize`` are Dask's names of the same. With ``copy=False`` the memory
     is shared: leave the arrays below alone while the object is in use. Differs from Dask: the rows
     stay in their order.
+
+    Parameters
+    ----------
+    data : pandas.DataFrame, Series or Index
+        What to make lazy.
+    chunk_size : int, optional
+        How many rows a partition has; by default that is chosen.
+    num_partitions : int, optional
+        How many partitions to make.
+    npartitions, chunksize : int, optional
+        Dask's names of the same.
+    copy : bool
+        Whether to copy the data.
+
+    Returns
+    -------
+    DataFrame, Series or Index
+        A lazy object.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> md.from_pandas(pd.Series([1, 2, 3]), chunk_size=2).npartitions
+    2
     """
     chunk_size = chunk_size if chunksize is None else chunksize
     num_partitions = num_partitions if npartitions is None else npartitions

@@ -177,7 +177,28 @@ def html(tensor: Any) -> str:
 
 
 def svg(tensor: Any, size: int = 500) -> str:
-    """Return a drawing of the chunks, as Dask draws them."""
+    """Return a drawing of the chunks, as Dask draws them.
+
+    Parameters
+    ----------
+    size : int
+        The size of the drawing in pixels.
+
+    Returns
+    -------
+    str
+        The drawing.
+
+    Raises
+    ------
+    NotImplementedError
+        If a size is not known yet, or the tensor has no axes.
+
+    Examples
+    --------
+    >>> mt.ones((4, 4), chunk_size=2).to_svg().startswith("<svg")
+    True
+    """
     # Heavy: for notebooks only.
     import dask.array.svg
 

@@ -37,12 +37,37 @@ def register_chunk_type(kind: type) -> None:
 
 
 def optimize(dsk: Any, keys: Any, **kwargs: Any) -> Any:
-    """Optimise a graph, as Dask's functions that call this by hand expect."""
+    """Optimise a graph, as Dask's functions that call this by hand expect.
+
+    Parameters
+    ----------
+    dsk : mapping
+        A graph of Dask's.
+    keys : list
+        The keys wanted.
+    **kwargs
+        Have no effect.
+
+    Returns
+    -------
+    mapping
+        The graph of what the keys need.
+
+    Examples
+    --------
+    >>> graph = mt.optimize({"a": 1, "b": 2}, ["a"])
+    """
     return MergeLayers()(dsk, keys, **kwargs)
 
 
 def compute(*args: Any, **kwargs: Any) -> tuple[Any, ...]:
-    """Compute tensors in one graph and return a tuple of the values. See dask.array.compute."""
+    """Compute tensors in one graph and return a tuple of the values. See dask.array.compute.
+
+    Returns
+    -------
+    tuple
+        The values, in the order of the arguments.
+    """
     if kwargs:
         return tuple(arg.compute(**kwargs) for arg in args)
     tensors = [arg if isinstance(arg, Collection) else wrap(as_node(arg)) for arg in args]
@@ -66,6 +91,24 @@ def assert_eq(
     """Check that two arrays, lazy ones or others, are equal, and are what they say that they are.
 
     See dask.array.utils.assert_eq. ``kwargs`` go to numpy.allclose.
+
+    Parameters
+    ----------
+    a, b : array_like
+        What to compare.
+    check_shape, check_graph, check_meta, check_chunks, check_ndim, check_type, check_dtype : bool
+        What to check besides the values.
+    equal_nan : bool
+        Whether nan equals nan.
+    scheduler : optional
+        Where to compute.
+    **kwargs
+        Arguments of ``numpy.allclose``.
+
+    Returns
+    -------
+    bool
+        True.
     """
     del check_graph, check_type
     left, right = (_checked(x, scheduler, chunks=check_chunks, meta=check_meta) for x in (a, b))
@@ -105,7 +148,26 @@ def _checked(x: Any, scheduler: Any, *, chunks: bool, meta: bool) -> Any:
 
 @public
 def from_dataframe(in_df: Any, dtype: Any = None) -> Node:
-    """Return the values of a frame, lazy or not, as a tensor. See DataFrame.to_tensor."""
+    """Return the values of a frame, lazy or not, as a tensor. See DataFrame.to_tensor.
+
+    Parameters
+    ----------
+    in_df : DataFrame
+        A frame of marsdask's, Dask's or pandas's.
+    dtype : dtype, optional
+        The type to cast to.
+
+    Returns
+    -------
+    Tensor
+        The values, without labels.
+
+    Examples
+    --------
+    >>> mt.from_dataframe(md.DataFrame({"a": [1, 2]})).compute()
+    array([[1],
+           [2]])
+    """
     # Frames are a layer above.
     lazy = isinstance(in_df, Collection) and not isinstance(in_df, Tensor)
     values = in_df.to_tensor() if lazy else as_node(in_df)

@@ -57,14 +57,35 @@ def on_cpu(block: Any) -> Any:
 
 @public
 def to_gpu(a: Any) -> Node:
-    """Return the tensor with its blocks on the GPU; ``fetch`` gives CuPy's arrays."""
+    """Return the tensor with its blocks on the GPU; ``fetch`` gives CuPy's arrays.
+
+    Returns
+    -------
+    Tensor
+        The same values in CuPy's blocks.
+
+    Examples
+    --------
+    >>> x = mt.ones(2).to_gpu()  # doctest: +SKIP
+    """
     require_gpu()
     return Moved(as_node(a), on_gpu)
 
 
 @public
 def to_cpu(a: Any) -> Node:
-    """Return the tensor with its blocks in memory."""
+    """Return the tensor with its blocks in memory.
+
+    Returns
+    -------
+    Tensor
+        The same values in NumPy's blocks.
+
+    Examples
+    --------
+    >>> mt.ones(2).to_cpu().compute()
+    array([1., 1.])
+    """
     return Moved(as_node(a), on_cpu)
 
 

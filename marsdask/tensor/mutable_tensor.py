@@ -22,6 +22,29 @@ class MutableTensor:
 
     ``m[i]`` and ``m[i] = value`` work at once; ``read``, ``write`` and ``seal`` are coroutines, as
     Mars has them. All writes are kept until it is sealed, so that it can be read as of any time.
+
+    Parameters
+    ----------
+    session : Session
+        The session that holds it.
+    shape : int or tuple of int
+        The length of each axis.
+    dtype : dtype
+        The element type.
+    name : str, optional
+        What ``session.get_mutable_tensor`` finds it by.
+    default_value : scalar
+        What is where nothing was written.
+    chunk_size : int, tuple or dict, optional
+        The chunks of the tensor that sealing makes.
+
+    Examples
+    --------
+    >>> session = marsdask.session.get_default_session()
+    >>> counts = session.create_mutable_tensor((3,), "int64")
+    >>> counts[1] = 5
+    >>> counts.to_tensor().fetch()
+    array([0, 5, 0])
     """
 
     def __init__(
@@ -74,19 +97,96 @@ class MutableTensor:
         self._write(index, value)
 
     async def read(self, index: Any, timestamp: float | None = None) -> Any:
-        """Return part of the values, as of a time."""
+        """Return part of the values, as of a time.
+
+        Parameters
+        ----------
+        index : index
+            What NumPy takes between brackets.
+        timestamp : float, optional
+            The time in seconds since the epoch; by default now.
+
+        Returns
+        -------
+        ndarray or scalar
+            A copy of the values.
+
+        Examples
+        --------
+        >>> import asyncio
+        >>> session = marsdask.session.get_default_session()
+        >>> counts = session.create_mutable_tensor((3,), "int64")
+        >>> asyncio.run(counts.read(slice(0, 2)))
+        array([0, 0])
+        """
         return self._read(index, timestamp)
 
     async def write(self, index: Any, value: Any, timestamp: float | None = None) -> None:
-        """Set part of the values, from a time on."""
+        """Set part of the values, from a time on.
+
+        Parameters
+        ----------
+        index : index
+            What NumPy takes between brackets.
+        value : array_like
+            The new values.
+        timestamp : float, optional
+            The time in seconds since the epoch; by default now.
+
+        Examples
+        --------
+        >>> import asyncio
+        >>> session = marsdask.session.get_default_session()
+        >>> counts = session.create_mutable_tensor((3,), "int64")
+        >>> asyncio.run(counts.write(1, 5))
+        >>> counts[:]
+        array([0, 5, 0])
+        """
         self._write(index, value, timestamp)
 
     async def seal(self, timestamp: float | None = None) -> Any:
-        """Return a tensor of the values, as of a time; nothing can be written from now on."""
+        """Return a tensor of the values, as of a time; nothing can be written from now on.
+
+        Parameters
+        ----------
+        timestamp : float, optional
+            The time in seconds since the epoch; by default now.
+
+        Returns
+        -------
+        Tensor
+            An executed tensor.
+
+        Examples
+        --------
+        >>> import asyncio
+        >>> session = marsdask.session.get_default_session()
+        >>> counts = session.create_mutable_tensor((3,), "int64", default_value=1)
+        >>> asyncio.run(counts.seal()).fetch()
+        array([1, 1, 1])
+        """
         return self.to_tensor(timestamp)
 
     def to_tensor(self, timestamp: float | None = None) -> Any:
-        """Seal at once. See :meth:`seal`."""
+        """Seal at once. See :meth:`seal`.
+
+        Parameters
+        ----------
+        timestamp : float, optional
+            The time in seconds since the epoch; by default now.
+
+        Returns
+        -------
+        Tensor
+            An executed tensor.
+
+        Examples
+        --------
+        >>> session = marsdask.session.get_default_session()
+        >>> counts = session.create_mutable_tensor((3,), "int64")
+        >>> counts.to_tensor().fetch()
+        array([0, 0, 0])
+        """
         with self._lock:
             self._check_open()
             values = self._as_of(timestamp)

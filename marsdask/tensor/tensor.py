@@ -126,11 +126,32 @@ class Tensor(Collection):
         return self._node.name
 
     def map_blocks(self, func: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        """Call a function of the chunks; see :func:`marsdask.tensor.map_blocks`."""
+        """Call a function of the chunks; see :func:`marsdask.tensor.map_blocks`.
+
+        Returns
+        -------
+        Tensor
+            The results, side by side.
+        """
         return map_blocks.map_blocks(func, self, *args, **kwargs)
 
     def to_hdf5(self, filename: Any, datapath: str, **options: Any) -> Any:
-        """Write to a dataset of an HDF5 file; see :func:`marsdask.tensor.to_hdf5`."""
+        """Write to a dataset of an HDF5 file; see :func:`marsdask.tensor.to_hdf5`.
+
+        Parameters
+        ----------
+        filename : str or h5py.File
+            The file, or its path.
+        datapath : str
+            The name of the dataset.
+        **options
+            Further arguments of :func:`marsdask.tensor.to_hdf5`.
+
+        Returns
+        -------
+        Tensor
+            What was executed.
+        """
         return storage.to_hdf5(filename, datapath, self, **options)
 
     @property
@@ -149,7 +170,13 @@ class Tensor(Collection):
         return tuple(max(sizes, default=0) for sizes in self.chunks)
 
     def compute_chunk_sizes(self) -> Tensor:
-        """Execute if sizes are not known, and return the tensor itself."""
+        """Execute if sizes are not known, and return the tensor itself.
+
+        Returns
+        -------
+        Tensor
+            The tensor itself.
+        """
         if any(map(math.isnan, self.shape)):
             self.execute()
         return self

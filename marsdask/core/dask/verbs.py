@@ -17,6 +17,25 @@ def compute(*args: Any, traverse: bool = True, **kwargs: Any) -> tuple[Any, ...]
 
     Differs from dask.compute: where every collection is marsdask's and no option of Dask's is
     given, the session computes, which may look at data to choose its tasks.
+
+    Parameters
+    ----------
+    *args : object
+        Collections, also in nested lists, tuples and dicts; anything else is returned as it is.
+    traverse : bool
+        Whether to look for collections inside of lists and dicts.
+    **kwargs
+        ``session``, or options of ``dask.compute`` such as ``scheduler``.
+
+    Returns
+    -------
+    tuple
+        The values, in the order of the arguments.
+
+    Examples
+    --------
+    >>> marsdask.compute(mt.arange(3).sum(), {"ones": mt.ones(2)})
+    (np.int64(3), {'ones': array([1., 1.])})
     """
     session = kwargs.pop("session", None)
     collections, repack = dask.base.unpack_collections(*args, traverse=traverse)
@@ -55,7 +74,28 @@ def _kind(item: Any) -> Any:
 
 
 def persist(*args: Any, traverse: bool = True, **kwargs: Any) -> tuple[Any, ...]:
-    """Compute collections and return their like over the results, which stay in memory."""
+    """Compute collections and return their like over the results, which stay in memory.
+
+    Parameters
+    ----------
+    *args : object
+        Collections, also in nested lists, tuples and dicts; anything else is returned as it is.
+    traverse : bool
+        Whether to look for collections inside of lists and dicts.
+    **kwargs
+        ``session``, or options of ``dask.persist`` such as ``scheduler``.
+
+    Returns
+    -------
+    tuple
+        Executed collections, in the order of the arguments.
+
+    Examples
+    --------
+    >>> (total,) = marsdask.persist(mt.arange(3).sum())
+    >>> total.fetch()
+    np.int64(3)
+    """
     session = kwargs.pop("session", None)
     if not kwargs:
         collections, repack = dask.base.unpack_collections(*args, traverse=traverse)

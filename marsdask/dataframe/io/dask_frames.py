@@ -18,6 +18,29 @@ def from_dask(frame: Any) -> Any:
     """Return a frame, series or index over the partitions of a dask.dataframe.
 
     Dask optimises it first, by what it knows at this moment.
+
+    Parameters
+    ----------
+    frame : dask.dataframe.DataFrame, Series or Index
+        Dask's object.
+
+    Returns
+    -------
+    DataFrame, Series or Index
+        A lazy object of the same partitions.
+
+    Raises
+    ------
+    TypeError
+        If it is no dask.dataframe.
+
+    Examples
+    --------
+    >>> import dask.dataframe as dd
+    >>> import pandas as pd
+    >>> frame = dd.from_pandas(pd.DataFrame({"a": [1, 2]}), npartitions=2)
+    >>> md.from_dask(frame)["a"].sum().compute()
+    np.int64(3)
     """
     if isinstance(frame, Collection):
         return frame
@@ -36,7 +59,27 @@ def from_dask(frame: Any) -> Any:
 
 
 def from_delayed(parts: Sequence[Any], meta: Any) -> Any:
-    """Return a frame whose partitions dask.delayed values make; ``meta`` has its columns."""
+    """Return a frame whose partitions dask.delayed values make; ``meta`` has its columns.
+
+    Parameters
+    ----------
+    parts : sequence of dask.delayed.Delayed
+        What makes each partition.
+    meta : pandas.DataFrame
+        A frame with the columns and types, which nothing checks.
+
+    Returns
+    -------
+    DataFrame
+        A lazy frame.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"a": [1, 2]})
+    >>> len(md.from_delayed([marsdask.delayed(frame)], frame).compute())
+    2
+    """
     graph = {key: task for part in parts for key, task in dict(part.__dask_graph__()).items()}
     keys = {(position,): part.key for position, part in enumerate(parts)}
     return _adopt(f"delayed-{parts[0].key}", meta, graph, len(parts), keys)

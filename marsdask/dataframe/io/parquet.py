@@ -331,6 +331,37 @@ def read_parquet(
     footers are read now. Rows are numbered through all files unless the files have labels of their
     own. ``filters`` are pyarrow's: (column, operator, value), all of a list,
     any of a list of lists.
+
+    Parameters
+    ----------
+    path : str or list of str
+        A path, a URL, a pattern, a folder, or a list of them.
+    columns : sequence of str, optional
+        Which columns to read; by default those that the program needs.
+    filters : list, optional
+        Which rows to read.
+    groups_as_chunks : bool
+        Whether each row group is a partition of its own.
+    engine : {"auto", "pyarrow"}
+        What reads the files.
+    storage_options : mapping, optional
+        Options of the file system.
+
+    Returns
+    -------
+    DataFrame
+        A frame that reads the files when it is computed.
+
+    Raises
+    ------
+    NotImplementedError
+        If another engine is asked for.
+    KeyError
+        If the files lack a column.
+
+    Examples
+    --------
+    >>> frame = md.read_parquet("data/*.parquet", columns=["a"])  # doctest: +SKIP
     """
     if engine not in {"auto", "pyarrow"}:
         raise NotImplementedError(f"engine={engine!r}: parquet is read by pyarrow")

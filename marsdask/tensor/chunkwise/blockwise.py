@@ -233,6 +233,11 @@ def blockwise(
 
     ``args`` are tensors and their labels in turn, ``None`` for a constant. Where a label is not in
     the output the function gets all chunks along it: a list, or one array if ``concatenate``.
+
+    Returns
+    -------
+    Tensor
+        The results, side by side.
     """
     del name, token
     if len(args) % 2:
@@ -274,7 +279,15 @@ def _as_sizes(value: Any) -> Sizes:
 
 @public
 def atop(*args: Any, **kwargs: Any) -> Node:
-    """Do what :func:`blockwise` does; its name in older versions of Dask."""
+    """Do what :func:`blockwise` does; its name in older versions of Dask.
+
+    See dask.array.blockwise.
+
+    Returns
+    -------
+    Tensor
+        The results, side by side.
+    """
     return blockwise.node(*args, **kwargs)
 
 

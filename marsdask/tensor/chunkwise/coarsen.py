@@ -74,7 +74,13 @@ def coarsen(
     trim_excess: bool = False,
     **kwargs: Any,
 ) -> Node:
-    """Reduce groups of neighbours along axes, of the lengths given. See dask.array.coarsen."""
+    """Reduce groups of neighbours along axes, of the lengths given. See dask.array.coarsen.
+
+    Returns
+    -------
+    Tensor
+        One element for each group.
+    """
     x = wrap(as_node(x))
     factors = _factors(axes, x.ndim)
     lengths = numbers(x.node.shape)
@@ -122,6 +128,11 @@ def shuffle(x: Any, indexer: Sequence[Sequence[int]], axis: int, chunks: Any = "
     """Put the elements of each group of positions into one chunk. See dask.array.shuffle.
 
     Small groups share a chunk, of about the size that the tensor's chunks have.
+
+    Returns
+    -------
+    Tensor
+        The elements in the order of the groups.
     """
     x = as_node(x)
     axis = normalize_axis(axis, x.meta.ndim)
@@ -196,6 +207,11 @@ def reshape_blockwise(x: Any, shape: Any, chunks: Any = None) -> Node:
     """Reshape every chunk by itself. See dask.array.reshape_blockwise.
 
     The elements are not in C order of the whole; splitting axes needs ``chunks``.
+
+    Returns
+    -------
+    Tensor
+        The reshaped chunks, side by side.
     """
     node = as_node(x)
     if not known_chunks(node.chunks):

@@ -231,6 +231,38 @@ def map_blocks(
     Unless ``align_arrays`` chunks go together by their place, whatever their sizes.
     ``name``, ``token`` and ``enforce_ndim`` have no effect. The function may write into its chunks:
     it gets copies of those that others read.
+
+    Parameters
+    ----------
+    func : callable
+        Gets the matching chunks of the arguments, and returns a chunk.
+    *args : array_like
+        Tensors and arrays are given chunk by chunk, other values whole.
+    dtype : dtype, optional
+        The type of the result; by default that of a call with small arrays.
+    chunks : tuple, optional
+        The chunks of the result, if the function changes the shape.
+    drop_axis, new_axis : int or sequence of int, optional
+        Axes that the function takes away or adds.
+    meta : array, optional
+        An empty array of the type that the function returns.
+    align_arrays : bool
+        Whether to cut axes of equal length alike.
+    name, token, enforce_ndim : optional
+        Have no effect.
+    **kwargs
+        Further arguments of the function.
+
+    Returns
+    -------
+    Tensor
+        The results, side by side.
+
+    Examples
+    --------
+    >>> x = mt.arange(4, chunk_size=2)
+    >>> mt.map_blocks(lambda chunk: chunk - chunk.max(), x, dtype=int).compute()
+    array([-1,  0, -1,  0])
     """
     del name, token, enforce_ndim
     arrays, arguments, places = _arrays(args)
@@ -265,6 +297,41 @@ def map_chunk(
 
     Unless ``elementwise``, the function may change the shape, which is then unknown until executed.
     A function that fails for chunks of one item needs ``dtype`` and must keep the number of axes.
+
+    Parameters
+    ----------
+    tensor : array_like
+        The tensor.
+    func : callable
+        Gets a chunk, ``args`` and ``kwargs``, and returns a chunk.
+    args : sequence
+        Further positional arguments of the function.
+    with_chunk_index : bool
+        Whether the function gets ``chunk_index``, the place of the chunk.
+    elementwise : bool
+        Whether the function keeps the shape of each chunk.
+    dtype : dtype, optional
+        The type of the result; by default that of a call with a small array.
+    **kwargs
+        Further keyword arguments of the function.
+
+    Returns
+    -------
+    Tensor
+        The results, side by side.
+
+    Raises
+    ------
+    NotImplementedError
+        If the function adds axes.
+    ValueError
+        If the function fails for a chunk of one item, and ``dtype`` is not given.
+
+    Examples
+    --------
+    >>> x = mt.arange(4, chunk_size=2)
+    >>> x.map_chunk(lambda chunk: chunk * 2, elementwise=True).compute()
+    array([0, 2, 4, 6])
     """
     arrays, arguments, places = _arrays((tensor, *args))
     ndim = len(arrays[0].chunks)

@@ -112,6 +112,11 @@ def map_overlap(
     smaller than their halo are joined first.
 
     Differs from Dask: a halo may be wider on one side with every boundary, and than the array.
+
+    Returns
+    -------
+    Tensor
+        The results, side by side.
     """
     if isinstance(func, Collection | np.ndarray) and args and callable(args[0]):
         func, args = args[0], (func, *args[1:])
@@ -177,7 +182,32 @@ def map_overlap_method(
     trim: bool = True,
     **kwargs: Any,
 ) -> Node:
-    """Call a function of chunks and their halos; see :func:`marsdask.tensor.map_overlap`."""
+    """Call a function of chunks and their halos; see :func:`marsdask.tensor.map_overlap`.
+
+    Parameters
+    ----------
+    func : callable
+        Gets a chunk with its halo, and returns one.
+    depth : int, tuple or dict
+        How many elements of its neighbours a chunk gets, for each axis.
+    boundary : str, scalar, tuple or dict
+        What lies beyond the edges: "reflect", "periodic", "nearest", "none", or a number.
+    trim : bool
+        Whether to take the halo off the result.
+    **kwargs
+        Further arguments of :func:`marsdask.tensor.map_overlap` and of the function.
+
+    Returns
+    -------
+    Tensor
+        The results, side by side.
+
+    Examples
+    --------
+    >>> x = mt.arange(6, chunk_size=3)
+    >>> x.map_overlap(lambda c: c + np.roll(c, 1), depth=1, boundary="periodic").compute()
+    array([5, 1, 3, 5, 7, 9])
+    """
     return map_overlap.node(func, x, depth=depth, boundary=boundary, trim=trim, **kwargs)
 
 

@@ -17,12 +17,44 @@ from .rechunk import rechunk
 
 
 def is_scalar(a: Any) -> bool:
-    """Tell whether a tensor has no axes. As in Mars."""
+    """Tell whether a tensor has no axes. As in Mars.
+
+    Returns
+    -------
+    bool
+        True for a tensor of shape ``()``.
+
+    Examples
+    --------
+    >>> mt.ones(3).sum().is_scalar()
+    True
+    """
     return not as_node(a).chunks
 
 
 def chunk_slices(a: Any, idx: Sequence[int]) -> tuple[slice, ...]:
-    """Return which part of a tensor the chunk at an index is. As in Mars."""
+    """Return which part of a tensor the chunk at an index is. As in Mars.
+
+    Parameters
+    ----------
+    idx : sequence of int
+        The place of the chunk on each axis.
+
+    Returns
+    -------
+    tuple of slice
+        The positions of its elements on each axis.
+
+    Raises
+    ------
+    ValueError
+        If the index has another number of items than the tensor has axes.
+
+    Examples
+    --------
+    >>> mt.ones(5, chunk_size=3).get_chunk_slices((1,))
+    (slice(3, 5, None),)
+    """
     chunks = as_node(a).chunks
     if len(idx) != len(chunks):
         raise ValueError(f"a chunk's index has {len(chunks)} items here, not {len(idx)}")
@@ -45,6 +77,27 @@ def rebalance(
 
     As many as there are, ``num_partitions``, or ``factor`` for each processor of this machine.
     Which worker takes which chunk is for the scheduler to choose.
+
+    Parameters
+    ----------
+    factor : float, optional
+        How many chunks for each processor of this machine.
+    axis : int
+        The axis to cut.
+    num_partitions : int, optional
+        How many chunks.
+    reassign_worker : bool
+        Has no effect: the scheduler chooses the workers.
+
+    Returns
+    -------
+    Tensor
+        The same values in other chunks.
+
+    Examples
+    --------
+    >>> mt.ones(8, chunk_size=5).rebalance(num_partitions=4).chunks
+    ((2, 2, 2, 2),)
     """
     del reassign_worker
     node = as_node(tensor)

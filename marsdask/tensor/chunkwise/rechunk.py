@@ -123,6 +123,32 @@ def rechunk(
 
     An axis that is ``None``, or not named in a dict, stays as it is. ``balance`` makes the chunks
     of an axis equally long. How to get there is decided when it runs: ``threshold`` is ignored.
+
+    Parameters
+    ----------
+    tensor : array_like
+        The tensor.
+    chunk_size : int, str, tuple or dict
+        The sizes for all axes, for each axis, or for some axes by their numbers. "auto" chooses
+        them, and -1 makes one chunk.
+    threshold : float, optional
+        Has no effect.
+    block_size_limit : int, optional
+        The most bytes of a chunk where sizes are chosen.
+    balance : bool
+        Whether to make the chunks of an axis equally long.
+    chunks : optional
+        Dask's name of ``chunk_size``.
+
+    Returns
+    -------
+    Tensor
+        The same values in other chunks.
+
+    Examples
+    --------
+    >>> mt.ones((4, 6)).rechunk((2, 3)).chunks
+    ((2, 2), (3, 3))
     """
     del threshold
     node = as_node(tensor, sparse=True)

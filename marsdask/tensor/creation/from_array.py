@@ -18,6 +18,30 @@ def from_array(x: Any, chunks: Any = "auto", name: Any = None, **hints: Any) -> 
 
     ``name``, ``lock``, ``asarray``, ``fancy``, ``getitem``, ``meta`` and ``inline_array`` are taken
     and change nothing: names come from the values, and blocks are NumPy's.
+
+    Parameters
+    ----------
+    x : array_like
+        A NumPy array, or what has a shape, a dtype and takes slices, such as an h5py dataset.
+    chunks : int, str, tuple or dict
+        The sizes of chunks; "auto" chooses them.
+    name, **hints : optional
+        Have no effect.
+
+    Returns
+    -------
+    Tensor
+        A tensor over the array.
+
+    Raises
+    ------
+    TypeError
+        If a keyword is unknown.
+
+    Examples
+    --------
+    >>> mt.from_array(np.arange(6), chunks=4).chunks
+    ((4, 2),)
     """
     unknown = hints.keys() - {"lock", "asarray", "fancy", "getitem", "meta", "inline_array"}
     if unknown:

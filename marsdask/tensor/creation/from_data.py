@@ -49,6 +49,38 @@ def tensor(
     is while the tensor is in use, since no other view of it can be made read-only. Memory maps,
     h5py datasets and zarr arrays are shared and read when they are needed; ``copy=True`` reads a
     memory map at once.
+
+    Parameters
+    ----------
+    data : array_like
+        An array, a tensor, a frame, a scalar, or nested lists of any of them.
+    dtype : dtype, optional
+        The element type; by default that of the data.
+    order : {"K", "A", "C", "F"}
+        NumPy's hint; it changes no value.
+    chunk_size : int, str, tuple or dict, optional
+        The sizes of chunks; by default they are chosen. ``chunks`` is Dask's name of it.
+    gpu : bool, optional
+        Whether blocks lie on the GPU. ``device`` is the standard's name of it.
+    sparse : bool
+        Whether blocks are sparse.
+    copy : bool, optional
+        Whether to copy an array. By default NumPy's arrays are copied, files are not.
+
+    Returns
+    -------
+    Tensor
+        A lazy tensor.
+
+    Raises
+    ------
+    ValueError
+        If ``copy=False`` cannot be kept.
+
+    Examples
+    --------
+    >>> mt.tensor([[1, 2], [3, 4]], chunk_size=1).sum(axis=0).compute()
+    array([4, 6])
     """
     copy = extra.pop("copy", None)
     if wants_gpu(gpu, extra.pop("device", None)):
@@ -233,7 +265,35 @@ class ZarrReader:
 def from_hdf5(
     data: Any, group: Any = None, dataset: Any = None, chunk_size: Any = None, **extra: Any
 ) -> Node:
-    """Return a tensor over an HDF5 dataset: an ``h5py.Dataset``, or a file's path and its name."""
+    """Return a tensor over an HDF5 dataset: an ``h5py.Dataset``, or a file's path and its name.
+
+    Parameters
+    ----------
+    data : h5py.Dataset, h5py.File or str
+        The dataset, or the file or its path.
+    group : str, optional
+        The group in which the dataset lies.
+    dataset : str, optional
+        The name of the dataset.
+    chunk_size : int, tuple or dict, optional
+        The sizes of chunks; by default they are chosen.
+    **extra
+        Further arguments of Mars and Dask, such as ``chunks``.
+
+    Returns
+    -------
+    Tensor
+        A tensor that reads the dataset when it is computed.
+
+    Raises
+    ------
+    ValueError
+        If a file is given and no dataset is named.
+
+    Examples
+    --------
+    >>> x = mt.from_hdf5("data.h5", dataset="x")  # doctest: +SKIP
+    """
     # h5py is optional.
     import h5py
 
@@ -279,7 +339,36 @@ def from_zarr(
     inline_array: bool = False,
     **extra: Any,
 ) -> Node:
-    """Return a tensor over a zarr array: the array, or its path (and group and name inside)."""
+    """Return a tensor over a zarr array: the array, or its path (and group and name inside).
+
+    Parameters
+    ----------
+    path : str, zarr.Array or zarr.Group
+        The array, or where it lies.
+    group : str, optional
+        The group in which the array lies.
+    dataset : str, optional
+        The name of the array.
+    chunk_size : int, tuple or dict, optional
+        The sizes of chunks; by default they are chosen.
+    component : str, optional
+        Dask's name of the path inside.
+    storage_options : dict, optional
+        Options of the file system.
+    inline_array : bool
+        Has no effect.
+    **extra
+        Further arguments of Mars and Dask, such as ``chunks``.
+
+    Returns
+    -------
+    Tensor
+        A tensor that reads the array when it is computed.
+
+    Examples
+    --------
+    >>> x = mt.from_zarr("data.zarr")  # doctest: +SKIP
+    """
     del inline_array
     # zarr is optional.
     import zarr

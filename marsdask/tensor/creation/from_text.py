@@ -16,7 +16,32 @@ from .from_data import array
 
 @public
 def scalar(data: Any, dtype: Any = None, **settings: Any) -> Node:
-    """Return a tensor without axes. As in Mars."""
+    """Return a tensor without axes. As in Mars.
+
+    Parameters
+    ----------
+    data : scalar
+        The value.
+    dtype : dtype, optional
+        Its type.
+    **settings
+        Further arguments of :func:`tensor`.
+
+    Returns
+    -------
+    Tensor
+        A tensor of shape ``()``.
+
+    Raises
+    ------
+    TypeError
+        If ``data`` has axes.
+
+    Examples
+    --------
+    >>> mt.scalar(3).shape
+    ()
+    """
     if not isinstance(data, Collection) and np.ndim(data):
         raise TypeError(f"scalar() takes a scalar, not an array of shape {np.shape(data)}")
     return array.node(data, dtype=dtype, **settings)

@@ -88,7 +88,13 @@ def _matrix_shape(arr: Any) -> tuple[int, int]:
 
 @public
 def tril_indices_from(arr: Any, k: int = 0) -> tuple[Node, ...]:
-    """Return the positions of a matrix's lower triangle. See numpy.tril_indices_from."""
+    """Return the positions of a matrix's lower triangle. See numpy.tril_indices_from.
+
+    Returns
+    -------
+    tuple of Tensor
+        The positions on each axis.
+    """
     rows, columns = _matrix_shape(arr)
     return tril_indices.node(rows, k, columns)
 
@@ -108,13 +114,25 @@ def mask_indices(n: int, mask_func: Callable[..., Any], k: Any = 0) -> tuple[Nod
 
 @public
 def diag_indices(n: int, ndim: int = 2) -> tuple[Node, ...]:
-    """Return the positions of a main diagonal. See numpy.diag_indices."""
+    """Return the positions of a main diagonal. See numpy.diag_indices.
+
+    Returns
+    -------
+    tuple of Tensor
+        The positions on each axis.
+    """
     return ExecutableTuple((arange(n),) * ndim)
 
 
 @public
 def diag_indices_from(arr: Any) -> tuple[Node, ...]:
-    """Return the positions of an array's main diagonal. See numpy.diag_indices_from."""
+    """Return the positions of an array's main diagonal. See numpy.diag_indices_from.
+
+    Returns
+    -------
+    tuple of Tensor
+        The positions on each axis.
+    """
     shape = numbers(as_node(arr).shape)
     if len(shape) < 2:
         raise ValueError("input array must be at least 2-d")
@@ -150,7 +168,13 @@ def _points(part: slice) -> Any:
 
 
 class nd_grid:  # noqa: N801 - Mars's name
-    """Makes grids of coordinates by slicing. See numpy.mgrid and numpy.ogrid."""
+    """Makes grids of coordinates by slicing. See numpy.mgrid and numpy.ogrid.
+
+    Parameters
+    ----------
+    sparse : bool
+        Whether to return the axes alone, as ``numpy.ogrid`` does.
+    """
 
     def __init__(self, sparse: bool = False) -> None:
         self.sparse = sparse

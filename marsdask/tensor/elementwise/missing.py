@@ -12,11 +12,33 @@ from .ufuncs import isnan, logical_not
 
 @public
 def isnull(values: Any) -> Node:
-    """Tell which elements are missing. See dask.array.isnull."""
+    """Tell which elements are missing. See dask.array.isnull.
+
+    Parameters
+    ----------
+    values : array_like
+        The elements.
+
+    Returns
+    -------
+    Tensor
+        True where one is missing.
+    """
     return isnan.node(values)
 
 
 @public
 def notnull(values: Any) -> Node:
-    """Tell which elements are not missing. See dask.array.notnull."""
+    """Tell which elements are not missing. See dask.array.notnull.
+
+    Parameters
+    ----------
+    values : array_like
+        The elements.
+
+    Returns
+    -------
+    Tensor
+        True where none is missing.
+    """
     return logical_not.node(isnan.node(values))

@@ -297,7 +297,10 @@ def compress(condition: Any, a: Any, axis: int | None = None) -> Node:
 
 @public
 def compressed(a: Any, condition: Any, axis: int | None = None) -> Node:
-    """Return the slices along an axis where the condition holds. See numpy.ndarray.compress."""
+    """Return the slices along an axis where the condition holds.
+
+    See numpy.ndarray.compress and numpy.compress.
+    """
     return compress.node(condition, a, axis)
 
 

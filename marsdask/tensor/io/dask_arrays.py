@@ -40,7 +40,29 @@ def dask_node(array: Any) -> Node:
 
 @public
 def from_dask(array: Any) -> Node:
-    """Return a tensor over the keys of a dask.array; its chunks become the tensor's."""
+    """Return a tensor over the keys of a dask.array; its chunks become the tensor's.
+
+    Parameters
+    ----------
+    array : dask.array.Array
+        The array.
+
+    Returns
+    -------
+    Tensor
+        A tensor of the same chunks.
+
+    Raises
+    ------
+    TypeError
+        If it is no dask.array.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> mt.from_dask(da.ones(3)).sum().compute()
+    np.float64(3.0)
+    """
     if isinstance(array, Collection):
         return itself(array)
     if not is_dask_array(array):
@@ -61,7 +83,23 @@ def _adopted_sizes(name: str, sizes: tuple[Any, ...]) -> Sizes:
 
 
 def to_dask(tensor: Collection) -> Any:
-    """Return a dask.array over the tensor's own keys, of the same chunks."""
+    """Return a dask.array over the tensor's own keys, of the same chunks.
+
+    Parameters
+    ----------
+    tensor : Tensor
+        The tensor.
+
+    Returns
+    -------
+    dask.array.Array
+        An array of the same chunks.
+
+    Examples
+    --------
+    >>> mt.ones(3).to_dask().sum().compute()
+    np.float64(3.0)
+    """
     import dask.array as da  # heavy: for programs that mix only
 
     node = tensor.node
@@ -71,7 +109,23 @@ def to_dask(tensor: Collection) -> Any:
 
 
 def to_dataframe(tensor: Collection, *args: Any, **kwargs: Any) -> Any:
-    """Return a frame of a tensor's columns; arguments are those of marsdask.dataframe.DataFrame."""
+    """Return a frame of a tensor's columns; arguments are those of marsdask.dataframe.DataFrame.
+
+    Parameters
+    ----------
+    *args, **kwargs
+        Arguments of :class:`marsdask.dataframe.DataFrame`, such as ``columns``.
+
+    Returns
+    -------
+    DataFrame
+        A frame of the same columns.
+
+    Examples
+    --------
+    >>> mt.ones((2, 2)).to_dataframe(columns=["a", "b"]).sum().compute().tolist()
+    [2.0, 2.0]
+    """
     frames = importlib.import_module("marsdask.dataframe")  # A layer above.
     return frames.DataFrame(tensor, *args, **kwargs)
 
@@ -79,12 +133,34 @@ def to_dataframe(tensor: Collection, *args: Any, **kwargs: Any) -> Any:
 def to_dask_dataframe(
     tensor: Collection, columns: Any = None, index: Any = None, meta: Any = None
 ) -> Any:
-    """Return a dask.dataframe of a tensor's columns. See dask.array.Array.to_dask_dataframe."""
+    """Return a dask.dataframe of a tensor's columns. See dask.array.Array.to_dask_dataframe.
+
+    Returns
+    -------
+    dask.dataframe.DataFrame or Series
+        A frame of the same columns.
+    """
     return to_dask(tensor).to_dask_dataframe(columns=columns, index=index, meta=meta)
 
 
 def to_delayed(tensor: Collection) -> Any:
-    """Return an object array with a dask.delayed value for each chunk."""
+    """Return an object array with a dask.delayed value for each chunk.
+
+    Parameters
+    ----------
+    tensor : Tensor
+        The tensor.
+
+    Returns
+    -------
+    ndarray of dask.delayed.Delayed
+        One for each chunk, at its place.
+
+    Examples
+    --------
+    >>> mt.ones(4, chunk_size=2).to_delayed().shape
+    (2,)
+    """
     node = tensor.node
     check_static(node)
     graph = graph_of(node)
@@ -97,7 +173,27 @@ def to_delayed(tensor: Collection) -> Any:
 
 @public
 def from_delayed(value: Any, shape: Any, dtype: Any) -> Node:
-    """Return a tensor of one chunk that a dask.delayed value makes; nothing checks its shape."""
+    """Return a tensor of one chunk that a dask.delayed value makes; nothing checks its shape.
+
+    Parameters
+    ----------
+    value : dask.delayed.Delayed
+        What makes the array.
+    shape : tuple of int
+        Its shape, which nothing checks.
+    dtype : dtype
+        Its type.
+
+    Returns
+    -------
+    Tensor
+        A tensor of one chunk.
+
+    Examples
+    --------
+    >>> mt.from_delayed(marsdask.delayed(np.ones)(3), (3,), float).compute()
+    array([1., 1., 1.])
+    """
     chunks: Chunks = tuple((size,) for size in as_shape(shape))
     meta = np.empty((0,) * len(chunks), np.dtype(dtype))
     keys = {(0,) * len(chunks): value.key}

@@ -67,6 +67,29 @@ def imread(path: Any, chunk_size: Any = None, **extra: Any) -> Node:
     """Return the tensor of an image, or of several (a list, a pattern) along a new first axis.
 
     Differs from dask.array.image.imread: one file without a pattern has no first axis, as in Mars.
+
+    Parameters
+    ----------
+    path : str or list of str
+        A file, several files, or a pattern.
+    chunk_size : int, tuple or dict, optional
+        The sizes of chunks; by default they are chosen.
+    **extra
+        Further arguments of Mars and Dask, such as ``chunks``.
+
+    Returns
+    -------
+    Tensor
+        The pixels; those of several files along a new first axis.
+
+    Raises
+    ------
+    FileNotFoundError
+        If no file fits the pattern.
+
+    Examples
+    --------
+    >>> pixels = mt.imread("photographs/*.png")  # doctest: +SKIP
     """
     chunk_size = chunks_from(chunk_size, extra)
     several = isinstance(path, list | tuple)

@@ -76,6 +76,11 @@ def save(file: Any, arr: Any, allow_pickle: bool = True, *, compute: bool = True
 
     Objects, and what goes to an open file, are computed at once. With ``compute=False`` the writing
     is returned, to be executed.
+
+    Returns
+    -------
+    Tensor or None
+        With ``compute=False`` what is to be executed.
     """
     tensor = wrap(as_node(arr))
     if hasattr(file, "write") or tensor.dtype.hasobject:
@@ -133,6 +138,11 @@ def fromfile(
     """Return a tensor over a file of elements, read chunk by chunk. See numpy.fromfile.
 
     Text (``sep``) and what is no regular file (an open one, a pipe) is read at the call.
+
+    Returns
+    -------
+    Tensor
+        A tensor that reads the file when it is computed.
     """
     chunk_size = chunks_from(chunk_size, extra)
     kind = np.dtype(dtype)
@@ -176,7 +186,17 @@ class NpyStack:
 
 
 def to_npy_stack(dirname: Any, x: Any, axis: int = 0) -> None:
-    """Write a folder of ``.npy`` files, a chunk along an axis each. See dask.array.to_npy_stack."""
+    """Write a folder of ``.npy`` files, a chunk along an axis each. See dask.array.to_npy_stack.
+
+    Parameters
+    ----------
+    dirname : str
+        The folder.
+    x : array_like
+        The tensor.
+    axis : int
+        The axis along which to divide.
+    """
     tensor = wrap(as_node(x)).compute_chunk_sizes()
     axis = normalize_axis(axis, tensor.ndim)
     tensor = rechunk(tensor, tuple(None if i == axis else -1 for i in range(tensor.ndim)))
@@ -195,7 +215,13 @@ def to_npy_stack(dirname: Any, x: Any, axis: int = 0) -> None:
 
 @public
 def from_npy_stack(dirname: Any, mmap_mode: Any = "r") -> Node:
-    """Return a tensor over a folder of ``.npy`` files. See dask.array.from_npy_stack."""
+    """Return a tensor over a folder of ``.npy`` files. See dask.array.from_npy_stack.
+
+    Returns
+    -------
+    Tensor
+        A tensor that reads the files when it is computed.
+    """
     folder = os.path.abspath(os.fspath(dirname))
     with open(os.path.join(folder, "info"), "rb") as file:
         info = pickle.load(file)

@@ -268,6 +268,47 @@ def to_zarr(
     dataset)``; ``url`` may be a zarr array, of which ``region`` is filled. Other options go to
     ``zarr.create_array``. Returns what was executed, or the tensor over the array with
     ``return_stored``.
+
+    Parameters
+    ----------
+    arr : Tensor or str
+        The tensor; the path if the arguments are Mars's.
+    url : str, zarr.Array or Tensor
+        Where to make the array, or the array to fill.
+    component : str, optional
+        The path of the array inside; the group if the arguments are Mars's.
+    dataset : str, optional
+        The name of the array.
+    group : str, optional
+        The group in which the array is made.
+    storage_options : dict, optional
+        Options of the file system.
+    region : tuple of slice, optional
+        Which part of an existing array to fill.
+    overwrite : bool
+        Whether to replace an array that is there.
+    compute : bool
+        Whether to write now.
+    return_stored : bool
+        Whether to return a tensor over the array.
+    mode : str
+        The mode in which zarr opens the path.
+    **zarr_options
+        Options of ``zarr.create_array``.
+
+    Returns
+    -------
+    Tensor
+        What was executed, or with ``return_stored`` the tensor over the array.
+
+    Raises
+    ------
+    ValueError
+        If there is a region but no array to fill, or the mode only reads.
+
+    Examples
+    --------
+    >>> written = mt.to_zarr(mt.ones(3), "data.zarr")  # doctest: +SKIP
     """
     # zarr is optional.
     import zarr
@@ -373,6 +414,39 @@ def to_hdf5(
     As Mars ``to_hdf5(file, tensor, group, dataset)``, and as Dask ``to_hdf5(path, name, tensor)``
     or ``to_hdf5(path, {name: tensor})``. Other options go to ``h5py.File.require_dataset``.
     Returns what was executed.
+
+    Parameters
+    ----------
+    hdf5_file : str or h5py.File
+        The file, or its path.
+    x : Tensor, str or dict
+        The tensor; Dask's name of the dataset, or a dict of tensors by names.
+    group : str, optional
+        The group in which the dataset is made.
+    dataset : str, optional
+        The name of the dataset.
+    chunks : tuple or bool
+        The chunks of the dataset; True takes those of the tensor.
+    compute : bool
+        Whether to write now.
+    **options
+        Options of ``h5py.File.require_dataset``.
+
+    Returns
+    -------
+    Tensor or tuple of Tensor
+        What was executed; what is to be executed unless ``compute``.
+
+    Raises
+    ------
+    ValueError
+        If the tensor comes before the file.
+    NotImplementedError
+        If an open file is to be written later.
+
+    Examples
+    --------
+    >>> written = mt.to_hdf5("data.h5", mt.ones(3), dataset="x")  # doctest: +SKIP
     """
     # h5py is optional.
     import h5py

@@ -88,7 +88,45 @@ def from_tiledb(
     storage_options: Any = None,
     **extra: Any,
 ) -> Node:
-    """Return a tensor over a dense TileDB array, its chunks whole tiles."""
+    """Return a tensor over a dense TileDB array, its chunks whole tiles.
+
+    Parameters
+    ----------
+    uri : str
+        Where the array lies.
+    ctx : tiledb.Ctx, optional
+        The context to read in.
+    key : str, optional
+        The key of an encrypted array.
+    timestamp : int, optional
+        The time as of which to read.
+    gpu : bool, optional
+        Whether blocks lie on the GPU.
+    attribute : str, optional
+        Which attribute to read, if there are several.
+    chunk_size : int, tuple or dict, optional
+        The sizes of chunks; by default they are chosen.
+    storage_options : dict, optional
+        The configuration of the context.
+    **extra
+        Further arguments of Mars and Dask, such as ``chunks``.
+
+    Returns
+    -------
+    Tensor
+        A tensor that reads the array when it is computed.
+
+    Raises
+    ------
+    NotImplementedError
+        If the array is sparse.
+    ValueError
+        If it has several attributes and none is named.
+
+    Examples
+    --------
+    >>> x = mt.from_tiledb("array.tdb")  # doctest: +SKIP
+    """
     if isinstance(ctx, str):
         # The second argument of Dask's function is the attribute.
         ctx, attribute = None, ctx
@@ -135,6 +173,39 @@ def to_tiledb(
 
     As Mars ``to_tiledb(uri, tensor)``, and as Dask ``to_tiledb(tensor, uri)``. Returns what was
     executed, or the tensor over the array with ``return_stored``.
+
+    Parameters
+    ----------
+    uri : str or Tensor
+        Where to make the array; the tensor if the arguments are Dask's.
+    x : Tensor or str
+        The tensor, or where to make the array.
+    ctx : tiledb.Ctx, optional
+        The context to write in.
+    key : str, optional
+        The key of an encrypted array.
+    timestamp : int, optional
+        The time of the write.
+    compute : bool
+        Whether to write now.
+    return_stored : bool
+        Whether to return a tensor over the array.
+    storage_options : dict, optional
+        The configuration of the context.
+
+    Returns
+    -------
+    Tensor
+        What was executed, or with ``return_stored`` the tensor over the array.
+
+    Raises
+    ------
+    ValueError
+        If the tensor has no axes or no elements.
+
+    Examples
+    --------
+    >>> written = mt.to_tiledb("array.tdb", mt.ones(3))  # doctest: +SKIP
     """
     tiledb = _tiledb()
     if isinstance(uri, Collection | np.ndarray):
@@ -165,7 +236,30 @@ totiledb = to_tiledb
 
 
 def from_vineyard(*args: Any, **kwargs: Any) -> Any:
-    """Refuse: workers of one machine share memory without vineyard."""
+    """Refuse: workers of one machine share memory without vineyard.
+
+    Parameters
+    ----------
+    *args, **kwargs
+        Arguments of Mars's function.
+
+    Returns
+    -------
+    Tensor
+        Never.
+
+    Raises
+    ------
+    NotImplementedError
+        Always.
+
+    Examples
+    --------
+    >>> mt.from_vineyard("id")
+    Traceback (most recent call last):
+        ...
+    NotImplementedError: vineyard is not supported: ...
+    """
     raise NotImplementedError(
         "vineyard is not supported: workers of one machine share the memory of results by "
         "themselves; persist() or execute() a tensor and hand it on"

@@ -86,7 +86,13 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> N
 
 @public
 def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Node:
-    """Return norms of vectors, which several axes may make up. See numpy.linalg.vector_norm."""
+    """Return norms of vectors, which several axes may make up. See numpy.linalg.vector_norm.
+
+    Returns
+    -------
+    Tensor
+        The norm of each vector.
+    """
     node = as_node(x)
     real = node if node.meta.dtype.kind in "fc" else ufuncs.astype.node(node, np.float64)
     return _vector_norm(real, ord, axis, keepdims)
@@ -94,7 +100,13 @@ def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any
 
 @public
 def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Node:
-    """Return norms of matrices, stacks of them too. See numpy.linalg.matrix_norm."""
+    """Return norms of matrices, stacks of them too. See numpy.linalg.matrix_norm.
+
+    Returns
+    -------
+    Tensor
+        The norm of each matrix.
+    """
     return norm.node(matrices(as_node(x)), ord, (-2, -1), keepdims)
 
 
@@ -118,6 +130,39 @@ def randomized_svd(
     for a tenth of the rank or less, else 4), each made orthogonal by QR whatever
     ``power_iteration_normalizer`` and ``transpose`` say, however large the matrix is. With
     ``flip_sign`` the largest element of each vector in U is positive, as scikit-learn has it.
+
+    Parameters
+    ----------
+    M : array_like
+        A matrix.
+    n_components : int
+        How many singular values.
+    n_oversamples : int
+        How many random vectors more than that.
+    n_iter : int or "auto"
+        How many power iterations.
+    power_iteration_normalizer, transpose : optional
+        Have no effect.
+    flip_sign : bool
+        Whether to choose the signs of the vectors as scikit-learn does.
+    random_state : int or RandomState, optional
+        Where the random vectors come from.
+
+    Returns
+    -------
+    tuple of Tensor
+        U, the singular values and V.
+
+    Raises
+    ------
+    ValueError
+        If ``n_components`` is not from 1 to the rank.
+
+    Examples
+    --------
+    >>> u, s, v = mt.linalg.randomized_svd(mt.eye(6), 2, random_state=0)
+    >>> s.compute().round(6)
+    array([1., 1.])
     """
     del power_iteration_normalizer, transpose
     tensor = as_node(M)
@@ -147,7 +192,32 @@ def randomized_svd(
 def svd_compressed(
     a: Any, k: int, n_power_iter: int = 0, n_oversamples: int = 10, seed: Any = None
 ) -> Any:
-    """Return the ``k`` largest singular values and their vectors; Dask's name and order."""
+    """Return the ``k`` largest singular values and their vectors; Dask's name and order.
+
+    Parameters
+    ----------
+    a : array_like
+        A matrix.
+    k : int
+        How many singular values.
+    n_power_iter : int
+        How many power iterations.
+    n_oversamples : int
+        How many random vectors more than ``k``.
+    seed : int or RandomState, optional
+        Where the random vectors come from.
+
+    Returns
+    -------
+    tuple of Tensor
+        U, the singular values and V.
+
+    Examples
+    --------
+    >>> u, s, v = mt.linalg.svd_compressed(mt.eye(6), 2, seed=0)
+    >>> s.compute().round(6)
+    array([1., 1.])
+    """
     return randomized_svd.node(
         a, k, n_oversamples, n_power_iter, flip_sign=False, random_state=seed
     )

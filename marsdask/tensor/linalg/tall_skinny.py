@@ -387,13 +387,25 @@ def qr(a: Any, mode: str = "reduced", method: str = "tsqr") -> Any:
 
 @public
 def tsqr(data: Any, compute_svd: bool = False) -> Any:
-    """Return Q and R, or U, s and V, of a tall matrix. See dask.array.linalg.tsqr."""
+    """Return Q and R, or U, s and V, of a tall matrix. See dask.array.linalg.tsqr.
+
+    Returns
+    -------
+    tuple of Tensor
+        Q and R; with ``compute_svd`` U, the singular values and V.
+    """
     return svd.node(data) if compute_svd else qr.node(data)
 
 
 @public
 def sfqr(data: Any, name: Any = None) -> Any:
-    """Return Q and R of a wide matrix. See dask.array.linalg.sfqr."""
+    """Return Q and R of a wide matrix. See dask.array.linalg.sfqr.
+
+    Returns
+    -------
+    tuple of Tensor
+        Q and R.
+    """
     del name
     return qr.node(data)
 

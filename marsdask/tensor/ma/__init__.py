@@ -20,7 +20,6 @@ from ..operands import as_node
 from ..typing import public
 from .masked_tensor import (
     MaskedTensor,
-    apply,
     filled,
     from_masked,
     getdata,
@@ -40,13 +39,11 @@ from .reductions import (
     dot,
     median,
     nonzero,
-    reduced,
     sort,
 )
 
 __all__ = [
     "MaskedTensor",
-    "apply",
     "argmax",
     "argmin",
     "array",
@@ -77,11 +74,9 @@ __all__ = [
     "masked_values",
     "masked_where",
     "median",
-    "moving",
     "nomask",
     "nonzero",
     "ones_like",
-    "reduced",
     "set_fill_value",
     "sort",
     "stack",
@@ -103,7 +98,13 @@ def masked_array(
     chunk_size: Any = None,
     chunks: Any = None,
 ) -> Any:
-    """Return a masked tensor of values and a mask. See numpy.ma.masked_array."""
+    """Return a masked tensor of values and a mask. See numpy.ma.masked_array.
+
+    Returns
+    -------
+    MaskedTensor
+        The values and the mask.
+    """
     if np.ndim(fill_value):
         raise ValueError("non-scalar fill_value not supported")
     cut = chunks if chunk_size is None else chunk_size
@@ -133,6 +134,24 @@ def masked_array(
 array = masked_array
 
 
+_MASKING = """Mask by value. See numpy.ma.{name}.
+
+Parameters
+----------
+x : array_like
+    The values.
+*values : scalar
+    What to compare them with.
+**options
+    Options of NumPy's function.
+
+Returns
+-------
+MaskedTensor
+    The values and the mask.
+"""
+
+
 def _masking(name: str) -> Public[..., Node, MaskedTensor]:
     """Return the lazy form of one of NumPy's functions that mask by value."""
     func = getattr(np.ma, name)
@@ -143,7 +162,7 @@ def _masking(name: str) -> Public[..., Node, MaskedTensor]:
         return mapped(func, data, *values, **options)
 
     lazy.__name__ = lazy.__qualname__ = name
-    lazy.__doc__ = f"Mask by value. See numpy.ma.{name}."
+    lazy.__doc__ = _MASKING.format(name=name)
     return public(lazy)
 
 

@@ -183,7 +183,25 @@ def node_of(obj: Any) -> Node:
 
 @public
 def from_masked(array: Any, chunk_size: Any = None) -> Any:
-    """Return the tensor of a masked array."""
+    """Return the tensor of a masked array.
+
+    Parameters
+    ----------
+    array : numpy.ma.MaskedArray
+        The masked array.
+    chunk_size : int, tuple or dict, optional
+        The sizes of chunks; by default they are chosen.
+
+    Returns
+    -------
+    MaskedTensor
+        A masked tensor.
+
+    Examples
+    --------
+    >>> mt.ma.from_masked(np.ma.masked_equal([1, 2], 2)).sum().compute()
+    np.int64(1)
+    """
     data = wrap(as_node(np.ma.getdata(array), chunk_size))
     mask = wrap(as_node(np.ma.getmaskarray(array), data.node.chunks))
     return with_mask(data, mask, array.fill_value)
@@ -225,7 +243,13 @@ def cast_masked(block: Any, dtype: Any) -> Any:
 
 @public
 def getdata(a: Any) -> Any:
-    """Return the values, those that are masked too. See numpy.ma.getdata."""
+    """Return the values, those that are masked too. See numpy.ma.getdata.
+
+    Returns
+    -------
+    Tensor
+        The values.
+    """
     node = node_of(a)
     if not isinstance(node.meta, np.ma.MaskedArray):
         return wrap(node)
@@ -236,7 +260,13 @@ def getdata(a: Any) -> Any:
 
 @public
 def getmaskarray(a: Any) -> Any:
-    """Tell which values are masked. See numpy.ma.getmaskarray."""
+    """Tell which values are masked. See numpy.ma.getmaskarray.
+
+    Returns
+    -------
+    Tensor
+        True where a value is masked.
+    """
     node = node_of(a)
     if not isinstance(node.meta, np.ma.MaskedArray):
         return ufuncs.not_equal(wrap(node), wrap(node)) & False

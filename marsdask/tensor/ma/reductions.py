@@ -42,7 +42,18 @@ def count(a: Any, axis: Any = None, keepdims: bool = False, split_every: Any = N
 
 @public
 def compressed(a: Any) -> Any:
-    """Return the values that are not masked, in one axis. See numpy.ma.compressed."""
+    """Return the values that are not masked, in one axis. See numpy.ma.compressed.
+
+    Parameters
+    ----------
+    a : array_like
+        The values.
+
+    Returns
+    -------
+    Tensor
+        The values that are left.
+    """
     return boolean.extract(logical_not(getmaskarray(a)), getdata(a))
 
 
@@ -150,7 +161,24 @@ def _masked(a: Any) -> Any:
 
 @public
 def sort(a: Any, axis: Any = -1, *, endwith: bool = True, fill_value: Any = None) -> Any:
-    """Sort along an axis, what is masked at the end. See numpy.ma.sort."""
+    """Sort along an axis, what is masked at the end. See numpy.ma.sort.
+
+    Parameters
+    ----------
+    a : array_like
+        The values.
+    axis : int
+        The axis.
+    endwith : bool
+        Whether masked values come last.
+    fill_value : scalar, optional
+        Counts in place of masked values.
+
+    Returns
+    -------
+    MaskedTensor
+        The sorted values.
+    """
     a = _masked(a)
     mask = getmaskarray(a)
     if fill_value is None:
@@ -181,7 +209,13 @@ def median(a: Any, axis: Any = None, out: Any = None, *, keepdims: bool = False)
 
 @public
 def dot(a: Any, b: Any) -> Any:
-    """Return the product; what is masked counts as nothing. See numpy.ma.dot."""
+    """Return the product; what is masked counts as nothing. See numpy.ma.dot.
+
+    Returns
+    -------
+    MaskedTensor
+        The product.
+    """
     a, b = _masked(a), _masked(b)
     product = plain_dot(filled(a, 0), filled(b, 0))
     seen = plain_dot(logical_not(getmaskarray(a)), logical_not(getmaskarray(b)))
@@ -220,7 +254,7 @@ def _scanned(name: str) -> TensorFunction:
         return with_mask(found, getmaskarray(flat), None)
 
     lazy.__name__ = lazy.__qualname__ = name
-    lazy.__doc__ = f"Accumulate what is not masked. See numpy.ma.{name}."
+    lazy.__doc__ = f"Accumulate what is not masked. See numpy.ma.{name} and numpy.{name}."
     return public(lazy)
 
 
@@ -241,6 +275,7 @@ def argmax(a: Any, axis: Any = None) -> Any:
 
 
 def _sort_in_place(a: Any, axis: Any = -1, **how: Any) -> None:
+    """Sort along an axis. See numpy.ma.MaskedArray.sort."""
     rebind(a, sort(a, axis, **how).node)
 
 

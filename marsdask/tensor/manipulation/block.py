@@ -59,6 +59,34 @@ def block(arrays: Any) -> Node:
     return _joined(arrays, depth, max(depth, _widest(arrays)))
 
 
+_PAIRWISE = """Apply ``{func}`` to many tensors, two by two. As in Mars.
+
+Parameters
+----------
+*args : array_like
+    Tensors, or one list of them.
+combine_size : int, optional
+    Has no effect.
+**kwargs
+    Arguments of :func:`{func}`.
+
+Returns
+-------
+Tensor
+    The result for all of them.
+
+Raises
+------
+ValueError
+    If there is no argument.
+
+Examples
+--------
+>>> mt.{name}(mt.ones(2), mt.ones(2), mt.ones(2)).shape
+(2,)
+"""
+
+
 def _pairwise(func: TensorFunction, name: str) -> TensorFunction:
     """Return a function of many arguments, put together two by two."""
 
@@ -74,7 +102,7 @@ def _pairwise(func: TensorFunction, name: str) -> TensorFunction:
         return as_node(items[0])
 
     lazy.__name__ = lazy.__qualname__ = name
-    lazy.__doc__ = f"Apply ``{func.__name__}`` to many tensors, two by two. As in Mars."
+    lazy.__doc__ = _PAIRWISE.format(func=func.__name__, name=name)
     return public(lazy)
 
 

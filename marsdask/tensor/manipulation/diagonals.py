@@ -143,7 +143,7 @@ def tril(m: Any, k: int = 0, gpu: Any = None) -> Node:
 @public
 @waits_for_lengths(lambda m, **_: _square(m))
 def triu(m: Any, k: int = 0, gpu: Any = None) -> Node:
-    """Return the upper triangle of matrices. See numpy.triu."""
+    """Return the upper triangle of matrices. See numpy.triu and numpy.tril."""
     return placed_on(TriangularPart(_matrix(m), operator.index(k), False), gpu)
 
 

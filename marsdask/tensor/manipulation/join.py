@@ -236,7 +236,13 @@ def _sections(count: Any) -> int:
 @public
 @waits_for_lengths(_parts)
 def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> tuple[Node, ...]:
-    """Split into parts that need not be equal. See numpy.array_split."""
+    """Split into parts that need not be equal. See numpy.array_split and numpy.split.
+
+    Returns
+    -------
+    tuple of Tensor
+        The parts.
+    """
     node = as_node(ary)
     axis = normalize_axis(axis, len(node.chunks))
     whole = length(node, axis)
@@ -266,7 +272,13 @@ def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> tuple[Node, ...]
 
 @public
 def hsplit(ary: Any, indices_or_sections: Any) -> tuple[Node, ...]:
-    """Split by columns. See numpy.hsplit."""
+    """Split by columns. See numpy.hsplit and numpy.split.
+
+    Returns
+    -------
+    tuple of Tensor
+        The parts.
+    """
     node = as_node(ary)
     if not node.chunks:
         raise ValueError("hsplit only works on arrays of 1 or more dimensions")
@@ -275,7 +287,13 @@ def hsplit(ary: Any, indices_or_sections: Any) -> tuple[Node, ...]:
 
 @public
 def vsplit(ary: Any, indices_or_sections: Any) -> tuple[Node, ...]:
-    """Split by rows. See numpy.vsplit."""
+    """Split by rows. See numpy.vsplit and numpy.split.
+
+    Returns
+    -------
+    tuple of Tensor
+        The parts.
+    """
     if len(as_node(ary).chunks) < 2:
         raise ValueError("vsplit only works on arrays of 2 or more dimensions")
     return split.node(ary, indices_or_sections, 0)
@@ -283,7 +301,13 @@ def vsplit(ary: Any, indices_or_sections: Any) -> tuple[Node, ...]:
 
 @public
 def dsplit(ary: Any, indices_or_sections: Any) -> tuple[Node, ...]:
-    """Split along the third axis. See numpy.dsplit."""
+    """Split along the third axis. See numpy.dsplit and numpy.split.
+
+    Returns
+    -------
+    tuple of Tensor
+        The parts.
+    """
     if len(as_node(ary).chunks) < 3:
         raise ValueError("dsplit only works on arrays of 3 or more dimensions")
     return split.node(ary, indices_or_sections, 2)

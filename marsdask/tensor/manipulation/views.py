@@ -85,6 +85,11 @@ def view(a: Any, dtype: Any = None, order: Any = "C") -> Node:
     """Return the same bytes as elements of another type. See numpy.ndarray.view.
 
     Differs from NumPy: changes of one tensor are not seen in the other.
+
+    Returns
+    -------
+    Tensor
+        The same bytes.
     """
     del order
     tensor = as_node(a)

@@ -75,17 +75,57 @@ class RandomState:
         """Start again from ``seed``, or from the system's entropy.
 
         A seed is what NumPy takes: numbers, a SeedSequence, a BitGenerator, a Generator.
+
+        Parameters
+        ----------
+        seed : int or other, optional
+            The seed.
+
+        Examples
+        --------
+        >>> mt.random.seed(1)
+        >>> first = mt.random.rand(2).compute()
+        >>> mt.random.seed(1)
+        >>> bool((mt.random.rand(2).compute() == first).all())
+        True
         """
         self._entropy = entropy_of(seed)
         self._calls = Calls()
 
     @classmethod
     def from_numpy(cls, np_random_state: Any) -> Self:
-        """Return a state that continues from NumPy's state as it is, which does not change."""
+        """Return a state that continues from NumPy's state as it is, which does not change.
+
+        Parameters
+        ----------
+        np_random_state : numpy.random.RandomState
+            NumPy's state.
+
+        Returns
+        -------
+        RandomState
+            A state that goes on from it.
+
+        Examples
+        --------
+        >>> mt.random.RandomState.from_numpy(np.random.RandomState(0)).rand(2).shape
+        (2,)
+        """
         return cls(np_random_state)
 
     def to_numpy(self) -> np.random.RandomState:
-        """Return a state of NumPy's with the same seed."""
+        """Return a state of NumPy's with the same seed.
+
+        Returns
+        -------
+        numpy.random.RandomState
+            NumPy's state.
+
+        Examples
+        --------
+        >>> mt.random.RandomState(0).to_numpy().rand(2).shape
+        (2,)
+        """
         return np.random.RandomState(np.random.MT19937(np.random.SeedSequence(self._entropy)))
 
     def get_state(self, legacy: bool = True) -> tuple[Any, int]:
@@ -94,7 +134,26 @@ class RandomState:
         return self._entropy, self._calls.made
 
     def set_state(self, state: Any) -> None:
-        """Go on from a state that :meth:`get_state` returned."""
+        """Go on from a state that :meth:`get_state` returned.
+
+        Parameters
+        ----------
+        state : object
+            The state.
+
+        Raises
+        ------
+        ValueError
+            If ``get_state`` did not return it.
+
+        Examples
+        --------
+        >>> state = mt.random.get_state()
+        >>> first = mt.random.rand(2).compute()
+        >>> mt.random.set_state(state)
+        >>> bool((mt.random.rand(2).compute() == first).all())
+        True
+        """
         try:
             entropy, calls = state
             self._entropy, self._calls = entropy_of(entropy), Calls(operator.index(calls))
@@ -311,7 +370,23 @@ class RandomState:
         assign(x, self.permutation(x, axis).node)
 
     def bytes(self, length: int) -> bytes:
-        """Return random bytes, at once."""
+        """Return random bytes, at once.
+
+        Parameters
+        ----------
+        length : int
+            How many.
+
+        Returns
+        -------
+        bytes
+            The bytes.
+
+        Examples
+        --------
+        >>> len(mt.random.bytes(4))
+        4
+        """
         sequence = np.random.SeedSequence(self._entropy, spawn_key=(next(self._calls),))
         return np.random.Generator(np.random.SFC64(sequence)).bytes(length)
 
@@ -416,7 +491,23 @@ def _weights(p: Any, count: int) -> Any:
 
 
 def default_rng(seed: Any = None) -> Generator:
-    """Return a generator; one given is returned as it is."""
+    """Return a generator; one given is returned as it is.
+
+    Parameters
+    ----------
+    seed : int, Generator or other, optional
+        A seed, or a generator.
+
+    Returns
+    -------
+    Generator
+        A generator of marsdask's.
+
+    Examples
+    --------
+    >>> mt.random.default_rng(0).random(3, chunk_size=2).chunks
+    ((2, 1),)
+    """
     return seed if isinstance(seed, Generator) else Generator(seed)
 
 

@@ -122,7 +122,8 @@ def reduction(
         return into(out, reduced, casting)
 
     lazy.__name__ = lazy.__qualname__ = title
-    lazy.__doc__ = f"Reduce along axes by ``{title}``. See numpy.{title}."
+    theirs = {"amax": "max", "amin": "min"}.get(title, title)
+    lazy.__doc__ = f"Reduce along axes by ``{title}``. See numpy.{theirs}."
     first = Parameter("a", Parameter.POSITIONAL_OR_KEYWORD)
     return public(
         signed(lazy, [first, *optional(("axis", *takes)), *optional(_TUNING, named=True)])

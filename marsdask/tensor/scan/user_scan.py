@@ -146,6 +146,20 @@ def push(array: Any, n: int | None, axis: int = -1) -> Node:
     """Put in place of each nan the last number before it, at most ``n`` away.
 
     See dask.array.push. Differs from Dask: bottleneck is not needed.
+
+    Parameters
+    ----------
+    array : array_like
+        The numbers.
+    n : int or None
+        How far a number goes; ``None`` has no limit.
+    axis : int
+        The axis.
+
+    Returns
+    -------
+    Tensor
+        The numbers without the gaps that were filled.
     """
     node = as_node(array)
     dtype = node.meta.dtype

@@ -232,6 +232,33 @@ def topk(
 
     A negative ``k`` asks for the smallest, as in Dask. The result is sorted in any case; ``order``,
     ``parallel_kind`` and ``psrs_kinds`` are Mars's hints.
+
+    Parameters
+    ----------
+    a : array_like
+        The tensor.
+    k : int
+        How many elements; a negative number asks for the smallest.
+    axis : int
+        The axis.
+    largest : bool
+        Whether to return the largest or the smallest.
+    sorted : bool
+        Has no effect: the result is sorted.
+    return_index : bool
+        Whether to return their positions too.
+    **hints
+        Mars's hints, which have no effect.
+
+    Returns
+    -------
+    Tensor or tuple of Tensor
+        The elements; with ``return_index`` their positions too.
+
+    Examples
+    --------
+    >>> mt.topk([3, 1, 4, 1, 5], 2).compute()
+    array([5, 4])
     """
     _check_hints(hints)
     values = _topk(a, k, axis, largest, indices=False)
@@ -249,7 +276,33 @@ def argtopk(
     sorted: bool = True,
     **hints: Any,
 ) -> Node:
-    """Return the positions of the ``k`` largest elements along an axis; see :func:`topk`."""
+    """Return the positions of the ``k`` largest elements along an axis; see :func:`topk`.
+
+    Parameters
+    ----------
+    a : array_like
+        The tensor.
+    k : int
+        How many positions; a negative number asks for those of the smallest.
+    axis : int
+        The axis.
+    largest : bool
+        Whether to look for the largest or the smallest.
+    sorted : bool
+        Has no effect: the result is sorted.
+    **hints
+        Mars's hints, which have no effect.
+
+    Returns
+    -------
+    Tensor
+        The positions.
+
+    Examples
+    --------
+    >>> mt.argtopk([3, 1, 4, 1, 5], 2).compute()
+    array([4, 2])
+    """
     _check_hints(hints)
     return _topk(a, k, axis, largest, indices=True)
 

@@ -385,7 +385,7 @@ def setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Node:
 
 @public
 def unique_all(x: Any, /) -> Any:
-    """Return the distinct elements, where, and how often they are; see numpy.unique_all."""
+    """Return the distinct elements, where, and how often they are. See numpy.unique_all."""
     return UniqueAllResult(*unique.node(x, True, True, True, equal_nan=False))
 
 

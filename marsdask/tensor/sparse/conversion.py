@@ -40,7 +40,30 @@ class Sparsified(Node):
 
 @public
 def tosparse(a: Any, missing: Any = None) -> Node:
-    """Return the tensor in SciPy's compressed rows, without the zeros (or what is ``missing``)."""
+    """Return the tensor in SciPy's compressed rows, without the zeros (or what is ``missing``).
+
+    Parameters
+    ----------
+    a : array_like
+        A dense tensor.
+    missing : scalar, optional
+        The value that is not stored; by default zero.
+
+    Returns
+    -------
+    Tensor
+        A sparse tensor.
+
+    Raises
+    ------
+    NotImplementedError
+        If the tensor has other than one axis or two.
+
+    Examples
+    --------
+    >>> mt.issparse(mt.ones((2, 2)).tosparse())
+    True
+    """
     node = as_node(a, sparse=True)
     if is_sparse(node.meta):
         return itself(a) if isinstance(a, Collection) else node
@@ -53,7 +76,26 @@ def tosparse(a: Any, missing: Any = None) -> Node:
 
 @public
 def todense(a: Any, fill_value: Any = None) -> Node:
-    """Return the tensor in NumPy's blocks; what is not stored becomes ``fill_value`` (zero)."""
+    """Return the tensor in NumPy's blocks; what is not stored becomes ``fill_value`` (zero).
+
+    Parameters
+    ----------
+    a : array_like
+        A sparse tensor.
+    fill_value : scalar, optional
+        What becomes of values that are not stored; by default zero.
+
+    Returns
+    -------
+    Tensor
+        A dense tensor.
+
+    Examples
+    --------
+    >>> mt.eye(2, sparse=True).todense().compute()
+    array([[1., 0.],
+           [0., 1.]])
+    """
     node = as_node(a, sparse=True)
     if not is_sparse(node.meta):
         return itself(a) if isinstance(a, Collection) else node
@@ -61,18 +103,72 @@ def todense(a: Any, fill_value: Any = None) -> Node:
 
 
 def issparse(a: Any) -> bool:
-    """Tell whether a tensor's blocks are sparse."""
+    """Tell whether a tensor's blocks are sparse.
+
+    Parameters
+    ----------
+    a : object
+        A tensor, or anything else.
+
+    Returns
+    -------
+    bool
+        True if its blocks are sparse.
+
+    Examples
+    --------
+    >>> mt.issparse(mt.eye(3))
+    False
+    """
     return is_sparse(as_node(a, sparse=True).meta)
 
 
 @public
 def fromdense(a: Any, missing: Any = None) -> Node:
-    """Return a sparse tensor of a dense one. See :func:`tosparse`."""
+    """Return a sparse tensor of a dense one. See :func:`tosparse`.
+
+    Parameters
+    ----------
+    a : array_like
+        A dense tensor.
+    missing : scalar, optional
+        The value that is not stored; by default zero.
+
+    Returns
+    -------
+    Tensor
+        A sparse tensor.
+
+    Examples
+    --------
+    >>> mt.issparse(mt.fromdense(mt.eye(3)))
+    True
+    """
     return tosparse.node(a, missing)
 
 
 @public
 def fromsparse(a: Any, order: str = "C", fill_value: Any = None) -> Node:
-    """Return a dense tensor of a sparse one. See :func:`todense`."""
+    """Return a dense tensor of a sparse one. See :func:`todense`.
+
+    Parameters
+    ----------
+    a : array_like
+        A sparse tensor.
+    order : {"C", "F"}
+        Mars's hint.
+    fill_value : scalar, optional
+        What becomes of values that are not stored; by default zero.
+
+    Returns
+    -------
+    Tensor
+        A dense tensor.
+
+    Examples
+    --------
+    >>> mt.issparse(mt.fromsparse(mt.eye(3, sparse=True)))
+    False
+    """
     del order
     return todense.node(a, fill_value)
