@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,6 +14,12 @@ from tests.source import FOLDERS, files, title, tree
 FILE_LIMIT = 400
 FUNCTION_LIMIT = 40
 EXCEPTION_LIMIT = 60
+
+#: The most files of a folder of code, besides ``__init__.py``.
+FOLDER_LIMIT = 15
+
+#: Folders that hold more. A number may only fall; a folder within the limit leaves the list.
+LARGE_FOLDERS = {"marsdask/core": 16, "marsdask/dataframe": 22}
 
 #: Functions that may have up to 60 code lines: {"file::function": reason}.
 LONG_FUNCTIONS: dict[str, str] = {}
@@ -79,6 +86,14 @@ ALL = files(*FOLDERS)
 def test_files_stay_small(path: Path) -> None:
     """No file has more than 400 lines of code."""
     assert code_lines(tree(path), lines(path)) <= FILE_LIMIT
+
+
+def test_folders_stay_small() -> None:
+    """A folder of code has at most 15 files; the exceptions only shrink."""
+    code = (path for path in files("marsdask", "scheduler") if path.name != "__init__.py")
+    counts = Counter(title(path.parent) for path in code)
+    large = {folder: count for folder, count in counts.items() if count > FOLDER_LIMIT}
+    assert large == LARGE_FOLDERS
 
 
 @pytest.mark.parametrize("path", ALL, ids=title)

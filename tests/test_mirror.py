@@ -1,0 +1,160 @@
+"""Tests mirror the code: where the tests of each file are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.source import ROOT, files, title
+
+#: Files without tests of their own name, and the tests that cover them. The list may only shrink.
+#: Files of one folder that only work together are tested together, declarations by what uses them,
+#: and servers by the clusters of tests/cluster.
+ELSEWHERE = {
+    "tests/test_drop_in.py": ("marsdask/config", "marsdask/session"),
+    "tests/test_dask_protocol.py": ("marsdask/core/dask/verbs",),
+    "tests/core/compilation/test_memory.py": (
+        "marsdask/core/compilation/costs",
+        "marsdask/core/compilation/plan",
+    ),
+    "tests/cluster/test_jobs.py": (
+        "marsdask/core/compilation/shipping",
+        "scheduler/supervisor/recording",
+        "scheduler/supervisor/submissions",
+        "scheduler/supervisor/transitions",
+        "scheduler/testing/jobs",
+        "scheduler/testing/tools",
+    ),
+    "tests/core/test_session.py": ("marsdask/core/errors", "marsdask/core/origin"),
+    "tests/core/test_sources.py": ("marsdask/core/given",),
+    "tests/core/compilation/test_tiling.py": (
+        "marsdask/core/grids/blockwise",
+        "marsdask/core/grids/grid",
+        "marsdask/core/grids/lengths",
+        "marsdask/core/grids/logical",
+        "marsdask/core/grids/shuffle",
+    ),
+    "tests/dataframe/test_labels.py": (
+        "marsdask/dataframe/collection",
+        "marsdask/dataframe/frame",
+        "marsdask/dataframe/frame_node",
+        "marsdask/dataframe/index",
+        "marsdask/dataframe/labelled",
+        "marsdask/dataframe/operands",
+        "marsdask/dataframe/rows",
+        "marsdask/dataframe/series",
+    ),
+    "tests/dataframe/test_reduce.py": ("marsdask/dataframe/scan",),
+    "tests/dataframe/io/test_parquet.py": ("marsdask/dataframe/io/hive",),
+    "tests/dataframe/keyed/test_groupby.py": ("marsdask/dataframe/keyed/aggregation",),
+    "tests/dataframe/keyed/test_merge.py": (
+        "marsdask/dataframe/keyed/parts",
+        "marsdask/dataframe/keyed/shuffle",
+    ),
+    "tests/deploy/test_modules.py": (
+        "marsdask/deploy/kubernetes/scheduler",
+        "marsdask/deploy/kubernetes/supervisor",
+        "marsdask/deploy/kubernetes/web",
+        "marsdask/deploy/kubernetes/worker",
+        "marsdask/deploy/oscar/supervisor",
+        "marsdask/deploy/oscar/worker",
+    ),
+    "tests/tensor/chunkwise/test_overlap.py": ("marsdask/tensor/chunkwise/halo",),
+    "tests/tensor/chunkwise/test_rechunk.py": ("marsdask/tensor/kernels/assembly",),
+    "tests/tensor/creation/test_index_arrays.py": ("marsdask/tensor/lib/index_tricks",),
+    "tests/tensor/linalg/test_large_systems.py": ("marsdask/tensor/linalg/blocked_lu",),
+    "tests/tensor/linalg/test_products.py": (
+        "marsdask/tensor/linalg/contraction",
+        "marsdask/tensor/linalg/einsum_subscripts",
+    ),
+    "tests/tensor/ma/test_ma.py": (
+        "marsdask/tensor/ma/masked_tensor",
+        "marsdask/tensor/ma/reductions",
+    ),
+    "tests/tensor/quantile/test_exact.py": (
+        "marsdask/tensor/quantile/methods",
+        "marsdask/tensor/quantile/selection",
+    ),
+    "tests/tensor/random/test_state.py": ("marsdask/tensor/random/samplers",),
+    "tests/tensor/reduction/test_reductions.py": ("marsdask/tensor/reduction/array_equiv",),
+    "tests/tensor/reduction/test_histogram.py": (
+        "marsdask/tensor/chunkwise/single_task",
+        "marsdask/tensor/reduction/bin_widths",
+    ),
+    "tests/tensor/sparse/test_conversion.py": ("marsdask/tensor/sparse/blocks",),
+    "tests/tensor/stats/test_stats.py": (
+        "marsdask/tensor/stats/frequencies",
+        "marsdask/tensor/stats/ks_test",
+        "marsdask/tensor/stats/moments",
+        "marsdask/tensor/stats/p_values",
+        "marsdask/tensor/stats/rankdata",
+        "marsdask/tensor/stats/sample",
+        "marsdask/tensor/stats/variance",
+    ),
+    "tests/typing/test_tensor.py": ("marsdask/tensor/typing",),
+    "tests/scheduler/test_contract.py": (
+        "scheduler/base",
+        "scheduler/events",
+        "scheduler/testing/fixtures",
+        "scheduler/testing/results",
+    ),
+    "tests/cluster/test_commands.py": ("scheduler/cli/local", "scheduler/preload"),
+    "tests/scheduler/cli/test_settings.py": ("scheduler/cli/logs",),
+    "tests/scheduler/inprocess/test_handles.py": ("scheduler/inprocess/engine",),
+    "tests/cluster/test_local.py": ("scheduler/remote/local_cluster",),
+    "tests/scheduler/storage/test_shared.py": (
+        "scheduler/storage/shared_handle",
+        "scheduler/worker/incoming",
+    ),
+    "tests/scheduler/supervisor/test_server.py": (
+        "scheduler/supervisor/blame",
+        "scheduler/supervisor/orphans",
+        "scheduler/supervisor/stalemate",
+    ),
+    "tests/scheduler/supervisor/test_placement.py": ("scheduler/supervisor/hints",),
+    "tests/scheduler/cluster/test_hooks.py": (
+        "scheduler/supervisor/hooks",
+        "scheduler/worker/hooks",
+    ),
+    "tests/cluster/test_replicas.py": ("scheduler/supervisor/replicas",),
+    "tests/cluster/test_standby.py": ("scheduler/supervisor/standby", "scheduler/worker/reconnect"),
+    "tests/compat/test_compare.py": ("scheduler/testing/inject",),
+    "tests/cluster/test_web.py": (
+        "scheduler/web/legacy_api",
+        "scheduler/web/rest",
+        "scheduler/web/web_client",
+    ),
+    "tests/scheduler/web/test_relay.py": ("scheduler/web/websocket",),
+    "tests/scheduler/worker/test_sharing.py": ("scheduler/worker/peers",),
+}
+
+CODE = [path for path in files("marsdask", "scheduler") if path.name != "__init__.py"]
+
+
+def mirror(path: Path) -> Path:
+    """Return where the tests of a file of code would be."""
+    parts = path.relative_to(ROOT).parts
+    inner = parts[1:] if parts[0] == "marsdask" else parts
+    return ROOT.joinpath("tests", *inner[:-1], f"test_{path.name}")
+
+
+def test_each_file_of_code_has_its_tests() -> None:
+    """Under its own name, or where the list says; the list has no file that is tested or gone."""
+    alone = {title(path).removesuffix(".py") for path in CODE if not mirror(path).exists()}
+    listed = [name for names in ELSEWHERE.values() for name in names]
+    assert alone == set(listed)
+    assert len(listed) == len(set(listed))
+
+
+@pytest.mark.parametrize("path", ELSEWHERE)
+def test_the_tests_named_exist(path: str) -> None:
+    """A reader who follows the list finds the file."""
+    assert (ROOT / path).is_file()
+
+
+def test_where_tests_belong() -> None:
+    """The folders below the package, and those of the schedulers, are those of the tests."""
+    reductions = ROOT / "marsdask/tensor/reduction/reductions.py"
+    assert title(mirror(reductions)) == "tests/tensor/reduction/test_reductions.py"
+    assert title(mirror(ROOT / "scheduler/get.py")) == "tests/scheduler/test_get.py"
