@@ -108,6 +108,9 @@ BESIDE = {
     "benchmarks/RESULTS.md": "benchmarks.md",
 }
 
+#: Pages that the site makes of a folder, or of the names that this file collects.
+MADE = {"docs/adr": "adr/index.md", "docs/reference.py": "reference/index.md"}
+
 _NAME = rf"(?:{'|'.join(LIBRARIES)})(?:\.\w+)+"
 _SEE = re.compile(rf"See ({_NAME})(?:\s+and\s+({_NAME}))?")
 _SECTION = r"^{}\n-+\n(.*?)(?=^\S[^\n]*\n-{{3,}}|\Z)"
@@ -317,15 +320,13 @@ def decisions() -> str:
 
 
 def beside(path: str) -> str:
-    """Return a document from outside of docs/, its links changed to pages of the site."""
+    """Return a document with links to pages of the site in place of those to files."""
 
     def link(match: re.Match[str]) -> str:
         text, target, anchor = match[1], match[2], match[3] or ""
         where = ((ROOT / path).parent / target).resolve()
         inner = where.relative_to(ROOT).as_posix() if where.is_relative_to(ROOT) else target
-        page = BESIDE.get(inner) or inner.removeprefix("docs/")
-        if inner == "docs/adr":
-            page = "adr/index.md"
+        page = (BESIDE | MADE).get(inner) or inner.removeprefix("docs/")
         known = inner in BESIDE or inner.startswith("docs/")
         return f"[{text}]({page}{anchor})" if known else text
 
@@ -340,6 +341,11 @@ def pages() -> dict[str, Callable[[], str]]:
     for path, page in BESIDE.items():
         made[page] = partial(beside, path)
     return made
+
+
+def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
+    """Let the first page lead to pages where its text leads to files."""
+    return beside("docs/index.md") if page.file.src_uri == "index.md" else markdown
 
 
 def on_files(files: Any, config: Any, **_: Any) -> Any:

@@ -171,6 +171,10 @@ def test_the_site_has_the_documents_beside_its_folder() -> None:
     assert "[CONTRIBUTING.md](contributing.md)" in guide
     assert "(docs/" not in guide
     assert "[0001](adr/0001-record-decisions.md)" in reference.beside("CONTRIBUTING.md")
+    index = reference.beside("docs/index.md")
+    assert {"(guide.md)", "(reference/index.md)", "(adr/index.md)"} <= set(
+        re.findall(r"\(\S+\)", index)
+    )
     assert "changes/README.md)" not in reference.beside("CONTRIBUTING.md")
 
 
