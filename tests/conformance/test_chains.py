@@ -1,6 +1,7 @@
 """Long chains of every family of operations: building and planning them is linear in their length.
 
-What is counted is calls of functions, not time.
+So is the work between the stages of chains that look. What is counted is calls of functions, not
+time.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ import marsdask.tensor as mt
 from marsdask.core.compilation.plan import Plan
 from marsdask.core.compilation.tiling import Compilation
 from marsdask.learn.preprocessing import StandardScaler
+from marsdask.scheduler.base import Stage
+from marsdask.scheduler.inprocess.inline import InlineScheduler
 
 SHORT, LONG = 100, 200
 
@@ -152,6 +155,42 @@ def test_chains_cost_what_their_links_cost(family: str) -> None:
         costs.append((building, merged, apart))
     ratios = [long / short for short, long in zip(*costs, strict=True)]
     assert max(ratios) <= 2.2, (ratios, costs)
+
+
+#: Chains of which each link asks what only running tells.
+LOOKING: dict[str, tuple[Callable[[], Any], Step]] = {
+    "sort": TENSORS["sort"],
+    "unique": TENSORS["unique"],
+    "median": (vector, lambda x, i: x - mt.median(x)),
+    "mask": (vector, lambda x, i: x[x > -i][::-1]),
+}
+
+
+def driven(start: Callable[[], Any], step: Step, length: int) -> tuple[int, int]:
+    """Return the calls of all advances that compute a chain, and how many stages there were."""
+    chain = start()
+    for number in range(length):
+        chain = step(chain, number)
+    scheduler = InlineScheduler()
+    compilation = Compilation([chain.node], plan=Plan(workers=4, budget=8 << 30, coalesce=False))
+    count, stage = calls(partial(compilation.advance, {}))
+    stages = 0
+    while isinstance(stage, Stage):
+        stages += 1
+        scheduler.submit(stage.graph, list(stage.keys), hints=stage.hints)
+        scheduler.release(stage.dropped)
+        infos = dict(zip(stage.keys, scheduler.info(list(stage.keys)), strict=True))
+        more, stage = calls(partial(compilation.advance, infos))
+        count += more
+    return count, stages
+
+
+@pytest.mark.parametrize("family", LOOKING)
+def test_stages_cost_what_is_new_in_them(family: str) -> None:
+    """Twice the looks are at most 2.2 times the calls between them."""
+    (short, few), (long, many) = (driven(*LOOKING[family], length) for length in (20, 40))
+    assert many - few >= 20
+    assert long <= 2.2 * short, (short, long)
 
 
 @pytest.mark.parametrize("family", ["tensor elementwise", "tensor mean", "frame filter"])

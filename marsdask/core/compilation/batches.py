@@ -115,7 +115,7 @@ class Windows:
             grid = stack.pop()
             if isinstance(grid.rule, AdoptedRule):
                 return 0  # a client's own graph comes in one piece
-            if isinstance(grid.rule, Held):
+            if isinstance(grid.rule, Held) or self._lowering.whole(grid):
                 continue
             total += len(grid)
             for source, single in self._edges(grid):

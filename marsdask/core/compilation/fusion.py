@@ -139,7 +139,8 @@ class Fusion:
     A producer does if every way from it leads into the tasks of one grid, by equal axes, and no
     two of these tasks need the same chunk. A value that is read twice on the way is kept
     meanwhile: tasks that do not fit (``fits``) for that take in only what has one reader. What
-    only selects chunks of others is looked through: tasks of one grid may so differ.
+    only selects chunks of others is looked through: tasks of one grid may so differ. What lies
+    below grids that are held as a ``whole`` runs no more.
     """
 
     def __init__(
@@ -150,8 +151,10 @@ class Fusion:
         inline: bool,
         budget: int | None = None,
         fits: Callable[[Template], bool] | None = None,
+        whole: Callable[[Grid], bool] = lambda _: False,
     ) -> None:
         self._kept = kept
+        self._whole = whole
         self._inline = inline
         self._budget = budget
         self._fits = fits
@@ -179,6 +182,8 @@ class Fusion:
                 continue
             self._grids[grid.name] = grid
             stack.append((grid, True))
+            if self._whole(grid):
+                continue
             rule = grid.rule
             edges: Iterable[Axes | None] = (
                 rule.axes if isinstance(rule, Blockwise | Select) else [None] * len(rule.inputs)

@@ -83,9 +83,16 @@ class Lowering:
         inline: bool,
     ) -> None:
         grids = {ref.grid.name: ref.grid for ref in targets}
-        fits = None if limit is None else partial(fitting, limit=limit)
-        self.fusion = Fusion(grids.values(), held_grids, inline=inline, budget=budget, fits=fits)
         self.held = held
+        self._held_grids = held_grids
+        self.fusion = Fusion(
+            grids.values(),
+            held_grids,
+            inline=inline,
+            budget=budget,
+            fits=None if limit is None else partial(fitting, limit=limit),
+            whole=self.whole,
+        )
         self.limit = limit
         self.tasks: Tasks = {}
         self.hints: Hints = {}
@@ -95,6 +102,12 @@ class Lowering:
         self._interned: dict[Hint, Hint] = {}
         self._noted: dict[int, Template] = {}
         """Templates whose grids are among :attr:`grids`."""
+
+    def whole(self, grid: Grid) -> bool:
+        """Tell whether all chunks of a grid are held: nothing below it has to run for them."""
+        if grid.name not in self._held_grids:
+            return False
+        return all(grid.key(index) in self.held for index in grid.indices())
 
     def run(self, targets: Sequence[Ref]) -> None:
         """Make every task that the targets need."""

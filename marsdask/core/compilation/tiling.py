@@ -18,6 +18,7 @@ from ..ownership import owned
 from ..registry import class_of
 from ..sizes import Chunks, Index, Size, Unknown
 from .batches import Window, Windows
+from .frontier import Frontier
 from .holdings import Holdings
 from .lowering import lower
 from .memory import check_results
@@ -85,6 +86,7 @@ class Compilation:
         self._begun = True
         self.graph = run_passes(self.logical, plan, check=self._check)
         self._shown = shown(self.graph, plan)
+        self._frontier = Frontier(self.graph)
         self._tiled: dict[Node, Any] = {}
         self._paused: dict[Node, _Paused] = {}
         self._looked: dict[Node, list[Grid]] = {}
@@ -182,9 +184,7 @@ class Compilation:
         """Return the grids that tilings to come may build on."""
         if self._final:
             return []
-        waiting = [node for node in self.graph.nodes if node not in self._tiled]
-        nodes = {child for node in waiting for child in node.inputs}.union(self.graph.roots)
-        tiled = [self._tiled[node] for node in nodes if node in self._tiled]
+        tiled = [self._tiled[node] for node in self._frontier.needed]
         grids = [grid for one in tiled for grid in (one if isinstance(one, tuple) else (one,))]
         return [*grids, *(grid for looked in self._looked.values() for grid in looked)]
 
@@ -244,13 +244,12 @@ class Compilation:
         return grid.chunks[axis][position]
 
     def _tile_all(self) -> None:
-        for node in self.graph.nodes:
-            if node in self._tiled:
-                continue
+        self._frontier.add(self._paused)
+        while (node := self._frontier.take()) is not None:
             paused = self._paused.get(node)
             if paused is not None:
                 self._resume(node, paused)
-            elif all(child in self._tiled for child in node.inputs):
+            else:
                 self._start(node)
 
     def _start(self, node: Node) -> None:
@@ -273,6 +272,7 @@ class Compilation:
         for grid in tiled if isinstance(tiled, tuple) else (tiled,):
             _ = grid.name
         self._tiled[node] = tiled
+        self._frontier.advance(node)
         self._looked.pop(node, None)
 
     def _resume(self, node: Node, paused: _Paused) -> None:

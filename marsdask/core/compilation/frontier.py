@@ -1,0 +1,57 @@
+"""Which nodes can be tiled next, and which tiled ones are read later: a constant cost a node."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from heapq import heappop, heappush
+
+from ..graph import Graph
+from ..node import Node
+
+
+class Frontier:
+    """The border between the nodes of a graph that are tiled and those that are not."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._nodes = graph.nodes
+        self._places = {node: place for place, node in enumerate(graph.nodes)}
+        self._readers: dict[Node, list[Node]] = {}
+        self._missing: dict[Node, int] = {}
+        """How many inputs of a node are not tiled yet."""
+        self._unread = dict(graph.consumers)
+        """How many nodes (and roots) that read a node are not tiled yet."""
+        self._needed: dict[Node, None] = {}
+        self._ready: list[int] = []
+        for node in graph.nodes:
+            inputs = set(node.inputs)
+            self._missing[node] = len(inputs)
+            for child in inputs:
+                self._readers.setdefault(child, []).append(node)
+        self.add(node for node in graph.nodes if not node.inputs)
+
+    @property
+    def needed(self) -> Collection[Node]:
+        """The tiled nodes that are roots, or inputs of nodes that are not tiled."""
+        return self._needed.keys()
+
+    def add(self, nodes: Iterable[Node]) -> None:
+        """Let nodes be taken (again)."""
+        for node in nodes:
+            heappush(self._ready, self._places[node])
+
+    def take(self) -> Node | None:
+        """Return the first node in the graph's order whose inputs are tiled, if there is one."""
+        return self._nodes[heappop(self._ready)] if self._ready else None
+
+    def advance(self, node: Node) -> None:
+        """Take note that a node is tiled."""
+        for child in set(node.inputs):
+            self._unread[child] -= 1
+            if not self._unread[child]:
+                del self._needed[child]
+        if self._unread[node]:
+            self._needed[node] = None
+        for reader in self._readers.pop(node, ()):
+            self._missing[reader] -= 1
+            if not self._missing[reader]:
+                self.add([reader])
