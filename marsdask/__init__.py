@@ -12,10 +12,15 @@ from .core.config import get_option, option_context, options, set_option
 from .core.dask.verbs import compute, optimize, persist, visualize
 from .core.session import (
     Session,
+    current_bounds,
     get_default_session,
     new_session,
     stop_server,
 )
+from .scheduler.get import limited_by
+
+# Dask's verbs, which run plain graphs, are to keep the limits of sessions, too.
+limited_by(current_bounds)
 
 __version__ = "0.1.0"
 

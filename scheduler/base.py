@@ -21,6 +21,9 @@ Key = Hashable
 TaskGraph = Mapping[Any, GraphNode]
 Callback = Callable[[Event], None]
 
+#: The annotation of a graph's layers that says how many bytes a result takes, if that is certain.
+KEPT = "mars_kept"
+
 #: A chunk of at most this many bytes is part of its :class:`ChunkInfo`.
 SAMPLE_LIMIT = 64 * 1024
 
@@ -195,6 +198,16 @@ class KnowsMachine(Protocol):
 
     def machine(self) -> Machine:
         """Return what there is now."""
+        ...
+
+
+@runtime_checkable
+class Bounded(Protocol):
+    """A scheduler with limits of its own on memory and disk."""
+
+    @property
+    def bounds(self) -> Mapping[str, Any]:
+        """The constructor's arguments that give another scheduler the same limits."""
         ...
 
 

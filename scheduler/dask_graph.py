@@ -6,9 +6,10 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import Any
 
 from dask._task_spec import convert_legacy_graph
+from dask.highlevelgraph import HighLevelGraph
 from dask.task_spec import GraphNode
 
-from .base import Key
+from .base import KEPT, Key
 from .inprocess.order import plan
 
 
@@ -29,6 +30,17 @@ def to_tasks(dsk: Any) -> dict[Key, GraphNode]:
     """
     tasks: dict[Key, GraphNode] = convert_legacy_graph(materialize(dsk))
     return tasks
+
+
+def sizes_of(dsk: Any) -> dict[Key, int]:
+    """Return the bytes of the results whose sizes the layers of a graph know."""
+    if isinstance(dsk, HighLevelGraph):
+        layers = [(layer, (layer.annotations or {}).get(KEPT)) for layer in dsk.layers.values()]
+        found = {key: kept(key) for layer, kept in layers if callable(kept) for key in layer}
+    else:
+        told = getattr(dsk, "__dask_annotations__", None)
+        found = {} if told is None else told().get(KEPT, {})
+    return {key: nbytes for key, nbytes in found.items() if nbytes}
 
 
 def flatten(keys: Any) -> Iterator[Key]:

@@ -1,7 +1,8 @@
 """Dask ``get`` functions: ``dask.compute(x, scheduler=marsdask.scheduler.get)``.
 
 Each scheduler is created at the first call and reused. It holds results only until the call
-returns.
+returns. :func:`limited_by` says which limits it has; results that exceed them are refused before
+anything runs, as far as the layers of the graph say how large they are (``mars_kept``).
 """
 
 from __future__ import annotations
@@ -9,26 +10,35 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import dask.config
 from dask.task_spec import GraphNode
+from dask.utils import key_split
 
-from . import registry
-from .base import Callback, Key, Scheduler
-from .dask_graph import flatten, nest, to_tasks
+from . import limits, registry
+from .base import Callback, Key, KnowsMachine, Scheduler, TaskGraph
+from .dask_graph import flatten, nest, sizes_of, to_tasks
+from .errors import ResultsTooLarge
 from .observe import observing
 
 #: The name of the constructor's argument for the number of workers.
 _WORKERS = {"threads": "nthreads", "processes": "nprocesses"}
 
 
-class _Shared:
-    """A scheduler and the graphs that run on it."""
+#: What Dask's :meth:`dask.base.compute` calls the task that puts a collection together.
+_FINAL = "finalize-"
 
-    def __init__(self, scheduler: Scheduler) -> None:
+Limits = Mapping[str, Any]
+
+
+class _Shared:
+    """A scheduler, the limits that it was made with, and the graphs that run on it."""
+
+    def __init__(self, scheduler: Scheduler, bounds: Limits) -> None:
         self.scheduler = scheduler
+        self.bounds = bounds
         self.running: dict[int, Mapping[Key, GraphNode]] = {}
 
 
@@ -37,9 +47,18 @@ _shared: dict[tuple[int, str, int | None], _Shared] = {}
 _lock = threading.Lock()
 
 
-def _create(name: str, workers: int | None) -> Scheduler:
+_current_limits: Callable[[], Limits] = dict
+
+
+def limited_by(current: Callable[[], Limits]) -> None:
+    """Take the arguments of later ``threads`` schedulers from a function, at each call of a get."""
+    global _current_limits  # noqa: PLW0603 - a process has one default session
+    _current_limits = current
+
+
+def _create(name: str, workers: int | None, bounds: Limits) -> Scheduler:
     options = {_WORKERS[name]: workers} if workers and name in _WORKERS else {}
-    return registry.create(name, **options)
+    return registry.create(name, **options, **bounds)
 
 
 @contextlib.contextmanager
@@ -49,14 +68,22 @@ def _lease(name: str, workers: int | None, graph: Mapping[Key, GraphNode]) -> It
     A scheduler treats equal keys as equal tasks, but two calls of ``get`` may use one key for
     different tasks.
     """
+    bounds = _current_limits() if name == "threads" else {}
+    outdated = None
     with _lock:
         shared = _shared.get((os.getpid(), name, workers))
+        if shared is not None and shared.bounds != bounds and not shared.running:
+            outdated, shared = shared, None
         if shared is None:
-            shared = _Shared(_create(name, workers))
+            shared = _Shared(_create(name, workers, bounds), bounds)
             _shared[os.getpid(), name, workers] = shared
-        free = all(graph.keys().isdisjoint(other) for other in shared.running.values())
+        free = shared.bounds == bounds and all(
+            graph.keys().isdisjoint(other) for other in shared.running.values()
+        )
         if free:
             shared.running[id(graph)] = graph
+    if outdated is not None:
+        outdated.scheduler.close()
     if free:
         try:
             yield shared.scheduler
@@ -64,7 +91,7 @@ def _lease(name: str, workers: int | None, graph: Mapping[Key, GraphNode]) -> It
             with _lock:
                 del shared.running[id(graph)]
     else:
-        scheduler = _create(name, workers)
+        scheduler = _create(name, workers, bounds)
         try:
             yield scheduler
         finally:
@@ -76,9 +103,11 @@ def _run(
     workers: int | None,
     graph: Mapping[Key, GraphNode],
     keys: list[Key],
+    sizes: Mapping[Key, int],
     callbacks: Iterable[Callback] = (),
 ) -> dict[Key, Any]:
     with _lease(name, workers, graph) as scheduler:
+        _check_sizes(scheduler, keys, sizes)
         handle = scheduler.submit(graph, keys, callbacks=callbacks)
         try:
             handle.wait()
@@ -86,6 +115,51 @@ def _run(
         finally:
             handle.cancel()
             scheduler.release(keys)
+
+
+def _run_all(
+    name: str,
+    workers: int | None,
+    graph: Mapping[Key, GraphNode],
+    keys: Sequence[Key],
+    sizes: Mapping[Key, int],
+) -> dict[Key, Any]:
+    """Run a graph; the caller puts collections together, whose values are its own to hold."""
+    final = {
+        key: graph[key]
+        for key in keys
+        if isinstance(key, str) and key.startswith(_FINAL) and key in graph
+    }
+    parts = [key for node in final.values() for key in node.dependencies]
+    wanted = list(dict.fromkeys([*(key for key in keys if key not in final), *parts]))
+    _check_together(final, sizes)
+    values = _run(name, workers, graph, wanted, sizes)
+    return values | {key: node(values) for key, node in final.items()}
+
+
+def _check_sizes(scheduler: Scheduler, keys: Iterable[Key], sizes: Mapping[Key, int]) -> None:
+    """Refuse results that a scheduler cannot hold until they are returned."""
+    known = {key: sizes[key] for key in keys if key in sizes}
+    machine = scheduler.machine() if known and isinstance(scheduler, KnowsMachine) else None
+    if machine is None or machine.spill is None:
+        return
+    room = (machine.memory or 0) + machine.spill
+    if sum(known.values()) > room:
+        raise _too_large(known, room, "the scheduler's memory and spill directories")
+
+
+def _check_together(final: TaskGraph, sizes: Mapping[Key, int]) -> None:
+    """Refuse collections that this process cannot hold."""
+    known = {key: sizes[key] for node in final.values() for key in node.dependencies & sizes.keys()}
+    if known and sum(known.values()) > (room := limits.memory()):
+        raise _too_large(known, room, "this process's memory")
+
+
+def _too_large(known: Mapping[Any, int], room: int, where: str) -> ResultsTooLarge:
+    largest = max(known, key=known.__getitem__)
+    name = key_split(largest)
+    advice = "reduce it, or write it with to_zarr() or to_parquet()"
+    return ResultsTooLarge(name, sum(known.values()), room, where, advice)
 
 
 def _workers(num_workers: int | None, pool: Any) -> int | None:
@@ -112,15 +186,18 @@ def _get(
     if rerun is None:
         rerun = dask.config.get("rerun_exceptions_locally", False)
     wanted = list(dict.fromkeys(flatten(keys)))
-    graph = to_tasks(dsk)
+    graph, sizes = to_tasks(dsk), sizes_of(dsk)
     workers = _workers(num_workers, pool)
     with observing(callbacks) as observers:
         try:
-            values = _run(name, workers, graph, wanted, observers)
+            if observers:  # which are told of each task
+                values = _run(name, workers, graph, wanted, sizes, observers)
+            else:
+                values = _run_all(name, workers, graph, wanted, sizes)
         except Exception:
             if not rerun or name == "synchronous":
                 raise
-            values = _run("synchronous", None, graph, wanted)
+            values = _run("synchronous", None, graph, wanted, sizes)
     return nest(keys, values)
 
 

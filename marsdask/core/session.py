@@ -16,7 +16,7 @@ from functools import cache
 from typing import Any, Self
 
 from marsdask.scheduler import limits, registry
-from marsdask.scheduler.base import Callback, Done, Scheduler, Stage
+from marsdask.scheduler.base import Bounded, Callback, Done, Scheduler, Stage
 from marsdask.scheduler.errors import SchedulerClosed
 from marsdask.scheduler.observe import observing
 
@@ -653,6 +653,22 @@ def get_default_session() -> Session | None:
     if _default is not None:
         return _default
     return _ambient.get(_ambient_key(ambient()))
+
+
+def current_bounds() -> dict[str, Any]:
+    """Return the limits for Dask's verbs in this process: the default session's, or the options'.
+
+    Returns
+    -------
+    dict
+        Arguments of the ``threads`` scheduler.
+    """
+    session = get_default_session()
+    if session is not None and not session.closed and isinstance(session.scheduler, Bounded):
+        found: Mapping[str, Any] = session.scheduler.bounds
+    else:
+        found = {name: get_option(name) for name in _BOUNDS}
+    return {name: value for name, value in found.items() if value is not None}
 
 
 def ensure_session(session: Session | None = None) -> Session:

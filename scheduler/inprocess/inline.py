@@ -5,22 +5,29 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Hashable, Iterable, Mapping
 
-from ..base import Callback, Hint, TaskGraph
+from .. import limits
+from ..base import Callback, Hint, Machine, TaskGraph
 from ..storage.spill import SpillStore
 from .engine import Engine
 from .handles import LocalHandle, LocalScheduler
 
 
 class InlineScheduler(LocalScheduler):
-    """Runs each submission to its end before ``submit`` returns, without a memory limit.
+    """Runs each submission to its end before ``submit`` returns, in this process's memory.
 
-    Exceptions are raised by ``handle.wait()``, not by ``submit``, as in all schedulers.
+    Nothing is written to disk. Exceptions are raised by ``handle.wait()``, not by ``submit``, as in
+    all schedulers.
     """
 
     name = "inline"
 
     def __init__(self, *, keep_frames: bool = False) -> None:
         super().__init__(Engine(math.inf, SpillStore(), keep_frames=keep_frames))
+        self._memory = limits.memory()
+
+    def machine(self) -> Machine:
+        """Return the machine: one thread, and what this process may take."""
+        return Machine(memory=self._memory, spill=0)
 
     def submit(
         self,

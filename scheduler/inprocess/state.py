@@ -20,7 +20,7 @@ from dask.task_spec import GraphNode, Task
 from dask.utils import funcname
 
 from ..base import ChunkInfo, Hint, Key
-from ..errors import MemoryBudgetError
+from ..errors import MemoryBudgetError, SpillFull
 from ..events import (
     GraphEnded,
     GraphSubmitted,
@@ -64,8 +64,8 @@ class State:
         """Tasks that run and do not wait for a nested submission."""
         self.on_disk = 0
         """Results whose value is on disk only."""
-        self.disk_error: OSError | None = None
-        """Why nothing can be spilled at present."""
+        self.disk_full = ""
+        """Why nothing can be spilled at present: the text, as an exception keeps frames alive."""
         self.ended: list[LocalJob] = []
         """Jobs that ended since the driver last looked."""
         self.trash: list[Any] = []
@@ -105,7 +105,7 @@ class State:
                 job.unfinished += 1
                 if item.job is not job:
                     self._hurry(item, job)
-        self.disk_error = None
+        self.disk_full = ""
         self.jobs.add(job)
         if not job.unfinished:
             self._end(job, "done")
@@ -195,8 +195,8 @@ class State:
             return self._start(item)
         if self.active or memory.leaving:
             return self._start_another(bound)
-        if self.disk_error is not None and memory.coldest(item.inputs) is not None:
-            self._fail(item, self.disk_error)
+        if self.disk_full and memory.coldest(item.inputs) is not None:
+            self._fail(item, SpillFull(self.disk_full))
             return None
         peak = 0 if item.guessed else item.peak
         inputs = item.inputs if _entry(item) is None else ()
@@ -232,8 +232,8 @@ class State:
         """Evict, or say what to spill, until ``extra`` bytes fit or nothing more can leave."""
         memory = self.memory
         while memory.missing(extra) > memory.leaving:
-            victim = memory.coldest(needed)
-            if victim is None or (victim.file is None and self.disk_error is not None):
+            victim = memory.coldest(needed, on_disk=bool(self.disk_full))
+            if victim is None:
                 return None
             if victim.file is not None:
                 self._evict(victim)
@@ -301,7 +301,7 @@ class State:
         item = spill.item
         if self._left(item):
             if isinstance(error, OSError):
-                self.disk_error = error
+                self.disk_full = str(error)
             else:
                 item.fixed = True
             if not item.pins:
@@ -441,7 +441,7 @@ class State:
         if item.file is not None:
             self.trash.append(item.file)
             item.file = None
-            self.disk_error = None
+            self.disk_full = ""
         if item.value is ABSENT:
             self.on_disk -= 1
         elif not item.leaving:

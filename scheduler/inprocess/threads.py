@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from typing import Any
 
 import dask.config
 
@@ -62,6 +63,15 @@ class ThreadsScheduler(LocalScheduler):
         self._store = SpillStore(folders, limit, disk_usage)
         native = NativeShare(cores, nthreads)
         super().__init__(Engine(self.memory_limit, self._store, nthreads=nthreads, native=native))
+
+    @property
+    def bounds(self) -> Mapping[str, Any]:
+        """The arguments that give another scheduler these limits."""
+        return {
+            "memory_limit": self.memory_limit,
+            "spill_dirs": self._store.folders,
+            "spill_limit": self._store.limit,
+        }
 
     def machine(self) -> Machine:
         """Return the machine, with the current room on disk."""

@@ -20,6 +20,7 @@ class MemoryEntry(Protocol):
     pins: int
     leaving: bool
     fixed: bool
+    file: Any
 
 
 class Memory:
@@ -65,6 +66,10 @@ class Memory:
         """Make a result not evictable."""
         self._cold.pop(result, None)
 
-    def coldest(self, needed: Collection[Any]) -> Any:
-        """Return the least recently used result that is not among ``needed``, or None."""
-        return next((result for result in self._cold if result not in needed), None)
+    def coldest(self, needed: Collection[Any], *, on_disk: bool = False) -> Any:
+        """Return the least recently used result that is not among ``needed``, or None.
+
+        With ``on_disk`` only results that have a file count: they leave without being written.
+        """
+        unneeded = (result for result in self._cold if result not in needed)
+        return next((one for one in unneeded if not on_disk or one.file is not None), None)

@@ -104,8 +104,8 @@ class SpillStore:
         limit: int | None = None,
         usage: Usage = shutil.disk_usage,
     ) -> None:
-        self._folders = list(folders) or [tempfile.gettempdir()]
-        self._limit = limit
+        self.folders = list(folders) or [tempfile.gettempdir()]
+        self.limit = limit
         self._usage = usage
         # A finalizer may close the store in the middle of any of this.
         self._lock = threading.RLock()
@@ -121,11 +121,11 @@ class SpillStore:
     def room(self) -> int:
         """Return how many more bytes can be written, as far as known."""
         disks = {}
-        for folder in self._folders:
+        for folder in self.folders:
             with suppress(OSError):  # what has no directory yet is not counted
                 disks[os.stat(folder).st_dev] = room(folder, self._usage)
         found = sum(disks.values())
-        return found if self._limit is None else min(found, max(0, self._limit - self._used))
+        return found if self.limit is None else min(found, max(0, self.limit - self._used))
 
     def write(self, value: Any) -> SpillFile:
         """Write ``value`` to the next directory that accepts it.
@@ -146,8 +146,8 @@ class SpillStore:
         self._check_limit()
         needed = sizeof(value)
         problems = []
-        for attempt in range(len(self._folders)):
-            folder = self._folders[(number + attempt) % len(self._folders)]
+        for attempt in range(len(self.folders)):
+            folder = self.folders[(number + attempt) % len(self.folders)]
             try:
                 path = os.path.join(self._directory(folder), str(number))
                 self._check_disk(folder, needed)
@@ -195,8 +195,8 @@ class SpillStore:
             raise OSError(errno.ENOSPC, reason)
 
     def _check_limit(self) -> None:
-        if self._limit is not None and self._used > self._limit:
-            raise SpillFull(f"the spill limit of {self._limit:,} bytes is reached")
+        if self.limit is not None and self._used > self.limit:
+            raise SpillFull(f"the spill limit of {self.limit:,} bytes is reached")
 
     def _directory(self, folder: str) -> str:
         with self._lock:

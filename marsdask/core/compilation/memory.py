@@ -174,6 +174,11 @@ def _selected(grid: Grid) -> Iterator[Grid]:
             yield found
 
 
+def is_kept(grid: Grid) -> bool:
+    """Tell whether the chunks of a grid take memory of their own, and how much is certain."""
+    return not _is_elsewhere(grid) and _whole(grid) > 0
+
+
 def _is_elsewhere(grid: Grid) -> bool:
     """Tell whether chunks may be views that take nothing, as what is broadcast does."""
     if not may_be_views(grid):

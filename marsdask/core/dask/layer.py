@@ -11,7 +11,10 @@ from typing import Any
 from dask.highlevelgraph import HighLevelGraph, Layer, MaterializedLayer
 from dask.task_spec import DataNode, GraphNode
 
+from marsdask.scheduler.base import KEPT
+
 from ..compilation.lowering import Hints, Tasks, lower
+from ..compilation.memory import is_kept
 from ..compilation.plan import Plan
 from ..compilation.tiling import Compilation
 from ..graph import Graph, Packed, pack, unpack
@@ -30,7 +33,8 @@ class MarsLayer(Layer):
     """The tasks of some nodes, expanded at the first look at one of them.
 
     Its keys are ``(node.name, *index)`` over each root's logical grid, and those of what lies
-    between. Every task is annotated with the bytes that it is expected to take (``mars_mem``).
+    between. Every task is annotated with the bytes that it is expected to take (``mars_mem``), and
+    every result of a certain size with its bytes (``mars_kept``).
     """
 
     def __init__(
@@ -46,10 +50,10 @@ class MarsLayer(Layer):
         self.wishes = {
             name: wish
             for name, wish in (self.annotations or {}).items()
-            if not isinstance(wish, Peaks)
+            if not isinstance(wish, Peaks | Sizes)
         }
         """What the user annotated."""
-        self.annotations = {**self.wishes, "mars_mem": Peaks(self)}
+        self.annotations = {**self.wishes, "mars_mem": Peaks(self), KEPT: Sizes(self)}
 
     def __repr__(self) -> str:
         state = "expanded" if self.is_materialized() else "lazy"
@@ -57,7 +61,17 @@ class MarsLayer(Layer):
 
     @cached_property
     def _expanded(self) -> tuple[Tasks, Hints]:
-        return static_tasks(self.roots, self.names)
+        return _tasks_of(self._grids, self.names)
+
+    @cached_property
+    def _grids(self) -> list[Grid]:
+        return static_grids(self.roots)
+
+    @cached_property
+    def kept(self) -> dict[str, Grid]:
+        """The grids, by the first part of their keys, whose results take a certain memory."""
+        pairs = zip(self.names, self._grids, strict=True)
+        return {name: grid for name, grid in pairs if is_kept(grid)}
 
     def root(self, name: str) -> Node:
         """Return the node behind the keys of ``name``."""
@@ -100,6 +114,18 @@ class Peaks:
     def __call__(self, key: Any) -> int | None:
         hint = self._layer.hints.get(key)
         return None if hint is None else hint.peak
+
+
+class Sizes:
+    """Tells Dask the bytes that a result of a layer takes, if that is certain."""
+
+    def __init__(self, layer: MarsLayer) -> None:
+        self._layer = layer
+
+    def __call__(self, key: Any) -> int | None:
+        name, *index = key if isinstance(key, tuple) else (key,)
+        grid = self._layer.kept.get(name)
+        return None if grid is None or len(index) != grid.ndim else grid.nbytes(tuple(index))
 
 
 def _layer(packed: Packed, names: Sequence[str], wishes: dict[str, Any]) -> MarsLayer:
@@ -177,11 +203,13 @@ def static_tasks(roots: Sequence[Node], names: Sequence[str] | None = None) -> t
 
     ``names`` are the first parts of the keys, by default the nodes' own.
     """
+    return _tasks_of(static_grids(roots), names or [root.name for root in roots])
+
+
+def _tasks_of(grids: Sequence[Grid], names: Sequence[str]) -> tuple[Tasks, Hints]:
     targets = []
-    grids = static_grids(roots)
     inner = _below(grids)
-    known_as = names or [root.name for root in roots]
-    for name, grid in zip(known_as, grids, strict=True):
+    for name, grid in zip(names, grids, strict=True):
         named = _named(grid, name, alias=grid.name in inner)
         inner.add(grid.name)
         targets.extend(named.refs())

@@ -7,6 +7,7 @@ import pickle
 import re
 from typing import Any
 
+import dask
 import numpy as np
 import pytest
 
@@ -18,7 +19,7 @@ from marsdask.core.compilation.costs import Cost, cost_of, kernel, register_cost
 from marsdask.core.compilation.lowering import lower
 from marsdask.core.compilation.plan import Plan, current_plan
 from marsdask.core.compilation.tiling import Compilation
-from marsdask.core.errors import MemoryBudgetError, ResultsTooLarge
+from marsdask.core.errors import MemoryBudgetError, ResultsTooLarge, SpillFull
 from marsdask.core.grids.blockwise import map_blocks
 from marsdask.core.grids.grid import Grid, Held, HeldGrid, Ref
 from marsdask.core.grids.shuffle import all_to_all
@@ -145,6 +146,63 @@ def test_results_that_cannot_be_kept_are_refused(tight):
     with pytest.raises(ResultsTooLarge):
         marsdask.execute(*(mt.ones((2**10, 2**10), chunk_size=256) + i for i in range(4)))
     del tight
+
+
+@pytest.mark.parametrize("scheduler", ["inline", "synchronous"])
+def test_results_beyond_the_memory_of_this_process_are_refused(scheduler):
+    """By schedulers that write nothing to disk, too."""
+    x = mt.ones((10**6, 10**6))
+    with marsdask.new_session(scheduler), pytest.raises(ResultsTooLarge):
+        x.execute()
+
+
+def dask_verbs(x):
+    """Yield what runs on our schedulers by Dask's own ways."""
+    yield lambda: dask.persist(x)
+    yield lambda: dask.compute(x)
+    yield lambda: x.persist(scheduler=marsdask.scheduler.get)
+    yield lambda: marsdask.scheduler.get(x.__dask_graph__(), x.__dask_keys__())
+
+
+def test_dasks_verbs_refuse_what_cannot_be_kept(tight):
+    """Within the limits of the default session, before anything has run."""
+    runs: list[int] = []
+    x = mt.ones((2**11, 2**11), chunk_size=256).map_blocks(noted, runs=runs, dtype=float)
+    for run in dask_verbs(x):
+        with pytest.raises(ResultsTooLarge, match=r"noted takes 0.03 GiB, more than"):
+            run()
+    assert not runs
+    for run in dask_verbs(mt.ones((2**10, 2**11), chunk_size=256)):
+        run()
+    assert dask.compute(x[x[:, 0] > 1].sum(), mt.broadcast_to(1.0, (2**13, 2**13)).sum())
+    del tight
+
+
+def test_dasks_verbs_keep_the_limits_where_sizes_are_unknown(tight):
+    """Dask drops what layers tell when it optimises its own collections."""
+    x = mt.ones((2**11, 2**11), chunk_size=256).to_dask()
+    with pytest.raises(SpillFull, match="8,388,608"):
+        x.persist(scheduler=marsdask.scheduler.get)
+    del tight
+
+
+def test_dasks_verbs_keep_the_limits_of_options(tmp_path):
+    """Without a session of the user's."""
+    bounds = {"memory_limit": 16 * MIB, "spill_limit": 8 * MIB, "spill_dirs": [tmp_path]}
+    x = mt.ones((2**11, 2**11), chunk_size=256)
+    marsdask.stop_server()
+    with marsdask.option_context(bounds), pytest.raises(ResultsTooLarge):
+        dask.persist(x)
+    marsdask.stop_server()
+    assert dask.persist(x)
+
+
+def test_dask_brings_together_what_the_process_can_hold(tight):
+    """The value is the caller's: it does not count as a task of the session's memory."""
+    x = mt.ones((2**10, 5 * 2**9), chunk_size=256)
+    assert x.nbytes > tight.scheduler.memory_limit
+    assert dask.compute(x)[0].shape == x.shape
+    assert x.to_dask().compute(scheduler=marsdask.scheduler.get).shape == x.shape
 
 
 def test_what_is_joined_is_kept_once(tight):

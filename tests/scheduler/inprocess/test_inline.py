@@ -6,6 +6,8 @@ import traceback
 import pytest
 from dask.task_spec import Task, TaskRef
 
+from marsdask.scheduler import limits
+from marsdask.scheduler.base import Machine
 from marsdask.scheduler.inprocess.inline import InlineScheduler, SynchronousScheduler
 
 
@@ -33,6 +35,13 @@ def test_tasks_run_inside_submit(kind):
         handle = scheduler.submit({"a": Task("a", where)}, ["a"])
         assert handle.done()
         assert scheduler.gather(["a"]) == [threading.current_thread()]
+
+
+@pytest.mark.parametrize("kind", [InlineScheduler, SynchronousScheduler])
+def test_results_are_kept_in_memory_only(kind):
+    """A planner is told how much there is, and that nothing goes to disk."""
+    with kind() as scheduler:
+        assert scheduler.machine() == Machine(threads=1, memory=limits.memory(), spill=0)
 
 
 def test_inline_clears_the_frames_of_a_failure():

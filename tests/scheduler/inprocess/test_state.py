@@ -288,6 +288,39 @@ def test_a_full_disk_fails_only_who_needs_the_room():
     assert_empty(state)
 
 
+def test_copies_leave_memory_before_a_full_disk_fails():
+    """What has a file is dropped, although it is not the coldest result."""
+    state = Subject(BUDGET)
+    submit(state, graph(a="", b=""), "ab", units(a=6, b=6))
+    run_all(state, 6 * UNIT)
+    state.release("b")
+    submit(state, graph(c=""), "c", units(c=3))
+    run_all(state, 3 * UNIT)
+    submit(state, graph(d="a"), "d", units(d=0))
+    run_all(state)
+    assert state.items["a"].value is not ABSENT
+    job = submit(state, graph(e=""), "e", units(e=6))
+    spill = state.next()
+    assert spill.item.key == "c"
+    state.not_spilled(spill, SpillFull("full"))
+    assert run_all(state, UNIT) == ["e"]
+    assert job.state == "done"
+    assert state.items["a"].value is ABSENT
+
+
+def test_a_full_disk_is_a_new_error_each_time():
+    """An exception that was raised once would keep the frames that it passed, and their arrays."""
+    state = Subject(BUDGET)
+    submit(state, graph(a=""), "a", units(a=6))
+    finish(state, state.next(), 6 * UNIT)
+    jobs = [submit(state, graph(**{key: ""}), key, units(**{key: 6})) for key in "bc"]
+    error = SpillFull("full")
+    state.not_spilled(state.next(), error)
+    assert run_all(state, UNIT) == []
+    assert [str(job.error) for job in jobs] == ["full", "full"]
+    assert len({id(error), *(id(job.error) for job in jobs)}) == 3
+
+
 def test_unhinted_tasks_are_guessed_from_those_like_them():
     """After one result of a function its next tasks are admitted by that size."""
     state = Subject(BUDGET)

@@ -8,6 +8,7 @@ class Result:
     def __init__(self, nbytes=SPILL_FROM, *, pins=0, leaving=False, fixed=False):
         self.nbytes, self.pins, self.leaving, self.fixed = nbytes, pins, leaving, fixed
         self.charges: Charges = ((id(self), nbytes),)
+        self.file: object | None = None
 
 
 def test_missing_counts_results_running_tasks_and_the_spare():
@@ -27,6 +28,8 @@ def test_the_coldest_is_the_one_unused_for_longest():
     memory.admit(second)
     assert memory.coldest(()) is first
     assert memory.coldest([first]) is second
+    second.file = "a copy"
+    assert memory.coldest((), on_disk=True) is second
     memory.warm(first)
     memory.cool(first)
     assert memory.coldest(()) is second
