@@ -14,14 +14,14 @@ import pandas as pd
 from hypothesis import strategies as st
 
 import marsdask.dataframe as md
+from marsdask.core.compilation import sizing
 from marsdask.core.compilation.plan import Plan
-from marsdask.dataframe.keyed import memory_room
 from tests.strategies import chunkings
 
 #: What decides between one task and a shuffle, and values at which small tables are shuffled.
 THRESHOLDS = {
-    "keyed.groupby": {"TREE_ROWS": 2, "SHUFFLED_ROWS": 2, "GATHERED_ROWS": 2},
-    "ordered.sort_values": {"GATHERED_ROWS": 2, "SORTED_BYTES": 64},
+    "keyed.groupby": {"TREE_ROWS": 2, "SHUFFLED_ROWS": 2, "GROUPED_ROWS": 2},
+    "ordered.sort_values": {"SORTED_ROWS": 2, "SORTED_BYTES": 64},
     "keyed.merge": {"BROADCAST": 0, "SHUFFLED": 500},
 }
 #: The bytes of a memory in which small tables are far too large.
@@ -35,7 +35,7 @@ def planned(mode: str) -> Iterator[None]:
         if mode == "tight":
             plan: ContextVar[Plan] = ContextVar("plan")
             plan.set(Plan(budget=TIGHT))
-            stack.enter_context(mock.patch.object(memory_room, "current_plan", plan))
+            stack.enter_context(mock.patch.object(sizing, "current_plan", plan))
         if mode == "shuffled":
             for name, limits in THRESHOLDS.items():
                 module = importlib.import_module(f"marsdask.dataframe.{name}")

@@ -52,9 +52,12 @@ class Plan:
 
     def block_limit(self, limit: int) -> int:
         """Return the bytes that a block may have: ``limit``, or what leaves each worker several."""
-        if self.budget is None:
-            return limit
-        return min(limit, self.budget // (16 * max(1, self.workers)))
+        share = self.share(16)
+        return limit if share is None else min(limit, share)
+
+    def share(self, blocks: int) -> int | None:
+        """Return the bytes of each of so many blocks for every worker, if memory is limited."""
+        return None if self.budget is None else self.budget // (blocks * max(1, self.workers))
 
 
 #: What the tiling that runs is for.

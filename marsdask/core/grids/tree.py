@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any, ClassVar
 
 from ..compilation.costs import Cost, cost_of
-from ..compilation.plan import current_plan
+from ..compilation.sizing import group_size
 from ..config import options
 from ..sizes import Chunks, Index, Sizes, total, unknown_sizes, upper
 from .blockwise import ByKernel
@@ -127,12 +126,8 @@ def _fitting(
 
 def _room(grid: Grid) -> int:
     """Return how many chunks a task may have for inputs, besides its result, with room to spare."""
-    plan = current_plan.get()
     bounds = [max((upper(size) or 0 for size in set(sizes)), default=0) for sizes in grid.chunks]
-    largest = math.prod(bounds) * (grid.width or 0)
-    if plan.budget is None or not largest:
-        return sys.maxsize
-    return max(2, int(plan.budget / (2 * max(1, plan.workers) * largest)) - 2)
+    return group_size(math.prod(bounds) * (grid.width or 0))
 
 
 def _widths(grid: Grid, axes: Sequence[int], width: int | Mapping[int, int]) -> Index:

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from marsdask.core.collection import wrap
+from marsdask.core.compilation.sizing import TEXT_BLOCK
 from marsdask.core.grids.blockwise import Blockwise
 from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.tree import gather
@@ -32,8 +33,6 @@ from .files import (
     opened,
 )
 
-#: Bytes of a file that a chunk is made of.
-BLOCK_BYTES = 32 * 2**20
 #: Bytes at the start of the first file that tell the columns and their types.
 HEAD_BYTES = 256 * 1024
 
@@ -335,7 +334,7 @@ def read_csv(
     _check_categories(like, given, files, head)
     header = head[: line_after(head, 0, inside=False)] if headed(given) else b""
     labelled = _is_labelled(head[len(header) :], names, given, whole=whole)
-    step = chunk_bytes or blocksize or BLOCK_BYTES
+    step = chunk_bytes or blocksize or TEXT_BLOCK
     blocks = tuple(_blocks(files.stamps, step, whole=whole))
     pairs = tuple((key, _frozen(value)) for key, value in given.items())
     lazy = wrap(ReadCsv(files, like, names, header, labelled, blocks, pairs, whole))

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from marsdask.core.collection import wrap
+from marsdask.core.compilation.sizing import LARGEST_BLOCK
 from marsdask.core.grids.blockwise import Blockwise
 from marsdask.core.grids.grid import Grid
 from marsdask.core.node import Condition, Node
@@ -33,9 +34,6 @@ from .files import (
     opened,
 )
 from .hive import NO_KEYS, Keys, keys_of
-
-#: Row groups of a file are read together up to this many bytes.
-CHUNK_BYTES = 64 * 2**20
 
 
 class RowGroup(NamedTuple):
@@ -310,7 +308,7 @@ def _groups_of(files: Files, *, each: bool) -> tuple[tuple[RowGroup, ...], Sizes
             first += group.num_rows
             if each or group.total_byte_size > room:
                 sizes.append(0)
-                room = CHUNK_BYTES
+                room = LARGEST_BLOCK
             sizes[-1] += group.num_rows
             room -= group.total_byte_size
     return tuple(groups), tuple(sizes) or (0,)

@@ -9,6 +9,12 @@ from typing import Any
 import pandas as pd
 
 from marsdask.core.collection import Collection, wrap
+from marsdask.core.compilation.sizing import (
+    GROUPED_ROWS,
+    SHUFFLED_ROWS,
+    TREE_ROWS,
+    is_tight,
+)
 from marsdask.core.grids.blockwise import map_blocks
 from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.tree import gather, sizes_at_most, tree
@@ -31,7 +37,7 @@ from .aggregation import (
     partials,
     restored,
 )
-from .memory_room import Weighed, fitted, is_tight, may_be_tight, packed, weighed
+from .memory_room import Weighed, fitted, may_be_tight, packed, weighed
 from .shuffle import (
     Counts,
     counted_parts,
@@ -40,13 +46,6 @@ from .shuffle import (
     exchange,
     samples_of,
 )
-
-#: Partial results of at most this many rows are combined in a tree ...
-TREE_ROWS = 4_000_000
-#: ... and this many rows are gathered where an aggregation needs whole groups.
-GATHERED_ROWS = 1_000_000
-#: Rows of a chunk that a shuffle aims at.
-SHUFFLED_ROWS = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -249,11 +248,11 @@ class GroupBy(FrameNode):
 
     def _whole_groups(self, a: Grid) -> Any:
         rows = self._bound
-        if rows is not None and rows <= GATHERED_ROWS and not may_be_tight(a):
+        if rows is not None and rows <= GROUPED_ROWS and not may_be_tight(a):
             return self._one(a)
         samples = samples_of(a, self.call.by)
         (source,) = yield from weighed(a, keep=(samples,) if self.call.sort else ())
-        if not is_tight(source.total) and (source.rows <= GATHERED_ROWS or not self.call.sort):
+        if not is_tight(source.total) and (source.rows <= GROUPED_ROWS or not self.call.sort):
             return self._one(source.grid)
         if not self.call.sort:
             return (yield from self._met(source, self.call.by, None))

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from marsdask.core.compilation.costs import kernel
-from marsdask.core.compilation.plan import current_plan
+from marsdask.core.compilation.sizing import has_budget, is_tight, part_bytes, part_count
 from marsdask.core.grids.blockwise import Via, blockwise
 from marsdask.core.grids.grid import Call, Grid, Look, Ref, Rule
 from marsdask.core.grids.lengths import with_sizes
@@ -19,10 +19,6 @@ from marsdask.scheduler.base import describe
 
 from ..rows import concat, take
 
-#: A chunk of an exchange may take as much as so many of the blocks that memory has room for.
-PART_BLOCKS = 2
-#: One task may take this part of the memory for rows.
-ALONE = 8
 #: Chunks are cut where they are larger than this many parts.
 LARGE = 1.5
 #: Rows may take so many times what their types let expect: texts may be long.
@@ -31,21 +27,9 @@ DOUBT = 4
 EMPTY_BYTES = 2400
 
 
-def part_bytes(limit: int = sys.maxsize) -> int:
-    """Return the bytes of rows that a chunk of an exchange aims at, ``limit`` at most."""
-    blocks = current_plan.get().block_limit(sys.maxsize // PART_BLOCKS)
-    return max(1, min(limit, PART_BLOCKS * blocks))
-
-
-def is_tight(nbytes: float) -> bool:
-    """Tell whether rows are too many for a single task, or for several copies of them."""
-    budget = current_plan.get().budget
-    return budget is not None and nbytes * ALONE > budget
-
-
 def may_be_tight(*grids: Grid) -> bool:
     """Tell whether chunks may turn out to be too many, of which only estimates are known."""
-    if current_plan.get().budget is None:
+    if not has_budget():
         return False
     sizes = [grid.nbytes((position,)) for grid in grids for position in range(len(grid))]
     return None in sizes or is_tight(DOUBT * sum(size or 0 for size in sizes))
@@ -70,7 +54,7 @@ class Weighed(NamedTuple):
 
     def parts(self, limit: int = sys.maxsize) -> int:
         """Return into how many parts the rows are to be cut."""
-        return max(1, math.ceil(self.total / part_bytes(limit)))
+        return part_count(self.total, limit)
 
 
 def weighed(*grids: Grid, keep: tuple[Grid, ...] = ()) -> Generator[Look, Any, tuple[Weighed, ...]]:

@@ -10,6 +10,7 @@ import pandas as pd
 
 from marsdask.core.collection import Collection, wrap
 from marsdask.core.compilation.costs import kernel
+from marsdask.core.compilation.sizing import BROADCAST, SHUFFLED, is_tight, part_bytes, part_count
 from marsdask.core.grids.blockwise import Blockwise, map_blocks
 from marsdask.core.grids.grid import Grid
 from marsdask.core.node import Columns, Node
@@ -22,18 +23,11 @@ from ..samples import emptied, row
 from .memory_room import (
     Weighed,
     fitted,
-    is_tight,
     may_be_tight,
     packed,
-    part_bytes,
     weighed,
 )
 from .shuffle import Counts, counted_parts, cut_by_hash, exchange, joined
-
-#: A side of at most this many bytes is given to every chunk of the other.
-BROADCAST = 32 * 2**20
-#: Bytes of both sides that one chunk of a shuffled merge aims at.
-SHUFFLED = 64 * 2**20
 
 #: Which side's rows may be spread over chunks while the other side is whole.
 SPREAD: dict[str, tuple[str, ...]] = {
@@ -211,7 +205,7 @@ class Merge(FrameNode):
         left_is_small = "right" in spread and left_bytes <= min(broadcast, right_bytes)
         if left_is_small and self.how.how == "right":
             return self._beside(left, fitted(other.grid), "right")
-        count = max(1, -(-(left_bytes + right_bytes) // part_bytes(SHUFFLED)))
+        count = part_count(left_bytes + right_bytes, SHUFFLED)
         if not self.how.keyed and spread:
             return self._beside(left, right, spread[0])
         if count == 1 or not self.how.keyed:

@@ -11,6 +11,7 @@ import pandas as pd
 
 from marsdask.core.collection import wrap
 from marsdask.core.compilation.costs import kernel
+from marsdask.core.compilation.sizing import is_tight
 from marsdask.core.grids.blockwise import map_blocks
 from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.tree import gather, sizes_at_most, tree
@@ -24,7 +25,7 @@ from ..ordered.row_numbers import reset_index
 from ..ordered.sort_values import sort_values
 from ..rows import concat
 from .groupby import groupby
-from .memory_room import Weighed, fitted, is_tight, may_be_tight, packed, weighed
+from .memory_room import Weighed, fitted, may_be_tight, packed, weighed
 from .parts import RowPart
 from .shuffle import counted_parts, cut_by_hash, exchange
 

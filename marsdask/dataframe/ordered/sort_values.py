@@ -11,21 +11,17 @@ import pandas as pd
 
 from marsdask.core.collection import wrap
 from marsdask.core.compilation.costs import kernel
+from marsdask.core.compilation.sizing import SORTED_BYTES, SORTED_ROWS, is_tight
 from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.tree import gather
 from marsdask.core.node import Columns, Node
 from marsdask.core.sizes import Chunks, Sizes, total, unknown_sizes, upper
 
 from ..frame_node import FrameNode
-from ..keyed.memory_room import fitted, is_tight, may_be_tight, packed, weighed
+from ..keyed.memory_room import fitted, may_be_tight, packed, weighed
 from ..keyed.shuffle import counted_parts, cut_by_range, exchange, samples_of
 from ..rows import concat
 from .row_numbers import reset_index
-
-#: This many rows are sorted in one task.
-GATHERED_ROWS = 200_000
-#: Bytes of rows that a chunk of the sorted ones aims at.
-SORTED_BYTES = 32 * 2**20
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +57,7 @@ class Sorted(FrameNode):
         a = fitted(a)
         rows = upper(total(a.chunks[0]))
         tight = may_be_tight(a)
-        if len(a) == 1 or (rows is not None and rows <= GATHERED_ROWS and not tight):
+        if len(a) == 1 or (rows is not None and rows <= SORTED_ROWS and not tight):
             return self._whole(a)
         if tight:
             return (yield from self._measured(a))

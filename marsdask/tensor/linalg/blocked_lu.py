@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from marsdask.core.compilation.costs import kernel
+from marsdask.core.compilation.sizing import SMALL_MATRIX
 from marsdask.core.grids.blockwise import Axes, Via, blockwise, map_blocks
 from marsdask.core.grids.grid import Grid
 from marsdask.core.node import Node
@@ -26,9 +27,6 @@ from marsdask.core.sizes import Index, Sizes, borders, known_chunks, numbers, sh
 from marsdask.tensor.chunks import regular
 from marsdask.tensor.chunkwise.rechunk import recut
 from marsdask.tensor.elementwise.nodes import cast
-
-#: Matrices up to this many bytes are one LAPACK call.
-SMALL = 8 * 2**20
 
 #: Columns of a panel at least: a product with fewer keeps BLAS waiting for memory.
 WIDTH = 256
@@ -43,7 +41,7 @@ def is_large(node: Node) -> bool:
     """Tell whether a matrix is factored in panels."""
     if node.meta.ndim != 2 or not known_chunks(node.chunks):
         return False
-    return math.prod(numbers(node.shape)) * int(node.meta.dtype.itemsize) > SMALL
+    return math.prod(numbers(node.shape)) * int(node.meta.dtype.itemsize) > SMALL_MATRIX
 
 
 class Panel(NamedTuple):

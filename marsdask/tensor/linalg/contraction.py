@@ -18,6 +18,7 @@ import numpy as np
 
 from marsdask.core.compilation.costs import kernel
 from marsdask.core.compilation.plan import current_plan
+from marsdask.core.compilation.sizing import panel_bytes
 from marsdask.core.grids.align import common_sizes
 from marsdask.core.grids.blockwise import Axes, blockwise, same
 from marsdask.core.grids.grid import Call, Grid, Look, Ref, Rule
@@ -44,9 +45,6 @@ from marsdask.tensor.operands import as_node, sparse_empty
 from marsdask.tensor.sparse.blocks import is_sparse, multiplied, multiplies
 
 Labels = tuple[int, ...]
-
-#: Blocks that one task multiplies and sums take at most about this many bytes.
-PANEL = 512 * 2**20
 
 #: Chunks of at least this length are worth halving, for BLAS is as fast on the halves.
 HALVED = 1000
@@ -169,10 +167,7 @@ class _Plan:
     @property
     def room(self) -> int:
         """The bytes that the operands' blocks of one task may have."""
-        plan = current_plan.get()
-        if plan.budget is None:
-            return PANEL
-        return min(PANEL, plan.budget // (4 * max(1, plan.workers)))
+        return panel_bytes()
 
     @cached_property
     def steps(self) -> int:

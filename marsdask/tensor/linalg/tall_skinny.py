@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from marsdask.core.compilation.costs import kernel
+from marsdask.core.compilation.sizing import SMALL_MATRIX
 from marsdask.core.grids.blockwise import Axes, blockwise, map_blocks
 from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.lengths import resolved
@@ -48,9 +49,6 @@ GOOD = 1e-9
 
 #: A condition so small that one product with the inverse of R loses next to nothing.
 MILD = 100.0
-
-#: Matrices up to this many bytes are factored in one piece, as NumPy does it.
-SMALL = 8 * 2**20
 
 ROWS: Axes = (0, None)
 WHOLE: Axes = (None, None)
@@ -109,7 +107,7 @@ class Factors(Node):
     def _is_small(self, a: Grid) -> bool:
         """Tell whether LAPACK had better see the whole matrix."""
         rows, columns = shape_of(a.chunks)
-        small = rows * columns * self.dtype.itemsize <= SMALL
+        small = rows * columns * self.dtype.itemsize <= SMALL_MATRIX
         return small or (len(a) == 1 and rows < 4 * columns)
 
     def _small(self, a: Grid) -> tuple[Grid, ...]:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import itertools
 import math
 import operator
-import sys
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -21,6 +20,7 @@ import numpy as np
 from marsdask.core.collection import ExecutableTuple
 from marsdask.core.compilation.costs import kernel
 from marsdask.core.compilation.plan import current_plan
+from marsdask.core.compilation.sizing import block_bytes, part_bytes
 from marsdask.core.grids.blockwise import Blockwise, map_blocks
 from marsdask.core.grids.grid import Grid, Held, Look
 from marsdask.core.grids.lengths import resolved
@@ -47,14 +47,8 @@ from ..unknown_lengths import Outcome, like, waits_for_lengths
 #: Elements looked at to find the pivots.
 SAMPLE = 2**14
 
-#: Parts of a sorted vector may take as much as so many of the blocks that memory has room for.
-PART_BLOCKS = 2
-
 #: Counting below and above each of more pivots than this takes longer than sorting a block.
 SORT_FROM = 6
-
-#: Blocks of lanes take about this many bytes when an axis is made whole.
-LANES = 64 * 2**20
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,7 +130,7 @@ def whole_lanes(grid: Grid, axes: tuple[int, ...]) -> Chunks:
     """Return chunks with ``axes`` whole and the others cut so that a block stays small."""
     lengths = shape_of(grid.chunks)
     lane = math.prod(lengths[axis] for axis in axes) * (grid.width or 8)
-    room = max(1.0, current_plan.get().block_limit(LANES) / max(1.0, lane))
+    room = max(1.0, block_bytes() / max(1.0, lane))
     result = list(grid.chunks)
     for axis in axes:
         result[axis] = (lengths[axis],)
@@ -183,7 +177,7 @@ def part_count(sizes: Sequence[int], width: float) -> int:
     """
     plan = current_plan.get()
     largest = max(1, *sizes) if sizes else 1
-    fitting = plan.block_limit(sys.maxsize) * PART_BLOCKS / width
+    fitting = part_bytes() / width
     wanted = min(4 * largest, max(largest, fitting))
     return max(min(len(sizes), plan.workers), math.ceil(sum(sizes) / wanted))
 

@@ -22,7 +22,7 @@ POSITIVE = MATRIX @ MATRIX.T + np.eye(11)
 
 @pytest.fixture(autouse=True)
 def _panels_of_three_columns(monkeypatch):
-    monkeypatch.setattr(blocked_lu, "SMALL", 0)
+    monkeypatch.setattr(blocked_lu, "SMALL_MATRIX", 0)
     monkeypatch.setattr(blocked_lu, "WIDTH", 3)
 
 

@@ -44,7 +44,7 @@ MATRICES = {
 def _paths(request, monkeypatch):
     """Run each test on LAPACK alone and on the blocked ways."""
     if request.param == "cut":
-        monkeypatch.setattr(tall_skinny, "SMALL", 0)
+        monkeypatch.setattr(tall_skinny, "SMALL_MATRIX", 0)
         monkeypatch.setattr(tall_skinny, "PIECE", 8)
     with option_context({"coalesce": request.param != "cut", "verify": True}):
         yield

@@ -15,8 +15,9 @@ import marsdask
 import marsdask.tensor as mt
 from marsdask.core.collection import wrap
 from marsdask.core.compilation.plan import Plan, current_plan
+from marsdask.core.compilation.sizing import PART_BLOCKS
 from marsdask.tensor.operands import as_node
-from marsdask.tensor.sorting.sort import PART_BLOCKS, Pivots, part_count, parts
+from marsdask.tensor.sorting.sort import Pivots, part_count, parts
 from tests import both_grids
 from tests.strategies import chunkings, draws
 

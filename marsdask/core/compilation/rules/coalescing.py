@@ -10,11 +10,7 @@ from ...graph import Graph
 from ...node import Node
 from ...sizes import Chunks, Sizes, known, known_chunks, merge_sizes, upper
 from ..plan import Plan
-
-#: Blocks are merged up to this many bytes ...
-LARGEST_BLOCK = 64 * 2**20
-#: ... and a whole array of at most this many is one block.
-SMALLEST_BLOCK = 16 * 2**20
+from ..sizing import LARGEST_BLOCK, SMALLEST_BLOCK
 
 
 def coalesce(graph: Graph, plan: Plan) -> Graph:
