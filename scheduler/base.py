@@ -57,7 +57,7 @@ class Capabilities:
     compiles: bool = False
     """The scheduler takes a :class:`StagedCompilation` and runs its stages."""
     observers: bool = False
-    """The scheduler accepts an :class:`~.observe.Observer` as a callback and reports tasks to it.
+    """The scheduler accepts an :class:`~.callbacks.Observer` as a callback and reports tasks to it.
     """
 
 

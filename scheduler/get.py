@@ -19,9 +19,9 @@ from dask.utils import key_split
 
 from . import limits, registry
 from .base import Callback, Key, KnowsMachine, Scheduler, TaskGraph
+from .callbacks import observing
 from .dask_graph import flatten, nest, sizes_of, to_tasks
 from .errors import ResultsTooLarge
-from .observe import observing
 
 #: The name of the constructor's argument for the number of workers.
 _WORKERS = {"threads": "nthreads", "processes": "nprocesses"}

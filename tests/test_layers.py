@@ -32,7 +32,7 @@ DASK_SIDE = {"dask_graph", "get"}
 #: Who sees more of scheduler/ than that, and why: {file: {module: reason}}.
 BEYOND_CONTRACT = {
     "marsdask/core/session.py": {
-        "observe": "a computation is several submissions, which it joins",
+        "callbacks": "a computation is several submissions, which it joins",
         "limits": "what is computed or fetched has to fit this process's memory",
     },
     "marsdask/core/collection.py": {"get": "is what Dask computes a collection with by default"},
@@ -108,7 +108,7 @@ LAZY_IMPORTS = {
     },
     "marsdask/tensor/blocks.py": {"dask.array.svg": "heavy: only notebooks draw chunks"},
     "marsdask/tensor/io/dask_arrays.py": {"dask.array": "heavy: only programs that mix need it"},
-    "scheduler/inprocess/child.py": {
+    "scheduler/inprocess/worker_process.py": {
         "multiprocessing.connection": "PipeConnection exists on Windows only"
     },
     "scheduler/registry.py": {"importlib": "heavy: only where plug-ins are looked for"},

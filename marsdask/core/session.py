@@ -17,8 +17,8 @@ from typing import Any, Self
 
 from marsdask.scheduler import limits, registry
 from marsdask.scheduler.base import Bounded, Callback, Done, Scheduler, Stage
+from marsdask.scheduler.callbacks import observing
 from marsdask.scheduler.errors import SchedulerClosed
-from marsdask.scheduler.observe import observing
 
 from .compilation.plan import Plan
 from .compilation.rules.simplification import substitute

@@ -21,7 +21,7 @@ from distributed.security import Security
 from .. import limits
 from ..supervisor import Supervisor
 from ..worker import MarsNanny, binding
-from ..worker.host import Host
+from ..worker.memory_ledger import Host
 from . import logs
 from .resources import IO_THREADS
 from .serve import CLEAN, serve

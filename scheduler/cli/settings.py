@@ -16,7 +16,7 @@ import dask.config
 from distributed.security import Security
 
 from ..cluster.leader import scheme
-from ..web.guard import Token, forget_token, read_token
+from ..web.authentication import Token, forget_token, read_token
 from ..web.tls import has_certificate
 from . import configfile, discovery, logs, sizes
 from .options import parse

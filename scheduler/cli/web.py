@@ -14,7 +14,7 @@ from ..cluster.leader import identify, with_scheme
 from ..errors import NoSupervisor
 from ..web.relay import Relay
 from ..web.tls import server_context
-from . import discovery, reach
+from . import discovery, find_supervisor
 from .serve import CLEAN, serve
 from .settings import Settings, read
 from .sizes import ConfigError
@@ -56,12 +56,16 @@ class WebService:
         settings = self.settings
         if self._known:
             with contextlib.suppress(NoSupervisor):
-                return await reach.active_supervisor(self._known, settings.security, 0, _ROLE)
+                return await find_supervisor.active_supervisor(
+                    self._known, settings.security, 0, _ROLE
+                )
             here = [with_scheme(one, settings.security) for one in discovery.on_this_host()]
             if self._known[0] in here:
                 raise NoSupervisor(f"{self._known[0]} does not answer")
-        endpoints = await reach.endpoints(settings.supervisors, settings.security, _ROLE)
-        address = await reach.active_supervisor(endpoints, settings.security, patience, _ROLE)
+        endpoints = await find_supervisor.endpoints(settings.supervisors, settings.security, _ROLE)
+        address = await find_supervisor.active_supervisor(
+            endpoints, settings.security, patience, _ROLE
+        )
         if not settings.supervisors:
             self._known = [address]
         return address

@@ -21,8 +21,8 @@ from ..cluster.leader import identify, with_scheme
 from ..cluster.versions import check, versions
 from ..errors import NoSupervisor, VersionMismatch
 from ..worker import MarsNanny, binding
-from ..worker.host import Host
-from . import discovery, reach
+from ..worker.memory_ledger import Host
+from . import discovery, find_supervisor
 from .resources import HARD, SOFT, Resources, resolve
 from .serve import CLEAN, FAILED, serve
 from .settings import Settings, read
@@ -100,8 +100,8 @@ class WorkerService:
     async def _join(self, positions: Iterable[int]) -> None:
         """Start the workers of these positions; on failure, close all of them."""
         named, security = self.settings.supervisors, self.settings.security
-        known = self._known or await reach.endpoints(named, security)
-        address = await reach.active_supervisor(
+        known = self._known or await find_supervisor.endpoints(named, security)
+        address = await find_supervisor.active_supervisor(
             known, security, self.death_timeout, others=self._begun
         )
         if not named:

@@ -27,8 +27,8 @@ from ..storage.spill import SpillFile, SpillStore
 from . import evaluate as evaluate_module
 from .evaluate import evaluate
 from .interrupts import allowed, shielded
-from .items import ABSENT, ALL, DONE, LocalJob, Spill, TaskRecord
 from .native_threads import NativeShare, trim
+from .records import ABSENT, ALL, DONE, LocalJob, Spill, TaskRecord
 from .state import State
 
 _OWN_FILES = frozenset({__file__, evaluate_module.__file__})

@@ -19,11 +19,11 @@ from ..base import (
     TaskGraph,
     describe,
 )
+from ..callbacks import Observer
 from ..events import GraphEnded
-from ..observe import Observer
 from ..storage.spill import SpillFile
 from .engine import Engine, Found, remaining
-from .items import ABSENT, LocalJob
+from .records import ABSENT, LocalJob
 from .single_handle import Submission
 
 _NO_HINTS: Mapping[Key, Hint] = {}

@@ -1,7 +1,7 @@
 """Worker processes: for kernels that hold the GIL, or that must not share a process.
 
 The engine of :mod:`.handles` drives one child for each of its threads. A result is a
-:class:`~.child.Blob`, which only a child or :meth:`ProcessesScheduler.gather` converts to a value.
+:class:`~.worker_process.Blob`. Only a child or :meth:`ProcessesScheduler.gather` makes it a value.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from dask.task_spec import Alias, DataNode
 from .. import limits
 from ..base import Callback, Capabilities, ChunkInfo, Hint, Key, Machine, TaskGraph
 from ..storage.spill import SpillStore, full, room
-from .child import Blob, Child
 from .engine import Engine
 from .handles import LocalHandle, LocalScheduler
-from .items import DROPPED, LocalJob, TaskRecord
+from .records import DROPPED, LocalJob, TaskRecord
+from .worker_process import Blob, Child
 
 
 def _sizeof_blob(blob: Blob) -> int:

@@ -30,7 +30,8 @@ from ..events import (
 )
 from ..storage.buffers import Charges
 from ..storage.memory import Memory
-from .items import (
+from .order import by_priority, plan
+from .records import (
     ABSENT,
     ALL,
     DONE,
@@ -43,7 +44,6 @@ from .items import (
     Spill,
     TaskRecord,
 )
-from .order import by_priority, plan
 
 _NO_HINT = Hint()
 #: How many ready tasks are looked at for one that fits while the first does not.

@@ -21,7 +21,7 @@ from ..dask import PATIENCE, DaskScheduler, identity
 from ..errors import SchedulerClosed, VersionMismatch
 from ..supervisor.hints import coloured
 from ..supervisor.server import installed_version
-from ..web.guard import client_token
+from ..web.authentication import client_token
 from ..web.web_client import admitted
 from .job import RemoteJob
 from .local_cluster import LocalProcess

@@ -28,7 +28,7 @@ from ..base import ChunkInfo, Done, Key, Stage, describe
 from ..cluster.failures import clear, no_workers
 from ..dask import pooled, together
 from ..remote.packing import unpacked
-from .recording import told
+from .result_info import told
 from .submissions import Failed, Flight, Watch, prepare
 
 logger = logging.getLogger(__name__)

@@ -20,17 +20,17 @@ from ..errors import VersionMismatch
 from ..web import legacy_api, rest
 from ..web import nodes as web_nodes
 from ..web import sessions as web_sessions
-from ..web.guard import Token, protect
+from ..web.authentication import Token, protect
 from ..web.tls import admitting, dashboard_tls
 from ..web.websocket import open_door
-from .blame import exonerate
 from .hooks import HOOKS
 from .jobs import Jobs
-from .orphans import Orphans
+from .memory_deadlock import Stalemate
 from .spans import FewSpans
-from .stalemate import Stalemate
 from .standby import Succession
+from .suspicious_tasks import exonerate
 from .transitions import PlacingScheduler
+from .unclaimed_results import Orphans
 
 logger = logging.getLogger(__name__)
 

@@ -19,7 +19,7 @@ from distributed.protocol.serialize import Serialized, deserialize
 from ..base import Hint, Key, Stage, TaskGraph
 from ..errors import ResultLost
 from .hints import coloured
-from .recording import recorded
+from .result_info import recorded
 
 #: How many keys are handled without letting anybody else have a turn.
 _SLICE = 5000

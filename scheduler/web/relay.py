@@ -24,7 +24,7 @@ from tornado.websocket import (
 )
 
 from ..cluster.tls_handshake import gone_is_closed
-from .guard import Token, protect
+from .authentication import Token, protect
 from .rest import Refused, tell_error
 from .websocket import is_page, limit, watch
 

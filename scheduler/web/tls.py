@@ -7,7 +7,7 @@ from typing import Any
 
 import dask.config
 
-from .guard import Token
+from .authentication import Token
 
 _SECTION = "distributed.scheduler.dashboard.tls"
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from distributed.security import Security
 
-from .guard import Token
+from .authentication import Token
 
 #: Timeout for the answer of a web service, in seconds.
 _PATIENCE = 10.0

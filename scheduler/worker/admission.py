@@ -17,7 +17,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass, field
 from enum import Enum
 
-from .host import HARD, SOFT, Share
+from .memory_ledger import HARD, SOFT, Share
 
 
 class Verdict(Enum):

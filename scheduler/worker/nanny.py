@@ -16,7 +16,7 @@ from distributed.worker_memory import NannyMemoryManager
 from ..cluster import hooks
 from ..storage.shared import own_memory
 from .hooks import NANNY_HOOKS
-from .host import HARD, Share
+from .memory_ledger import HARD, Share
 from .running_tasks import Record
 from .server import MarsWorker
 

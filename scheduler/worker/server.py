@@ -25,16 +25,16 @@ from ..dask import PLACE
 from ..storage.shared import Pool
 from ..usage import Usage, count
 from ..web.tls import admitting, dashboard_tls
-from . import binding, host
+from . import binding, memory_ledger
 from .admission import Admission
+from .connections import NAME, Peers, introduction
 from .directories import Directories
 from .hooks import WORKER_HOOKS
-from .host import Share
-from .peers import NAME, Peers, introduction
+from .memory_ledger import Share
 from .reconnect import FollowingWorker
 from .running_tasks import RunningTasks
-from .sharing import Sharing, SharingComm
-from .spilling import Spilling
+from .shared_results import Sharing, SharingComm
+from .spill_manager import Spilling
 from .state import MarsWorkerState, MemoryFreedEvent
 
 #: How many files a worker may have open, if it may choose.
@@ -172,7 +172,7 @@ class MarsWorker(FollowingWorker):
         if not limit or not isinstance(self.state, MarsWorkerState):
             return
         taken = self.monitor.get_process_memory() if baseline is None else baseline
-        margin = int(host.HARD * limit) - int(SOFT * limit)
+        margin = int(memory_ledger.HARD * limit) - int(SOFT * limit)
         self.state.admission = Admission(max(0, int(SOFT * limit) - taken), margin)
         self.state.make_room = self._make_room
 
@@ -193,7 +193,7 @@ class MarsWorker(FollowingWorker):
 
         def pause_or_unpause(worker: distributed.Worker, memory: int) -> None:
             # What neighbours leave may be used: beyond its own share it pauses with the host.
-            pause(worker, 0 if share.within(host.SOFT) else memory)
+            pause(worker, 0 if share.within(memory_ledger.SOFT) else memory)
 
         monitor.get_process_memory = told  # type: ignore[method-assign]
         manager._maybe_pause_or_unpause = pause_or_unpause  # type: ignore[method-assign]

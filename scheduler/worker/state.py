@@ -26,7 +26,7 @@ from ..cluster.failures import HELP
 from ..errors import SpillFull
 from .admission import Admission, Verdict
 from .running_tasks import RunningTasks
-from .sharing import Sharing
+from .shared_results import Sharing
 
 
 @dataclass

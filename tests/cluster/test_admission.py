@@ -15,7 +15,7 @@ from distributed.diagnostics.plugin import SchedulerPlugin
 from marsdask.scheduler.supervisor import Supervisor
 from marsdask.scheduler.worker import MarsWorker
 from marsdask.scheduler.worker.admission import Verdict
-from marsdask.scheduler.worker.host import Host, Share
+from marsdask.scheduler.worker.memory_ledger import Host, Share
 from tests.cluster.loop import Gates, annotated, cluster, pass_gate, run
 
 MIB = 2**20

@@ -8,7 +8,7 @@ import sys
 import pytest
 from distributed import Security
 
-from marsdask.scheduler.cli import discovery, reach
+from marsdask.scheduler.cli import discovery, find_supervisor
 from marsdask.scheduler.cli.discovery import announced, from_environment, on_this_host
 from marsdask.scheduler.cli.sizes import ConfigError
 from tests.cluster.loop import run
@@ -88,16 +88,16 @@ def test_none_of_several_clusters_is_joined_by_chance(monkeypatch):
         async with visited(workers=()) as (one, _, _), visited(workers=()) as (other, _, _):
             here = [one.address]
             monkeypatch.setattr(discovery, "on_this_host", lambda: here)
-            assert await reach.endpoints([], Security()) == here
+            assert await find_supervisor.endpoints([], Security()) == here
             here.append("tcp://127.0.0.1:1")
-            assert await reach.endpoints([], Security()) == here
-            assert await reach.active_supervisor(here, Security()) == one.address
+            assert await find_supervisor.endpoints([], Security()) == here
+            assert await find_supervisor.active_supervisor(here, Security()) == one.address
             here.append(other.address)
             with pytest.raises(ConfigError, match=f"{one.address}, {other.address}.*-s"):
-                await reach.endpoints([], Security())
-            assert await reach.endpoints(["named:1"], Security()) == ["named:1"]
+                await find_supervisor.endpoints([], Security())
+            assert await find_supervisor.endpoints(["named:1"], Security()) == ["named:1"]
             here.clear()
             with pytest.raises(ConfigError, match="-s"):
-                await reach.endpoints([], Security())
+                await find_supervisor.endpoints([], Security())
 
     run(main)

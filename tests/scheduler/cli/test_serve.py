@@ -5,7 +5,7 @@ import tempfile
 
 from distributed import Security
 
-from marsdask.scheduler.cli import reach
+from marsdask.scheduler.cli import find_supervisor
 from marsdask.scheduler.cli.serve import serve
 
 
@@ -53,7 +53,7 @@ def test_a_supervisor_that_does_not_come(tmp_path, monkeypatch, capsys):
 
     class Waiting(Brief):
         async def start(self):
-            await reach.active_supervisor(["127.0.0.1:1"], Security(), patience=0.1)
+            await find_supervisor.active_supervisor(["127.0.0.1:1"], Security(), patience=0.1)
 
     assert serve("mars-x", lambda: Waiting([])) == 1
     assert capsys.readouterr().err == "mars-x: error: no active supervisor at 127.0.0.1:1\n"

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from distributed import Security
 
-from marsdask.scheduler.cli import discovery, reach, web
+from marsdask.scheduler.cli import discovery, find_supervisor, web
 from marsdask.scheduler.cli.sizes import ConfigError
 from marsdask.scheduler.cli.web import WebService
 from marsdask.scheduler.cluster.leader import with_scheme
@@ -44,7 +44,7 @@ def test_the_one_that_was_found_is_not_left(monkeypatch):
         return {"id": address}
 
     monkeypatch.setattr(discovery, "on_this_host", lambda: list(here))
-    monkeypatch.setattr(reach, "active_supervisor", found)
+    monkeypatch.setattr(find_supervisor, "active_supervisor", found)
     monkeypatch.setattr(web, "identify", looked)
 
     async def main():
@@ -72,7 +72,7 @@ def test_a_taken_port(monkeypatch, caplog):
         raise OSError("in use")
 
     monkeypatch.setattr(discovery, "on_this_host", lambda: ["here:1"])
-    monkeypatch.setattr(reach, "active_supervisor", found)
+    monkeypatch.setattr(find_supervisor, "active_supervisor", found)
     caplog.set_level("INFO")
     with pytest.raises(ConfigError, match=r"127\.0\.0\.1:80 .*in use.*-p"):
         asyncio.run(service(relay=SimpleNamespace(listen=taken)).start())

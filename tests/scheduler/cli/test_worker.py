@@ -12,7 +12,7 @@ import pytest
 from distributed import Security
 from distributed.comm import CommClosedError
 
-from marsdask.scheduler.cli import discovery, reach, worker
+from marsdask.scheduler.cli import discovery, find_supervisor, worker
 from marsdask.scheduler.cli.resources import Resources
 from marsdask.scheduler.cli.serve import FAILED
 from marsdask.scheduler.cli.settings import Settings
@@ -20,7 +20,7 @@ from marsdask.scheduler.cli.sizes import ConfigError
 from marsdask.scheduler.cli.worker import memory_config, worker_options
 from marsdask.scheduler.errors import NoSupervisor
 from marsdask.scheduler.worker import binding
-from marsdask.scheduler.worker.host import Host
+from marsdask.scheduler.worker.memory_ledger import Host
 
 
 def options(ports=(7003,), cores=(0, 1, 2), devices=None, **given):
@@ -114,8 +114,8 @@ def test_who_has_lost_its_supervisor_joins_what_begins_then(monkeypatch):
     monkeypatch.setattr(worker, "MarsNanny", Nanny)
     monkeypatch.setattr(worker, "worker_options", lambda *args: [{}])
     monkeypatch.setattr(discovery, "on_this_host", lambda: here)
-    monkeypatch.setattr(reach, "endpoints", endpoints)
-    monkeypatch.setattr(reach, "active_supervisor", answer)
+    monkeypatch.setattr(find_supervisor, "endpoints", endpoints)
+    monkeypatch.setattr(find_supervisor, "active_supervisor", answer)
     asyncio.run(main())
     assert [address for address, _ in joined] == ["here:1", "here:1", "here:1", "tcp://new:5"]
     assert joined[-1] == ("tcp://new:5", ["tcp://new:5"])

@@ -12,7 +12,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from marsdask.scheduler.base import Hint
 from marsdask.scheduler.errors import MemoryBudgetError, SpillFull
 from marsdask.scheduler.events import GraphEnded, GraphSubmitted, TaskFailed, TaskStarted
-from marsdask.scheduler.inprocess.items import ABSENT, DONE, DROPPED, LocalJob, Spill, TaskRecord
+from marsdask.scheduler.inprocess.records import ABSENT, DONE, DROPPED, LocalJob, Spill, TaskRecord
 from marsdask.scheduler.inprocess.state import State
 
 UNIT = 4096

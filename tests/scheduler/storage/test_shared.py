@@ -23,7 +23,7 @@ from marsdask.scheduler.storage import files
 from marsdask.scheduler.storage import shared as storage
 from marsdask.scheduler.storage.shared import Pool
 from marsdask.scheduler.storage.shared_segment import problem
-from marsdask.scheduler.worker.incoming import Arriving
+from marsdask.scheduler.worker.shared_transfers import Arriving
 from tests.scheduler import shared_actions as actions
 from tests.scheduler.peer import eventually, peers
 

@@ -6,7 +6,7 @@ import pickle
 
 import pytest
 
-from marsdask.scheduler.supervisor import Supervisor, blame, server
+from marsdask.scheduler.supervisor import Supervisor, server, suspicious_tasks
 from marsdask.scheduler.worker import MarsWorker
 from tests.cluster.commands import free_port
 from tests.cluster.loop import HOST, Gates, cluster, pass_gate, run, until
@@ -87,7 +87,7 @@ def test_a_nanny_that_tells_nothing(monkeypatch, error):
             raise error
 
     async def main():
-        monkeypatch.setattr(blame, "rpc", lambda *args, **options: Peer())
+        monkeypatch.setattr(suspicious_tasks, "rpc", lambda *args, **options: Peer())
         async with cluster(Supervisor, MarsWorker, workers=({},)) as (supervisor, client):
             (worker,) = supervisor.workers.values()
             gate = Gates.new("told")

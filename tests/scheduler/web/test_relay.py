@@ -17,7 +17,7 @@ from marsdask.scheduler.cluster.leader import identify
 from marsdask.scheduler.errors import NoSupervisor
 from marsdask.scheduler.web import relay as relay_module
 from marsdask.scheduler.web import websocket
-from marsdask.scheduler.web.guard import Token
+from marsdask.scheduler.web.authentication import Token
 from marsdask.scheduler.web.relay import Relay
 from tests.cluster.loop import HOST, run
 from tests.scheduler.web.pages import Visitor, visited

@@ -6,7 +6,7 @@ import dask.config
 import pytest
 from distributed import Security
 
-from marsdask.scheduler.web.guard import Token
+from marsdask.scheduler.web.authentication import Token
 from marsdask.scheduler.web.tls import admitting, dashboard_tls, server_context
 from tests.cluster.certificates import make, needs_openssl
 from tests.cluster.loop import HOST, run

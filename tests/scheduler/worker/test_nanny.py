@@ -10,7 +10,7 @@ from distributed.core import Status
 from distributed.process import AsyncProcess
 
 from marsdask.scheduler.worker import MarsNanny
-from marsdask.scheduler.worker.host import Host
+from marsdask.scheduler.worker.memory_ledger import Host
 
 
 @pytest.mark.skipif(not hasattr(os, "memfd_create"), reason="needs Linux")

@@ -10,7 +10,7 @@ from dask.task_spec import Task, TaskRef
 
 from marsdask.scheduler.base import describe
 from marsdask.scheduler.errors import SchedulerClosed, WorkerDied
-from marsdask.scheduler.inprocess.child import Blob, Child, dumps
+from marsdask.scheduler.inprocess.worker_process import Blob, Child, dumps
 from marsdask.scheduler.testing.tools import DEADLINE, Gate, pass_gate
 from tests.children import children
 

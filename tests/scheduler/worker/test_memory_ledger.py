@@ -8,7 +8,7 @@ import threading
 import pytest
 
 from marsdask.scheduler.worker.admission import Admission, Verdict
-from marsdask.scheduler.worker.host import HARD, SOFT, Host, Share
+from marsdask.scheduler.worker.memory_ledger import HARD, SOFT, Host, Share
 from tests.scheduler.peer import eventually, peers
 
 fcntl = pytest.importorskip("fcntl")

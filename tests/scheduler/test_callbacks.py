@@ -10,7 +10,7 @@ from dask.callbacks import Callback
 from dask.diagnostics import CacheProfiler, Profiler, ProgressBar, ResourceProfiler
 
 import marsdask.scheduler as ms
-from marsdask.scheduler.observe import Observer, observing
+from marsdask.scheduler.callbacks import Observer, observing
 from marsdask.scheduler.testing.tools import DEADLINE, Broken, fail
 
 shared = ms.get_threads.__globals__["_shared"]

@@ -14,8 +14,8 @@ from distributed.spill import SpillBuffer
 from marsdask.scheduler.storage.shared import Pool
 from marsdask.scheduler.storage.shared_segment import problem
 from marsdask.scheduler.worker.directories import Directories
-from marsdask.scheduler.worker.sharing import Sharing
-from marsdask.scheduler.worker.spilling import Spilling
+from marsdask.scheduler.worker.shared_results import Sharing
+from marsdask.scheduler.worker.spill_manager import Spilling
 
 MIB = 1 << 20
 

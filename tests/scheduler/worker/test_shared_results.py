@@ -12,10 +12,10 @@ from distributed.spill import SpillBuffer
 
 from marsdask.scheduler.storage.shared import Pool
 from marsdask.scheduler.storage.shared_segment import problem
-from marsdask.scheduler.worker.incoming import Arriving, claim
-from marsdask.scheduler.worker.peers import NAME, Peers, introduction
-from marsdask.scheduler.worker.sharing import Sharing, SharingComm
-from marsdask.scheduler.worker.spilling import Spilling
+from marsdask.scheduler.worker.connections import NAME, Peers, introduction
+from marsdask.scheduler.worker.shared_results import Sharing, SharingComm
+from marsdask.scheduler.worker.shared_transfers import Arriving, claim
+from marsdask.scheduler.worker.spill_manager import Spilling
 
 pytestmark = pytest.mark.skipif(problem() is not None, reason=str(problem()))
 

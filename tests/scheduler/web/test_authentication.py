@@ -11,7 +11,7 @@ import pytest
 from tornado import httpserver, httputil, netutil, web
 from tornado.httpclient import AsyncHTTPClient
 
-from marsdask.scheduler.web.guard import Token, client_token, protect, read_token
+from marsdask.scheduler.web.authentication import Token, client_token, protect, read_token
 
 SHOWN = "hush"
 

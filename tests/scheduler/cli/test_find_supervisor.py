@@ -5,7 +5,7 @@ import asyncio
 import pytest
 from distributed import Security
 
-from marsdask.scheduler.cli import reach
+from marsdask.scheduler.cli import find_supervisor
 from marsdask.scheduler.cluster import leader
 from marsdask.scheduler.cluster.leader import Standing
 
@@ -25,5 +25,5 @@ def test_the_order_decides_among_equals(named, monkeypatch):
     for first in range(len(NAMES)):
         order = NAMES[first:] + NAMES[:first]
         known, others = (order, []) if named else (["silent:1"], order)
-        looking = reach.active_supervisor(known, Security(), others=others.copy)
+        looking = find_supervisor.active_supervisor(known, Security(), others=others.copy)
         assert asyncio.run(looking) == order[0]

@@ -22,7 +22,7 @@ from distributed.spill import (
 from distributed.utils import nbytes as size
 
 from .directories import Directories
-from .sharing import Sharing
+from .shared_results import Sharing
 
 _MOST = "distributed.worker.memory.max-spill is reached"
 

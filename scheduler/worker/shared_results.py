@@ -18,8 +18,8 @@ from distributed.spill import SpillBuffer
 
 from ..storage.shared import Pool, Shared
 from ..storage.shared_handle import Opened, SharedHandle
-from .incoming import Arriving, claim
-from .peers import Peers
+from .connections import Peers
+from .shared_transfers import Arriving, claim
 
 #: Calls a function in another thread.
 Run = Callable[..., "asyncio.Future[Any]"]

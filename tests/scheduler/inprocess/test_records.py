@@ -1,7 +1,7 @@
 """What items and jobs say of themselves."""
 
 from marsdask.scheduler.events import GraphEnded, GraphSubmitted
-from marsdask.scheduler.inprocess.items import ALL, LocalJob
+from marsdask.scheduler.inprocess.records import ALL, LocalJob
 
 
 def test_an_unobserved_job_collects_no_events():
