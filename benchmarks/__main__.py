@@ -9,9 +9,9 @@ import sys
 from importlib import import_module
 from pathlib import Path
 
-from benchmarks import data, report
+from benchmarks import report
 from benchmarks.harness import Outcome, Plan, check_equal, run_row
-from benchmarks.rows import Row
+from benchmarks.rows import Row, tables
 from benchmarks.run_one import MODULES
 from benchmarks.systems import SYSTEMS
 
@@ -79,7 +79,7 @@ def main(argv: list[str]) -> int:
 
 def measure_row(row: Row, systems: list[str], plan: Plan) -> list[Outcome]:
     """Run one row on each system that has it, and compare the answers."""
-    data.ensure_for(row.name, plan.tables, plan.scale)
+    tables.ensure_for(row.name, plan.tables, plan.scale)
     outcomes = []
     for system in systems:
         outcome = run_row(row.name, system, plan)

@@ -23,7 +23,7 @@ import numpy as np
 from benchmarks.rows import Row
 from benchmarks.systems import SYSTEMS, System
 
-MODULES = ("benchmarks.tensor_rows", "benchmarks.frame_rows", "benchmarks.learn_rows")
+MODULES = ("benchmarks.rows.tensor", "benchmarks.rows.dataframe", "benchmarks.rows.learn")
 
 
 def find_row(name: str, modules: tuple[str, ...] = MODULES) -> Row:
@@ -68,7 +68,9 @@ def runner(name: str, row: Row) -> Callable[..., tuple[Any, ...]]:
     """Return what is timed: the row's program, or the hand-written one for the limit."""
     if name != "limit":
         return row.run
-    limits: dict[str, Callable[..., tuple[Any, ...]]] = import_module("benchmarks.limits").LIMITS
+    limits: dict[str, Callable[..., tuple[Any, ...]]] = import_module(
+        "benchmarks.rows.limits"
+    ).LIMITS
     return limits[row.name]
 
 

@@ -14,7 +14,7 @@ import psutil
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 
-from tests.children import children
+from tests.subprocesses import children
 
 # Every graph of every test is held against the specification of its level (see `verification.py`).
 os.environ.setdefault("MARSDASK_VERIFY", "1")

@@ -18,9 +18,9 @@ ELSEWHERE = {
         "marsdask/core/compilation/costs",
         "marsdask/core/compilation/plan",
     ),
-    "tests/cluster/test_jobs.py": (
+    "tests/cluster/jobs/test_jobs.py": (
         "marsdask/core/compilation/shipping",
-        "scheduler/supervisor/recording",
+        "scheduler/supervisor/result_info",
         "scheduler/supervisor/submissions",
         "scheduler/supervisor/transitions",
         "scheduler/testing/jobs",
@@ -102,31 +102,34 @@ ELSEWHERE = {
     "tests/cluster/test_commands.py": ("scheduler/cli/local", "scheduler/preload"),
     "tests/scheduler/cli/test_settings.py": ("scheduler/cli/logs",),
     "tests/scheduler/inprocess/test_handles.py": ("scheduler/inprocess/engine",),
-    "tests/cluster/test_local.py": ("scheduler/remote/local_cluster",),
+    "tests/cluster/jobs/test_local.py": ("scheduler/remote/local_cluster",),
     "tests/scheduler/storage/test_shared.py": (
         "scheduler/storage/shared_handle",
-        "scheduler/worker/incoming",
+        "scheduler/worker/shared_transfers",
     ),
     "tests/scheduler/supervisor/test_server.py": (
-        "scheduler/supervisor/blame",
-        "scheduler/supervisor/orphans",
-        "scheduler/supervisor/stalemate",
+        "scheduler/supervisor/suspicious_tasks",
+        "scheduler/supervisor/unclaimed_results",
+        "scheduler/supervisor/memory_deadlock",
     ),
     "tests/scheduler/supervisor/test_placement.py": ("scheduler/supervisor/hints",),
     "tests/scheduler/cluster/test_hooks.py": (
         "scheduler/supervisor/hooks",
         "scheduler/worker/hooks",
     ),
-    "tests/cluster/test_replicas.py": ("scheduler/supervisor/replicas",),
-    "tests/cluster/test_standby.py": ("scheduler/supervisor/standby", "scheduler/worker/reconnect"),
+    "tests/cluster/scheduling/test_replicas.py": ("scheduler/supervisor/replicas",),
+    "tests/cluster/failover/test_standby.py": (
+        "scheduler/supervisor/standby",
+        "scheduler/worker/reconnect",
+    ),
     "tests/compat/test_compare.py": ("scheduler/testing/inject",),
-    "tests/cluster/test_web.py": (
+    "tests/cluster/deployment/test_web.py": (
         "scheduler/web/legacy_api",
         "scheduler/web/rest",
         "scheduler/web/web_client",
     ),
     "tests/scheduler/web/test_relay.py": ("scheduler/web/websocket",),
-    "tests/scheduler/worker/test_sharing.py": ("scheduler/worker/peers",),
+    "tests/scheduler/worker/test_shared_results.py": ("scheduler/worker/connections",),
 }
 
 CODE = [path for path in files("marsdask", "scheduler") if path.name != "__init__.py"]

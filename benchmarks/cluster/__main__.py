@@ -14,11 +14,12 @@ from dataclasses import dataclass
 from math import isnan
 from typing import Any
 
-from benchmarks import data, report
+from benchmarks import report
 from benchmarks.__main__ import add_row_options, choose
 from benchmarks.cluster import programs
 from benchmarks.cluster.programs import PROGRAMS, SYSTEMS
 from benchmarks.harness import Outcome, Plan, check_equal, run_rows
+from benchmarks.rows import tables
 
 #: dask.array cannot sort; and stock needs minutes for 100,000 chunks.
 LEFT_OUT = ("T06a", "T10b", "L")
@@ -57,7 +58,7 @@ def row_lines(wanted: str, plan: Plan) -> list[Line]:
     """Measure rows that both systems have."""
     rows = [row for row in choose(wanted) if wanted or not row.name.startswith(LEFT_OUT)]
     for row in rows:
-        data.ensure_for(row.name, plan.tables, plan.scale)
+        tables.ensure_for(row.name, plan.tables, plan.scale)
     names = [row.name for row in rows]
     found = {name: run_rows(names, system, plan) for name, system in OF_ROWS.items()}
     lines = []

@@ -10,10 +10,10 @@ import pytest
 
 from benchmarks import __main__ as command
 from benchmarks import report
-from benchmarks.data import ensure
 from benchmarks.harness import MIB, Outcome, Plan, check_equal, run_row
-from benchmarks.limits import LIMITS
 from benchmarks.rows import Row, Size
+from benchmarks.rows.limits import LIMITS
+from benchmarks.rows.tables import ensure
 from benchmarks.run_one import MODULES, find_row
 from benchmarks.systems import SYSTEMS, System
 

@@ -20,8 +20,8 @@ from typing import ClassVar
 
 import psutil
 
-from tests.children import is_lasting
 from tests.source import ROOT
+from tests.subprocesses import is_lasting
 
 #: Seconds for anything to happen; on an idle machine each takes one or two.
 DEADLINE = 60

@@ -1,6 +1,6 @@
 """Every test of estimators runs with the chunks as given and with merged ones."""
 
-from tests import both_grids
+from tests import grid_pairs
 
-_session = both_grids.session
-_coalesce = both_grids.coalesce
+_session = grid_pairs.session
+_coalesce = grid_pairs.coalesce

@@ -8,7 +8,7 @@ from marsdask.scheduler import registry
 from marsdask.scheduler.dask import DaskScheduler
 from marsdask.scheduler.inprocess.processes import ProcessesScheduler
 from marsdask.scheduler.testing import SchedulerContract
-from tests.children import children
+from tests.subprocesses import children
 
 
 class TestInline(SchedulerContract):

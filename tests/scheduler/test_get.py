@@ -13,7 +13,7 @@ import pytest
 
 import marsdask.scheduler as ms
 from marsdask.scheduler.testing.tools import DEADLINE, Broken, fail
-from tests.children import children
+from tests.subprocesses import children
 
 # The module has the name of the function that the package exports.
 shared = ms.get_threads.__globals__["_shared"]

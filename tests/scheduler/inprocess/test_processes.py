@@ -15,7 +15,7 @@ from dask.task_spec import Task
 from marsdask.scheduler.errors import WorkerDied
 from marsdask.scheduler.inprocess.processes import ProcessesScheduler
 from marsdask.scheduler.testing.tools import DEADLINE, Gate, inc, key, pass_gate, run
-from tests.children import children
+from tests.subprocesses import children
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="uses POSIX signals")
 

@@ -12,7 +12,7 @@ from marsdask.scheduler.base import describe
 from marsdask.scheduler.errors import SchedulerClosed, WorkerDied
 from marsdask.scheduler.inprocess.worker_process import Blob, Child, dumps
 from marsdask.scheduler.testing.tools import DEADLINE, Gate, pass_gate
-from tests.children import children
+from tests.subprocesses import children
 
 
 class Awkward(Exception):

@@ -1,4 +1,4 @@
-"""What the supervisor keeps of jobs; what they do is in ``tests/cluster/test_jobs.py``."""
+"""What the supervisor keeps of jobs; what they do is in ``tests/cluster/jobs/test_jobs.py``."""
 
 from __future__ import annotations
 

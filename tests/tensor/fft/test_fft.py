@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from marsdask.core.collection import wrap
 from marsdask.tensor import fft
 from marsdask.tensor.operands import as_node
-from tests import both_grids
+from tests import grid_pairs
 from tests.strategies import chunkings
 
 ONE = ["fft", "ifft", "rfft", "irfft", "hfft", "ihfft"]
@@ -19,7 +19,7 @@ REAL = {"rfft", "ihfft", "rfftn", "rfft2"}
 RNG = np.random.default_rng(0)
 
 
-_coalesce = both_grids.coalesce
+_coalesce = grid_pairs.coalesce
 
 
 def tensor(array, chunk_size=None):

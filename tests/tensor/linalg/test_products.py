@@ -18,7 +18,7 @@ from marsdask.core.collection import wrap
 from marsdask.core.compilation.plan import Plan, current_plan
 from marsdask.core.config import option_context
 from marsdask.tensor.operands import as_node
-from tests import both_grids
+from tests import grid_pairs
 from tests.strategies import chunkings
 
 #: The module, not the function of that name.
@@ -56,7 +56,7 @@ SUBSCRIPTS = [
 ]
 
 
-_coalesce = both_grids.coalesce
+_coalesce = grid_pairs.coalesce
 
 
 def tensor(array, chunk_size=None):

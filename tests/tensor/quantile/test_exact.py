@@ -17,7 +17,7 @@ from marsdask.core.config import option_context
 from marsdask.tensor.operands import as_node
 from marsdask.tensor.quantile.methods import METHODS
 from marsdask.tensor.quantile.selection import bracket
-from tests import both_grids
+from tests import grid_pairs
 from tests.strategies import chunkings
 
 RNG = np.random.default_rng(0)
@@ -35,7 +35,7 @@ ARRAYS = {
 QS = [0.5, [0.0, 0.25, 0.5, 1.0], [[0.1, 0.9]], 0.37]
 
 
-_coalesce = both_grids.coalesce
+_coalesce = grid_pairs.coalesce
 
 
 def tensor(array, chunk_size=None):

@@ -18,7 +18,7 @@ from marsdask.core.compilation.plan import Plan, current_plan
 from marsdask.core.compilation.sizing import PART_BLOCKS
 from marsdask.tensor.operands import as_node
 from marsdask.tensor.sorting.sort import Pivots, part_count, parts
-from tests import both_grids
+from tests import grid_pairs
 from tests.strategies import chunkings, draws
 
 RNG = np.random.default_rng(0)
@@ -40,7 +40,7 @@ VECTORS = {
 }
 
 
-_coalesce = both_grids.coalesce
+_coalesce = grid_pairs.coalesce
 
 
 def tensor(array, chunk_size=None):

@@ -11,7 +11,7 @@ import marsdask.tensor as mt
 from marsdask.core.collection import wrap
 from marsdask.tensor.operands import as_node
 from marsdask.tensor.sorting.topk import STEP, candidates
-from tests import both_grids
+from tests import grid_pairs
 from tests.strategies import chunkings
 
 RNG = np.random.default_rng(0)
@@ -25,7 +25,7 @@ VECTORS = {
 }
 
 
-_coalesce = both_grids.coalesce
+_coalesce = grid_pairs.coalesce
 
 
 def tensor(array, chunk_size=None):

@@ -12,7 +12,7 @@ from marsdask.scheduler.cluster.leader import ask
 from marsdask.scheduler.testing import Gate
 from tests.cluster.certificates import make, needs_openssl
 from tests.cluster.commands import DEADLINE, running
-from tests.cluster.test_standby import Supervisors, Work
+from tests.cluster.failover.test_standby import Supervisors, Work
 
 pytestmark = needs_openssl
 

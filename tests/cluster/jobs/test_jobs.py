@@ -29,8 +29,8 @@ from marsdask.scheduler.supervisor.submissions import Failed, Flight
 from marsdask.scheduler.testing import SchedulerContract
 from marsdask.scheduler.testing.tools import pass_gate
 from marsdask.scheduler.worker import MarsWorker
+from tests.cluster.failures.test_failures import Heard
 from tests.cluster.loop import beside
-from tests.cluster.test_failures import Heard
 from tests.scheduler.peer import eventually
 
 

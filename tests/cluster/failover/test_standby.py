@@ -23,9 +23,9 @@ from marsdask.scheduler.errors import NoSupervisor
 from marsdask.scheduler.supervisor import Supervisor
 from marsdask.scheduler.testing.tools import pass_gate
 from marsdask.scheduler.worker import MarsWorker, reconnect
-from tests.children import children
 from tests.cluster.commands import DEADLINE, Command, free_port, running
 from tests.cluster.loop import HOST, run, side_by_side, until
+from tests.subprocesses import children
 
 #: One thread each, and supervisors that are taken for dead soon.
 FAST = {"MARS_CPU_TOTAL": "1", "DASK_MARSDASK__FAILOVER__TIMEOUT": "3s"}

@@ -17,9 +17,9 @@ import marsdask.tensor as mt
 from marsdask.scheduler.errors import NoSupervisor
 from marsdask.scheduler.remote import local_cluster
 from marsdask.scheduler.remote.client import SupervisorScheduler
-from tests.children import children
 from tests.cluster.commands import DEADLINE
 from tests.source import ROOT
+from tests.subprocesses import children
 
 
 def chatter(block):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 
-from tests.chaos.storm import SLACK, Storm, open_files
+from tests.chaos.random_failures import SLACK, Storm, open_files
 
 #: ``make chaos`` sets them; here a few steps that are always the same.
 SEED = int(os.environ.get("CHAOS_SEED", "1"))

@@ -72,7 +72,7 @@ JOBS: tuple[Callable[[int], tuple[Any, Any]], ...] = (sorting, decomposing, shuf
 _CLIENT = """
 import sys
 import marsdask
-from tests.chaos.storm import JOBS
+from tests.chaos.random_failures import JOBS
 
 session = marsdask.new_session(sys.argv[1])
 job, _ = JOBS[int(sys.argv[2])](int(sys.argv[3]))

@@ -14,7 +14,7 @@ import marsdask
 import marsdask.tensor as mt
 from marsdask.scheduler.testing import Gate
 from tests.cluster.commands import DEADLINE, Command, free_port, running
-from tests.cluster.test_failures import slow
+from tests.cluster.failures.test_failures import slow
 
 #: Who does not answer for so long is cut off; distributed allows no less.
 CUT = {"MARS_CPU_TOTAL": "1", "DASK_DISTRIBUTED__COMM__TIMEOUTS__TCP": "11s"}

@@ -32,11 +32,11 @@ from marsdask.scheduler.remote.client import SupervisorScheduler
 from marsdask.scheduler.testing import Gate
 from marsdask.scheduler.testing.tools import pass_gate
 from marsdask.scheduler.worker import MarsNanny
-from tests.children import children
 from tests.cluster import loop
 from tests.cluster.commands import DEADLINE, Command, free_port, running
 from tests.cluster.loop import beside
 from tests.source import ROOT
+from tests.subprocesses import children
 
 #: Two deaths are enough.
 SOON = {"MARS_CPU_TOTAL": "1", "DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "1"}
@@ -336,7 +336,7 @@ _SESSION = """
 import sys
 import marsdask
 import marsdask.tensor as mt
-from tests.cluster.test_failures import slow
+from tests.cluster.failures.test_failures import slow
 
 session = marsdask.new_session(sys.argv[1], session_id=sys.argv[2], default=False)
 kept = mt.arange(10, chunk_size=5).execute(session=session)

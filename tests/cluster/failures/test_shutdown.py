@@ -11,9 +11,9 @@ import psutil
 import pytest
 from distributed import Client
 
-from tests.children import is_lasting
 from tests.cluster.commands import DEADLINE, Command, free_port, running
 from tests.scheduler.peer import eventually
+from tests.subprocesses import is_lasting
 
 ONE = {"MARS_CPU_TOTAL": "1"}
 TWO = {"MARS_CPU_TOTAL": "2", "DASK_MARSDASK__FAILOVER__KEEP": "1s"}
