@@ -153,8 +153,10 @@ class DaskScheduler:
     def machine(self) -> Machine:
         """Return the current resources of the cluster's workers."""
         workers = self._client.scheduler_info()["workers"].values()
-        machine = pooled((worker["nthreads"], worker["memory_limit"]) for worker in workers)
-        return replace(machine, shared_memory=together(workers))
+        machine = combined_machine(
+            (worker["nthreads"], worker["memory_limit"]) for worker in workers
+        )
+        return replace(machine, shared_memory=can_share_memory(workers))
 
     def futures(self, keys: Sequence[Key]) -> list[Future[Any]]:
         """Return new Futures of held results, for Dask."""
@@ -338,7 +340,9 @@ class _Available:
         return state is not None and state.status in ("pending", "finished")
 
 
-def pooled(workers: Iterable[tuple[int, int | None]], window: int | None = None) -> Machine:
+def combined_machine(
+    workers: Iterable[tuple[int, int | None]], window: int | None = None
+) -> Machine:
     """Return the combined machine of workers with these threads and bytes.
 
     A task that exceeds the workers' share of memory for tasks runs alone on a worker. The planner
@@ -352,7 +356,7 @@ def pooled(workers: Iterable[tuple[int, int | None]], window: int | None = None)
     return Machine(sum(threads for threads, _ in found), memory, max(limits), window)
 
 
-def together(workers: Iterable[Mapping[str, Any]]) -> bool:
+def can_share_memory(workers: Iterable[Mapping[str, Any]]) -> bool:
     """Return whether workers can open each other's results, according to their registration."""
     places = [told.get(PLACE) for told in workers]
     return bool(places) and places[0] is not None and all(one == places[0] for one in places)

@@ -15,7 +15,7 @@ from typing import Any
 
 import distributed
 
-from .web.websocket import open_door
+from .web.websocket import serve_websockets
 
 logger = logging.getLogger(__name__)
 
@@ -29,7 +29,7 @@ async def dask_setup(server: Any) -> None:
     scheme, arguments = "ws", {}
     if http.ssl_options:
         scheme, arguments = "wss", server.security.get_listen_args("scheduler")
-    open_door(server.http_application, server)
+    serve_websockets(server.http_application, server)
     address = f"{scheme}://{http.address}:{http.port}"
     await server.listen(address, allow_offload=False, **arguments)
     logger.info("clients reach this scheduler at %s", address)

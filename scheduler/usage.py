@@ -17,7 +17,7 @@ import psutil
 _PAUSE = 1.0
 
 
-class Counted(NamedTuple):
+class ProcessUsage(NamedTuple):
     """The counters of one process."""
 
     seconds: float
@@ -25,14 +25,14 @@ class Counted(NamedTuple):
     memory: int
 
 
-class Taken(NamedTuple):
+class UsageSample(NamedTuple):
     """The usage of a process tree."""
 
     cores: float
     memory: int
 
 
-def taken(before: float, now: Iterable[Counted], elapsed: float) -> Taken:
+def usage_since(before: float, now: Iterable[ProcessUsage], elapsed: float) -> UsageSample:
     """Return the usage, given the CPU seconds ``before`` and the counters ``now``.
 
     The time of a process that ended without being waited for is lost; the result is never negative.
@@ -40,7 +40,7 @@ def taken(before: float, now: Iterable[Counted], elapsed: float) -> Taken:
     counted = list(now)
     spent = max(0.0, sum(one.seconds for one in counted) - before)
     cores = spent / elapsed if elapsed > 0 else 0.0
-    return Taken(cores, sum(one.memory for one in counted))
+    return UsageSample(cores, sum(one.memory for one in counted))
 
 
 def share(used: float, total: float) -> tuple[float, float]:
@@ -49,21 +49,21 @@ def share(used: float, total: float) -> tuple[float, float]:
     return within, total - within
 
 
-def count(children: bool = True, own: Callable[[], int] | None = None) -> list[Counted]:
+def count(children: bool = True, own: Callable[[], int] | None = None) -> list[ProcessUsage]:
     """Read the counters of this process and, with ``children``, of its descendants.
 
     ``own`` is the number of bytes of this process (default: all resident memory). A descendant
     counts with its unshared memory.
     """
     this = psutil.Process()
-    counted = [Counted(_seconds(this), own() if own else this.memory_info().rss)]
+    counted = [ProcessUsage(_seconds(this), own() if own else this.memory_info().rss)]
     for pid in _descendants(this) if children else ():
         try:
             process = psutil.Process(pid)
             with process.oneshot():
                 memory = process.memory_info()
                 unshared = memory.rss - getattr(memory, "shared", 0)
-                counted.append(Counted(_seconds(process), unshared))
+                counted.append(ProcessUsage(_seconds(process), unshared))
         except psutil.Error:  # the process has ended meanwhile
             continue
     return counted
@@ -104,7 +104,7 @@ class Usage:
 
     def __init__(
         self,
-        counters: Callable[[], list[Counted]] = count,
+        counters: Callable[[], list[ProcessUsage]] = count,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._counters = counters
@@ -112,14 +112,14 @@ class Usage:
         self._when = clock()
         now = counters()
         self._seconds = sum(one.seconds for one in now)
-        self._last = taken(self._seconds, now, 0.0)
+        self._last = usage_since(self._seconds, now, 0.0)
 
-    def __call__(self) -> Taken:
+    def __call__(self) -> UsageSample:
         """Measure, unless the last measurement is recent."""
         elapsed = self._clock() - self._when
         if elapsed >= _PAUSE:
             now = self._counters()
-            self._last = taken(self._seconds, now, elapsed)
+            self._last = usage_since(self._seconds, now, elapsed)
             self._when += elapsed
             self._seconds = sum(one.seconds for one in now)
         return self._last

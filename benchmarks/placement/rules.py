@@ -8,9 +8,9 @@ from benchmarks.placement.machine import Worker
 from marsdask.scheduler.supervisor.placement import (
     CROWD,
     STRANGERS,
-    Placed,
     Policy,
-    Turns,
+    RoundRobin,
+    TaskView,
     resident,
 )
 
@@ -19,7 +19,7 @@ class Ours:
     """The supervisor's policy, and its candidates."""
 
     name = "marsdask"
-    colours = True
+    affinities = True
     """Whether tasks without inputs have homes."""
 
     def __init__(self, bandwidth: float) -> None:
@@ -29,15 +29,15 @@ class Ours:
         self.transfer = self._policy.transfer
         self.fits = self._policy.fits
         self._hosts: dict[str, list[Worker]] = {}
-        self._turns = Turns()
+        self._turns = RoundRobin()
 
-    def source(self, task: Placed[Worker], idle: Collection[Worker]) -> Worker | None:
+    def source(self, task: TaskView[Worker], idle: Collection[Worker]) -> Worker | None:
         """Choose for a task without inputs, among the workers that have a free slot."""
         return self._policy.choose(task, idle)
 
     def place(
         self,
-        task: Placed[Worker],
+        task: TaskView[Worker],
         idle: Collection[Worker],
         workers: Collection[Worker],
         sources: bool,
@@ -64,18 +64,18 @@ class Stock:
     """
 
     name = "distributed"
-    colours = False
+    affinities = False
 
     def __init__(self, bandwidth: float) -> None:
         self._bandwidth = bandwidth
 
-    def source(self, task: Placed[Worker], idle: Collection[Worker]) -> Worker | None:
+    def source(self, task: TaskView[Worker], idle: Collection[Worker]) -> Worker | None:
         """Choose whoever has the fewest tasks for its threads."""
         return min(idle, key=_load)
 
     def place(
         self,
-        task: Placed[Worker],
+        task: TaskView[Worker],
         idle: Collection[Worker],
         workers: Collection[Worker],
         sources: bool,
@@ -89,12 +89,12 @@ class Stock:
 
         return min(held.by_worker, key=objective)
 
-    def transfer(self, task: Placed[Worker], worker: Worker) -> float:
+    def transfer(self, task: TaskView[Worker], worker: Worker) -> float:
         """Return the seconds to bring a task's inputs to a worker that may steal it."""
         missing = [nbytes for nbytes, holders in task.inputs if worker not in holders]
         return sum(missing) / self._bandwidth
 
-    def fits(self, task: Placed[Worker], worker: Worker) -> bool:
+    def fits(self, task: TaskView[Worker], worker: Worker) -> bool:
         """Say yes: memory is nobody's business."""
         return True
 

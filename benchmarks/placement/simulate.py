@@ -23,7 +23,7 @@ from typing import Any
 from benchmarks.placement.machine import Hardware, Worker
 from benchmarks.placement.rules import Rule
 from benchmarks.placement.traces import Trace
-from marsdask.scheduler.supervisor.placement import READERS, Placed, colours
+from marsdask.scheduler.supervisor.placement import READERS, TaskView, affinities
 
 #: How many others are asked by whoever has nothing to do.
 _ASKED = 8
@@ -92,9 +92,9 @@ class Simulation:
         self._taken: set[int] = set()
         self._home: dict[int, Worker] = {}
         self._own: dict[Worker, deque[int]] = {}
-        if self._rule.colours:
+        if self._rule.affinities:
             own = [task for task in sources if len(self._consumers[task]) <= READERS]
-            for task, colour in zip(own, colours(len(own), len(self._workers)), strict=True):
+            for task, colour in zip(own, affinities(len(own), len(self._workers)), strict=True):
                 worker = self._workers[colour]
                 self._home[task] = worker
                 self._own.setdefault(worker, deque()).append(task)
@@ -120,10 +120,10 @@ class Simulation:
         self._count += 1  # events of one moment keep their order
         heapq.heappush(self._events, (when, self._count, kind, task, worker))
 
-    def _described(self, task: int) -> Placed[Worker]:
+    def _described(self, task: int) -> TaskView[Worker]:
         nbytes, holders = self._trace.nbytes, self._holders
         inputs = tuple([(nbytes[one], holders[one]) for one in self._trace.inputs[task]])
-        return Placed(self._trace.needs(task), inputs)
+        return TaskView(self._trace.needs(task), inputs)
 
     def _hand_out(self) -> None:
         """Give sources to free slots, at home if they can."""

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 
 from distributed.security import Security
 
-from ..cluster.leader import PATIENCE, ask, gathered, leader, with_scheme
+from ..cluster.leader import PATIENCE, find_leader, gather_roles, query_role, with_scheme
 from ..errors import NoSupervisor
 from . import discovery
 from .sizes import ConfigError
@@ -33,8 +33,10 @@ async def endpoints(named: Sequence[str], security: Security, role: str = "worke
         raise ConfigError("found no supervisor on this host: give one with -s IP:PORT")
     if len(here) > 1:
         arguments = security.get_connection_args(role)
-        asked = [ask(with_scheme(one, security), arguments) for one in here]
-        active = [one for one in await gathered(asked, PATIENCE) if one is not None and one.active]
+        asked = [query_role(with_scheme(one, security), arguments) for one in here]
+        active = [
+            one for one in await gather_roles(asked, PATIENCE) if one is not None and one.active
+        ]
         if len(active) > 1:
             known = ", ".join(one.address for one in active)
             raise ConfigError(
@@ -62,7 +64,7 @@ async def active_supervisor(
     while True:
         besides = [one for one in _distinct(others(), security) if one not in known]
         for asked in (known, besides):
-            found = await leader(asked, arguments)
+            found = await find_leader(asked, arguments)
             if found is not None:
                 return found.address
         if deadline is not None and time.monotonic() >= deadline:

@@ -21,7 +21,7 @@ from distributed.security import Security
 from .. import limits
 from ..supervisor import Supervisor
 from ..worker import MarsNanny, binding
-from ..worker.memory_ledger import Host
+from ..worker.memory_ledger import MemoryLedger
 from . import logs
 from .resources import IO_THREADS
 from .serve import CLEAN, serve
@@ -62,7 +62,7 @@ class LocalCluster:
     async def start(self) -> None:
         """Start everything and report the address to the parent."""
         await self.supervisor
-        self.host = host = Host.start(len(self.threads), self.memory * len(self.threads))
+        self.host = host = MemoryLedger.start(len(self.threads), self.memory * len(self.threads))
         self.nannies = [
             MarsNanny(
                 self.supervisor.address,

@@ -21,7 +21,7 @@ from ..cluster.leader import identify, with_scheme
 from ..cluster.versions import check, versions
 from ..errors import NoSupervisor, VersionMismatch
 from ..worker import MarsNanny, binding
-from ..worker.memory_ledger import Host
+from ..worker.memory_ledger import MemoryLedger
 from . import discovery, find_supervisor
 from .resources import HARD, SOFT, Resources, resolve
 from .serve import CLEAN, FAILED, serve
@@ -79,7 +79,7 @@ class WorkerService:
         for name in binding.POOL_VARIABLES:
             os.environ.setdefault(name, "1")
         self.cores = cores
-        self.host = Host.start(self.resources.processes, self.resources.memory)
+        self.host = MemoryLedger.start(self.resources.processes, self.resources.memory)
         with self._addressed():
             await self._join(range(self.resources.processes))
 
@@ -274,7 +274,7 @@ def worker_options(
     settings: Settings,
     resources: Resources,
     cores: list[int] | None,
-    host: Host | None = None,
+    host: MemoryLedger | None = None,
 ) -> list[dict[str, Any]]:
     """Return the arguments of each worker process."""
     shares = binding.share(cores, resources.processes) if cores is not None else None

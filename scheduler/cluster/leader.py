@@ -40,7 +40,7 @@ _ASKED: set[asyncio.Future[dict[str, Any]]] = set()
 
 
 @dataclass(frozen=True)
-class Standing:
+class SupervisorRole:
     """One scheduler: a stock one is always active, with epoch 0."""
 
     id: str
@@ -59,7 +59,7 @@ def timeout() -> float:
     return _seconds("timeout", "10s")
 
 
-def keep() -> float:
+def retention() -> float:
     """Return the seconds for which unclaimed results are kept."""
     return _seconds("keep", "60s")
 
@@ -69,7 +69,7 @@ def _seconds(name: str, default: str) -> float:
     return seconds
 
 
-class Silence:
+class SupervisorTimeout:
     """The time for which a peer has not answered.
 
     Only completed rounds count. Otherwise a process that was suspended would consider all others
@@ -89,10 +89,10 @@ class Silence:
         self.seconds += min(seconds, self._most)
 
 
-def understood(identity: dict[str, Any], address: str) -> Standing:
+def parse_role(identity: dict[str, Any], address: str) -> SupervisorRole:
     """Return the role in a scheduler's identity."""
     told = identity.get("marsdask", {})
-    return Standing(
+    return SupervisorRole(
         id=identity["id"],
         address=address,
         active=told.get("role", "active") == "active",
@@ -109,12 +109,12 @@ async def identify(
     address = normalize_address(address)
     async with asyncio.timeout(patience):
         if address.startswith(_WEB):
-            await knock(address)
+            await probe(address)
             return await _asked_to_the_end(address, connection_args)
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_PROMPT):
                 return await _identity(address, connection_args)
-        await knock(address)
+        await probe(address)
         return await _identity(address, connection_args)
 
 
@@ -141,7 +141,7 @@ def _answered(asked: asyncio.Future[dict[str, Any]]) -> None:
         asked.exception()  # mark the exception as retrieved
 
 
-async def knock(address: str) -> None:
+async def probe(address: str) -> None:
     """Raise ``ConnectionRefusedError`` if nothing listens: distributed would keep trying."""
     if not address.startswith(_TCP):
         return
@@ -160,25 +160,27 @@ def _host_and_port(address: str) -> tuple[str | None, int]:
     return parts.hostname, parts.port or (443 if parts.scheme == "wss" else 80)
 
 
-async def ask(
+async def query_role(
     address: str, connection_args: dict[str, Any], patience: float = PATIENCE
-) -> Standing:
+) -> SupervisorRole:
     """Return the role of the scheduler at ``address``; ``OSError`` if none answers."""
-    return understood(await identify(address, connection_args, patience), address)
+    return parse_role(await identify(address, connection_args, patience), address)
 
 
-async def leader(
+async def find_leader(
     addresses: Iterable[str], connection_args: dict[str, Any], patience: float = PATIENCE
-) -> Standing | None:
+) -> SupervisorRole | None:
     """Return the active scheduler with the highest epoch among ``addresses``."""
-    found = await gathered([ask(one, connection_args, patience) for one in addresses], patience)
+    found = await gather_roles(
+        [query_role(one, connection_args, patience) for one in addresses], patience
+    )
     active = [one for one in found if one is not None and one.active]
     return max(active, key=lambda one: one.epoch, default=None)
 
 
-async def gathered(
-    questions: Sequence[Awaitable[Standing]], patience: float
-) -> list[Standing | None]:
+async def gather_roles(
+    questions: Sequence[Awaitable[SupervisorRole]], patience: float
+) -> list[SupervisorRole | None]:
     """Return the answers in order, ``None`` for failed or late ones.
 
     Once an active scheduler has answered, a hanging one delays the others only briefly.
@@ -200,7 +202,7 @@ async def gathered(
     return [None if task in pending else _answer(task) for task in tasks]
 
 
-def _answer(task: asyncio.Future[Standing]) -> Standing | None:
+def _answer(task: asyncio.Future[SupervisorRole]) -> SupervisorRole | None:
     if task.cancelled():
         return None
     error = task.exception()

@@ -18,7 +18,7 @@ _GONE = "IOStream is not idle"
 
 
 @contextlib.contextmanager
-def gone_is_closed() -> Iterator[None]:
+def treat_closed_stream_as_closed() -> Iterator[None]:
     """Raise ``CommClosedError`` for tornado's error about a closed stream."""
     try:
         yield
@@ -32,7 +32,7 @@ def _mended(connector: type[Any]) -> None:
     connect = connector.connect
 
     async def connected(self: Any, *args: Any, **options: Any) -> Any:
-        with gone_is_closed():
+        with treat_closed_stream_as_closed():
             return await connect(self, *args, **options)
 
     connector.connect = connected

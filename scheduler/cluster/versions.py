@@ -35,7 +35,9 @@ def versions() -> dict[str, str]:
     return {"python": platform.python_version(), **{name: installed(name) for name in names}}
 
 
-def told(register: Mapping[str, Any], environment: Mapping[str, Any] | None = None) -> Any:
+def reported_versions(
+    register: Mapping[str, Any], environment: Mapping[str, Any] | None = None
+) -> Any:
     """Return the versions in the registration of a client or worker of distributed.
 
     ``environment`` contains further versions of our workers.

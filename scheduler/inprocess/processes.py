@@ -23,7 +23,7 @@ from ..storage.spill import SpillStore, full, room
 from .engine import Engine
 from .handles import LocalHandle, LocalScheduler
 from .records import DROPPED, LocalJob, TaskRecord
-from .worker_process import Blob, Child
+from .worker_process import Blob, WorkerProcess
 
 
 def _sizeof_blob(blob: Blob) -> int:
@@ -40,8 +40,8 @@ class ProcessEngine(Engine):
         super().__init__(math.inf, SpillStore(), nthreads=nprocesses)
         self.folder = tempfile.mkdtemp(prefix="marsdask-", dir=folder)
         self._native_threads = max(1, limits.cpus() // nprocesses)
-        self._children: list[Child] = []
-        self._busy: dict[TaskRecord, Child] = {}
+        self._children: list[WorkerProcess] = []
+        self._busy: dict[TaskRecord, WorkerProcess] = {}
         self._own = threading.local()
 
     def evaluate(self, item: TaskRecord) -> Blob:
@@ -73,10 +73,10 @@ class ProcessEngine(Engine):
     def shown(self, value: Blob) -> Any:
         return value.load()
 
-    def _child(self) -> Child:
-        child: Child | None = getattr(self._own, "child", None)
+    def _child(self) -> WorkerProcess:
+        child: WorkerProcess | None = getattr(self._own, "child", None)
         if child is None:
-            child = self._own.child = Child(self.folder, self._native_threads)
+            child = self._own.child = WorkerProcess(self.folder, self._native_threads)
             self._children.append(child)
             if self.closed:  # `dispose` may have run before
                 child.kill(for_good=True)

@@ -96,7 +96,7 @@ class Blob:
                 unlink(self.path)
 
 
-class Child:
+class WorkerProcess:
     """The parent's connection; one thread at a time calls :meth:`run`, any thread :meth:`kill`."""
 
     def __init__(self, folder: str, native_threads: int) -> None:

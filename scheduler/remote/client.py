@@ -19,14 +19,14 @@ from ..cluster.failures import no_workers
 from ..cluster.versions import check, versions
 from ..dask import PATIENCE, DaskScheduler, identity
 from ..errors import SchedulerClosed, VersionMismatch
-from ..supervisor.hints import coloured
+from ..supervisor.hints import with_affinity
 from ..supervisor.server import installed_version
 from ..web.authentication import client_token
-from ..web.web_client import admitted
+from ..web.web_client import web_security
 from .job import RemoteJob
 from .local_cluster import LocalProcess
 from .packing import packed
-from .reconnect import FAREWELL, ResumingClient
+from .reconnect import FAREWELL, ReconnectingClient
 
 logger = logging.getLogger(__name__)
 
@@ -46,7 +46,7 @@ class SupervisorScheduler(DaskScheduler):
 
     name = "supervisor"
     capabilities = Capabilities(locality=True, spill=True, resilient=True)
-    client_class = ResumingClient
+    client_class = ReconnectingClient
 
     def __init__(
         self,
@@ -71,7 +71,7 @@ class SupervisorScheduler(DaskScheduler):
             address = self._local.address
         security = Security()
         if isinstance(address, str) and address.startswith(("http://", "https://")):
-            security = admitted(address, client_token(token))
+            security = web_security(address, client_token(token))
             address = comm_address(address)
         try:
             super().__init__(address, connect_timeout=connect_timeout, security=security)
@@ -103,7 +103,7 @@ class SupervisorScheduler(DaskScheduler):
     ) -> Handle:
         """Send the part of the graph that the cluster does not have yet, with source colours."""
         if hints:
-            hints = coloured(graph, hints, len(self.client.nthreads()))
+            hints = with_affinity(graph, hints, len(self.client.nthreads()))
         handle = super().submit(graph, keys, hints=hints, callbacks=callbacks)
         if not self._looking:
             self._looking = True

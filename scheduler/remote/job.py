@@ -12,7 +12,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from ..base import Callback, Done
-from ..cluster.leader import keep
+from ..cluster.leader import retention
 from ..errors import NoSupervisor
 from ..events import GraphSubmitted, TaskDone
 from ..inprocess.single_handle import Submission
@@ -80,7 +80,7 @@ class RemoteJob(Submission):
     async def _ask(self, question: str, **options: Any) -> Any:
         """Ask about the job; repeat the request if another connection than the client's breaks."""
         generation = getattr(self._client, "generation", None)
-        deadline, pause = time.monotonic() + keep(), _PAUSE
+        deadline, pause = time.monotonic() + retention(), _PAUSE
         while True:
             try:
                 return await getattr(self._client.scheduler, question)(job=self.id, **options)

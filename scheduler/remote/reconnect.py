@@ -19,12 +19,12 @@ from distributed.comm.ws import WS
 from tornado.ioloop import PeriodicCallback
 
 from ..cluster.leader import (
-    Standing,
-    ask,
-    keep,
-    leader,
+    SupervisorRole,
+    find_leader,
+    parse_role,
+    query_role,
+    retention,
     timeout,
-    understood,
     with_scheme,
 )
 from ..errors import NoSupervisor, ResultLost
@@ -50,7 +50,7 @@ _FEW = 8
 _DONE = ("finished", "lost")
 
 
-class ResumingClient(Client):
+class ReconnectingClient(Client):
     """A Dask client whose futures survive a change of the supervisor."""
 
     scheduler: Any  # distributed sets it at the start
@@ -58,7 +58,7 @@ class ResumingClient(Client):
     def __init__(self, *args: Any, **options: Any) -> None:
         self.generation = 0
         """The number of reconnections, to another supervisor or to a restarted one."""
-        self._standing: Standing | None = None
+        self._role: SupervisorRole | None = None
         self._left = ""
         """The address of the last supervisor that was lost."""
         self._away = False
@@ -127,7 +127,7 @@ class ResumingClient(Client):
         deadline = time.monotonic() + self._timeout
         while isinstance(asked, str) and time.monotonic() < deadline:
             try:
-                found = await ask(asked, self.connection_args)
+                found = await query_role(asked, self.connection_args)
             except OSError:
                 if asked == given:
                     return
@@ -145,14 +145,14 @@ class ResumingClient(Client):
         try:
             await super()._ensure_connected(timeout=timeout)
         except ImportError as error:  # distributed raises it whenever a client is refused
-            found = await ask(self.scheduler.address, self.connection_args)
+            found = await query_role(self.scheduler.address, self.connection_args)
             if found.active:
                 raise
             raise ConnectionError(str(error)) from None
 
     def _learn(self, identity: dict[str, Any]) -> None:
         address: str = self.scheduler.address
-        self._standing = understood(identity, address)
+        self._role = parse_role(identity, address)
         others = [with_scheme(one, self.security) for one in identity["marsdask"]["supervisors"]]
         # The first address may be a web service, which always leads to the active supervisor.
         self._candidates = list(dict.fromkeys([*self._candidates[:1], address, *others]))
@@ -163,13 +163,13 @@ class ResumingClient(Client):
         known = ", ".join(self._candidates)
         left = self._left or self.scheduler.address
         return (
-            f"the supervisor at {left} is gone, and in {keep():g} s (marsdask.failover.keep) "
+            f"the supervisor at {left} is gone, and in {retention():g} s (marsdask.failover.keep) "
             f"none was active at {known}: start one, and a new session"
         )
 
     async def resumed(self, generation: int) -> bool:
         """Wait until the client has reconnected since ``generation``; return whether it has."""
-        deadline = time.monotonic() + keep()
+        deadline = time.monotonic() + retention()
         while self.generation == generation:
             assert self._changed is not None
             wait = deadline - time.monotonic()
@@ -199,7 +199,7 @@ class ResumingClient(Client):
 
     async def _reconnect(self) -> None:
         """Reconnect to the active supervisor."""
-        if self._standing is None:  # a stock scheduler
+        if self._role is None:  # a stock scheduler
             await super()._reconnect()
             return
         self.status, self._away = "connecting", True
@@ -215,19 +215,19 @@ class ResumingClient(Client):
             await self._close()
 
     async def _go_on(self) -> None:
-        assert self._standing is not None
-        deadline = time.monotonic() + keep()
+        assert self._role is not None
+        deadline = time.monotonic() + retention()
         while True:
-            found = await leader(self._candidates, self.connection_args)
-            if found is not None and found.epoch >= self._standing.epoch:
+            found = await find_leader(self._candidates, self.connection_args)
+            if found is not None and found.epoch >= self._role.epoch:
                 self.scheduler = self.rpc(found.address)
                 waiting: list[dict[str, Any]] = []
                 try:
                     # A supervisor that took over accepts clients only after its workers have come.
-                    async with asyncio.timeout(min(keep(), _WELCOME)):
+                    async with asyncio.timeout(min(retention(), _WELCOME)):
                         await self._arrived()
                         waiting, self._pending_msg_buffer[:] = list(self._pending_msg_buffer), []
-                        await self._ensure_connected(timeout=keep())
+                        await self._ensure_connected(timeout=retention())
                         await self._resume(waiting)
                 except OSError:
                     self._pending_msg_buffer[:0] = waiting
@@ -242,7 +242,7 @@ class ResumingClient(Client):
 
     async def _arrived(self) -> None:
         """Wait until workers have brought their results, or until the timeout."""
-        deadline = time.monotonic() + min(_ARRIVING, keep() / 4)
+        deadline = time.monotonic() + min(_ARRIVING, retention() / 4)
         missing, _ = self._wanted()
         while True:
             found = await self.scheduler.who_has(keys=missing)
@@ -305,7 +305,7 @@ class ResumingClient(Client):
 
     async def _watch(self) -> None:
         """Leave a supervisor that does not answer, once another one is active."""
-        if self.status != "running" or self._standing is None:
+        if self.status != "running" or self._role is None:
             return
         address = self.scheduler.address
         try:
@@ -313,8 +313,8 @@ class ResumingClient(Client):
                 await self.scheduler.identity(n_workers=0)
         except TimeoutError:
             others = [one for one in self._candidates if one != address]
-            found = await leader(others, self.connection_args)
-            if found is not None and found.epoch > self._standing.epoch and self.scheduler_comm:
+            found = await find_leader(others, self.connection_args)
+            if found is not None and found.epoch > self._role.epoch and self.scheduler_comm:
                 logger.warning("%s does not answer; %s does", address, found.address)
                 self.scheduler_comm.abort()
                 self.rpc.remove(address)

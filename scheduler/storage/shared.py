@@ -70,7 +70,7 @@ class Pool:
         with self._lock:
             return self._nbytes
 
-    def publish(self, value: Any) -> Shared | None:
+    def publish(self, value: Any) -> SharedValue | None:
         """Copy ``value`` to where other processes can map it.
 
         None if it is not worth it or there is no room: then it travels as it always did.
@@ -90,7 +90,7 @@ class Pool:
             segment = self._fill(end, buffers, parts)
         except (OSError, MemoryError):  # no memory, no descriptors, or a full disk
             return None
-        return None if segment is None else Shared(self, segment, stream, tuple(parts))
+        return None if segment is None else SharedValue(self, segment, stream, tuple(parts))
 
     def trim(self) -> int:
         """Free what nobody uses; return how many bytes of memory that were."""
@@ -218,7 +218,7 @@ def own_memory(pid: int) -> int:
     return (resident - shared) * _PAGE
 
 
-class Shared:
+class SharedValue:
     """A value that its owner keeps in shared memory; dropping this object lets the memory go."""
 
     def __init__(

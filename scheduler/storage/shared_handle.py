@@ -45,12 +45,12 @@ class SharedHandle:
         """The bytes of the buffers, which are not copied."""
         return sum(part.stop - part.start for part in self.parts)
 
-    def open(self) -> Opened:
+    def open(self) -> OpenedValue:
         """Map the value; raise :class:`~..errors.SharedGone` if it no longer exists."""
         if self.place != place():
             raise SharedGone("the value is shared on another host, or for another user")
         lease = shared_segment.lease(self.pid, self.descriptor, self.token)
-        return Opened(self, lease)
+        return OpenedValue(self, lease)
 
     def load(self) -> Any:
         """Return the value, which holds its memory by itself, as any other does."""
@@ -59,7 +59,7 @@ class SharedHandle:
         return opened.value
 
 
-class Opened:
+class OpenedValue:
     """A value that another process shares; this object keeps it alive.
 
     Arrays in it are writable: modified pages become private to this process.

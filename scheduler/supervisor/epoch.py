@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from ..cluster.leader import Standing
+from ..cluster.leader import SupervisorRole
 
 
 class TakeoverAction(enum.Enum):
@@ -26,7 +26,7 @@ class Peer:
 
     rank: int
     """Its position in the list: the first one that answers takes over."""
-    standing: Standing | None = None
+    role: SupervisorRole | None = None
     refused: bool = False
     """Whether nothing listens at its address, so that it is certainly not running there."""
     silent: float = 0.0
@@ -35,24 +35,26 @@ class Peer:
     """Whether it has ever answered."""
 
 
-def decide(mine: Standing, rank: int, peers: Sequence[Peer], patience: float) -> TakeoverAction:
+def decide(
+    mine: SupervisorRole, rank: int, peers: Sequence[Peer], patience: float
+) -> TakeoverAction:
     """Return the action of the supervisor at position ``rank``."""
     if mine.active:
         rivals = [
-            (peer.standing.epoch, -peer.rank)
+            (peer.role.epoch, -peer.rank)
             for peer in peers
-            if peer.standing is not None and peer.standing.active
+            if peer.role is not None and peer.role.active
         ]
         return (
             TakeoverAction.STEP_DOWN
             if any(r > (mine.epoch, -rank) for r in rivals)
             else TakeoverAction.STAY
         )
-    if any(peer.standing is not None and peer.standing.active for peer in peers):
+    if any(peer.role is not None and peer.role.active for peer in peers):
         return TakeoverAction.FOLLOW
-    if any(peer.standing is not None and peer.rank < rank for peer in peers):
+    if any(peer.role is not None and peer.rank < rank for peer in peers):
         return TakeoverAction.WAIT
-    if all(peer.standing is not None or _given_up(peer, rank, patience) for peer in peers):
+    if all(peer.role is not None or _given_up(peer, rank, patience) for peer in peers):
         return TakeoverAction.TAKE_OVER
     return TakeoverAction.WAIT
 

@@ -10,10 +10,10 @@ from itertools import chain
 from dask.task_spec import DataNode
 
 from ..base import Hint, Key, TaskGraph
-from .placement import READERS, colours
+from .placement import READERS, affinities
 
 
-def coloured(graph: TaskGraph, hints: Mapping[Key, Hint], workers: int) -> dict[Key, Hint]:
+def with_affinity(graph: TaskGraph, hints: Mapping[Key, Hint], workers: int) -> dict[Key, Hint]:
     """Return the hints with an affinity of each task that has no inputs, and few readers.
 
     What many tasks read is no better beside its neighbours: the readers of one are those of the
@@ -28,7 +28,7 @@ def coloured(graph: TaskGraph, hints: Mapping[Key, Hint], workers: int) -> dict[
         if not node.dependencies and not isinstance(node, DataNode) and readers[key] <= READERS
     ]
     chosen = dict(hints)
-    for key, colour in zip(sources, colours(len(sources), workers), strict=True):
+    for key, colour in zip(sources, affinities(len(sources), workers), strict=True):
         hint = chosen.get(key, Hint())
         if hint.affinity is None:
             chosen[key] = replace(hint, affinity=colour)

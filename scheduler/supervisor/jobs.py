@@ -26,10 +26,10 @@ from distributed.diagnostics.plugin import SchedulerPlugin
 
 from ..base import ChunkInfo, Done, Key, Stage, describe
 from ..cluster.failures import clear, no_workers
-from ..dask import pooled, together
+from ..dask import can_share_memory, combined_machine
 from ..remote.packing import unpacked
-from .result_info import told
-from .submissions import Failed, Flight, Watch, prepare
+from .result_info import reported_info
+from .submissions import GraphFailed, KeyWatcher, SubmittedGraphs, prepare
 
 logger = logging.getLogger(__name__)
 
@@ -54,7 +54,7 @@ _NEWS = 2.0
 _TOLD = 10.0
 
 #: Seconds after which a job that delivers its results has ended.
-_LANDED = 60.0
+_DELIVERY = 60.0
 
 
 @dataclass
@@ -85,8 +85,8 @@ class Job:
     """The node that belongs to the first part of a key."""
     changed: asyncio.Condition = field(default_factory=asyncio.Condition)
     task: asyncio.Task[None] | None = None
-    flight: Flight | None = None
-    landing: bool = False
+    graphs: SubmittedGraphs | None = None
+    delivering: bool = False
     """Whether it delivers its results and can no longer be cancelled."""
 
     def count(self, key: Key, part: int) -> None:
@@ -110,7 +110,7 @@ class Job:
         """Whether the job has ended."""
         return self.end is not None
 
-    def told(self) -> dict[str, Any]:
+    def summary(self) -> dict[str, Any]:
         """Return the data for pages."""
         progress = 1.0 if self.state == "done" else min(0.99, self.done / max(1, self.total))
         return {
@@ -136,7 +136,7 @@ class Jobs(SchedulerPlugin):
         self.scheduler = scheduler
         self.jobs: dict[str, Job] = {}
         """By number, the oldest first."""
-        self._watch = Watch()
+        self._watch = KeyWatcher()
         self._threads = ThreadPoolExecutor(1, thread_name_prefix="marsdask-jobs")
         self._client: Client | None = None
         self._starting = asyncio.Lock()
@@ -180,7 +180,7 @@ class Jobs(SchedulerPlugin):
                 await found.changed.wait_for(lambda: found.ended or found.done > seen)
         if self._closing:  # not cancelled: another supervisor may continue it
             raise CommClosedError("the supervisor is shutting down")  # which is not an error to log
-        news = self.told(found)
+        news = self.summary(found)
         if found.ended:
             news["outcome"], news["left"] = found.outcome, found.left is not None
             asyncio.get_running_loop().call_later(_TOLD, found.forget_outcome)
@@ -194,21 +194,21 @@ class Jobs(SchedulerPlugin):
         found = self.jobs.get(job)
         if found is None:
             return b""
-        if found.task is not None and not found.landing:
+        if found.task is not None and not found.delivering:
             found.task.cancel()
             return b""
-        async with asyncio.timeout(_LANDED), found.changed:
+        async with asyncio.timeout(_DELIVERY), found.changed:
             await found.changed.wait_for(lambda: found.ended)
         return found.outcome if found.state == "done" else b""
 
     async def list(self) -> list[dict[str, Any]]:
         """Return all jobs, the oldest first."""
-        return [self.told(job) for job in self.jobs.values()]
+        return [self.summary(job) for job in self.jobs.values()]
 
-    def told(self, job: Job) -> dict[str, Any]:
+    def summary(self, job: Job) -> dict[str, Any]:
         """Return the data of a job, and why it waits if it does."""
         idle = not job.ended and not self.scheduler.workers
-        return job.told() | {"reason": no_workers(self.scheduler.address) if idle else None}
+        return job.summary() | {"reason": no_workers(self.scheduler.address) if idle else None}
 
     def transition(self, key: Key, start: str, finish: str, *args: Any, **options: Any) -> None:
         """Report task transitions to the jobs."""
@@ -227,7 +227,9 @@ class Jobs(SchedulerPlugin):
             if job.client == client and job.left is None:
                 job.left, job.outcome = time.time(), b""
                 # One that lands ends with results of which a client that stays lets go.
-                if job.task is not None and not (job.landing and client in self.scheduler.clients):
+                if job.task is not None and not (
+                    job.delivering and client in self.scheduler.clients
+                ):
                     job.task.cancel()
 
     async def close(self) -> None:
@@ -252,7 +254,7 @@ class Jobs(SchedulerPlugin):
             job.outcome = _failure(job, error, None, None)
         finally:
             job.end, job.state = time.time(), state
-            job.task = job.flight = None
+            job.task = job.graphs = None
         await _notify(job)
 
     async def _outcome(self, job: Job) -> bytes:
@@ -262,11 +264,11 @@ class Jobs(SchedulerPlugin):
         del data
         workers = self.scheduler.workers.values()
         limits = [(ws.nthreads, ws.memory_limit) for ws in workers]
-        shared = together(ws.extra for ws in workers)
-        compilation.fit(replace(pooled(limits, WINDOW), shared_memory=shared))
+        shared = can_share_memory(ws.extra for ws in workers)
+        compilation.fit(replace(combined_machine(limits, WINDOW), shared_memory=shared))
         try:
             return await self._run(job, compilation)
-        except Failed as raised:
+        except GraphFailed as raised:
             # What else goes wrong is not to have it as its context, nor to wait for the collector.
             failed = raised.with_traceback(None)
         error, node = clear(await self._apart(failed.error)), None
@@ -275,8 +277,8 @@ class Jobs(SchedulerPlugin):
         return _failure(job, error, failed.key, node)
 
     async def _run(self, job: Job, compilation: Any) -> bytes:
-        flight = job.flight = Flight(self.scheduler, self._watch, f"marsdask-job-{job.id}")
-        flight.progressed = partial(self._progressed, job)
+        graphs = job.graphs = SubmittedGraphs(self.scheduler, self._watch, f"marsdask-job-{job.id}")
+        graphs.progressed = partial(self._progressed, job)
         infos: dict[Key, ChunkInfo] = {}
         wanted: list[Key] = []
         try:
@@ -284,26 +286,26 @@ class Jobs(SchedulerPlugin):
                 step := await self._apart(_advance, job, compilation, infos), Done
             ):
                 workers = len(self.scheduler.workers)
-                flight.send(await self._apart(prepare, step, workers))
-                job.total, infos = flight.total + step.later, {}
+                graphs.send(await self._apart(prepare, step, workers))
+                job.total, infos = graphs.total + step.later, {}
                 wanted.extend(step.keys)
-                await flight.below(_AHEAD // WINDOW if step.later else 1)
+                await graphs.below(_AHEAD // WINDOW if step.later else 1)
                 if not step.later:
                     infos = await self._infos(wanted)
                     wanted.clear()
             outcome: bytes = await self._apart(cloudpickle.dumps, (step, None, None, None))
             # Take the client's own references before ours are released.
-            job.landing = True
-            await flight.hand_over(step.keys, job.client)
+            job.delivering = True
+            await graphs.hand_over(step.keys, job.client)
             return outcome
         finally:
             # A second cancellation must not leave results held.
-            ending = asyncio.ensure_future(flight.close())
+            ending = asyncio.ensure_future(graphs.close())
             await asyncio.shield(ending)
 
     def _progressed(self, job: Job, key: Key) -> None:
-        assert job.flight is not None
-        job.done = job.flight.done
+        assert job.graphs is not None
+        job.done = job.graphs.done
         job.count(key, 1)
         if job.done == job.total or not job.done % 64:
             asyncio.ensure_future(_notify(job))  # noqa: RUF006 - nobody waits for it
@@ -320,7 +322,7 @@ class Jobs(SchedulerPlugin):
             if position % _TURN == _TURN - 1:
                 await asyncio.sleep(0)
             ts = self.scheduler.tasks.get(key)
-            info = told(ts.metadata) if ts is not None else None
+            info = reported_info(ts.metadata) if ts is not None else None
             if info is None:
                 silent.append(key)
             else:

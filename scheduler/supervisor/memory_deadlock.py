@@ -21,7 +21,7 @@ from ..errors import SpillFull
 _PAUSE, _LOOKS = 1.0, 3
 
 
-class Stalemate:
+class MemoryDeadlock:
     """Looks whether anything can go on, and fails the graph that came last until something can.
 
     The results of earlier ones stay, and may move when that one's are let go of.
@@ -30,7 +30,9 @@ class Stalemate:
     def __init__(self, scheduler: Any) -> None:
         self._scheduler = scheduler
         self._looks = 0
-        scheduler.periodic_callbacks["mars-stalemate"] = PeriodicCallback(self.look, _PAUSE * 1000)
+        scheduler.periodic_callbacks["mars-memory-deadlock"] = PeriodicCallback(
+            self.look, _PAUSE * 1000
+        )
 
     def look(self) -> None:
         """Fail what cannot go on, once that is certain."""
@@ -59,7 +61,7 @@ class Stalemate:
         if not waiting:
             return
         last = max(_came(ts) for ts in waiting)
-        stimulus = f"stalemate-{time.time()}"
+        stimulus = f"memory-deadlock-{time.time()}"
         recommendations: dict[Any, Any] = {}
         for ts in waiting:
             if _came(ts) == last:

@@ -74,7 +74,7 @@ Input: TypeAlias = tuple[int, Collection[W]]
 
 
 @dataclass(slots=True)
-class Placed(Generic[W]):
+class TaskView(Generic[W]):
     """One task: the bytes that it needs besides its inputs, 0 if unknown, and the inputs."""
 
     needs: int
@@ -126,12 +126,12 @@ def queued(worker: WorkerView) -> float:
     return (len(worker.processing) - len(worker.long_running)) / worker.nthreads
 
 
-def nothing(worker: WorkerView) -> int:
+def no_inputs(worker: WorkerView) -> int:
     """Return 0 for any worker."""
     return 0
 
 
-class Turns:
+class RoundRobin:
     """Of long lists a few at a time, others each time."""
 
     def __init__(self) -> None:
@@ -190,19 +190,19 @@ class Policy:
     toll: float = TOLL
     spilled: float = SPILLED
     soft: float = SOFT
-    coming: Callable[[Any], int] = nothing
+    coming: Callable[[Any], int] = no_inputs
     """The bytes of inputs on their way to a worker, which it does not hold yet."""
     ledger: Reservations = field(default_factory=Reservations)
-    _hosts: Turns = field(default_factory=Turns)
-    _others: Turns = field(default_factory=Turns)
+    _hosts: RoundRobin = field(default_factory=RoundRobin)
+    _others: RoundRobin = field(default_factory=RoundRobin)
 
-    def fits(self, task: Placed[W], worker: W) -> bool:
+    def fits(self, task: TaskView[W], worker: W) -> bool:
         """Say whether a worker can be promised what the task needs."""
         if not task.needs or not worker.memory_limit:
             return True
         return self.ledger.on(worker) + task.needs <= self.soft * worker.memory_limit
 
-    def alone(self, task: Placed[W], workers: Collection[W]) -> W | None:
+    def alone(self, task: TaskView[W], workers: Collection[W]) -> W | None:
         """Return where a task runs that is larger than the share of any worker.
 
         That is the largest one, once it has nothing else to do: what only waits for other tasks
@@ -213,7 +213,7 @@ class Policy:
             return None
         return largest if task.needs > self.soft * share(largest) else None
 
-    def moved(self, task: Placed[W], worker: W, there: InputBytes[W] | None = None) -> float:
+    def moved(self, task: TaskView[W], worker: W, there: InputBytes[W] | None = None) -> float:
         """Return the bytes to bring to a worker; those of its own host count little.
 
         ``there`` is what is :func:`resident` of the inputs, for whoever asks for many workers.
@@ -224,11 +224,11 @@ class Policy:
         here = there.by_worker.get(worker, 0)
         return there.total - near + self.same_host * (near - here)
 
-    def transfer(self, task: Placed[W], worker: W, there: InputBytes[W] | None = None) -> float:
+    def transfer(self, task: TaskView[W], worker: W, there: InputBytes[W] | None = None) -> float:
         """Return what it counts to bring the inputs to a worker, in seconds of waiting."""
         return self.toll * self.moved(task, worker, there) / self.bandwidth
 
-    def _full(self, task: Placed[W], worker: W, there: InputBytes[W]) -> bool:
+    def _full(self, task: TaskView[W], worker: W, there: InputBytes[W]) -> bool:
         """Say whether a worker would have to spill for a task, or has no room for it."""
         held = worker.nbytes + self.coming(worker) + self.ledger.on(worker)
         held += there.total - there.by_worker.get(worker, 0)
@@ -236,7 +236,7 @@ class Policy:
 
     def place(
         self,
-        task: Placed[W],
+        task: TaskView[W],
         everyone: Collection[W],
         idle: Iterable[W],
         near: Callable[[str], Iterable[W]],
@@ -248,7 +248,7 @@ class Policy:
 
     def candidates(
         self,
-        task: Placed[W],
+        task: TaskView[W],
         there: InputBytes[W],
         everyone: Collection[W],
         idle: Iterable[W],
@@ -298,7 +298,7 @@ class Policy:
         return found if any(self.fits(task, one) for one in found) else everyone
 
     def choose(
-        self, task: Placed[W], workers: Iterable[W], there: InputBytes[W] | None = None
+        self, task: TaskView[W], workers: Iterable[W], there: InputBytes[W] | None = None
     ) -> W | None:
         """Return the best worker, ``None`` if the task had better wait since it fits nowhere.
 
@@ -345,7 +345,7 @@ class Policy:
 READERS = 9
 
 
-def colours(count: int, workers: int) -> list[int]:
+def affinities(count: int, workers: int) -> list[int]:
     """Return a colour for each of ``count`` tasks without inputs, in the order of the graph.
 
     What is read together is used together, so neighbours get one colour, and as many colours are

@@ -22,7 +22,7 @@ INFO = "mars_info"
 _LIMIT = 2 * SAMPLE_LIMIT
 
 
-class Recording:
+class DescribingFunction:
     """A task's function that also describes its result."""
 
     def __init__(self, func: Callable[..., Any], *, sample: bool) -> None:
@@ -58,7 +58,7 @@ def _identity(value: Any) -> Any:
     return value
 
 
-def recorded(
+def describe_results(
     graph: Mapping[Key, GraphNode], keys: Collection[Key], *, sample: bool
 ) -> dict[Key, GraphNode]:
     """Return the graph with tasks for ``keys`` that describe their results."""
@@ -66,15 +66,19 @@ def recorded(
     for key in keys:
         node = graph.get(key)
         if isinstance(node, Alias):
-            changed[key] = Task(key, Recording(_identity, sample=sample), TaskRef(node.target))
+            changed[key] = Task(
+                key, DescribingFunction(_identity, sample=sample), TaskRef(node.target)
+            )
         elif isinstance(node, DataNode):
-            changed[key] = Task(key, Recording(_identity, sample=sample), node.value)
+            changed[key] = Task(key, DescribingFunction(_identity, sample=sample), node.value)
         elif isinstance(node, Task):
-            changed[key] = Task(key, Recording(node.func, sample=sample), *node.args, **node.kwargs)
+            changed[key] = Task(
+                key, DescribingFunction(node.func, sample=sample), *node.args, **node.kwargs
+            )
     return changed
 
 
-def told(metadata: Mapping[str, Any] | None) -> ChunkInfo | None:
+def reported_info(metadata: Mapping[str, Any] | None) -> ChunkInfo | None:
     """Return the description that a task reported, ``None`` without one."""
     data = (metadata or {}).get(INFO)
     if data is None:

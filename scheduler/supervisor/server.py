@@ -21,16 +21,16 @@ from ..web import legacy_api, rest
 from ..web import nodes as web_nodes
 from ..web import sessions as web_sessions
 from ..web.authentication import Token, protect
-from ..web.tls import admitting, dashboard_tls
-from ..web.websocket import open_door
+from ..web.tls import dashboard_tls, verify_clients
+from ..web.websocket import serve_websockets
 from .hooks import HOOKS
 from .jobs import Jobs
-from .memory_deadlock import Stalemate
-from .spans import FewSpans
-from .standby import Succession
-from .suspicious_tasks import exonerate
-from .transitions import PlacingScheduler
-from .unclaimed_results import Orphans
+from .memory_deadlock import MemoryDeadlock
+from .spans import LimitedSpans
+from .standby import Failover
+from .suspicious_tasks import clear_suspicion
+from .transitions import PlacementScheduler
+from .unclaimed_results import UnclaimedResults
 
 logger = logging.getLogger(__name__)
 
@@ -40,7 +40,7 @@ def installed_version() -> str:
     return installed("marsdask")
 
 
-class Supervisor(PlacingScheduler):
+class Supervisor(PlacementScheduler):
     """A dask scheduler that stock clients and workers take for one.
 
     ``web`` is the host and port of the HTTP server, where clients connect as well (``ws://``);
@@ -65,7 +65,7 @@ class Supervisor(PlacingScheduler):
         self.advertise = advertise
         self.web = web
         self.supervisors = tuple(supervisors)
-        self.succession = Succession(self, supervisors)
+        self.failover = Failover(self, supervisors)
         # distributed derives the section of its configuration from the class's name.
         options.setdefault(
             "blocked_handlers", dask.config.get("distributed.scheduler.blocked-handlers")
@@ -76,11 +76,11 @@ class Supervisor(PlacingScheduler):
         options["security"] = Security(**security) if isinstance(security, dict) else security
         with dask.config.set(dashboard_tls(options["security"])):
             super().__init__(host=host, port=port, protocol=protocol, **options)
-        self._admitting = admitting(self.http_server.ssl_options, token, options["security"])
+        self._admitting = verify_clients(self.http_server.ssl_options, token, options["security"])
         self.http_server.ssl_options = self._admitting
-        self.orphans = self._succeed()
+        self.unclaimed_results = self._succeed()
         self.jobs = Jobs(self)
-        self.stalemate = Stalemate(self)
+        self.memory_deadlock = MemoryDeadlock(self)
         self.nodes = web_nodes.Nodes(self)
         self.sessions = web_sessions.Sessions(self)
         rest.serve(
@@ -94,12 +94,12 @@ class Supervisor(PlacingScheduler):
     deposed = False
     """Whether it has ended because another is active."""
 
-    def _succeed(self) -> Orphans:
+    def _succeed(self) -> UnclaimedResults:
         """Be ready for the workers of another supervisor."""
         if "spans" in self.extensions:
-            self.extensions["spans"] = FewSpans(self)
-        self.handlers["mars_standing"] = self.succession.standing
-        return Orphans(self)
+            self.extensions["spans"] = LimitedSpans(self)
+        self.handlers["mars_role"] = self.failover.role
+        return UnclaimedResults(self)
 
     http_server: Any  # distributed gives it a port and an address
 
@@ -119,22 +119,22 @@ class Supervisor(PlacingScheduler):
             scheme = "wss" if getattr(self.security, "tls_scheduler_cert", None) else "ws"
             self.http_server.ssl_options = None
             self._start_address.append(f"{scheme}://{self.web[0]}:{self.http_server.port}")
-            open_door(self.http_application, self)
+            serve_websockets(self.http_application, self)
         with warnings.catch_warnings():
             # The listener takes its own certificates for the whole server, as ours are anyway.
             warnings.filterwarnings("ignore", "Dashboard and Scheduler are using", RuntimeWarning)
             started = await super().start_unsafe()
         self.http_server.ssl_options = self._admitting
-        self.succession.start()
+        self.failover.start()
         return started
 
     async def add_worker(self, comm: Any, **told: Any) -> None:
         """Take in a worker, or refuse it where another supervisor is active."""
-        if not self.succession.active:
+        if not self.failover.active:
             message = f"{self.address} is a standby; join the active supervisor"
             await comm.write({"status": "error", "message": message, "time": time.time()})
             return
-        theirs = compatible.told(told["versions"], told.get("extra", {}).get("mars"))
+        theirs = compatible.reported_versions(told["versions"], told.get("extra", {}).get("mars"))
         try:
             compatible.check("the supervisor", compatible.versions(), "the worker", theirs)
         except VersionMismatch as error:
@@ -154,10 +154,10 @@ class Supervisor(PlacingScheduler):
         address = self.coerce_address(address)
         worker, stream = self.workers.get(address), self.stream_comms.get(address)
         if not expected and self.status is Status.running:
-            await exonerate(self, address)
+            await clear_suspicion(self, address)
             if self.workers.get(address) is not worker:  # it has gone, and come back, meanwhile
                 return "already-removed"
-        cut = not expected and self.orphans.follows(address)
+        cut = not expected and self.unclaimed_results.follows(address)
         removed = await super().remove_worker(
             address, expected=expected, close=close and not cut, **told
         )
@@ -167,18 +167,18 @@ class Supervisor(PlacingScheduler):
 
     async def add_client(self, comm: Any, client: str, versions: dict[str, Any]) -> None:
         """Let a client in, once the workers of an earlier supervisor have come over."""
-        mine, theirs = compatible.versions(), compatible.told(versions)
+        mine, theirs = compatible.versions(), compatible.reported_versions(versions)
         try:
             compatible.check("the supervisor", mine, "the client", theirs)
         except VersionMismatch as error:
             await comm.write([{"op": "stream-start", "error": str(error)}])
             return
-        if (other := await self.succession.elsewhere()) is not None:
+        if (other := await self.failover.elsewhere()) is not None:
             await comm.write([{"op": "stream-start", "error": self._refusal(other)}])
             return
-        if self.succession.active:
-            await self.succession.settled()
-        async with self.orphans.only_connection(client):
+        if self.failover.active:
+            await self.failover.settled()
+        async with self.unclaimed_results.only_connection(client):
             await super().add_client(comm, client, versions)
 
     def _refusal(self, active: str) -> str:
@@ -193,7 +193,7 @@ class Supervisor(PlacingScheduler):
 
     async def close(self, *args: Any, **options: Any) -> None:
         """Close; where another may go on, nothing is told to anybody from here on."""
-        await self.succession.stop()
+        await self.failover.stop()
         if len(self.supervisors) > 1:
             # Jobs that end would have results freed, and workers that leave would be news to
             # clients.
@@ -204,7 +204,7 @@ class Supervisor(PlacingScheduler):
     @property
     def standby(self) -> bool:
         """Whether another supervisor is the active one, or none is yet."""
-        return not self.succession.active
+        return not self.failover.active
 
     @property
     def web_address(self) -> str:
@@ -225,8 +225,8 @@ class Supervisor(PlacingScheduler):
             "versions": compatible.versions(),
             "compiles": True,
             "role": "standby" if self.standby else "active",
-            "epoch": self.succession.epoch,
-            "active": self.succession.leader,
+            "epoch": self.failover.epoch,
+            "active": self.failover.leader,
             "supervisors": list(self.supervisors),
             "web": "https" if self._admitting else "http",
         }

@@ -13,7 +13,7 @@ _NAMELESS = ("default",)
 _KEPT = 100
 
 
-class FewSpans(SpansSchedulerExtension):
+class LimitedSpans(SpansSchedulerExtension):
     """Spans of this scheduler only, and not all of them for ever.
 
     Distributed makes one for each job that follows others, with groups of tasks and dozens of

@@ -16,7 +16,7 @@ from typing import Any
 from distributed.comm import normalize_address
 from distributed.core import rpc
 
-from ..cluster.leader import PATIENCE, Standing, ask, knock, timeout, with_scheme
+from ..cluster.leader import PATIENCE, SupervisorRole, probe, query_role, timeout, with_scheme
 from .epoch import Peer, TakeoverAction, decide, next_epoch
 
 logger = logging.getLogger(__name__)
@@ -25,7 +25,7 @@ logger = logging.getLogger(__name__)
 _SETTLING = 20.0
 
 
-class Succession:
+class Failover:
     """Keeps one supervisor's place among those at ``endpoints``, which are in order.
 
     Its own endpoint is the one where a scheduler with its own id answers.
@@ -51,7 +51,7 @@ class Succession:
         """Set while this one or another is active."""
         self._task: asyncio.Task[None] | None = None
 
-    def standing(self, *, epoch: int = 0) -> dict[str, Any]:
+    def role(self, *, epoch: int = 0) -> dict[str, Any]:
         """Answer another supervisor, or a worker that has served one in a higher ``epoch``."""
         self.seen = max(self.seen, epoch)
         if self.active and self._task is None and self.seen > self.epoch:
@@ -109,12 +109,12 @@ class Succession:
                 logger.exception("error while polling the other supervisors")
             await asyncio.sleep(self.interval)
 
-    async def _act(self, verdict: TakeoverAction) -> None:
-        if verdict is TakeoverAction.STEP_DOWN:
+    async def _act(self, decision: TakeoverAction) -> None:
+        if decision is TakeoverAction.STEP_DOWN:
             await self.supervisor.step_down()
-        elif verdict is TakeoverAction.TAKE_OVER and await self._nobody_objects():
+        elif decision is TakeoverAction.TAKE_OVER and await self._nobody_objects():
             self._take_over()
-        elif verdict is TakeoverAction.STAY and self.seen > self.epoch and self._alone:
+        elif decision is TakeoverAction.STAY and self.seen > self.epoch and self._alone:
             # Workers know an epoch that was before all supervisors started anew.
             self.epoch = next_epoch([self.seen])
 
@@ -124,23 +124,23 @@ class Succession:
 
     @property
     def _alone(self) -> bool:
-        return not any(peer.standing and peer.standing.active for peer in self._others)
+        return not any(peer.role and peer.role.active for peer in self._others)
 
     @property
     def _rank(self) -> int:
         return len(self._peers) if self._mine is None else self._peers[self._mine].rank
 
-    def _mine_now(self) -> Standing:
+    def _mine_now(self) -> SupervisorRole:
         supervisor = self.supervisor
-        return Standing(supervisor.id, supervisor.address, self.active, self.epoch, ours=True)
+        return SupervisorRole(supervisor.id, supervisor.address, self.active, self.epoch, ours=True)
 
     async def _look(self, passed: float) -> None:
         """Ask all the others at once; ``passed`` seconds since the last time."""
         others = [endpoint for endpoint in self._peers if endpoint != self._mine]
         await asyncio.gather(*(self._ask(one, self._peers[one], passed) for one in others))
-        active = [peer.standing for peer in self._others if peer.standing and peer.standing.active]
+        active = [peer.role for peer in self._others if peer.role and peer.role.active]
         if active and not self.active:
-            first = max(active, key=lambda standing: standing.epoch)
+            first = max(active, key=lambda role: role.epoch)
             self.leader, self._workers = first.address, first.workers
         if active or self.active:
             self._known.set()
@@ -153,29 +153,29 @@ class Succession:
         began = time.monotonic()
         peer.refused = False
         try:
-            peer.standing = await self._answer(address)
+            peer.role = await self._answer(address)
         except (OSError, AttributeError) as error:
-            peer.standing = None
+            peer.role = None
             peer.refused = isinstance(error, ConnectionRefusedError)
             # A process that was stopped itself must not take all others for dead.
             peer.silent += min(passed + time.monotonic() - began, 2 * self.patience / 5)
             return
-        if peer.standing.id == self.supervisor.id:
+        if peer.role.id == self.supervisor.id:
             self._mine = endpoint
         peer.silent, peer.seen = 0.0, True
 
-    async def _answer(self, address: str) -> Standing:
+    async def _answer(self, address: str) -> SupervisorRole:
         arguments = self.supervisor.security.get_connection_args("scheduler")
         patience = min(PATIENCE, self.patience / 5)
-        standing = await ask(address, arguments, patience)
-        if not standing.ours:
-            return standing
+        role = await query_role(address, arguments, patience)
+        if not role.ours:
+            return role
         async with (
             asyncio.timeout(patience),
             rpc(normalize_address(address), connection_args=arguments) as peer,
         ):
-            told = await peer.mars_standing(epoch=self.epoch)
-        return Standing(
+            told = await peer.mars_role(epoch=self.epoch)
+        return SupervisorRole(
             told["id"], address, told["active"], told["epoch"], True, tuple(told["workers"])
         )
 
@@ -197,7 +197,7 @@ class Succession:
                 asyncio.timeout(self.patience / 5),
                 rpc(worker, connection_args=arguments) as peer,
             ):
-                await knock(worker)
+                await probe(worker)
                 found: dict[str, Any] = await peer.mars_witness()
         except (ConnectionRefusedError, AttributeError):
             # Gone too, or a stock worker, which ends by itself.

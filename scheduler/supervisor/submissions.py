@@ -18,14 +18,14 @@ from distributed.protocol.serialize import Serialized, deserialize
 
 from ..base import Hint, Key, Stage, TaskGraph
 from ..errors import ResultLost
-from .hints import coloured
-from .result_info import recorded
+from .hints import with_affinity
+from .result_info import describe_results
 
 #: How many keys are handled without letting anybody else have a turn.
 _SLICE = 5000
 
 
-class Failed(Exception):
+class GraphFailed(Exception):
     """A task failed: its key, and its exception as the scheduler has it, with what that says."""
 
     def __init__(self, key: Key, error: Any, text: str | None = None) -> None:
@@ -53,7 +53,7 @@ class Failed(Exception):
 
 
 @dataclass
-class Prepared:
+class PreparedGraph:
     """A stage as the scheduler takes it."""
 
     stage: Stage
@@ -63,13 +63,13 @@ class Prepared:
     """Keys that it needs and does not make."""
 
 
-def prepare(stage: Stage, workers: int) -> Prepared:
+def prepare(stage: Stage, workers: int) -> PreparedGraph:
     """Make a stage ready; it costs, so not in the event loop."""
-    graph = recorded(stage.graph, stage.keys, sample=stage.samples)
-    hints = coloured(graph, stage.hints, workers)
+    graph = describe_results(stage.graph, stage.keys, sample=stage.samples)
+    hints = with_affinity(graph, stage.hints, workers)
     needed = {key for node in graph.values() for key in node.dependencies}
     needed.update(stage.keys)
-    return Prepared(stage, graph, as_annotations(hints), needed - graph.keys())
+    return PreparedGraph(stage, graph, as_annotations(hints), needed - graph.keys())
 
 
 def as_annotations(hints: Mapping[Key, Hint]) -> dict[str, dict[Key, Any]]:
@@ -92,36 +92,36 @@ class _Window:
     watched: list[Key] = field(default_factory=list)
 
 
-class Watch:
+class KeyWatcher:
     """Tells flights of the tasks that they follow; one for a scheduler."""
 
     def __init__(self) -> None:
-        self._flights: dict[Key, tuple[Flight, ...]] = {}
+        self._followers: dict[Key, tuple[SubmittedGraphs, ...]] = {}
 
-    def add(self, key: Key, flight: Flight) -> None:
-        """Let a flight hear of a task."""
-        found = self._flights.get(key, ())
-        if flight not in found:
-            self._flights[key] = (*found, flight)
+    def add(self, key: Key, graphs: SubmittedGraphs) -> None:
+        """Let a graphs hear of a task."""
+        found = self._followers.get(key, ())
+        if graphs not in found:
+            self._followers[key] = (*found, graphs)
 
-    def remove(self, key: Key, flight: Flight) -> None:
+    def remove(self, key: Key, graphs: SubmittedGraphs) -> None:
         """Let it hear no more of it."""
-        found = tuple(one for one in self._flights.get(key, ()) if one is not flight)
+        found = tuple(one for one in self._followers.get(key, ()) if one is not graphs)
         if found:
-            self._flights[key] = found
+            self._followers[key] = found
         else:
-            self._flights.pop(key, None)
+            self._followers.pop(key, None)
 
     def transition(self, key: Key, start: str, finish: str) -> None:
         """Tell whoever follows a task."""
-        for flight in self._flights.get(key, ()):
-            flight.heard(key, start, finish)
+        for graphs in self._followers.get(key, ()):
+            graphs.handle_transition(key, start, finish)
 
 
-class Flight:
+class SubmittedGraphs:
     """The tasks of one job in a scheduler, which holds what the job needs in this one's name."""
 
-    def __init__(self, scheduler: Any, watch: Watch, name: str) -> None:
+    def __init__(self, scheduler: Any, watch: KeyWatcher, name: str) -> None:
         self._scheduler = scheduler
         self._watch = watch
         self._name = name
@@ -134,7 +134,7 @@ class Flight:
         self.progressed: Any = None
         """Called with the key whenever a task is done."""
 
-    def send(self, prepared: Prepared) -> None:
+    def send(self, prepared: PreparedGraph) -> None:
         """Put a stage, or a window of one, into the scheduler."""
         scheduler, stage = self._scheduler, prepared.stage
         tasks = scheduler.tasks
@@ -172,13 +172,13 @@ class Flight:
         if window.missing:
             self._windows.append(window)
         else:
-            self._land(window)
+            self._finish_window(window)
         for key in window.missing:
             if tasks[key].state == "erred":
-                self.heard(key, "processing", "erred")
+                self.handle_transition(key, "processing", "erred")
                 break
 
-    def heard(self, key: Key, start: str, finish: str) -> None:
+    def handle_transition(self, key: Key, start: str, finish: str) -> None:
         """Take note of what became of a task."""
         if finish == "memory":
             self._watch.remove(key, self)
@@ -190,11 +190,11 @@ class Flight:
                 window.missing.discard(key)
                 if not window.missing:
                     self._windows.remove(window)
-                    self._land(window)
+                    self._finish_window(window)
         elif finish == "erred":
             task = self._scheduler.tasks[key]
             blamed = task.exception_blame or task
-            self._fail(Failed(blamed.key, blamed.exception, blamed.exception_text))
+            self._fail(GraphFailed(blamed.key, blamed.exception, blamed.exception_text))
         elif finish == "forgotten" and key in self._window_of:
             self._fail(ResultLost(key))
 
@@ -202,7 +202,7 @@ class Flight:
         self._failure = self._failure or error
         self._news.set()
 
-    def _land(self, window: _Window) -> None:
+    def _finish_window(self, window: _Window) -> None:
         # Some were not computed: nothing needed them.
         for key in window.watched:
             self._watch.remove(key, self)
@@ -231,7 +231,7 @@ class Flight:
     async def close(self) -> None:
         """Follow nothing more and hold nothing more."""
         for window in self._windows:
-            self._land(window)
+            self._finish_window(window)
         self._windows.clear()
         self._window_of.clear()
         state = self._scheduler.clients.get(self._name)

@@ -18,7 +18,7 @@ logger = logging.getLogger(__name__)
 _PATIENCE = 2.0
 
 
-async def exonerate(scheduler: Any, address: str) -> None:
+async def clear_suspicion(scheduler: Any, address: str) -> None:
     """Before a dead worker is removed, exempt the tasks that had not started.
 
     Without an answer all are blamed: one of them may have killed the whole host.

@@ -30,10 +30,10 @@ from .placement import (
     CROWD,
     STRANGERS,
     InputBytes,
-    Placed,
     Policy,
     Reservations,
-    Turns,
+    RoundRobin,
+    TaskView,
     resident,
 )
 from .replicas import MarsMemoryManager, keep_shared
@@ -56,20 +56,20 @@ def needs(ts: TaskState) -> int:
     return int((annotations and annotations.get("mars_mem")) or 0)
 
 
-def described(ts: TaskState) -> Placed[WorkerState]:
+def task_view(ts: TaskState) -> TaskView[WorkerState]:
     """Return a task as the policy sees it."""
-    return Placed(
+    return TaskView(
         needs(ts), tuple([(dts.get_nbytes(), dts.who_has or ()) for dts in ts.dependencies])
     )
 
 
-def light(ts: TaskState) -> bool:
+def is_tiny(ts: TaskState) -> bool:
     """Whether a task's result was said to take next to nothing."""
     annotations: Any = ts.annotations
     return 0 < int((annotations and annotations.get("mars_out")) or 0) <= _LIGHT
 
 
-def soon_done(ws: WorkerState) -> bool:
+def ends_soon(ws: WorkerState) -> bool:
     """Whether a worker of ours will have done what it was sent before the next message comes.
 
     Its nanny knows what had begun, so the others of a batch are not blamed when it dies.
@@ -83,7 +83,7 @@ def _beyond(ws: WorkerState) -> int:
     return len(ws.processing) - len(ws.long_running) - ws.nthreads
 
 
-class PlacingScheduler(distributed.Scheduler):
+class PlacementScheduler(distributed.Scheduler):
     """A scheduler that places by a policy; with ``marsdask.policy: stock`` as distributed does."""
 
     def __init__(self, *, policy: Policy | None = None, **options: Any) -> None:
@@ -91,7 +91,7 @@ class PlacingScheduler(distributed.Scheduler):
         if policy is None and not stock:
             policy = Policy()
         self.policy = policy
-        self._coloured: dict[int, HeapSet[TaskState]] = {}
+        self._by_affinity: dict[int, HeapSet[TaskState]] = {}
         self._open: set[WorkerState] = set()
         """Workers with fewer tasks than threads."""
         self._ahead: set[WorkerState] = set()
@@ -100,9 +100,9 @@ class PlacingScheduler(distributed.Scheduler):
         """Workers that may be sent more only since what they have is short."""
         self._looking = False
         """Whether the queue will be looked at once the transitions are through."""
-        self._turns = Turns()
+        self._turns = RoundRobin()
         self._still = False
-        self._asked: tuple[TaskState, Placed[WorkerState], InputBytes[WorkerState]] | None = None
+        self._asked: tuple[TaskState, TaskView[WorkerState], InputBytes[WorkerState]] | None = None
         """The task that was asked about last, and where its inputs lie, while nothing moves."""
         if "extensions" not in options and policy is not None:
             options["extensions"] = dict(DEFAULT_EXTENSIONS)
@@ -124,7 +124,7 @@ class PlacingScheduler(distributed.Scheduler):
         return self.policy
 
     def _choose(self, ts: TaskState, policy: Policy) -> WorkerState | None:
-        task = described(ts)
+        task = task_view(ts)
         home = self._home(ts)
         policy.bandwidth = self.bandwidth
         chosen: WorkerState | None
@@ -146,7 +146,7 @@ class PlacingScheduler(distributed.Scheduler):
         runs before what is made of the last source, and makes a chunk too many for each worker; so
         in all there are no more than two such tasks here.
         """
-        if not ts.dependents or light(ts):
+        if not ts.dependents or is_tiny(ts):
             return self.idle_task_count
         self._open &= self.idle_task_count  # without those that left or were paused
         if self._open:
@@ -169,7 +169,7 @@ class PlacingScheduler(distributed.Scheduler):
         self._batching.discard(ws)
         full = ws not in self.idle_task_count and ws in self.running
         ahead = self.policy is not None and self.WORKER_SATURATION > 1
-        if full and ahead and soon_done(ws):
+        if full and ahead and ends_soon(ws):
             self._batching.add(ws)
             self.idle_task_count.add(ws)
         beyond = _beyond(ws)
@@ -206,7 +206,7 @@ class PlacingScheduler(distributed.Scheduler):
         first: TaskState | None = self.queued.peek() if self.queued else None
         if first is None or not self.is_rootish(first):
             return False
-        source, some = described(first), itertools.islice(self._open, STRANGERS)
+        source, some = task_view(first), itertools.islice(self._open, STRANGERS)
         return not self._open or any(policy.fits(source, ws) for ws in some)
 
     def decide_worker_non_rootish(self, ts: TaskState) -> WorkerState | None:
@@ -249,7 +249,7 @@ class PlacingScheduler(distributed.Scheduler):
         colour = (ts.annotations or {}).get("mars_band")
         if colour is not None:
             by_priority = HeapSet[TaskState](key=operator.attrgetter("priority"))
-            self._coloured.setdefault(hash(colour), by_priority).add(ts)
+            self._by_affinity.setdefault(hash(colour), by_priority).add(ts)
         return {}, {}, {}
 
     def _transition_queued_processing(self, key: Any, stimulus_id: str) -> Any:
@@ -261,12 +261,12 @@ class PlacingScheduler(distributed.Scheduler):
         if chosen is None:
             return {}, {}, {}
         self.queued.discard(ts)
-        self._uncolour(ts)
+        self._forget_affinity(ts)
         return self._add_to_processing(ts, chosen, stimulus_id=stimulus_id)
 
-    def _uncolour(self, ts: TaskState) -> None:
+    def _forget_affinity(self, ts: TaskState) -> None:
         """Forget the colour of a task that leaves the queue, which may never be empty."""
-        own = self._coloured.get(hash((ts.annotations or {}).get("mars_band")))
+        own = self._by_affinity.get(hash((ts.annotations or {}).get("mars_band")))
         if own:
             own.discard(ts)
             if own:
@@ -286,7 +286,7 @@ class PlacingScheduler(distributed.Scheduler):
             super().stimulus_queue_slots_maybe_opened(stimulus_id=stimulus_id)
             return
         if not self.queued:
-            self._coloured.clear()
+            self._by_affinity.clear()
         while self.queued and self.idle_task_count:
             first = self._next_queued()
             if first is None:
@@ -309,7 +309,7 @@ class PlacingScheduler(distributed.Scheduler):
             return first
         workers: Any = self.workers
         for ws in itertools.islice(slots, STRANGERS):
-            own = self._coloured.get(workers.index(ws.address))
+            own = self._by_affinity.get(workers.index(ws.address))
             while own and own.peek().state != "queued":
                 own.pop()
             if own:
@@ -333,13 +333,13 @@ class PlacingScheduler(distributed.Scheduler):
         self.policy.bandwidth = self.bandwidth
         found = self._asked
         if found is None or found[0] is not ts:
-            task = described(ts)
+            task = task_view(ts)
             found = ts, task, resident(task.inputs)
             self._asked = found if self._still else None
         return self.policy.transfer(found[1], ws, found[2])
 
     @contextlib.contextmanager
-    def standing_still(self) -> Iterator[None]:
+    def inputs_cached(self) -> Iterator[None]:
         """Where a task's inputs lie is looked up once for all workers: no result comes or goes."""
         self._still = True
         try:
@@ -383,7 +383,7 @@ class MarsStealing(WorkStealing):
         scheduler: Any = self.scheduler
         for ws in [ws for ws in scheduler.idle.values() if _beyond(ws) > 0]:
             scheduler.check_idle_saturated(ws)
-        with scheduler.standing_still():
+        with scheduler.inputs_cached():
             super().balance()
 
     def _get_thief(
@@ -395,7 +395,7 @@ class MarsStealing(WorkStealing):
         occupancies: dict[WorkerState, float],
     ) -> WorkerState | None:
         policy: Policy = scheduler.policy
-        task: Placed[WorkerState] = Placed(needs(ts))
+        task: TaskView[WorkerState] = TaskView(needs(ts))
         able = {ws for ws in potential_thieves if policy.fits(task, ws)}
         if not able:
             return None

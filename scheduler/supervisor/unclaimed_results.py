@@ -14,7 +14,7 @@ from typing import Any
 from distributed.diagnostics.plugin import SchedulerPlugin
 
 from ..base import Key
-from ..cluster.leader import keep
+from ..cluster.leader import retention
 
 logger = logging.getLogger(__name__)
 
@@ -28,7 +28,7 @@ _ENDING = 10.0
 _NOBODY = "marsdask-orphans"
 
 
-class Orphans(SchedulerPlugin):
+class UnclaimedResults(SchedulerPlugin):
     """Accepts results that arrive with workers; graphs that name them find them computed.
 
     Results that no client requests in time are dropped.
@@ -46,7 +46,7 @@ class Orphans(SchedulerPlugin):
 
     def add_worker(self, scheduler: Any, worker: str) -> None:
         """Record the results of a worker, before it receives any message."""
-        scheduler.succession.came(worker)
+        scheduler.failover.came(worker)
         told = scheduler.workers[worker].extra.pop(HELD, None)
         if told is not None:
             self._followers.add(worker)
@@ -90,7 +90,7 @@ class Orphans(SchedulerPlugin):
     def _drop_later(self) -> None:
         if self._dropping is not None:
             self._dropping.cancel()
-        self._dropping = asyncio.get_running_loop().call_later(keep(), self._drop)
+        self._dropping = asyncio.get_running_loop().call_later(retention(), self._drop)
 
     def remove_worker(self, scheduler: Any, worker: str, **options: Any) -> None:
         """Forget a worker."""

@@ -8,7 +8,7 @@ from typing import Any
 from tornado import httputil, web
 
 
-def answer_heads(application: Any) -> None:
+def answer_head_requests(application: Any) -> None:
     """Let an application answer HEAD wherever it answers GET; tornado omits the body."""
     find = application.find_handler
 

@@ -9,7 +9,7 @@ import time
 from typing import Any
 
 from .nodes import endpoint_of, worker_nodes
-from .rest import Api, Refused, Routes
+from .rest import Api, ApiError, Routes
 from .sessions import cancel_task, list_tasks, show_task
 
 _STATES = {"pending": "preparing", "done": "succeeded"}
@@ -32,7 +32,7 @@ async def show_workers(call: Api) -> Any:
 async def refuse_scaling(call: Api) -> None:
     """Refuse to start workers: this process cannot."""
     endpoint = endpoint_of(call.server.address)
-    raise Refused(
+    raise ApiError(
         501,
         f"the cluster cannot start workers: run mars-worker -s {endpoint} on more hosts, or "
         "scale the StatefulSet of the workers",
@@ -58,7 +58,7 @@ def _state(task: dict[str, Any]) -> str:
 
 async def refuse_data(call: Api, **path: str) -> None:
     """Refuse to send results: they were pickles."""
-    raise Refused(
+    raise ApiError(
         501, "HTTP does not transfer results: use fetch() of new_session('http://HOST:PORT')"
     )
 

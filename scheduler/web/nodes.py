@@ -19,7 +19,7 @@ from distributed.diagnostics.plugin import SchedulerPlugin
 from .. import limits, usage
 from ..cluster.environment import environment, stacks
 from ..cluster.leader import identify, with_scheme
-from .rest import Api, Refused, Routes
+from .rest import Api, ApiError, Routes
 
 #: Mars's numbers for roles, and ours for any of them.
 SUPERVISOR, WORKER, ANY = 0, 1, -1
@@ -281,7 +281,7 @@ async def list_nodes(call: Api) -> dict[str, Any]:
     if names:
         chosen = {endpoint_of(name) for name in names.split(",")}
         if missing := sorted(chosen - set(found)):
-            raise Refused(404, f"no such node: {', '.join(missing)}")
+            raise ApiError(404, f"no such node: {', '.join(missing)}")
         found = {name: node for name, node in found.items() if name in chosen}
     answer["nodes"] = {
         name: node
@@ -319,7 +319,7 @@ def _addressed(call: Api) -> list[Any]:
         return workers
     chosen = [ws for ws in workers if endpoint_of(ws.address) == endpoint_of(address)]
     if not chosen:
-        raise Refused(404, f"no such worker: {address}")
+        raise ApiError(404, f"no such worker: {address}")
     return chosen
 
 
@@ -332,11 +332,11 @@ async def list_stacks(call: Api) -> dict[str, Any]:
     found = []
     for ws in _addressed(call):
         if ws.address not in server.nodes.told:
-            raise Refused(501, f"{address} is a Dask worker, which does not support this")
+            raise ApiError(501, f"{address} is a Dask worker, which does not support this")
         try:
             told = await asyncio.wait_for(server.rpc(ws.address).mars_stacks(), _SILENT)
         except OSError:
-            raise Refused(504, f"{address} does not answer") from None
+            raise ApiError(504, f"{address} does not answer") from None
         found.append(told)
     return {"generate_time": time.time(), "stacks": found}
 

@@ -23,9 +23,9 @@ from tornado.websocket import (
     websocket_connect,
 )
 
-from ..cluster.tls_handshake import gone_is_closed
+from ..cluster.tls_handshake import treat_closed_stream_as_closed
 from .authentication import Token, protect
-from .rest import Refused, tell_error
+from .rest import ApiError, write_json_error
 from .websocket import is_page, limit, watch
 
 logger = logging.getLogger(__name__)
@@ -70,7 +70,7 @@ class Relay:
         self.token = token
         self.ssl_context = connection_args.get("ssl_context")
         settings: dict[str, Any] = {"websocket_max_message_size": _UNLIMITED}
-        application = web.Application([(r"/.*", _Passage, {"relay": self})], **settings)
+        application = web.Application([(r"/.*", _RelayHandler, {"relay": self})], **settings)
         protect(application, token)
         self._server = httpserver.HTTPServer(application, ssl_options=ssl_options)
         limit(self._server)
@@ -116,7 +116,7 @@ class Relay:
         await self._server.close_all_connections()
 
 
-class _Way(TCPClient):
+class _RelayRoute(TCPClient):
     """The connection of one request, which ends when its client disconnects."""
 
     def __init__(self) -> None:
@@ -138,18 +138,18 @@ class _Way(TCPClient):
             self._stream.close()
 
 
-class _Passage(WebSocketHandler):
+class _RelayHandler(WebSocketHandler):
     """One request: for a page, or for a websocket."""
 
     def write_error(self, status_code: int, **kwargs: Any) -> None:
         """Report an error in the format of the interface."""
-        tell_error(self, status_code, **kwargs)
+        write_json_error(self, status_code, **kwargs)
 
     def initialize(self, relay: Relay) -> None:
         self._relay = relay
         self._other: WebSocketClientConnection | None = None
         self._pump: asyncio.Future[None] | None = None
-        self._way = _Way()
+        self._way = _RelayRoute()
 
     def select_subprotocol(self, subprotocols: list[str]) -> str | None:
         return subprotocols[0] if subprotocols else None
@@ -160,7 +160,7 @@ class _Passage(WebSocketHandler):
             await self._answered(self._fetch())
             return
         if self.request.path == "/" and is_page(self.request.headers):
-            raise Refused(403, "web pages cannot open this websocket")
+            raise ApiError(403, "web pages cannot open this websocket")
         await self._answered(self._join())
         try:
             await super().get(*args, **kwargs)
@@ -170,18 +170,18 @@ class _Passage(WebSocketHandler):
     async def _answered(self, asked: Awaitable[None]) -> None:
         """Wait for the supervisor, or report that it does not answer."""
         try:
-            with gone_is_closed():
+            with treat_closed_stream_as_closed():
                 await asked
         except (OSError, httpclient.HTTPError, WebSocketError) as error:
             if self._way.left:
                 raise web.Finish from None
             if isinstance(error, httpclient.HTTPError) and error.code == 401:
-                raise Refused(401, "the supervisor requires its own token") from None
+                raise ApiError(401, "the supervisor requires its own token") from None
             self._relay.forget()
             logger.warning("no supervisor for %s: %s", self.request.remote_ip, error)
             if isinstance(error, HTTPTimeoutError):
-                raise Refused(504, f"the supervisor did not answer: {error}") from None
-            raise Refused(502, f"no supervisor: {error}") from None
+                raise ApiError(504, f"the supervisor did not answer: {error}") from None
+            raise ApiError(502, f"no supervisor: {error}") from None
 
     async def _join(self) -> None:
         request = httpclient.HTTPRequest(

@@ -22,7 +22,7 @@ Action = Callable[..., Awaitable[Any]]
 Routes = Mapping[str, Mapping[str, Action]]
 
 
-class Refused(web.HTTPError):
+class ApiError(web.HTTPError):
     """An error response: a status and the reason."""
 
     def __init__(self, status: int, message: str) -> None:
@@ -30,7 +30,7 @@ class Refused(web.HTTPError):
         self.message = message
 
 
-def tell_error(handler: web.RequestHandler, status: int, **kwargs: Any) -> None:
+def write_json_error(handler: web.RequestHandler, status: int, **kwargs: Any) -> None:
     """Answer a failed request with JSON, as tornado's ``write_error``."""
     error = kwargs.get("exc_info", (None, None, None))[1]
     kind, lines = HTTPStatus(status).phrase.replace(" ", ""), None
@@ -60,7 +60,7 @@ class Api(web.RequestHandler):
         method = self.request.method or ""
         action = self._actions.get("GET" if method == "HEAD" else method)
         if action is None:
-            raise Refused(405, f"{self.request.path} allows only {', '.join(self._actions)}")
+            raise ApiError(405, f"{self.request.path} allows only {', '.join(self._actions)}")
         answer = await action(self, **path)
         if isinstance(answer, str):
             self.set_header("Content-Type", "text/plain; charset=UTF-8")
@@ -81,13 +81,13 @@ class Api(web.RequestHandler):
         try:
             return {int(part) for part in text.split(",")} if text else None
         except ValueError:
-            raise Refused(400, f"invalid {name}: {text!r}; give integers with commas") from None
+            raise ApiError(400, f"invalid {name}: {text!r}; give integers with commas") from None
 
     def number(self, name: str, default: int) -> int:
         """Return the single integer of an argument."""
         found = self.numbers(name)
         if found is not None and len(found) > 1:
-            raise Refused(400, f"invalid {name}: give one number")
+            raise ApiError(400, f"invalid {name}: give one number")
         return default if found is None else found.pop()
 
     def seconds(self, name: str) -> float | None:
@@ -99,7 +99,7 @@ class Api(web.RequestHandler):
             found = math.nan
         # An event loop's clock fails with nan, and infinity is not needed.
         if found is not None and not 0 <= found < math.inf:
-            raise Refused(400, f"invalid {name}: {text!r}; give a number of seconds")
+            raise ApiError(400, f"invalid {name}: {text!r}; give a number of seconds")
         return found
 
     async def attend(self, waiting: Awaitable[Any]) -> None:
@@ -120,12 +120,12 @@ class Api(web.RequestHandler):
         if status_code == HTTPStatus.METHOD_NOT_ALLOWED:
             also = ["HEAD"] if "GET" in self._actions else []
             self.set_header("Allow", ", ".join([*self._actions, *also]))
-        tell_error(self, status_code, **kwargs)
+        write_json_error(self, status_code, **kwargs)
 
 
 async def unknown(call: Api) -> None:
     """Answer unknown paths."""
-    raise Refused(404, f"no such path: {call.request.path}")
+    raise ApiError(404, f"no such path: {call.request.path}")
 
 
 def serve(application: web.Application, server: Any, routes: Routes) -> None:

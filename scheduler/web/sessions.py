@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from itertools import chain
 from typing import Any
 
-from .rest import Api, Refused, Routes
+from .rest import Api, ApiError, Routes
 
 #: Mars's numbers for the states of jobs, and of the tasks in them.
 _TASKS = {"pending": 0, "running": 1}
@@ -55,9 +55,9 @@ class Sessions:
         return max((job.end for job in jobs), default=self._named.get(session))
 
 
-def task_told(call: Api, job: Any) -> dict[str, Any]:
+def describe_task(call: Api, job: Any) -> dict[str, Any]:
     """Describe a job as Mars describes a task, with the reason why it waits."""
-    told = call.server.jobs.told(job)
+    told = call.server.jobs.summary(job)
     return {
         "task_id": job.id,
         "session_id": job.session,
@@ -80,7 +80,7 @@ def task_told(call: Api, job: Any) -> dict[str, Any]:
 def _jobs(call: Api, session_id: str) -> list[Any]:
     found: list[Any] | None = call.server.sessions.all().get(session_id)
     if found is None:
-        raise Refused(404, f"no such session: {session_id}")
+        raise ApiError(404, f"no such session: {session_id}")
     return found
 
 
@@ -88,7 +88,7 @@ def _job(call: Api, session_id: str, task_id: str) -> Any:
     for job in _jobs(call, session_id):
         if job.id == task_id:
             return job
-    raise Refused(404, f"no such task in session {session_id}: {task_id}")
+    raise ApiError(404, f"no such task in session {session_id}: {task_id}")
 
 
 async def list_sessions(call: Api) -> Any:
@@ -96,10 +96,10 @@ async def list_sessions(call: Api) -> Any:
     sessions = call.server.sessions
     if call.get_argument("action", "") == "get_last_idle_time":
         return str(sessions.idle_since(chain.from_iterable(sessions.all().values())) or "")
-    return {"sessions": [_session_told(call, *one) for one in sessions.all().items()]}
+    return {"sessions": [_describe_session(call, *one) for one in sessions.all().items()]}
 
 
-def _session_told(call: Api, session: str, jobs: list[Any]) -> dict[str, Any]:
+def _describe_session(call: Api, session: str, jobs: list[Any]) -> dict[str, Any]:
     left: list[float | None] = [job.left for job in jobs]
     # A session ends with the last of its clients.
     ended = None if None in left else max(filter(None, left), default=None)
@@ -122,7 +122,7 @@ async def show_session(call: Api, session_id: str) -> Any:
     jobs = _jobs(call, session_id)
     if action == "get_last_idle_time":
         return str(call.server.sessions.idle_since(jobs, session_id) or "")
-    return _session_told(call, session_id, jobs)
+    return _describe_session(call, session_id, jobs)
 
 
 async def create_session(call: Api, session_id: str) -> str:
@@ -156,12 +156,12 @@ async def list_tasks(call: Api, session_id: str) -> Any:
     if call.get_argument("action", "") == "last_idle_time":
         return str(call.server.sessions.idle_since(jobs, session_id) or "")
     first = max(0, len(jobs) - call.number("last", len(jobs)))
-    return {"tasks": [task_told(call, job) for job in jobs[first:]]}
+    return {"tasks": [describe_task(call, job) for job in jobs[first:]]}
 
 
 async def refuse_task(call: Api, session_id: str) -> None:
     """Refuse tasks: they are pickles, which would execute any code."""
-    raise Refused(
+    raise ApiError(
         415, "HTTP does not accept tasks: submit them with new_session('http://HOST:PORT')"
     )
 
@@ -171,14 +171,14 @@ async def show_task(call: Api, session_id: str, task_id: str) -> Any:
     job = _job(call, session_id, task_id)
     action = call.get_argument("action", "")
     if action == "progress":
-        return str(task_told(call, job)["progress"])
+        return str(describe_task(call, job)["progress"])
     if action == "fetch_tileables":
-        raise Refused(501, "HTTP does not transfer results: use fetch() in a session")
+        raise ApiError(501, "HTTP does not transfer results: use fetch() in a session")
     if action == "wait":
         await call.attend(_ended(job, call.seconds("timeout")))
         if not job.ended:
             return {}
-    return task_told(call, job)
+    return describe_task(call, job)
 
 
 async def _ended(job: Any, seconds: float | None) -> None:
@@ -216,7 +216,7 @@ async def show_details(call: Api, session_id: str, task_id: str) -> dict[str, An
     whole.
     """
     job = _job(call, session_id, task_id)
-    whole = task_told(call, job)["progress"]
+    whole = describe_task(call, job)["progress"]
     found: dict[str, Any] = {}
     for name in job.outline:
         total, done = job.counts.get(name, (0, 0))
@@ -246,7 +246,7 @@ async def list_subtasks(call: Api, session_id: str, task_id: str, tileable_id: s
     """Return the tasks of a node's chunks, as long as the cluster knows them."""
     job = _job(call, session_id, task_id)
     if tileable_id not in job.outline:
-        raise Refused(404, f"no such tileable in task {task_id}: {tileable_id}")
+        raise ApiError(404, f"no such tileable in task {task_id}: {tileable_id}")
     around = call.flag("with_input_output")
     found: dict[str, Any] = {}
     for ts in call.server.tasks.values():

@@ -29,7 +29,7 @@ def dashboard_tls(security: Any, role: str = "scheduler") -> dict[str, Any]:
     }
 
 
-def admitting(
+def verify_clients(
     context: ssl.SSLContext | None, token: Token | None, security: Any
 ) -> ssl.SSLContext | None:
     """Return the TLS context of the web port; without a token clients need a certificate.
@@ -54,4 +54,4 @@ def server_context(security: Any, token: Token | None) -> ssl.SSLContext | None:
         return None
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH, cafile=config["ca-file"])
     context.load_cert_chain(config["cert"], config["key"])
-    return admitting(context, token, security)
+    return verify_clients(context, token, security)

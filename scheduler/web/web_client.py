@@ -15,7 +15,7 @@ from .authentication import Token
 _PATIENCE = 10.0
 
 
-def admitted(address: str, token: Token | None) -> Security:
+def web_security(address: str, token: Token | None) -> Security:
     """Return how to connect to a web service; raise PermissionError without the right token.
 
     distributed would retry a websocket that is refused.

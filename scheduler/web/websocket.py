@@ -12,7 +12,7 @@ from distributed.comm.tcp import set_tcp_timeout
 from distributed.comm.ws import WSHandler
 
 from . import home
-from .head_requests import answer_heads
+from .head_requests import answer_head_requests
 
 #: A proxy that shows us at ``/prefix`` without a last slash says ``/`` to us, so only the browser
 #: knows what a relative address would leave out.
@@ -27,7 +27,7 @@ BODY = 2**20
 _BODY_TIME, _IDLE = 60.0, 600.0
 
 
-class Door(WSHandler):
+class WebsocketServer(WSHandler):
     """Accepts websockets as distributed does, and serves a page to browsers."""
 
     def initialize(self, has_home: bool) -> None:
@@ -87,7 +87,7 @@ def limit(server: Any) -> None:
     parameters.header_timeout = _IDLE
 
 
-def open_door(application: Any, server: Any) -> None:
+def serve_websockets(application: Any, server: Any) -> None:
     """Make ``server`` take connections at the root of its own HTTP server.
 
     Before its ``ws://`` listener starts, which does the same for websockets only.
@@ -99,7 +99,7 @@ def open_door(application: Any, server: Any) -> None:
     # A stock scheduler has no interface that our page could ask, and serves what it likes besides.
     ours = hasattr(server, "sessions")
     settings = {"handler": server.handle_comm, "deserialize": False, "listener": listener}
-    application.add_handlers(r".*", [(r"/", Door, {**settings, "has_home": ours})])
+    application.add_handlers(r".*", [(r"/", WebsocketServer, {**settings, "has_home": ours})])
     if ours:
-        answer_heads(application)
+        answer_head_requests(application)
         limit(server.http_server)

@@ -17,10 +17,10 @@ from collections.abc import Hashable
 from dataclasses import dataclass, field
 from enum import Enum
 
-from .memory_ledger import HARD, SOFT, Share
+from .memory_ledger import HARD, SOFT, LedgerView
 
 
-class Verdict(Enum):
+class AdmissionDecision(Enum):
     """What becomes of the first task in line."""
 
     START = "start"
@@ -45,7 +45,7 @@ class Admission:
     """Whether that is because there is no room on it."""
     held_back: int = 0
     """How often a task had to wait."""
-    host: Share | None = None
+    host: LedgerView | None = None
     baseline: int = 0
     """Bytes that the process takes besides, told to the host's ledger."""
     _promised: dict[Hashable, int] = field(default_factory=dict)
@@ -59,21 +59,21 @@ class Admission:
         """Return how many bytes too many there would be if a task started now."""
         return self.promised + stored + needs - self.limit
 
-    def judge(self, needs: int, stored: int, pinned: int = 0) -> Verdict:
+    def decide(self, needs: int, stored: int, pinned: int = 0) -> AdmissionDecision:
         """Judge a task; of the bytes ``stored`` in memory, ``pinned`` are its own inputs."""
         within = self.excess(needs, stored) <= 0
         if not needs or self._fits(needs, stored, HARD if within else SOFT):
-            return Verdict.START
+            return AdmissionDecision.START
         if not within and stored > pinned and not self.stuck:
-            verdict = Verdict.SPILL
+            decision = AdmissionDecision.SPILL
         elif self._promised or not self._alone():
-            verdict = Verdict.WAIT
+            decision = AdmissionDecision.WAIT
         elif self.full and stored > pinned and not self._bearable(needs, stored):
-            verdict = Verdict.REFUSE
+            decision = AdmissionDecision.REFUSE
         else:
-            return Verdict.START
+            return AdmissionDecision.START
         self.held_back += 1
-        return verdict
+        return decision
 
     def _bearable(self, needs: int, stored: int) -> bool:
         """Whether the process outlives a task that runs alone besides what is stored."""

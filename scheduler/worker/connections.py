@@ -21,7 +21,7 @@ def introduction() -> dict[str, Any]:
     return {"place": place(), "format": FORMAT}
 
 
-class Peers:
+class PeerConnections:
     """The workers that this one sends to; ``rpc`` calls one by its address.
 
     Each connection's other end is asked once who it is, which stock workers answer as well: they

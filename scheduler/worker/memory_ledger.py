@@ -35,7 +35,7 @@ _PID, _STARTED, _RESIDENT, _FLOOR, _PROMISED, _WAITS = range(6)
 _COLUMNS = {"resident": _RESIDENT, "floor": _FLOOR, "promised": _PROMISED, "waits": _WAITS}
 
 
-class Host:
+class MemoryLedger:
     """The ledger of ``processes`` workers that get ``total`` bytes, made by who starts them."""
 
     def __init__(self, processes: int, total: int) -> None:
@@ -46,7 +46,7 @@ class Host:
         """By which the processes find it."""
 
     @classmethod
-    def start(cls, processes: int, total: int) -> Host | None:
+    def start(cls, processes: int, total: int) -> MemoryLedger | None:
         """Make a ledger where the system can; ``None`` elsewhere: each keeps to its own share."""
         if fcntl is None or not hasattr(os, "memfd_create"):
             return None
@@ -57,7 +57,7 @@ class Host:
         os.close(self._descriptor)
 
 
-class Share:
+class LedgerView:
     """One process's view of the ledger, and its own row if it has a ``position``."""
 
     def __init__(self, path: str, position: int | None = None) -> None:

@@ -16,8 +16,8 @@ from distributed.worker_memory import NannyMemoryManager
 from ..cluster import hooks
 from ..storage.shared import own_memory
 from .hooks import NANNY_HOOKS
-from .memory_ledger import HARD, Share
-from .running_tasks import Record
+from .memory_ledger import HARD, LedgerView
+from .running_tasks import RunningTasksRecord
 from .server import MarsWorker
 
 logger = logging.getLogger(__name__)
@@ -48,7 +48,7 @@ class MarsNanny(distributed.Nanny):
         if isinstance(options["worker_class"], type) and issubclass(
             options["worker_class"], MarsWorker
         ):
-            self._record = Record.start()
+            self._record = RunningTasksRecord.start()
         if self._record is not None:
             options["record"] = self._record.path
         super().__init__(*args, **options)
@@ -58,7 +58,7 @@ class MarsNanny(distributed.Nanny):
         self.memory_manager = ProcessMemory(
             self, memory_limit=self.memory_manager.memory_limit or 0
         )
-        self.memory_manager.host = self._ledger = None if ledger is None else Share(ledger[0])
+        self.memory_manager.host = self._ledger = None if ledger is None else LedgerView(ledger[0])
         self.handlers["mars_follow"] = self.follow
         self.handlers["mars_ran"] = self.ran
 
@@ -128,7 +128,7 @@ class ProcessMemory(NannyMemoryManager):
     Above its share it may use the memory that other workers of the host leave.
     """
 
-    host: Share | None = None
+    host: LedgerView | None = None
 
     def memory_monitor(self, nanny: distributed.Nanny) -> None:
         """Check the process."""

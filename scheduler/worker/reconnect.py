@@ -23,7 +23,7 @@ from distributed.versions import get_versions
 from distributed.worker_state_machine import FreeKeysEvent
 from tornado.ioloop import PeriodicCallback
 
-from ..cluster.leader import Silence, Standing, keep, leader, timeout
+from ..cluster.leader import SupervisorRole, SupervisorTimeout, find_leader, retention, timeout
 from ..errors import NoSupervisor
 
 logger = logging.getLogger(__name__)
@@ -43,7 +43,7 @@ _CLOSED = "scheduler-close"
 _RUNNING = (Status.running, Status.paused)
 
 
-class FollowingWorker(distributed.Worker):
+class ReconnectingWorker(distributed.Worker):
     """A Dask worker that switches between ``supervisors``; without any it behaves as usual."""
 
     def __init__(self, *args: Any, supervisors: Sequence[str] = (), **options: Any) -> None:
@@ -54,7 +54,7 @@ class FollowingWorker(distributed.Worker):
         self._asked: str | None = None
         patience = timeout()
         self._interval = patience / 5
-        self._silence = Silence(self._interval)
+        self._silence = SupervisorTimeout(self._interval)
         super().__init__(*args, **options)
         self.handlers["mars_witness"] = self.witness
         if self.supervisors:
@@ -78,22 +78,22 @@ class FollowingWorker(distributed.Worker):
             self.periodic_callbacks[name].stop()
         if self.contact_address is None:
             self.contact_address = self.address
-        deadline = time.monotonic() + keep()
+        deadline = time.monotonic() + retention()
         while True:
             found = await self._find()
             if found is not None and await self._register_with(found):
                 break
             if time.monotonic() > deadline:
                 known = ", ".join(self.supervisors)
-                raise NoSupervisor(f"no active supervisor at {known} within {keep():g} s")
+                raise NoSupervisor(f"no active supervisor at {known} within {retention():g} s")
             await asyncio.sleep(_PAUSE)
         for name in ("keep-alive", "heartbeat"):
             self.periodic_callbacks[name].start()
 
-    async def _find(self) -> Standing | None:
+    async def _find(self) -> SupervisorRole | None:
         """Return the active supervisor, unless its epoch is lower than one that was served."""
         arguments = self.security.get_connection_args("worker")
-        found = await leader(self.supervisors, arguments, self._interval + 1)
+        found = await find_leader(self.supervisors, arguments, self._interval + 1)
         if found is None or not found.ours or found.epoch >= self.epoch:
             return found
         logger.warning("refusing %s: its epoch %d has ended", found.address, found.epoch)
@@ -103,10 +103,10 @@ class FollowingWorker(distributed.Worker):
                 asyncio.timeout(_PATIENCE),
                 rpc(found.address, connection_args=arguments) as peer,
             ):
-                await peer.mars_standing(epoch=self.epoch)
+                await peer.mars_role(epoch=self.epoch)
         return None
 
-    async def _register_with(self, found: Standing) -> bool:
+    async def _register_with(self, found: SupervisorRole) -> bool:
         """Register with a supervisor; return whether it has accepted this worker."""
         if not found.ours and self.state.tasks:
             self._drop(list(self.state.tasks))
@@ -258,7 +258,7 @@ class FollowingWorker(distributed.Worker):
             return
         others = [one for one in self.supervisors if one != self.scheduler.addr]
         arguments = self.security.get_connection_args("worker")
-        found = await leader(others, arguments, self._interval + 1)
+        found = await find_leader(others, arguments, self._interval + 1)
         if found is not None and found.epoch > self.epoch and self._served:
             logger.warning("%s does not answer; %s does", self.scheduler.addr, found.address)
             self._leave()

@@ -14,7 +14,7 @@ from typing import Any
 _LENGTH = 8
 
 
-class Record:
+class RunningTasksRecord:
     """Anonymous memory of the nanny, opened by ``path``; empty until the worker writes."""
 
     def __init__(self) -> None:
@@ -22,7 +22,7 @@ class Record:
         self.path = f"/proc/{os.getpid()}/fd/{self._descriptor}"
 
     @classmethod
-    def start(cls) -> Record | None:
+    def start(cls) -> RunningTasksRecord | None:
         """Create the memory if the system supports it."""
         return cls() if hasattr(os, "memfd_create") else None
 

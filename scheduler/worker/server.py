@@ -24,17 +24,17 @@ from ..cluster.failures import FULL
 from ..dask import PLACE
 from ..storage.shared import Pool
 from ..usage import Usage, count
-from ..web.tls import admitting, dashboard_tls
+from ..web.tls import dashboard_tls, verify_clients
 from . import binding, memory_ledger
 from .admission import Admission
-from .connections import NAME, Peers, introduction
+from .connections import NAME, PeerConnections, introduction
 from .directories import Directories
 from .hooks import WORKER_HOOKS
-from .memory_ledger import Share
-from .reconnect import FollowingWorker
+from .memory_ledger import LedgerView
+from .reconnect import ReconnectingWorker
 from .running_tasks import RunningTasks
-from .shared_results import Sharing, SharingComm
-from .spill_manager import Spilling
+from .shared_results import SharedMemoryComm, SharedResults
+from .spill_manager import SpillManager
 from .state import MarsWorkerState, MemoryFreedEvent
 
 #: How many files a worker may have open, if it may choose.
@@ -50,7 +50,7 @@ _ENDED = (Status.closing, Status.closed, Status.failed)
 SOFT = 0.75
 
 
-class MarsWorker(FollowingWorker):
+class MarsWorker(ReconnectingWorker):
     """A dask worker that stock schedulers and clients take for one.
 
     ``advertise`` is the host that others reach it by, ``cores`` the CPUs that it never leaves, and
@@ -96,8 +96,8 @@ class MarsWorker(FollowingWorker):
         self._spilling: asyncio.Future[None] | None = None
         self._wanted = 0
         self._directories: Directories | None = None
-        self.spilling = Spilling(self.data, io_threads or 1)
-        self.sharing = self.spilling.sharing = self._share()
+        self.spill_manager = SpillManager(self.data, io_threads or 1)
+        self.shared_results = self.spill_manager.shared_results = self._share()
         self._admit(baseline, record)
         self._asking: asyncio.TimerHandle | None = None
         self.share = self._join(ledger)
@@ -106,7 +106,7 @@ class MarsWorker(FollowingWorker):
         if cores is not None:
             binding.bind(cores, self.state.nthreads)
 
-    def _share(self) -> Sharing | None:
+    def _share(self) -> SharedResults | None:
         _allow_descriptors()  # for what was spilled as well, which is mapped too
         if not isinstance(self.state, MarsWorkerState):
             return None
@@ -116,22 +116,22 @@ class MarsWorker(FollowingWorker):
         pool = Pool(parse_bytes(limit), dask.config.get("marsdask.shared.directory", None))
         if pool.problem is not None or pool.limit < pool.share_from:
             return None
-        self._peers = Peers(self.rpc)
-        sharing = Sharing(pool, self.data, self.spilling.run, self.spilling.moves)
-        self.state.sharing = sharing
+        self._peers = PeerConnections(self.rpc)
+        sharing = SharedResults(pool, self.data, self.spill_manager.run, self.spill_manager.moves)
+        self.state.shared_results = sharing
         self.monitor.get_process_memory = pool.resident  # type: ignore[method-assign]
         return sharing
 
     def identity(self) -> dict[str, Any]:
         """Return what distributed's worker says of itself, and where its memory can be seen."""
         identity: dict[str, Any] = super().identity()
-        return identity if self.sharing is None else identity | {NAME: introduction()}
+        return identity if self.shared_results is None else identity | {NAME: introduction()}
 
     async def get_data(
         self, comm: Any, keys: Collection[Any], who: str | None = None, serializers: Any = None
     ) -> Any:
         """Send results, or to a worker that can open it where the memory is that they lie in."""
-        sharing = self.sharing
+        sharing = self.shared_results
         if (
             sharing is not None
             and who is not None
@@ -139,7 +139,7 @@ class MarsWorker(FollowingWorker):
             and any(self._size(key) >= sharing.pool.share_from for key in keys)
             and await self._peers.near(comm, who)
         ):
-            comm = SharingComm(comm, self._peers, sharing)
+            comm = SharedMemoryComm(comm, self._peers, sharing)
         return await super().get_data(comm, keys, who=who, serializers=serializers)
 
     def _size(self, key: Any) -> int:
@@ -153,13 +153,13 @@ class MarsWorker(FollowingWorker):
         return self._usage()._asdict()
 
     def _full(self, worker: distributed.Worker) -> str | None:
-        return self.spilling.full
+        return self.spill_manager.full
 
     def _described(self, worker: distributed.Worker) -> dict[str, Any]:
         return environment()
 
     def _placed(self, worker: distributed.Worker) -> dict[str, Any] | None:
-        return None if self.sharing is None else introduction()
+        return None if self.shared_results is None else introduction()
 
     _running: RunningTasks | None = None
     _cleared = False
@@ -176,12 +176,12 @@ class MarsWorker(FollowingWorker):
         self.state.admission = Admission(max(0, int(SOFT * limit) - taken), margin)
         self.state.make_room = self._make_room
 
-    def _join(self, ledger: tuple[str, int] | None) -> Share | None:
+    def _join(self, ledger: tuple[str, int] | None) -> LedgerView | None:
         """Keep a row in the ledger of the host, and heed the others'."""
         state, manager, monitor = self.state, self.memory_manager, self.monitor
         if ledger is None or not isinstance(state, MarsWorkerState) or state.admission is None:
             return None
-        share = Share(*ledger)
+        share = LedgerView(*ledger)
         state.admission.host = share
         state.ask_again = self._ask_again
         measure, pause = monitor.get_process_memory, manager._maybe_pause_or_unpause
@@ -216,7 +216,7 @@ class MarsWorker(FollowingWorker):
             # Not in its own directory, which is removed, with all that is in it, before it closes.
             beside = os.path.dirname(self.local_directory)
             self._directories = Directories(folders or [beside], parallel)
-            self.spilling.take_over(self._directories, self.local_directory)
+            self.spill_manager.take_over(self._directories, self.local_directory)
             self.memory_manager._spill = self._relieve  # type: ignore[method-assign]
         elif folders:
             self._directories = Directories(folders, parallel)
@@ -227,7 +227,7 @@ class MarsWorker(FollowingWorker):
         manager = self.memory_manager
         share = manager.memory_target_fraction or manager.memory_spill_fraction
         excess = int(memory - share * (manager.memory_limit or 0))
-        freeing = asyncio.ensure_future(self.spilling.free(excess))
+        freeing = asyncio.ensure_future(self.spill_manager.free(excess))
         # Tasks go on meanwhile: who waited with pausing might be ended for its memory first.
         while not (await asyncio.wait([freeing], timeout=manager.memory_monitor_interval))[0]:
             manager._maybe_pause_or_unpause(worker, worker.monitor.get_process_memory())
@@ -242,13 +242,13 @@ class MarsWorker(FollowingWorker):
         """Move results to disk, and see whether the first task in line fits now."""
         state: Any = self.state
         while self._wanted:
-            freed = await self.spilling.free(self._wanted)
+            freed = await self.spill_manager.free(self._wanted)
             if self.status in _ENDED:
                 return
             # Whether it is still too much is asked anew: results may have come back meanwhile.
             self._wanted = 0
             state.admission.stuck = freed == 0
-            state.full = self.spilling.full
+            state.full = self.spill_manager.full
             state.admission.full = state.full is not None
             self.handle_stimulus(MemoryFreedEvent(stimulus_id="marsdask-spilled"))
             # What failed may succeed later, when other files are gone.
@@ -259,7 +259,7 @@ class MarsWorker(FollowingWorker):
         with dask.config.set(dashboard_tls(self.security, "worker")):
             super().start_http_server(*args, **options)
         server: Any = self.http_server
-        server.ssl_options = admitting(server.ssl_options, None, self.security)
+        server.ssl_options = verify_clients(server.ssl_options, None, self.security)
 
     async def listen(self, port_or_addr: Any = None, **options: Any) -> None:  # type: ignore[override]
         """Listen, and tell the address that others are to use."""
@@ -316,9 +316,9 @@ class MarsWorker(FollowingWorker):
         if self._running is not None:
             self.state.record = None  # type: ignore[attr-defined]
             self._running.close()
-        await self.spilling.close()
-        if self.sharing is not None:
-            self.sharing.pool.close()
+        await self.spill_manager.close()
+        if self.shared_results is not None:
+            self.shared_results.pool.close()
         if self._directories is not None:
             self._directories.close()
         if self.broken and self.nanny:

@@ -16,16 +16,16 @@ from distributed.protocol import to_serialize
 from distributed.sizeof import safe_sizeof
 from distributed.spill import SpillBuffer
 
-from ..storage.shared import Pool, Shared
-from ..storage.shared_handle import Opened, SharedHandle
-from .connections import Peers
-from .shared_transfers import Arriving, claim
+from ..storage.shared import Pool, SharedValue
+from ..storage.shared_handle import OpenedValue, SharedHandle
+from .connections import PeerConnections
+from .shared_transfers import SharedTransfer, claim
 
 #: Calls a function in another thread.
 Run = Callable[..., "asyncio.Future[Any]"]
 
 
-class Sharing:
+class SharedResults:
     """What of one worker's results, ``data``, lies in shared memory.
 
     ``moves`` are those that are being written to disk.
@@ -43,7 +43,7 @@ class Sharing:
         self._memory: Any = getattr(data, "fast", data)
         self._run = run
         self._moves = moves
-        self._published: dict[Hashable, asyncio.Task[Shared | None]] = {}
+        self._published: dict[Hashable, asyncio.Task[SharedValue | None]] = {}
         self._borrowed: dict[Hashable, SharedHandle] = {}
         if isinstance(data, SpillBuffer):
             data.weight = data.fast.weight = self._weigh
@@ -64,7 +64,7 @@ class Sharing:
         self._published.pop(key, None)
         self._borrowed.pop(key, None)
 
-    async def share(self, key: Hashable, value: Any) -> Shared | Opened | None:
+    async def share(self, key: Hashable, value: Any) -> SharedValue | OpenedValue | None:
         """Return what others can open while it is kept; ``None`` if the value is to be sent."""
         if safe_sizeof(value) < self.pool.share_from:
             return None
@@ -77,8 +77,8 @@ class Sharing:
             published = self._published[key] = asyncio.create_task(self._publish(key, value))
         return await asyncio.shield(published)
 
-    async def _publish(self, key: Hashable, value: Any) -> Shared | None:
-        shared: Shared | None = None
+    async def _publish(self, key: Hashable, value: Any) -> SharedValue | None:
+        shared: SharedValue | None = None
         try:
             shared = await self._run(self.pool.publish, value)
             if shared is not None:
@@ -90,7 +90,7 @@ class Sharing:
                 del self._published[key]
         return shared
 
-    async def _replace(self, key: Hashable, value: Any, shared: Shared) -> None:
+    async def _replace(self, key: Hashable, value: Any, shared: SharedValue) -> None:
         """Store the shared value in place of the one that was copied."""
         try:
             copy = await self._run(shared.handle.load)
@@ -116,14 +116,14 @@ class Sharing:
         self.forget(key)
 
 
-class SharingComm:
+class SharedMemoryComm:
     """A connection to a near worker, by which one answer goes with notes in place of values."""
 
-    def __init__(self, comm: Any, peers: Peers, sharing: Sharing) -> None:
+    def __init__(self, comm: Any, peers: PeerConnections, sharing: SharedResults) -> None:
         self._comm = comm
         self._peers = peers
         self._sharing = sharing
-        self._sent: list[Shared | Opened] = []
+        self._sent: list[SharedValue | OpenedValue] = []
         """Kept until the other end has opened it."""
 
     def __getattr__(self, name: str) -> Any:
@@ -138,7 +138,7 @@ class SharingComm:
             shared = await self._sharing.share(key, wrapped.data)
             if shared is not None:
                 self._sent.append(shared)
-                data[key] = to_serialize(Arriving(shared.handle))
+                data[key] = to_serialize(SharedTransfer(shared.handle))
         return await self._comm.write(message | {"data": data}, **options)
 
     async def read(self, **options: Any) -> Any:
@@ -154,6 +154,6 @@ class SharingComm:
 
     def _close(self) -> None:
         for opened in self._sent:
-            if isinstance(opened, Opened):
+            if isinstance(opened, OpenedValue):
                 opened.close()
         self._sent.clear()

@@ -17,7 +17,7 @@ _lock = threading.Lock()
 _unclaimed: weakref.WeakKeyDictionary[Any, tuple[int, SharedHandle]] = weakref.WeakKeyDictionary()
 
 
-class Arriving:
+class SharedTransfer:
     """A value that another process of this host opens instead of receiving it."""
 
     def __init__(self, handle: SharedHandle) -> None:

@@ -22,12 +22,12 @@ from distributed.spill import (
 from distributed.utils import nbytes as size
 
 from .directories import Directories
-from .shared_results import Sharing
+from .shared_results import SharedResults
 
 _MOST = "distributed.worker.memory.max-spill is reached"
 
 
-class Disk(Slow):
+class SpillWriter(Slow):
     """What distributed keeps on disk, in several directories and by several threads at once."""
 
     def __init__(self, folder: str, limit: Any, directories: Directories) -> None:
@@ -66,7 +66,7 @@ class Disk(Slow):
             self.total_weight -= self.weight_by_key.pop(key)
 
 
-class Shelved(SpillBuffer):
+class ConcurrentSpillBuffer(SpillBuffer):
     """distributed's results, which threads may move to disk while the loop looks at them."""
 
     def __getitem__(self, key: Any) -> Any:
@@ -78,15 +78,15 @@ class Shelved(SpillBuffer):
             return super().__getitem__(key)  # it has left memory between two looks of distributed's
 
 
-class Spilling:
+class SpillManager:
     """Frees a worker's memory in ``threads`` threads."""
 
     def __init__(self, data: Any, threads: int = 1) -> None:
         self.data = data
         if type(data) is SpillBuffer:
-            data.__class__ = Shelved  # distributed makes it, and of no other class
+            data.__class__ = ConcurrentSpillBuffer  # distributed makes it, and of no other class
         self.threads = threads
-        self.sharing: Sharing | None = None
+        self.shared_results: SharedResults | None = None
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="marsdask-io")
         self.moves: dict[Any, asyncio.Future[int]] = {}
         """Of results that are being written now."""
@@ -125,7 +125,7 @@ class Spilling:
         data: SpillBuffer = self.data
         limit = data._slow_uncached.max_weight
         cache: Any = data.slow
-        cache.data = Disk(os.path.join(folder, "storage"), limit, directories)
+        cache.data = SpillWriter(os.path.join(folder, "storage"), limit, directories)
         fast: Any = data.fast
         fast.evict_until_below_target = self._begin
 
@@ -164,7 +164,9 @@ class Spilling:
             if nbytes <= 0:
                 break
             hopeless = key in tried or weights[key] >= self._refused
-            if not hopeless and (self.sharing is None or not self.sharing.borrows(key)):
+            if not hopeless and (
+                self.shared_results is None or not self.shared_results.borrows(key)
+            ):
                 chosen.append(key)
                 nbytes -= weights[key]
         return chosen
@@ -210,4 +212,4 @@ class Spilling:
         return freed
 
     def _trim(self) -> int:
-        return 0 if self.sharing is None else self.sharing.pool.trim()
+        return 0 if self.shared_results is None else self.shared_results.pool.trim()

@@ -24,9 +24,9 @@ from distributed.worker_state_machine import (
 
 from ..cluster.failures import HELP
 from ..errors import SpillFull
-from .admission import Admission, Verdict
+from .admission import Admission, AdmissionDecision
 from .running_tasks import RunningTasks
-from .shared_results import Sharing
+from .shared_results import SharedResults
 
 
 @dataclass
@@ -57,7 +57,7 @@ class MarsWorkerState(WorkerState):
     """Begins to move that many bytes to disk; a :class:`MemoryFreedEvent` follows."""
     ask_again: Callable[[], None] | None = None
     """Sees to it that a :class:`MemoryFreedEvent` comes, in case other processes free memory."""
-    sharing: Sharing | None = None
+    shared_results: SharedResults | None = None
     record: RunningTasks | None = None
     """Where the nanny sees what runs."""
     full: str | None = None
@@ -82,16 +82,16 @@ class MarsWorkerState(WorkerState):
                 for dep in ts.dependencies
                 if dep.key in self.data and dep.key not in fast
             )
-        if self.sharing is not None:
-            stored += self.sharing.pool.unused()
+        if self.shared_results is not None:
+            stored += self.shared_results.pool.unused()
         wants = needs(ts) + spilled
-        verdict = self.admission.judge(wants, stored, pinned)
-        if verdict is Verdict.REFUSE:
+        decision = self.admission.decide(wants, stored, pinned)
+        if decision is AdmissionDecision.REFUSE:
             ts.run_spec = Task(ts.key, refuse, f"{self.full}", wants, stored, self.address)
-        if verdict in (Verdict.START, Verdict.REFUSE):
+        if decision in (AdmissionDecision.START, AdmissionDecision.REFUSE):
             return ts
         (self.constrained if ts.resource_restrictions else self.ready).add(ts)
-        if verdict is Verdict.SPILL and self.make_room is not None:
+        if decision is AdmissionDecision.SPILL and self.make_room is not None:
             for key in inputs:
                 with contextlib.suppress(KeyError):  # another thread may be moving it to disk
                     fast[key]
@@ -123,14 +123,14 @@ class MarsWorkerState(WorkerState):
             self._arriving = 0
 
     def _transition_to_memory(self, ts: TaskState, value: Any, *args: Any, **options: Any) -> Any:
-        if self.sharing is not None:
-            self.sharing.arrived(ts.key, value)
+        if self.shared_results is not None:
+            self.shared_results.arrived(ts.key, value)
         return super()._transition_to_memory(ts, value, *args, **options)
 
     def _purge_state(self, ts: TaskState) -> None:
         super()._purge_state(ts)
-        if self.sharing is not None:
-            self.sharing.forget(ts.key)
+        if self.shared_results is not None:
+            self.shared_results.forget(ts.key)
 
     def _handle_event(self, ev: StateMachineEvent) -> Any:
         if isinstance(ev, MemoryFreedEvent):

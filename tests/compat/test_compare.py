@@ -40,10 +40,10 @@ from distributed.utils_test import gen_cluster
 async def test_small(c, s, a, b):
     few = c.submit(numpy.ones, 3, workers=[a.address])
     assert await c.submit(numpy.sum, few, workers=[b.address]) == 3
-    assert b.sharing.borrows(few.key)
+    assert b.shared_results.borrows(few.key)
     word = c.submit(str, 3, workers=[a.address])
     assert await c.submit(int, word, workers=[b.address]) == 3
-    assert word.key in a.sharing._published
+    assert word.key in a.shared_results._published
 """
 
 

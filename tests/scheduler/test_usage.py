@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from marsdask.scheduler.usage import Counted, Usage, count, share, taken
+from marsdask.scheduler.usage import ProcessUsage, Usage, count, share, usage_since
 
 numbers = st.floats(0, 1e6)
 
@@ -16,7 +16,7 @@ numbers = st.floats(0, 1e6)
 @given(numbers, st.lists(st.tuples(numbers, st.integers(0, 2**40))), st.floats(0, 100))
 def test_nothing_is_negative(before, now, elapsed):
     """Whatever the counters say, for instance since a process is gone that was counted before."""
-    cores, memory = taken(before, [Counted(*one) for one in now], elapsed)
+    cores, memory = usage_since(before, [ProcessUsage(*one) for one in now], elapsed)
     assert cores >= 0
     assert memory == sum(nbytes for _, nbytes in now)
 
@@ -32,14 +32,14 @@ def test_what_is_used_and_what_is_left_is_all(used, total):
 
 def test_time_is_that_of_the_tree():
     """Half a core by this process and one by a child make one and a half."""
-    now = [Counted(10.5, 5), Counted(4.0, 7)]
-    assert taken(11.5, now, 2.0) == (1.5, 12)
+    now = [ProcessUsage(10.5, 5), ProcessUsage(4.0, 7)]
+    assert usage_since(11.5, now, 2.0) == (1.5, 12)
 
 
 def test_who_asks_soon_gets_the_last_answer():
     """The counters are read again after a while only, and over all of it."""
     time, seconds = [0.0], [0.0]
-    usage = Usage(lambda: [Counted(seconds[0], 8)], lambda: time[0])
+    usage = Usage(lambda: [ProcessUsage(seconds[0], 8)], lambda: time[0])
     time[0], seconds[0] = 2.0, 1.0
     assert usage() == (0.5, 8)
     time[0], seconds[0] = 2.5, 9.0

@@ -71,8 +71,8 @@ def look():
         pools={pool["num_threads"] for pool in threadpoolctl.threadpool_info()},
         arrow=pa.cpu_count(),
         omp=os.environ["OMP_NUM_THREADS"],
-        io=worker.spilling.threads,
-        shared=worker.sharing.pool.limit,
+        io=worker.spill_manager.threads,
+        shared=worker.shared_results.pool.limit,
         target=worker.data.n / worker.memory_manager.memory_limit,
         loaded="tabnanny" in sys.modules,
     )

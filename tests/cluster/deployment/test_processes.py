@@ -12,7 +12,7 @@ from distributed import Client
 import marsdask
 import marsdask.dataframe as md
 import marsdask.tensor as mt
-from marsdask.scheduler.cluster.leader import ask
+from marsdask.scheduler.cluster.leader import query_role
 from marsdask.session import new_session
 from tests.cluster.commands import DEADLINE, Command, free_port, running
 
@@ -87,7 +87,7 @@ def test_both_older_workers_belong_to_the_first_scheduler(older):
     p1, p2, p3, p4, _ = older.ports
     expected = {f"tcp://127.0.0.20:{p3}", f"tcp://127.0.0.21:{p4}"}
     assert workers_of(f"tcp://127.0.0.10:{p1}") == expected
-    second = asyncio.run(ask(f"tcp://127.0.0.11:{p2}", {}, DEADLINE))
+    second = asyncio.run(query_role(f"tcp://127.0.0.11:{p2}", {}, DEADLINE))
     assert not second.active
     assert second.leader == f"tcp://127.0.0.10:{p1}"
     assert not second.workers

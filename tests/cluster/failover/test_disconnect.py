@@ -21,7 +21,7 @@ import marsdask.tensor as mt
 from marsdask.scheduler.errors import NoSupervisor, ResultLost
 from marsdask.scheduler.remote import client, reconnect
 from marsdask.scheduler.remote import job as remote
-from marsdask.scheduler.remote.reconnect import ResumingClient
+from marsdask.scheduler.remote.reconnect import ReconnectingClient
 from tests.cluster.commands import DEADLINE, Command, free_port, running
 from tests.source import ROOT
 
@@ -75,7 +75,7 @@ def test_a_supervisor_that_never_comes_back():
 
 def test_a_closed_client_that_is_collected(lasting):
     """It waits for no lock: the collector may run in a thread that a new client waits for."""
-    one = ResumingClient(lasting.address, set_as_default=False)
+    one = ReconnectingClient(lasting.address, set_as_default=False)
     one.close()
     with LoopRunner._lock:
         assert ends(one.__del__)
@@ -105,7 +105,7 @@ def test_a_frozen_supervisor(supervisor, busy, monkeypatch, caplog):
     """It is waited for some seconds; ``busy``: with megabytes on their way to it."""
     monkeypatch.setattr(client, "FAREWELL", 0.2)
     monkeypatch.setattr(reconnect, "FAREWELL", 0.2)
-    theirs = ResumingClient(supervisor.address, set_as_default=False)
+    theirs = ReconnectingClient(supervisor.address, set_as_default=False)
     session = marsdask.new_session(theirs, default=False)
     began, start = threading.Event(), remote.RemoteJob.start
 

@@ -7,7 +7,7 @@ from contextlib import suppress
 
 from distributed.comm import get_address_host_port
 
-from marsdask.scheduler.remote.reconnect import ResumingClient
+from marsdask.scheduler.remote.reconnect import ReconnectingClient
 from tests.cluster.loop import HOST, run, supervised
 
 
@@ -66,11 +66,14 @@ def test_nothing_is_lost_when_the_old_connection_ends():
         async with (
             supervised({}) as (server, _),
             HalfOpen(server.address) as door,
-            ResumingClient(door.address, asynchronous=True, set_as_default=False) as client,
+            ReconnectingClient(door.address, asynchronous=True, set_as_default=False) as client,
         ):
             future = client.submit(abs, -42, pure=False)
             assert await future == 42
-            old, stream = server.orphans._connected[client.id], server.client_comms[client.id]
+            old, stream = (
+                server.unclaimed_results._connected[client.id],
+                server.client_comms[client.id],
+            )
             torn = door.tear()
             assert await client.resumed(0)
             door.end(torn)
@@ -79,7 +82,7 @@ def test_nothing_is_lost_when_the_old_connection_ends():
             assert await client.submit(abs, -7, pure=False) == 7
             assert await client.gather(future) == 42
             assert client.generation == 1
-            server.orphans._drop()
+            server.unclaimed_results._drop()
             assert await client.gather(future) == 42, "it is the client's own again"
 
     run(main)

@@ -8,7 +8,7 @@ from contextlib import closing
 import dask.config
 
 import marsdask
-from marsdask.scheduler.cluster.leader import ask
+from marsdask.scheduler.cluster.leader import query_role
 from marsdask.scheduler.testing import Gate
 from tests.cluster.certificates import make, needs_openssl
 from tests.cluster.commands import DEADLINE, running
@@ -25,10 +25,10 @@ class SecureSupervisors(Supervisors):
         flags = f"--require-secure {certificates.flags}"
         super().__init__(commands, flags, "tls")
 
-    def standing(self, number):
+    def role(self, number):
         """Return what a supervisor says of itself."""
         arguments = self.certificates.security.get_connection_args("client")
-        return asyncio.run(ask(self.addresses[number], arguments, DEADLINE))
+        return asyncio.run(query_role(self.addresses[number], arguments, DEADLINE))
 
 
 def test_the_standby_takes_over_in_mid_job(tmp_path, monkeypatch):
@@ -47,5 +47,5 @@ def test_the_standby_takes_over_in_mid_job(tmp_path, monkeypatch):
             work = Work(session, gate, folder)
             cluster.supervisors[active].kill()
             cluster.wait_for_workers()
-            assert cluster.standing(standby).active
+            assert cluster.role(standby).active
             work.check()

@@ -18,7 +18,7 @@ from distributed.diagnostics.plugin import SchedulerPlugin
 
 import marsdask
 import marsdask.tensor as mt
-from marsdask.scheduler.cluster.leader import ask
+from marsdask.scheduler.cluster.leader import query_role
 from marsdask.scheduler.errors import NoSupervisor
 from marsdask.scheduler.supervisor import Supervisor
 from marsdask.scheduler.testing.tools import pass_gate
@@ -76,13 +76,13 @@ class Supervisors:
         self.commands.append(command := Command(line, **FAST))
         return command
 
-    def standing(self, number):
+    def role(self, number):
         """Return what a supervisor says of itself."""
-        return asyncio.run(ask(self.addresses[number], {}, DEADLINE))
+        return asyncio.run(query_role(self.addresses[number], {}, DEADLINE))
 
     def roles(self):
         """Return the numbers of the active one and of the other."""
-        return (0, 1) if self.standing(0).active else (1, 0)
+        return (0, 1) if self.role(0).active else (1, 0)
 
     def wait_for_workers(self):
         """Wait until both workers have gone over."""
@@ -146,12 +146,12 @@ class Work:
 def test_the_standby_takes_over_in_mid_job(cluster, gate, tmp_path):
     """After SIGKILL of the active one the job ends right, and only what ran runs again."""
     active, standby = cluster.roles()
-    before = cluster.standing(active).epoch
+    before = cluster.role(active).epoch
     with marsdask.new_session(cluster.addresses[active], default=False) as session:
         work = Work(session, gate, tmp_path)
         cluster.supervisors[active].kill()
         cluster.wait_for_workers()
-        assert cluster.standing(standby).epoch > before
+        assert cluster.role(standby).epoch > before
         work.check()
         cluster.supervisors[active] = cluster.start(active)
         cluster.supervisors[active].wait_for("Mars Web started at")
@@ -296,16 +296,16 @@ def test_workers_refuse_lower_epochs():
 
     async def main():
         async with Supervisor(host=HOST, dashboard_address=f"{HOST}:0") as supervisor:
-            supervisor.succession.epoch = 5
+            supervisor.failover.epoch = 5
             worker = MarsWorker(
                 supervisor.address, host=HOST, nthreads=1, supervisors=[supervisor.address]
             )
             worker.epoch = 2**60
             refused = await worker._find()
             assert refused is None
-            assert supervisor.succession.epoch > 2**60
+            assert supervisor.failover.epoch > 2**60
             async with worker:
-                assert worker.epoch == supervisor.succession.epoch
+                assert worker.epoch == supervisor.failover.epoch
                 assert list(supervisor.workers) == [worker.address]
 
     run(main)
@@ -335,7 +335,7 @@ def test_a_worker_waits_for_the_same_supervisor_with_its_results():
                 assert list(second.workers) == [worker.address], "it has not left again"
                 assert {ts.key for ts in second.tasks.values()} == {key}
                 await client.close()
-                second.orphans._drop()
+                second.unclaimed_results._drop()
                 await until(lambda: key not in worker.data, second, worker)
                 assert not second.tasks, "what nobody asks for is dropped"
 

@@ -25,7 +25,7 @@ from marsdask.core.graph import Graph
 from marsdask.scheduler.remote import job as remote
 from marsdask.scheduler.remote.client import SupervisorScheduler
 from marsdask.scheduler.supervisor import jobs
-from marsdask.scheduler.supervisor.submissions import Failed, Flight
+from marsdask.scheduler.supervisor.submissions import GraphFailed, SubmittedGraphs
 from marsdask.scheduler.testing import SchedulerContract
 from marsdask.scheduler.testing.tools import pass_gate
 from marsdask.scheduler.worker import MarsWorker
@@ -42,7 +42,7 @@ def cluster():
 
 
 class TestSupervisor(SchedulerContract):
-    """What every scheduler must do."""
+    """The contract of schedulers."""
 
     nested = False
     counts_tasks = False
@@ -77,13 +77,13 @@ def last_job(cluster):
 
 
 def test_the_supervisor_compiles(session, cluster):
-    """Several stages with looks in between, driven there; the job tells what it was."""
+    """The supervisor drives several stages; the job describes the program."""
     assert session.scheduler.capabilities.compiles
     x = mt.random.RandomState(0).rand(1000, chunk_size=100)
     (found,) = fetch(session, mt.sort(x[x > 0.5]))
     assert np.all(np.diff(found) >= 0)
     assert 400 < len(found) < 600
-    told = last_job(cluster).told()
+    told = last_job(cluster).summary()
     assert (told["state"], told["progress"], told["error"]) == ("done", 1.0, None)
     assert told["session_id"] == session.session_id
     assert told["tasks"] == told["tasks_done"] > 1
@@ -145,7 +145,7 @@ def test_views_are_tasks_only_where_results_travel(second, more):
 
 
 def test_results_are_used_where_they_lie(session):
-    """What was executed is an input of what follows, by its keys only."""
+    """Executed results are inputs of later jobs by their keys."""
     x = mt.ones((2000, 500), chunk_size=250) * 3
     x.execute(session=session)
     graph = Graph([session.lookup(x.node)])
@@ -183,18 +183,18 @@ def test_nothing_is_left_there(session, cluster):
 
 
 def test_large_jobs_go_in_windows(session, cluster, monkeypatch):
-    """Only so many tasks are there that have not run, and what windows pass on is let go."""
+    """The number of waiting tasks is limited, and results between windows are released."""
     monkeypatch.setattr(jobs, "WINDOW", 50)
     monkeypatch.setattr(jobs, "_AHEAD", 150)
     waiting = []
-    send = Flight.send
+    send = SubmittedGraphs.send
 
     def spy(self, prepared):
         send(self, prepared)
         states = [ts.state for ts in cluster.scheduler.tasks.values()]
         waiting.append(sum(state not in ("memory", "released") for state in states))
 
-    monkeypatch.setattr(Flight, "send", spy)
+    monkeypatch.setattr(SubmittedGraphs, "send", spy)
     x = mt.ones((1000, 4), chunk_size=(1, 4))
     with marsdask.option_context({"coalesce": False}):
         (found,) = fetch(session, ((x - x.mean(axis=0)) * 2 + 1).sum())
@@ -231,7 +231,7 @@ def test_failures_that_the_supervisor_cannot_load(session, monkeypatch):
     def unknown(self):
         raise ModuleNotFoundError("No module named 'theirs'")
 
-    monkeypatch.setattr(Failed, "_unpickled", unknown)
+    monkeypatch.setattr(GraphFailed, "_unpickled", unknown)
     x = mt.ones((4, 4), chunk_size=2).map_chunk(broken, dtype=float)
     with pytest.raises(RuntimeError, match="on purpose") as caught:
         x.execute(session=session, wait=False).result(60)
@@ -239,12 +239,12 @@ def test_failures_that_the_supervisor_cannot_load(session, monkeypatch):
 
 
 def test_failures_that_cannot_be_told(session, monkeypatch):
-    """Whatever goes wrong with an error ends the job, and nobody waits for ever."""
+    """An error while an error is handled ends the job."""
 
     def unknown(self):
         raise ArithmeticError("while it was loaded")
 
-    monkeypatch.setattr(Failed, "error", unknown)
+    monkeypatch.setattr(GraphFailed, "error", unknown)
     x = mt.ones((4, 4), chunk_size=2).map_chunk(broken, dtype=float)
     with pytest.raises(ArithmeticError, match="while it was loaded"):
         x.execute(session=session, wait=False).result(60)
@@ -253,7 +253,7 @@ def test_failures_that_cannot_be_told(session, monkeypatch):
 def test_what_is_remembered(session, cluster, gate, monkeypatch):
     """Of jobs that have ended so many, whichever began first; and no outcome twice."""
     monkeypatch.setattr(jobs, "_REMEMBERED", 3)
-    monkeypatch.setattr(jobs, "_TOLD", 0)
+    monkeypatch.setattr(jobs, "_RESEND", 0)
     x = mt.ones(2).map_chunk(_at_gate, args=(gate.address,), dtype=float)
     future = x.execute(session=session, wait=False)
     gate.wait_until_reached()
@@ -280,17 +280,17 @@ def test_cancelling(session, cluster, gate):
 
 
 def test_cancelling_too_late(session, cluster, monkeypatch):
-    """What a job has handed over by then is let go of."""
-    landing, go, hand_over = threading.Event(), threading.Event(), Flight.hand_over
+    """Delivered results of the job are released."""
+    delivering, go, hand_over = threading.Event(), threading.Event(), SubmittedGraphs.hand_over
 
     async def slowly(self, keys, client):
         await hand_over(self, keys, client)
-        landing.set()
+        delivering.set()
         assert await asyncio.to_thread(go.wait, 60)
 
-    monkeypatch.setattr(Flight, "hand_over", slowly)
+    monkeypatch.setattr(SubmittedGraphs, "hand_over", slowly)
     future = mt.ones(4, chunk_size=2).execute(session=session, wait=False)
-    assert landing.wait(60)
+    assert delivering.wait(60)
     wanted = cluster.scheduler.clients[session.scheduler.client.id].wants_what
     assert wanted
     assert future.cancel()
@@ -327,7 +327,7 @@ def test_questions_that_get_no_answer_are_asked_again(session, cluster, gate):
 
 
 def test_a_client_that_was_given_up_goes_on(session, cluster):
-    """A job that ended with its client's connection was not cancelled by anybody."""
+    """A job that ended with its client's connection does not count as cancelled."""
     _REACHED.clear()
     _OPEN.clear()
     future = mt.ones(2).map_chunk(_held_up, dtype=float).execute(session=session, wait=False)
@@ -372,14 +372,14 @@ def test_options_travel(session):
 
 
 def test_adopted_graphs_are_compiled_here(session):
-    """What refers to a client's own graph stays with the client, and has the same values."""
+    """Programs with a client's own graph are compiled by the client."""
     x = mt.from_dask(da.ones((10, 10), chunks=5)) + 1
     assert not can_be_sent(Graph([x.node]))
     assert fetch(session, x.sum()) == [200]
 
 
 def test_without_workers_a_job_says_so():
-    """The client is told what to start, the job has a reason, and it runs once somebody comes."""
+    """The client logs how to start workers; the job runs once a worker joins."""
     logger = logging.getLogger(remote.__name__)
     logger.addHandler(heard := Heard())
     try:

@@ -14,8 +14,8 @@ from distributed.diagnostics.plugin import SchedulerPlugin
 
 from marsdask.scheduler.supervisor import Supervisor
 from marsdask.scheduler.worker import MarsWorker
-from marsdask.scheduler.worker.admission import Verdict
-from marsdask.scheduler.worker.memory_ledger import Host, Share
+from marsdask.scheduler.worker.admission import AdmissionDecision
+from marsdask.scheduler.worker.memory_ledger import LedgerView, MemoryLedger
 from tests.cluster.loop import Gates, annotated, cluster, pass_gate, run
 
 MIB = 2**20
@@ -34,15 +34,15 @@ def first(*blocks):
 def holding_back(state):
     """Return an event that comes when a worker holds a task back."""
     event = asyncio.Event()
-    judge = state.admission.judge
+    decide = state.admission.decide
 
     def watched(*args):
-        verdict = judge(*args)
-        if verdict is not Verdict.START:
+        decision = decide(*args)
+        if decision is not AdmissionDecision.START:
             event.set()
-        return verdict
+        return decision
 
-    state.admission.judge = watched
+    state.admission.decide = watched
     return event
 
 
@@ -204,7 +204,7 @@ def test_what_comes_back_leaves_again(monkeypatch):
         one = {"nthreads": 1, "memory_limit": 100 * MIB, "baseline": 0, "validate": True}
         async with cluster(distributed.Scheduler, MarsWorker, workers=(one,)) as (server, client):
             worker = server.test_workers[0]
-            free, rounds = worker.spilling.free, []
+            free, rounds = worker.spill_manager.free, []
 
             async def disturbed(nbytes):
                 freed = await free(nbytes)
@@ -214,7 +214,7 @@ def test_what_comes_back_leaves_again(monkeypatch):
                     assert worker.data["held"] is not None
                 return freed
 
-            monkeypatch.setattr(worker.spilling, "free", disturbed)
+            monkeypatch.setattr(worker.spill_manager, "free", disturbed)
             held = client.submit(block, 1, 40 * MIB, key="held")
             await distributed.wait(held)
             graph = annotated([Task("next", abs, -7)], mars_mem={"next": 50 * MIB})
@@ -249,7 +249,7 @@ def test_pausing_while_results_leave_memory():
                     return nbytes
 
                 manager._maybe_pause_or_unpause = watched
-                worker.spilling.free = free
+                worker.spill_manager.free = free
                 worker.monitor.get_process_memory = lambda: taken["share"] * manager.memory_limit
                 await begun.wait()
                 for share, status in ((0.85, Status.paused), (0.75, Status.running)):
@@ -272,12 +272,12 @@ def test_idle_segments_make_room_where_nothing_is_spilled():
             async with cluster(Supervisor, MarsWorker, workers=(one,)) as (server, client):
                 worker = server.test_workers[0]
                 assert isinstance(worker.data, dict)
-                assert worker.sharing.pool.publish(block(1, 40 * MIB))
-                assert worker.sharing.pool.unused() > 40 * MIB
+                assert worker.shared_results.pool.publish(block(1, 40 * MIB))
+                assert worker.shared_results.pool.unused() > 40 * MIB
                 graph = annotated([Task("next", abs, -7)], mars_mem={"next": 50 * MIB})
                 (later,) = client.get(graph, ["next"], sync=False)
                 assert await later == 7
-                assert worker.sharing.pool.nbytes == 0
+                assert worker.shared_results.pool.nbytes == 0
 
     run(main)
 
@@ -288,7 +288,9 @@ def test_workers_of_one_host(crowded):
 
     async def main():
         gate, other = Gates.new("gate"), Gates.new("other")
-        host = Host(2, MIB if crowded else 2**50)  # other than what this process really takes
+        host = MemoryLedger(
+            2, MIB if crowded else 2**50
+        )  # other than what this process really takes
         one = {"nthreads": 1, "memory_limit": 100 * MIB, "baseline": 0, "validate": True}
         workers = [one | {"ledger": (host.path, place)} for place in range(2)]
         async with cluster(distributed.Scheduler, MarsWorker, workers=workers) as (server, client):
@@ -313,7 +315,7 @@ def test_workers_of_one_host(crowded):
             gate.go.set()
             assert await busy == 0
             assert await more == 0
-        assert Share(host.path).used() == 0
+        assert LedgerView(host.path).used() == 0
         host.close()
 
     run(main)

@@ -83,7 +83,7 @@ def passed(value):
 
 def segments(dask_worker=None):
     """Return the segments that this worker has mapped, and what its pool takes."""
-    return inodes(), dask_worker.sharing.pool.nbytes
+    return inodes(), dask_worker.shared_results.pool.nbytes
 
 
 @contextlib.contextmanager
@@ -146,16 +146,16 @@ def test_one_copy_for_all(at, client, cluster):
     """The pages of a value that three processes read are there once; a fourth copy is not made."""
     nbytes = 64 * MIB
 
-    def together():
+    def can_share_memory():
         return sum(client.run(proportional, workers=[address(cluster, n) for n in "abc"]).values())
 
     for name in "abc":
         at(name, touch, at(name, np.ones, N)).result()  # loads what it needs
-    before = together()
+    before = can_share_memory()
     made = at("a", np.ones, nbytes // 8)
     for name in "bca":
         assert at(name, touch, made).result() == nbytes // 4096
-    assert 0.9 * nbytes < together() - before < 1.6 * nbytes
+    assert 0.9 * nbytes < can_share_memory() - before < 1.6 * nbytes
     with_pool = [look(client, cluster, name)[1] for name in "abc"]
     assert with_pool[0] >= nbytes
     assert max(with_pool[1:]) < nbytes // 2
@@ -292,5 +292,5 @@ def test_nothing_is_kept_that_nobody_wants(at, client, cluster):
 
 def trimmed(dask_worker=None):
     """Return how many segments this worker has mapped, and their bytes, without what is idle."""
-    dask_worker.sharing.pool.trim()
-    return len(inodes()), dask_worker.sharing.pool.nbytes
+    dask_worker.shared_results.pool.trim()
+    return len(inodes()), dask_worker.shared_results.pool.nbytes

@@ -84,7 +84,7 @@ def test_inputs_are_looked_up_once_for_all_thieves():
             ts = server.tasks["use"]
             costs = [server.get_comm_cost(ts, ws) for ws in (holder, other)]
             assert costs[0] == 0 < costs[1]
-            with server.standing_still():
+            with server.inputs_cached():
                 assert [server.get_comm_cost(ts, ws) for ws in (holder, other)] == costs
                 assert server._asked[0] is ts
             assert server._asked is None

@@ -7,7 +7,7 @@ from distributed import Security
 
 from marsdask.scheduler.cli import find_supervisor
 from marsdask.scheduler.cluster import leader
-from marsdask.scheduler.cluster.leader import Standing
+from marsdask.scheduler.cluster.leader import SupervisorRole
 
 NAMES = [f"tcp://host-{number}:1" for number in range(8)]
 
@@ -19,9 +19,9 @@ def test_the_order_decides_among_equals(named, monkeypatch):
     async def ask(address, *args):
         if address == "tcp://silent:1":
             raise ConnectionRefusedError
-        return Standing(address, address)
+        return SupervisorRole(address, address)
 
-    monkeypatch.setattr(leader, "ask", ask)
+    monkeypatch.setattr(leader, "query_role", ask)
     for first in range(len(NAMES)):
         order = NAMES[first:] + NAMES[:first]
         known, others = (order, []) if named else (["silent:1"], order)

@@ -20,7 +20,7 @@ from marsdask.scheduler.cli.sizes import ConfigError
 from marsdask.scheduler.cli.worker import memory_config, worker_options
 from marsdask.scheduler.errors import NoSupervisor
 from marsdask.scheduler.worker import binding
-from marsdask.scheduler.worker.memory_ledger import Host
+from marsdask.scheduler.worker.memory_ledger import MemoryLedger
 
 
 def options(ports=(7003,), cores=(0, 1, 2), devices=None, **given):
@@ -315,7 +315,7 @@ def test_a_taken_port(cause, expected, monkeypatch):
             raise RuntimeError("nanny failed to start") from error
 
     monkeypatch.setattr(binding, "POOL_VARIABLES", ())
-    monkeypatch.setattr(Host, "start", lambda *args: None)
+    monkeypatch.setattr(MemoryLedger, "start", lambda *args: None)
     resources, _ = options()
     service: Any = object.__new__(worker.WorkerService)
     given = Namespace(no_bind_cpu=True)

@@ -12,14 +12,14 @@ from tests.cluster.commands import DEADLINE, free_port
 
 
 @pytest.mark.parametrize("slow", [False, True])
-def test_who_answers_at_once_is_not_knocked(slow, monkeypatch):
+def test_who_answers_at_once_is_not_probed(slow, monkeypatch):
     """A connection that says nothing would be a line in the other's log, each second."""
-    knocked = []
+    probed = []
 
-    async def knock(address):
-        knocked.append(address)
+    async def probe(address):
+        probed.append(address)
 
-    monkeypatch.setattr(leader, "knock", knock)
+    monkeypatch.setattr(leader, "probe", probe)
     monkeypatch.setattr(leader, "_PROMPT", 0 if slow else DEADLINE)
 
     async def asked():
@@ -28,7 +28,7 @@ def test_who_answers_at_once_is_not_knocked(slow, monkeypatch):
             return await leader.identify(server.address, {}, DEADLINE)
 
     assert asyncio.run(asked()) == {"id": "me"}
-    assert bool(knocked) == slow
+    assert bool(probed) == slow
 
 
 def test_nobody_listens():

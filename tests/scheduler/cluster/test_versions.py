@@ -3,7 +3,7 @@
 import dask.config
 import pytest
 
-from marsdask.scheduler.cluster.versions import check, told, versions
+from marsdask.scheduler.cluster.versions import check, reported_versions, versions
 from marsdask.scheduler.errors import VersionMismatch
 
 
@@ -41,7 +41,9 @@ def test_series(package, mine, theirs, together):
 
 def test_what_is_told():
     """Stock clients and workers tell nothing of marsdask, which is no reason to refuse them."""
-    found = told({"packages": {"python": "3.11.7.final.0", "dask": "2026.8.0", "lz4": None}})
+    found = reported_versions(
+        {"packages": {"python": "3.11.7.final.0", "dask": "2026.8.0", "lz4": None}}
+    )
     assert found == {"python": "3.11.7", "dask": "2026.8.0"}
     check("the supervisor", versions() | {"python": "3.11.0"}, "the client", found)
-    assert told({}, {"mars_version": "0.1.0"})["marsdask"] == "0.1.0"
+    assert reported_versions({}, {"mars_version": "0.1.0"})["marsdask"] == "0.1.0"

@@ -10,7 +10,7 @@ from dask.task_spec import Task, TaskRef
 
 from marsdask.scheduler.base import describe
 from marsdask.scheduler.errors import SchedulerClosed, WorkerDied
-from marsdask.scheduler.inprocess.worker_process import Blob, Child, dumps
+from marsdask.scheduler.inprocess.worker_process import Blob, WorkerProcess, dumps
 from marsdask.scheduler.testing.tools import DEADLINE, Gate, pass_gate
 from tests.subprocesses import children
 
@@ -33,7 +33,7 @@ def multiply(values, by):
 
 @pytest.fixture
 def child(tmp_path):
-    child = Child(str(tmp_path), native_threads=3)
+    child = WorkerProcess(str(tmp_path), native_threads=3)
     yield child
     child.kill(for_good=True)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from marsdask.scheduler.remote.client import SupervisorScheduler
-from marsdask.scheduler.remote.reconnect import ResumingClient
+from marsdask.scheduler.remote.reconnect import ReconnectingClient
 from tests.cluster.loop import beside
 
 
@@ -23,7 +23,7 @@ def test_errors_that_are_no_lost_connection(function, argument, monkeypatch):
     async def resumed(self, generation):
         raise AssertionError("it waits")
 
-    monkeypatch.setattr(ResumingClient, "resumed", resumed)
+    monkeypatch.setattr(ReconnectingClient, "resumed", resumed)
     with beside({}) as cluster:
         scheduler = SupervisorScheduler(cluster.scheduler_address)
         arguments = () if argument is None else (argument,)

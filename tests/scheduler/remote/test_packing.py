@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from marsdask.scheduler.dask import PLACE, pooled, together
+from marsdask.scheduler.dask import PLACE, can_share_memory, combined_machine
 from marsdask.scheduler.remote.packing import packed, unpacked
 
 
@@ -27,7 +27,7 @@ def test_what_repeats_takes_no_room():
 )
 def test_what_workers_are_together(workers, expected):
     """Memory is known if that of every worker is; three quarters of it are planned with."""
-    machine = pooled(workers)
+    machine = combined_machine(workers)
     assert (machine.threads, machine.memory, machine.largest) == expected
 
 
@@ -37,5 +37,7 @@ def test_what_workers_are_together(workers, expected):
 )
 def test_who_sees_each_others_results(places, expected):
     """Workers of one place do; whoever told of none does not, as stock workers."""
-    assert together([{} if place is None else {PLACE: place} for place in places]) is expected
-    assert together([{PLACE: place} for place in places]) is expected
+    assert (
+        can_share_memory([{} if place is None else {PLACE: place} for place in places]) is expected
+    )
+    assert can_share_memory([{PLACE: place} for place in places]) is expected

@@ -9,7 +9,7 @@ from typing import Any
 import dask.config
 from distributed import Client
 
-from marsdask.scheduler.cluster.leader import ask, leader
+from marsdask.scheduler.cluster.leader import find_leader, query_role
 from marsdask.scheduler.remote import reconnect as resuming
 from marsdask.scheduler.supervisor import Supervisor
 from marsdask.scheduler.worker import MarsWorker
@@ -24,7 +24,7 @@ def test_a_supervisor_that_stops_while_it_lets_a_client_in(monkeypatch):
     async def main():
         async with (
             supervised() as (supervisor, _),
-            resuming.ResumingClient(
+            resuming.ReconnectingClient(
                 supervisor.address, asynchronous=True, set_as_default=False
             ) as client,
         ):
@@ -57,14 +57,14 @@ def test_a_supervisor_that_has_come_to_stand_by_is_left(monkeypatch):
             addresses = iter([standby.address])
 
             async def late(candidates, connection_args):
-                found = await leader(candidates, connection_args)
+                found = await find_leader(candidates, connection_args)
                 assert found is not None
                 return dataclasses.replace(found, address=next(addresses, found.address))
 
-            async with resuming.ResumingClient(
+            async with resuming.ReconnectingClient(
                 active.address, asynchronous=True, set_as_default=False
             ) as client:
-                monkeypatch.setattr(resuming, "leader", late)
+                monkeypatch.setattr(resuming, "find_leader", late)
                 client.scheduler_comm.abort()
                 assert await client.resumed(0)
                 assert client.scheduler.address == active.address
@@ -89,7 +89,7 @@ def test_results_that_arrive_after_the_client(monkeypatch):
         options: Any = {"host": HOST, "port": port, "dashboard_address": f"{HOST}:0"}
         first = await Supervisor(**options)
         worker = MarsWorker(first.address, host=HOST, nthreads=1, supervisors=[first.address])
-        client = resuming.ResumingClient(first.address, asynchronous=True, set_as_default=False)
+        client = resuming.ReconnectingClient(first.address, asynchronous=True, set_as_default=False)
         gone, asked = asyncio.Event(), asyncio.Event()
         async with worker, client:
             one, other = await client.scatter([1, 2])
@@ -120,7 +120,7 @@ def test_results_that_arrive_after_the_client(monkeypatch):
 
                 second.handlers["who_has"] = heard
                 assert list(await gathered) == [[1], [2]]
-                second.orphans._drop()
+                second.unclaimed_results._drop()
                 assert await client.gather([one, other]) == [1, 2], "they are the client's again"
                 assert client.generation == 1
 
@@ -136,7 +136,7 @@ def test_a_new_client_during_a_takeover(monkeypatch):
 
         async def watched(address, connection_args):
             try:
-                return await ask(address, connection_args)
+                return await query_role(address, connection_args)
             except OSError:
                 missed.set()
                 raise
@@ -145,12 +145,12 @@ def test_a_new_client_during_a_takeover(monkeypatch):
             await missed.wait()
             return True
 
-        monkeypatch.setattr(heir.succession, "_nobody_objects", takes_its_time)
+        monkeypatch.setattr(heir.failover, "_nobody_objects", takes_its_time)
         async with heir:
             async with gone:
-                assert await heir.succession.elsewhere() == gone.address
-            monkeypatch.setattr(resuming, "ask", watched)
-            async with resuming.ResumingClient(
+                assert await heir.failover.elsewhere() == gone.address
+            monkeypatch.setattr(resuming, "query_role", watched)
+            async with resuming.ReconnectingClient(
                 heir.address, asynchronous=True, set_as_default=False
             ) as client:
                 assert missed.is_set()

@@ -23,7 +23,7 @@ from marsdask.scheduler.storage import files
 from marsdask.scheduler.storage import shared as storage
 from marsdask.scheduler.storage.shared import Pool
 from marsdask.scheduler.storage.shared_segment import problem
-from marsdask.scheduler.worker.shared_transfers import Arriving
+from marsdask.scheduler.worker.shared_transfers import SharedTransfer
 from tests.scheduler import shared_actions as actions
 from tests.scheduler.peer import eventually, peers
 
@@ -278,7 +278,7 @@ def test_descriptors_are_left_for_connections(readers, tmp_path):
     assert 20 < again < 150
     handle = readers[0].call(actions.publish, "x", MIB)
     files.write(tmp_path / "x", np.ones(MIB))
-    for come in (Arriving(handle).__reduce__(), (files.read, (tmp_path / "x",))):
+    for come in (SharedTransfer(handle).__reduce__(), (files.read, (tmp_path / "x",))):
         arrived, left = readers[1].call(actions.keep_many, *come, 200)
         assert arrived == 200
         assert left > 40

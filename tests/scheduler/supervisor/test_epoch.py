@@ -6,20 +6,20 @@ import time
 
 import pytest
 
-from marsdask.scheduler.cluster.leader import Silence, Standing
+from marsdask.scheduler.cluster.leader import SupervisorRole, SupervisorTimeout
 from marsdask.scheduler.supervisor.epoch import Peer, TakeoverAction, decide, next_epoch
 
 PATIENCE = 10.0
 
 
 def one(*, active=False, epoch=0):
-    """Return a standing."""
-    return Standing("id", "tcp://somewhere", active, epoch, ours=True)
+    """Return a role."""
+    return SupervisorRole("id", "tcp://somewhere", active, epoch, ours=True)
 
 
-def peer(rank, standing=None, **state):
+def peer(rank, role=None, **state):
     """Return what was seen of a peer; one that stands has been seen."""
-    return Peer(rank, standing, seen=state.pop("seen", standing is not None), **state)
+    return Peer(rank, role, seen=state.pop("seen", role is not None), **state)
 
 
 ACTIVE, STANDBY = one(active=True, epoch=7), one()
@@ -67,7 +67,7 @@ def test_epochs_grow():
 
 def test_a_process_that_was_stopped_takes_nobody_for_dead():
     """An hour between two rounds counts as two rounds."""
-    silence = Silence(interval=1)
+    silence = SupervisorTimeout(interval=1)
     silence.missed(1)
     silence.missed(3600)
     assert silence.seconds == 3

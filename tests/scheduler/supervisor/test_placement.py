@@ -9,14 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from marsdask.scheduler.base import Hint
-from marsdask.scheduler.supervisor.hints import coloured
+from marsdask.scheduler.supervisor.hints import with_affinity
 from marsdask.scheduler.supervisor.placement import (
     READERS,
-    Placed,
     Policy,
     Reservations,
-    Turns,
-    colours,
+    RoundRobin,
+    TaskView,
+    affinities,
     resident,
 )
 
@@ -41,7 +41,7 @@ BUSY = ["something"]
 def test_a_task_goes_to_its_inputs():
     """The worker with most of the bytes wins where nothing else differs."""
     a, b, c = Worker("a", "1"), Worker("b", "2"), Worker("c", "3")
-    task = Placed(10, ((100, [a]), (300, [b])))
+    task = TaskView(10, ((100, [a]), (300, [b])))
     assert Policy().choose(task, [a, b, c]) is b
     assert Policy().moved(task, b) == 100
     assert Policy().moved(task, c) == 400
@@ -50,7 +50,7 @@ def test_a_task_goes_to_its_inputs():
 def test_bytes_of_one_host_are_nearly_free():
     """A neighbour of the data is better than a stranger, and worse than their holder."""
     holder, neighbour, stranger = Worker("a", "1"), Worker("b", "1"), Worker("c", "2")
-    task = Placed(0, ((1000, [holder]),))
+    task = TaskView(0, ((1000, [holder]),))
     policy = Policy()
     assert [policy.moved(task, one) for one in (holder, neighbour, stranger)] == [0, 50, 1000]
     holder.occupancy, holder.processing = 1.0, BUSY
@@ -61,14 +61,14 @@ def test_work_that_waits_outweighs_small_transfers():
     """A busy holder gives way once the way, which counts four times, is shorter than the queue."""
     holder, idle = Worker("a", "1", occupancy=2.0, processing=BUSY), Worker("b", "2")
     policy = Policy(bandwidth=100.0)
-    assert policy.choose(Placed(0, ((40, [holder]),)), [holder, idle]) is idle
-    assert policy.choose(Placed(0, ((60, [holder]),)), [holder, idle]) is holder
+    assert policy.choose(TaskView(0, ((40, [holder]),)), [holder, idle]) is idle
+    assert policy.choose(TaskView(0, ((60, [holder]),)), [holder, idle]) is holder
 
 
 def test_short_tasks_wait_beside_their_input():
     """To ask for an input, however small, takes longer than tasks of a millisecond."""
     holder, neighbour = Worker("a", processing=BUSY), Worker("b")
-    task = Placed(0, ((10, [holder]),))
+    task = TaskView(0, ((10, [holder]),))
     chosen = []
     for holder.occupancy in (0.005, 0.05):
         chosen.append(Policy().choose(task, [holder, neighbour]))
@@ -79,8 +79,8 @@ def test_a_free_thread_starts_a_task_at_once():
     """However long the other threads will be at work, it does not wait; among equals they count."""
     holder = Worker("a", "1", nthreads=2, occupancy=2.0, processing=BUSY)
     idle = Worker("b", "2", nthreads=2)
-    assert Policy().choose(Placed(0, ((100, [holder]),)), [holder, idle]) is holder
-    assert Policy().choose(Placed(0), [holder, idle]) is idle
+    assert Policy().choose(TaskView(0, ((100, [holder]),)), [holder, idle]) is holder
+    assert Policy().choose(TaskView(0), [holder, idle]) is idle
 
 
 def test_what_does_not_fit_goes_elsewhere_or_waits():
@@ -88,7 +88,7 @@ def test_what_does_not_fit_goes_elsewhere_or_waits():
     holder, other = Worker("a", processing=BUSY), Worker("b", "2", processing=BUSY)
     policy = Policy()
     policy.ledger.promise("t", holder, 500)
-    task = Placed(300, ((100, [holder]),))
+    task = TaskView(300, ((100, [holder]),))
     assert policy.choose(task, [holder, other]) is other
     policy.ledger.promise("u", other, 500)
     assert policy.choose(task, [holder, other]) is None
@@ -100,14 +100,14 @@ def test_what_is_larger_than_any_share_runs_alone_on_the_largest():
     """It waits for that one to have nothing to do, and for no other."""
     small, large = Worker("a"), Worker("b", "2", memory_limit=2000, processing=BUSY)
     policy = Policy()
-    task: Placed[Worker] = Placed(1600)
+    task: TaskView[Worker] = TaskView(1600)
     assert policy.choose(task, [small, large]) is None
     assert policy.alone(task, [small, large]) is None
     large.processing = []
     assert policy.choose(task, [small, large]) is None
     assert policy.alone(task, [small, large]) is large
-    assert policy.alone(Placed(1400), [small, large]) is None, "which fits beside others"
-    assert policy.choose(Placed(1400), [small, large]) is large
+    assert policy.alone(TaskView(1400), [small, large]) is None, "which fits beside others"
+    assert policy.choose(TaskView(1400), [small, large]) is large
     assert policy.alone(task, []) is None
 
 
@@ -115,15 +115,15 @@ def test_what_waits_for_other_tasks_keeps_none_of_them_from_running():
     """A task that left its thread to others takes neither the thread nor the worker from them."""
     seceded = Worker("a", "1", occupancy=1.0, processing=BUSY, long_running=BUSY)
     stranger, policy = Worker("b", "2", occupancy=0.5), Policy()
-    assert policy.choose(Placed(0, ((10, [seceded]),)), [seceded, stranger]) is seceded
-    assert policy.alone(Placed(1600), [seceded]) is seceded
+    assert policy.choose(TaskView(0, ((10, [seceded]),)), [seceded, stranger]) is seceded
+    assert policy.alone(TaskView(1600), [seceded]) is seceded
 
 
 def test_a_worker_without_a_limit_has_a_share_without_end():
     """Nothing is larger than its share, so nothing is forced on those with limits meanwhile."""
     small, endless = Worker("a"), Worker("b", "2", memory_limit=0, processing=BUSY)
-    assert Policy().alone(Placed(10**9), [small, endless]) is None
-    assert Policy().choose(Placed(10**9), [small, endless]) is endless
+    assert Policy().alone(TaskView(10**9), [small, endless]) is None
+    assert Policy().choose(TaskView(10**9), [small, endless]) is endless
 
 
 def test_unknown_sizes_and_limits_hold_nothing_back():
@@ -131,28 +131,28 @@ def test_unknown_sizes_and_limits_hold_nothing_back():
     worker = Worker("a", processing=BUSY)
     policy = Policy()
     policy.ledger.promise("t", worker, 10**9)
-    assert policy.choose(Placed(0), [worker]) is worker
+    assert policy.choose(TaskView(0), [worker]) is worker
     worker.memory_limit = 0
-    assert policy.choose(Placed(10), [worker]) is worker
+    assert policy.choose(TaskView(10), [worker]) is worker
 
 
 def test_a_worker_that_need_not_spill_is_better():
     """What has to leave for the disk costs twice its way; it never keeps a task from running."""
     full, empty = Worker("a", nbytes=990), Worker("b", "2")
     policy = Policy(bandwidth=100.0)
-    assert policy.choose(Placed(100, ((100, [full]),)), [full, empty]) is empty
-    assert policy.choose(Placed(100, ((200, [full]),)), [full, empty]) is full
-    assert policy.choose(Placed(100, ((100, [full]),)), [full]) is full
+    assert policy.choose(TaskView(100, ((100, [full]),)), [full, empty]) is empty
+    assert policy.choose(TaskView(100, ((200, [full]),)), [full, empty]) is full
+    assert policy.choose(TaskView(100, ((100, [full]),)), [full]) is full
     policy.ledger.promise("t", empty, 700)
-    assert policy.choose(Placed(50, ((15, [full]),)), [full, empty]) is empty
+    assert policy.choose(TaskView(50, ((15, [full]),)), [full, empty]) is empty
     empty.nbytes = 295
-    assert policy.choose(Placed(50, ((15, [full]),)), [full, empty]) is full
+    assert policy.choose(TaskView(50, ((15, [full]),)), [full, empty]) is full
 
 
 def test_inputs_that_have_to_come_take_memory_too():
     """So do those on their way already, of which a worker does not know yet."""
     one, other = Worker("a", "1", nbytes=400), Worker("b", "2", nbytes=300)
-    policy, task = Policy(bandwidth=100.0), Placed(100, ((600, [Worker("c", "3")]),))
+    policy, task = Policy(bandwidth=100.0), TaskView(100, ((600, [Worker("c", "3")]),))
     assert policy.choose(task, [one, other]) is other
     policy.coming = {one: 0, other: 300}.__getitem__
     assert policy.choose(task, [one, other]) is one
@@ -166,7 +166,7 @@ def test_other_hosts_come_in_where_holders_are_full():
     policy = Policy()
 
     def candidates(needs, *holders):
-        task = Placed(needs, ((10, holders or [holder]),))
+        task = TaskView(needs, ((10, holders or [holder]),))
         there = resident(task.inputs)
         idle = [neighbour, stranger]
 
@@ -206,7 +206,7 @@ def asked(needs, *holders, waits=4, stay=1):
         told.append(host)
         return [one for one in several if one.host == host]
 
-    task = Placed(needs, inputs)
+    task = TaskView(needs, inputs)
     found = Policy().candidates(task, resident(inputs), several, several[-1:], near, stay)
     return sorted(int(one.name) for one in found), told
 
@@ -250,7 +250,7 @@ def test_of_many_hosts_that_hold_the_same_a_few_are_asked_in_turn():
         return ()
 
     for _ in range(5):
-        policy.place(Placed(0, inputs), (), (), near)
+        policy.place(TaskView(0, inputs), (), (), near)
     assert sorted(told) == sorted(hosts * 2)
 
 
@@ -261,13 +261,13 @@ def test_what_can_start_beside_its_input_asks_nobody():
     def near(host):
         pytest.fail("asked for others")
 
-    assert Policy().place(Placed(1, ((5, [holder]),)), [holder], (), near) is holder
+    assert Policy().place(TaskView(1, ((5, [holder]),)), [holder], (), near) is holder
 
 
 @given(st.integers(0, 30), st.integers(1, 10))
 def test_everybody_has_a_turn(length, count):
     """A few at a time, all of a list are met in as many turns as it takes."""
-    turns, those = Turns(), list(range(length))
+    turns, those = RoundRobin(), list(range(length))
     found = [turns.some(those, count) for _ in range(-(-length // count))]
     assert all(len(some) == min(length, count) for some in found)
     assert {one for some in found for one in some} == set(those)
@@ -275,7 +275,7 @@ def test_everybody_has_a_turn(length, count):
 
 def test_nobody_to_ask():
     """Without workers there is no answer."""
-    assert Policy().choose(Placed(0), []) is None
+    assert Policy().choose(TaskView(0), []) is None
 
 
 @given(
@@ -304,7 +304,7 @@ def test_the_ledger_adds_up(steps):
 @pytest.mark.parametrize(("count", "workers"), [(0, 3), (1, 3), (3, 3), (10, 3), (100, 7)])
 def test_colours_are_runs_of_neighbours(count, workers):
     """Every worker is home to as many as any other, give or take one, in one run."""
-    found = colours(count, workers)
+    found = affinities(count, workers)
     assert found == sorted(found)
     counts = [found.count(colour) for colour in range(workers)]
     assert max(counts) - min(counts) <= 1
@@ -318,11 +318,11 @@ def test_what_many_read_has_no_colour():
     readers += [Task(("block", i), max, TaskRef(("source", 0)), i) for i in range(READERS)]
     graph = {task.key: task for task in (*sources, operand, scattered, *readers)}
     hints: dict[Any, Hint] = {("source", 3): Hint(affinity="mine"), "operand": Hint(peak=1)}
-    found = coloured(graph, hints, 2)
+    found = with_affinity(graph, hints, 2)
     assert [found[task.key].affinity for task in sources] == [0, 0, 1, "mine"]
     assert found["operand"] == Hint(peak=1)
     assert set(found) == {"operand", *(task.key for task in sources)}
-    assert coloured(graph, hints, 0) == hints
+    assert with_affinity(graph, hints, 0) == hints
 
 
 @given(st.data())
@@ -331,7 +331,7 @@ def test_bytes_are_counted_once_for_all_workers(data):
     workers = [Worker(str(n), host=f"host-{n % 3}") for n in range(6)]
     some = st.lists(st.sampled_from(workers), unique=True, max_size=4)
     inputs = tuple(data.draw(st.lists(st.tuples(st.integers(0, 1000), some))))
-    policy, task = Policy(), Placed(0, inputs)
+    policy, task = Policy(), TaskView(0, inputs)
     there = resident(inputs)
     for worker in workers:
         expected = 0.0

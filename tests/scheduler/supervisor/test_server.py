@@ -63,7 +63,7 @@ def test_who_came_back_meanwhile_is_not_removed(monkeypatch):
                 scheduler.workers[address] = after
 
             with monkeypatch.context() as patched:
-                patched.setattr(server, "exonerate", slowly)
+                patched.setattr(server, "clear_suspicion", slowly)
                 removed = await supervisor.remove_worker(address, stimulus_id="test")
             assert removed == "already-removed"
             assert supervisor.workers[address] is after

@@ -7,7 +7,7 @@ from typing import Any
 import marsdask
 import marsdask.tensor as mt
 from marsdask.scheduler.web import sessions
-from marsdask.scheduler.web.rest import Refused
+from marsdask.scheduler.web.rest import ApiError
 from tests.cluster.commands import DEADLINE
 from tests.cluster.loop import run
 from tests.scheduler.web.pages import visited
@@ -224,7 +224,7 @@ def test_errors_are_json():
 
 def test_an_error_is_one_line_of_a_log():
     """Whatever names visitors ask for."""
-    error = Refused(404, "there is no session a\n404 b")
+    error = ApiError(404, "there is no session a\n404 b")
     assert "\n" not in str(error)
     assert "\n" in error.message
 

@@ -7,7 +7,7 @@ import pytest
 from distributed import Security
 
 from marsdask.scheduler.web.authentication import Token
-from marsdask.scheduler.web.tls import admitting, dashboard_tls, server_context
+from marsdask.scheduler.web.tls import dashboard_tls, server_context, verify_clients
 from tests.cluster.certificates import make, needs_openssl
 from tests.cluster.loop import HOST, run
 from tests.scheduler.web.pages import Visitor, visited
@@ -23,7 +23,7 @@ def test_without_certificates_there_is_none():
     """Nothing is configured, so nothing is encrypted."""
     assert dashboard_tls(Security()) == {}
     assert server_context(Security(), None) is None
-    assert admitting(None, None, Security()) is None
+    assert verify_clients(None, None, Security()) is None
 
 
 @needs_openssl

@@ -7,8 +7,8 @@ import threading
 
 import pytest
 
-from marsdask.scheduler.worker.admission import Admission, Verdict
-from marsdask.scheduler.worker.memory_ledger import HARD, SOFT, Host, Share
+from marsdask.scheduler.worker.admission import Admission, AdmissionDecision
+from marsdask.scheduler.worker.memory_ledger import HARD, SOFT, LedgerView, MemoryLedger
 from tests.scheduler.peer import eventually, peers
 
 fcntl = pytest.importorskip("fcntl")
@@ -17,33 +17,35 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "memfd_create"), reason="needs L
 
 DEADLINE = 60
 
-held: dict[str, Share] = {}
+held: dict[str, LedgerView] = {}
 
 
 @pytest.fixture
 def host():
-    host = Host(2, 1000)
+    host = MemoryLedger(2, 1000)
     yield host
     host.close()
 
 
 def admissions(host, **options):
     """Return what two processes judge by, each with half of the host."""
-    return [Admission(375, host=Share(host.path, place), **options) for place in range(2)]
+    return [Admission(375, host=LedgerView(host.path, place), **options) for place in range(2)]
 
 
 def test_neighbours_leave_what_they_do_not_use(host):
     """A process promises beyond its share, up to three quarters of the host, while that lasts."""
     one, other = admissions(host)
-    assert one.judge(600, stored=0) is Verdict.START
+    assert one.decide(600, stored=0) is AdmissionDecision.START
     one.start("big", 600)
-    assert other.judge(200, stored=0) is Verdict.START, "its own share, below the hard limit"
+    assert other.decide(200, stored=0) is AdmissionDecision.START, (
+        "its own share, below the hard limit"
+    )
     other.start("small", 200)
-    assert one.judge(10, stored=0) is Verdict.WAIT
-    assert other.judge(150, stored=0) is Verdict.WAIT, "beyond the hard limit"
+    assert one.decide(10, stored=0) is AdmissionDecision.WAIT
+    assert other.decide(150, stored=0) is AdmissionDecision.WAIT, "beyond the hard limit"
     one.end("big")
-    assert other.judge(500, stored=0) is Verdict.START
-    assert Share(host.path).used() == 700
+    assert other.decide(500, stored=0) is AdmissionDecision.START
+    assert LedgerView(host.path).used() == 700
 
 
 def test_what_is_measured_counts(host):
@@ -51,43 +53,43 @@ def test_what_is_measured_counts(host):
     one, other = admissions(host)
     assert one.host is not None
     one.host.tell(resident=700)
-    assert other.judge(300, stored=0) is Verdict.START, "nothing runs anywhere"
+    assert other.decide(300, stored=0) is AdmissionDecision.START, "nothing runs anywhere"
     one.start("x", 10)
-    assert other.judge(300, stored=0) is Verdict.WAIT
-    assert other.judge(150, stored=0) is Verdict.START
+    assert other.decide(300, stored=0) is AdmissionDecision.WAIT
+    assert other.decide(150, stored=0) is AdmissionDecision.START
 
 
 def test_what_fits_nowhere_runs_alone_on_the_host(host):
     """It waits for tasks of other processes, which start no more until it has run."""
     one, other = admissions(host)
     one.start("x", 100)
-    assert other.judge(5000, stored=0) is Verdict.WAIT
-    assert one.judge(10, stored=0) is Verdict.WAIT, "the other waits for the host"
+    assert other.decide(5000, stored=0) is AdmissionDecision.WAIT
+    assert one.decide(10, stored=0) is AdmissionDecision.WAIT, "the other waits for the host"
     one.end("x")
-    assert other.judge(5000, stored=0) is Verdict.START
+    assert other.decide(5000, stored=0) is AdmissionDecision.START
     other.start("huge", 5000)
-    assert one.judge(10, stored=0) is Verdict.WAIT
+    assert one.decide(10, stored=0) is AdmissionDecision.WAIT
     other.end("huge")
-    assert one.judge(10, stored=0) is Verdict.START
+    assert one.decide(10, stored=0) is AdmissionDecision.START
 
 
 def test_results_beyond_the_own_share_leave_first(host):
     """Only promises are borrowed for; stored results make room in their own process."""
     one, other = admissions(host)
     other.start("x", 700)
-    assert one.judge(100, stored=300) is Verdict.SPILL
-    assert one.judge(100, stored=0) is Verdict.START
+    assert one.decide(100, stored=300) is AdmissionDecision.SPILL
+    assert one.decide(100, stored=0) is AdmissionDecision.START
 
 
 def take(path, position, nbytes):
     """Promise bytes, and keep the row."""
-    held["share"] = Share(path, position)
+    held["share"] = LedgerView(path, position)
     return held["share"].promise(nbytes, HARD)
 
 
 def test_a_killed_process_takes_nothing(host):
     """Its row stops counting with it; the next process takes the row over."""
-    mine = Share(host.path, 1)
+    mine = LedgerView(host.path, 1)
     for _ in range(2):
         with peers(1) as [peer]:
             assert peer.call(take, host.path, 0, 800)
@@ -99,12 +101,12 @@ def test_a_killed_process_takes_nothing(host):
     assert mine.promise(200, HARD)
     assert mine.used() == 200
     mine.close()
-    assert Share(host.path).used() == 0
+    assert LedgerView(host.path).used() == 0
 
 
 def test_a_process_that_stands_still_with_the_lock(host):
     """The others go on without it; the kernel gives it to whoever comes next only with its end."""
-    stopped, share = Share(host.path, 0), Share(host.path, 1)
+    stopped, share = LedgerView(host.path, 0), LedgerView(host.path, 1)
     fcntl.flock(stopped._descriptor, fcntl.LOCK_EX)
     promised = []
     asking = threading.Thread(
@@ -120,10 +122,10 @@ def test_a_process_that_stands_still_with_the_lock(host):
 
 def test_leaving_twice(host):
     """A worker that is told to close while it closes leaves once."""
-    share = Share(host.path, 0)
+    share = LedgerView(host.path, 0)
     share.tell(resident=700)
     share.close()
     with open(os.devnull) as other:  # may get the number of what was closed
         share.close()
         assert not os.fstat(other.fileno()).st_size
-    assert Share(host.path).used() == 0
+    assert LedgerView(host.path).used() == 0

@@ -10,13 +10,13 @@ from distributed.core import Status
 from distributed.process import AsyncProcess
 
 from marsdask.scheduler.worker import MarsNanny
-from marsdask.scheduler.worker.memory_ledger import Host
+from marsdask.scheduler.worker.memory_ledger import MemoryLedger
 
 
 @pytest.mark.skipif(not hasattr(os, "memfd_create"), reason="needs Linux")
 def test_it_keeps_nothing_open():
     """A command that goes on with another supervisor starts new ones each time."""
-    host = Host(1, 1000)
+    host = MemoryLedger(1, 1000)
 
     async def main():
         nanny = MarsNanny("tcp://127.0.0.1:1", nthreads=1, ledger=(host.path, 0))

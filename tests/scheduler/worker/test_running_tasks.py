@@ -4,14 +4,14 @@ import os
 
 import pytest
 
-from marsdask.scheduler.worker.running_tasks import Record, RunningTasks
+from marsdask.scheduler.worker.running_tasks import RunningTasks, RunningTasksRecord
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "memfd_create"), reason="needs memory files")
 
 
 def test_what_runs():
     """It is there as long as it runs, whatever happens to the writer; before, it is unknown."""
-    record = Record.start()
+    record = RunningTasksRecord.start()
     assert record is not None
     assert record.read() is None
     running = RunningTasks(record.path)

@@ -19,7 +19,7 @@ def test_many_files_may_be_open():
     async def main():
         async with cluster(Supervisor, MarsWorker, workers=({},)) as (server, _):
             (worker,) = server.test_workers
-            assert worker.sharing is None
+            assert worker.shared_results is None
             assert resource.getrlimit(resource.RLIMIT_NOFILE)[0] > 1024
 
     resource.setrlimit(resource.RLIMIT_NOFILE, (1024, before[1]))

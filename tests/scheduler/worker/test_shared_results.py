@@ -12,10 +12,10 @@ from distributed.spill import SpillBuffer
 
 from marsdask.scheduler.storage.shared import Pool
 from marsdask.scheduler.storage.shared_segment import problem
-from marsdask.scheduler.worker.connections import NAME, Peers, introduction
-from marsdask.scheduler.worker.shared_results import Sharing, SharingComm
-from marsdask.scheduler.worker.shared_transfers import Arriving, claim
-from marsdask.scheduler.worker.spill_manager import Spilling
+from marsdask.scheduler.worker.connections import NAME, PeerConnections, introduction
+from marsdask.scheduler.worker.shared_results import SharedMemoryComm, SharedResults
+from marsdask.scheduler.worker.shared_transfers import SharedTransfer, claim
+from marsdask.scheduler.worker.spill_manager import SpillManager
 
 pytestmark = pytest.mark.skipif(problem() is not None, reason=str(problem()))
 
@@ -30,7 +30,7 @@ def in_thread(function, *args):
 @pytest.fixture
 def sharing(tmp_path):
     pool = Pool(64 * MIB)
-    yield Sharing(pool, SpillBuffer(str(tmp_path), 100 * MIB), in_thread, {})
+    yield SharedResults(pool, SpillBuffer(str(tmp_path), 100 * MIB), in_thread, {})
     pool.close()
 
 
@@ -142,7 +142,7 @@ def test_what_is_borrowed_weighs_nothing(sharing):
         shared = owner.publish(ones())
         assert shared is not None
         handle = shared.handle
-        opened, arrive = Arriving(handle).__reduce__()
+        opened, arrive = SharedTransfer(handle).__reduce__()
         value = opened(*arrive)
         sharing.arrived("x", value)
         assert claim(value) is None
@@ -152,8 +152,8 @@ def test_what_is_borrowed_weighs_nothing(sharing):
         assert passed.handle.token == handle.token
         passed.close()
         sharing.data["y"] = ones(MIB)
-        spilling = Spilling(sharing.data)
-        spilling.sharing = sharing
+        spilling = SpillManager(sharing.data)
+        spilling.shared_results = sharing
         assert await spilling.free(2 * MIB) == sharing.data.spilled_total.memory
         assert list(sharing.data.fast) == ["x"]
         await spilling.close()
@@ -202,7 +202,7 @@ def test_a_failure_is_not_kept(sharing, monkeypatch):
 def test_what_lies_in_files_weighs_nothing(tmp_path):
     """Once it does: no memory is freed by moving it to disk, where it is."""
     pool = Pool(64 * MIB, str(tmp_path))
-    sharing: Any = Sharing(pool, SpillBuffer(str(tmp_path), 100 * MIB), in_thread, {})
+    sharing: Any = SharedResults(pool, SpillBuffer(str(tmp_path), 100 * MIB), in_thread, {})
 
     async def main():
         value = sharing.data["x"] = ones()
@@ -262,7 +262,7 @@ def test_each_end_of_a_connection_is_asked_once(answer, near):
 
     async def main():
         peer = Peer(answer)
-        peers = Peers(peer)
+        peers = PeerConnections(peer)
         for _ in range(3):
             assert await peers.near(peer, "tcp://there:1") is near
         assert peer.asked == 1
@@ -276,13 +276,13 @@ def test_who_cannot_open_is_told_no_more(sharing):
 
     async def main():
         peer = Peer({NAME: introduction(), "id": "one"})
-        peers = Peers(peer)
+        peers = PeerConnections(peer)
         assert await peers.near(peer, "tcp://there:1")
-        comm = SharingComm(peer, peers, sharing)
+        comm = SharedMemoryComm(peer, peers, sharing)
         sharing.data["x"] = ones()
         message = {"status": "OK", "data": {"x": Wrapped(sharing.data["x"]), "actor": 1}}
         await comm.write(message)
-        assert isinstance(peer.message["data"]["x"].data, Arriving)
+        assert isinstance(peer.message["data"]["x"].data, SharedTransfer)
         assert peer.message["data"]["actor"] == 1
         assert await peers.near(peer, "tcp://there:1")
         with pytest.raises(OSError, match="could not"):

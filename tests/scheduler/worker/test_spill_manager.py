@@ -14,8 +14,8 @@ from distributed.spill import SpillBuffer
 from marsdask.scheduler.storage.shared import Pool
 from marsdask.scheduler.storage.shared_segment import problem
 from marsdask.scheduler.worker.directories import Directories
-from marsdask.scheduler.worker.shared_results import Sharing
-from marsdask.scheduler.worker.spill_manager import Spilling
+from marsdask.scheduler.worker.shared_results import SharedResults
+from marsdask.scheduler.worker.spill_manager import SpillManager
 
 MIB = 1 << 20
 
@@ -44,7 +44,7 @@ def data(tmp_path):
 
 def spilling(data, tmp_path, threads=2):
     """Return what spills in the running loop, and its directory."""
-    spilling = Spilling(data, threads)
+    spilling = SpillManager(data, threads)
     directories = Blocked([str(tmp_path)], 100)
     spilling.take_over(directories, str(tmp_path / "stock"))
     return spilling, directories
@@ -306,7 +306,7 @@ def test_a_result_shared_while_it_is_written_leaves_memory(data, tmp_path):
         watched = Watched()
         watched.update(moves.moves)
         moves.moves = watched
-        sharing = moves.sharing = Sharing(pool, data, moves.run, watched)
+        sharing = moves.shared_results = SharedResults(pool, data, moves.run, watched)
         asking = asyncio.create_task(sharing.share("x", data.fast["x"]))
         await watched.asked.wait()
         disk.go.set()
