@@ -10,8 +10,8 @@ from importlib import import_module
 from pathlib import Path
 
 from benchmarks import report
-from benchmarks.harness import Outcome, Plan, check_equal, run_row
-from benchmarks.rows import Row, tables
+from benchmarks.harness import RowOutcome, RunPlan, check_equal, run_row
+from benchmarks.rows import Workload, tables
 from benchmarks.run_one import MODULES
 from benchmarks.systems import SYSTEMS
 
@@ -32,17 +32,17 @@ def parse(argv: list[str]) -> argparse.Namespace:
 
 
 def add_row_options(parser: argparse.ArgumentParser, **defaults: float) -> None:
-    """Add which rows to run and how, as in :class:`Plan` or by other ``defaults``."""
+    """Add which rows to run and how, as in :class:`RunPlan` or by other ``defaults``."""
     parser.add_argument("--rows", default="", help="names or their beginnings: T01,T12c,D; or none")
-    parser.add_argument("--scale", type=float, default=Plan.scale, help="0.1 for a quick look")
-    parser.add_argument("--repeat", type=int, default=Plan.repeat, help="runs after the warm-up")
-    parser.add_argument("--patience", type=float, default=Plan.patience, help="seconds of runs")
-    parser.add_argument("--timeout", type=float, default=Plan.timeout, help="seconds for a row")
-    parser.add_argument("--data", type=Path, default=Plan.data, help="where tables are kept")
+    parser.add_argument("--scale", type=float, default=RunPlan.scale, help="0.1 for a quick look")
+    parser.add_argument("--repeat", type=int, default=RunPlan.repeat, help="runs after the warm-up")
+    parser.add_argument("--patience", type=float, default=RunPlan.patience, help="seconds of runs")
+    parser.add_argument("--timeout", type=float, default=RunPlan.timeout, help="seconds for a row")
+    parser.add_argument("--data", type=Path, default=RunPlan.data, help="where tables are kept")
     parser.set_defaults(**defaults)
 
 
-def choose(wanted: str) -> list[Row]:
+def choose(wanted: str) -> list[Workload]:
     """Return the rows whose names begin with one of the wanted words."""
     rows = [row for module in MODULES for row in import_module(module).ROWS]
     if not wanted:
@@ -61,8 +61,8 @@ def main(argv: list[str]) -> int:
         systems += [] if "pymars" in systems else ["pymars"]
     if unknown := set(systems) - set(SYSTEMS):
         sys.exit(f"unknown systems {sorted(unknown)}; there are {sorted(SYSTEMS)}")
-    plan = Plan.of(args, interpreters=interpreters)
-    outcomes: list[Outcome] = []
+    plan = RunPlan.of(args, interpreters=interpreters)
+    outcomes: list[RowOutcome] = []
     try:
         for row in choose(args.rows):
             outcomes += measure_row(row, systems, plan)
@@ -77,7 +77,7 @@ def main(argv: list[str]) -> int:
     return int(any(o.system == "marsdask" and o.reason.startswith("wrong") for o in outcomes))
 
 
-def measure_row(row: Row, systems: list[str], plan: Plan) -> list[Outcome]:
+def measure_row(row: Workload, systems: list[str], plan: RunPlan) -> list[RowOutcome]:
     """Run one row on each system that has it, and compare the answers."""
     tables.ensure_for(row.name, plan.tables, plan.scale)
     outcomes = []

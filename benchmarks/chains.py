@@ -19,14 +19,14 @@ import pandas as pd
 
 import marsdask.dataframe as md
 import marsdask.tensor as mt
-from marsdask.core.compilation.plan import Plan
+from marsdask.core.compilation.plan import RunPlan
 from marsdask.core.compilation.tiling import Compilation
 
 LINKS = 1000
 RUNS = 3
 
 
-class Chain(NamedTuple):
+class OperationChain(NamedTuple):
     """Links of some operations each, over an array or a frame in 16 chunks."""
 
     start: str
@@ -35,14 +35,14 @@ class Chain(NamedTuple):
 
 
 CHAINS = {
-    "x + i": Chain("array", 1, lambda x, i: x + i),
-    "x * x + x": Chain("array", 2, lambda x, i: x * x + x),
-    "x - x.mean(axis=0)": Chain("array", 2, lambda x, i: x - x.mean(axis=0)),
-    "x.T": Chain("array", 1, lambda x, i: x.T),
-    "x[::-1]": Chain("array", 1, lambda x, i: x[::-1]),
-    "d.assign(n=d.a * 2 + d.b)": Chain("frame", 5, lambda d, i: d.assign(n=d.a * 2 + d.b)),
-    "d[d.a > -i]": Chain("frame", 3, lambda d, i: d[d.a > -i]),
-    "d.b + i": Chain("column", 1, lambda s, i: s + i),
+    "x + i": OperationChain("array", 1, lambda x, i: x + i),
+    "x * x + x": OperationChain("array", 2, lambda x, i: x * x + x),
+    "x - x.mean(axis=0)": OperationChain("array", 2, lambda x, i: x - x.mean(axis=0)),
+    "x.T": OperationChain("array", 1, lambda x, i: x.T),
+    "x[::-1]": OperationChain("array", 1, lambda x, i: x[::-1]),
+    "d.assign(n=d.a * 2 + d.b)": OperationChain("frame", 5, lambda d, i: d.assign(n=d.a * 2 + d.b)),
+    "d[d.a > -i]": OperationChain("frame", 3, lambda d, i: d[d.a > -i]),
+    "d.b + i": OperationChain("column", 1, lambda s, i: s + i),
 }
 
 
@@ -63,13 +63,13 @@ def start(kind: str, *, ours: bool) -> Any:
 def tasks(chain: Any, *, ours: bool) -> int:
     """Return how many tasks compute a chain."""
     if ours:
-        plan = Plan(workers=4, budget=8 << 30)
+        plan = RunPlan(workers=4, budget=8 << 30)
         return len(Compilation([chain.node], plan=plan).advance({}).graph)  # type: ignore[union-attr]
     (best,) = dask.optimize(chain)
     return len(dict(best.__dask_graph__()))
 
 
-def measured(chain: Chain, *, ours: bool, links: int) -> str:
+def measured(chain: OperationChain, *, ours: bool, links: int) -> str:
     """Return the milliseconds of CPU that an operation takes at best, and the tasks."""
     seconds, count = [], 0
     for _ in range(RUNS):

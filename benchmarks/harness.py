@@ -19,7 +19,7 @@ from typing import IO, Any
 
 import psutil
 
-from benchmarks.rows import Row
+from benchmarks.rows import Workload
 from benchmarks.run_one import MODULES
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -27,7 +27,7 @@ MIB = 1 << 20
 
 
 @dataclass
-class Outcome:
+class RowOutcome:
     """What one system did with one row; `reason` says why there are no figures."""
 
     row: str
@@ -50,7 +50,7 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class Plan:
+class RunPlan:
     """How every row is run."""
 
     scale: float = 1.0
@@ -63,7 +63,7 @@ class Plan:
     interpreters: dict[str, str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, options: argparse.Namespace, **more: Any) -> Plan:
+    def of(cls, options: argparse.Namespace, **more: Any) -> RunPlan:
         """Return what a command line asks for."""
         given = {name: value for name, value in vars(options).items() if name in FIELDS}
         return cls(**given, **more)
@@ -74,7 +74,7 @@ class Plan:
         return self.data.expanduser().resolve() / f"scale-{self.scale:g}"
 
 
-FIELDS = {one.name for one in fields(Plan)}
+FIELDS = {one.name for one in fields(RunPlan)}
 
 
 class Watch(threading.Thread):
@@ -127,22 +127,22 @@ def processor_seconds(process: psutil.Process) -> float:
     return float(times.user + times.system)
 
 
-def run_row(row: str, system: str, plan: Plan) -> Outcome:
+def run_row(row: str, system: str, plan: RunPlan) -> RowOutcome:
     """Measure one row on one system; whatever happens becomes an Outcome."""
     return run_rows([row], system, plan)[0]
 
 
-def run_rows(rows: Sequence[str], system: str, plan: Plan) -> list[Outcome]:
+def run_rows(rows: Sequence[str], system: str, plan: RunPlan) -> list[RowOutcome]:
     """Measure rows in one process, and those after one that it did not survive in the next."""
-    outcomes: list[Outcome] = []
+    outcomes: list[RowOutcome] = []
     while len(outcomes) < len(rows):
         outcomes += run_child(rows[len(outcomes) :], system, plan)
     return outcomes
 
 
-def run_child(rows: Sequence[str], system: str, plan: Plan) -> list[Outcome]:
+def run_child(rows: Sequence[str], system: str, plan: RunPlan) -> list[RowOutcome]:
     """Measure rows in a process of their own, as far as it lives."""
-    outcomes: list[Outcome] = []
+    outcomes: list[RowOutcome] = []
     reader, writer = os.pipe()
     with tempfile.TemporaryFile() as errors, os.fdopen(reader, "rb", buffering=0) as events:
         try:
@@ -156,13 +156,13 @@ def run_child(rows: Sequence[str], system: str, plan: Plan) -> list[Outcome]:
                 start_new_session=True,
             )
         except OSError as error:
-            return [Outcome(row, system, reason=str(error)) for row in rows]
+            return [RowOutcome(row, system, reason=str(error)) for row in rows]
         finally:
             os.close(writer)
         told = Events(events)
         try:
             for row in rows:
-                outcome = Outcome(row, system)
+                outcome = RowOutcome(row, system)
                 outcomes.append(outcome)
                 told.deadline = time.monotonic() + plan.timeout
                 if not follow(told, child.pid, outcome):
@@ -176,7 +176,7 @@ def run_child(rows: Sequence[str], system: str, plan: Plan) -> list[Outcome]:
     return outcomes
 
 
-def command(rows: Sequence[str], system: str, plan: Plan, fd: int) -> list[str]:
+def command(rows: Sequence[str], system: str, plan: RunPlan, fd: int) -> list[str]:
     """Return the command line of the child."""
     python = plan.interpreters.get(system, sys.executable)
     options = {
@@ -217,7 +217,7 @@ class Events:
                 *self._lines, self._pending = (self._pending + block).split(b"\n")
 
 
-def follow(events: Events, pid: int, outcome: Outcome) -> bool:
+def follow(events: Events, pid: int, outcome: RowOutcome) -> bool:
     """Turn the child's events into the outcome; memory and processor count between two of them.
 
     Say whether it came to the row's end.
@@ -269,7 +269,7 @@ def last_words(errors: IO[bytes], code: int | None) -> str:
     return lines[-1][:300] if lines else f"exit status {code}"
 
 
-def check_equal(outcomes: Sequence[Outcome], row: Row) -> None:
+def check_equal(outcomes: Sequence[RowOutcome], row: Workload) -> None:
     """Turn a wrong answer into a failure: all must equal the first system that has one."""
     answered = [o for o in outcomes if o.digest]
     for outcome in answered[1:]:

@@ -94,7 +94,7 @@ def own_tasks(name: str, count: int = TASKS) -> Figures:
 def lowering(*, coalesce: bool) -> Figures:
     """Build an elementwise chain and a sum over 1,000,000 chunks, and lower it to tasks."""
     mt = import_module("marsdask.tensor")
-    plan = import_module("marsdask.core.compilation.passes").Plan(workers=2, coalesce=coalesce)
+    plan = import_module("marsdask.core.compilation.passes").RunPlan(workers=2, coalesce=coalesce)
     compilation = import_module("marsdask.core.compilation.tiling").Compilation
     start = time.perf_counter()
     x = ((mt.ones(CHUNKS * 10, chunk_size=10) + 1) * 2).sum()

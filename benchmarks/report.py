@@ -12,7 +12,7 @@ from pathlib import Path
 
 import psutil
 
-from benchmarks.harness import MIB, Outcome, Plan
+from benchmarks.harness import MIB, RowOutcome, RunPlan
 
 RESULTS = Path(__file__).parent / "RESULTS.md"
 SUBJECT = "marsdask"
@@ -24,10 +24,10 @@ LEGEND = (
     " use algebra that no engine sees."
 )
 
-Table = dict[str, dict[str, Outcome]]
+Table = dict[str, dict[str, RowOutcome]]
 
 
-def arrange(outcomes: Sequence[Outcome]) -> Table:
+def arrange(outcomes: Sequence[RowOutcome]) -> Table:
     """Index outcomes by row, then by system."""
     table: Table = {}
     for outcome in outcomes:
@@ -35,7 +35,7 @@ def arrange(outcomes: Sequence[Outcome]) -> Table:
     return table
 
 
-def cell(outcome: Outcome | None) -> str:
+def cell(outcome: RowOutcome | None) -> str:
     """Return seconds with three digits, or that there are none."""
     if outcome is None:
         return "-"
@@ -44,7 +44,7 @@ def cell(outcome: Outcome | None) -> str:
     return f"{outcome.median:.3g}" if outcome.median < 100 else f"{outcome.median:.0f}"
 
 
-def ratio(row: dict[str, Outcome], system: str) -> float:
+def ratio(row: dict[str, RowOutcome], system: str) -> float:
     """Return how many times slower than marsdask a system is."""
     if system not in row or SUBJECT not in row:
         return float("nan")
@@ -82,7 +82,7 @@ def lines(table: Table, systems: Sequence[str]) -> list[str]:
     return ["| " + " | ".join(cells) + " |" for cells in body]
 
 
-def usage(outcome: Outcome | None, what: str) -> str:
+def usage(outcome: RowOutcome | None, what: str) -> str:
     """Return processor seconds a run or the peak in MiB."""
     if outcome is None or isnan(outcome.median):
         return "-"
@@ -99,7 +99,7 @@ def failures(table: Table) -> list[str]:
     ]
 
 
-def versions(outcomes: Sequence[Outcome]) -> list[str]:
+def versions(outcomes: Sequence[RowOutcome]) -> list[str]:
     """Return one line for each system with what it stands on."""
     known = {o.system: o.versions for o in outcomes if o.versions}
     return [
@@ -120,7 +120,7 @@ def machine() -> str:
 
 
 def document(
-    outcomes: Sequence[Outcome], systems: Sequence[str], plan: Plan, argv: Sequence[str]
+    outcomes: Sequence[RowOutcome], systems: Sequence[str], plan: RunPlan, argv: Sequence[str]
 ) -> str:
     """Return RESULTS.md."""
     table = arrange(outcomes)

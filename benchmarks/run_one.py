@@ -20,23 +20,23 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.rows import Row
+from benchmarks.rows import Workload
 from benchmarks.systems import SYSTEMS, System
 
 MODULES = ("benchmarks.rows.tensor", "benchmarks.rows.dataframe", "benchmarks.rows.learn")
 
 
-def find_row(name: str, modules: tuple[str, ...] = MODULES) -> Row:
+def find_row(name: str, modules: tuple[str, ...] = MODULES) -> Workload:
     """Return the row of this name."""
     for module in modules:
-        rows: tuple[Row, ...] = import_module(module).ROWS
+        rows: tuple[Workload, ...] = import_module(module).ROWS
         for row in rows:
             if row.name == name:
                 return row
     raise KeyError(f"no row {name!r} in {', '.join(modules)}")
 
 
-def digest(result: Any, row: Row) -> list[float]:
+def digest(result: Any, row: Workload) -> list[float]:
     """Reduce a result to a few numbers that two systems share when their results are equal."""
     if hasattr(result, "columns"):
         return frame_digest(result, row)
@@ -49,7 +49,7 @@ def digest(result: Any, row: Row) -> list[float]:
     return [float(flat.size), float(flat.sum()), float(np.abs(flat).sum()), float(flat @ place)]
 
 
-def frame_digest(frame: Any, row: Row) -> list[float]:
+def frame_digest(frame: Any, row: Workload) -> list[float]:
     """Reduce a frame, by sums that see the rows' order unless the row's order is free."""
     numbers = [float(len(frame))]
     place = np.ones(len(frame)) if row.unordered else np.linspace(0.5, 1.5, len(frame))
@@ -59,12 +59,12 @@ def frame_digest(frame: Any, row: Row) -> list[float]:
     return numbers
 
 
-def finish(system: System, row: Row, lazy: tuple[Any, ...]) -> tuple[Any, ...]:
+def finish(system: System, row: Workload, lazy: tuple[Any, ...]) -> tuple[Any, ...]:
     """Compute the outputs the way the row says."""
     return system.hold(*lazy) if row.held else system.bring(*lazy)
 
 
-def runner(name: str, row: Row) -> Callable[..., tuple[Any, ...]]:
+def runner(name: str, row: Workload) -> Callable[..., tuple[Any, ...]]:
     """Return what is timed: the row's program, or the hand-written one for the limit."""
     if name != "limit":
         return row.run
@@ -91,7 +91,7 @@ def time_left(began: float, seconds: list[float], patience: float) -> bool:
 
 
 def measure(
-    system: System, row: Row, args: argparse.Namespace, say: Callable[..., None]
+    system: System, row: Workload, args: argparse.Namespace, say: Callable[..., None]
 ) -> tuple[Any, ...]:
     """Warm up, then run until `repeat` runs or `patience` seconds are reached; at least once."""
     data = row.setup(system)

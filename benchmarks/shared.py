@@ -30,7 +30,7 @@ MIB = 1 << 20
 PIECE = 64 * MIB
 
 
-class Cost(NamedTuple):
+class TransferCost(NamedTuple):
     """What one hand-over took, in seconds."""
 
     cpu: float
@@ -75,13 +75,13 @@ class Bench:
         self.connection = connection
         self.shared: Shared | None = None
 
-    def timed(self, hand_over: Callable[[], None]) -> Cost:
+    def timed(self, hand_over: Callable[[], None]) -> TransferCost:
         """Measure both processes during one hand-over."""
         wall, cpu = time.perf_counter(), time.process_time()
         hand_over()
         result, theirs = self.orders.recv()
         assert result == self.expected, "the reader got something else"
-        return Cost(time.process_time() - cpu + theirs, time.perf_counter() - wall)
+        return TransferCost(time.process_time() - cpu + theirs, time.perf_counter() - wall)
 
     def through_socket(self) -> None:
         """Send the buffers, which leave the pickle, as distributed does."""
@@ -92,9 +92,9 @@ class Bench:
         for start in range(0, data.nbytes, PIECE):
             self.connection.sendall(data[start : start + PIECE])
 
-    def measure(self, repeat: int) -> dict[str, list[Cost]]:
+    def measure(self, repeat: int) -> dict[str, list[TransferCost]]:
         """Take the ways in turns, so that what else the machine does meets all of them."""
-        costs: dict[str, list[Cost]] = {"socket": [], "fresh": [], "warm": [], "next": []}
+        costs: dict[str, list[TransferCost]] = {"socket": [], "fresh": [], "warm": [], "next": []}
         limit = self.array.nbytes + MIB
         warm = Pool(limit)
         for turn in range(repeat + 1):

@@ -24,7 +24,7 @@ import numpy as np
 from marsdask.scheduler.supervisor import Supervisor
 from marsdask.scheduler.worker import MarsNanny
 
-from .shared import MIB, Cost, touch
+from .shared import MIB, TransferCost, touch
 
 HOST = "127.0.0.1"
 ROWS = ("fresh", "warm", "next", "copies")
@@ -64,7 +64,7 @@ class Workers:
     def __init__(self, client: distributed.Client, nbytes: int) -> None:
         self.client = client
         self.nbytes = nbytes
-        self.costs: dict[str, list[Cost]] = {name: [] for name in ROWS}
+        self.costs: dict[str, list[TransferCost]] = {name: [] for name in ROWS}
         for name in "abc":
             self.run(name, touch, self.run(name, np.ones, MIB))  # loads what it needs
         self.before = total(client, proportional_size)
@@ -75,12 +75,12 @@ class Workers:
         distributed.wait(future)
         return future
 
-    def read(self, name: str, array: distributed.Future) -> Cost:
+    def read(self, name: str, array: distributed.Future) -> TransferCost:
         """Read the array in a worker."""
         cpu, wall = total(self.client, time.process_time), time.perf_counter()
         assert self.run(name, touch, array).result() == self.nbytes / 4096
         wall = time.perf_counter() - wall
-        return Cost(total(self.client, time.process_time) - cpu, wall)
+        return TransferCost(total(self.client, time.process_time) - cpu, wall)
 
     def turn(self, first: str) -> None:
         """Make an array in one worker and read it in the two others."""
@@ -88,7 +88,7 @@ class Workers:
         self.costs[first].append(self.read("b", array))
         self.costs["next"].append(self.read("c", array))
         copies = (total(self.client, proportional_size) - self.before) / self.nbytes
-        self.costs["copies"].append(Cost(copies, copies))
+        self.costs["copies"].append(TransferCost(copies, copies))
         array.release()
         while any(self.client.run(stored).values()):
             time.sleep(0.01)

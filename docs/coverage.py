@@ -137,7 +137,7 @@ _VALUES = [
 ]
 
 
-class Row(NamedTuple):
+class CoverageRow(NamedTuple):
     """One name and who has it."""
 
     name: str
@@ -287,12 +287,14 @@ def differs(name: str) -> str:
     return found.group(1) if found else ""
 
 
-def rows() -> list[Row]:
+def rows() -> list[CoverageRow]:
     """Return the table."""
     sources = [listed("mars"), listed("array_api"), _dask(), _numpy()]
     names = sorted(set().union(*sources), key=_place)
     return [
-        Row(name, *("x" if name in source else "" for source in sources), here(name), differs(name))
+        CoverageRow(
+            name, *("x" if name in source else "" for source in sources), here(name), differs(name)
+        )
         for name in names
     ]
 
@@ -328,14 +330,14 @@ def _state(name: str, root: Any) -> str:
     return "raises" if refuses(value) else "done"
 
 
-def of_mars(table: list[Row]) -> tuple[int, int]:
+def of_mars(table: list[CoverageRow]) -> tuple[int, int]:
     """Return how many of Mars's names of tensors there are, and all but its internal ones."""
     offered = [row for row in table if row.mars and row.here != "internal to Mars"]
     there = [row for row in offered if row.here in ("done", "marsdask.compat")]
     return len(there), len(offered)
 
 
-def summary(table: list[Row]) -> list[str]:
+def summary(table: list[CoverageRow]) -> list[str]:
     """Return the table of chapters: how many names of Mars are there, and how many are not yet."""
     done, known = of_mars(table)
     lines = ["| chapter | names of Mars | done | raises, or goes by another name | not yet |"]
@@ -363,7 +365,7 @@ def chapter_lines(chapter: str) -> list[str]:
     return lines
 
 
-def page(table: list[Row]) -> str:
+def page(table: list[CoverageRow]) -> str:
     """Return the page."""
     done = sum(row.here == "done" for row in table)
     lines = [
@@ -398,16 +400,16 @@ def page(table: list[Row]) -> str:
 _HEAD = ("| name | Mars | standard | Dask | NumPy | marsdask | differs |", "|---|" + "---|" * 6)
 
 
-def read(text: str) -> dict[str, Row]:
+def read(text: str) -> dict[str, CoverageRow]:
     """Return the rows of a page's tables of tensors by name."""
     found, space = {}, ""
     for line in text.splitlines():
         if line.startswith("## "):
             space = line.removeprefix("## marsdask.tensor").removeprefix(".")
         cells = [cell.strip() for cell in line.strip("|").split("|")]
-        if line.startswith("| `") and len(cells) == len(Row._fields):
+        if line.startswith("| `") and len(cells) == len(CoverageRow._fields):
             name = f"{space}.{cells[0].strip('`')}".lstrip(".")
-            found[name] = Row(name, *cells[1:])
+            found[name] = CoverageRow(name, *cells[1:])
     return found
 
 

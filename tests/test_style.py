@@ -154,7 +154,7 @@ class Tensor:
 def test_one_class_has_a_name() -> None:
     """A reader who searches for a class finds one."""
     found: dict[str, list[str]] = {}
-    for path in files("marsdask", "scheduler"):
+    for path in files(*FOLDERS, "docs"):
         for node in ast.walk(tree(path)):
             if isinstance(node, ast.ClassDef):
                 found.setdefault(node.name, []).append(title(path))

@@ -18,7 +18,7 @@ from benchmarks import report
 from benchmarks.__main__ import add_row_options, choose
 from benchmarks.cluster import programs
 from benchmarks.cluster.programs import PROGRAMS, SYSTEMS
-from benchmarks.harness import Outcome, Plan, check_equal, run_rows
+from benchmarks.harness import RowOutcome, RunPlan, check_equal, run_rows
 from benchmarks.rows import tables
 
 #: dask.array cannot sort; and stock needs minutes for 100,000 chunks.
@@ -54,7 +54,7 @@ def ratio(values: dict[str, float]) -> str:
     return report.spell_ratio(values["stock"] / values["ours"] if values["ours"] else NAN)
 
 
-def row_lines(wanted: str, plan: Plan) -> list[Line]:
+def row_lines(wanted: str, plan: RunPlan) -> list[Line]:
     """Measure rows that both systems have."""
     rows = [row for row in choose(wanted) if wanted or not row.name.startswith(LEFT_OUT)]
     for row in rows:
@@ -68,7 +68,7 @@ def row_lines(wanted: str, plan: Plan) -> list[Line]:
     return lines
 
 
-def row_line(name: str, outcomes: dict[str, Outcome]) -> Line:
+def row_line(name: str, outcomes: dict[str, RowOutcome]) -> Line:
     """Return the line of a row."""
     return Line(
         name,
@@ -130,7 +130,7 @@ def main() -> int:
     parser.add_argument("--programs", default="", help="parts of names, with commas; or `none`")
     parser.add_argument("--seconds", type=float, help="how long the huge job runs (default: 30)")
     args = parser.parse_args()
-    plan = Plan.of(args)
+    plan = RunPlan.of(args)
     head = ["", "stock s", "ours s", "ratio", "stock CPU s", "ours CPU s", "CPU ratio", ""]
     print("| " + " | ".join(head) + " |\n|" + "---|" * len(head))
     lines = [] if args.rows == "none" else row_lines(args.rows, plan)

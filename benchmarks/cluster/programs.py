@@ -153,7 +153,7 @@ def peaks(system: str) -> Figures:
     return cost
 
 
-class Held(SchedulerPlugin):
+class HeldChunks(SchedulerPlugin):
     """Counts the chunks that are held, and the most that ever were."""
 
     name = "held"
@@ -176,7 +176,7 @@ def most_held(dask_scheduler: Any) -> int:
 def chains(system: str) -> Figures:
     """Load chunks and use each up; as few as possible should be there at a time."""
     with cluster(system) as client:
-        client.register_plugin(Held())
+        client.register_plugin(HeldChunks())
         loads = [Task(("load", i), bytes, 10_000) for i in range(CHAINS)]
         uses = [Task(("use", i), len, TaskRef(("load", i))) for i in range(CHAINS)]
         graph: dict[Any, Any] = {task.key: task for task in (*loads, *uses)}

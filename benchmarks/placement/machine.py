@@ -25,16 +25,18 @@ class Hardware:
     saturation: float = 1.1
     """Sources that a worker may have, for each thread: distributed's ``worker-saturation``."""
 
-    def make(self) -> list[Worker]:
+    def make(self) -> list[SimulatedWorker]:
         """Return the workers."""
         return [
-            Worker(number, f"host-{number // self.per_host}", self.nthreads, self.memory, self.disk)
+            SimulatedWorker(
+                number, f"host-{number // self.per_host}", self.nthreads, self.memory, self.disk
+            )
             for number in range(self.workers)
         ]
 
 
 @dataclass(eq=False, slots=True)
-class Worker:
+class SimulatedWorker:
     """One worker as a policy sees it, and what the simulation knows of it besides."""
 
     number: int

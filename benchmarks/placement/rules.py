@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from benchmarks.placement.machine import Worker
+from benchmarks.placement.machine import SimulatedWorker
 from marsdask.scheduler.supervisor.placement import (
     CROWD,
     STRANGERS,
@@ -28,23 +28,25 @@ class Ours:
         self.settle = self._policy.ledger.settle
         self.transfer = self._policy.transfer
         self.fits = self._policy.fits
-        self._hosts: dict[str, list[Worker]] = {}
+        self._hosts: dict[str, list[SimulatedWorker]] = {}
         self._turns = RoundRobin()
 
-    def source(self, task: TaskView[Worker], idle: Collection[Worker]) -> Worker | None:
+    def source(
+        self, task: TaskView[SimulatedWorker], idle: Collection[SimulatedWorker]
+    ) -> SimulatedWorker | None:
         """Choose for a task without inputs, among the workers that have a free slot."""
         return self._policy.choose(task, idle)
 
     def place(
         self,
-        task: TaskView[Worker],
-        idle: Collection[Worker],
-        workers: Collection[Worker],
+        task: TaskView[SimulatedWorker],
+        idle: Collection[SimulatedWorker],
+        workers: Collection[SimulatedWorker],
         sources: bool,
-    ) -> Worker | None:
+    ) -> SimulatedWorker | None:
         """Choose for another; ``None`` if it has to wait until a task ends."""
 
-        def near(host: str) -> list[Worker]:
+        def near(host: str) -> list[SimulatedWorker]:
             there = self._hosts[host]
             if len(there) <= STRANGERS:
                 return there
@@ -69,43 +71,45 @@ class Stock:
     def __init__(self, bandwidth: float) -> None:
         self._bandwidth = bandwidth
 
-    def source(self, task: TaskView[Worker], idle: Collection[Worker]) -> Worker | None:
+    def source(
+        self, task: TaskView[SimulatedWorker], idle: Collection[SimulatedWorker]
+    ) -> SimulatedWorker | None:
         """Choose whoever has the fewest tasks for its threads."""
         return min(idle, key=_load)
 
     def place(
         self,
-        task: TaskView[Worker],
-        idle: Collection[Worker],
-        workers: Collection[Worker],
+        task: TaskView[SimulatedWorker],
+        idle: Collection[SimulatedWorker],
+        workers: Collection[SimulatedWorker],
         sources: bool,
-    ) -> Worker | None:
+    ) -> SimulatedWorker | None:
         """Choose the holder where the task starts soonest."""
         held = resident(task.inputs)
 
-        def objective(worker: Worker) -> tuple[float, int]:
+        def objective(worker: SimulatedWorker) -> tuple[float, int]:
             comm = (held.total - held.by_worker[worker]) / self._bandwidth
             return worker.occupancy / worker.nthreads + comm, worker.nbytes
 
         return min(held.by_worker, key=objective)
 
-    def transfer(self, task: TaskView[Worker], worker: Worker) -> float:
+    def transfer(self, task: TaskView[SimulatedWorker], worker: SimulatedWorker) -> float:
         """Return the seconds to bring a task's inputs to a worker that may steal it."""
         missing = [nbytes for nbytes, holders in task.inputs if worker not in holders]
         return sum(missing) / self._bandwidth
 
-    def fits(self, task: TaskView[Worker], worker: Worker) -> bool:
+    def fits(self, task: TaskView[SimulatedWorker], worker: SimulatedWorker) -> bool:
         """Say yes: memory is nobody's business."""
         return True
 
-    def promise(self, task: int, worker: Worker, nbytes: int) -> None:
+    def promise(self, task: int, worker: SimulatedWorker, nbytes: int) -> None:
         """Keep no ledger."""
 
     def settle(self, task: int) -> None:
         """Keep no ledger."""
 
 
-def _load(worker: Worker) -> float:
+def _load(worker: SimulatedWorker) -> float:
     return len(worker.processing) / worker.nthreads
 
 

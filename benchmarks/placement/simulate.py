@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from benchmarks.placement.machine import Hardware, Worker
+from benchmarks.placement.machine import Hardware, SimulatedWorker
 from benchmarks.placement.rules import Rule
 from benchmarks.placement.traces import Trace
 from marsdask.scheduler.supervisor.placement import READERS, TaskView, affinities
@@ -69,17 +69,17 @@ class Simulation:
         self._everyone = dict.fromkeys(self._workers).keys()
         self._random = random.Random(seed)
         self._now = 0.0
-        self._events: list[tuple[float, int, int, int, Worker]] = []
+        self._events: list[tuple[float, int, int, int, SimulatedWorker]] = []
         self._count = 0
         self._decisions = 0
         self._consumers = trace.consumers()
         self._waits = [len(set(inputs)) for inputs in trace.inputs]
         self._users = [len(consumers) for consumers in self._consumers]
-        self._holders: dict[int, dict[Worker, None]] = {}
+        self._holders: dict[int, dict[SimulatedWorker, None]] = {}
         # A scheduler keeps these in sets: neighbours of one host are not next to each other there.
         self._slots = dict.fromkeys(self._random.sample(self._workers, len(self._workers)))
         self._idle = dict.fromkeys(self._slots)
-        self._busy: dict[Worker, None] = {}
+        self._busy: dict[SimulatedWorker, None] = {}
         self._full = math.ceil(hardware.nthreads * hardware.saturation)
         self._held_back: list[int] = []
         """A heap of those that fit nowhere; the first of them is not overtaken by the others."""
@@ -90,8 +90,8 @@ class Simulation:
         sources = [task for task, waits in enumerate(self._waits) if not waits]
         self._sources = deque(sources)
         self._taken: set[int] = set()
-        self._home: dict[int, Worker] = {}
-        self._own: dict[Worker, deque[int]] = {}
+        self._home: dict[int, SimulatedWorker] = {}
+        self._own: dict[SimulatedWorker, deque[int]] = {}
         if self._rule.affinities:
             own = [task for task in sources if len(self._consumers[task]) <= READERS]
             for task, colour in zip(own, affinities(len(own), len(self._workers)), strict=True):
@@ -116,11 +116,11 @@ class Simulation:
         self.figures.spilled = sum(worker.spilled for worker in self._workers)
         return self.figures
 
-    def _at(self, when: float, kind: int, task: int, worker: Worker) -> None:
+    def _at(self, when: float, kind: int, task: int, worker: SimulatedWorker) -> None:
         self._count += 1  # events of one moment keep their order
         heapq.heappush(self._events, (when, self._count, kind, task, worker))
 
-    def _described(self, task: int) -> TaskView[Worker]:
+    def _described(self, task: int) -> TaskView[SimulatedWorker]:
         nbytes, holders = self._trace.nbytes, self._holders
         inputs = tuple([(nbytes[one], holders[one]) for one in self._trace.inputs[task]])
         return TaskView(self._trace.needs(task), inputs)
@@ -131,7 +131,7 @@ class Simulation:
             home = self._home.get(task)
             described = self._described(task)
             if home is not None and home in self._slots and self._rule.fits(described, home):
-                chosen: Worker | None = home
+                chosen: SimulatedWorker | None = home
             else:
                 chosen = self._decided(self._rule.source, described, self._slots)
             if chosen is None:
@@ -156,7 +156,9 @@ class Simulation:
                 return own[0]
         return first
 
-    def _decided(self, decide: Callable[..., Worker | None], *shown: Any) -> Worker | None:
+    def _decided(
+        self, decide: Callable[..., SimulatedWorker | None], *shown: Any
+    ) -> SimulatedWorker | None:
         self._decisions += 1
         if self._decisions % _TIMED:
             return decide(*shown)
@@ -176,7 +178,7 @@ class Simulation:
         self._assign(task, chosen)
         return True
 
-    def _assign(self, task: int, worker: Worker) -> None:
+    def _assign(self, task: int, worker: SimulatedWorker) -> None:
         self._rule.promise(task, worker, self._trace.needs(task))
         worker.want(self._trace.inputs[task])
         came = self._fetch(task, worker)
@@ -190,7 +192,7 @@ class Simulation:
             heapq.heappush(worker.ready, task)
             self._start(worker)
 
-    def _fetch(self, task: int, worker: Worker) -> float:
+    def _fetch(self, task: int, worker: SimulatedWorker) -> float:
         """Bring the inputs, one after the other, and return when the last one is there."""
         last = now = self._now
         for one in self._trace.inputs[task]:
@@ -214,7 +216,7 @@ class Simulation:
             worker.hold(one, nbytes, now)
         return last
 
-    def _looked_at(self, worker: Worker) -> None:
+    def _looked_at(self, worker: SimulatedWorker) -> None:
         """Keep the lists of who has how much to do."""
         count = len(worker.processing)
         for there, belongs in (
@@ -227,13 +229,13 @@ class Simulation:
             else:
                 there.pop(worker, None)
 
-    def _start(self, worker: Worker) -> None:
+    def _start(self, worker: SimulatedWorker) -> None:
         while worker.ready and worker.running < worker.nthreads:
             task = heapq.heappop(worker.ready)
             worker.running += 1
             self._at(self._now + self._trace.seconds[task], _FINISHED, task, worker)
 
-    def _finish(self, task: int, worker: Worker) -> None:
+    def _finish(self, task: int, worker: SimulatedWorker) -> None:
         trace, figures = self._trace, self.figures
         figures.done += 1
         figures.computing += trace.seconds[task]
@@ -267,7 +269,7 @@ class Simulation:
         self._waits[task] -= 1
         return not self._waits[task]
 
-    def _used(self, task: int, worker: Worker) -> None:
+    def _used(self, task: int, worker: SimulatedWorker) -> None:
         """Let go of a result that nobody else needs, or of a copy if more are there than readers.
 
         Distributed's active memory manager drops those, though every two seconds only.
@@ -284,7 +286,7 @@ class Simulation:
         for holder in self._holders.pop(task):
             holder.release(task, self._trace.nbytes[task])
 
-    def _steal(self, thief: Worker) -> None:
+    def _steal(self, thief: SimulatedWorker) -> None:
         """Take a task that waits elsewhere, if it ends sooner here: distributed's condition.
 
         Of the tasks of several it is the one that is brought most cheaply, as distributed begins
@@ -310,7 +312,7 @@ class Simulation:
             self.figures.stolen += 1
             self._assign(task, thief)
 
-    def _some_busy(self, thief: Worker) -> Iterator[Worker]:
+    def _some_busy(self, thief: SimulatedWorker) -> Iterator[SimulatedWorker]:
         """Yield who has too much to do on the thief's host, and some of the others."""
         per_host = self._hardware.per_host
         first = thief.number - thief.number % per_host

@@ -24,7 +24,7 @@ class Size:
 
 
 @dataclass(frozen=True)
-class Row:
+class Workload:
     """One workload: `setup(system)` holds the data, `run(system, *data)` is what is timed.
 
     `held` results stay with the system (execute, persist), the others come back to the caller.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from benchmarks.rows import Row
+from benchmarks.rows import Workload
 from benchmarks.systems import System
 
 Data = tuple[Any, ...]
@@ -52,9 +52,9 @@ def d04(s: System, path: str) -> Data:
 
 
 ROWS = (
-    Row("D01a_filter_groupby", groupby_files, d01a, unordered=True),
-    Row("D01b_groupby_str1e5", groupby_files, d01b, unordered=True),
-    Row("D03a_merge_big", big_files, merge, held=True, unordered=True),
-    Row("D03b_merge_small", small_files, merge, held=True, unordered=True),
-    Row("D04_sort_values", left_files, d04, held=True),
+    Workload("D01a_filter_groupby", groupby_files, d01a, unordered=True),
+    Workload("D01b_groupby_str1e5", groupby_files, d01b, unordered=True),
+    Workload("D03a_merge_big", big_files, merge, held=True, unordered=True),
+    Workload("D03b_merge_small", small_files, merge, held=True, unordered=True),
+    Workload("D04_sort_values", left_files, d04, held=True),
 )

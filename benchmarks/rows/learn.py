@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.rows import Row
+from benchmarks.rows import Workload
 from benchmarks.systems import System
 
 Data = tuple[Any, ...]
@@ -37,6 +37,6 @@ def l2(s: System, x: Any) -> Data:
 
 
 ROWS = (
-    Row("L1_kmeans", l1_data, l1, rtol=1e-4),
-    Row("L2_pca", l2_data, l2),
+    Workload("L1_kmeans", l1_data, l1, rtol=1e-4),
+    Workload("L2_pca", l2_data, l2),
 )

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.rows import Row
+from benchmarks.rows import Workload
 from benchmarks.systems import System
 
 Data = tuple[Any, ...]
@@ -237,28 +237,28 @@ def t12g(s: System, x: Any) -> Data:
 
 
 ROWS = (
-    Row("T01a_inner_ones", t01a_data, t01, held=True),
-    Row("T01b_inner_rand", t01b_data, t01, held=True),
-    Row("T02_elementwise", t02_data, t02),
-    Row("T03_reduce", t03_data, t03),
-    Row("T04a_rechunk_fft", t04a_data, t04a, held=True),
-    Row("T04b_rechunk", t04b_data, t04b),
-    Row("T05a_svd", t05_data, t05a),
-    Row("T05b_qr", t05_data, t05b, held=True, signless=True),
-    Row("T06a_sort", t06_data, t06a, held=True),
-    Row("T06b_percentile", t06_data, t06b, loose={"dask": 1e-2, "dask21": 1e-2}),
-    Row("T06c_topk", t06_data, t06c),
-    Row("T07_cumsum", t07_data, t07),
-    Row("T08_mask", t08_data, t08),
-    Row("T09_matmul", t09_data, t09, held=True),
-    Row("T10a_1e4chunks", no_data, t10a),
-    Row("T10b_1e5chunks", no_data, t10b),
-    Row("T11_normal", no_data, t11, atol=5e-3),
-    Row("T12a_slice", t07_data, t12a),
-    Row("T12b_fancy", t07_data, t12b),
-    Row("T12c_transpose", t07_data, t12c),
-    Row("T12d_anom", t12d_data, t12d),
-    Row("T12e_vorticity", t12e_data, t12e),
-    Row("T12f_doublediff", t12f_data, t12f),
-    Row("T12g_stencil", t12g_data, t12g),
+    Workload("T01a_inner_ones", t01a_data, t01, held=True),
+    Workload("T01b_inner_rand", t01b_data, t01, held=True),
+    Workload("T02_elementwise", t02_data, t02),
+    Workload("T03_reduce", t03_data, t03),
+    Workload("T04a_rechunk_fft", t04a_data, t04a, held=True),
+    Workload("T04b_rechunk", t04b_data, t04b),
+    Workload("T05a_svd", t05_data, t05a),
+    Workload("T05b_qr", t05_data, t05b, held=True, signless=True),
+    Workload("T06a_sort", t06_data, t06a, held=True),
+    Workload("T06b_percentile", t06_data, t06b, loose={"dask": 1e-2, "dask21": 1e-2}),
+    Workload("T06c_topk", t06_data, t06c),
+    Workload("T07_cumsum", t07_data, t07),
+    Workload("T08_mask", t08_data, t08),
+    Workload("T09_matmul", t09_data, t09, held=True),
+    Workload("T10a_1e4chunks", no_data, t10a),
+    Workload("T10b_1e5chunks", no_data, t10b),
+    Workload("T11_normal", no_data, t11, atol=5e-3),
+    Workload("T12a_slice", t07_data, t12a),
+    Workload("T12b_fancy", t07_data, t12b),
+    Workload("T12c_transpose", t07_data, t12c),
+    Workload("T12d_anom", t12d_data, t12d),
+    Workload("T12e_vorticity", t12e_data, t12e),
+    Workload("T12f_doublediff", t12f_data, t12f),
+    Workload("T12g_stencil", t12g_data, t12g),
 )

@@ -27,7 +27,7 @@ def owned(grid: Grid) -> Grid:
 
 
 @runtime_checkable
-class Lending(Protocol):
+class SharesMemory(Protocol):
     """What gives chunks of data that the user may hold, too."""
 
     lends: bool
@@ -41,7 +41,7 @@ def _is_lent(grid: Grid) -> bool:
         if not may_be_views(grid):
             continue
         varying = grid.rule.varying if isinstance(grid.rule, Blockwise) else None
-        if isinstance(varying, Lending) and varying.lends:
+        if isinstance(varying, SharesMemory) and varying.lends:
             return True
         stack.extend(source for source in grid.rule.inputs if source not in seen)
         seen.update(grid.rule.inputs)
@@ -58,7 +58,7 @@ def may_be_views(grid: Grid) -> bool:
 
 
 @dataclass(frozen=True)
-class WithCopies:
+class CopiedBlocks:
     """Calls a function with copies of some of its arguments, or of all."""
 
     func: Callable[..., Any]

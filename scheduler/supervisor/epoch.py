@@ -21,7 +21,7 @@ class TakeoverAction(enum.Enum):
 
 
 @dataclass
-class Peer:
+class OtherSupervisor:
     """Another supervisor in the last poll."""
 
     rank: int
@@ -36,7 +36,7 @@ class Peer:
 
 
 def decide(
-    mine: SupervisorRole, rank: int, peers: Sequence[Peer], patience: float
+    mine: SupervisorRole, rank: int, peers: Sequence[OtherSupervisor], patience: float
 ) -> TakeoverAction:
     """Return the action of the supervisor at position ``rank``."""
     if mine.active:
@@ -59,7 +59,7 @@ def decide(
     return TakeoverAction.WAIT
 
 
-def _given_up(peer: Peer, rank: int, patience: float) -> bool:
+def _given_up(peer: OtherSupervisor, rank: int, patience: float) -> bool:
     """Return whether to stop waiting for a peer that does not answer.
 
     Nothing listens at the address of a dead one, but the first in the list may just be slow to

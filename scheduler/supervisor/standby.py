@@ -17,7 +17,7 @@ from distributed.comm import normalize_address
 from distributed.core import rpc
 
 from ..cluster.leader import PATIENCE, SupervisorRole, probe, query_role, timeout, with_scheme
-from .epoch import Peer, TakeoverAction, decide, next_epoch
+from .epoch import OtherSupervisor, TakeoverAction, decide, next_epoch
 
 logger = logging.getLogger(__name__)
 
@@ -41,7 +41,7 @@ class Failover:
         self.active = False
         self.leader: str | None = None
         """The address of the active one, as far as is known."""
-        self._peers = {endpoint: Peer(rank) for rank, endpoint in enumerate(endpoints)}
+        self._peers = {endpoint: OtherSupervisor(rank) for rank, endpoint in enumerate(endpoints)}
         self._mine: str | None = None
         self._workers: tuple[str, ...] = ()
         """The workers of the one that was active at the last look."""
@@ -119,7 +119,7 @@ class Failover:
             self.epoch = next_epoch([self.seen])
 
     @property
-    def _others(self) -> list[Peer]:
+    def _others(self) -> list[OtherSupervisor]:
         return [peer for endpoint, peer in self._peers.items() if endpoint != self._mine]
 
     @property
@@ -148,7 +148,7 @@ class Failover:
             self._known.clear()
         self.seen = max([self.seen, *(one.epoch for one in active)])
 
-    async def _ask(self, endpoint: str, peer: Peer, passed: float) -> None:
+    async def _ask(self, endpoint: str, peer: OtherSupervisor, passed: float) -> None:
         address = with_scheme(endpoint, self.supervisor.security)
         began = time.monotonic()
         peer.refused = False

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from benchmarks.cluster.__main__ import Line, mean, program_lines, ratio, row_line
 from benchmarks.cluster.programs import PROGRAMS
-from benchmarks.harness import Outcome
+from benchmarks.harness import RowOutcome
 
 
 def test_a_line_says_how_many_times_slower_stock_is():
     """Clock and processors side by side; who failed has no figures but a reason."""
-    ours = Outcome("T1", "marsdask21", seconds=[1.0, 2.0, 3.0], cpu=4.0)
-    stock = Outcome("T1", "dask21", seconds=[8.0], cpu=2.0)
+    ours = RowOutcome("T1", "marsdask21", seconds=[1.0, 2.0, 3.0], cpu=4.0)
+    stock = RowOutcome("T1", "dask21", seconds=[8.0], cpu=2.0)
     line = row_line("T1", {"stock": stock, "ours": ours})
     assert line.text() == "| T1 | 8 | 2 | 4x | 2 | 4 | 0.5x |  |"
-    failed = row_line("T2", {"stock": Outcome("T2", "dask21", reason="no"), "ours": ours})
+    failed = row_line("T2", {"stock": RowOutcome("T2", "dask21", reason="no"), "ours": ours})
     assert failed.text() == "| T2 | - | 2 | - | - | 4 | - | stock: no |"
     assert ratio({"stock": 1.0, "ours": 0.0}) == "-"
     assert mean([line, failed], "T").text().startswith("| geometric mean T | 4 | 1 | 4x |")

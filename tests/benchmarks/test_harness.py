@@ -10,8 +10,8 @@ import pytest
 
 from benchmarks import __main__ as command
 from benchmarks import report
-from benchmarks.harness import MIB, Outcome, Plan, check_equal, run_row
-from benchmarks.rows import Row, Size
+from benchmarks.harness import MIB, RowOutcome, RunPlan, check_equal, run_row
+from benchmarks.rows import Size, Workload
 from benchmarks.rows.limits import LIMITS
 from benchmarks.rows.tables import ensure
 from benchmarks.run_one import MODULES, find_row
@@ -21,13 +21,13 @@ TRIVIAL = ("tests.benchmarks.trivial_rows",)
 
 
 @pytest.fixture
-def plan(tmp_path: Path) -> Plan:
+def plan(tmp_path: Path) -> RunPlan:
     """Return a plan for the trivial rows."""
-    return Plan(repeat=2, timeout=60, data=tmp_path, modules=TRIVIAL)
+    return RunPlan(repeat=2, timeout=60, data=tmp_path, modules=TRIVIAL)
 
 
 @pytest.mark.parametrize("system", ["np", "dask"])
-def test_a_row_reports_runs_result_and_versions(system: str, plan: Plan) -> None:
+def test_a_row_reports_runs_result_and_versions(system: str, plan: RunPlan) -> None:
     """A row that works comes back with each run's seconds, its answer and what it ran on."""
     outcome = run_row("column_sums", system, plan)
     assert outcome.reason == ""
@@ -37,20 +37,20 @@ def test_a_row_reports_runs_result_and_versions(system: str, plan: Plan) -> None
     assert "numpy" in outcome.versions
 
 
-def test_systems_agree_on_the_data(plan: Plan) -> None:
+def test_systems_agree_on_the_data(plan: RunPlan) -> None:
     """The expression for the data gives every system the same numbers."""
     outcomes = [run_row("column_sums", system, plan) for system in ("np", "dask")]
     check_equal(outcomes, find_row("column_sums", TRIVIAL))
     assert [o.reason for o in outcomes] == ["", ""]
 
 
-def test_peak_counts_what_the_timed_runs_touch(plan: Plan) -> None:
+def test_peak_counts_what_the_timed_runs_touch(plan: RunPlan) -> None:
     """An allocation that is gone at the end of a run is in the peak."""
     small, big = run_row("column_sums", "np", plan), run_row("big", "np", plan)
     assert big.peak - small.peak > 200 * MIB
 
 
-def test_a_wrong_answer_loses_its_figures(plan: Plan) -> None:
+def test_a_wrong_answer_loses_its_figures(plan: RunPlan) -> None:
     """A system that differs from the first is shown as wrong and has no time."""
     outcomes = [run_row("differs", system, plan) for system in ("np", "dask")]
     check_equal(outcomes, find_row("differs", TRIVIAL))
@@ -59,48 +59,48 @@ def test_a_wrong_answer_loses_its_figures(plan: Plan) -> None:
     assert math.isnan(outcomes[1].median)
 
 
-def test_a_refusal_is_shown_with_its_reason(plan: Plan) -> None:
+def test_a_refusal_is_shown_with_its_reason(plan: RunPlan) -> None:
     """An exception in a row is an outcome, not an end of the table."""
     assert run_row("refuses", "np", plan).reason == "NotImplementedError: no such operation"
 
 
-def test_a_death_is_shown_with_the_last_line(plan: Plan) -> None:
+def test_a_death_is_shown_with_the_last_line(plan: RunPlan) -> None:
     """A child that ends without a word is shown with what it wrote last."""
     assert run_row("dies", "np", plan).reason == "the last line"
 
 
 def test_a_timeout_leaves_no_process(tmp_path: Path) -> None:
     """A row that hangs is ended at its time limit, with its children."""
-    plan = Plan(repeat=1, timeout=2, grace=0.1, data=tmp_path, modules=TRIVIAL)
+    plan = RunPlan(repeat=1, timeout=2, grace=0.1, data=tmp_path, modules=TRIVIAL)
     outcome = run_row("hangs", "np", plan)
     assert outcome.reason == "timeout of 2 s"
     assert not [p for p in psutil.Process().children() if "benchmarks.run_one" in p.cmdline()]
 
 
-def test_a_missing_interpreter_is_shown(plan: Plan) -> None:
+def test_a_missing_interpreter_is_shown(plan: RunPlan) -> None:
     """An interpreter that is not there is a reason like any other."""
-    missing = Plan(data=plan.data, modules=TRIVIAL, interpreters={"np": "/nonexistent/python"})
+    missing = RunPlan(data=plan.data, modules=TRIVIAL, interpreters={"np": "/nonexistent/python"})
     assert "nonexistent" in run_row("column_sums", "np", missing).reason
 
 
 def test_median_of_odd_and_even() -> None:
     """The median is the middle run, or the mean of the two middle ones."""
-    assert Outcome("r", "s", [3.0, 1.0, 2.0]).median == 2.0
-    assert Outcome("r", "s", [4.0, 1.0, 2.0, 3.0]).median == 2.5
-    assert math.isnan(Outcome("r", "s").median)
+    assert RowOutcome("r", "s", [3.0, 1.0, 2.0]).median == 2.0
+    assert RowOutcome("r", "s", [4.0, 1.0, 2.0, 3.0]).median == 2.5
+    assert math.isnan(RowOutcome("r", "s").median)
 
 
 def test_the_table_shows_ratios_means_and_failures() -> None:
     """Peers are divided by marsdask, means leave out what did not run."""
     outcomes = [
-        Outcome("T1", "np", [8.0]),
-        Outcome("T1", "marsdask", [2.0], peak=3 * MIB),
-        Outcome("T2", "np", [1.0]),
-        Outcome("T2", "marsdask", [1.0]),
-        Outcome("T3", "np", reason="too small"),
-        Outcome("T3", "marsdask", [1.0]),
+        RowOutcome("T1", "np", [8.0]),
+        RowOutcome("T1", "marsdask", [2.0], peak=3 * MIB),
+        RowOutcome("T2", "np", [1.0]),
+        RowOutcome("T2", "marsdask", [1.0]),
+        RowOutcome("T3", "np", reason="too small"),
+        RowOutcome("T3", "marsdask", [1.0]),
     ]
-    text = report.document(outcomes, ["np", "marsdask"], Plan(), ["--rows", "T"])
+    text = report.document(outcomes, ["np", "marsdask"], RunPlan(), ["--rows", "T"])
     assert "| T1 | 8 | 2 | 4x | 0 | 3 |" in text
     assert "| T3 | fails | 1 | - |" in text
     assert "| geometric mean T |  |  | 2x |" in text
@@ -146,10 +146,10 @@ def test_an_interrupted_run_reports_the_rows_before(
 ) -> None:
     """Ctrl-C ends the run without a traceback, and what was measured is printed."""
 
-    def measured(row: Row, systems: list[str], plan: Plan) -> list[Outcome]:
+    def measured(row: Workload, systems: list[str], plan: RunPlan) -> list[RowOutcome]:
         if row.name.startswith("T03"):
             raise KeyboardInterrupt
-        return [Outcome(row.name, "np", [0.25])]
+        return [RowOutcome(row.name, "np", [0.25])]
 
     monkeypatch.setattr(command, "measure_row", measured)
     assert command.main(["--rows", "T02,T03", "--systems", "np"]) == command.INTERRUPTED

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.rows import Row
+from benchmarks.rows import Workload
 from benchmarks.systems import System
 
 
@@ -51,6 +51,6 @@ def hangs(s: System, x: Any) -> tuple[Any, ...]:
 
 
 ROWS = tuple(
-    Row(program.__name__, numbers, program)
+    Workload(program.__name__, numbers, program)
     for program in (column_sums, big, differs, refuses, dies, hangs)
 )

@@ -150,7 +150,7 @@ def failed(outcomes: dict[str, str]) -> set[str]:
 
 
 @dataclass(frozen=True)
-class Compared:
+class ComparedFile:
     """One file: the tests that pass with ours, fail with either, and fail with ours only.
 
     Of the last, there are those that may differ, and those that may not.
@@ -162,7 +162,7 @@ class Compared:
     lost: frozenset[str]
 
 
-def compare(suite: Suite, file: str, known: Iterable[str]) -> Compared:
+def compare(suite: Suite, file: str, known: Iterable[str]) -> ComparedFile:
     """Run a file with ours, and what does not pass with stock."""
     outcomes = run(suite, file, ours=True)
     good, doubtful = passed(outcomes), failed(outcomes)
@@ -179,7 +179,7 @@ def compare(suite: Suite, file: str, known: Iterable[str]) -> Compared:
     for test in sorted(lost)[:ALONE]:
         # A run of its own for each: some tests only fail after others.
         good |= passed(run(patient, file, ours=True, only=[test]))
-    return Compared(*map(frozenset, (good, neither, allowed, lost - good)))
+    return ComparedFile(*map(frozenset, (good, neither, allowed, lost - good)))
 
 
 def allowed_by(known: Iterable[str], tests: Iterable[str]) -> set[str]:

@@ -88,7 +88,7 @@ def test_what_fails_with_ours_only(compare, tmp_path):
         f"test_them.py::test_{name}"
         for name in ("stock_worker", "stock_scheduler", "never", "get", "servers")
     )
-    assert found == compare.Compared(
+    assert found == compare.ComparedFile(
         ours=set(both), neither={neither}, allowed={allowed}, lost={lost}
     )
 
@@ -100,7 +100,7 @@ def test_what_fails_after_others_with_either(compare, tmp_path):
     suite = compare.Suite("theirs", tmp_path, plugins=(), ours=(), limit=None)
     found = compare.compare(suite, "test_them.py", {})
     both = {f"test_them.py::test_after[{number}]" for number in range(11)}
-    assert found == compare.Compared({"test_them.py::test_first"}, both, set(), set())
+    assert found == compare.ComparedFile({"test_them.py::test_first"}, both, set(), set())
 
 
 def test_what_takes_longer(compare, tmp_path, monkeypatch):
@@ -112,7 +112,7 @@ def test_what_takes_longer(compare, tmp_path, monkeypatch):
     monkeypatch.setattr(compare, "run", run)
     suite = compare.Suite("theirs", tmp_path, plugins=(), ours=())
     found = compare.compare(suite, "test_them.py", {})
-    assert found == compare.Compared({"test_slow"}, set(), set(), set())
+    assert found == compare.ComparedFile({"test_slow"}, set(), set(), set())
 
 
 def test_all_results_are_shared(compare, tmp_path):
@@ -129,7 +129,7 @@ def test_what_cannot_be_imported(compare, tmp_path):
     (tmp_path / "test_it.py").write_text(text)
     suite = compare.Suite("it", tmp_path, (), ours=("colorsys",), limit=None)
     found = compare.compare(suite, "test_it.py", {})
-    assert found == compare.Compared(set(), set(), set(), {"test_it.py::test_a"})
+    assert found == compare.ComparedFile(set(), set(), set(), {"test_it.py::test_a"})
 
 
 def test_each_known_difference_has_a_reason(compare):

@@ -27,7 +27,7 @@ CALLS = {name: call for name, call in history.calls().items() if hasattr(mt, nam
 CALLS = {name: call for name, call in CALLS.items() if name not in METHODS}
 
 
-class Operands:
+class EagerOperands:
     """Tensors and a frame by their names, made when first asked for."""
 
     @property
@@ -85,6 +85,6 @@ def test_a_call_executes_once(
     module = getattr(mt, folder[0]) if folder else mt
     counts: list[int] = []
     monkeypatch.setattr(module, last, eagerly(getattr(module, last), executions, counts))
-    CALLS[name](Operands())
+    CALLS[name](EagerOperands())
     assert counts
     assert set(counts) == {1} if name not in COMPUTES else min(counts) > 1

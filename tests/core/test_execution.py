@@ -25,7 +25,7 @@ def session():
     set_default_session(None)
 
 
-class Gate:
+class BlockGate:
     """Blocks tasks until it opens."""
 
     def __init__(self):
@@ -56,7 +56,7 @@ def test_a_future_gives_the_collection(session):
 
 def test_a_running_future(session):
     """Before the end ``done`` is false, ``result`` times out and callbacks wait."""
-    gate, called = Gate(), threading.Event()
+    gate, called = BlockGate(), threading.Event()
     future = mt.ones(3).map_blocks(gate, dtype=float).execute(wait=False)
     future.add_done_callback(lambda ended: called.set() if ended is future else None)
     assert gate.reached.wait(DEADLINE)
@@ -73,7 +73,7 @@ def test_a_running_future(session):
 
 def test_a_cancelled_future(session):
     """``result`` raises CancelledError, nothing is held, and the session goes on."""
-    gate = Gate()
+    gate = BlockGate()
     x = mt.ones((4, 4), chunk_size=2).map_blocks(gate, dtype=float)
     future = x.execute(wait=False)
     assert gate.reached.wait(DEADLINE)

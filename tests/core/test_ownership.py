@@ -10,7 +10,7 @@ import pytest
 import marsdask
 import marsdask.tensor as mt
 from marsdask.core.compilation.costs import Cost, cost_of, kernel
-from marsdask.core.ownership import WithCopies, private
+from marsdask.core.ownership import CopiedBlocks, private
 from marsdask.tensor.scan.user_scan import cumreduction
 
 #: Functions that only look at an array in another way.
@@ -118,7 +118,7 @@ def test_copies_are_private() -> None:
 def test_copies_are_of_some_arguments() -> None:
     """The function sees the others as they are; it keeps its name and what it takes."""
     blocks = [np.ones(2), np.ones(2)]
-    call = WithCopies(_kept, (1,))
+    call = CopiedBlocks(_kept, (1,))
     first, second = call(*blocks)
     assert first is blocks[0]
     assert second is not blocks[1]

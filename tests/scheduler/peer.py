@@ -24,7 +24,7 @@ _START = (
 )
 
 
-class Peer:
+class PeerProcess:
     """A fresh interpreter that calls functions, one after the other."""
 
     def __init__(self) -> None:
@@ -72,9 +72,9 @@ def serve(handle: int) -> None:
 
 
 @contextmanager
-def peers(count: int) -> Iterator[list[Peer]]:
+def peers(count: int) -> Iterator[list[PeerProcess]]:
     """Start processes, and kill those that are left in the end."""
-    started = [Peer() for _ in range(count)]
+    started = [PeerProcess() for _ in range(count)]
     try:
         yield started
     finally:

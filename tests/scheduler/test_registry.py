@@ -12,7 +12,7 @@ from marsdask.scheduler.inprocess.inline import InlineScheduler
 from marsdask.scheduler.inprocess.threads import ThreadsScheduler
 
 
-class Mine(InlineScheduler):
+class RegisteredScheduler(InlineScheduler):
     """A scheduler from elsewhere."""
 
     name = "mine"
@@ -21,7 +21,7 @@ class Mine(InlineScheduler):
 @pytest.fixture
 def _mine(monkeypatch):
     monkeypatch.setattr(registry, "_registered", {})
-    registry.register("mine", Mine)
+    registry.register("mine", RegisteredScheduler)
 
 
 def test_built_in():
@@ -44,14 +44,14 @@ def test_options_reach_the_constructor():
 def test_register():
     """A registered factory is known and created by name."""
     assert "mine" in registry.names()
-    assert isinstance(registry.create("mine"), Mine)
+    assert isinstance(registry.create("mine"), RegisteredScheduler)
 
 
 def test_entry_point(monkeypatch):
     """An installed entry point is known by name, and imported only when it is wanted."""
     entries = metadata.EntryPoints(
         [
-            metadata.EntryPoint("theirs", f"{__name__}:Mine", registry.ENTRY_POINTS),
+            metadata.EntryPoint("theirs", f"{__name__}:RegisteredScheduler", registry.ENTRY_POINTS),
             metadata.EntryPoint("broken", "no.such.module:Thing", registry.ENTRY_POINTS),
         ]
     )

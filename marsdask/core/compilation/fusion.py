@@ -12,7 +12,7 @@ from ..grids.blockwise import Axes, Blockwise, Via, pick
 from ..grids.grid import Grid, Ref
 from ..grids.select import Select
 from ..grids.shuffle import Merged
-from ..ownership import WithCopies, may_be_views
+from ..ownership import CopiedBlocks, may_be_views
 from ..sizes import Index
 from .costs import cost_of
 
@@ -328,7 +328,7 @@ class Fusion:
             dead = tuple(sorted(slot for slot in used if last_use[slot] == position))
             func = deferred.get(base + position, rule.func)
             if cost_of(func).writes and (others := _read_by_others(template, drafts, slots)):
-                func = WithCopies(func, others)
+                func = CopiedBlocks(func, others)
             template.steps.append(Step(func, slots, star, rule.kwargs or {}, dead, name))
         if len(template.steps) > 1:
             template.program = Program(tuple(template.steps))

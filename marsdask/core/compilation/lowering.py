@@ -16,7 +16,7 @@ from ..dask.source import AdoptedRule, DaskGraph
 from ..grids.blockwise import Blockwise, pick, same
 from ..grids.grid import Grid, Held, Ref
 from ..grids.select import Select
-from ..ownership import WithCopies
+from ..ownership import CopiedBlocks
 from ..sizes import Index
 from .costs import cost_of
 from .fusion import Fusion, Leaf, Template, leaf_ref
@@ -140,7 +140,7 @@ class Lowering:
             call = grid.rule.cell(index)
             args = [self._argument(arg, refs) for arg in call.args]
             kwargs = {name: self._argument(arg, refs) for name, arg in call.kwargs.items()}
-            func = WithCopies(call.func) if cost_of(call.func).writes else call.func
+            func = CopiedBlocks(call.func) if cost_of(call.func).writes else call.func
             task = Task(key, func, *args, **kwargs)
             projection = project_cell(grid, index, call, refs)
         if self.limit is not None and projection.total > self.limit:

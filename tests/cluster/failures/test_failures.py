@@ -42,7 +42,7 @@ from tests.subprocesses import children
 SOON = {"MARS_CPU_TOTAL": "1", "DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "1"}
 
 
-class Cluster:
+class FailingCluster:
     """A supervisor and a worker, whose process tests may kill: its nanny starts another."""
 
     def __init__(self, commands):
@@ -81,7 +81,7 @@ class Cluster:
 @pytest.fixture(scope="module")
 def cluster():
     with running() as commands:
-        yield Cluster(commands)
+        yield FailingCluster(commands)
     assert not children()
 
 

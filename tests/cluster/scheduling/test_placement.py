@@ -77,7 +77,7 @@ def test_a_task_larger_than_any_worker_runs_alone():
     run(main)
 
 
-class Stored(SchedulerPlugin):
+class StoredChunks(SchedulerPlugin):
     """Counts the chunks that are held, and the most that ever were."""
 
     def __init__(self):
@@ -101,7 +101,7 @@ def test_sources_wait_for_what_is_made_of_them(hinted, threads):
     chains = 100
 
     async def main():
-        workers, stored = [{"nthreads": count} for count in threads], Stored()
+        workers, stored = [{"nthreads": count} for count in threads], StoredChunks()
         async with supervised(*workers) as (server, client):
             server.add_plugin(stored)
             loads = [Task(("load", i), bytes, i) for i in range(chains)]

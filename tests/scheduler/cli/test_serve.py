@@ -51,11 +51,11 @@ def test_a_supervisor_that_does_not_come(tmp_path, monkeypatch, capsys):
     """With ``--death-timeout`` the command ends, with a code that is no misuse, and one line."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
 
-    class Waiting(Brief):
+    class WaitingService(Brief):
         async def start(self):
             await find_supervisor.active_supervisor(["127.0.0.1:1"], Security(), patience=0.1)
 
-    assert serve("mars-x", lambda: Waiting([])) == 1
+    assert serve("mars-x", lambda: WaitingService([])) == 1
     assert capsys.readouterr().err == "mars-x: error: no active supervisor at 127.0.0.1:1\n"
 
 

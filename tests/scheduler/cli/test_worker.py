@@ -83,7 +83,7 @@ def test_who_has_lost_its_supervisor_joins_what_begins_then(monkeypatch):
     here = ["here:1", "other:2"]
     joined = []
 
-    class Nanny:
+    class JoiningNanny:
         worker_address = "tcp://worker:1"
 
         def __init__(self, address, *, supervisors):
@@ -111,7 +111,7 @@ def test_who_has_lost_its_supervisor_joins_what_begins_then(monkeypatch):
     vars(service).update(resources=None, cores=None, host=None, death_timeout=None)
     vars(service).update(_known=[], _strangers=None, _nannies={})
     monkeypatch.setattr(service, "_greet", greet)
-    monkeypatch.setattr(worker, "MarsNanny", Nanny)
+    monkeypatch.setattr(worker, "MarsNanny", JoiningNanny)
     monkeypatch.setattr(worker, "worker_options", lambda *args: [{}])
     monkeypatch.setattr(discovery, "on_this_host", lambda: here)
     monkeypatch.setattr(find_supervisor, "endpoints", endpoints)
@@ -125,7 +125,7 @@ def test_who_has_lost_its_supervisor_joins_what_begins_then(monkeypatch):
 def test_whoever_has_lost_the_supervisor_looks_for_it_again(reason):
     """That goes for a process, too, that could not be started anew for want of one."""
 
-    class Nanny:
+    class EndedNanny:
         exitcode = 1
         restart_worker = True
         scheduler_addr = "tcp://here:1"
@@ -137,17 +137,17 @@ def test_whoever_has_lost_the_supervisor_looks_for_it_again(reason):
             pass
 
     async def join(positions):
-        service._nannies |= {one: Nanny("scheduler-retire-workers") for one in positions}
+        service._nannies |= {one: EndedNanny("scheduler-retire-workers") for one in positions}
 
     service: Any = object.__new__(worker.WorkerService)
     service.address = "tcp://here:1"
-    service._nannies = {0: Nanny(reason)}
+    service._nannies = {0: EndedNanny(reason)}
     service._join = join
     assert asyncio.run(service.finished()) == 0
     assert service._nannies[0].reason != reason
 
 
-class Running:
+class RunningNanny:
     """A nanny that ends when it is let."""
 
     scheduler_addr = "tcp://here:1"
@@ -180,12 +180,12 @@ def losing(*causes):
         cause = next(met, None)
         if cause is not None:
             raise cause
-        service._nannies |= {one: Running("scheduler-retire-workers") for one in positions}
+        service._nannies |= {one: RunningNanny("scheduler-retire-workers") for one in positions}
         service._nannies[1].ended.set()
         service._nannies[2].ended.set()
 
     async def main():
-        service._nannies = {0: Running(worker._LOST[0]), 1: Running(), 2: Running()}
+        service._nannies = {0: RunningNanny(worker._LOST[0]), 1: RunningNanny(), 2: RunningNanny()}
         service._nannies[2].reason = worker._LOST[1]
         return await service.finished()
 
@@ -329,7 +329,7 @@ def test_a_taken_port(cause, expected, monkeypatch):
 def test_what_keeps_a_worker_from_moving_results(error, monkeypatch, caplog):
     """Whatever it is, it is said, and the processes end as they were told."""
 
-    class Supervisor:
+    class FakeSupervisor:
         async def __aenter__(self):
             return self
 
@@ -343,6 +343,6 @@ def test_what_keeps_a_worker_from_moving_results(error, monkeypatch, caplog):
     service: Any = object.__new__(worker.WorkerService)
     service.settings = SimpleNamespace(security=Security())
     service._nannies = {0: nanny}
-    monkeypatch.setattr(worker, "rpc", lambda *args, **options: Supervisor())
+    monkeypatch.setattr(worker, "rpc", lambda *args, **options: FakeSupervisor())
     asyncio.run(service._drain())
     assert ("on purpose" if error.args else "timed out") in caplog.text

@@ -20,7 +20,7 @@ from marsdask.scheduler.inprocess.threads import ThreadsScheduler
 DEADLINE = 60
 
 
-class Box:
+class Referable:
     """Something weak references can be made to."""
 
 
@@ -175,7 +175,7 @@ def hold(box):
 def test_a_failure_keeps_nothing_alive():
     """Neither the scheduler nor the error holds the arguments of the failed task."""
     with ThreadsScheduler(nthreads=1) as scheduler:
-        box = Box()
+        box = Referable()
         seen = weakref.ref(box)
         tasks = {"x": DataNode("x", box), "a": Task("a", hold, TaskRef("x"))}
         handle = scheduler.submit(tasks, ["a"])

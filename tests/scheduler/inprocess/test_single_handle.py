@@ -39,16 +39,16 @@ def test_timeout():
 def test_no_cycle_holds_the_error():
     """An error that was raised dies with its last reference, without the garbage collector."""
 
-    class Mine(Exception):
+    class RaisedError(Exception):
         pass
 
     handle = Submission(["a"])
-    handle.finish("failed", Mine(), "a")
+    handle.finish("failed", RaisedError(), "a")
     gc.disable()
     try:
         try:
             handle.wait(0)
-        except Mine as raised:
+        except RaisedError as raised:
             error = weakref.ref(raised)
         del handle
         assert error() is None

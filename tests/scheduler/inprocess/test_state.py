@@ -398,7 +398,7 @@ def test_release_during_the_run_frees_at_the_end():
 KEYS = list("abcdefghij")
 
 
-class Machine(RuleBasedStateMachine):
+class StateMachine(RuleBasedStateMachine):
     """Any submissions, failures, cancellations and disks: within the budget, and to an end."""
 
     def __init__(self):
@@ -491,4 +491,4 @@ class Machine(RuleBasedStateMachine):
         assert all(item.status == DROPPED for _, item in self.state.ready)
 
 
-TestMachine = Machine.TestCase
+TestMachine = StateMachine.TestCase

@@ -10,7 +10,7 @@ from marsdask.scheduler.base import Done
 from marsdask.scheduler.remote.job import RemoteJob
 
 
-class Scheduler:
+class FakeScheduler:
     """Counts references as :class:`~marsdask.scheduler.dask.DaskScheduler` does."""
 
     client = None
@@ -39,7 +39,7 @@ class Scheduler:
 
 def test_cancelled_as_it_ends():
     """Its results are let go once, since others may hold the same."""
-    scheduler: Any = Scheduler()
+    scheduler: Any = FakeScheduler()
     job = RemoteJob(scheduler, ())
     scheduler.running.add(job)
     scheduler.held = job.cancel

@@ -4,7 +4,7 @@ from marsdask.scheduler.storage.buffers import Charges
 from marsdask.scheduler.storage.memory import SPILL_FROM, Memory
 
 
-class Result:
+class StoredResult:
     def __init__(self, nbytes=SPILL_FROM, *, pins=0, leaving=False, fixed=False):
         self.nbytes, self.pins, self.leaving, self.fixed = nbytes, pins, leaving, fixed
         self.charges: Charges = ((id(self), nbytes),)
@@ -14,7 +14,7 @@ class Result:
 def test_missing_counts_results_running_tasks_and_the_spare():
     """All three take from the budget."""
     memory = Memory(100, spare=10)
-    memory.admit(Result(30))
+    memory.admit(StoredResult(30))
     memory.reserved = 20
     assert memory.missing() == -40
     assert memory.missing(50) == 10
@@ -23,7 +23,7 @@ def test_missing_counts_results_running_tasks_and_the_spare():
 def test_the_coldest_is_the_one_unused_for_longest():
     """Warming and cooling again moves to the end; those needed are passed over."""
     memory = Memory(100)
-    first, second = Result(), Result()
+    first, second = StoredResult(), StoredResult()
     memory.admit(first)
     memory.admit(second)
     assert memory.coldest(()) is first
@@ -38,7 +38,12 @@ def test_the_coldest_is_the_one_unused_for_longest():
 def test_what_cannot_leave_is_never_cold():
     """Small, pinned, unpicklable results and those already leaving stay."""
     memory = Memory(100)
-    for made in [Result(10), Result(pins=1), Result(fixed=True), Result(leaving=True)]:
+    for made in [
+        StoredResult(10),
+        StoredResult(pins=1),
+        StoredResult(fixed=True),
+        StoredResult(leaving=True),
+    ]:
         memory.admit(made)
     assert memory.coldest(()) is None
 
@@ -46,7 +51,7 @@ def test_what_cannot_leave_is_never_cold():
 def test_dropping_gives_everything_back():
     """A dropped result costs nothing and is not cold."""
     memory = Memory(100)
-    made = Result()
+    made = StoredResult()
     memory.admit(made)
     memory.drop(made)
     assert memory.ledger.nbytes == 0

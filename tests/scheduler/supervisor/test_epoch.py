@@ -7,7 +7,7 @@ import time
 import pytest
 
 from marsdask.scheduler.cluster.leader import SupervisorRole, SupervisorTimeout
-from marsdask.scheduler.supervisor.epoch import Peer, TakeoverAction, decide, next_epoch
+from marsdask.scheduler.supervisor.epoch import OtherSupervisor, TakeoverAction, decide, next_epoch
 
 PATIENCE = 10.0
 
@@ -19,7 +19,7 @@ def one(*, active=False, epoch=0):
 
 def peer(rank, role=None, **state):
     """Return what was seen of a peer; one that stands has been seen."""
-    return Peer(rank, role, seen=state.pop("seen", role is not None), **state)
+    return OtherSupervisor(rank, role, seen=state.pop("seen", role is not None), **state)
 
 
 ACTIVE, STANDBY = one(active=True, epoch=7), one()

@@ -22,7 +22,7 @@ from marsdask.scheduler.supervisor.placement import (
 
 
 @dataclass(eq=False)
-class Worker:
+class WorkerStub:
     """A worker as the policy sees it."""
 
     name: str
@@ -40,7 +40,7 @@ BUSY = ["something"]
 
 def test_a_task_goes_to_its_inputs():
     """The worker with most of the bytes wins where nothing else differs."""
-    a, b, c = Worker("a", "1"), Worker("b", "2"), Worker("c", "3")
+    a, b, c = WorkerStub("a", "1"), WorkerStub("b", "2"), WorkerStub("c", "3")
     task = TaskView(10, ((100, [a]), (300, [b])))
     assert Policy().choose(task, [a, b, c]) is b
     assert Policy().moved(task, b) == 100
@@ -49,7 +49,7 @@ def test_a_task_goes_to_its_inputs():
 
 def test_bytes_of_one_host_are_nearly_free():
     """A neighbour of the data is better than a stranger, and worse than their holder."""
-    holder, neighbour, stranger = Worker("a", "1"), Worker("b", "1"), Worker("c", "2")
+    holder, neighbour, stranger = WorkerStub("a", "1"), WorkerStub("b", "1"), WorkerStub("c", "2")
     task = TaskView(0, ((1000, [holder]),))
     policy = Policy()
     assert [policy.moved(task, one) for one in (holder, neighbour, stranger)] == [0, 50, 1000]
@@ -59,7 +59,7 @@ def test_bytes_of_one_host_are_nearly_free():
 
 def test_work_that_waits_outweighs_small_transfers():
     """A busy holder gives way once the way, which counts four times, is shorter than the queue."""
-    holder, idle = Worker("a", "1", occupancy=2.0, processing=BUSY), Worker("b", "2")
+    holder, idle = WorkerStub("a", "1", occupancy=2.0, processing=BUSY), WorkerStub("b", "2")
     policy = Policy(bandwidth=100.0)
     assert policy.choose(TaskView(0, ((40, [holder]),)), [holder, idle]) is idle
     assert policy.choose(TaskView(0, ((60, [holder]),)), [holder, idle]) is holder
@@ -67,7 +67,7 @@ def test_work_that_waits_outweighs_small_transfers():
 
 def test_short_tasks_wait_beside_their_input():
     """To ask for an input, however small, takes longer than tasks of a millisecond."""
-    holder, neighbour = Worker("a", processing=BUSY), Worker("b")
+    holder, neighbour = WorkerStub("a", processing=BUSY), WorkerStub("b")
     task = TaskView(0, ((10, [holder]),))
     chosen = []
     for holder.occupancy in (0.005, 0.05):
@@ -77,15 +77,15 @@ def test_short_tasks_wait_beside_their_input():
 
 def test_a_free_thread_starts_a_task_at_once():
     """However long the other threads will be at work, it does not wait; among equals they count."""
-    holder = Worker("a", "1", nthreads=2, occupancy=2.0, processing=BUSY)
-    idle = Worker("b", "2", nthreads=2)
+    holder = WorkerStub("a", "1", nthreads=2, occupancy=2.0, processing=BUSY)
+    idle = WorkerStub("b", "2", nthreads=2)
     assert Policy().choose(TaskView(0, ((100, [holder]),)), [holder, idle]) is holder
     assert Policy().choose(TaskView(0), [holder, idle]) is idle
 
 
 def test_what_does_not_fit_goes_elsewhere_or_waits():
     """Promises count up to the soft limit."""
-    holder, other = Worker("a", processing=BUSY), Worker("b", "2", processing=BUSY)
+    holder, other = WorkerStub("a", processing=BUSY), WorkerStub("b", "2", processing=BUSY)
     policy = Policy()
     policy.ledger.promise("t", holder, 500)
     task = TaskView(300, ((100, [holder]),))
@@ -98,9 +98,9 @@ def test_what_does_not_fit_goes_elsewhere_or_waits():
 
 def test_what_is_larger_than_any_share_runs_alone_on_the_largest():
     """It waits for that one to have nothing to do, and for no other."""
-    small, large = Worker("a"), Worker("b", "2", memory_limit=2000, processing=BUSY)
+    small, large = WorkerStub("a"), WorkerStub("b", "2", memory_limit=2000, processing=BUSY)
     policy = Policy()
-    task: TaskView[Worker] = TaskView(1600)
+    task: TaskView[WorkerStub] = TaskView(1600)
     assert policy.choose(task, [small, large]) is None
     assert policy.alone(task, [small, large]) is None
     large.processing = []
@@ -113,22 +113,22 @@ def test_what_is_larger_than_any_share_runs_alone_on_the_largest():
 
 def test_what_waits_for_other_tasks_keeps_none_of_them_from_running():
     """A task that left its thread to others takes neither the thread nor the worker from them."""
-    seceded = Worker("a", "1", occupancy=1.0, processing=BUSY, long_running=BUSY)
-    stranger, policy = Worker("b", "2", occupancy=0.5), Policy()
+    seceded = WorkerStub("a", "1", occupancy=1.0, processing=BUSY, long_running=BUSY)
+    stranger, policy = WorkerStub("b", "2", occupancy=0.5), Policy()
     assert policy.choose(TaskView(0, ((10, [seceded]),)), [seceded, stranger]) is seceded
     assert policy.alone(TaskView(1600), [seceded]) is seceded
 
 
 def test_a_worker_without_a_limit_has_a_share_without_end():
     """Nothing is larger than its share, so nothing is forced on those with limits meanwhile."""
-    small, endless = Worker("a"), Worker("b", "2", memory_limit=0, processing=BUSY)
+    small, endless = WorkerStub("a"), WorkerStub("b", "2", memory_limit=0, processing=BUSY)
     assert Policy().alone(TaskView(10**9), [small, endless]) is None
     assert Policy().choose(TaskView(10**9), [small, endless]) is endless
 
 
 def test_unknown_sizes_and_limits_hold_nothing_back():
     """A task without a hint, or a worker without a limit, is placed as if there were room."""
-    worker = Worker("a", processing=BUSY)
+    worker = WorkerStub("a", processing=BUSY)
     policy = Policy()
     policy.ledger.promise("t", worker, 10**9)
     assert policy.choose(TaskView(0), [worker]) is worker
@@ -138,7 +138,7 @@ def test_unknown_sizes_and_limits_hold_nothing_back():
 
 def test_a_worker_that_need_not_spill_is_better():
     """What has to leave for the disk costs twice its way; it never keeps a task from running."""
-    full, empty = Worker("a", nbytes=990), Worker("b", "2")
+    full, empty = WorkerStub("a", nbytes=990), WorkerStub("b", "2")
     policy = Policy(bandwidth=100.0)
     assert policy.choose(TaskView(100, ((100, [full]),)), [full, empty]) is empty
     assert policy.choose(TaskView(100, ((200, [full]),)), [full, empty]) is full
@@ -151,8 +151,8 @@ def test_a_worker_that_need_not_spill_is_better():
 
 def test_inputs_that_have_to_come_take_memory_too():
     """So do those on their way already, of which a worker does not know yet."""
-    one, other = Worker("a", "1", nbytes=400), Worker("b", "2", nbytes=300)
-    policy, task = Policy(bandwidth=100.0), TaskView(100, ((600, [Worker("c", "3")]),))
+    one, other = WorkerStub("a", "1", nbytes=400), WorkerStub("b", "2", nbytes=300)
+    policy, task = Policy(bandwidth=100.0), TaskView(100, ((600, [WorkerStub("c", "3")]),))
     assert policy.choose(task, [one, other]) is other
     policy.coming = {one: 0, other: 300}.__getitem__
     assert policy.choose(task, [one, other]) is one
@@ -160,8 +160,8 @@ def test_inputs_that_have_to_come_take_memory_too():
 
 def test_other_hosts_come_in_where_holders_are_full():
     """Holders and neighbours are looked at; strangers if those spill; all if none has room."""
-    holder, neighbour = Worker("a", "1", processing=BUSY), Worker("b", "1")
-    stranger, busy = Worker("c", "2"), Worker("d", "3", processing=BUSY)
+    holder, neighbour = WorkerStub("a", "1", processing=BUSY), WorkerStub("b", "1")
+    stranger, busy = WorkerStub("c", "2"), WorkerStub("d", "3", processing=BUSY)
     everyone = [holder, neighbour, stranger, busy]
     policy = Policy()
 
@@ -176,14 +176,14 @@ def test_other_hosts_come_in_where_holders_are_full():
         return set(policy.candidates(task, there, everyone, idle, near))
 
     assert candidates(10) == {holder, neighbour}
-    assert candidates(10, holder, Worker("gone", "4")) == {holder, neighbour}
+    assert candidates(10, holder, WorkerStub("gone", "4")) == {holder, neighbour}
     holder.nbytes = neighbour.nbytes = 995
     assert candidates(10) == {holder, neighbour, stranger}
     stranger.nbytes = 995
     assert candidates(10) == {holder, neighbour, stranger, busy}
     for one in (holder, neighbour, stranger):
         policy.ledger.promise(one.name, one, 745)
-    everyone += [Worker(str(n), "5") for n in range(20)]
+    everyone += [WorkerStub(str(n), "5") for n in range(20)]
     assert len(candidates(10)) == 3 + 8, "some of all"
     for one in everyone:
         policy.ledger.promise(one.name, one, 745)
@@ -196,7 +196,7 @@ def asked(needs, *holders, waits=4, stay=1):
     The first has ``waits`` tasks, the others four.
     """
     several = [
-        Worker(str(n), f"host-{n // 2}", nthreads=2, processing=BUSY * (4 if n else waits))
+        WorkerStub(str(n), f"host-{n // 2}", nthreads=2, processing=BUSY * (4 if n else waits))
         for n in range(14)
     ]
     inputs = tuple((nbytes, [several[n] for n in where]) for nbytes, where in holders)
@@ -242,7 +242,7 @@ def test_holders_are_not_left_while_they_have_few_tasks():
 def test_of_many_hosts_that_hold_the_same_a_few_are_asked_in_turn():
     """So a decision about a thousand holders asks four hosts, and the next one four others."""
     policy, hosts = Policy(), [f"host-{n}" for n in range(10)]
-    inputs = tuple((7, [Worker(host, host)]) for host in hosts)
+    inputs = tuple((7, [WorkerStub(host, host)]) for host in hosts)
     told = []
 
     def near(host):
@@ -256,7 +256,7 @@ def test_of_many_hosts_that_hold_the_same_a_few_are_asked_in_turn():
 
 def test_what_can_start_beside_its_input_asks_nobody():
     """A free thread of its holder is as good as any, so no others are looked at."""
-    holder = Worker("a", nthreads=2, processing=BUSY)
+    holder = WorkerStub("a", nthreads=2, processing=BUSY)
 
     def near(host):
         pytest.fail("asked for others")
@@ -286,7 +286,7 @@ def test_nobody_to_ask():
 )
 def test_the_ledger_adds_up(steps):
     """Whatever is promised, moved and settled, each sum is that of what is left."""
-    workers = [Worker("a", "1"), Worker("b", "1"), Worker("c", "2")]
+    workers = [WorkerStub("a", "1"), WorkerStub("b", "1"), WorkerStub("c", "2")]
     ledger = Reservations()
     model: dict[int, tuple[int, int]] = {}
     for task, where, nbytes in steps:
@@ -328,7 +328,7 @@ def test_what_many_read_has_no_colour():
 @given(st.data())
 def test_bytes_are_counted_once_for_all_workers(data):
     """What is resident tells of each worker what a look at each input would."""
-    workers = [Worker(str(n), host=f"host-{n % 3}") for n in range(6)]
+    workers = [WorkerStub(str(n), host=f"host-{n % 3}") for n in range(6)]
     some = st.lists(st.sampled_from(workers), unique=True, max_size=4)
     inputs = tuple(data.draw(st.lists(st.tuples(st.integers(0, 1000), some))))
     policy, task = Policy(), TaskView(0, inputs)

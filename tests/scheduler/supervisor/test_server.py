@@ -76,7 +76,7 @@ def test_who_came_back_meanwhile_is_not_removed(monkeypatch):
 def test_a_nanny_that_tells_nothing(monkeypatch, error):
     """Whatever it answers, its worker is removed, and all that was sent there is suspected."""
 
-    class Peer:
+    class FailingNanny:
         async def __aenter__(self):
             return self
 
@@ -87,7 +87,7 @@ def test_a_nanny_that_tells_nothing(monkeypatch, error):
             raise error
 
     async def main():
-        monkeypatch.setattr(suspicious_tasks, "rpc", lambda *args, **options: Peer())
+        monkeypatch.setattr(suspicious_tasks, "rpc", lambda *args, **options: FailingNanny())
         async with cluster(Supervisor, MarsWorker, workers=({},)) as (supervisor, client):
             (worker,) = supervisor.workers.values()
             gate = Gates.new("told")

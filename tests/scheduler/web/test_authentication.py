@@ -87,7 +87,7 @@ def test_a_server_forgets_the_variable(monkeypatch):
     assert "MARS_WEB_TOKEN" not in os.environ
 
 
-class Page(web.RequestHandler):
+class ProtectedPage(web.RequestHandler):
     """Anything worth protecting."""
 
     def get(self):
@@ -98,9 +98,9 @@ class Page(web.RequestHandler):
 
 async def visits(*asked, token=SHOWN):
     """Fetch paths of a protected server; return (status, headers, body) of each."""
-    application = web.Application([(r"/health", Page), (r"/.*", Page)])
+    application = web.Application([(r"/health", ProtectedPage), (r"/.*", ProtectedPage)])
     protect(application, token and Token(token))
-    application.add_handlers(r".*", [(r"/later", Page)])
+    application.add_handlers(r".*", [(r"/later", ProtectedPage)])
     server = httpserver.HTTPServer(application)
     sockets = netutil.bind_sockets(0, "127.0.0.1")
     server.add_sockets(sockets)

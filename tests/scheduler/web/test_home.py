@@ -23,7 +23,7 @@ HTML = "text/html,application/xhtml+xml"
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 
 
-class Page(HTMLParser):
+class HomePage(HTMLParser):
     """The links of a page, and its scripts and styles."""
 
     def __init__(self, text):
@@ -47,7 +47,7 @@ class Page(HTMLParser):
 @pytest.mark.parametrize("drawn", [False, True])
 def test_it_leads_nowhere_else(drawn):
     """All addresses are relative, so that it works below any prefix; nothing is loaded."""
-    page = Page(home.page(drawn=drawn))
+    page = HomePage(home.page(drawn=drawn))
     links = [link for link in page.links if link != "data:,"]  # no icon, rather than ours
     assert not any(urlsplit(link).scheme or link.startswith("/") for link in links)
     assert ("status" in links) is drawn
@@ -70,14 +70,14 @@ def test_nothing_but_its_own_script_runs(drawn):
     allowed = dict(rule.split(" ", 1) for rule in policy.split("; "))
     assert allowed["default-src"] == "'none'"
     assert allowed["connect-src"] == "'self'"
-    for tag, data in Page(text).parts.items():
+    for tag, data in HomePage(text).parts.items():
         digest = base64.b64encode(hashlib.sha256(data.encode()).digest()).decode()
         assert allowed[f"{tag}-src"] == f"'sha256-{digest}'"
 
 
 def test_names_become_text():
     """The script never makes markup of strings."""
-    script = Page(home.page(drawn=True)).parts["script"]
+    script = HomePage(home.page(drawn=True)).parts["script"]
     for way in ("innerHTML", "outerHTML", "insertAdjacent", "document.write", "eval(", "Function("):
         assert way not in script
 

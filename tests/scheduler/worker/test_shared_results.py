@@ -222,7 +222,7 @@ def test_what_lies_in_files_weighs_nothing(tmp_path):
     pool.close()
 
 
-class Peer:
+class FakeWorker:
     """A worker as others call it."""
 
     def __init__(self, answer):
@@ -261,7 +261,7 @@ def test_each_end_of_a_connection_is_asked_once(answer, near):
     """What it does not say, it is not taken for."""
 
     async def main():
-        peer = Peer(answer)
+        peer = FakeWorker(answer)
         peers = PeerConnections(peer)
         for _ in range(3):
             assert await peers.near(peer, "tcp://there:1") is near
@@ -275,12 +275,12 @@ def test_who_cannot_open_is_told_no_more(sharing):
     """An answer that was not confirmed went with values in shared memory."""
 
     async def main():
-        peer = Peer({NAME: introduction(), "id": "one"})
+        peer = FakeWorker({NAME: introduction(), "id": "one"})
         peers = PeerConnections(peer)
         assert await peers.near(peer, "tcp://there:1")
         comm = SharedMemoryComm(peer, peers, sharing)
         sharing.data["x"] = ones()
-        message = {"status": "OK", "data": {"x": Wrapped(sharing.data["x"]), "actor": 1}}
+        message = {"status": "OK", "data": {"x": WrappedData(sharing.data["x"]), "actor": 1}}
         await comm.write(message)
         assert isinstance(peer.message["data"]["x"].data, SharedTransfer)
         assert peer.message["data"]["actor"] == 1
@@ -288,13 +288,15 @@ def test_who_cannot_open_is_told_no_more(sharing):
         with pytest.raises(OSError, match="could not"):
             await comm.read()
         assert not await peers.near(peer, "tcp://there:1")
-        assert not await peers.near(Peer(peer.answer), "tcp://there:1"), "by another connection"
+        assert not await peers.near(FakeWorker(peer.answer), "tcp://there:1"), (
+            "by another connection"
+        )
         peer.answer = peer.answer | {"id": "another"}
-        assert await peers.near(Peer(None), "tcp://there:1"), "its nanny has started another"
+        assert await peers.near(FakeWorker(None), "tcp://there:1"), "its nanny has started another"
 
     asyncio.run(main())
 
 
-class Wrapped:
+class WrappedData:
     def __init__(self, data):
         self.data = data
