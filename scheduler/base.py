@@ -30,7 +30,7 @@ SAMPLE_LIMIT = 64 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Hint:
-    """What is known about a task before it runs; ``None`` means unknown."""
+    """Estimates for a task before it runs; ``None`` means unknown."""
 
     nbytes: int | None = None
     """Bytes of the result."""
@@ -90,11 +90,11 @@ class ChunkInfo:
     columns: tuple[Any, ...] | None = None
     """The types of a table's columns (of a series or an index: its own)."""
     labels: tuple[Any, ...] | None = None
-    """The types of what labels a table's rows, level by level."""
+    """The types of the levels of a table's index."""
 
 
 def dtype_of(value: Any) -> Any:
-    """Return a value's dtype, or ``None``; a column that is called ``dtype`` does not count."""
+    """Return a value's dtype, or ``None``; a column with the name ``dtype`` does not count."""
     return value.dtype if hasattr(type(value), "dtype") else None
 
 
@@ -194,10 +194,10 @@ class Scheduler(Protocol):
 
 @runtime_checkable
 class KnowsMachine(Protocol):
-    """A scheduler that can say what it runs graphs on."""
+    """A scheduler that knows the resources of its machine."""
 
     def machine(self) -> Machine:
-        """Return what there is now."""
+        """Return the current resources."""
         ...
 
 
@@ -217,11 +217,11 @@ class HoldsFutures(Protocol):
 
     @property
     def client(self) -> Any:
-        """The client through which everything goes."""
+        """The client of all requests."""
         ...
 
     def futures(self, keys: Sequence[Key]) -> list[Any]:
-        """Return Futures of held results, references of their own."""
+        """Return new Futures of held results."""
         ...
 
 

@@ -1,7 +1,7 @@
 """Any ``distributed.Client`` as a scheduler: it submits graphs and keeps results as Futures.
 
-A stock cluster has two limits: it orders tasks by ``dask.order`` instead of the hints, and it
-reports only requested keys, so events count only these.
+A stock cluster orders tasks by ``dask.order`` instead of the hints. It reports only requested keys,
+so events count only these.
 """
 
 from __future__ import annotations
@@ -241,7 +241,7 @@ def identity(
             ).result()
         except ValueError as error:  # an invalid address is reported in one line
             raise error.with_traceback(None) from None
-        except Exception as error:  # noqa: BLE001 - who is no scheduler may answer anything
+        except Exception as error:  # noqa: BLE001 - another server may send any answer
             raise Unreachable(cluster, seconds, _reason(error)) from None
 
 
@@ -250,7 +250,7 @@ def _reason(error: BaseException | None) -> str:
     words = ""
     while error is not None:
         words, error = str(error) or words, error.__cause__
-    return words or "who listens there does not answer"
+    return words or "the server there does not answer"
 
 
 async def _greet(address: str, seconds: float, security: Security) -> dict[str, Any]:

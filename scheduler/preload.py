@@ -1,11 +1,10 @@
-"""Make a stock dask scheduler ours, as far as that goes from outside.
+"""Let a stock Dask scheduler accept sessions on the port of its dashboard.
 
     dask scheduler --preload marsdask.scheduler.preload
 
-It takes clients and workers on the port of its dashboard then (``ws://``), so that
-``new_session("http://host:8787")`` reaches it. What a stock scheduler cannot be given is the rest:
-run ``mars-supervisor`` for that, and ``dask worker --worker-class
-marsdask.scheduler.worker.MarsWorker`` for our workers in place of stock ones.
+It then accepts clients and workers there (``ws://``), as in ``new_session("http://host:8787")``.
+All other features need ``mars-supervisor``. To start marsdask's workers instead of stock ones, run
+``dask worker --worker-class marsdask.scheduler.worker.MarsWorker``.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ logger = logging.getLogger(__name__)
 
 
 async def dask_setup(server: Any) -> None:
-    """Open the door of a scheduler; distributed calls this when it starts."""
+    """Let a scheduler accept websockets; distributed calls this when it starts."""
     if not isinstance(server, distributed.Scheduler):
         logger.warning("this preload has no effect on %s: it is for schedulers", server)
         return

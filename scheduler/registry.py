@@ -1,4 +1,4 @@
-"""Schedulers by name, and whatever else a user may say where a scheduler is wanted."""
+"""Schedulers by name, and the other values that specify a scheduler."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ENTRY_POINTS = "marsdask.schedulers"
 
 Factory = Callable[..., Scheduler]
 
-#: Modules are imported when first asked for: most programs need one of them.
+#: Modules are imported on first use: most programs need one of them.
 _BUILTIN = {
     "inline": ("inprocess.inline", "InlineScheduler"),
     "threads": ("inprocess.threads", "ThreadsScheduler"),
@@ -29,7 +29,7 @@ _BUILTIN = {
     "supervisor": ("remote.client", "SupervisorScheduler"),
 }
 
-#: Dask's other words for the same things.
+#: Dask's names for these schedulers.
 _ALIASES = {
     "threading": "threads",
     "multiprocessing": "processes",
@@ -42,7 +42,7 @@ _registered: dict[str, Factory] = {}
 
 
 def register(name: str, factory: Factory) -> None:
-    """Make ``create(name, **options)`` call ``factory(**options)``; replaces what had the name."""
+    """Let ``create(name, **options)`` call ``factory(**options)``, also for a known name."""
     _registered[name] = factory
 
 
@@ -71,12 +71,12 @@ def _factory(name: str) -> Factory:
 
 
 def create(name: str, **options: Any) -> Scheduler:
-    """Return a new scheduler; ``options`` go to its constructor."""
+    """Return a new scheduler; its constructor gets the options."""
     return _call(_factory(_ALIASES.get(name, name)), name, options)
 
 
 def _call(factory: Factory, name: str, options: dict[str, Any]) -> Scheduler:
-    """Call a constructor, unless its signature has no place for an option."""
+    """Call a constructor; raise TypeError for an option that it lacks."""
     known = inspect.signature(factory).parameters
     if not any(item.kind is inspect.Parameter.VAR_KEYWORD for item in known.values()):
         for option in options:
@@ -88,13 +88,13 @@ def _call(factory: Factory, name: str, options: dict[str, Any]) -> Scheduler:
 
 
 def _is_client(obj: Any) -> bool:
-    # Nobody can hold a client without having imported distributed, which costs half a second.
+    # A client exists only if distributed is imported, and importing it takes half a second.
     distributed = sys.modules.get("distributed")
     return distributed is not None and isinstance(obj, distributed.Client)
 
 
 def _on_cluster(cluster: Any, options: dict[str, Any]) -> Scheduler:
-    """Return the scheduler for a client or an address: supervisors compile what they are sent."""
+    """Return the scheduler for a client or an address: supervisors compile by themselves."""
     if getattr(cluster, "asynchronous", False):  # its own loop cannot wait for it
         return create("dask", client=cluster, **options)
     dask = importlib.import_module(".dask", __package__)
@@ -105,12 +105,11 @@ def _on_cluster(cluster: Any, options: dict[str, Any]) -> Scheduler:
 
 
 def resolve(obj: Any = None, **options: Any) -> Scheduler:
-    """Return the scheduler meant by ``obj``.
+    """Return the scheduler that ``obj`` specifies.
 
-    A scheduler (returned as it is), a name, an address as ``"tcp://host:8786"`` or that of a web
-    service as ``"http://host:7005"``, a ``distributed.Client``, any Dask ``get`` callable, or
-    ``None`` for the default. Whoever passes a scheduler closes it; what is made here is the
-    caller's to close.
+    ``obj`` is a scheduler (returned unchanged), a name, an address, a ``distributed.Client``, a
+    Dask ``get`` function, or ``None`` for the default. An address is like ``"tcp://host:8786"`` or,
+    for a web service, ``"http://host:7005"``. The caller closes the scheduler.
     """
     if obj is None:
         return create("threads", **options)

@@ -50,7 +50,7 @@ class Ours:
             there = self._hosts[host]
             if len(there) <= STRANGERS:
                 return there
-            return [one for one in there if one in idle] + self._turns.some(there, STRANGERS)
+            return [one for one in there if one in idle] + self._turns.take(there, STRANGERS)
 
         if not self._hosts:
             for worker in workers:

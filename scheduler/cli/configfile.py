@@ -1,4 +1,4 @@
-"""Configuration files (``-f``) of Mars's services, and what each key means here.
+"""Configuration files (``-f``) of Mars's services, and the meaning of their keys.
 
 A file is YAML. ``"@inherits"`` names its base file (relative to its own folder), and
 ``"@overriding_fields"`` the keys whose values replace the inherited ones instead of joining them.
@@ -60,7 +60,7 @@ WITHOUT_MEANING = (
 #: Names of files that Mars ships; they contain no defaults that apply here.
 _BUILT_IN = ("@default", "@mars", "base_config.yml")
 
-#: Prefixes of Dask's own keys, and of ours in Dask's configuration.
+#: Prefixes of Dask's keys, and of marsdask's keys in Dask's configuration.
 _OWN = ("distributed.", "dask.", "marsdask.")
 
 

@@ -78,7 +78,7 @@ def announced(endpoint: str, folder: str | None = None) -> Iterator[None]:
         if not alive:  # that process was killed and could not remove its file
             _remove(path)
     path = Path(folder or tempfile.gettempdir()) / f"{_PREFIX}{os.getpid()}"
-    # Nobody sees the file before it is locked. A link in its place is replaced, not followed.
+    # The file gets its name after it is locked. A link in its place is replaced, not followed.
     new = path.with_name(f".{path.name}")
     with contextlib.ExitStack() as held:
         _remove(new)

@@ -1,7 +1,7 @@
 """The options of each command, for both generations of Mars, with their --help texts.
 
-A value comes from the command line, else from the environment, else from the configuration file,
-else from the default in the help text. :func:`parse` leaves missing values ``None``.
+The command line takes precedence over the environment, which takes precedence over the
+configuration file. :func:`parse` leaves missing values ``None``.
 """
 
 from __future__ import annotations
@@ -194,7 +194,7 @@ CPU = (
         "--processes",
         "N",
         "number of worker processes, which share the cores (default: one for each of up to 4 "
-        "cores, for more cores at least the square root of their number)",
+        "cores, else at least the square root of the cores)",
     ),
     CommandOption("--no-bind-cpu", None, "do not pin the processes to cores", many="store_true"),
     CommandOption(
@@ -212,8 +212,8 @@ MEMORY = (
     CommandOption(
         "--mem-bytes --phy-mem",
         "SIZE",
-        "memory limit, such as 4g or 80%% of the total (default: the total); above 75%% of it no "
-        "task starts, above 90%% a worker process is restarted",
+        "memory limit, such as 4g or 80%% (default: the total memory); above 75%% of it no task "
+        "starts, above 90%% a worker process is restarted",
         "MARS_MEMORY_TOTAL",
     ),
     CommandOption(
@@ -275,7 +275,7 @@ MEMORY = (
 )
 
 #: Removed options, with their replacement.
-GONE = (CommandOption("-k --kv-store", "URL", "", hidden=""),)
+REMOVED = (CommandOption("-k --kv-store", "URL", "", hidden=""),)
 
 _LAST = {"security": SECURITY, "logging": LOGGING}
 COMMANDS: Mapping[str, Mapping[str, tuple[CommandOption, ...]]] = {
@@ -325,7 +325,7 @@ def build_parser(command: str, prog: str) -> argparse.ArgumentParser:
         group = parser if title == "options" else parser.add_argument_group(title)
         for option in options:
             _add(group, option)
-    for option in GONE:
+    for option in REMOVED:
         parser.add_argument(*option.flags.split(), dest=option.dest, help=argparse.SUPPRESS)
     return parser
 

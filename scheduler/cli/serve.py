@@ -31,7 +31,7 @@ class Service(Protocol):
         ...
 
     async def finished(self) -> int:
-        """Wait until the service ends by itself and return the exit code."""
+        """Wait until the service ends without a signal, and return the exit code."""
         ...
 
     async def stop(self, signum: int) -> int:

@@ -51,7 +51,7 @@ class SupervisorService:
         """Start the supervisor and report its address."""
         try:
             await self.supervisor
-        except RuntimeError as error:  # raised by distributed, whatever the cause
+        except RuntimeError as error:  # distributed raises it for any cause
             if not isinstance(error.__cause__, OSError):
                 raise
             where = f"{self.settings.host}:{self.settings.port}"

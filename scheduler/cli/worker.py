@@ -88,7 +88,7 @@ class WorkerService:
         """Report in one line what to change if a process cannot bind its address."""
         try:
             yield
-        except RuntimeError as error:  # raised by distributed, whatever the cause
+        except RuntimeError as error:  # distributed raises it for any cause
             cause = _causes(error)[-1]
             if not isinstance(cause, OSError) or cause.errno not in _UNBOUND:
                 raise
@@ -156,10 +156,9 @@ class WorkerService:
         return ", ".join(filter(None, found))
 
     async def finished(self) -> int:
-        """Serve the current supervisor, whichever it is, until the workers are told to end.
+        """Serve the current supervisor until the workers are closed.
 
-        Workers that lost the supervisor do not wait for the others, which may find it by
-        themselves.
+        Workers that lost the supervisor rejoin at once, without waiting for the others.
         """
         running = self._ends(self._nannies)
         while running:

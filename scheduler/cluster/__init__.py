@@ -1,1 +1,1 @@
-"""What the supervisor, the workers and their clients share."""
+"""Modules that the supervisor, the workers and their clients share."""

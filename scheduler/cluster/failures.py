@@ -1,4 +1,4 @@
-"""Errors of a failing cluster, in users' terms: distributed's errors and ours."""
+"""Errors of a failing cluster: distributed's errors with clearer messages."""
 
 from __future__ import annotations
 
@@ -68,9 +68,9 @@ _CLEAR: dict[type[BaseException], type[BaseException]] = {
 
 
 def clear(error: BaseException) -> BaseException:
-    """Return an error of the cluster as a subclass of ours; other errors are returned unchanged.
+    """Return an error of the cluster with a clearer message; other errors are unchanged.
 
-    It stays an instance of distributed's class, which programs for Dask's clusters catch.
+    The new error is also an instance of distributed's class, which programs for Dask may catch.
     """
     ours = _CLEAR.get(type(error))
     return error if ours is None else ours(*error.args)

@@ -32,7 +32,7 @@ class Hook:
             for part in self.name.split("."):
                 found = inspect.getattr_static(found, part)
         except (ImportError, AttributeError):
-            return f"{self.module}.{self.name} is gone"
+            return f"{self.module}.{self.name} is missing"
         if self.parameters is None:
             return None
         function = getattr(found, "__func__", found)

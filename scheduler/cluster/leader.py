@@ -24,7 +24,7 @@ from . import tls_handshake  # noqa: F401 - imported for its effect
 #: Timeout for the answer of one supervisor, in seconds.
 PATIENCE = 5.0
 
-#: Seconds after which it is looked at whether anybody listens: one who does logs the visit.
+#: Seconds without an answer after which the port is probed; servers log such connections.
 _PROMPT = 0.3
 
 #: Protocols of web services, and all that use TCP ports.
@@ -110,7 +110,7 @@ async def identify(
     async with asyncio.timeout(patience):
         if address.startswith(_WEB):
             await probe(address)
-            return await _asked_to_the_end(address, connection_args)
+            return await _finish_query(address, connection_args)
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_PROMPT):
                 return await _identity(address, connection_args)
@@ -124,10 +124,10 @@ async def _identity(address: str, connection_args: dict[str, Any]) -> dict[str, 
     return found
 
 
-async def _asked_to_the_end(address: str, connection_args: dict[str, Any]) -> dict[str, Any]:
+async def _finish_query(address: str, connection_args: dict[str, Any]) -> dict[str, Any]:
     """Ask, and close the connection even if the caller no longer waits for the answer.
 
-    A websocket opens even if its opening was cancelled, and nobody would close it.
+    A websocket opens even if its opening was cancelled, and would then stay open.
     """
     asked = asyncio.ensure_future(_identity(address, connection_args))
     _ASKED.add(asked)

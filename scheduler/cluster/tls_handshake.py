@@ -1,7 +1,7 @@
 """Handles peers that disconnect before the TLS handshake; importing this patches distributed.
 
-tornado raises ``ValueError`` for a stream that is closed by then. distributed handles only
-``OSError``: a worker that fetches a value would fail instead of asking another worker.
+tornado raises ``ValueError`` for such a closed stream, and distributed handles only ``OSError``. A
+worker that fetches a value would fail instead of using another worker.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from distributed.comm import CommClosedError
 from distributed.comm.tcp import TLSConnector
 from distributed.comm.ws import WSSConnector
 
-_GONE = "IOStream is not idle"
+_CLOSED = "IOStream is not idle"
 
 
 @contextlib.contextmanager
@@ -23,12 +23,12 @@ def treat_closed_stream_as_closed() -> Iterator[None]:
     try:
         yield
     except ValueError as error:
-        if _GONE not in str(error):
+        if _CLOSED not in str(error):
             raise
         raise CommClosedError(f"closed before the TLS handshake: {error}") from error
 
 
-def _mended(connector: type[Any]) -> None:
+def _patch(connector: type[Any]) -> None:
     connect = connector.connect
 
     async def connected(self: Any, *args: Any, **options: Any) -> Any:
@@ -39,4 +39,4 @@ def _mended(connector: type[Any]) -> None:
 
 
 for _connector in (TLSConnector, WSSConnector):
-    _mended(_connector)
+    _patch(_connector)

@@ -193,7 +193,7 @@ class Engine:
                 elif len(self.threads) < self.nthreads and state.ready and not self.closed:
                     self._start_thread()
         finally:
-            self._let_go()
+            self._release_lock()
             if wake is not None:
                 wake.release()
             for park in helpers:
@@ -212,7 +212,7 @@ class Engine:
             return
         self.threads.append(thread)
 
-    def _let_go(self) -> None:
+    def _release_lock(self) -> None:
         """Release the lock and do the deferred work; wake no thread."""
         state = self.state
         ended: Sequence[LocalJob] = ()
@@ -259,7 +259,7 @@ class Engine:
             instruction = self.state.next()
             if instruction is None:
                 self._idle.append(park)
-                self._let_go()
+                self._release_lock()
                 park.acquire()
             else:
                 self.unlock()
@@ -294,7 +294,7 @@ class Engine:
                 instruction = self.state.next(job.bound) if job.state is None else None
                 if instruction is None and job.state is None:
                     self._helpers.append(park)
-                    self._let_go()
+                    self._release_lock()
                     with allowed:
                         if not park.acquire(timeout=_timeout(deadline)):
                             break  # possibly too early: the lock is still to be released
@@ -336,7 +336,7 @@ class Engine:
             cost = charges(value, self.state.memory.ledger)
             if job.observed:
                 event = TaskDone(item.key, int(sizeof(value)), time.perf_counter() - start)
-        except BaseException as raised:  # noqa: BLE001  (whatever it is belongs to who waits)
+        except BaseException as raised:  # noqa: BLE001  (the handle raises it)
             error = raised.with_traceback(self._prune(raised.__traceback__))
         self.lock.acquire()
         try:
@@ -390,7 +390,7 @@ class Engine:
         try:
             info = describe(spill.item.value)
             file = self._store.write(spill.item.value)
-        except Exception as raised:  # noqa: BLE001  (pickling may raise whatever it likes)
+        except Exception as raised:  # noqa: BLE001  (pickling may raise any exception)
             error = raised.with_traceback(None)
         with self.locked():
             if error is None:

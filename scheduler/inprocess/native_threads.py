@@ -156,7 +156,7 @@ def _glibc(name: str) -> Any:
 
 _malloc_trim, _mallopt = _glibc("malloc_trim"), _glibc("mallopt")
 _TRIM_THRESHOLD = -1
-#: Free bytes at the end of a thread's heap from which glibc releases them by itself.
+#: Free bytes at the end of a thread's heap above which glibc releases them.
 _KEPT = 2**22
 _tight: list[bool] = []
 
@@ -164,8 +164,8 @@ _tight: list[bool] = []
 def trim() -> None:
     """Let the allocator return freed memory to the system; it keeps reusable memory.
 
-    The first call also reduces the free memory that glibc keeps at the end of each thread's heap:
-    twice the largest block, at most 64 MiB, which trimming does not reach.
+    The first call also reduces the free memory that glibc keeps at the end of each thread's heap.
+    It can be 64 MiB, and trimming does not release it.
     """
     if _malloc_trim is None:
         return

@@ -18,8 +18,8 @@ WAITING, READY, RUNNING, DONE, DROPPED = range(5)
 #: Stands for the value of a result that is only on disk.
 ABSENT: Any = object()
 
-#: Orders count up through all graphs; the bits above say (negated) how deeply the submission is
-#: nested in running tasks: the deepest are waited for and go first.
+#: The lower bits of an order count up through all graphs. The bits above are the negated nesting
+#: level of the submission: running tasks wait for the deepest ones, so these run first.
 LEVEL_BITS = 60
 #: Greater than every order.
 ALL = 1 << LEVEL_BITS

@@ -1,4 +1,4 @@
-"""What a scheduler within one process knows and decides: tasks, results, memory; no IO, no clock.
+"""The state of a scheduler in one process: tasks, results and memory, without IO or a clock.
 
 The driver (``engine.py``) calls it under one lock, follows its instructions outside the lock, and
 reports back. Submitting, finishing, failing, cancelling and releasing are events.
@@ -46,14 +46,14 @@ from .records import (
 )
 
 _NO_HINT = Hint()
-#: How many ready tasks are looked at for one that fits while the first does not.
+#: Maximum number of ready tasks that are tried while the first one does not fit.
 _LOOK_AHEAD = 16
-#: Of how many functions the sizes of results are remembered.
+#: Number of functions whose result sizes are remembered.
 _MOST_FUNCTIONS = 1024
 
 
 class State:
-    """Everything a scheduler holds; see the module for how it is driven."""
+    """All tasks and results of a scheduler; the module describes how it is driven."""
 
     def __init__(self, budget: float, spare: float = 0) -> None:
         self.items: dict[Key, TaskRecord] = {}
@@ -67,13 +67,13 @@ class State:
         self.disk_full = ""
         """Why nothing can be spilled at present: the text, as an exception keeps frames alive."""
         self.ended: list[LocalJob] = []
-        """Jobs that ended since the driver last looked."""
+        """Jobs that ended since the driver last handled them."""
         self.trash: list[Any] = []
-        """Values to drop and files to remove, which takes time, outside the lock."""
+        """Values to drop and files to remove; the driver does this slow work without the lock."""
         self.freed = 0
-        """Bytes that left memory since the driver looked, or do when it drops the trash."""
+        """Bytes that left memory since the driver last handled them, including the trash."""
         self._seen: dict[int, int] = {}
-        """Bytes of the last result of each function whose tasks came without a hint."""
+        """Bytes of the last result of each function whose tasks have no hint."""
         self._orders = 0
 
     # Submitting
@@ -85,7 +85,7 @@ class State:
         hints: Mapping[Key, Hint],
         job: LocalJob,
     ) -> None:
-        """Add what is missing to compute ``keys``; raises before anything is changed."""
+        """Add the tasks that ``keys`` need; on an error, the state is unchanged."""
         items = self.items
         order = plan(graph, keys, items)
         if hints:
@@ -134,7 +134,7 @@ class State:
         heapq.heappush(self.ready, (item.order, item))
 
     def _hurry(self, item: TaskRecord, job: LocalJob) -> None:
-        """Move what ``job`` shares with the submissions it is nested in up to its own level."""
+        """Raise the tasks that ``job`` shares with outer submissions to its own level."""
         stack = [item]
         while stack:
             item = stack.pop()
@@ -144,10 +144,10 @@ class State:
                     self._enqueue(item)
                 stack.extend(item.inputs)
 
-    # Choosing what to do
+    # Choosing the next instruction
 
     def next(self, bound: int = ALL) -> TaskRecord | Spill | None:
-        """Return what to do now; only tasks of an order below ``bound`` are started."""
+        """Return the next instruction; only tasks of an order below ``bound`` are started."""
         ready, memory = self.ready, self.memory
         while ready:
             order, item = ready[0]
@@ -185,7 +185,7 @@ class State:
         return item.peak
 
     def _start_in_tight_memory(self, item: TaskRecord, bound: int) -> TaskRecord | Spill | None:
-        """Run ``item``, make room for it, run another meanwhile, or fail it if nothing helps."""
+        """Run ``item``, make room for it, run another meanwhile, or fail it."""
         memory = self.memory
         extra = self._peak(item) + _to_load(item)
         spill = self._make_room(extra, set(item.inputs))
@@ -212,7 +212,7 @@ class State:
         return None
 
     def _start_another(self, bound: int) -> TaskRecord | None:
-        """Run one of the next few tasks that fits as things are, so as not to stand idle."""
+        """Run one of the next few tasks that fits without spilling."""
         ready = self.ready
         passed: list[tuple[int, TaskRecord]] = []
         found = None
@@ -229,7 +229,7 @@ class State:
         return self._start(found) if found is not None else None
 
     def _make_room(self, extra: int, needed: Collection[TaskRecord]) -> Spill | None:
-        """Evict, or say what to spill, until ``extra`` bytes fit or nothing more can leave."""
+        """Evict or spill results until ``extra`` bytes fit or no more results can leave."""
         memory = self.memory
         while memory.missing(extra) > memory.leaving:
             victim = memory.coldest(needed, on_disk=bool(self.disk_full))
@@ -249,9 +249,7 @@ class State:
     def _pin(self, source: TaskRecord) -> None:
         source.pins += 1
         if source.pins == 1:
-            if (
-                source.value is ABSENT
-            ):  # the thread that runs the task loads it, and reports `loaded`
+            if source.value is ABSENT:  # the thread of the task loads it and reports `loaded`
                 self.on_disk -= 1
                 self.memory.ledger.add(source.charges)
             else:
@@ -275,10 +273,10 @@ class State:
         item.charges = ((id(item), item.nbytes),)
         self.on_disk += 1
 
-    # What the driver reports
+    # Reports of the driver
 
     def loaded(self, item: TaskRecord, value: Any, charges: Charges) -> None:
-        """Note that a pinned result was read from disk; it is charged by its buffers from now."""
+        """Record that a pinned result was read from disk; from now on its buffers count."""
         if charges:
             self.memory.ledger.remove(item.charges)
             self.memory.ledger.add(charges)
@@ -287,7 +285,7 @@ class State:
         item.value = value
 
     def spilled(self, spill: Spill, file: Any, info: ChunkInfo | None) -> None:
-        """Note that a result was written to ``file``."""
+        """Record that a result was written to ``file``."""
         item = spill.item
         if self._left(item):
             item.file, item.info = file, info
@@ -297,7 +295,7 @@ class State:
             self.trash.append(file)
 
     def not_spilled(self, spill: Spill, error: Exception) -> None:
-        """Note that a result could not be written: now (``OSError``) or ever (any other)."""
+        """Record that a result could not be written: now (``OSError``) or ever (other errors)."""
         item = spill.item
         if self._left(item):
             if isinstance(error, OSError):
@@ -318,7 +316,7 @@ class State:
     def finish(
         self, item: TaskRecord, value: Any, charges: Charges, event: TaskDone | None
     ) -> None:
-        """Note the result of a task, and the event that says so if anybody listens."""
+        """Record the result of a task, and its event if there is one."""
         if event is not None:
             item.job.tell(event)
         if item.status == RUNNING:
@@ -347,13 +345,13 @@ class State:
             self._forget(item)
 
     def fail(self, item: TaskRecord, error: BaseException) -> None:
-        """Note that a task raised: every submission that needs it fails."""
+        """Record that a task raised: every submission that needs it fails."""
         if item.status == RUNNING:
             self._fail(item, error)
         self._leave(item)
 
     def _learn(self, item: TaskRecord) -> None:
-        if len(self._seen) >= _MOST_FUNCTIONS:  # functions made for one task each teach nothing
+        if len(self._seen) >= _MOST_FUNCTIONS:  # programs may create a function for each task
             self._seen.clear()
         self._seen[_function(item)] = item.nbytes
 
@@ -452,7 +450,7 @@ class State:
 
 
 def _function(item: TaskRecord) -> int:
-    # The identity, because callables need not be hashable; one used twice spoils only a guess.
+    # The identity, because callables need not be hashable; a reused one only affects an estimate.
     return id(item.node.func) if isinstance(item.node, Task) else 0
 
 
@@ -461,7 +459,7 @@ def _name(item: TaskRecord) -> str:
 
 
 def _to_load(item: TaskRecord) -> int:
-    """Return the bytes that come into memory besides what the task makes."""
+    """Return the bytes of inputs that a task loads into memory."""
     if _entry(item) is not None:
         file = item.inputs[0].file
         return int(file.nbytes // file.entries)
@@ -469,7 +467,7 @@ def _to_load(item: TaskRecord) -> int:
 
 
 def _entry(item: TaskRecord) -> int | None:
-    """Return which entry of a list on disk is all that a task wants, None for any other task."""
+    """Return the entry of a list on disk if the task needs only that, else None."""
     node = item.node
     if type(node) is not Task or node.func is not operator.getitem or len(item.inputs) != 1:
         return None

@@ -27,11 +27,14 @@ class ThreadsScheduler(LocalScheduler):
     """Runs tasks on threads and keeps results and running tasks within ``memory_limit``.
 
     Other results are written to ``spill_dirs``, the least recently used first, and mapped back when
-    needed. Each argument falls back to ``marsdask.<argument>`` in Dask's configuration. The
-    defaults are: for ``nthreads`` the CPUs that this process may use; for ``memory_limit`` (bytes,
-    ``"4GiB"``, or a fraction of the memory) 60 % of the memory; for ``spill_dirs`` the directory
-    for temporary files; for ``spill_limit`` (bytes on disk, or ``"10GiB"``) no limit. A tenth of
-    each disk always stays free; ``disk_usage`` returns the free space.
+    needed. Each argument falls back to ``marsdask.<argument>`` in Dask's configuration.
+
+    * ``nthreads``: by default the CPUs that this process may use.
+    * ``memory_limit``: bytes, ``"4GiB"``, or a fraction of the memory (default: 0.6).
+    * ``spill_dirs``: by default the directory for temporary files.
+    * ``spill_limit``: bytes on disk, or ``"10GiB"`` (default: no limit).
+
+    A tenth of each disk always stays free; ``disk_usage`` returns the free space.
     """
 
     name = "threads"

@@ -194,7 +194,7 @@ def _remember(error: BaseException) -> bytes:
     try:
         data = dumps(error)
         pickle.loads(data)  # an exception with its own constructor often cannot be unpickled
-    except Exception:  # noqa: BLE001  (pickling may raise whatever it likes)
+    except Exception:  # noqa: BLE001  (pickling may raise any exception)
         substitute = RuntimeError(f"{type(error).__name__}: {error}")
         substitute.__notes__ = error.__notes__
         data = dumps(substitute)

@@ -101,7 +101,7 @@ class SupervisorScheduler(DaskScheduler):
         hints: Mapping[Key, Hint] | None = None,
         callbacks: Iterable[Callback] = (),
     ) -> Handle:
-        """Send the part of the graph that the cluster does not have yet, with source colours."""
+        """Send the missing part of the graph, with affinities of its sources."""
         if hints:
             hints = with_affinity(graph, hints, len(self.client.nthreads()))
         handle = super().submit(graph, keys, hints=hints, callbacks=callbacks)
@@ -114,7 +114,7 @@ class SupervisorScheduler(DaskScheduler):
     def _look(self) -> None:
         self._looking = False
         if any(handle.state == "running" for handle in list(self._running)):
-            asyncio.ensure_future(self._warn())  # noqa: RUF006 - nobody waits for it
+            asyncio.ensure_future(self._warn())  # noqa: RUF006 - no caller waits
 
     async def _warn(self) -> None:
         """Warn if the job waits for workers."""
@@ -165,8 +165,8 @@ class SupervisorScheduler(DaskScheduler):
         client: Any = self.client
         if any(future.status == "error" for future in self._held.get(keys)):
             return False
-        gone = client.status != "running" or client.generation != generation
-        return gone or isinstance(error, CommClosedError)
+        lost = client.status != "running" or client.generation != generation
+        return lost or isinstance(error, CommClosedError)
 
     @property
     def web_address(self) -> str | None:
@@ -184,7 +184,7 @@ class SupervisorScheduler(DaskScheduler):
             try:
                 client.sync(peer.mars_leave, **told, callback_timeout=FAREWELL)
             except OSError as error:
-                logger.warning("could not tell the supervisor that a session ended: %r", error)
+                logger.warning("could not report the end of a session to the supervisor: %r", error)
         self._end_local()
 
     def _end_local(self) -> None:

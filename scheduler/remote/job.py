@@ -54,12 +54,12 @@ class RemoteJob(Submission):
         try:
             while not await self._run(data, session, name):
                 logger.warning("resubmitting the job %r", name)
-        except BaseException as error:  # noqa: BLE001 - whoever waits raises it
+        except BaseException as error:  # noqa: BLE001 - `wait` raises it
             if self._scheduler.forget(self, hold=False):
                 self.finish("failed", error)
 
     async def _run(self, data: bytes, session: str, name: str) -> bool:
-        """Let one supervisor drive it; return ``False`` if another one must start again."""
+        """Run the job on one supervisor; return ``False`` if it must be resubmitted."""
         generation = getattr(self._client, "generation", None)
         self.id = uuid.uuid4().hex
         try:
@@ -85,9 +85,9 @@ class RemoteJob(Submission):
             try:
                 return await getattr(self._client.scheduler, question)(job=self.id, **options)
             except OSError:
-                await asyncio.sleep(pause)  # that one's end may be heard of a little later
-                gone = getattr(self._client, "generation", None) != generation
-                if gone or self._client.status != "running" or time.monotonic() > deadline:
+                await asyncio.sleep(pause)  # the client may notice its broken connection later
+                reconnected = getattr(self._client, "generation", None) != generation
+                if reconnected or self._client.status != "running" or time.monotonic() > deadline:
                     raise
                 pause = min(2 * pause, _LONGEST)
 
@@ -96,7 +96,7 @@ class RemoteJob(Submission):
             news: dict[str, Any] = await self._ask("mars_job", seen=seen)
         except KeyError:
             raise _Unknown(self.id) from None
-        if news.get("left"):  # not this one, who has come back since
+        if news.get("left"):  # the client has reconnected since
             raise _Unknown(self.id)
         return news
 

@@ -1,4 +1,4 @@
-"""A client that outlives its supervisor: it reconnects to the next one and resubmits its graphs.
+"""A client that reconnects to the next supervisor and resubmits its graphs.
 
 distributed's client cancels every future when the connection breaks. Task names are the same on
 every supervisor, so this client keeps its futures: workers still hold computed results, and the
@@ -108,10 +108,10 @@ class ReconnectingClient(Client):
             stream.close()
 
     def close(self, *args: Any, **options: Any) -> Any:
-        """Close, and end the event loop's thread even if the client has closed by itself."""
+        """Close, and end the event loop's thread even if the client is already closed."""
         closed = super().close(*args, **options)
-        # A second stop would wait for the lock of whoever starts a client: the collector, which
-        # closes again, may run in that one's thread.
+        # A second stop would wait for the lock of a thread that starts a client. The garbage
+        # collector may close this client in that thread: a deadlock.
         stop = not self._is_finalizing() and self._loop_runner.is_started()
         if stop and not self.asynchronous and self.status == "closed":
             self._loop_runner.stop()
@@ -163,7 +163,7 @@ class ReconnectingClient(Client):
         known = ", ".join(self._candidates)
         left = self._left or self.scheduler.address
         return (
-            f"the supervisor at {left} is gone, and in {retention():g} s (marsdask.failover.keep) "
+            f"lost the supervisor at {left}, and in {retention():g} s (marsdask.failover.keep) "
             f"none was active at {known}: start one, and a new session"
         )
 
@@ -274,7 +274,7 @@ class ReconnectingClient(Client):
             self._send_to_scheduler_safe({"op": "client-desires-keys", "keys": held})
         for message in [*graphs, *(one for one in waiting if one["op"] != "update-graph")]:
             self._send_to_scheduler_safe(message)
-        why = f"the supervisor at {self._left} is gone, and no worker that is left has it"
+        why = f"the supervisor at {self._left} was lost, and no remaining worker has the result"
         self._give_up(lost, why)
         logger.warning(
             "continuing with the supervisor at %s: kept %d results, lost %d, resubmitted %d graphs",

@@ -1,9 +1,8 @@
 """The buffers that a result keeps alive, and their bytes.
 
 Results often share memory: a slice is a view of its source, and a shuffle cuts one sorted array
-into many parts. A result is charged for the buffers that dropping it would free. A buffer that
-several results share counts once, and a buffer of another owner (an array of the caller) not at
-all.
+into many parts. A result is charged for the buffers that dropping it would free. A buffer of
+several results counts once, and a buffer of another owner (an array of the caller) does not count.
 """
 
 from __future__ import annotations
@@ -77,7 +76,7 @@ class _Survey:
         root = array
         while isinstance(root.base, np.ndarray):
             root = root.base
-        # Memory of a file or of another library: at most what is looked at is in RAM.
+        # Of a file, or memory of another library, at most this array's part is in RAM.
         nbytes = root.nbytes if root.base is None else min(array.nbytes, root.nbytes)
         self.owners.setdefault(id(root), [root, nbytes, 0])[2] += 1
 
@@ -92,10 +91,10 @@ def _references(value: Any) -> int:
 
 
 def _calibrate() -> tuple[int, int]:
-    """Count the references to an array that are only those of the counting.
+    """Return the numbers of references that counting itself adds.
 
-    The first is for one noted in a survey, the second for one that a variable of the caller holds.
-    They differ between Python versions, the newer of which borrow references for calls.
+    The first is for an array in a survey, the second for an array in a variable of the caller. They
+    differ between Python versions: newer ones borrow references for calls.
     """
     survey = _Survey()
     value = [np.empty(1)]
@@ -110,7 +109,7 @@ _NOTED, _ALONE = _calibrate()
 
 
 def _of_objects(array: np.ndarray[Any, Any]) -> int:
-    """Estimate the bytes of an array of objects, of which dask counts the pointers only."""
+    """Estimate the bytes of an array of objects; Dask counts only the pointers."""
     sample = array.flat[:: max(1, array.size // _SAMPLE)]
     return int(array.nbytes + sum(map(sizeof, sample)) / max(1, len(sample)) * array.size)
 

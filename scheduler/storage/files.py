@@ -1,10 +1,11 @@
 """One value in one file: pickle-5 streams followed by their buffers, mapped or read back.
 
-``[pickle stream][buffer]...`` is a record, every buffer aligned for any dtype; behind the records
-stand an index and a trailer. A list of large entries is a record for each, so that one entry can be
-read without the others. Buffers are written from where they lie. :func:`read` maps them privately:
-what is read may be modified in place and the file stays as it was. :func:`load` reads them into
-memory of their own, which is what a budget can count.
+``[pickle stream][buffer]...`` is a record with every buffer aligned for any dtype. An index and a
+trailer follow the records. A list of large entries has a record for each entry, which can be read
+alone. Buffers are written without copying them.
+
+:func:`read` maps the buffers privately, so values may be modified in place without changing the
+file. :func:`load` reads the buffers into memory, which a budget can count.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ _MAGIC = b"marsdsk2"
 _TRAILER = struct.Struct("<QQ8s")
 _ALIGNMENT = 64
 
-#: Smaller files are read rather than mapped: cheaper, and mappings are a limited resource.
+#: Smaller files are read, which is cheaper: the number of mappings is limited.
 _MAP_FROM = 128 * 1024
 
 #: From Python 3.13 on a mapping needs no descriptor of its own.
@@ -43,15 +44,15 @@ UNTRACKED: dict[str, Any] = (
     {"trackfd": False} if sys.version_info >= (3, 13) and sys.platform != "win32" else {}
 )
 
-#: Of the descriptors that a process may have, those for values; the others are for connections.
+#: Share of a process's descriptors for values; the others are for connections.
 _VALUES_SHARE = 3 / 4
 
-#: A list whose entries are of this many bytes on average is written entry by entry.
+#: Minimum average bytes of a list's entries for writing them separately.
 _DIVIDE_FROM = 4096
-#: How many entries of a list are weighed.
+#: Number of entries of a list that are measured.
 _WEIGHED = 16
 
-#: What a pickler raises for an object that is not importable by name.
+#: The errors of a pickler for an object that cannot be imported by name.
 UNPICKLABLE = (pickle.PicklingError, AttributeError, TypeError)
 
 
@@ -60,7 +61,7 @@ def _as_datetimes(data: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> np.ndarra
 
 
 def _reduce_array(array: np.ndarray[Any, Any]) -> Any:
-    """Reduce an array so that its data leave the stream, also where NumPy would keep them in it."""
+    """Reduce an array so that its data are a buffer, also where NumPy would copy them."""
     if array.dtype.hasobject or array.dtype.names or not array.size:
         return array.__reduce_ex__(pickle.HIGHEST_PROTOCOL)
     if not (array.flags.c_contiguous or array.flags.f_contiguous):
@@ -74,8 +75,8 @@ _ARRAYS: dict[Any, Any] = {np.ndarray: _reduce_array}
 _PLAIN: dict[Any, Any] = copyreg.dispatch_table
 
 
-# Chained, because `copyreg` is shared by the process and others may extend it later; of the class,
-# because cloudpickle's does not heed one of the instance.
+# The tables are chained, because other modules may extend `copyreg` later. They are attributes of
+# the class, because cloudpickle ignores a table of the instance.
 class _Pickler(pickle.Pickler):
     dispatch_table = ChainMap(_ARRAYS, _PLAIN)  # noqa: RUF012
 
@@ -104,12 +105,12 @@ def dump(file: IO[bytes], value: Any, by_value: bool) -> list[memoryview]:
 
 
 def aligned(position: int) -> int:
-    """Return where the next buffer begins if the last one ended at ``position``."""
+    """Return the position of a buffer after one that ended at ``position``."""
     return -(-position // _ALIGNMENT) * _ALIGNMENT
 
 
 def _write_record(file: IO[bytes], value: Any, by_value: bool) -> list[int]:
-    """Append a value; return where its stream ends, the number of its buffers, and their ends."""
+    """Append a value; return the bounds of its stream, the number of its buffers, their bounds."""
     start = file.tell()
     buffers = dump(file, value, by_value)
     position = file.tell()
@@ -124,18 +125,18 @@ def _write_record(file: IO[bytes], value: Any, by_value: bool) -> list[int]:
 
 
 def entries(value: Any) -> int:
-    """Return how many entries of a value can be read alone; 0 if only the whole can.
+    """Return the number of entries that can be read alone; 0 if only the whole value can.
 
-    These are lists of arrays or frames (or tuples of them), as what is to be exchanged comes in.
+    Such values are lists of arrays or frames, or of tuples of these, as in a shuffle.
     """
     if type(value) is not list or len(value) < 2:
         return 0
     blocks = [block for entry in value for block in (entry if type(entry) is tuple else (entry,))]
-    # Every entry is a stream of its own, so what two of them share would be written twice.
+    # Every entry has its own stream, so shared objects would be written twice.
     apart = all(hasattr(block, "ndim") for block in blocks) and len({*map(id, blocks)}) == len(
         blocks
     )
-    # Not the list's size: dask weighs some entries at random, and who reads must find as many.
+    # Not `sizeof(value)`: it samples entries at random, but the result must be reproducible.
     some = value[:: -(-len(value) // _WEIGHED)]
     return len(value) if apart and sum(map(sizeof, some)) >= _DIVIDE_FROM * len(some) else 0
 
@@ -152,18 +153,18 @@ def _write(file: IO[bytes], value: Any, by_value: bool) -> int:
 
 
 def _start_writing(file: IO[bytes]) -> None:
-    """Have the system write the file soon, not when its memory is full of what waits for that."""
+    """Let the system write the file soon, not only when its page cache is full."""
     if hasattr(os, "posix_fadvise"):
         file.flush()
         os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
 
 
 def write(path: str | os.PathLike[str], value: Any, *, by_value: bool = False) -> int:
-    """Write ``value`` to the new file ``path`` and return the file's size; no file on failure.
+    """Write ``value`` to the new file ``path`` and return its size; on failure, remove the file.
 
-    ``by_value`` includes the definitions of what lives in ``__main__``, which a process with
-    another ``__main__`` could not import. Raises ``OSError`` when the disk is full or not writable,
-    and what pickling raises otherwise.
+    ``by_value`` includes definitions of ``__main__``, which a process with another ``__main__``
+    could not import. Raises ``OSError`` for a disk that is full or not writable, and the errors of
+    pickling.
     """
     try:
         with Path(path).open("xb") as file:
@@ -172,14 +173,14 @@ def write(path: str | os.PathLike[str], value: Any, *, by_value: bool = False) -
             return size
     except FileExistsError:
         raise
-    except BaseException:  # also an interrupt: no half a file may stay
+    except BaseException:  # also an interrupt: no incomplete file may stay
         Path(path).unlink(missing_ok=True)
         raise
 
 
 @dataclass(frozen=True)
 class _Record:
-    """Where in a file a value lies: its stream, and each of its buffers."""
+    """The positions of a value in a file: its stream and its buffers."""
 
     stream: slice
     buffers: list[slice]
@@ -193,7 +194,7 @@ class _Incomplete(ValueError):
 def _records(
     path: str | os.PathLike[str], size: int, fetch: Callable[[int, int], Any]
 ) -> tuple[list[_Record], int]:
-    """Return the records and the number of entries, which is 0 of what is not a divided list."""
+    """Return the records and the number of entries, 0 for an undivided value."""
     end = size - _TRAILER.size
     if end < 0:
         raise _Incomplete(path)
@@ -227,14 +228,14 @@ def read(path: str | os.PathLike[str]) -> Any:
 
 
 def contents(path: str | os.PathLike[str], start: int = 0) -> memoryview:
-    """Return what a file has from a position on, which may be modified and stays what it is there.
+    """Return the bytes of a file from a position on; modifying them does not change the file.
 
     The file may be removed meanwhile (on POSIX).
     """
     with Path(path).open("rb") as file:
         size = os.fstat(file.fileno()).st_size
         if size >= _MAP_FROM and not scarce(file.fileno()):
-            with suppress(OSError):  # there are as many mappings as the system allows
+            with suppress(OSError):  # the system's limit of mappings is reached
                 return memoryview(
                     mmap.mmap(file.fileno(), size, access=mmap.ACCESS_COPY, **UNTRACKED)
                 )[start:]
@@ -244,9 +245,9 @@ def contents(path: str | os.PathLike[str], start: int = 0) -> memoryview:
 
 
 def scarce(descriptor: int) -> bool:
-    """Whether so many descriptors are open, this one too, that values had better take none.
+    """Return whether the remaining descriptors are reserved for connections.
 
-    The kernel gives the lowest number that is free.
+    The kernel assigns the lowest free descriptor.
     """
     if resource is None:
         return False
@@ -260,11 +261,11 @@ def scarce(descriptor: int) -> bool:
 
 
 def load(path: str | os.PathLike[str], entry: int | None = None) -> Any:
-    """Return the value in the file, or one entry of it alone, in memory that is nobody else's."""
+    """Return the value in the file, or one entry of it, in private memory."""
     with Path(path).open("rb", buffering=0) as file:
         reader = _Reader(file)
         if entry is not None and hasattr(os, "posix_fadvise"):
-            # Reading ahead, as systems do by megabytes, would read what is not asked for.
+            # Read-ahead would load megabytes of other entries.
             os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_RANDOM)
         records, count = _records(path, reader.size, reader.bytes)
         if entry is not None:
@@ -281,7 +282,7 @@ class _Reader:
         self.size = os.fstat(file.fileno()).st_size
 
     def value(self, record: _Record) -> Any:
-        """Read a record; each buffer has memory of its own, which can be freed alone."""
+        """Read a record; each buffer has its own memory, which can be freed separately."""
         stream = self.bytes(record.stream.start, record.stream.stop)
         return pickle.loads(stream, buffers=[self.array(part) for part in record.buffers])
 
@@ -290,7 +291,7 @@ class _Reader:
         return self.array(slice(start, stop)).data
 
     def array(self, part: slice) -> np.ndarray[Any, Any]:
-        """Read bytes into an array, which is what a ledger of buffers can tell the owner of."""
+        """Read bytes into an array, whose owner the accounting of buffers can determine."""
         array = np.empty(part.stop - part.start, np.uint8)
         self._file.seek(part.start)
         rest = array.data

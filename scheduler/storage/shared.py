@@ -1,4 +1,4 @@
-"""Values that several processes of a host see at once, each lying in memory once.
+"""Values in shared memory, which several processes of a host map.
 
 A process publishes a value in its :class:`Pool`: the buffers of its pickle go into a segment.
 Another process opens the :class:`~.shared_handle.SharedHandle` that the pool returns. Processes
@@ -22,27 +22,27 @@ from . import files
 from .shared_handle import SharedHandle, place
 from .shared_segment import START, Segment, problem
 
-#: Values below this many bytes are sent as they are: opening a segment would cost more.
+#: Values below this many bytes are copied: opening a segment would cost more.
 SHARE_FROM = 1 << 20
 
-#: A value is shared unless more than this part of it is no buffer, such as Python objects.
+#: A value is not shared if its pickle without buffers exceeds this part of its bytes.
 _STREAM_SHARE = 1 / 4
 
 #: Bytes of a page.
 _PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 
-#: A copy begins at least so many bytes further, within a page, than its source, or before it.
+#: Minimum distance of a copy from its source within a page, in bytes.
 _APART = 1 << 10
 
-#: Idle memory is used for a value unless the value is smaller than this part of it.
-_SNUG = 1 / 2
+#: Minimum part of an idle segment that a value must fill to use it.
+_MIN_FILL = 1 / 2
 
 
 class Pool:
-    """Segments of this process's, of at most ``limit`` bytes in all, used again when nobody reads.
+    """The segments of this process, at most ``limit`` bytes in total, reused without readers.
 
-    With ``folder`` they are files in that directory, which have no names either. Any thread may
-    call. Where memory cannot be shared, ``problem`` says why, and nothing is ever published.
+    With ``folder`` they are unnamed files in that directory. Any thread may call the methods. If
+    memory cannot be shared, ``problem`` is the reason, and no value is published.
     """
 
     def __init__(
@@ -55,25 +55,25 @@ class Pool:
         self._lock = threading.Lock()
         self._segments: set[Segment] = set()
         self._nbytes = 0
-        """Of all segments, of which there may be many thousands."""
+        """Total bytes of all segments."""
         self._filling: set[Segment] = set()
-        # The collector may drop a value in the middle of anything, so returning takes no lock.
+        # The garbage collector may drop a value at any time, so returning a segment takes no lock.
         self._returned: deque[Segment] = deque()
         self._read: list[Segment] = []
-        """Not needed here any more, but still read by others."""
+        """Released segments that others still read."""
         self._idle: list[Segment] = []
-        """Locked, and unused; the last one used is the last."""
+        """Locked, unused segments, the most recently used last."""
 
     @property
     def nbytes(self) -> int:
-        """All bytes of the segments: of values, of values that only others read, and idle."""
+        """Bytes of all segments: with values, with values that only others read, and idle."""
         with self._lock:
             return self._nbytes
 
     def publish(self, value: Any) -> SharedValue | None:
-        """Copy ``value`` to where other processes can map it.
+        """Copy ``value`` to a segment.
 
-        None if it is not worth it or there is no room: then it travels as it always did.
+        Return ``None`` for small values and without room: the value is then sent as a copy.
         """
         nbytes = int(sizeof(value))
         if self.problem is not None or nbytes < self.share_from:
@@ -93,7 +93,7 @@ class Pool:
         return None if segment is None else SharedValue(self, segment, stream, tuple(parts))
 
     def trim(self) -> int:
-        """Free what nobody uses; return how many bytes of memory that were."""
+        """Free idle segments; return the freed bytes of memory."""
         with self._lock:
             self._collect()
             freed = self._memory(self._idle)
@@ -101,30 +101,29 @@ class Pool:
             return freed
 
     def unused(self) -> int:
-        """Return the bytes of the memory in segments that no value of this process's is in."""
+        """Return the bytes of segments without a value of this process."""
         with self._lock:
             self._collect()
             return self._memory([*self._read, *self._idle])
 
     def resident(self) -> int:
-        """Return the memory to charge to this process, its segments included.
+        """Return the memory of this process, including its segments.
 
-        They are charged to it, who can free them, and not to those who read them, and whether
-        somebody has touched them or not. So figures of several processes add up. Files of a folder
-        are charged to nobody, as Mars has it: the system frees their pages by writing them back.
+        Segments count for their owner, not for readers, so figures of several processes add up.
+        Files do not count, as in Mars: the system frees their pages by writing them back.
         """
         with self._lock:
             shared = 0 if self.folder else self._nbytes
         return shared + own_memory(os.getpid())
 
     def close(self) -> None:
-        """Let go of all segments; what others have opened stays theirs."""
+        """Close all segments; readers keep theirs."""
         with self._lock:
             self.problem = "the pool is closed"
             self._returned.clear()
             self._read.clear()
             self._idle.clear()
-            # Under a thread that writes, the descriptor could become another file's.
+            # A descriptor that a thread writes to could be reused for another file.
             for segment in self._segments - self._filling:
                 self._drop(segment)
 
@@ -153,15 +152,15 @@ class Pool:
         return segment if filled else None
 
     def _find(self, size: int) -> Segment | None:
-        """Return a locked segment of at least ``size`` bytes, None if there is no room for it.
+        """Return a locked segment of at least ``size`` bytes, ``None`` without room.
 
-        Nor is there if the descriptors that are left are for connections.
+        There is no room if the remaining descriptors are reserved for connections.
         """
         self._collect()
-        least = max(size, _PAGE)  # as no segment is smaller
-        snug = [x for x in self._idle if _SNUG * x.nbytes <= least <= x.nbytes]
-        if snug:
-            segment = min(snug, key=lambda segment: segment.nbytes)
+        least = max(size, _PAGE)  # no segment is smaller
+        fitting = [x for x in self._idle if _MIN_FILL * x.nbytes <= least <= x.nbytes]
+        if fitting:
+            segment = min(fitting, key=lambda segment: segment.nbytes)
             self._idle.remove(segment)
             return segment
         segment = Segment(size, self.folder)
@@ -185,7 +184,7 @@ class Pool:
     def _collect(self) -> None:
         while self._returned:
             segment = self._returned.popleft()
-            if segment in self._segments:  # and is not closed: its number may be another file's
+            if segment in self._segments:  # the descriptor of a closed one may be reused
                 self._read.append(segment)
         for segment in [x for x in self._read if x.try_lock()]:
             self._read.remove(segment)
@@ -203,23 +202,23 @@ class Pool:
 
 
 def own_memory(pid: int) -> int:
-    """Return the memory of a process that nobody shares with it; 0 if it has ended.
+    """Return the unshared memory of a process; 0 if it has ended.
 
-    What it has mapped of files, which the system drops when it likes, is not among it, and neither
-    are segments, whoever made them.
+    Mapped files do not count, because the system can drop their pages. Segments do not count
+    either.
     """
     try:
-        # What is resident, and what of it is mapped of files or of segments. It is asked for ten
-        # times a second, and /proc/PID/status says the same, but takes five times as long.
+        # Resident pages, and the part of files and segments. This runs ten times a second;
+        # /proc/PID/status has the same figures, but takes five times as long.
         with open(f"/proc/{pid}/statm", "rb", buffering=0) as file:
             _, resident, shared, *_ = map(int, file.read().split())
-    except (OSError, ValueError):  # it has ended, or does while it is looked at
+    except (OSError, ValueError):  # the process has ended
         return 0
     return (resident - shared) * _PAGE
 
 
 class SharedValue:
-    """A value that its owner keeps in shared memory; dropping this object lets the memory go."""
+    """A value in shared memory, which its owner frees by dropping this object."""
 
     def __init__(
         self, pool: Pool, segment: Segment, stream: bytes, parts: tuple[slice, ...]
@@ -227,15 +226,15 @@ class SharedValue:
         self.handle = SharedHandle(
             place(), os.getpid(), segment.descriptor, segment.token, stream, parts
         )
-        """Opens the value in another process of this user on this host, while this one lives."""
+        """A handle for other processes of this user on this host, while this process runs."""
         self.release = weakref.finalize(self, pool._returned.append, segment)
 
 
 def _apart(position: int, buffer: memoryview) -> int:
-    """Return where from ``position`` on a buffer is copied to at full speed.
+    """Return the next position from ``position`` on where copying a buffer has full speed.
 
-    Processors compare the low twelve bits of addresses first: what is read a little behind what
-    was just written, a multiple of 4 KiB away, waits for it. Such copies take three times as long.
+    Processors compare the low twelve bits of addresses first. A read slightly behind a recent
+    write, at a distance of a multiple of 4 KiB, waits for it. Such copies take three times as long.
     """
     if buffer.nbytes < 64 * _APART:
         return position
@@ -244,7 +243,7 @@ def _apart(position: int, buffer: memoryview) -> int:
 
 
 class _Stream(io.BytesIO):
-    """Takes a pickle until it gets too long."""
+    """Accepts a pickle up to a limit."""
 
     def __init__(self, limit: float) -> None:
         self._limit = limit
@@ -260,10 +259,10 @@ class _TooLong(Exception):
 
 
 def _encode(value: Any, nbytes: int) -> tuple[bytes, list[memoryview]]:
-    """Return the pickle of a value and its buffers; none if most of it would be pickle."""
+    """Return the pickle of a value and its buffers; no buffers if the pickle is too long."""
     stream = _Stream(_STREAM_SHARE * nbytes)
     try:
         buffers = files.dump(stream, value, by_value=True)
-    except Exception:  # noqa: BLE001 - its classes may raise anything, and have other ways to be sent
+    except Exception:  # noqa: BLE001 - its classes may raise any exception
         return b"", []
     return stream.getvalue(), buffers

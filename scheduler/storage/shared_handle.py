@@ -19,7 +19,7 @@ FORMAT = 1
 
 @functools.cache
 def place() -> str:
-    """Return what processes have in common that see each other's: host, containers, and user."""
+    """Return the id of the host, container and user, whose processes can share memory."""
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
         return f"{boot}/{os.stat('/proc/self/ns/pid').st_ino}/{os.geteuid()}"
@@ -29,7 +29,7 @@ def place() -> str:
 
 @dataclass(frozen=True)
 class SharedHandle:
-    """The place of a shared value: a few hundred bytes to send, whatever the value's size."""
+    """The place of a shared value, in a few hundred bytes."""
 
     place: str
     pid: int
@@ -53,7 +53,7 @@ class SharedHandle:
         return OpenedValue(self, lease)
 
     def load(self) -> Any:
-        """Return the value, which holds its memory by itself, as any other does."""
+        """Return the value, which keeps its memory alive."""
         opened = self.open()
         opened.close()
         return opened.value
@@ -76,7 +76,7 @@ class OpenedValue:
 
     @property
     def scarce(self) -> bool:
-        """Whether so much is open that this had better be a copy; ask before it is closed."""
+        """Whether too few descriptors are free, so the value should be copied."""
         return files.scarce(self.handle.descriptor)
 
     def copied(self) -> Any:

@@ -1,13 +1,14 @@
-"""A piece of memory that other processes of this user may map, and nobody else can find.
+"""Memory without a name that only other processes of this user can map.
 
-A segment is a memfd or, below a directory, a file without a name: the kernel frees it with the last
-process that has it open or mapped, however that process ends. Readers open it through the owner's
-``/proc/<pid>/fd`` and hold a shared ``flock`` on their own description of it. A mapping keeps that
-description, so the lease lasts exactly as long as the last array that looks at the memory, and the
-kernel ends it with a killed reader. The owner writes only while it holds the lock alone.
+A segment is a memfd or, below a directory, an unnamed file. The kernel frees it with the last
+process that has it open or mapped. Readers open it through the owner's ``/proc/<pid>/fd``.
 
-A segment starts with a token that is drawn anew for each content. Whoever has the lease and
-reads the token that it was told has the content that it was told of, until it lets go.
+The lease of a reader is a shared ``flock`` on its own file description. A mapping keeps the
+description, so the lease lasts as long as the last array in the memory. It ends with a killed
+reader, too. The owner writes only with an exclusive lock.
+
+A segment starts with a random token, which is new for each content. A reader with a lease compares
+the token with that of its handle. If they are equal, the content cannot change during the lease.
 """
 
 from __future__ import annotations
@@ -30,16 +31,16 @@ try:
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
-#: Where the content begins, behind the token.
+#: Position of the content, after the token.
 START = 64
 _TOKEN = 16
 
-#: What one call writes: the kernel takes no more than 2 GiB.
+#: Maximum bytes of one write: the kernel accepts at most 2 GiB.
 _PIECE = 1 << 30
 
 
 class Segment:
-    """Memory of this process's that it writes and others read; it takes ``nbytes`` for good."""
+    """Memory that this process writes and others read; its size ``nbytes`` is fixed."""
 
     def __init__(self, size: int, folder: str | None = None) -> None:
         self.nbytes = -(-size // mmap.PAGESIZE) * mmap.PAGESIZE
@@ -48,28 +49,28 @@ class Segment:
         self._pages: np.ndarray[Any, np.dtype[np.uint8]] | None = None
         self._warm = False
         self._close = weakref.finalize(self, os.close, self.descriptor)
-        # Only this descriptor can write, also among the processes of this user.
+        # Only this descriptor can write; other processes of this user cannot.
         os.fchmod(self.descriptor, stat.S_IRUSR)
 
     def close(self) -> None:
-        """Let go of the memory; readers keep what they have."""
+        """Close the segment; readers keep their mappings."""
         self._pages = None
         self._close()
 
     def try_lock(self) -> bool:
-        """Lock out new readers, if there are none now."""
+        """Lock the segment if it has no readers; return whether it is locked."""
         return _lock(self.descriptor, fcntl.LOCK_EX)
 
     def unlock(self) -> None:
-        """Let readers in."""
+        """Allow readers."""
         fcntl.flock(self.descriptor, fcntl.LOCK_UN)
 
     def write(self, buffers: Sequence[memoryview], parts: Sequence[slice]) -> None:
-        """Replace the content, while locked; ``OSError`` if there is no room for it.
+        """Replace the content of a locked segment; raise ``OSError`` without room for it.
 
-        Fresh memory is written by the system, which neither faults page by page nor clears pages
-        that it is about to fill, and can say that a disk is full, where a mapping would kill the
-        process. Memory that is there already is written faster through a mapping.
+        New memory is written by system calls. They avoid page faults and clearing of pages, and
+        report a full disk, where a mapping would kill the process. Existing memory is written
+        faster through a mapping.
         """
         self.token = secrets.token_bytes(_TOKEN)
         put = self._put if self._warm else self._write
@@ -109,19 +110,19 @@ def _lock(descriptor: int, how: int) -> bool:
 
 
 def lease(pid: int, descriptor: int, token: bytes) -> int:
-    """Open a segment of a process and return a descriptor that holds its content.
+    """Open a segment of a process and return a descriptor with a lease.
 
-    :class:`~..errors.SharedGone` if it has another content by now, or none.
+    Raises :class:`~..errors.SharedGone` if its content has changed or no longer exists.
     """
     try:
-        # What the number means by now may be something that one would wait for.
+        # The descriptor may be reused for a file whose opening blocks.
         flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
         found = os.open(f"/proc/{pid}/fd/{descriptor}", flags)
     except OSError as error:
         raise SharedGone(f"process {pid} does not share its descriptor {descriptor}") from error
     try:
         if not _holds(found, token):
-            raise SharedGone(f"process {pid} shares something else by now")
+            raise SharedGone(f"process {pid} has reused its descriptor {descriptor}")
     except BaseException:
         os.close(found)
         raise
@@ -133,7 +134,7 @@ def _holds(descriptor: int, token: bytes) -> bool:
     return (
         stat.S_ISREG(status.st_mode)
         and status.st_uid == os.geteuid()
-        # Before the lock, so that no file is locked that is no segment, and again under it.
+        # Before the lock, so that only segments are locked, and again with the lock.
         and os.pread(descriptor, _TOKEN, 0) == token
         and _lock(descriptor, fcntl.LOCK_SH)
         and os.pread(descriptor, _TOKEN, 0) == token
@@ -141,11 +142,11 @@ def _holds(descriptor: int, token: bytes) -> bool:
 
 
 def mapped(descriptor: int, size: int) -> mmap.mmap:
-    """Map a leased segment; what is modified there becomes a copy of this process's own.
+    """Map a leased segment; modified pages become private copies.
 
-    The lease is the same whether the mapping has a descriptor of its own or not.
+    The lease does not depend on whether the mapping has its own descriptor.
     """
-    # READ | WRITE of a private mapping: the descriptor itself can only read.
+    # A private mapping may be writable although the descriptor is read-only.
     protection = mmap.PROT_READ | mmap.PROT_WRITE
     return mmap.mmap(descriptor, size, mmap.MAP_PRIVATE, protection, **UNTRACKED)
 

@@ -21,13 +21,13 @@ from . import files
 
 try:
     import fcntl
-except ImportError:  # Windows: what a dead process left there stays until the user removes it
+except ImportError:  # Windows: the user has to remove the files of killed processes
     fcntl = None  # type: ignore[assignment]
 
 #: Timeout for files that are being written when the store closes, in seconds.
 _PATIENCE = 10
 
-#: How often a directory is made that others sweep before it is locked, which takes microseconds.
+#: Maximum number of attempts to create a directory before another process sweeps it.
 _ATTEMPTS = 10
 _PREFIX = "marsdask-spill-"
 
@@ -77,7 +77,7 @@ class SpillFile:
         self.entries = entries
         """The number of entries of the value that can be loaded separately."""
         self.loading = threading.Lock()
-        """For whoever puts the value into memory, where one of it is enough."""
+        """Held while the value is loaded, so that only one thread does so."""
 
     def read(self) -> Any:
         """Return the value; its arrays are mapped privately, so they are writable."""
@@ -107,11 +107,11 @@ class SpillStore:
         self.folders = list(folders) or [tempfile.gettempdir()]
         self.limit = limit
         self._usage = usage
-        # A finalizer may close the store in the middle of any of this.
+        # A finalizer may close the store at any time.
         self._lock = threading.RLock()
         self._written = threading.Condition(self._lock)
         self._writing: set[int] = set()
-        """Threads that are in the middle of a file."""
+        """Threads that are writing a file."""
         self._used = 0
         self._counter = itertools.count()
         self._directories: dict[str, _Directory] = {}
@@ -122,7 +122,7 @@ class SpillStore:
         """Return how many more bytes can be written, as far as known."""
         disks = {}
         for folder in self.folders:
-            with suppress(OSError):  # what has no directory yet is not counted
+            with suppress(OSError):  # a missing directory does not count
                 disks[os.stat(folder).st_dev] = room(folder, self._usage)
         found = sum(disks.values())
         return found if self.limit is None else min(found, max(0, self.limit - self._used))
@@ -160,7 +160,7 @@ class SpillStore:
 
     def forget(self, file: SpillFile) -> None:
         """Delete a file and subtract its bytes from the used limit."""
-        with suppress(OSError):  # gone with the directory, or (Windows) still mapped
+        with suppress(OSError):  # removed with the directory, or (Windows) still mapped
             os.unlink(file.path)
         with self._lock:
             self._used -= file.nbytes
@@ -169,8 +169,8 @@ class SpillStore:
         """Remove every file and directory, except those of the parent in a forked child."""
         with self._lock:
             self._closed = True
-            # Half a file would keep its directory. The calling thread may be a writer itself, when
-            # the garbage collector closes a forgotten store.
+            # An incomplete file would keep its directory. The calling thread may be a writer when
+            # the garbage collector closes an unreferenced store.
             others = {*self._writing} - {threading.get_ident()}
             self._written.wait_for(lambda: not others & self._writing, _PATIENCE)
             directories = list(self._directories.values())
@@ -191,7 +191,7 @@ class SpillStore:
 
     def _check_disk(self, folder: str, needed: int) -> None:
         if needed > room(folder, self._usage):
-            reason = "a tenth of the disk stays free, and this would take of it"
+            reason = "a tenth of the disk stays free"
             raise OSError(errno.ENOSPC, reason)
 
     def _check_limit(self) -> None:
@@ -208,7 +208,7 @@ class SpillStore:
 
 
 class _Directory:
-    """A directory of this process's, marked as such by a lock that dies with the process."""
+    """A directory of this process, marked by a lock that ends with the process."""
 
     def __init__(self, folder: str) -> None:
         os.makedirs(folder, exist_ok=True)
@@ -221,15 +221,15 @@ class _Directory:
 
     def remove(self) -> None:
         shutil.rmtree(self.path, ignore_errors=True)
-        _let_go(self._lock)
+        _unlock(self._lock)
 
 
 def _make(folder: str) -> tuple[str, IO[bytes]]:
-    """Make a directory, and the file that is locked as long as this process lives.
+    """Create a directory, and a file in it that is locked while this process runs.
 
-    FileNotFoundError or BlockingIOError: another has taken it for a leftover before that.
+    Raises FileNotFoundError or BlockingIOError if another process swept it before it was locked.
     """
-    # Only under its other name, which nobody sees before it is locked, is it never swept.
+    # It gets its visible name once it is locked, so under that name it is never swept.
     hidden = "." if fcntl is not None else ""
     new = tempfile.mkdtemp(prefix=f"{hidden}{_PREFIX}", dir=folder)
     path = os.path.join(folder, os.path.basename(new).removeprefix(hidden))
@@ -252,11 +252,11 @@ def _mark(file: IO[bytes]) -> None:
     except BlockingIOError:
         raise
     except OSError:
-        pass  # nor can others lock it, so that nobody takes it for a leftover
+        pass  # other processes cannot lock it either, so none sweeps it
 
 
-def _let_go(file: IO[bytes]) -> None:
-    """Unlock a file and close it: a child that was forked meanwhile has it open too."""
+def _unlock(file: IO[bytes]) -> None:
+    """Unlock a file and close it; a forked child may still have it open."""
     if fcntl is not None:
         with suppress(OSError):
             fcntl.flock(file, fcntl.LOCK_UN)
@@ -264,20 +264,20 @@ def _let_go(file: IO[bytes]) -> None:
 
 
 def _sweep(folder: str) -> None:
-    """Remove what processes left behind that were killed; nobody is waited for."""
+    """Remove the directories of killed processes, without waiting."""
     if fcntl is None:
         return
     for leftover in Path(folder).glob(f"{_PREFIX}*"):
         _remove_unlocked(leftover)
     for unfinished in Path(folder).glob(f".{_PREFIX}*"):
         _remove_unlocked(unfinished)
-        with suppress(OSError):  # empty: its process ended before it made the file, or tries again
+        with suppress(OSError):  # it is empty, or its process creates the file now
             unfinished.rmdir()
 
 
 def _remove_unlocked(directory: Path) -> None:
-    """Remove a directory unless its process lives, or has not made the file yet."""
+    """Remove a directory unless its process runs, or has not created the file yet."""
     with suppress(OSError), (directory / "lock").open("r+b") as file:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         shutil.rmtree(directory, ignore_errors=True)
-        _let_go(file)
+        _unlock(file)

@@ -1,4 +1,4 @@
-"""The supervisor: a Dask scheduler that places by memory and locality, and compiles jobs."""
+"""The supervisor: a Dask scheduler that places tasks by memory and locality, and compiles jobs."""
 
 from .server import Supervisor
 

@@ -11,11 +11,11 @@ from ..cluster.leader import SupervisorRole
 
 
 class TakeoverAction(enum.Enum):
-    """What a supervisor does after a poll of the others."""
+    """The action of a supervisor after a poll of the others."""
 
-    STAY = "go on as the active one"
-    FOLLOW = "stand by: another is active"
-    WAIT = "stand by: whoever comes first may be alive, or is about to take over"
+    STAY = "stay active"
+    FOLLOW = "be a standby: another is active"
+    WAIT = "be a standby: one with precedence may be alive or about to take over"
     TAKE_OVER = "become active, if no worker objects"
     STEP_DOWN = "another is active in a higher epoch"
 

@@ -1,4 +1,4 @@
-"""What a graph itself says of where its tasks belong."""
+"""Affinity hints that follow from the structure of a graph."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from .placement import READERS, affinities
 
 
 def with_affinity(graph: TaskGraph, hints: Mapping[Key, Hint], workers: int) -> dict[Key, Hint]:
-    """Return the hints with an affinity of each task that has no inputs, and few readers.
+    """Return the hints with an affinity for each source that has few readers.
 
-    What many tasks read is no better beside its neighbours: the readers of one are those of the
-    others, and all of them would wait for the few workers that hold them.
+    Inputs with many readers get no affinity. Their readers would all wait for the few workers that
+    hold them.
     """
     if not workers:
         return dict(hints)
@@ -28,8 +28,8 @@ def with_affinity(graph: TaskGraph, hints: Mapping[Key, Hint], workers: int) -> 
         if not node.dependencies and not isinstance(node, DataNode) and readers[key] <= READERS
     ]
     chosen = dict(hints)
-    for key, colour in zip(sources, affinities(len(sources), workers), strict=True):
+    for key, affinity in zip(sources, affinities(len(sources), workers), strict=True):
         hint = chosen.get(key, Hint())
         if hint.affinity is None:
-            chosen[key] = replace(hint, affinity=colour)
+            chosen[key] = replace(hint, affinity=affinity)
     return chosen

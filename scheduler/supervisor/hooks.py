@@ -1,4 +1,4 @@
-"""What the supervisor uses of distributed beyond its public interface."""
+"""The private parts of distributed that the supervisor uses."""
 
 from __future__ import annotations
 

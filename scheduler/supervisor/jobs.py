@@ -33,15 +33,15 @@ from .submissions import GraphFailed, KeyWatcher, SubmittedGraphs, prepare
 
 logger = logging.getLogger(__name__)
 
-#: How many finished jobs are kept.
+#: Maximum number of kept jobs.
 _REMEMBERED = 1000
 
-#: Tasks that are made and put into the scheduler at a time ...
+#: Number of tasks that are created and submitted at a time ...
 WINDOW = 2_000
-#: ... and how many may be there that have not run.
+#: ... and maximum number of submitted tasks that have not run.
 _AHEAD = 20_000
 
-#: How many descriptions are read before other callbacks run.
+#: Number of descriptions that are read before other callbacks run.
 _TURN = 1000
 
 #: The switch interval of a thread that makes tasks, in seconds.
@@ -50,10 +50,10 @@ _SWITCH = 0.0005
 #: Timeout of a request for news, in seconds.
 _NEWS = 2.0
 
-#: Seconds for which a delivered outcome is kept, because the answer may be lost.
-_TOLD = 10.0
+#: Seconds for which a sent outcome is kept, because the answer may be lost.
+_RESEND = 10.0
 
-#: Seconds after which a job that delivers its results has ended.
+#: Timeout for the delivery of results, in seconds.
 _DELIVERY = 60.0
 
 
@@ -95,14 +95,14 @@ class Job:
         if owner is not None:
             self.counts.setdefault(owner, [0, 0])[part] += 1
 
-    def over(self, task: asyncio.Task[None]) -> None:
-        """Record that nothing drives it any more, possibly since the beginning."""
+    def stopped(self, task: asyncio.Task[None]) -> None:
+        """Record that its task has ended, possibly before it ran."""
         if not self.ended:
             self.end, self.state = time.time(), "cancelled"
             self.task, self.packed = None, b""
 
     def forget_outcome(self) -> None:
-        """Forget the outcome, which names every chunk of the results: jobs stay for long."""
+        """Forget the outcome, which contains the key of every chunk; jobs are kept longer."""
         self.outcome = b""
 
     @property
@@ -135,7 +135,7 @@ class Jobs(SchedulerPlugin):
     def __init__(self, scheduler: Any) -> None:
         self.scheduler = scheduler
         self.jobs: dict[str, Job] = {}
-        """By number, the oldest first."""
+        """By id, the oldest first."""
         self._watch = KeyWatcher()
         self._threads = ThreadPoolExecutor(1, thread_name_prefix="marsdask-jobs")
         self._client: Client | None = None
@@ -153,9 +153,9 @@ class Jobs(SchedulerPlugin):
     async def compile(
         self, *, client: str, session: str, name: str, compilation: bytes, job: str | None = None
     ) -> str:
-        """Start to drive a pickled compilation; return the number of the job.
+        """Start to drive a pickled compilation; return the id of the job.
 
-        The client chooses the number, and repeats the request without an answer.
+        The client chooses the id, and repeats the request if there is no answer.
         """
         if job in self.jobs:
             return job
@@ -169,21 +169,21 @@ class Jobs(SchedulerPlugin):
             for number in ended[: len(self.jobs) - _REMEMBERED]:
                 del self.jobs[number]
         new.task = asyncio.ensure_future(self._drive(new))
-        new.task.add_done_callback(new.over)
+        new.task.add_done_callback(new.stopped)
         return new.id
 
     async def job(self, *, job: str, seen: int = -1) -> dict[str, Any]:
-        """Return the news of a job beyond ``seen`` finished tasks, or after a timeout."""
+        """Return the progress of a job beyond ``seen`` finished tasks, or after a timeout."""
         found = self.jobs[job]
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_NEWS), found.changed:
                 await found.changed.wait_for(lambda: found.ended or found.done > seen)
         if self._closing:  # not cancelled: another supervisor may continue it
-            raise CommClosedError("the supervisor is shutting down")  # which is not an error to log
+            raise CommClosedError("the supervisor is shutting down")  # this class is not logged
         news = self.summary(found)
         if found.ended:
             news["outcome"], news["left"] = found.outcome, found.left is not None
-            asyncio.get_running_loop().call_later(_TOLD, found.forget_outcome)
+            asyncio.get_running_loop().call_later(_RESEND, found.forget_outcome)
         return news
 
     async def cancel(self, *, job: str) -> bytes:
@@ -226,7 +226,7 @@ class Jobs(SchedulerPlugin):
         for job in jobs:
             if job.client == client and job.left is None:
                 job.left, job.outcome = time.time(), b""
-                # One that lands ends with results of which a client that stays lets go.
+                # A job that delivers its results ends; a connected client releases them.
                 if job.task is not None and not (
                     job.delivering and client in self.scheduler.clients
                 ):
@@ -269,7 +269,7 @@ class Jobs(SchedulerPlugin):
         try:
             return await self._run(job, compilation)
         except GraphFailed as raised:
-            # What else goes wrong is not to have it as its context, nor to wait for the collector.
+            # Not as the context of later errors, and freed without the garbage collector.
             failed = raised.with_traceback(None)
         error, node = clear(await self._apart(failed.error)), None
         if hasattr(compilation, "explain"):
@@ -308,32 +308,32 @@ class Jobs(SchedulerPlugin):
         job.done = job.graphs.done
         job.count(key, 1)
         if job.done == job.total or not job.done % 64:
-            asyncio.ensure_future(_notify(job))  # noqa: RUF006 - nobody waits for it
+            asyncio.ensure_future(_notify(job))  # noqa: RUF006 - no caller waits
 
     async def _apart(self, func: Any, *args: Any) -> Any:
-        """Run in the thread for large work, which must not block the event loop."""
-        call = partial(_politely, func, *args)
+        """Run in the thread for slow functions, which must not block the event loop."""
+        call = partial(_switching_often, func, *args)
         return await asyncio.get_running_loop().run_in_executor(self._threads, call)
 
     async def _infos(self, keys: Sequence[Key]) -> dict[Key, ChunkInfo]:
         infos: dict[Key, ChunkInfo] = {}
-        silent = []
+        missing = []
         for position, key in enumerate(keys):
             if position % _TURN == _TURN - 1:
                 await asyncio.sleep(0)
             ts = self.scheduler.tasks.get(key)
             info = reported_info(ts.metadata) if ts is not None else None
             if info is None:
-                silent.append(key)
+                missing.append(key)
             else:
                 infos[key] = info
-        if silent:
+        if missing:
             client = await self._connected()
             state: Any = "memory"
-            names: list[Any] = silent
+            names: list[Any] = missing
             results: list[Any] = [Future(key, client, state=state) for key in names]
-            asked = client.map(describe, results, pure=False)
-            infos.update(zip(silent, await client.gather(asked), strict=True))
+            described = client.map(describe, results, pure=False)
+            infos.update(zip(missing, await client.gather(described), strict=True))
         return infos
 
     async def _connected(self) -> Client:
@@ -355,11 +355,11 @@ def name_of(key: Key) -> str:
 
 
 def _advance(job: Job, compilation: Any, infos: Mapping[Key, ChunkInfo]) -> Stage | Done:
-    """Advance a compilation, and record what pages show of it."""
+    """Advance a compilation, and record the data for pages."""
     step: Stage | Done = compilation.advance(infos)
     if isinstance(step, Stage) and hasattr(compilation, "outline"):
         job.outline = compilation.outline()
-        # The first key of a name will do.
+        # One key of each name is enough.
         for name, key in {name_of(key): key for key in step.graph}.items():
             if (owner := compilation.owner(key)) is not None:
                 job.owners[name] = owner
@@ -368,10 +368,10 @@ def _advance(job: Job, compilation: Any, infos: Mapping[Key, ChunkInfo]) -> Stag
     return step
 
 
-def _politely(func: Any, *args: Any) -> Any:
-    """Call ``func`` and let the event loop have its turn sooner than is usual meanwhile.
+def _switching_often(func: Any, *args: Any) -> Any:
+    """Call ``func`` with a shorter switch interval.
 
-    It gives the interpreter away with every message, and would wait 5 ms to get it back.
+    The event loop releases the GIL with every message, and would wait 5 ms to get it back.
     """
     usual = sys.getswitchinterval()
     sys.setswitchinterval(_SWITCH)
@@ -393,7 +393,7 @@ def _failure(job: Job, error: BaseException, key: Key | None, node: str | None) 
     try:
         data: bytes = cloudpickle.dumps((None, error, key, node))
         pickle.loads(data)  # an exception with its own constructor often cannot be unpickled
-    except Exception:  # noqa: BLE001 - pickling may raise whatever it likes
+    except Exception:  # noqa: BLE001 - pickling may raise any exception
         substitute = RuntimeError(job.error)
         substitute.__notes__ = list(getattr(error, "__notes__", ()))
         data = cloudpickle.dumps((None, substitute, key, node))

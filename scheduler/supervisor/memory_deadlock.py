@@ -1,7 +1,7 @@
-"""Tasks for which no worker will ever have the memory, since no disk takes what is stored there.
+"""Fails waiting tasks when all workers are paused and cannot spill.
 
-A worker whose memory is full pauses until its results have moved to disk. Where none can, that is
-for ever, and once all workers have paused so, nothing in the cluster goes on.
+A worker with full memory pauses until its results have moved to disk. A worker that cannot spill
+stays paused. When all are paused, no task of the cluster can run.
 """
 
 from __future__ import annotations
@@ -17,41 +17,41 @@ from tornado.ioloop import PeriodicCallback
 from ..cluster.failures import FULL, HELP
 from ..errors import SpillFull
 
-#: Seconds between two looks, and how many in turn have to find the same.
-_PAUSE, _LOOKS = 1.0, 3
+#: Seconds between two checks, and the number of consecutive checks that must agree.
+_PAUSE, _CHECKS = 1.0, 3
 
 
 class MemoryDeadlock:
-    """Looks whether anything can go on, and fails the graph that came last until something can.
+    """Detects the deadlock and fails the last submitted graph, until other tasks can run.
 
-    The results of earlier ones stay, and may move when that one's are let go of.
+    The results of earlier graphs stay. They can move when the failed graph's results are released.
     """
 
     def __init__(self, scheduler: Any) -> None:
         self._scheduler = scheduler
-        self._looks = 0
+        self._found = 0
         scheduler.periodic_callbacks["mars-memory-deadlock"] = PeriodicCallback(
-            self.look, _PAUSE * 1000
+            self.check, _PAUSE * 1000
         )
 
-    def look(self) -> None:
-        """Fail what cannot go on, once that is certain."""
+    def check(self) -> None:
+        """Fail the last graph if several consecutive checks find a deadlock."""
         refusals = self._refusals()
-        self._looks = self._looks + 1 if refusals else 0
-        if self._looks >= _LOOKS:
-            self._looks = 0
+        self._found = self._found + 1 if refusals else 0
+        if self._found >= _CHECKS:
+            self._found = 0
             self._fail_last("; ".join(refusals))
 
     def _refusals(self) -> list[str]:
-        """Return what each worker says of its disks if all have paused for that, else nothing."""
+        """Return why each worker cannot spill if all are paused for that reason, else nothing."""
         scheduler = self._scheduler
         if scheduler.running:
             return []
         paused = [ws for ws in scheduler.workers.values() if ws.status is Status.paused]
-        told = [ws.metrics.get(FULL) for ws in paused]
-        if not all(told) or any(ws.executing for ws in paused):
+        reasons = [ws.metrics.get(FULL) for ws in paused]
+        if not all(reasons) or any(ws.executing for ws in paused):
             return []
-        return [f"{ws.address}: {why}" for ws, why in zip(paused, told, strict=True)]
+        return [f"{ws.address}: {why}" for ws, why in zip(paused, reasons, strict=True)]
 
     def _fail_last(self, why: str) -> None:
         scheduler = self._scheduler
@@ -60,14 +60,14 @@ class MemoryDeadlock:
             waiting += ws.processing - ws.long_running
         if not waiting:
             return
-        last = max(_came(ts) for ts in waiting)
+        last = max(_generation(ts) for ts in waiting)
         stimulus = f"memory-deadlock-{time.time()}"
         recommendations: dict[Any, Any] = {}
         for ts in waiting:
-            if _came(ts) == last:
+            if _generation(ts) == last:
                 error = SpillFull(
-                    f"the task {ts.key!r} waits for memory, of which no worker has any left, and "
-                    f"results cannot leave it: {why}. {HELP}"
+                    f"the task {ts.key!r} waits for memory, but all workers are full and cannot "
+                    f"spill: {why}. {HELP}"
                 )
                 on = ts.processing_on and ts.processing_on.address
                 recommendations |= scheduler.transition(
@@ -82,6 +82,6 @@ class MemoryDeadlock:
         scheduler.transitions(recommendations, stimulus_id=stimulus)
 
 
-def _came(ts: TaskState) -> Any:
-    """Return what graphs that came later have more of."""
+def _generation(ts: TaskState) -> Any:
+    """Return the part of the priority that increases with each submitted graph."""
     return ts.priority[:2] if ts.priority else ()

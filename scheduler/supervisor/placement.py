@@ -1,7 +1,7 @@
-"""Where a task runs: one policy, free of any server, and the ledger that it reads.
+"""The placement policy: it chooses a worker for a task, without IO.
 
-The order of what counts: a worker where the task fits, the soonest start (work before it, the way
-of its inputs over the network, what has to be spilled for it), the fewest bytes.
+The criteria in their order: the task fits, it starts soonest, the worker holds the fewest bytes.
+The start depends on queued work, on transfers of inputs, and on spilling.
 """
 
 from __future__ import annotations
@@ -12,42 +12,42 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
-#: Share of a worker's memory that running tasks may be promised.
+#: Share of a worker's memory that may be reserved for running tasks.
 SOFT = 0.75
 
-#: What a byte costs that stays on its host, of one that crosses the network.
+#: Cost of a transfer within a host, relative to one between hosts.
 SAME_HOST = 0.05
 
 
-#: What a byte costs that is written to a disk for a task, and read again some time.
+#: Cost of spilling a byte and reading it back, relative to a transfer between hosts.
 SPILLED = 2.0
 
-#: What a second of transfer counts: links and memory at both ends serve others too.
+#: Weight of a second of transfer, which also slows other tasks at both ends.
 TOLL = 4.0
 
-#: What it counts to ask for inputs, in seconds; so short tasks wait beside theirs.
+#: Cost of requesting inputs, in seconds; short tasks therefore stay near their inputs.
 ASKING = 0.01
 
-#: Of the workers that hold no input of a task, how many that have little to do are looked at.
+#: Maximum number of idle workers without inputs that are compared for one task.
 STRANGERS = 8
 
-#: How many times the tasks for each thread of another a worker has to have for a task to leave its
-#: input there and wait for the other.
+#: A task moves away from its input if the holder's tasks for each thread are this many times those
+#: of another worker.
 QUEUE = 2
 
-#: While sources wait for threads, who holds inputs is not left with fewer tasks for each thread:
-#: whoever is idle has a source to do, for which nothing moves.
+#: Tasks for each thread up to which tasks stay near their inputs while sources wait for threads.
+#: Idle workers run these sources, which need no transfer.
 CROWD = 16
 
-#: Who holds this part of a task's inputs is as good as one that holds them all.
+#: A worker with this share of a task's inputs counts as a holder of all.
 NEARLY = 0.9
 
-#: Of the hosts that hold most of a task's inputs, on how many everybody is looked at.
+#: Maximum number of hosts with most inputs whose workers are compared.
 HOSTS = 4
 
 
 class WorkerView(Protocol):
-    """What the policy sees of a worker; distributed's WorkerState is one."""
+    """The data of a worker that the policy uses; distributed's WorkerState has them."""
 
     @property
     def host(self) -> str: ...
@@ -69,13 +69,13 @@ T = TypeVar("T")
 W = TypeVar("W", bound=WorkerView)
 
 
-#: One input: its bytes, and the workers that hold it; a plain tuple, since a merge has a thousand.
+#: One input: its bytes, and its holders. It is a plain tuple because a merge has a thousand.
 Input: TypeAlias = tuple[int, Collection[W]]
 
 
 @dataclass(slots=True)
 class TaskView(Generic[W]):
-    """One task: the bytes that it needs besides its inputs, 0 if unknown, and the inputs."""
+    """One task: its inputs, and the bytes that it needs besides them (0 if unknown)."""
 
     needs: int
     inputs: tuple[Input[W], ...] = ()
@@ -83,7 +83,7 @@ class TaskView(Generic[W]):
 
 @dataclass(slots=True)
 class InputBytes(Generic[W]):
-    """Bytes of a task's inputs: all of them, and how many lie where."""
+    """Bytes of a task's inputs: in total, by worker and by host."""
 
     total: int
     by_worker: Mapping[W, int]
@@ -91,9 +91,9 @@ class InputBytes(Generic[W]):
 
 
 def resident(inputs: Iterable[Input[W]]) -> InputBytes[W]:
-    """Return where inputs lie: once for all workers, of which a shuffle has thousands to try.
+    """Return the bytes of inputs by worker and host, for all comparisons of one task.
 
-    Hosts come in the order in which they are met, whatever their names hash to.
+    Hosts are in the order of the inputs, so the result does not depend on their hashes.
     """
     total = 0
     by_worker: dict[W, int] = {}
@@ -117,12 +117,12 @@ def resident(inputs: Iterable[Input[W]]) -> InputBytes[W]:
 
 
 def share(worker: WorkerView) -> float:
-    """Return the memory of a worker, which has no end if none is stated."""
+    """Return the memory limit of a worker, infinity without one."""
     return worker.memory_limit or math.inf
 
 
 def queued(worker: WorkerView) -> float:
-    """Return how many tasks a worker has for each thread."""
+    """Return the number of tasks for each thread of a worker."""
     return (len(worker.processing) - len(worker.long_running)) / worker.nthreads
 
 
@@ -132,37 +132,37 @@ def no_inputs(worker: WorkerView) -> int:
 
 
 class RoundRobin:
-    """Of long lists a few at a time, others each time."""
+    """Returns a few items of a list at a time, in turn."""
 
     def __init__(self) -> None:
         self._turn = 0
 
-    def some(self, those: list[T], count: int) -> list[T]:
-        """Return all of a short list, or the next few."""
-        if len(those) <= count:
-            return those
+    def take(self, items: list[T], count: int) -> list[T]:
+        """Return the next ``count`` items, or all of a short list."""
+        if len(items) <= count:
+            return items
         self._turn += count
-        first = self._turn % len(those)
-        return (those[first:] + those[:first])[:count]
+        first = self._turn % len(items)
+        return (items[first:] + items[:first])[:count]
 
 
 class Reservations:
-    """Bytes promised to tasks that are on a worker and have not ended."""
+    """Bytes reserved for unfinished tasks on each worker."""
 
     def __init__(self) -> None:
         self._tasks: dict[Hashable, tuple[Any, int]] = {}
         self.promised: dict[Any, int] = {}
-        """The bytes of each worker that any are promised on."""
+        """The reserved bytes of each worker that has any."""
 
     def promise(self, task: Hashable, worker: WorkerView, nbytes: int) -> None:
-        """Note that ``task`` is on ``worker``, wherever it was before."""
+        """Reserve bytes for ``task`` on ``worker``, instead of its earlier worker."""
         self.settle(task)
         if nbytes:
             self._tasks[task] = worker, nbytes
             self.promised[worker] = self.promised.get(worker, 0) + nbytes
 
     def settle(self, task: Hashable) -> None:
-        """Note that ``task`` ended or left; without effect if nothing was promised to it."""
+        """Free the bytes of a task that ended or moved; without effect if it has none."""
         found = self._tasks.pop(task, None)
         if found is not None:
             worker, nbytes = found
@@ -173,7 +173,7 @@ class Reservations:
                 del self.promised[worker]
 
     def on(self, worker: WorkerView) -> int:
-        """Return the bytes promised on a worker."""
+        """Return the reserved bytes of a worker."""
         return self.promised.get(worker, 0)
 
     def __len__(self) -> int:
@@ -182,7 +182,7 @@ class Reservations:
 
 @dataclass
 class Policy:
-    """Places by memory first, then by the soonest start."""
+    """Places tasks by memory first, then by the soonest start."""
 
     bandwidth: float = 100e6
     """Bytes a second between hosts."""
@@ -191,22 +191,22 @@ class Policy:
     spilled: float = SPILLED
     soft: float = SOFT
     coming: Callable[[Any], int] = no_inputs
-    """The bytes of inputs on their way to a worker, which it does not hold yet."""
+    """Returns the bytes of inputs in transfer to a worker."""
     ledger: Reservations = field(default_factory=Reservations)
     _hosts: RoundRobin = field(default_factory=RoundRobin)
     _others: RoundRobin = field(default_factory=RoundRobin)
 
     def fits(self, task: TaskView[W], worker: W) -> bool:
-        """Say whether a worker can be promised what the task needs."""
+        """Return whether a worker has enough unreserved memory for a task."""
         if not task.needs or not worker.memory_limit:
             return True
         return self.ledger.on(worker) + task.needs <= self.soft * worker.memory_limit
 
     def alone(self, task: TaskView[W], workers: Collection[W]) -> W | None:
-        """Return where a task runs that is larger than the share of any worker.
+        """Return the worker for a task that exceeds the share of every worker.
 
-        That is the largest one, once it has nothing else to do: what only waits for other tasks
-        may wait for this one.
+        It is the largest worker, once that has no other running task. Long-running tasks do not
+        count, because they may wait for this one.
         """
         largest = max(workers, key=share, default=None)
         if largest is None or len(largest.processing) > len(largest.long_running):
@@ -214,9 +214,9 @@ class Policy:
         return largest if task.needs > self.soft * share(largest) else None
 
     def moved(self, task: TaskView[W], worker: W, there: InputBytes[W] | None = None) -> float:
-        """Return the bytes to bring to a worker; those of its own host count little.
+        """Return the bytes to transfer to a worker; those of its own host count little.
 
-        ``there`` is what is :func:`resident` of the inputs, for whoever asks for many workers.
+        ``there`` is the result of :func:`resident`, if known.
         """
         if there is None:
             there = resident(task.inputs)
@@ -225,11 +225,11 @@ class Policy:
         return there.total - near + self.same_host * (near - here)
 
     def transfer(self, task: TaskView[W], worker: W, there: InputBytes[W] | None = None) -> float:
-        """Return what it counts to bring the inputs to a worker, in seconds of waiting."""
+        """Return the cost of transferring the inputs to a worker, in seconds."""
         return self.toll * self.moved(task, worker, there) / self.bandwidth
 
     def _full(self, task: TaskView[W], worker: W, there: InputBytes[W]) -> bool:
-        """Say whether a worker would have to spill for a task, or has no room for it."""
+        """Return whether a task does not fit on a worker, or only after spilling."""
         held = worker.nbytes + self.coming(worker) + self.ledger.on(worker)
         held += there.total - there.by_worker.get(worker, 0)
         return 0 < worker.memory_limit < held + task.needs or not self.fits(task, worker)
@@ -242,7 +242,7 @@ class Policy:
         near: Callable[[str], Iterable[W]],
         stay: float = 1,
     ) -> W | None:
-        """Return where a task with inputs had best run, ``None`` if it had better wait."""
+        """Return the best worker for a task with inputs, ``None`` if it should wait."""
         there = resident(task.inputs)
         return self.choose(task, self.candidates(task, there, everyone, idle, near, stay), there)
 
@@ -255,19 +255,17 @@ class Policy:
         near: Callable[[str], Iterable[W]],
         stay: float = 1,
     ) -> Collection[W]:
-        """Return the workers to choose from: holders, and others of the hosts that hold the most.
+        """Return the workers to compare: the holders, and others of the hosts with most inputs.
 
-        A task stays beside its inputs where a holder has fewer than ``stay`` tasks for each thread;
-        by default that is who can start it, and only holders of all inputs count.
+        A task stays with a holder that has fewer than ``stay`` tasks for each thread. By default
+        this means an idle holder of nearly all inputs. ``near`` returns the workers of a host, the
+        idle ones first.
 
-        ``near`` tells of a host who is there, the idle first. A task that can start beside all of
-        its inputs, or nearly all, stays there, or goes to who is idle or has far less to do: what a
-        chain goes on with is the next to run. Any other has to fetch some wherever it runs: from
-        another host if only holders are looked at, of which one has less to do.
+        Other workers of these hosts are candidates if they have far fewer tasks. If no holder has
+        nearly all inputs, the task needs a transfer anyway, so they are always candidates.
 
-        Another host could start the one task sooner, while the link is taken from others; where
-        holders have far too much to do, work stealing finds out. So others come in only where the
-        holders would have to spill, or have no room: first who is idle, then some of all.
+        Workers of other hosts are candidates only if all others would have to spill: first idle
+        workers, then a sample of all. Work stealing corrects an unequal load.
         """
         holders = [holder for holder in there.by_worker if holder in everyone]
         less = math.inf
@@ -283,9 +281,9 @@ class Policy:
         if complete:
             less = max(1.0, min(map(queued, complete)) / QUEUE)
             holders = complete
-        # The likeliest come first, so that most others are not looked at for long.
+        # The best candidates come first, so that the others are rejected early.
         found: dict[W, None] = {}
-        for host in self._hosts.some(hosts, HOSTS):
+        for host in self._hosts.take(hosts, HOSTS):
             for one in itertools.islice(near(host), STRANGERS):
                 if queued(one) < less:
                     found[one] = None
@@ -294,19 +292,18 @@ class Policy:
             return found
         found.update(dict.fromkeys(itertools.islice(idle, STRANGERS)))
         if all(self._full(task, one, there) for one in found):
-            found.update(dict.fromkeys(self._others.some(list(everyone), STRANGERS)))
+            found.update(dict.fromkeys(self._others.take(list(everyone), STRANGERS)))
         return found if any(self.fits(task, one) for one in found) else everyone
 
     def choose(
         self, task: TaskView[W], workers: Iterable[W], there: InputBytes[W] | None = None
     ) -> W | None:
-        """Return the best worker, ``None`` if the task had better wait since it fits nowhere.
+        """Return the best worker, ``None`` if the task fits nowhere and should wait.
 
-        What is to be small is when it starts, among equals how much there is to do and how much is
-        there. What would have to be spilled counts as if it were waited for. Where a thread is free
-        and all inputs are, the task starts at once, however long the other threads will take.
-        Whoever would start later than the best one so far even with nothing else to do is not
-        looked at further.
+        The best worker has the soonest start, then the least work, then the fewest bytes. Spilling
+        counts as waiting. A task starts at once on a worker with a free thread and all inputs,
+        however long the other threads take. A worker is skipped when its transfer alone takes
+        longer than the best start so far.
         """
         if there is None:
             there = resident(task.inputs)
@@ -341,14 +338,14 @@ class Policy:
         return best
 
 
-#: Tasks without inputs have a colour if no more read them: those of a block and of eight around it.
+#: Maximum number of readers of a source with an affinity: a block and its eight neighbours.
 READERS = 9
 
 
 def affinities(count: int, workers: int) -> list[int]:
-    """Return a colour for each of ``count`` tasks without inputs, in the order of the graph.
+    """Return an affinity for each of ``count`` sources, in the order of the graph.
 
-    What is read together is used together, so neighbours get one colour, and as many colours are
-    used as there are workers for them to be at home.
+    Neighbouring sources have common readers, so they get the same affinity. There is one affinity
+    for each worker.
     """
     return [position * workers // count for position in range(count)]

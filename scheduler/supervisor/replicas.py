@@ -1,4 +1,4 @@
-"""Copies of results that cost no memory, which the active memory manager need not drop."""
+"""Replicas in shared memory, which the active memory manager need not drop."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from distributed.scheduler import TaskState, WorkerState
 from ..dask import PLACE
 from ..storage.shared import SHARE_FROM
 
-#: Share of its memory above which a worker's replicas are dropped, shared or not: what a result is
-#: made of is not known here, and objects are not shared.
+#: Share of its memory above which all of a worker's replicas are dropped. The supervisor does not
+#: know whether a result is shared: Python objects are not.
 _SHORT = 0.5
 
 
 class ReduceReplicas(active_memory_manager.ReduceReplicas):
-    """Drops replicas that somebody's memory is freed by: workers of one place share theirs."""
+    """Drops replicas whose removal frees memory; workers of one place share their replicas."""
 
     def run(self) -> SuggestionGenerator:
-        """Suggest what distributed does, but for the workers whose replicas are to stay."""
+        """Yield distributed's suggestions, except for shared replicas."""
         for suggestion in super().run():
             task = suggestion.ts
             kept = self._kept(task)
@@ -34,7 +34,7 @@ class ReduceReplicas(active_memory_manager.ReduceReplicas):
                 yield Suggestion("drop", task, others)
 
     def _kept(self, task: TaskState) -> set[WorkerState]:
-        """Return the most holders of one place."""
+        """Return the largest group of holders that share memory."""
         places: dict[Any, set[WorkerState]] = {}
         if task.get_nbytes() >= SHARE_FROM:
             for ws in sorted(task.who_has or (), key=lambda ws: ws.address):
@@ -50,7 +50,7 @@ class ReduceReplicas(active_memory_manager.ReduceReplicas):
 
 
 class MarsMemoryManager(ActiveMemoryManagerExtension):
-    """Counts what is promised to tasks as if it were stored: replicas go where there is room."""
+    """Counts promised bytes as used, so that replicas go to workers with free memory."""
 
     def _run_policies(self) -> None:
         scheduler: Any = self.scheduler
@@ -61,7 +61,7 @@ class MarsMemoryManager(ActiveMemoryManagerExtension):
 
 
 def keep_shared(manager: Any) -> None:
-    """Replace distributed's policy in a scheduler's active memory manager, where it has it."""
+    """Replace distributed's ReduceReplicas policy in a scheduler's active memory manager."""
     for policy in list(manager.policies):
         if type(policy) is active_memory_manager.ReduceReplicas:
             manager.policies.remove(policy)

@@ -18,7 +18,7 @@ from ..base import SAMPLE_LIMIT, ChunkInfo, Key, describe
 
 #: The key in the metadata of distributed's task states.
 INFO = "mars_info"
-#: Maximum size of a description: the scheduler holds it as long as the task.
+#: Maximum bytes of a description, which the scheduler keeps as long as the task.
 _LIMIT = 2 * SAMPLE_LIMIT
 
 
@@ -37,19 +37,19 @@ class DescribingFunction:
         info = describe(value)
         if not self._sample:
             info = replace(info, sample=None)
-        _tell(info)
+        _report(info)
         return value
 
 
-def _tell(info: ChunkInfo) -> None:
+def _report(info: ChunkInfo) -> None:
     from distributed import get_worker  # half a second; workers have it
 
-    # What cannot be told, or is told where no worker is, is asked for later.
+    # The supervisor requests missing descriptions later.
     with contextlib.suppress(ValueError, KeyError, TypeError, pickle.PicklingError):
         worker = get_worker()
         task = worker.state.tasks[worker.get_current_task()]
         data = pickle.dumps(info)
-        if len(data) > _LIMIT:  # each of very many categories is part of a type
+        if len(data) > _LIMIT:  # a type contains each of its categories
             data = pickle.dumps(replace(info, columns=None, labels=None))
         task.metadata[INFO] = data
 

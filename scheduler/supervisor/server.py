@@ -1,4 +1,4 @@
-"""The supervisor: distributed's scheduler, with Mars's addresses and its own placement."""
+"""The supervisor: a Dask scheduler with a placement policy, jobs, failover and a web service."""
 
 from __future__ import annotations
 
@@ -36,17 +36,16 @@ logger = logging.getLogger(__name__)
 
 
 def installed_version() -> str:
-    """Return marsdask's version, which this package must not import marsdask for."""
+    """Return marsdask's version without importing marsdask."""
     return installed("marsdask")
 
 
 class Supervisor(PlacementScheduler):
-    """A dask scheduler that stock clients and workers take for one.
+    """A Dask scheduler that also accepts stock clients and workers.
 
-    ``web`` is the host and port of the HTTP server, where clients connect as well (``ws://``);
-    ``advertise`` the host that others reach this one by; ``supervisors`` all of a cluster's in
-    their order, of which the first is the active one. ``token`` is what requests to the HTTP server
-    have to bear.
+    ``web`` is the host and port of the HTTP server, which also accepts clients (``ws://``).
+    ``advertise`` is the host in the address that others use. ``supervisors`` lists all supervisors
+    of the cluster in order of precedence. Requests to the HTTP server must contain ``token``.
     """
 
     def __init__(
@@ -78,7 +77,7 @@ class Supervisor(PlacementScheduler):
             super().__init__(host=host, port=port, protocol=protocol, **options)
         self._admitting = verify_clients(self.http_server.ssl_options, token, options["security"])
         self.http_server.ssl_options = self._admitting
-        self.unclaimed_results = self._succeed()
+        self.unclaimed_results = self._accept_followers()
         self.jobs = Jobs(self)
         self.memory_deadlock = MemoryDeadlock(self)
         self.nodes = web_nodes.Nodes(self)
@@ -92,19 +91,19 @@ class Supervisor(PlacementScheduler):
         self.id = self.id.replace(type(self).__name__, "Scheduler", 1)
 
     deposed = False
-    """Whether it has ended because another is active."""
+    """Whether it ended because another supervisor is active."""
 
-    def _succeed(self) -> UnclaimedResults:
-        """Be ready for the workers of another supervisor."""
+    def _accept_followers(self) -> UnclaimedResults:
+        """Prepare for the workers of an earlier supervisor."""
         if "spans" in self.extensions:
             self.extensions["spans"] = LimitedSpans(self)
         self.handlers["mars_role"] = self.failover.role
         return UnclaimedResults(self)
 
-    http_server: Any  # distributed gives it a port and an address
+    http_server: Any  # distributed adds a port and an address
 
     async def listen(self, port_or_addr: Any = None, **options: Any) -> None:  # type: ignore[override]
-        """Listen; the first address is the one that others are told."""
+        """Listen; the first address is the advertised one."""
         await super().listen(port_or_addr, **options)
         if self.advertise is not None and len(self.listeners) == 1:
             listener: Any = self.listeners[0]
@@ -112,61 +111,63 @@ class Supervisor(PlacementScheduler):
             self._address = f"{listener.prefix}{self.advertise}:{port}"
 
     async def start_unsafe(self) -> Any:
-        """Start to listen, on the web's port too."""
+        """Start to listen, also on the web port."""
         if self.web is not None:
-            # The HTTP server runs by now, so a port that the system chose is known.
-            # Where the other ports have no certificates, a listener knows nothing of the web's own.
+            # The HTTP server already runs, so a port chosen by the system is known. Without
+            # certificates for the other ports, a listener ignores those of the web port.
             scheme = "wss" if getattr(self.security, "tls_scheduler_cert", None) else "ws"
             self.http_server.ssl_options = None
             self._start_address.append(f"{scheme}://{self.web[0]}:{self.http_server.port}")
             serve_websockets(self.http_application, self)
         with warnings.catch_warnings():
-            # The listener takes its own certificates for the whole server, as ours are anyway.
+            # The listener uses its certificates for the whole server; they are the same.
             warnings.filterwarnings("ignore", "Dashboard and Scheduler are using", RuntimeWarning)
             started = await super().start_unsafe()
         self.http_server.ssl_options = self._admitting
         self.failover.start()
         return started
 
-    async def add_worker(self, comm: Any, **told: Any) -> None:
-        """Take in a worker, or refuse it where another supervisor is active."""
+    async def add_worker(self, comm: Any, **registration: Any) -> None:
+        """Add a worker; a standby refuses it."""
         if not self.failover.active:
             message = f"{self.address} is a standby; join the active supervisor"
             await comm.write({"status": "error", "message": message, "time": time.time()})
             return
-        theirs = compatible.reported_versions(told["versions"], told.get("extra", {}).get("mars"))
+        theirs = compatible.reported_versions(
+            registration["versions"], registration.get("extra", {}).get("mars")
+        )
         try:
             compatible.check("the supervisor", compatible.versions(), "the worker", theirs)
         except VersionMismatch as error:
             answer = {"status": "error", "message": str(error), "mismatch": True}
             await comm.write(answer | {"time": time.time()})
             return
-        await super().add_worker(comm, **told)
+        await super().add_worker(comm, **registration)
 
     async def remove_worker(
-        self, address: str, *, expected: bool = False, close: bool = True, **told: Any
+        self, address: str, *, expected: bool = False, close: bool = True, **options: Any
     ) -> Any:
-        """Remove a worker; tasks that were still waiting there are not suspected of its death.
+        """Remove a worker; its waiting tasks are not suspected of its death.
 
-        One that is only silent, and follows supervisors, is not told to end: it finds the
-        connection cut when it goes on, and comes back with its results.
+        A worker that does not answer, and reconnects to supervisors, is not closed. Its connection
+        is aborted, and it returns with its results when it continues.
         """
         address = self.coerce_address(address)
         worker, stream = self.workers.get(address), self.stream_comms.get(address)
         if not expected and self.status is Status.running:
             await clear_suspicion(self, address)
-            if self.workers.get(address) is not worker:  # it has gone, and come back, meanwhile
+            if self.workers.get(address) is not worker:  # it has returned meanwhile
                 return "already-removed"
         cut = not expected and self.unclaimed_results.follows(address)
         removed = await super().remove_worker(
-            address, expected=expected, close=close and not cut, **told
+            address, expected=expected, close=close and not cut, **options
         )
         if cut and stream is not None:
             stream.abort()
         return removed
 
     async def add_client(self, comm: Any, client: str, versions: dict[str, Any]) -> None:
-        """Let a client in, once the workers of an earlier supervisor have come over."""
+        """Add a client, after the workers of an earlier supervisor have joined."""
         mine, theirs = compatible.versions(), compatible.reported_versions(versions)
         try:
             compatible.check("the supervisor", mine, "the client", theirs)
@@ -182,33 +183,33 @@ class Supervisor(PlacementScheduler):
             await super().add_client(comm, client, versions)
 
     def _refusal(self, active: str) -> str:
-        """Return what a client is told here, where its tasks would wait for workers for ever."""
+        """Return the error for a client of a standby, which has no workers."""
         return f"{self.address} is a standby; connect to the active supervisor, {active}"
 
     async def step_down(self) -> None:
-        """End, since another is active in a higher epoch."""
+        """Close, because another supervisor is active in a higher epoch."""
         logger.warning("%s steps down: another supervisor has taken over", self.address)
         self.deposed = True
         await self.close(reason="deposed")
 
     async def close(self, *args: Any, **options: Any) -> None:
-        """Close; where another may go on, nothing is told to anybody from here on."""
+        """Close; if another supervisor may continue, first abort all connections."""
         await self.failover.stop()
         if len(self.supervisors) > 1:
-            # Jobs that end would have results freed, and workers that leave would be news to
-            # clients.
+            # Otherwise ending jobs would free results, and clients would lose tasks of closing
+            # workers.
             for stream in [*self.client_comms.values(), *self.stream_comms.values()]:
                 stream.abort()
         await super().close(*args, **options)
 
     @property
     def standby(self) -> bool:
-        """Whether another supervisor is the active one, or none is yet."""
+        """Whether this supervisor is not the active one."""
         return not self.failover.active
 
     @property
     def web_address(self) -> str:
-        """Where the web service listens."""
+        """The address of the web service."""
         assert self.web is not None
         return f"{self.web[0]}:{self.http_server.port}"
 
@@ -216,9 +217,9 @@ class Supervisor(PlacementScheduler):
         return super().__repr__().replace(type(self).__name__, "Scheduler", 1)
 
     def identity(self, n_workers: int = -1) -> dict[str, Any]:
-        """Return what a scheduler says of itself, and what it is besides one."""
+        """Return the identity of a Dask scheduler, with the data of a supervisor."""
         found: dict[str, Any] = super().identity(n_workers)
-        # Stock clients and tools look for this word.
+        # Stock clients and tools check this word.
         found["type"] = "Scheduler"
         found["marsdask"] = {
             "version": installed_version(),

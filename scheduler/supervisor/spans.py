@@ -9,15 +9,15 @@ from distributed.spans import SpansSchedulerExtension
 #: The name of unnamed spans.
 _NAMELESS = ("default",)
 
-#: How many of these are always kept.
+#: Number of unnamed spans that are always kept.
 _KEPT = 100
 
 
 class LimitedSpans(SpansSchedulerExtension):
-    """Spans of this scheduler only, and not all of them for ever.
+    """Keeps a limited number of unnamed spans of this scheduler.
 
-    Distributed makes one for each job that follows others, with groups of tasks and dozens of
-    figures, and never lets go of it. Those that users name are theirs, and stay.
+    distributed creates a span for each job, with task groups and many metrics, and never removes
+    it. Spans that users named stay.
     """
 
     def __init__(self, scheduler: Any) -> None:
@@ -25,11 +25,11 @@ class LimitedSpans(SpansSchedulerExtension):
         self._look_again = 2 * _KEPT
 
     def heartbeat(self, ws: Any, data: dict[tuple[Any, ...], float]) -> None:
-        """Add what tasks of known spans took; workers tell of another supervisor's spans, too."""
+        """Add the metrics of known spans; workers report an earlier supervisor's spans, too."""
         super().heartbeat(ws, {key: took for key, took in data.items() if key[1] in self.spans})
 
     def observe_tasks(self, *args: Any, **options: Any) -> Any:
-        """Take note of tasks, and forget some that have gone."""
+        """Record tasks, and remove some finished spans."""
         observed = super().observe_tasks(*args, **options)
         if len(self.spans_search_by_name[_NAMELESS]) >= self._look_again:
             self._forget()
@@ -38,14 +38,14 @@ class LimitedSpans(SpansSchedulerExtension):
     def _forget(self) -> None:
         nameless = self.spans_search_by_name[_NAMELESS]
         known = self.scheduler.task_groups
-        gone = {
+        finished = {
             span.id
             for span in nameless[:-_KEPT]
-            # New tasks of a group look for its span.
+            # New tasks of a group look up its span.
             if not any(known.get(group.name) is group for group in span.groups)
         }
         for table in (self.root_spans, nameless, self.spans_search_by_tag[_NAMELESS[0]]):
-            table[:] = [span for span in table if span.id not in gone]
-        for number in gone:
+            table[:] = [span for span in table if span.id not in finished]
+        for number in finished:
             del self.spans[number]
         self._look_again = len(nameless) + _KEPT

@@ -1,7 +1,6 @@
-"""Several supervisors: one is active, the others stand by, look at it and take its place.
+"""Failover between supervisors: one is active, the others are standbys and poll it.
 
-Nothing is copied from one to the other. What there is to know lies with the workers, which bring
-their results along, and with the clients, which send again what has not come to an end.
+Supervisors share no state. Workers resend their results; clients resend unfinished jobs.
 """
 
 from __future__ import annotations
@@ -21,12 +20,12 @@ from .epoch import OtherSupervisor, TakeoverAction, decide, next_epoch
 
 logger = logging.getLogger(__name__)
 
-#: Seconds that workers which may be alive get to come over, before clients are let in.
+#: Seconds in which workers may join after a takeover, before clients are accepted.
 _SETTLING = 20.0
 
 
 class Failover:
-    """Keeps one supervisor's place among those at ``endpoints``, which are in order.
+    """Decides the role of one supervisor among those at ``endpoints``, in order of precedence.
 
     Its own endpoint is the one where a scheduler with its own id answers.
     """
@@ -37,22 +36,22 @@ class Failover:
         self.interval = self.patience / 10
         self.epoch = 0
         self.seen = 0
-        """The highest epoch that anybody has told of."""
+        """The highest known epoch."""
         self.active = False
         self.leader: str | None = None
-        """The address of the active one, as far as is known."""
+        """The address of the active supervisor, if known."""
         self._peers = {endpoint: OtherSupervisor(rank) for rank, endpoint in enumerate(endpoints)}
         self._mine: str | None = None
         self._workers: tuple[str, ...] = ()
-        """The workers of the one that was active at the last look."""
+        """The workers of the active supervisor at the last poll."""
         self._expected: set[str] = set()
         self._settled = asyncio.Event()
         self._known = asyncio.Event()
-        """Set while this one or another is active."""
+        """Set while any supervisor is active."""
         self._task: asyncio.Task[None] | None = None
 
     def role(self, *, epoch: int = 0) -> dict[str, Any]:
-        """Answer another supervisor, or a worker that has served one in a higher ``epoch``."""
+        """Return this role to another supervisor, or to a worker of a higher ``epoch``."""
         self.seen = max(self.seen, epoch)
         if self.active and self._task is None and self.seen > self.epoch:
             self.epoch = next_epoch([self.seen])
@@ -64,15 +63,15 @@ class Failover:
         }
 
     def start(self) -> None:
-        """Begin to look at the others; without any this one is active at once."""
+        """Start to poll the others; a single supervisor is active at once."""
         if len(self._peers) < 2:
             self._activate()
             self._settled.set()
         else:
-            self._task = asyncio.ensure_future(self._look_on())
+            self._task = asyncio.ensure_future(self._poll_forever())
 
     async def stop(self) -> None:
-        """Look no more, and be active no more."""
+        """Stop polling, and give up the active role."""
         self.active = False
         self._known.clear()
         if self._task is not None and self._task is not asyncio.current_task():
@@ -81,28 +80,28 @@ class Failover:
                 await self._task
 
     async def settled(self) -> None:
-        """Wait until the workers of the one before have come, or have had the time to."""
+        """Wait until the previous supervisor's workers have joined, or until the timeout."""
         await self._settled.wait()
 
     async def elsewhere(self) -> str | None:
-        """Return the address of the active one if it is another, as soon as there is one.
+        """Return the address of another active supervisor; wait until one is active.
 
-        During a takeover ``leader`` is still the one that is gone.
+        During a takeover ``leader`` is still the previous one.
         """
         await self._known.wait()
         return None if self.active else self.leader
 
-    def came(self, worker: str) -> None:
-        """Take note of a worker."""
+    def worker_joined(self, worker: str) -> None:
+        """Record a worker."""
         self._expected.discard(worker)
         if self.active and not self._expected:
             self._settled.set()
 
-    async def _look_on(self) -> None:
+    async def _poll_forever(self) -> None:
         before = time.monotonic()
         while not self.supervisor.deposed:
             try:
-                await self._look(time.monotonic() - before)
+                await self._poll(time.monotonic() - before)
                 before = time.monotonic()
                 await self._act(decide(self._mine_now(), self._rank, self._others, self.patience))
             except Exception:
@@ -112,10 +111,10 @@ class Failover:
     async def _act(self, decision: TakeoverAction) -> None:
         if decision is TakeoverAction.STEP_DOWN:
             await self.supervisor.step_down()
-        elif decision is TakeoverAction.TAKE_OVER and await self._nobody_objects():
+        elif decision is TakeoverAction.TAKE_OVER and await self._is_lost():
             self._take_over()
         elif decision is TakeoverAction.STAY and self.seen > self.epoch and self._alone:
-            # Workers know an epoch that was before all supervisors started anew.
+            # All supervisors were restarted, and workers know an earlier epoch.
             self.epoch = next_epoch([self.seen])
 
     @property
@@ -134,8 +133,8 @@ class Failover:
         supervisor = self.supervisor
         return SupervisorRole(supervisor.id, supervisor.address, self.active, self.epoch, ours=True)
 
-    async def _look(self, passed: float) -> None:
-        """Ask all the others at once; ``passed`` seconds since the last time."""
+    async def _poll(self, passed: float) -> None:
+        """Query all the others at once, ``passed`` seconds after the last poll."""
         others = [endpoint for endpoint in self._peers if endpoint != self._mine]
         await asyncio.gather(*(self._ask(one, self._peers[one], passed) for one in others))
         active = [peer.role for peer in self._others if peer.role and peer.role.active]
@@ -157,7 +156,7 @@ class Failover:
         except (OSError, AttributeError) as error:
             peer.role = None
             peer.refused = isinstance(error, ConnectionRefusedError)
-            # A process that was stopped itself must not take all others for dead.
+            # After a suspension, this process must not consider all others dead.
             peer.silent += min(passed + time.monotonic() - began, 2 * self.patience / 5)
             return
         if peer.role.id == self.supervisor.id:
@@ -174,13 +173,13 @@ class Failover:
             asyncio.timeout(patience),
             rpc(normalize_address(address), connection_args=arguments) as peer,
         ):
-            told = await peer.mars_role(epoch=self.epoch)
+            found = await peer.mars_role(epoch=self.epoch)
         return SupervisorRole(
-            told["id"], address, told["active"], told["epoch"], True, tuple(told["workers"])
+            found["id"], address, found["active"], found["epoch"], True, tuple(found["workers"])
         )
 
-    async def _nobody_objects(self) -> bool:
-        """Ask the workers of the one that is gone whether it is."""
+    async def _is_lost(self) -> bool:
+        """Ask the active supervisor's workers whether it still answers them."""
         self._expected = set(self._workers)
         witnesses = await asyncio.gather(*(self._witness(worker) for worker in self._workers))
         heard = [one for one in witnesses if one is not None]
@@ -200,7 +199,7 @@ class Failover:
                 await probe(worker)
                 found: dict[str, Any] = await peer.mars_witness()
         except (ConnectionRefusedError, AttributeError):
-            # Gone too, or a stock worker, which ends by itself.
+            # It has ended, or is a stock worker, which will end.
             self._expected.discard(worker)
             return None
         except OSError:  # it may be slow

@@ -1,8 +1,7 @@
-"""What a job has in flight: its graphs, put into the scheduler of this process, and their tasks.
+"""Submits a job's graphs to the scheduler of this process, without a client.
 
-No client stands between: a graph is not pickled, and a result has no object of its own but the
-scheduler's. A window of a graph is in flight until all that is wanted of it, or kept for later
-windows, is in memory.
+Graphs are not pickled, and results need no futures. A window of a graph is unfinished until all its
+requested keys, and those kept for later windows, are in memory.
 """
 
 from __future__ import annotations
@@ -21,12 +20,12 @@ from ..errors import ResultLost
 from .hints import with_affinity
 from .result_info import describe_results
 
-#: How many keys are handled without letting anybody else have a turn.
+#: Number of keys that are handled before other callbacks of the event loop run.
 _SLICE = 5000
 
 
 class GraphFailed(Exception):
-    """A task failed: its key, and its exception as the scheduler has it, with what that says."""
+    """A task failed: its key, its exception as the scheduler stores it, and the error message."""
 
     def __init__(self, key: Key, error: Any, text: str | None = None) -> None:
         super().__init__(key)
@@ -35,10 +34,10 @@ class GraphFailed(Exception):
         self._text = text
 
     def error(self) -> BaseException:
-        """Return the exception; it is unpickled, so not in the event loop."""
+        """Return the exception; unpickling is slow, so call this outside the event loop."""
         try:
             found = self._unpickled()
-        except Exception as error:  # noqa: BLE001 - unpickling may raise whatever it likes
+        except Exception as error:  # noqa: BLE001 - unpickling may raise any exception
             substitute = RuntimeError(self._text or f"{self.key!r} failed")
             substitute.add_note(f"The supervisor cannot load the exception: {error!r}")
             return substitute
@@ -48,23 +47,23 @@ class GraphFailed(Exception):
         found = self._error
         if isinstance(found, Serialized):
             found = deserialize(found.header, found.frames)
-        found = getattr(found, "data", found)  # one that has not left this process
+        found = getattr(found, "data", found)  # an exception of this process
         return pickle.loads(found) if isinstance(found, bytes) else found
 
 
 @dataclass
 class PreparedGraph:
-    """A stage as the scheduler takes it."""
+    """A stage in the format of the scheduler."""
 
     stage: Stage
     graph: TaskGraph
     annotations: dict[str, dict[Key, Any]]
     outside: set[Key]
-    """Keys that it needs and does not make."""
+    """Needed keys that the graph does not compute."""
 
 
 def prepare(stage: Stage, workers: int) -> PreparedGraph:
-    """Make a stage ready; it costs, so not in the event loop."""
+    """Return a stage in the scheduler's format; this is slow, so call it outside the event loop."""
     graph = describe_results(stage.graph, stage.keys, sample=stage.samples)
     hints = with_affinity(graph, stage.hints, workers)
     needed = {key for node in graph.values() for key in node.dependencies}
@@ -73,17 +72,17 @@ def prepare(stage: Stage, workers: int) -> PreparedGraph:
 
 
 def as_annotations(hints: Mapping[Key, Hint]) -> dict[str, dict[Key, Any]]:
-    """Return hints as the annotations by which the scheduler and its workers know them."""
+    """Return hints as annotations of the scheduler and its workers."""
     named: dict[str, dict[Key, Any]] = {
         "mars_mem": {key: hint.peak for key, hint in hints.items()},
         "mars_out": {key: hint.nbytes for key, hint in hints.items()},
         "mars_band": {key: hint.affinity for key, hint in hints.items()},
     }
-    told = {
+    known = {
         name: {key: value for key, value in values.items() if value is not None}
         for name, values in named.items()
     }
-    return {name: values for name, values in told.items() if values}
+    return {name: values for name, values in known.items() if values}
 
 
 @dataclass(eq=False)
@@ -93,19 +92,19 @@ class _Window:
 
 
 class KeyWatcher:
-    """Tells flights of the tasks that they follow; one for a scheduler."""
+    """Passes transitions of tasks to the submitted graphs that need them; one per scheduler."""
 
     def __init__(self) -> None:
         self._followers: dict[Key, tuple[SubmittedGraphs, ...]] = {}
 
     def add(self, key: Key, graphs: SubmittedGraphs) -> None:
-        """Let a graphs hear of a task."""
+        """Pass transitions of a task to a job's graphs."""
         found = self._followers.get(key, ())
         if graphs not in found:
             self._followers[key] = (*found, graphs)
 
     def remove(self, key: Key, graphs: SubmittedGraphs) -> None:
-        """Let it hear no more of it."""
+        """Stop passing transitions of a task."""
         found = tuple(one for one in self._followers.get(key, ()) if one is not graphs)
         if found:
             self._followers[key] = found
@@ -113,13 +112,13 @@ class KeyWatcher:
             self._followers.pop(key, None)
 
     def transition(self, key: Key, start: str, finish: str) -> None:
-        """Tell whoever follows a task."""
+        """Pass a transition on."""
         for graphs in self._followers.get(key, ()):
             graphs.handle_transition(key, start, finish)
 
 
 class SubmittedGraphs:
-    """The tasks of one job in a scheduler, which holds what the job needs in this one's name."""
+    """The graphs of one job; the scheduler holds their results for the client ``name``."""
 
     def __init__(self, scheduler: Any, watch: KeyWatcher, name: str) -> None:
         self._scheduler = scheduler
@@ -132,10 +131,10 @@ class SubmittedGraphs:
         self.total = 0
         self.done = 0
         self.progressed: Any = None
-        """Called with the key whenever a task is done."""
+        """Called with the key of each finished task."""
 
     def send(self, prepared: PreparedGraph) -> None:
-        """Put a stage, or a window of one, into the scheduler."""
+        """Submit a stage or a window of one."""
         scheduler, stage = self._scheduler, prepared.stage
         tasks = scheduler.tasks
         lost = [key for key in prepared.outside if key not in tasks]
@@ -179,7 +178,7 @@ class SubmittedGraphs:
                 break
 
     def handle_transition(self, key: Key, start: str, finish: str) -> None:
-        """Take note of what became of a task."""
+        """Handle a transition of a task."""
         if finish == "memory":
             self._watch.remove(key, self)
             if start == "processing":
@@ -203,13 +202,13 @@ class SubmittedGraphs:
         self._news.set()
 
     def _finish_window(self, window: _Window) -> None:
-        # Some were not computed: nothing needed them.
+        # Some tasks did not run, because no task needed them.
         for key in window.watched:
             self._watch.remove(key, self)
         self._news.set()
 
     async def below(self, windows: int) -> None:
-        """Wait until fewer windows than that are in flight; raises what a task raised."""
+        """Wait until fewer than ``windows`` are unfinished; raise a failed task's exception."""
         while True:
             if self._failure is not None:
                 raise self._failure
@@ -219,7 +218,7 @@ class SubmittedGraphs:
             await self._news.wait()
 
     async def hand_over(self, keys: Collection[Key], client: str) -> None:
-        """Hold keys in a client's name too."""
+        """Hold keys for a client, too."""
         for part in _slices(keys):
             self._scheduler.client_desires_keys(keys=part, client=client)
             await asyncio.sleep(0)
@@ -229,7 +228,7 @@ class SubmittedGraphs:
             self._scheduler.client_releases_keys(keys=list(keys), client=self._name)
 
     async def close(self) -> None:
-        """Follow nothing more and hold nothing more."""
+        """Stop following tasks, and release all keys."""
         for window in self._windows:
             self._finish_window(window)
         self._windows.clear()

@@ -1,7 +1,7 @@
-"""Blames the death of a worker only on the tasks that ran, as reported by its nanny.
+"""Suspects only running tasks of a worker's death, as reported by its nanny.
 
-distributed blames all tasks that were sent there, so a task that kills workers fails waiting tasks
-of other users, too.
+distributed suspects all tasks that were sent to the worker. A task that kills workers would then
+fail waiting tasks of other users, too.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _PATIENCE = 2.0
 async def clear_suspicion(scheduler: Any, address: str) -> None:
     """Before a dead worker is removed, exempt the tasks that had not started.
 
-    Without an answer all are blamed: one of them may have killed the whole host.
+    Without an answer all tasks are suspected: one of them may have killed the whole host.
     """
     worker = scheduler.workers.get(address)
     if worker is None or not worker.nanny or not worker.processing:
@@ -43,7 +43,7 @@ async def _ran(nanny: str, connection_args: dict[str, Any]) -> set[Any] | None:
             rpc(nanny, connection_args=connection_args) as peer,
         ):
             found = await peer.mars_ran()
-    except Exception as error:  # noqa: BLE001 - gone too, mostly; whatever it says, its worker goes
+    except Exception as error:  # noqa: BLE001 - the nanny has usually ended, too
         logger.info("%s did not report what its worker ran: %r", nanny, error)
         return None
     return None if found is None else set(found)

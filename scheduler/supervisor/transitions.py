@@ -1,8 +1,7 @@
-"""Distributed's decisions about where tasks run, given over to the policy of :mod:`.placement`.
+"""A Dask scheduler that places tasks by the policy of :mod:`.placement`.
 
-The transitions of distributed's scheduler stay as they are, but for the three into ``processing``
-and the one into ``queued``: a task for which no worker has the memory waits in the queue, whatever
-its kind, and is tried again whenever a task ends.
+It overrides distributed's transitions into ``processing`` and ``queued``. Any task that no worker
+has the memory for waits in the queue, and is tried again whenever a task ends.
 """
 
 from __future__ import annotations
@@ -38,53 +37,53 @@ from .placement import (
 )
 from .replicas import MarsMemoryManager, keep_shared
 
-#: How many tasks may be on workers beyond their threads for another source to be sent so.
+#: Maximum number of sources on all workers beyond their threads.
 _AHEAD = 2
 
-#: Short tasks travel several in a message: a worker has this many for each thread at most, ...
+#: Short tasks are sent in batches: at most this many for each thread of a worker, ...
 _BATCH = 32
-#: ... and as few as take it this many seconds, as far as is known.
+#: ... with at most this many expected seconds for each thread.
 _SOON = 0.01
 
-#: Bytes of a result that may be there a batch sooner than it is needed.
-_LIGHT = 256
+#: Maximum bytes of a result that may be computed earlier than it is needed.
+_TINY = 256
 
 
 def needs(ts: TaskState) -> int:
-    """Return the bytes that a task was said to take while it runs, 0 if nobody said."""
+    """Return the hint of the bytes that a running task needs, 0 without one."""
     annotations: Any = ts.annotations
     return int((annotations and annotations.get("mars_mem")) or 0)
 
 
 def task_view(ts: TaskState) -> TaskView[WorkerState]:
-    """Return a task as the policy sees it."""
+    """Return the policy's view of a task."""
     return TaskView(
         needs(ts), tuple([(dts.get_nbytes(), dts.who_has or ()) for dts in ts.dependencies])
     )
 
 
 def is_tiny(ts: TaskState) -> bool:
-    """Whether a task's result was said to take next to nothing."""
+    """Return whether the hint of a task's result is at most some bytes."""
     annotations: Any = ts.annotations
-    return 0 < int((annotations and annotations.get("mars_out")) or 0) <= _LIGHT
+    return 0 < int((annotations and annotations.get("mars_out")) or 0) <= _TINY
 
 
 def ends_soon(ws: WorkerState) -> bool:
-    """Whether a worker of ours will have done what it was sent before the next message comes.
+    """Return whether a marsdask worker will finish its tasks before the next message arrives.
 
-    Its nanny knows what had begun, so the others of a batch are not blamed when it dies.
+    Its nanny records the running tasks. If it dies, the other tasks of a batch are not suspected.
     """
     room = len(ws.processing) < _BATCH * ws.nthreads and PLACE in ws.extra
     return room and ws.occupancy < _SOON * ws.nthreads
 
 
 def _beyond(ws: WorkerState) -> int:
-    """Return how many tasks a worker has beyond its threads."""
+    """Return the number of a worker's tasks beyond its threads."""
     return len(ws.processing) - len(ws.long_running) - ws.nthreads
 
 
 class PlacementScheduler(distributed.Scheduler):
-    """A scheduler that places by a policy; with ``marsdask.policy: stock`` as distributed does."""
+    """A scheduler with a placement policy, or distributed's with ``marsdask.policy: stock``."""
 
     def __init__(self, *, policy: Policy | None = None, **options: Any) -> None:
         stock = dask.config.get("marsdask.policy", "memory") == "stock"
@@ -97,13 +96,13 @@ class PlacementScheduler(distributed.Scheduler):
         self._ahead: set[WorkerState] = set()
         """Workers with more tasks than threads."""
         self._batching: set[WorkerState] = set()
-        """Workers that may be sent more only since what they have is short."""
+        """Workers that get more tasks only because theirs are short."""
         self._looking = False
-        """Whether the queue will be looked at once the transitions are through."""
+        """Whether a pass over the queue is scheduled after the transitions."""
         self._turns = RoundRobin()
-        self._still = False
-        self._asked: tuple[TaskState, TaskView[WorkerState], InputBytes[WorkerState]] | None = None
-        """The task that was asked about last, and where its inputs lie, while nothing moves."""
+        self._caching = False
+        self._cached: tuple[TaskState, TaskView[WorkerState], InputBytes[WorkerState]] | None = None
+        """The last task and the locations of its inputs, while these cannot change."""
         if "extensions" not in options and policy is not None:
             options["extensions"] = dict(DEFAULT_EXTENSIONS)
             if dask.config.get("distributed.scheduler.work-stealing"):
@@ -118,7 +117,7 @@ class PlacementScheduler(distributed.Scheduler):
                 keep_shared(self.extensions["amm"])
 
     def _ours(self, ts: TaskState) -> Policy | None:
-        """Return the policy if it is to place the task, and not somebody's restriction."""
+        """Return the policy unless a restriction determines the task's worker."""
         if ts.actor or ts.worker_restrictions or ts.host_restrictions or ts.resource_restrictions:
             return None
         return self.policy
@@ -136,19 +135,19 @@ class PlacementScheduler(distributed.Scheduler):
             if home is not None and home in slots and policy.fits(task, home):
                 chosen = home
             else:
-                chosen = policy.choose(task, self._takers(home, slots))
+                chosen = policy.choose(task, self._candidates(home, slots))
         return chosen or policy.alone(task, self.running)
 
     def _slots(self, ts: TaskState) -> set[WorkerState]:
-        """Return the workers that a source may be sent to.
+        """Return the workers that may get a source.
 
-        Distributed sends each worker more than it has threads, to be at hand when one is free. It
-        runs before what is made of the last source, and makes a chunk too many for each worker; so
-        in all there are no more than two such tasks here.
+        distributed sends each worker a source beyond its threads. That source runs before the
+        consumers of the previous one, which costs memory for a chunk on each worker. This scheduler
+        sends at most two such sources in total.
         """
         if not ts.dependents or is_tiny(ts):
             return self.idle_task_count
-        self._open &= self.idle_task_count  # without those that left or were paused
+        self._open &= self.idle_task_count  # without closed and paused workers
         if self._open:
             return self._open
         self._ahead &= self.running
@@ -156,15 +155,15 @@ class PlacementScheduler(distributed.Scheduler):
             return self.idle_task_count - self._ahead - self._batching
         return set()
 
-    def _takers(self, home: WorkerState | None, slots: set[WorkerState]) -> set[WorkerState]:
-        """Return those of ``slots`` that may take a task of that home: no batch is of strangers."""
+    def _candidates(self, home: WorkerState | None, slots: set[WorkerState]) -> set[WorkerState]:
+        """Return the ``slots`` for a task of this home; batches hold only tasks of one home."""
         if home is None or home in slots:
             return slots
         self._batching &= self.idle_task_count
         return slots - self._batching
 
     def check_idle_saturated(self, ws: WorkerState, occ: float = -1.0) -> None:
-        """Take note of how busy a worker is; one whose tasks are short may have more of them."""
+        """Record the load of a worker; one with short tasks may get more of them."""
         super().check_idle_saturated(ws, occ)
         self._batching.discard(ws)
         full = ws not in self.idle_task_count and ws in self.running
@@ -180,29 +179,29 @@ class PlacementScheduler(distributed.Scheduler):
                 there.discard(ws)
 
     def _home(self, ts: TaskState) -> WorkerState | None:
-        """Return where sources of the task's colour belong, ``None`` if it has none."""
-        colour = (ts.annotations or {}).get("mars_band")
-        if colour is None or not self.workers:
+        """Return the worker for sources of the task's affinity, ``None`` without one."""
+        affinity = (ts.annotations or {}).get("mars_band")
+        if affinity is None or not self.workers:
             return None
-        # Workers are sorted by their addresses, so homes change when workers come and go only.
+        # Workers are sorted by address, so homes change only when workers join or leave.
         workers: Any = self.workers
-        found: WorkerState = workers.peekitem(hash(colour) % len(workers))[1]
+        found: WorkerState = workers.peekitem(hash(affinity) % len(workers))[1]
         return found
 
     def _near(self, host: str) -> Iterator[WorkerState]:
-        """Return who has little to do on a host, and then a few others, each time other ones."""
+        """Yield the idle workers of a host, then a few of the others in turn."""
         addresses = self.host_info[host]["addresses"]
         idle: Any = self.idle
         for address in addresses:
             if address in idle:
                 yield idle[address]
-        for address in self._turns.some([*addresses], STRANGERS):
+        for address in self._turns.take([*addresses], STRANGERS):
             ws = self.workers.get(address)
             if ws is not None and address not in idle and ws in self.running:
                 yield ws
 
     def _sources_wait(self, policy: Policy) -> bool:
-        """Say whether a source waits in the queue for a thread, and not for memory."""
+        """Return whether a source in the queue waits for a thread, not for memory."""
         first: TaskState | None = self.queued.peek() if self.queued else None
         if first is None or not self.is_rootish(first):
             return False
@@ -210,7 +209,7 @@ class PlacementScheduler(distributed.Scheduler):
         return not self._open or any(policy.fits(source, ws) for ws in some)
 
     def decide_worker_non_rootish(self, ts: TaskState) -> WorkerState | None:
-        """Place a task whose turn it is, wherever that is decided from."""
+        """Return the worker for a task."""
         policy = self._ours(ts)
         if policy is None or not self.running:
             return super().decide_worker_non_rootish(ts)
@@ -225,20 +224,20 @@ class PlacementScheduler(distributed.Scheduler):
         if self.is_rootish(ts):
             slots = self._slots(ts)
             if not slots:
-                return {key: "queued"}, {}, {}  # as most of a large graph, so nothing is compared
+                return {key: "queued"}, {}, {}  # most tasks of a large graph, without comparisons
             home = self._home(ts)
             if home is not None and home not in slots:
-                # Tasks that are at home elsewhere come first; then whoever is idle takes this one.
+                # Tasks of other homes come first; then any idle worker gets this one.
                 if not self._looking:
                     self._looking = True
-                    self.loop.add_callback(self._look, stimulus_id)
+                    self.loop.add_callback(self._pass_queue, stimulus_id)
                 return {key: "queued"}, {}, {}
         chosen = self._choose(ts, policy)
         if chosen is None:
             return {key: "queued"}, {}, {}
         return self._add_to_processing(ts, chosen, stimulus_id=stimulus_id)
 
-    def _look(self, stimulus_id: str) -> None:
+    def _pass_queue(self, stimulus_id: str) -> None:
         self._looking = False
         self.stimulus_queue_slots_maybe_opened(stimulus_id=stimulus_id)
 
@@ -246,10 +245,10 @@ class PlacementScheduler(distributed.Scheduler):
         ts = self.tasks[key]
         ts.state = "queued"
         self.queued.add(ts)
-        colour = (ts.annotations or {}).get("mars_band")
-        if colour is not None:
+        affinity = (ts.annotations or {}).get("mars_band")
+        if affinity is not None:
             by_priority = HeapSet[TaskState](key=operator.attrgetter("priority"))
-            self._by_affinity.setdefault(hash(colour), by_priority).add(ts)
+            self._by_affinity.setdefault(hash(affinity), by_priority).add(ts)
         return {}, {}, {}
 
     def _transition_queued_processing(self, key: Any, stimulus_id: str) -> Any:
@@ -265,14 +264,14 @@ class PlacementScheduler(distributed.Scheduler):
         return self._add_to_processing(ts, chosen, stimulus_id=stimulus_id)
 
     def _forget_affinity(self, ts: TaskState) -> None:
-        """Forget the colour of a task that leaves the queue, which may never be empty."""
+        """Remove a task that leaves the queue from the tasks of its affinity."""
         own = self._by_affinity.get(hash((ts.annotations or {}).get("mars_band")))
         if own:
             own.discard(ts)
             if own:
-                own.peek()  # which drops the first places of those that were discarded
+                own.peek()  # this drops discarded tasks from the front of the heap
 
-    # distributed looks its transitions up in this table, which holds functions, not names.
+    # distributed's table of transitions contains functions, so overridden methods need a new table.
     _TRANSITIONS_TABLE: ClassVar[Any] = {
         **SchedulerState._TRANSITIONS_TABLE,
         ("waiting", "processing"): _transition_waiting_processing,
@@ -281,7 +280,7 @@ class PlacementScheduler(distributed.Scheduler):
     }
 
     def stimulus_queue_slots_maybe_opened(self, *, stimulus_id: str) -> None:
-        """Send queued tasks in order while there are slots, and memory for the first of them."""
+        """Send queued tasks in order while there are slots, and memory for the first task."""
         if self.policy is None:
             super().stimulus_queue_slots_maybe_opened(stimulus_id=stimulus_id)
             return
@@ -296,9 +295,9 @@ class PlacementScheduler(distributed.Scheduler):
                 return
 
     def _next_queued(self) -> TaskState | None:
-        """Return the first of the queue, or the first that is at home where a slot is.
+        """Return the first queued task, or the first one whose home has a slot.
 
-        There is none while a source is the first and there is no slot for it.
+        Return ``None`` if the first task is a source without a slot.
         """
         first: TaskState = self.queued.peek()
         slots = self._slots(first)
@@ -314,7 +313,7 @@ class PlacementScheduler(distributed.Scheduler):
                 own.pop()
             if own:
                 return own.peek()
-        return first if self._takers(home, slots) or not self.is_rootish(first) else None
+        return first if self._candidates(home, slots) or not self.is_rootish(first) else None
 
     def _add_to_processing(self, ts: TaskState, ws: WorkerState, stimulus_id: str) -> Any:
         if self.policy is not None:
@@ -327,58 +326,58 @@ class PlacementScheduler(distributed.Scheduler):
         return super()._exit_processing_common(ts)
 
     def get_comm_cost(self, ts: TaskState, ws: WorkerState) -> float:
-        """Return the seconds to bring a task's inputs to a worker, for stealing too."""
+        """Return the cost of transferring a task's inputs to a worker, in seconds."""
         if self.policy is None:
             return super().get_comm_cost(ts, ws)
         self.policy.bandwidth = self.bandwidth
-        found = self._asked
+        found = self._cached
         if found is None or found[0] is not ts:
             task = task_view(ts)
             found = ts, task, resident(task.inputs)
-            self._asked = found if self._still else None
+            self._cached = found if self._caching else None
         return self.policy.transfer(found[1], ws, found[2])
 
     @contextlib.contextmanager
     def inputs_cached(self) -> Iterator[None]:
-        """Where a task's inputs lie is looked up once for all workers: no result comes or goes."""
-        self._still = True
+        """Look up the locations of a task's inputs once while no result moves."""
+        self._caching = True
         try:
             yield
         finally:
-            self._still, self._asked = False, None
+            self._caching, self._cached = False, None
 
-    async def remove_worker(self, address: str, **told: Any) -> Any:
-        """Remove a worker; what waits for the largest may have been waiting for this one."""
-        result = await super().remove_worker(address, **told)
+    async def remove_worker(self, address: str, **options: Any) -> Any:
+        """Remove a worker, and try queued tasks again: one may have waited for it."""
+        result = await super().remove_worker(address, **options)
         if self.policy is not None and self.status is Status.running:
             self.stimulus_queue_slots_maybe_opened(stimulus_id=f"worker-left-{address}")
         return result
 
     def handle_worker_status_change(self, status: Any, worker: Any, stimulus_id: str) -> None:
-        """Take note that a worker was paused, which may have been the one that is waited for."""
+        """Record a status, and try queued tasks again: one may have waited for this worker."""
         super().handle_worker_status_change(status, worker, stimulus_id)
         if self.policy is not None:
             self.stimulus_queue_slots_maybe_opened(stimulus_id=stimulus_id)
 
     def handle_long_running(
-        self, key: Any, worker: str, run_id: int, *args: Any, **told: Any
+        self, key: Any, worker: str, run_id: int, *args: Any, **options: Any
     ) -> None:
-        """Take note that a task waits for others, which may have the memory promised to it."""
+        """Free the bytes of a task that waits for other tasks."""
         ts = self.tasks.get(key)
         on = ts and ts.processing_on
         if self.policy is not None and ts and on and (on.address, ts.run_id) == (worker, run_id):
             self.policy.ledger.settle(key)
-        super().handle_long_running(key, worker, run_id, *args, **told)
+        super().handle_long_running(key, worker, run_id, *args, **options)
 
 
 class MarsStealing(WorkStealing):
-    """Work stealing that takes no task to where it does not fit, and keeps the ledger."""
+    """Work stealing that moves tasks only to workers where they fit, and updates the ledger."""
 
     def balance(self) -> None:
-        """Look for thefts.
+        """Steal tasks.
 
-        Who had little to do beside the others when its tasks last changed may have the most by now;
-        while it is taken for idle nobody takes from it.
+        A worker's load relative to others is recorded only when its own tasks change. It is updated
+        here, because distributed steals nothing from workers that are recorded as idle.
         """
         scheduler: Any = self.scheduler
         for ws in [ws for ws in scheduler.idle.values() if _beyond(ws) > 0]:
@@ -402,7 +401,7 @@ class MarsStealing(WorkStealing):
         return super()._get_thief(scheduler, ts, able, occupancies=occupancies)
 
     def _add_to_in_flight(self, ts: TaskState, info: Any) -> None:
-        """Promise the thief's memory too, until the victim has answered."""
+        """Reserve the thief's memory, too, until the victim has answered."""
         self._ledger.promise(ts, info["thief"], needs(ts))
         super()._add_to_in_flight(ts, info)
 
@@ -419,7 +418,7 @@ class MarsStealing(WorkStealing):
     def move_task_confirm(
         self, *, key: str, state: str, stimulus_id: str, worker: str | None = None
     ) -> None:
-        """Finish a theft, and move the promise along."""
+        """Finish a theft, and move the reservation."""
         super().move_task_confirm(key=key, state=state, stimulus_id=stimulus_id, worker=worker)
         ts = self.scheduler.tasks.get(key)
         on = ts and ts.processing_on

@@ -1,6 +1,6 @@
 """Results whose clients will request them again.
 
-Workers bring them from a lost supervisor, or the connection of a client broke.
+Workers bring them after a failover, or the connection of a client broke.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ HELD = "mars_held"
 _ENDING = 10.0
 
 #: The name of the client that holds them.
-_NOBODY = "marsdask-orphans"
+_HOLDER = "marsdask-orphans"
 
 
 class UnclaimedResults(SchedulerPlugin):
@@ -46,16 +46,16 @@ class UnclaimedResults(SchedulerPlugin):
 
     def add_worker(self, scheduler: Any, worker: str) -> None:
         """Record the results of a worker, before it receives any message."""
-        scheduler.failover.came(worker)
-        told = scheduler.workers[worker].extra.pop(HELD, None)
-        if told is not None:
+        scheduler.failover.worker_joined(worker)
+        reported = scheduler.workers[worker].extra.pop(HELD, None)
+        if reported is not None:
             self._followers.add(worker)
-        held: dict[Key, int] = dict(told or ())
+        held: dict[Key, int] = dict(reported or ())
         if not held:
             return
         new = {key: nbytes for key, nbytes in held.items() if self._free(key)}
-        scheduler.update_data(who_has={key: [worker] for key in new}, nbytes=new, client=_NOBODY)
-        # Further replicas are taken, and dropped where the task is about to run again.
+        scheduler.update_data(who_has={key: [worker] for key in new}, nbytes=new, client=_HOLDER)
+        # Further replicas are added; they are dropped if the task is about to run again.
         scheduler.add_keys(worker=worker, keys=[key for key in held if key not in new])
         logger.info("%s joins with %d results", worker, len(held))
         self._drop_later()
@@ -65,15 +65,15 @@ class UnclaimedResults(SchedulerPlugin):
         state = self.scheduler.clients.get(client)
         if state is not None:
             wanted = [ts.key for ts in state.wants_what]
-            self.scheduler.client_desires_keys(keys=wanted, client=_NOBODY)
+            self.scheduler.client_desires_keys(keys=wanted, client=_HOLDER)
             self._drop_later()
 
     @contextlib.asynccontextmanager
     async def only_connection(self, client: str) -> AsyncIterator[None]:
-        """Connect a client, after its earlier connection has ended and its results are kept.
+        """Connect a client after its earlier connection has ended, and keep its results.
 
-        Only the client may have noticed that the earlier connection broke; its end would otherwise
-        remove the client.
+        Possibly only the client has noticed that the earlier connection broke. Its end would
+        otherwise remove the client.
         """
         while (ended := self._connected.get(client)) is not None:
             self.hold(client)
@@ -103,24 +103,24 @@ class UnclaimedResults(SchedulerPlugin):
     def _free(self, key: Key) -> bool:
         return key not in self.scheduler.tasks
 
-    def update_graph(self, scheduler: Any, *, tasks: Iterable[Key], **told: Any) -> None:
+    def update_graph(self, scheduler: Any, *, tasks: Iterable[Key], **options: Any) -> None:
         """Release the results that a graph names, once the graph holds them."""
-        if _NOBODY in scheduler.clients:
+        if _HOLDER in scheduler.clients:
             asyncio.get_running_loop().call_soon(self._hand_over, list(tasks))
 
     def _hand_over(self, keys: list[Key]) -> None:
-        nobody = self.scheduler.clients.get(_NOBODY)
-        if nobody is None:
+        holder = self.scheduler.clients.get(_HOLDER)
+        if holder is None:
             return
         known = self.scheduler.tasks
-        mine = [key for key in keys if key in known and known[key] in nobody.wants_what]
-        self.scheduler.client_releases_keys(keys=mine, client=_NOBODY)
+        mine = [key for key in keys if key in known and known[key] in holder.wants_what]
+        self.scheduler.client_releases_keys(keys=mine, client=_HOLDER)
 
     def _drop(self) -> None:
-        nobody = self.scheduler.clients.get(_NOBODY)
-        if nobody is not None:
-            self._hand_over([ts.key for ts in nobody.wants_what])
-            self.scheduler.remove_client(_NOBODY)
+        holder = self.scheduler.clients.get(_HOLDER)
+        if holder is not None:
+            self._hand_over([ts.key for ts in holder.wants_what])
+            self.scheduler.remove_client(_HOLDER)
 
     async def close(self) -> None:
         """Forget the timeout."""

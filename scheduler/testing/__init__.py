@@ -1,17 +1,17 @@
-"""The suite that every scheduler must pass; a scheduler of your own can, too.
+"""The test suite of all schedulers, also for schedulers of other packages.
 
     class TestMine(SchedulerContract):
         def create(self):
             return MyScheduler()
 
-Attributes say what a scheduler cannot do by its nature; everything else is demanded of it.
+Attributes switch off the tests of features that a scheduler lacks by design.
 """
 
 from __future__ import annotations
 
 import pytest
 
-# Before they are imported, so that a failing assertion shows its values.
+# Registered before the import, so that failing assertions show their values.
 pytest.register_assert_rewrite(f"{__name__}.jobs", f"{__name__}.results", f"{__name__}.tools")
 
 from .jobs import JobsContract  # noqa: E402

@@ -1,4 +1,4 @@
-"""What a scheduler under test says of itself, and what its tests are given."""
+"""The attributes of a scheduler under test, and the fixtures of its tests."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ class ContractFixtures:
     """The attributes to override and the fixtures of the contract."""
 
     concurrent = True
-    """``submit`` returns while tasks run; otherwise nothing can be cancelled or timed out."""
+    """``submit`` returns while tasks run; otherwise jobs cannot be cancelled or time out."""
     nested = True
     """A task may submit to the scheduler that runs it."""
     counts_tasks = True
-    """Events report every task and not only the wanted ones."""
+    """Events report every task, not only the requested ones."""
     names_failed = True
-    """``handle.failed`` tells which task failed."""
+    """``handle.failed`` is the key of the failed task."""
     passes_interrupts = True
-    """A ``KeyboardInterrupt`` raised by a task arrives as one."""
+    """``wait`` raises the ``KeyboardInterrupt`` of a task."""
     depth = 5_000
-    """Length of the deepest chain tried."""
+    """Length of the longest tested chain."""
 
     def create(self) -> Scheduler:
         """Return a new scheduler."""
@@ -32,21 +32,21 @@ class ContractFixtures:
 
     @pytest.fixture
     def scheduler(self) -> Iterator[Scheduler]:
-        """Give the test a scheduler, which may be shared with others: override to widen."""
+        """Yield a scheduler; override this to share one between tests."""
         scheduler = self.create()
         yield scheduler
         scheduler.close()
 
     @pytest.fixture
     def disposable(self) -> Iterator[Scheduler]:
-        """Give the test a scheduler of its own to close."""
+        """Yield a new scheduler, which the test closes."""
         scheduler = self.create()
         yield scheduler
         scheduler.close()
 
     @pytest.fixture
     def gate(self) -> Iterator[Gate]:
-        """Hold tasks up until the test opens the gate."""
+        """Yield a gate that blocks tasks until the test opens it."""
         if not self.concurrent:
             pytest.skip("tasks run inside submit")
         gate = Gate()

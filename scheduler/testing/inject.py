@@ -1,4 +1,4 @@
-"""Our servers under the names that a test plugin puts in place of distributed's own."""
+"""The servers that a test plugin uses instead of distributed's."""
 
 from ..supervisor import Supervisor
 from ..worker import MarsNanny, MarsWorker

@@ -35,10 +35,10 @@ from .tools import (
 
 
 class JobsContract(ContractFixtures):
-    """Submissions, from their start to whichever end."""
+    """Submissions from their start to their end."""
 
     def test_failure(self, scheduler: Scheduler) -> None:
-        """The task's own exception is raised, its key named, nothing held, all usable."""
+        """``wait`` raises the task's exception; no result is held, and the scheduler works."""
         good, bad, after = key("good"), key("bad"), key("after")
         nodes = [
             Task(good, inc, 0),
@@ -56,7 +56,7 @@ class JobsContract(ContractFixtures):
         assert run(scheduler, Task(key(), inc, 0)) == [1]
 
     def test_failure_keeps_what_was_held(self, scheduler: Scheduler) -> None:
-        """A failing submission takes away no reference but its own."""
+        """A failing submission drops only its own references."""
         a, b = key("a"), key("b")
         scheduler.submit({a: Task(a, inc, 0)}, [a]).wait(DEADLINE)
         with pytest.raises(Broken):
@@ -66,7 +66,7 @@ class JobsContract(ContractFixtures):
         assert_not_held(scheduler, a, b)
 
     def test_interrupt_in_a_task(self, scheduler: Scheduler) -> None:
-        """A Ctrl-C that hits a task arrives as KeyboardInterrupt and leaves nothing held."""
+        """After Ctrl-C in a task, ``wait`` raises KeyboardInterrupt and no result is held."""
         if not self.passes_interrupts:
             pytest.skip("tasks get no interrupts here")
         a, b = key("a"), key("b")
@@ -77,7 +77,7 @@ class JobsContract(ContractFixtures):
 
     @pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="needs POSIX signals")
     def test_interrupted_wait(self, scheduler: Scheduler, gate: Gate) -> None:
-        """A Ctrl-C during ``wait`` interrupts it, and ``cancel`` then frees everything."""
+        """Ctrl-C interrupts ``wait``, and ``cancel`` then frees all results."""
         a = key()
         handle = scheduler.submit({a: Task(a, pass_gate, gate.address, 1)}, [a])
         gate.wait_until_reached()
@@ -96,7 +96,7 @@ class JobsContract(ContractFixtures):
         assert run(scheduler, Task(key(), inc, 0)) == [1]
 
     def test_wait_timeout(self, scheduler: Scheduler, gate: Gate) -> None:
-        """A wait that times out leaves the work alone."""
+        """Tasks continue after a timeout of ``wait``."""
         a = key()
         handle = scheduler.submit({a: Task(a, pass_gate, gate.address, 1)}, [a])
         gate.wait_until_reached()
@@ -109,7 +109,7 @@ class JobsContract(ContractFixtures):
         scheduler.release([a])
 
     def test_cancel_while_running(self, scheduler: Scheduler, gate: Gate) -> None:
-        """After a cancel ``wait`` raises CancelledError and nothing is held or run."""
+        """After ``cancel``, ``wait`` raises CancelledError, and no task runs."""
         a, b, c = key("a"), key("b"), key("c")
         nodes = [
             Task(a, inc, 0),
@@ -128,7 +128,7 @@ class JobsContract(ContractFixtures):
         assert run(scheduler, Task(key(), inc, 0)) == [1]
 
     def test_cancel_after_the_end(self, scheduler: Scheduler) -> None:
-        """Cancelling what has ended changes nothing."""
+        """Cancelling an ended submission has no effect."""
         a = key()
         handle = scheduler.submit({a: Task(a, inc, 0)}, [a])
         handle.wait(DEADLINE)
@@ -138,7 +138,7 @@ class JobsContract(ContractFixtures):
         scheduler.release([a])
 
     def test_cancel_spares_the_others(self, scheduler: Scheduler, gate: Gate) -> None:
-        """A task that two submissions share goes on when one of them is cancelled."""
+        """A task of two submissions continues when one of them is cancelled."""
         a, b = key("a"), key("b")
         shared = Task(a, pass_gate, gate.address, 1)
         first = scheduler.submit({a: shared}, [a])
@@ -152,7 +152,7 @@ class JobsContract(ContractFixtures):
         assert_not_held(scheduler, a, b)
 
     def test_done_callbacks(self, scheduler: Scheduler, gate: Gate) -> None:
-        """Each callback is called once; one that raises harms no other."""
+        """Each callback is called once, even if another one raises."""
         a = key()
         handle = scheduler.submit({a: Task(a, pass_gate, gate.address, 1)}, [a])
         gate.wait_until_reached()
@@ -175,7 +175,7 @@ class JobsContract(ContractFixtures):
     def test_done_callback_after_the_end(
         self, scheduler: Scheduler, function: Callable[[Any], Any]
     ) -> None:
-        """A callback added to an ended handle is called at once, however it ended."""
+        """A callback that is added to an ended handle is called at once."""
         a = key()
         handle = scheduler.submit({a: Task(a, function, 0)}, [a])
         ended = threading.Event()
@@ -187,7 +187,7 @@ class JobsContract(ContractFixtures):
         scheduler.release([a])
 
     def test_events(self, scheduler: Scheduler) -> None:
-        """First GraphSubmitted, then as many TaskDone as it said, GraphEnded last."""
+        """The events are GraphSubmitted, a TaskDone for each task, and GraphEnded."""
         a, b, c = key("a"), key("b"), key("c")
         nodes = [Task(a, inc, 0), Task(b, inc, TaskRef(a)), Task(c, inc, TaskRef(a))]
         recorder = Recorder()
@@ -219,7 +219,7 @@ class JobsContract(ContractFixtures):
         assert events[-1] == GraphEnded("failed")
 
     def test_raising_event_callback(self, scheduler: Scheduler) -> None:
-        """An event callback that raises harms neither the job nor the other callbacks."""
+        """An event callback that raises affects neither the job nor other callbacks."""
         a = key()
         recorder = Recorder()
         scheduler.submit({a: Task(a, inc, 0)}, [a], callbacks=[fail, recorder]).wait(DEADLINE)
@@ -231,7 +231,7 @@ class JobsContract(ContractFixtures):
         "value", [3, "text", np.arange(6.0).reshape(2, 3), np.zeros(20_000), None, (1, 2)]
     )
     def test_info(self, scheduler: Scheduler, value: Any) -> None:
-        """``info`` says of a held result what ``describe`` says of its value."""
+        """``info`` of a held result equals ``describe`` of its value."""
         a = key()
         scheduler.submit({a: Task(a, identity, value)}, [a]).wait(DEADLINE)
         (info,) = scheduler.info([a])
@@ -244,7 +244,7 @@ class JobsContract(ContractFixtures):
             scheduler.info([a])
 
     def test_running_key_is_shared(self, scheduler: Scheduler, gate: Gate) -> None:
-        """A key that another submission computes is not computed twice."""
+        """A key of two submissions is computed once."""
         a, b = key("a"), key("b")
         shared = Task(a, pass_gate, gate.address, 1)
         first = scheduler.submit({a: shared}, [a])
@@ -294,7 +294,7 @@ class JobsContract(ContractFixtures):
         assert run(scheduler, *nodes) == [27] * 4
 
     def test_close(self, disposable: Scheduler) -> None:
-        """A closed scheduler refuses work; closing and releasing go on being harmless."""
+        """A closed scheduler refuses graphs, and may be closed again."""
         a = key()
         disposable.submit({a: Task(a, inc, 0)}, [a]).wait(DEADLINE)
         disposable.close()
@@ -307,7 +307,7 @@ class JobsContract(ContractFixtures):
             disposable.gather([a])
 
     def test_close_cancels(self, disposable: Scheduler, gate: Gate) -> None:
-        """Closing ends what runs: waiting for it raises CancelledError."""
+        """Closing cancels running submissions: ``wait`` raises CancelledError."""
         a = key()
         handle = disposable.submit({a: Task(a, pass_gate, gate.address, 1)}, [a])
         gate.wait_until_reached()

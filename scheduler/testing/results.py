@@ -1,4 +1,4 @@
-"""The contract's first half: what is computed, and how long it is held."""
+"""The contract's first half: the values of results, and how long they are held."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ class ResultsContract(ContractFixtures):
     """Results, graphs and references."""
 
     def test_is_a_scheduler(self, scheduler: Scheduler) -> None:
-        """It fulfils the protocol and has a name."""
+        """It implements the protocol and has a name."""
         assert isinstance(scheduler, Scheduler)
         assert scheduler.name
 
     def test_gather_order(self, scheduler: Scheduler) -> None:
-        """Results come in the order asked for, repeated if asked twice."""
+        """Results are in the order of the keys, also for repeated keys."""
         a, b, c = key("a"), key("b"), key("c")
         graph = graph_of(
             Task(a, inc, 0), Task(b, inc, TaskRef(a)), Task(c, add, TaskRef(a), TaskRef(b))
@@ -52,7 +52,7 @@ class ResultsContract(ContractFixtures):
         scheduler.release([a, b, c])
 
     def test_handle_knows_its_keys(self, scheduler: Scheduler) -> None:
-        """A handle that ended well is done, names its keys and no failure."""
+        """The handle of a successful submission is done, and has its keys and no failed key."""
         a = key()
         handle = scheduler.submit({a: Task(a, inc, 0)}, [a])
         handle.wait(DEADLINE)
@@ -66,7 +66,7 @@ class ResultsContract(ContractFixtures):
         assert run(scheduler, Task(a, inc, 1)) == [2]
 
     def test_unwanted_are_not_held(self, scheduler: Scheduler) -> None:
-        """Only what was asked for is kept."""
+        """Only requested results are kept."""
         a, b = key("a"), key("b")
         scheduler.submit(graph_of(Task(a, inc, 0), Task(b, inc, TaskRef(a))), [b]).wait(DEADLINE)
         assert_not_held(scheduler, a)
@@ -74,13 +74,13 @@ class ResultsContract(ContractFixtures):
         scheduler.release([b])
 
     def test_unneeded_tasks_do_not_run(self, scheduler: Scheduler) -> None:
-        """What no wanted key depends on is not computed."""
+        """Tasks that no requested key depends on do not run."""
         a, b = key("a"), key("b")
         assert run(scheduler, Task(a, inc, 0), Task(b, fail), keys=[a]) == [1]
 
     @pytest.mark.parametrize("value", [None, 0, "", False, [], float("nan"), (), {}])
     def test_falsy_results(self, scheduler: Scheduler, value: Any) -> None:
-        """A result that is false, empty, ``None`` or nan is a result, also as an input."""
+        """False, empty, ``None`` and nan are valid results, also as inputs."""
         a, b = key("a"), key("b")
         results = run(scheduler, Task(a, identity, value), Task(b, identity, TaskRef(a)))
         for result in results:
@@ -88,14 +88,14 @@ class ResultsContract(ContractFixtures):
             assert math.isnan(result) if nan else result == value
 
     def test_arrays(self, scheduler: Scheduler) -> None:
-        """Arrays of every size pass between tasks unharmed."""
+        """Tasks pass arrays of every size unchanged."""
         for size in (0, 10, 1_000_000):
             a, b = key("a"), key("b")
             (result,) = run(scheduler, Task(a, np.arange, size), Task(b, inc, TaskRef(a)), keys=[b])
             np.testing.assert_array_equal(result, np.arange(size) + 1)
 
     def test_node_kinds(self, scheduler: Scheduler) -> None:
-        """Data, aliases, nested lists and keywords are understood."""
+        """Graphs may contain data, aliases, nested lists and keyword arguments."""
         data, name, task = key("data"), key("alias"), key("task")
         nodes = [
             DataNode(data, 2),
@@ -111,7 +111,7 @@ class ResultsContract(ContractFixtures):
         assert run(scheduler, *nodes) == [2, 2, 12]
 
     def test_diamond(self, scheduler: Scheduler) -> None:
-        """A result used twice is used twice."""
+        """A task may use an input twice."""
         a, b, c, d = key("a"), key("b"), key("c"), key("d")
         nodes = [
             Task(a, identity, 3),
@@ -122,7 +122,7 @@ class ResultsContract(ContractFixtures):
         assert run(scheduler, *nodes, keys=[d]) == [10]
 
     def test_many_tasks(self, scheduler: Scheduler) -> None:
-        """A tree of 2,000 tasks sums up."""
+        """A tree of 2,000 tasks computes its sum."""
         level = [key() for _ in range(1000)]
         nodes = [Task(one, identity, i) for i, one in enumerate(level)]
         while len(level) > 1:
@@ -136,7 +136,7 @@ class ResultsContract(ContractFixtures):
         assert run(scheduler, *nodes, keys=list(level)) == [499_500]
 
     def test_deep_chain(self, scheduler: Scheduler) -> None:
-        """Depth is no recursion."""
+        """A deep graph does not exceed the recursion limit."""
         chain = [key() for _ in range(self.depth)]
         nodes = [Task(chain[0], identity, 0)]
         nodes += [Task(b, inc, TaskRef(a)) for a, b in itertools.pairwise(chain)]
@@ -151,7 +151,7 @@ class ResultsContract(ContractFixtures):
         assert run(scheduler, *nodes, keys=[top]) == [2000]
 
     def test_missing_key(self, scheduler: Scheduler) -> None:
-        """A key that is nowhere defined is a KeyError that names it."""
+        """An undefined key raises a KeyError with its name."""
         a, nowhere = key("a"), key("nowhere")
         for graph, wanted in ((graph_of(), nowhere), (graph_of(Task(a, inc, TaskRef(nowhere))), a)):
             with pytest.raises(KeyError, match=nowhere[0]):
@@ -159,7 +159,7 @@ class ResultsContract(ContractFixtures):
             assert_not_held(scheduler, a, nowhere)
 
     def test_cycle(self, scheduler: Scheduler) -> None:
-        """A graph that needs itself is refused rather than waited for."""
+        """A cyclic graph raises ValueError."""
         a, b, c = key("a"), key("b"), key("c")
         nodes = [Task(a, inc, TaskRef(b)), Task(b, inc, TaskRef(a)), Task(c, inc, TaskRef(b))]
         with pytest.raises(ValueError, match="cycle"):
@@ -167,7 +167,7 @@ class ResultsContract(ContractFixtures):
         assert_not_held(scheduler, a, b, c)
 
     def test_hints(self, scheduler: Scheduler) -> None:
-        """Hints, complete, partial or of other keys, change no result."""
+        """Hints do not change results, even if they are incomplete or of other keys."""
         a, b, c = key("a"), key("b"), key("c")
         nodes = [Task(a, inc, 0), Task(b, inc, TaskRef(a)), Task(c, add, TaskRef(a), TaskRef(b))]
         hints: dict[Key, Hint] = {
@@ -180,7 +180,7 @@ class ResultsContract(ContractFixtures):
         scheduler.release([c])
 
     def test_released_is_gone(self, scheduler: Scheduler) -> None:
-        """After its release a key is not held, and releasing it again is no error."""
+        """A released key is not held, and may be released again."""
         a = key()
         scheduler.submit({a: Task(a, inc, 0)}, [a]).wait(DEADLINE)
         scheduler.release([a])
@@ -188,7 +188,7 @@ class ResultsContract(ContractFixtures):
         scheduler.release([a, key("never held")])
 
     def test_references_are_counted(self, scheduler: Scheduler) -> None:
-        """Each submission adds one reference to each key and each release takes one."""
+        """Each submission adds one reference of each key, and each release drops one."""
         a = key()
         for _ in range(3):
             scheduler.submit({a: Task(a, inc, 0)}, [a]).wait(DEADLINE)
@@ -208,7 +208,7 @@ class ResultsContract(ContractFixtures):
         assert_not_held(scheduler, a)
 
     def test_later_graph_uses_held_keys(self, scheduler: Scheduler) -> None:
-        """A graph may refer to a key that is held, and outlives its release."""
+        """A graph may refer to a held key that is released meanwhile."""
         a, b = key("a"), key("b")
         scheduler.submit({a: Task(a, inc, 0)}, [a]).wait(DEADLINE)
         handle = scheduler.submit({b: Task(b, inc, TaskRef(a))}, [b])
@@ -218,7 +218,7 @@ class ResultsContract(ContractFixtures):
         scheduler.release([b])
 
     def test_held_is_not_computed_again(self, scheduler: Scheduler) -> None:
-        """A graph that defines a held key takes the result that is there."""
+        """A graph that defines a held key uses the held result."""
         a, b = key("a"), key("b")
         first = Task(a, np.random.default_rng().random)
         scheduler.submit({a: first}, [a]).wait(DEADLINE)
@@ -227,7 +227,7 @@ class ResultsContract(ContractFixtures):
         scheduler.release([a])
 
     def test_empty_graph_of_held_keys(self, scheduler: Scheduler) -> None:
-        """Submitting nothing but the name of a held key adds a reference to it."""
+        """Submitting a held key without a graph adds a reference."""
         a = key()
         scheduler.submit({a: Task(a, inc, 0)}, [a]).wait(DEADLINE)
         scheduler.submit({}, [a]).wait(DEADLINE)
@@ -237,7 +237,7 @@ class ResultsContract(ContractFixtures):
         scheduler.submit({}, []).wait(DEADLINE)
 
     def test_results_are_freed(self, scheduler: Scheduler) -> None:
-        """Intermediate results die with their last use, wanted ones with their release."""
+        """Intermediate results are freed after their last use, requested ones on release."""
         if not scheduler.capabilities.shared_memory:
             pytest.skip("results live elsewhere")
         a, b, c = key("a"), key("b"), key("c")
@@ -258,7 +258,7 @@ class ResultsContract(ContractFixtures):
         assert freed.pop().wait(DEADLINE)
 
     def test_release_from_any_thread_and_finalizer(self, scheduler: Scheduler) -> None:
-        """Finalizers of objects in cycles may release while others submit."""
+        """Finalizers may release keys while other threads submit."""
         wanted = [key() for _ in range(50)]
         for one in wanted:
             scheduler.submit({one: Task(one, inc, 0)}, [one]).wait(DEADLINE)

@@ -15,19 +15,19 @@ from dask.task_spec import GraphNode
 from ..base import Key, Scheduler
 from ..events import Event, GraphEnded
 
-#: No test takes this long; a wait that does has found a deadlock.
+#: Timeout of every wait, in seconds: no test takes this long without a deadlock.
 DEADLINE = 60
 
 _serial = itertools.count()
 
 
 def key(name: str = "task") -> tuple[str, int]:
-    """Return a key that no other test uses: a cluster may outlive the tests."""
+    """Return a key that no other test uses, because tests may share a cluster."""
     return f"{name}-{os.getpid()}-{next(_serial)}", 0
 
 
 class Broken(Exception):
-    """What failing tasks raise."""
+    """The exception of failing tasks."""
 
 
 def inc(value: Any) -> Any:
@@ -59,7 +59,7 @@ def interrupt() -> Any:
 
 
 class Box:
-    """A result to which weak references exist."""
+    """A result that supports weak references."""
 
     def __init__(self, value: Any) -> None:
         self.value = value
@@ -70,14 +70,14 @@ def unbox(box: Box) -> Any:
 
 
 def pass_gate(address: tuple[str, int], value: Any, *_: Any) -> Any:
-    """Say on a socket that the task runs, and wait until the gate opens."""
+    """Report on a socket that the task runs, and wait until the gate opens."""
     with socket.create_connection(address, timeout=DEADLINE) as connection:
         connection.recv(1)
     return value
 
 
 class Gate:
-    """Holds tasks up until it is opened; works over threads, processes and hosts' loopback."""
+    """Blocks tasks in threads and processes of this host until it is opened."""
 
     def __init__(self, host: str = "127.0.0.1") -> None:
         self._server = socket.create_server((host, 0))
@@ -86,11 +86,11 @@ class Gate:
         self.address: tuple[str, int] = self._server.getsockname()
 
     def wait_until_reached(self) -> None:
-        """Return when one more task stands at the gate."""
+        """Wait until one more task has reached the gate."""
         self._waiting.append(self._server.accept()[0])
 
     def open(self) -> None:
-        """Let those pass that stand at the gate."""
+        """Release the tasks that have reached the gate."""
         while self._waiting:
             self._waiting.pop().close()
 
@@ -100,7 +100,7 @@ class Gate:
 
 
 class Recorder:
-    """An event callback that remembers, and knows when the last event came."""
+    """An event callback that records events, and can wait for the last one."""
 
     def __init__(self) -> None:
         self.events: list[Event] = []
@@ -134,7 +134,7 @@ def run(scheduler: Scheduler, *nodes: GraphNode, keys: list[Hashable] | None = N
 
 
 def assert_not_held(scheduler: Scheduler, *keys: Hashable) -> None:
-    """Check of each key that it cannot be gathered."""
+    """Check that none of the keys can be gathered."""
     for one in keys:
         with pytest.raises(KeyError):
             scheduler.gather([one])

@@ -23,8 +23,8 @@ OPEN = ("/health",)
 
 _COOKIE = "marsdask-web"
 
-#: A proxy that shows us at ``/prefix`` without a last slash says ``/`` to us, and the form would
-#: take the token to the ``/login`` of the proxy itself.
+#: A proxy may serve the form at ``/prefix`` without a final slash. The form would then send the
+#: token to ``/login`` of the proxy.
 _SLASH = """
 <script>if (!location.pathname.endsWith("/")) location.replace(location.pathname + "/")</script>"""
 
@@ -121,13 +121,13 @@ class _Refusal(web.RequestHandler):
         self.set_status(401)
         self.set_header("WWW-Authenticate", 'Bearer realm="marsdask"')
         self.set_header("Cache-Control", "no-store")
-        message = "This web service wants its token."
+        message = "This web service requires its token."
         accepts = self.request.headers.get("Accept", "")
         if "text/html" in accepts and not self.request.path.startswith("/api"):
             self.finish(_form(self.request.path, message))
         else:
-            told = f"{message} Send it as 'Authorization: Bearer TOKEN'."
-            self.finish({"type": "Unauthorized", "message": told, "traceback": None})
+            message = f"{message} Send it as 'Authorization: Bearer TOKEN'."
+            self.finish({"type": "Unauthorized", "message": message, "traceback": None})
 
 
 class _Login(web.RequestHandler):
@@ -138,15 +138,15 @@ class _Login(web.RequestHandler):
 
     def get(self) -> None:
         """Show the form."""
-        self.finish(_form(self.request.path, "This web service wants its token."))
+        self.finish(_form(self.request.path, "This web service requires its token."))
 
     def post(self) -> None:
         """Set the cookie if the token is right."""
         if not self._token.is_right(self.get_body_argument("token", "")):
             self.set_status(401)
-            self.finish(_form(self.request.path, "That was not the token."))
+            self.finish(_form(self.request.path, "Invalid token."))
             return
-        # Without a path of our own it is the browser's: below a proxy's prefix, only that.
+        # Without a path the browser uses its own, which contains a proxy's prefix.
         secure = self.request.protocol == "https"
         self.set_cookie(
             _COOKIE, self._token.cookie, path="", httponly=True, samesite="Strict", secure=secure

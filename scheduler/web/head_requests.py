@@ -15,7 +15,7 @@ def answer_head_requests(application: Any) -> None:
     def found(request: httputil.HTTPServerRequest, **options: Any) -> Any:
         delegate = find(request, **options)
         if request.method == "HEAD":
-            # A websocket is opened by GET alone; on its path there may be a page as well.
+            # Only GET opens a websocket; a page may have the same path.
             request.headers.pop("Upgrade", None)
             delegate.handler_class = _heading(delegate.handler_class)
         return delegate

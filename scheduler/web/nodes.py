@@ -1,7 +1,7 @@
 """``/api/cluster``: supervisors and workers as Mars describes them.
 
-A worker's processors and memory are those of its own tree of processes, out of the share that it is
-held to; what else runs on its host does not count.
+The CPU and memory usage of a worker is that of its process tree, relative to its limits. Other
+processes of the host do not count.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from ..cluster.environment import environment, stacks
 from ..cluster.leader import identify, with_scheme
 from .rest import Api, ApiError, Routes
 
-#: Mars's numbers for roles, and ours for any of them.
+#: Mars's numbers for roles, and a number for any role.
 SUPERVISOR, WORKER, ANY = 0, 1, -1
 
-#: Seconds without a word after which a worker is said to be lost, and for a supervisor to answer.
+#: Seconds without a heartbeat after which a worker is not ready; timeout for a supervisor's answer.
 _SILENT, _PATIENCE = 10.0, 2.0
 
-#: Seconds that somebody who watches waits at most.
+#: Timeout of a request that waits for changes, in seconds.
 _WATCH = 60.0
 
-#: Where a worker's numbers lie: it has one group of cores.
+#: The band of a worker, which has one group of cores.
 BAND = "numa-0"
 
 
@@ -53,7 +53,7 @@ _STATUSES = {
 
 
 class Nodes(SchedulerPlugin):
-    """What is known of a supervisor's own process, and how often its workers changed."""
+    """The supervisor's own process, and the reports of its workers; counts their changes."""
 
     name = "marsdask-nodes"
 
@@ -62,12 +62,12 @@ class Nodes(SchedulerPlugin):
         self.usage = usage.Usage(partial(usage.count, children=False))
         self.environment = environment()
         self.told: dict[str, dict[str, Any]] = {}
-        """What each worker of ours said of itself when it came."""
+        """The environment that each marsdask worker reported when it joined."""
         self._changed = asyncio.Event()
         server.add_plugin(self)
 
     def add_worker(self, scheduler: Any, worker: str) -> None:
-        """Count, and keep what it says apart: its state travels with each error of its tasks."""
+        """Count, and move the report here: each error of its tasks contains the worker's state."""
         if (told := scheduler.workers[worker].extra.pop("mars", None)) is not None:
             self.told[worker] = told
         self._change()
@@ -83,7 +83,7 @@ class Nodes(SchedulerPlugin):
         self._changed = asyncio.Event()
 
     async def later_than(self, version: int) -> None:
-        """Wait until there is something newer than what somebody knows, for a while."""
+        """Wait until the version is higher than a client's, or until the timeout."""
         try:
             async with asyncio.timeout(_WATCH):
                 while self.version <= version:
@@ -93,7 +93,7 @@ class Nodes(SchedulerPlugin):
 
 
 def worker_status(ws: Any, now: float) -> NodeStatus:
-    """Return the state of a worker; one that is silent does not count on being ready."""
+    """Return the status of a worker; without heartbeats it is not ready."""
     status = _STATUSES.get(ws.status, NodeStatus.STOPPING)
     if status is NodeStatus.READY and now - ws.last_seen > _SILENT:
         return NodeStatus.DEGENERATED
@@ -101,13 +101,13 @@ def worker_status(ws: Any, now: float) -> NodeStatus:
 
 
 def worker_resource(ws: Any, told: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a worker has and what is left of it."""
+    """Return the resources of a worker, and the free part of them."""
     metrics = ws.metrics
     taken = metrics.get("mars") or {}
     cores = taken.get("cores", metrics.get("cpu", 0.0) / 100)
     memory = taken.get("memory", metrics.get("memory", 0))
     _, cpu_left = usage.share(cores, ws.nthreads)
-    # Without a limit of its own a worker may take all that there is.
+    # Without its own limit a worker may use all memory.
     total = ws.memory_limit or max(memory, told.get("memory_total", memory))
     _, memory_left = usage.share(memory, total)
     found = {
@@ -125,7 +125,7 @@ def worker_resource(ws: Any, told: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def worker_environment(ws: Any, told: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a worker said of itself; a stock one says less."""
+    """Return the environment of a worker; a stock worker reports less."""
     if told:
         return {**told, "bands": [BAND], "dask_name": ws.name}
     host, packages = ws.versions.get("host", {}), ws.versions.get("packages", {})
@@ -145,7 +145,7 @@ def worker_environment(ws: Any, told: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def worker_detail(ws: Any) -> dict[str, Any]:
-    """Return what a worker is doing."""
+    """Return the tasks, transfers and storage of a worker."""
     metrics = ws.metrics
     disk, network = metrics.get("host_disk_io", {}), metrics.get("host_net_io", {})
     running = sorted(ws.executing.items(), key=lambda item: -item[1])
@@ -185,7 +185,7 @@ def worker_detail(ws: Any) -> dict[str, Any]:
 def worker_node(
     ws: Any, told: Mapping[str, Any], now: float, wanted: Iterable[str]
 ) -> dict[str, Any]:
-    """Return all that is wanted of a worker."""
+    """Return the requested parts of a worker's description."""
     node: dict[str, Any] = {
         "role": WORKER,
         "status": int(worker_status(ws, now)),
@@ -200,7 +200,7 @@ def worker_node(
 
 
 def worker_nodes(server: Any, now: float, wanted: Iterable[str]) -> dict[str, Any]:
-    """Return all that is wanted of each worker."""
+    """Return the requested parts of all workers' descriptions."""
     told = server.nodes.told
     return {
         endpoint_of(ws.address): worker_node(ws, told.get(ws.address, {}), now, wanted)
@@ -209,7 +209,7 @@ def worker_nodes(server: Any, now: float, wanted: Iterable[str]) -> dict[str, An
 
 
 def own_node(server: Any, nodes: Nodes, now: float, wanted: Iterable[str]) -> dict[str, Any]:
-    """Return what is wanted of this supervisor, whose process runs no chunk."""
+    """Return the requested parts of this supervisor's description."""
     node: dict[str, Any] = {
         "role": SUPERVISOR,
         "status": int(NodeStatus.READY),
@@ -233,7 +233,7 @@ def own_node(server: Any, nodes: Nodes, now: float, wanted: Iterable[str]) -> di
 
 
 async def _other(server: Any, endpoint: str, wanted: Iterable[str]) -> dict[str, Any] | None:
-    """Ask another supervisor how it is; return ``None`` if this one is known by that name too."""
+    """Describe another supervisor; return ``None`` if the endpoint is this one's."""
     address = with_scheme(endpoint, server.security)
     arguments = server.security.get_connection_args("scheduler")
     node: dict[str, Any] = {"role": SUPERVISOR, "status": int(NodeStatus.STOPPED)}
@@ -250,7 +250,7 @@ async def _other(server: Any, endpoint: str, wanted: Iterable[str]) -> dict[str,
 
 
 def endpoint_of(address: str) -> str:
-    """Return an address as Mars writes it, without its protocol where that is TCP."""
+    """Return an address in Mars's form, without the protocol TCP."""
     return address.removeprefix("tcp://")
 
 
@@ -268,7 +268,7 @@ async def _described(server: Any, role: int, wanted: list[str]) -> dict[str, Any
 
 
 async def list_nodes(call: Api) -> dict[str, Any]:
-    """Describe the nodes that are asked for."""
+    """Describe the requested nodes."""
     wanted = [name for name in ("env", "resource", "detail") if call.flag(name)]
     role = call.number("role", ANY)
     statuses, excluded = call.numbers("statuses"), call.numbers("exclude_statuses") or ()
@@ -292,19 +292,19 @@ async def list_nodes(call: Api) -> dict[str, Any]:
 
 
 async def list_bands(call: Api) -> dict[str, Any]:
-    """Tell how many slots each worker has: Mars's bands, as JSON."""
+    """Return Mars's bands: the number of slots of each worker."""
     workers = call.server.workers.values()
     return {"bands": {endpoint_of(ws.address): {BAND: ws.nthreads} for ws in workers}}
 
 
 async def list_versions(call: Api) -> list[str]:
-    """Tell which versions of marsdask there are in the cluster."""
+    """Return the versions of marsdask in the cluster."""
     nodes = call.server.nodes
     return sorted({one["mars_version"] for one in (nodes.environment, *nodes.told.values())})
 
 
 async def list_pools(call: Api) -> dict[str, Any]:
-    """Tell the processes of a node: each of ours is one event loop."""
+    """Return the processes of a node; each has one event loop."""
     found = []
     for ws in _addressed(call):
         told = call.server.nodes.told.get(ws.address, {})
@@ -324,7 +324,7 @@ def _addressed(call: Api) -> list[Any]:
 
 
 async def list_stacks(call: Api) -> dict[str, Any]:
-    """Tell what each thread of a node is doing."""
+    """Return the stack of each thread of a node."""
     server = call.server
     address = call.get_argument("address", "")
     if not address or endpoint_of(address) == endpoint_of(server.address):

@@ -87,8 +87,10 @@ class Relay:
     async def url(self, scheme: str) -> str:
         """Return the address of the supervisor's web service."""
         address, identity = await self._active()
-        told = identity.get("marsdask", {}).get("web")
-        encrypted = told == "https" if told else address.startswith(("tls://", "wss://"))
+        web_scheme = identity.get("marsdask", {}).get("web")
+        encrypted = (
+            web_scheme == "https" if web_scheme else address.startswith(("tls://", "wss://"))
+        )
         secure = "s" if encrypted else ""
         host = unparse_host_port(get_address_host(address), identity["services"]["dashboard"])
         return f"{scheme}{secure}://{host}"
@@ -165,7 +167,7 @@ class _RelayHandler(WebSocketHandler):
         try:
             await super().get(*args, **kwargs)
         finally:
-            self.on_close()  # a visitor from another site's page was never let in
+            self.on_close()  # a request of another site's page has been refused
 
     async def _answered(self, asked: Awaitable[None]) -> None:
         """Wait for the supervisor, or report that it does not answer."""
@@ -226,9 +228,9 @@ class _RelayHandler(WebSocketHandler):
             if name.lower() not in _HOP and not name.lower().startswith(besides):
                 headers.add(name, value)
         if self._relay.token is not None:
-            # Whoever shows it as a cookie has shown it; supervisors of one cluster share it.
+            # The request has shown the token; supervisors of one cluster share it.
             headers["Authorization"] = self._relay.token.header
-        # The supervisor would take another port's page for another site's.
+        # To the supervisor, a page of another port is a page of another site.
         headers.pop("Origin", None)
         return headers
 
@@ -238,7 +240,7 @@ class _RelayHandler(WebSocketHandler):
         super().on_connection_close()
 
     def compute_etag(self) -> str | None:
-        """Return the supervisor's own, which also answers without a body bear."""
+        """Return the supervisor's Etag, also for responses without a body."""
         return self._headers.get("Etag")
 
     def _show(self, answer: httpclient.HTTPResponse) -> None:
@@ -249,13 +251,13 @@ class _RelayHandler(WebSocketHandler):
                 self.add_header(name, value)
         if self.request.method == "HEAD" and (length := answer.headers.get("Content-Length")):
             self.set_header("Content-Length", length)
-        self.finish(answer.body or None)  # not b"": a 304 bears no body, not even an empty one
+        self.finish(answer.body or None)  # not b"": a 304 has no body, not even an empty one
 
     def open(self, *args: str, **kwargs: str) -> None:
         """Start to copy the answers."""
         assert self._other is not None
         self.set_nodelay(True)
-        # Either side may vanish without a word, and the other would be held open for ever.
+        # One side may disappear without closing; the other would stay open forever.
         for connection in (self.ws_connection, self._other.protocol):
             watch(connection)
         self._pump = asyncio.ensure_future(self._copy_back())

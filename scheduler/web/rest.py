@@ -130,8 +130,8 @@ async def unknown(call: Api) -> None:
 
 def serve(application: web.Application, server: Any, routes: Routes) -> None:
     """Serve the paths of a table; other paths below ``/api`` are unknown, except ``/api/v1``."""
-    nobody = dict.fromkeys(("GET", "POST", "PUT", "PATCH", "DELETE"), unknown)
-    table = {**routes, r"/api/(?!v1/).*": nobody}
+    refusals = dict.fromkeys(("GET", "POST", "PUT", "PATCH", "DELETE"), unknown)
+    table = {**routes, r"/api/(?!v1/).*": refusals}
     handlers: Any = [
         (path, Api, {"server": server, "actions": actions}) for path, actions in table.items()
     ]

@@ -1,4 +1,4 @@
-"""TLS on the web port: the certificates of the other ports, and who has to show one."""
+"""TLS on the web port: its certificates, and those that clients need."""
 
 from __future__ import annotations
 

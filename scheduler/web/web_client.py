@@ -29,11 +29,11 @@ def web_security(address: str, token: Token | None) -> Security:
     if context is None and address.startswith("https://") and token is not None:
         # The service is verified by the certificates that this host trusts.
         context = arguments["extra_conn_args"]["ssl_options"] = ssl.create_default_context()
-    request = urllib.request.Request(  # noqa: S310 - the caller has looked at the scheme
+    request = urllib.request.Request(  # noqa: S310 - the caller has checked the scheme
         f"{address.rstrip('/')}/api/cluster/versions",
         headers={} if token is None else {"Authorization": token.header},
     )
-    # A proxy of this host's would not be asked for the websocket either.
+    # The websocket does not use a proxy of this host either.
     handlers: list[Any] = [urllib.request.ProxyHandler({})]
     handlers.append(urllib.request.HTTPSHandler(context=context))
     try:

@@ -1,7 +1,6 @@
-"""The door on an HTTP port: ``ws://`` connections of clients and workers at the path ``/``.
+"""Accepts connections of clients and workers (``ws://``) at the path ``/`` of an HTTP port.
 
-A browser that comes to the same path gets our first page, or, from a stock scheduler, which has
-nothing to show on it, is sent on to the dashboard.
+At the same path a browser gets the first page. A stock scheduler redirects it to the dashboard.
 """
 
 from __future__ import annotations
@@ -14,16 +13,16 @@ from distributed.comm.ws import WSHandler
 from . import home
 from .head_requests import answer_head_requests
 
-#: A proxy that shows us at ``/prefix`` without a last slash says ``/`` to us, so only the browser
-#: knows what a relative address would leave out.
-_WAY = """<!doctype html><meta charset="utf-8"><title>marsdask</title>
+#: A proxy may serve this page at ``/prefix`` without a final slash and request ``/`` here. Only the
+#: browser knows the prefix.
+_REDIRECT = """<!doctype html><meta charset="utf-8"><title>marsdask</title>
 <script>location.replace(location.pathname.replace(/\\/?$/, "/") + "status")</script>
 <noscript><a href="status">status</a></noscript>"""
 
-#: Nothing that an HTTP port takes is large: whoever has not shown the token yet is read as well.
+#: Maximum bytes of a request. Requests without a valid token are read, too.
 BODY = 2**20
 
-#: Seconds for a request to arrive, and for a connection that asks for nothing.
+#: Timeouts for a request's body and for an idle connection, in seconds.
 _BODY_TIME, _IDLE = 60.0, 600.0
 
 
@@ -48,7 +47,7 @@ class WebsocketServer(WSHandler):
                 self.set_header(name, value)
             await self.finish(text)
         elif "text/html" in self.request.headers.get("Accept", ""):
-            await self.finish(_WAY)
+            await self.finish(_REDIRECT)
         else:
             # Relative, because a proxy may show us below a prefix that we do not see.
             self.set_status(302)
@@ -56,22 +55,22 @@ class WebsocketServer(WSHandler):
             await self.finish()
 
     async def open(self, *args: str, **kwargs: str) -> None:
-        """Start the connection; a client whose host disappears is noticed."""
+        """Start the connection; keepalive detects a client whose host disappears."""
         watch(self.ws_connection)
         await super().open()  # type: ignore[no-untyped-call]
 
 
 def is_page(headers: Any) -> bool:
-    """Say whether a page of a browser asks, be it of our own site.
+    """Return whether a browser page sent the request, also one of this site.
 
-    What a websocket here carries can run code, and no page speaks it: one that does has been
-    made to, for instance by a name that leads to this host since a moment ago.
+    Pages must not open this websocket, because it can run code. DNS rebinding can make a foreign
+    page look like one of this site.
     """
     return "Origin" in headers or "Sec-Fetch-Site" in headers
 
 
 def watch(connection: Any) -> None:
-    """Let the system watch one end of a websocket, as distributed does for TCP.
+    """Let the system check one end of a websocket by keepalive, as distributed does for TCP.
 
     Application-level messages would not work: a computing client may not answer for minutes.
     """
@@ -88,15 +87,15 @@ def limit(server: Any) -> None:
 
 
 def serve_websockets(application: Any, server: Any) -> None:
-    """Make ``server`` take connections at the root of its own HTTP server.
+    """Let ``server`` accept connections at the root of its HTTP server.
 
-    Before its ``ws://`` listener starts, which does the same for websockets only.
+    Call this before its ``ws://`` listener starts, which would accept only websockets there.
     """
 
     def listener() -> Any:
         return next(one for one in server.listeners if one.prefix in ("ws://", "wss://"))
 
-    # A stock scheduler has no interface that our page could ask, and serves what it likes besides.
+    # A stock scheduler lacks the interface that the page needs.
     ours = hasattr(server, "sessions")
     settings = {"handler": server.handle_comm, "deserialize": False, "listener": listener}
     application.add_handlers(r".*", [(r"/", WebsocketServer, {**settings, "has_home": ours})])

@@ -1,14 +1,14 @@
-"""Whether a task may start: the rule, free of any worker.
+"""The rule for starting tasks by memory, without IO.
 
-Bytes promised to running tasks, stored results and what the process takes besides stay below the
-soft limit. What is stored can leave for the disk, and does so for the first task in line; what is
-promised cannot, so the task waits. A task starts whatever it needs when nothing else runs and there
-is nothing left to move: somebody has to. Where there is, and no disk takes it, that ends at the
-hard limit, beyond which the process would be ended with all that it holds.
+Reserved bytes of running tasks, stored results and the rest of the process stay below the soft
+limit. Stored results are spilled for the next task; if reserved bytes are in the way, the task
+waits. A task that runs alone starts even beyond the soft limit, when no result is left to spill. If
+results cannot be spilled, it is refused beyond the hard limit. The nanny would restart the process
+there, and its results would be lost.
 
-Processes of one host that keep a ledger together may promise what their neighbours leave, up to the
-soft limit of the host; beyond its hard limit none promises anything, also of its own share. What is
-stored stays in each one's share, so what was borrowed is back with the end of the task.
+Processes of one host with a ledger may reserve memory that the others do not use, up to the soft
+limit of the host. Beyond its hard limit no process reserves memory. Stored results stay within the
+share of each process, so borrowed memory is free again when the task ends.
 """
 
 from __future__ import annotations
@@ -21,46 +21,46 @@ from .memory_ledger import HARD, SOFT, LedgerView
 
 
 class AdmissionDecision(Enum):
-    """What becomes of the first task in line."""
+    """The decision about the next task."""
 
     START = "start"
     SPILL = "spill"
-    """Results have to leave memory first; ask again when they have."""
+    """Results must be spilled first; decide again afterwards."""
     WAIT = "wait"
-    """Ask again when a task ends or results are freed."""
+    """Decide again when a task ends or results are freed."""
     REFUSE = "refuse"
-    """It would take the process, and with it the results that cannot leave, beyond its memory."""
+    """The task would exceed the memory of the process, and its results cannot be spilled."""
 
 
 @dataclass
 class Admission:
-    """The promises of one worker; ``limit`` is what tasks and results may take together."""
+    """The reservations of one worker; ``limit`` is for tasks and results together."""
 
     limit: int
     margin: int = 0
-    """Bytes between that and the hard limit."""
+    """Bytes between ``limit`` and the hard limit."""
     stuck: bool = False
-    """Whether nothing can be moved to disk for now."""
+    """Whether no result can be spilled at present."""
     full: bool = False
-    """Whether that is because there is no room on it."""
+    """Whether the reason is a full disk."""
     held_back: int = 0
     """How often a task had to wait."""
     host: LedgerView | None = None
     baseline: int = 0
-    """Bytes that the process takes besides, told to the host's ledger."""
+    """Other bytes of the process, reported to the host's ledger."""
     _promised: dict[Hashable, int] = field(default_factory=dict)
 
     @property
     def promised(self) -> int:
-        """Bytes that running tasks may take."""
+        """Reserved bytes of running tasks."""
         return sum(self._promised.values())
 
     def excess(self, needs: int, stored: int) -> int:
-        """Return how many bytes too many there would be if a task started now."""
+        """Return by how many bytes a task would exceed the limit."""
         return self.promised + stored + needs - self.limit
 
     def decide(self, needs: int, stored: int, pinned: int = 0) -> AdmissionDecision:
-        """Judge a task; of the bytes ``stored`` in memory, ``pinned`` are its own inputs."""
+        """Decide about a task; of the bytes ``stored`` in memory, ``pinned`` are its inputs."""
         within = self.excess(needs, stored) <= 0
         if not needs or self._fits(needs, stored, HARD if within else SOFT):
             return AdmissionDecision.START
@@ -68,15 +68,15 @@ class Admission:
             decision = AdmissionDecision.SPILL
         elif self._promised or not self._alone():
             decision = AdmissionDecision.WAIT
-        elif self.full and stored > pinned and not self._bearable(needs, stored):
+        elif self.full and stored > pinned and not self._below_hard_limit(needs, stored):
             decision = AdmissionDecision.REFUSE
         else:
             return AdmissionDecision.START
         self.held_back += 1
         return decision
 
-    def _bearable(self, needs: int, stored: int) -> bool:
-        """Whether the process outlives a task that runs alone besides what is stored."""
+    def _below_hard_limit(self, needs: int, stored: int) -> bool:
+        """Return whether a task that runs alone stays below the hard limit."""
         if self.host is not None:
             return self.host.promise(needs, HARD)
         return self.excess(needs, stored) <= self.margin
@@ -90,7 +90,7 @@ class Admission:
         return self.host.promise(needs, share)
 
     def _alone(self) -> bool:
-        """Whether nothing runs on the host; if something does, others are to let it be the last."""
+        """Return whether no task runs on the host; if one does, start no others meanwhile."""
         if self.host is None:
             return True
         alone = not self.host.others("promised")
@@ -98,13 +98,13 @@ class Admission:
         return alone
 
     def start(self, task: Hashable, needs: int) -> None:
-        """Promise a task what it needs."""
+        """Reserve the bytes that a task needs."""
         if needs:
             self._promised[task] = needs
             self._tell()
 
     def end(self, task: Hashable) -> None:
-        """Take the promise back."""
+        """Free the bytes of a task."""
         if self._promised.pop(task, None) is not None:
             self._tell()
 

@@ -1,4 +1,4 @@
-"""Cores that are really a worker's own: affinity, native thread pools, and who has which core."""
+"""Binds workers to cores: CPU affinity, native thread pools, and claims of cores."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 
 logger = logging.getLogger(__name__)
 
-#: What the native thread pools read when they are loaded; Arrow reads the first.
+#: The variables that native thread pools read when they are loaded; Arrow reads the first one.
 POOL_VARIABLES = (
     "OMP_NUM_THREADS",
     "MKL_NUM_THREADS",
@@ -34,11 +34,10 @@ def available() -> list[int]:
 
 @contextlib.contextmanager
 def claimed(count: int, folder: str | None = None) -> Iterator[list[int]]:
-    """Give the caller ``count`` cores, such as no other caller on this host has if there are any.
+    """Yield ``count`` cores, preferably ones that no other caller on this host has claimed.
 
-    A claim is a lock on a file, which the kernel drops with the process that holds it. Nobody is
-    refused: when all are taken, those with the lowest numbers are shared, and so they are where no
-    such files can be made.
+    A claim is a file lock, which the kernel releases when the process ends. If too few cores are
+    free, or lock files cannot be created, the cores with the lowest numbers are shared.
     """
     cores = available()
     with contextlib.ExitStack() as held:
@@ -49,7 +48,7 @@ def claimed(count: int, folder: str | None = None) -> Iterator[list[int]]:
                 if len(mine) < count and _lock(held, os.path.join(where, f"core-{core}")):
                     mine.append(core)
         except OSError as error:
-            logger.warning("cannot see which cores others of this host have: %s", error)
+            logger.warning("cannot determine the cores of other processes on this host: %s", error)
         shared = [core for core in cores if core not in mine]
         yield sorted(mine + shared[: count - len(mine)])
 
@@ -73,14 +72,14 @@ def _folder(folder: str | None) -> str:
     uid = os.getuid() if hasattr(os, "getuid") else 0
     path = folder or os.path.join(tempfile.gettempdir(), f"marsdask-{uid}")
     os.makedirs(path, mode=0o700, exist_ok=True)
-    # Everybody may have made it before us, and put links there that lead to files of ours.
+    # Another user may have created it, with links to files of this user.
     if os.lstat(path).st_uid != uid and hasattr(os, "getuid"):
         raise PermissionError(f"{path} belongs to another user")
     return path
 
 
 def share(cores: Sequence[int], parts: int) -> list[list[int]]:
-    """Cut the cores into ``parts`` runs of neighbours; where they are fewer, every part has all."""
+    """Split the cores into ``parts`` contiguous runs; fewer cores are shared by all parts."""
     if len(cores) < parts:
         return [list(cores)] * parts
     edges = [len(cores) * part // parts for part in range(parts + 1)]
@@ -88,10 +87,10 @@ def share(cores: Sequence[int], parts: int) -> list[list[int]]:
 
 
 def bind(cores: Sequence[int], nthreads: int) -> None:
-    """Keep this process, and all that it starts, to the cores, and each task to its share."""
+    """Bind this process and its children to the cores, and limit native threads of a task."""
     if hasattr(os, "sched_setaffinity"):
         for thread in _threads():
-            with contextlib.suppress(OSError):  # it may have ended, or the core be gone
+            with contextlib.suppress(OSError):  # the thread has ended, or the core is offline
                 os.sched_setaffinity(thread, cores)
     each = max(1, len(cores) // nthreads)
     import threadpoolctl  # slow to load

@@ -1,4 +1,4 @@
-"""Which workers see this process's memory."""
+"""Connections to workers that can open this process's shared memory."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from typing import Any
 
 from ..storage.shared_handle import FORMAT, place
 
-#: Seconds that a worker may take to say where it is.
+#: Timeout for a worker's identity, in seconds.
 _PATIENCE = 5
 
-#: What a worker's identity says of it, and the name it says that by.
+#: The key in a worker's identity.
 NAME = "marsdask"
 
 
 def introduction() -> dict[str, Any]:
-    """Return what a worker tells those that may share memory with it."""
+    """Return the entry of a worker's identity for workers that may share memory with it."""
     return {"place": place(), "format": FORMAT}
 
 
 class PeerConnections:
-    """The workers that this one sends to; ``rpc`` calls one by its address.
+    """The workers that receive results of this one; ``rpc`` calls one by its address.
 
-    Each connection's other end is asked once who it is, which stock workers answer as well: they
-    are told nothing of shared memory. Whoever could not use what it was told of is not told again;
-    a process that takes the place of one that died, with its address, is somebody else.
+    The identity of each connection's peer is requested once. Stock workers answer too, but get no
+    handles. A worker that failed to open a handle gets no further ones. A restarted process with
+    the same address has another id.
     """
 
     def __init__(self, rpc: Callable[[str], Any]) -> None:
@@ -35,7 +35,7 @@ class PeerConnections:
         self._failed: set[str] = set()
 
     async def near(self, comm: Any, address: str) -> bool:
-        """Whether the worker at the other end can open what this process shares."""
+        """Return whether the worker at the other end can open this process's shared memory."""
         if address.startswith("inproc://"):
             return False
         if comm not in self._near:
@@ -44,15 +44,15 @@ class PeerConnections:
         return who is not None and who not in self._failed
 
     def fail(self, comm: Any) -> None:
-        """Take note that who is there could not open something, for all that is known."""
+        """Record that the worker at the other end probably failed to open a handle."""
         if (who := self._near.get(comm)) is not None:
             self._failed.add(who)
 
     async def _ask(self, address: str) -> str | None:
-        """Return the name of a worker that can, ``None`` of any other."""
+        """Return the id of a worker that can open shared memory, else ``None``."""
         try:
             async with asyncio.timeout(_PATIENCE):
                 identity = await self._rpc(address).identity()
-        except OSError:  # gone; or TimeoutError
+        except OSError:  # including TimeoutError
             return None
         return str(identity.get("id")) if identity.get(NAME) == introduction() else None

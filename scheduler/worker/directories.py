@@ -1,7 +1,7 @@
-"""Spilled results in several directories, each used in its turn.
+"""Spilled results in several directories, used in turn.
 
-What is read back is mapped, and not copied: pages are read when somebody looks at them, and the
-system may drop them again. Arrays that are modified are the reader's own from then on.
+Files are mapped, not copied. The system reads pages on access and may drop them again. Pages that
+the reader modifies become private copies.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ _ALIGNMENT = 64
 
 
 def _padding(parts: Sequence[Data]) -> int:
-    """Return how many bytes in front have the largest part begin where any number may."""
+    """Return the padding that aligns the largest part for any dtype."""
     sizes = [memoryview(part).nbytes for part in parts]
     return -sum(sizes[: sizes.index(max(sizes))]) % _ALIGNMENT
 
 
 class Directories(MutableMapping[Any, Any]):
-    """Bytes by key, in files below ``paths``; a directory that refuses is passed over.
+    """Bytes by key, in files below ``paths``; a directory that is full is skipped.
 
-    In each directory at most ``parallel`` files are written at the same time. What a process left
-    behind that was killed is removed by the next one that uses the directory. Any thread may read,
-    write and delete, each key one at a time.
+    In each directory at most ``parallel`` files are written at the same time. The next process that
+    uses a directory removes the files of killed processes. Any thread may read, write and delete,
+    but only one at a time each key.
     """
 
     def __init__(self, paths: Sequence[str], parallel: int = 1) -> None:
@@ -68,12 +68,12 @@ class Directories(MutableMapping[Any, Any]):
         return contents(*self._files[key])
 
     def where(self, key: Any) -> tuple[str, int] | None:
-        """Return what :func:`contents` is to be called with, ``None`` if the key is not there."""
+        """Return the arguments for :func:`contents`, ``None`` for an unknown key."""
         return self._files.get(key)
 
     def __delitem__(self, key: Any) -> None:
         path, _ = self._files.pop(key)
-        with contextlib.suppress(OSError):  # somebody tidies up the directory, say
+        with contextlib.suppress(OSError):  # for example, the user has emptied the directory
             os.unlink(path)
 
     def __contains__(self, key: object) -> bool:

@@ -1,4 +1,4 @@
-"""What the worker and its nanny use of distributed beyond its public interface."""
+"""The private parts of distributed that the worker and its nanny use."""
 
 from __future__ import annotations
 

@@ -1,9 +1,8 @@
-"""What the worker processes of a host take together: a ledger that each of them keeps its row of.
+"""A ledger of the memory of a host's worker processes: each process updates its own row.
 
-The rows lie in memory without a name that belongs to the process which started the workers. There
-is no server to ask, nobody has to be told of a process that was killed, since its row stops
-counting with it, and nothing is left behind. A lock of the kernel's makes a look and a promise one
-step.
+The rows are in anonymous memory of the process that started the workers, so there is no server and
+nothing to clean up. The row of a killed process no longer counts. A kernel lock makes a check and a
+reservation atomic.
 """
 
 from __future__ import annotations
@@ -21,14 +20,14 @@ try:
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
-#: Shares of the host's memory: up to the first a process may promise what others leave, beyond the
-#: second nothing starts.
+#: Shares of the host's memory. Up to the first, a process may reserve memory that others do not
+#: use. Beyond the second, no task starts.
 SOFT, HARD = 0.75, 0.90
 
-#: Seconds that the lock is waited for, which is kept for some microseconds.
+#: Timeout for the lock, which is held for some microseconds, in seconds.
 _LOCKED = 0.05
 
-#: Bytes of a row: one line of the processor's cache.
+#: Bytes of a row: one cache line.
 _WIDTH = 64
 
 _PID, _STARTED, _RESIDENT, _FLOOR, _PROMISED, _WAITS = range(6)
@@ -36,29 +35,29 @@ _COLUMNS = {"resident": _RESIDENT, "floor": _FLOOR, "promised": _PROMISED, "wait
 
 
 class MemoryLedger:
-    """The ledger of ``processes`` workers that get ``total`` bytes, made by who starts them."""
+    """The ledger of ``processes`` workers with ``total`` bytes; the parent process creates it."""
 
     def __init__(self, processes: int, total: int) -> None:
         self._descriptor = os.memfd_create("marsdask-host")
         os.ftruncate(self._descriptor, (1 + processes) * _WIDTH)
         _rows(self._descriptor)[0, _RESIDENT] = total
         self.path = f"/proc/{os.getpid()}/fd/{self._descriptor}"
-        """By which the processes find it."""
+        """The path that the processes open."""
 
     @classmethod
     def start(cls, processes: int, total: int) -> MemoryLedger | None:
-        """Make a ledger where the system can; ``None`` elsewhere: each keeps to its own share."""
+        """Create a ledger, or return ``None`` if the system does not support it."""
         if fcntl is None or not hasattr(os, "memfd_create"):
             return None
         return cls(processes, total)
 
     def close(self) -> None:
-        """Let go of it; those who have opened it keep it."""
+        """Close it; processes that have opened it keep it."""
         os.close(self._descriptor)
 
 
 class LedgerView:
-    """One process's view of the ledger, and its own row if it has a ``position``."""
+    """The ledger in one process, which has a row if it has a ``position``."""
 
     def __init__(self, path: str, position: int | None = None) -> None:
         self._descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
@@ -70,28 +69,28 @@ class LedgerView:
             self._rows[self._mine] = (pid, _started(pid), 0, 0, 0, 0, 0, 0)
 
     def tell(self, **figures: int) -> None:
-        """Note what this process takes: ``resident``, its ``floor`` without tasks, ``promised``.
+        """Set figures of this process: ``resident``, its ``floor`` without tasks, ``promised``.
 
-        ``waits`` is 1 while it has nothing to do but a task that does not fit besides others.
+        ``waits`` is 1 while its only task waits for memory of the other processes.
         """
         for name, value in figures.items():
             self._rows[self._mine, _COLUMNS[name]] = value
 
     def used(self) -> int:
-        """Return what all processes take, or will by what they have promised."""
+        """Return the bytes that all processes use or have reserved."""
         return _taken(row for row in self._rows[1:].tolist() if _lives(row))
 
     def within(self, share: float, nbytes: int = 0) -> bool:
-        """Whether all processes, with so many bytes more, keep to a share of the host's memory."""
+        """Return whether ``nbytes`` more fit into a share of the host's memory."""
         room = share * self.total - nbytes
-        # Who still lives need not be looked up where there is room beside the dead.
+        # Ended processes are looked up only if their rows make a difference.
         return _taken(self._rows[1:].tolist()) <= room or self.used() <= room
 
     def promise(self, nbytes: int, share: float) -> bool:
-        """Promise bytes if that leaves the host below a share of its memory.
+        """Reserve bytes if the host stays below a share of its memory.
 
-        It is a step of its own as long as the others do not stand still: one that was stopped with
-        the lock would stop all of them, so after a while it goes without.
+        The step is atomic unless the lock times out. A process that is stopped with the lock would
+        otherwise block all others.
         """
         locked = self._lock()
         try:
@@ -117,14 +116,14 @@ class LedgerView:
                 return True
 
     def others(self, figure: str) -> bool:
-        """Whether another process has such a figure: something ``promised``, or ``waits``."""
+        """Return whether a figure of another process, such as ``waits``, is not 0."""
         column = _COLUMNS[figure]
         rows = self._rows.tolist()
         others = (row for place, row in enumerate(rows) if place not in {0, self._mine})
         return any(row[column] and _lives(row) for row in others)
 
     def close(self) -> None:
-        """Take this process's row out. Idempotent: a worker may be told to close while it does."""
+        """Clear this process's row. Idempotent, because a worker may be closed twice."""
         descriptor, self._descriptor = self._descriptor, -1
         if descriptor < 0:
             return
@@ -147,7 +146,7 @@ def _lives(row: list[int]) -> bool:
 
 
 def _started(pid: int) -> int:
-    """Return when a process started, which tells it from others of its number; 0 if it ended."""
+    """Return the start time of a process, which identifies it; 0 if it ended."""
     try:
         with open(f"/proc/{pid}/stat", "rb", buffering=0) as file:
             status = file.read()

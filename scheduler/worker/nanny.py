@@ -89,9 +89,9 @@ class MarsNanny(distributed.Nanny):
     async def _give_up_start(self) -> None:
         starting = self.process
         if starting is not None and starting.status is Status.starting:
-            starting.status = Status.failed  # or distributed would go on waiting for its start
+            starting.status = Status.failed  # distributed would continue to wait for its start
             if starting.process is not None and starting.process.pid is None:
-                await starting.process.kill()  # as soon as there is one
+                await starting.process.kill()  # once it has started
 
     async def start_unsafe(self) -> Any:
         """Start the worker process and watch it."""

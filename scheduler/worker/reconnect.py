@@ -1,7 +1,7 @@
-"""A worker that outlives its supervisor: it keeps its results and joins the next one.
+"""A worker that reconnects: it keeps its results and joins the next supervisor.
 
-distributed's worker ends when the connection to its scheduler does. This one drops unfinished
-tasks, searches for the active supervisor, and registers there with its results.
+distributed's worker ends with the connection to its scheduler. This one drops unfinished tasks,
+searches for the active supervisor, and registers there with its results.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _PAUSE = 0.2
 #: Timeout of the registration with a supervisor, in seconds.
 _PATIENCE = 30.0
 
-#: What the supervisor's end of a connection is told to be, and when its worker is not to end.
+#: Reasons for closing a worker. It reconnects after the first two and the last one.
 _FORGOTTEN = ("worker-heartbeat-missing", "worker-heartbeat-error")
 _LOST = "worker-handle-scheduler-connection-broken"
 _CLOSED = "scheduler-close"
@@ -49,7 +49,7 @@ class ReconnectingWorker(distributed.Worker):
     def __init__(self, *args: Any, supervisors: Sequence[str] = (), **options: Any) -> None:
         self.supervisors = tuple(supervisors)
         self.epoch = 0
-        """The highest epoch that it has served; it refuses lower ones."""
+        """The highest epoch of its supervisors; it refuses lower ones."""
         self._served = False
         self._asked: str | None = None
         patience = timeout()
@@ -58,7 +58,7 @@ class ReconnectingWorker(distributed.Worker):
         super().__init__(*args, **options)
         self.handlers["mars_witness"] = self.witness
         if self.supervisors:
-            self.stream_handlers["close"] = self._told_to_close
+            self.stream_handlers["close"] = self._close_on_request
             watch = PeriodicCallback(self._watch, self._interval * 1000)
             self.periodic_callbacks["mars-watch"] = watch
 
@@ -97,7 +97,7 @@ class ReconnectingWorker(distributed.Worker):
         if found is None or not found.ours or found.epoch >= self.epoch:
             return found
         logger.warning("refusing %s: its epoch %d has ended", found.address, found.epoch)
-        # It either steps down, or, where all others are gone, takes a higher one.
+        # It steps down, or takes a higher epoch if no other supervisor exists.
         with contextlib.suppress(OSError):
             async with (
                 asyncio.timeout(_PATIENCE),
@@ -120,7 +120,7 @@ class ReconnectingWorker(distributed.Worker):
             comm.name = "Worker->Scheduler"
             comm._server = weakref.ref(self)
             introduction = await self._introduction()
-            # One that is stopped just now would keep us from the one that takes its place.
+            # A supervisor that is suspended must not delay joining its successor.
             async with asyncio.timeout(_PATIENCE):
                 await comm.write(introduction, serializers=["msgpack"])
                 response = await comm.read(deserializers=["msgpack"])
@@ -163,9 +163,9 @@ class ReconnectingWorker(distributed.Worker):
         }
 
     async def _measured(self) -> dict[str, Any]:
-        """Return the metrics; what a supervisor was not told of spans is nothing to the next one.
+        """Return the metrics without the spans of an earlier supervisor.
 
-        What is collected with the metrics would have to go with a heartbeat, and fails the next.
+        Spans that are collected here, but not sent, would make the next heartbeat fail.
         """
         spans = self.extensions.get("spans")
         if spans is not None:
@@ -196,7 +196,7 @@ class ReconnectingWorker(distributed.Worker):
             await self.handle_stream(comm)
         except Exception:
             logger.exception("the connection to %s broke", self.scheduler.addr)
-        if self.broken:  # and distributed closes it
+        if self.broken:  # distributed closes it
             return
         if self.status not in _RUNNING:
             await self.close(reason=_LOST)
@@ -207,9 +207,9 @@ class ReconnectingWorker(distributed.Worker):
         self.batched_stream = BatchedSend(interval="2ms", loop=self.loop)
         try:
             await self._register_with_scheduler()
-            await self._tell_nanny()
+            await self._inform_nanny()
         except NoSupervisor as error:
-            logger.error("%s: stopping this process", error)  # noqa: TRY400 - told in one line
+            logger.error("%s: stopping this process", error)  # noqa: TRY400 - one line is enough
             await self.close(reason=_LOST)
         except Exception:
             logger.exception("found no supervisor to continue with")
@@ -218,14 +218,14 @@ class ReconnectingWorker(distributed.Worker):
     def _drop(self, keys: list[Any]) -> None:
         self.handle_stimulus(FreeKeysEvent(keys=keys, stimulus_id=f"lost-{time.time()}"))
 
-    async def _tell_nanny(self) -> None:
+    async def _inform_nanny(self) -> None:
         address: Any = self.nanny
         if address:
             async with self.rpc(address) as nanny:
                 await nanny.mars_follow(address=self.scheduler.addr)
 
-    async def _told_to_close(self, reason: str = "", **options: Any) -> None:
-        """End when told to, but not because the supervisor itself ends."""
+    async def _close_on_request(self, reason: str = "", **options: Any) -> None:
+        """Close on request, but not because the supervisor closes."""
         if reason != _CLOSED:
             await self.close(reason=reason, **options)
 

@@ -41,7 +41,7 @@ class RunningTasksRecord:
 
 
 class RunningTasks:
-    """The worker's side."""
+    """Writes the running tasks of a worker process."""
 
     def __init__(self, path: str) -> None:
         self._descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)

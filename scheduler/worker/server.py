@@ -1,4 +1,4 @@
-"""The worker: distributed's, with admission by memory, several spill directories and own cores."""
+"""The worker: a Dask worker with memory admission, several spill directories and bound cores."""
 
 from __future__ import annotations
 
@@ -37,29 +37,28 @@ from .shared_results import SharedMemoryComm, SharedResults
 from .spill_manager import SpillManager
 from .state import MarsWorkerState, MemoryFreedEvent
 
-#: How many files a worker may have open, if it may choose.
+#: Requested maximum number of open files of a worker.
 _DESCRIPTORS = 1 << 16
 
-#: Seconds until a task that waits for other processes of the host is looked at again.
-_ASK = 0.05
+#: Seconds until a task that waits for other processes of the host is tried again.
+_RETRY = 0.05
 
-#: States in which nothing is to be done any more.
+#: States of a closing or closed worker.
 _ENDED = (Status.closing, Status.closed, Status.failed)
 
-#: Share of the memory limit that running tasks and results may take together.
+#: Share of the memory limit for running tasks and results together.
 SOFT = 0.75
 
 
 class MarsWorker(ReconnectingWorker):
-    """A dask worker that stock schedulers and clients take for one.
+    """A Dask worker that also works with stock schedulers and clients.
 
-    ``advertise`` is the host that others reach it by, ``cores`` the CPUs that it never leaves, and
-    ``spill_dirs`` where results go when memory is short. ``baseline`` are the bytes that the
-    process takes before any task (default: those it takes now). With ``io_threads`` that many
-    threads write results to disk and into shared memory, each directory ``io_parallel`` at a time,
-    and the event loop never does; else it writes what is beyond distributed's thresholds.
-    ``ledger`` is what the worker processes of the host take together, and this one's row there,
-    ``record`` where the nanny learns what runs.
+    ``advertise`` is the host in the address that others use. The process is bound to the CPUs
+    ``cores``. Results spill to ``spill_dirs``. ``baseline`` is the memory of the process without
+    tasks (default: its current memory). ``io_threads`` threads write results to disk and to shared
+    memory, ``io_parallel`` at a time in each directory. By default the event loop writes results at
+    distributed's thresholds. ``ledger`` is the path of the host's memory ledger and the position of
+    this process's row. ``record`` is the path of the nanny's record of running tasks.
     """
 
     def __init__(
@@ -78,8 +77,8 @@ class MarsWorker(ReconnectingWorker):
         hooks.check(type(self).__name__, WORKER_HOOKS)
         self.advertise = advertise
         if options.get("nanny") and hasattr(os, "setpgid"):
-            # Ctrl-C in a terminal and a container's end reach whole groups of processes, but when
-            # and how a worker ends is up to its nanny.
+            # Ctrl-C and the end of a container reach the whole process group, but the nanny ends
+            # its worker.
             os.setpgid(0, 0)
         # distributed derives the section of its configuration from the class's name.
         options.setdefault(
@@ -99,7 +98,7 @@ class MarsWorker(ReconnectingWorker):
         self.spill_manager = SpillManager(self.data, io_threads or 1)
         self.shared_results = self.spill_manager.shared_results = self._share()
         self._admit(baseline, record)
-        self._asking: asyncio.TimerHandle | None = None
+        self._retrying: asyncio.TimerHandle | None = None
         self.share = self._join(ledger)
         if isinstance(self.data, SpillBuffer):
             self._write_to(spill_dirs, io_parallel, in_background=io_threads is not None)
@@ -107,7 +106,7 @@ class MarsWorker(ReconnectingWorker):
             binding.bind(cores, self.state.nthreads)
 
     def _share(self) -> SharedResults | None:
-        _allow_descriptors()  # for what was spilled as well, which is mapped too
+        _allow_descriptors()  # also for spilled results, which are mapped
         if not isinstance(self.state, MarsWorkerState):
             return None
         limit = dask.config.get("marsdask.shared.limit", None)
@@ -123,14 +122,14 @@ class MarsWorker(ReconnectingWorker):
         return sharing
 
     def identity(self) -> dict[str, Any]:
-        """Return what distributed's worker says of itself, and where its memory can be seen."""
+        """Return the identity of a Dask worker, with the place of its shared memory."""
         identity: dict[str, Any] = super().identity()
         return identity if self.shared_results is None else identity | {NAME: introduction()}
 
     async def get_data(
         self, comm: Any, keys: Collection[Any], who: str | None = None, serializers: Any = None
     ) -> Any:
-        """Send results, or to a worker that can open it where the memory is that they lie in."""
+        """Send results, or handles of shared memory to a worker that can open them."""
         sharing = self.shared_results
         if (
             sharing is not None
@@ -163,7 +162,7 @@ class MarsWorker(ReconnectingWorker):
 
     _running: RunningTasks | None = None
     _cleared = False
-    """Whether what it had open is closed."""
+    """Whether its resources are closed."""
 
     def _admit(self, baseline: int | None, record: str | None) -> None:
         if record is not None and isinstance(self.state, MarsWorkerState):
@@ -177,43 +176,43 @@ class MarsWorker(ReconnectingWorker):
         self.state.make_room = self._make_room
 
     def _join(self, ledger: tuple[str, int] | None) -> LedgerView | None:
-        """Keep a row in the ledger of the host, and heed the others'."""
+        """Open the ledger of the host, which admission and pausing use."""
         state, manager, monitor = self.state, self.memory_manager, self.monitor
         if ledger is None or not isinstance(state, MarsWorkerState) or state.admission is None:
             return None
         share = LedgerView(*ledger)
         state.admission.host = share
-        state.ask_again = self._ask_again
+        state.ask_again = self._schedule_retry
         measure, pause = monitor.get_process_memory, manager._maybe_pause_or_unpause
 
-        def told() -> int:
+        def report() -> int:
             resident = measure()
             share.tell(resident=resident)
             return resident
 
         def pause_or_unpause(worker: distributed.Worker, memory: int) -> None:
-            # What neighbours leave may be used: beyond its own share it pauses with the host.
+            # It may use free memory of other processes, so it pauses only with the whole host.
             pause(worker, 0 if share.within(memory_ledger.SOFT) else memory)
 
-        monitor.get_process_memory = told  # type: ignore[method-assign]
+        monitor.get_process_memory = report  # type: ignore[method-assign]
         manager._maybe_pause_or_unpause = pause_or_unpause  # type: ignore[method-assign]
-        state.admission.baseline = told()
+        state.admission.baseline = report()
         return share
 
-    def _ask_again(self) -> None:
-        if self._asking is None:
-            self._asking = asyncio.get_running_loop().call_later(_ASK, self._ask)
+    def _schedule_retry(self) -> None:
+        if self._retrying is None:
+            self._retrying = asyncio.get_running_loop().call_later(_RETRY, self._retry)
 
-    def _ask(self) -> None:
-        self._asking = None
+    def _retry(self) -> None:
+        self._retrying = None
         if self.share is not None and self.status not in _ENDED:
-            self.share.tell(waits=0)  # unless the task is still there
+            self.share.tell(waits=0)  # until the task is tried again
             self.handle_stimulus(MemoryFreedEvent(stimulus_id="marsdask-host"))
 
     def _write_to(self, folders: Sequence[str], parallel: int, *, in_background: bool) -> None:
         self.metrics[FULL] = self._full
         if in_background:
-            # Not in its own directory, which is removed, with all that is in it, before it closes.
+            # Not in its own directory, which is removed before it closes.
             beside = os.path.dirname(self.local_directory)
             self._directories = Directories(folders or [beside], parallel)
             self.spill_manager.take_over(self._directories, self.local_directory)
@@ -223,12 +222,12 @@ class MarsWorker(ReconnectingWorker):
             self.data._slow_uncached.d = self._directories  # type: ignore[attr-defined]
 
     async def _relieve(self, worker: Any, memory: int) -> None:
-        """Move results to disk until the process is back at its target."""
+        """Spill results until the process is below its target."""
         manager = self.memory_manager
         share = manager.memory_target_fraction or manager.memory_spill_fraction
         excess = int(memory - share * (manager.memory_limit or 0))
         freeing = asyncio.ensure_future(self.spill_manager.free(excess))
-        # Tasks go on meanwhile: who waited with pausing might be ended for its memory first.
+        # Tasks continue meanwhile. A late pause could let the nanny restart the process first.
         while not (await asyncio.wait([freeing], timeout=manager.memory_monitor_interval))[0]:
             manager._maybe_pause_or_unpause(worker, worker.monitor.get_process_memory())
         await freeing
@@ -239,30 +238,30 @@ class MarsWorker(ReconnectingWorker):
             self._spilling = asyncio.ensure_future(self._spill())
 
     async def _spill(self) -> None:
-        """Move results to disk, and see whether the first task in line fits now."""
+        """Spill results, then try the next task again."""
         state: Any = self.state
         while self._wanted:
             freed = await self.spill_manager.free(self._wanted)
             if self.status in _ENDED:
                 return
-            # Whether it is still too much is asked anew: results may have come back meanwhile.
+            # The excess is computed again: results may have been read back meanwhile.
             self._wanted = 0
             state.admission.stuck = freed == 0
             state.full = self.spill_manager.full
             state.admission.full = state.full is not None
             self.handle_stimulus(MemoryFreedEvent(stimulus_id="marsdask-spilled"))
-            # What failed may succeed later, when other files are gone.
+            # Spilling may succeed later, when other files are deleted.
             state.admission.stuck = False
 
     def start_http_server(self, *args: Any, **options: Any) -> None:
-        """Serve figures; where the other ports are encrypted, to those who show a certificate."""
+        """Serve metrics; if the other ports use TLS, clients need a certificate."""
         with dask.config.set(dashboard_tls(self.security, "worker")):
             super().start_http_server(*args, **options)
         server: Any = self.http_server
         server.ssl_options = verify_clients(server.ssl_options, None, self.security)
 
     async def listen(self, port_or_addr: Any = None, **options: Any) -> None:  # type: ignore[override]
-        """Listen, and tell the address that others are to use."""
+        """Listen, and set the address that others use."""
         await super().listen(port_or_addr, **options)
         if self.advertise is not None:
             listener: Any = self.listeners[0]
@@ -274,20 +273,20 @@ class MarsWorker(ReconnectingWorker):
         return f"{protocol}://{self.advertise}:{port}"
 
     async def _introduction(self) -> dict[str, Any]:
-        """Tell the nanny's address as others are to use it; this process itself need not."""
-        told = await super()._introduction()
-        if self.advertise is not None and told["nanny"]:
-            told["nanny"] = self._advertised(told["nanny"])
-        return told
+        """Return the registration, with the nanny's advertised address."""
+        data = await super()._introduction()
+        if self.advertise is not None and data["nanny"]:
+            data["nanny"] = self._advertised(data["nanny"])
+        return data
 
     def __repr__(self) -> str:
-        return super().__repr__().replace(type(self).__name__, "Worker", 1)  # as logs have it
+        return super().__repr__().replace(type(self).__name__, "Worker", 1)  # the name in logs
 
     def handle_stimulus(self, *stims: StateMachineEvent) -> None:
-        """Handle events; where one fails distributed closes the worker a moment later.
+        """Handle events; if one fails, distributed closes the worker soon afterwards.
 
-        Any task that was sent here may have done that, so all are blamed: the one that does it
-        again is not tried for ever.
+        Any task of this worker may be the cause, so all are suspected. A task that repeats this is
+        not retried forever.
         """
         try:
             super().handle_stimulus(*stims)
@@ -300,17 +299,17 @@ class MarsWorker(ReconnectingWorker):
             raise
 
     async def close(self, *args: Any, **options: Any) -> Any:
-        """Close, and remove what was spilled; the nanny of one that is broken starts another."""
+        """Close, and remove spilled files; the nanny restarts a broken worker."""
         if self.broken:
             options |= {"nanny": False, "executor_wait": False}
         result = await super().close(*args, **options)
-        if self.status is not Status.closed:  # it goes on with another supervisor
+        if self.status is not Status.closed:  # it continues with another supervisor
             return result
-        if self._cleared:  # whoever loses the connection meanwhile closes it too
+        if self._cleared:  # a lost connection may close it a second time
             return result
         self._cleared = True
-        if self._asking is not None:
-            self._asking.cancel()
+        if self._retrying is not None:
+            self._retrying.cancel()
         if self.share is not None:
             self.share.close()
         if self._running is not None:
@@ -322,12 +321,12 @@ class MarsWorker(ReconnectingWorker):
         if self._directories is not None:
             self._directories.close()
         if self.broken and self.nanny:
-            os._exit(1)  # whatever threads there are; and with 0 it would have ended in order
+            os._exit(1)  # other threads may still run; exit code 0 would mean a regular end
         return result
 
 
 def _allow_descriptors() -> None:
-    """Let this process have more files open: before Python 3.13 each mapping keeps one."""
+    """Raise the limit of open files: before Python 3.13 each mapping keeps one open."""
     with contextlib.suppress(ImportError, OSError, ValueError):
         import resource  # Unix only
 

@@ -1,8 +1,8 @@
-"""Results in shared memory: a worker's own, for others of its host, and others', which it reads.
+"""Results in shared memory: those of this worker, and those of others that it reads.
 
-A result is copied into shared memory when the first worker asks for it. From then on everybody
-reads that copy, this process too, so it is in memory once; another worker that has it refers
-further ones to it as well. See :mod:`..storage.shared` for how its memory is freed.
+A result is copied into shared memory when the first worker requests it. From then on all processes
+read that copy, including this one, so it is in memory once. Workers that hold it also send handles
+of the same copy. :mod:`..storage.shared` describes how its memory is freed.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ Run = Callable[..., "asyncio.Future[Any]"]
 
 
 class SharedResults:
-    """What of one worker's results, ``data``, lies in shared memory.
+    """Tracks which of a worker's results ``data`` are in shared memory.
 
-    ``moves`` are those that are being written to disk.
+    ``moves`` are the results that are being written to disk.
     """
 
     def __init__(
@@ -50,29 +50,29 @@ class SharedResults:
             data.fast_to_slow_callbacks.append(self._spilled)
 
     def borrows(self, key: Hashable) -> bool:
-        """Whether a result takes no memory of this process's."""
+        """Return whether a result is in another process's memory."""
         return key in self._borrowed
 
-    def arrived(self, key: Hashable, value: Any) -> None:
-        """Take note of a result that is about to be stored."""
+    def received(self, key: Hashable, value: Any) -> None:
+        """Record a result before it is stored."""
         handle = claim(value)
         if handle is not None:
             self._borrowed[key] = handle
 
     def forget(self, key: Hashable) -> None:
-        """Let go of a result that is stored no more; its memory is freed with its last reader."""
+        """Forget a removed result; its memory is freed after its last reader."""
         self._published.pop(key, None)
         self._borrowed.pop(key, None)
 
     async def share(self, key: Hashable, value: Any) -> SharedValue | OpenedValue | None:
-        """Return what others can open while it is kept; ``None`` if the value is to be sent."""
+        """Return the shared value, which others can open, or ``None`` to send a copy."""
         if safe_sizeof(value) < self.pool.share_from:
             return None
         handle = None if key in self._published else self._borrowed.get(key)
         if handle is not None:
-            with contextlib.suppress(OSError):  # its owner has ended, or there are no descriptors
+            with contextlib.suppress(OSError):  # its owner has ended, or no descriptor is free
                 return await self._run(handle.open)  # type: ignore[no-any-return]
-        published = self._published.get(key)  # which a thread that spills may take out just now
+        published = self._published.get(key)  # a spilling thread may remove it at any time
         if published is None:
             published = self._published[key] = asyncio.create_task(self._publish(key, value))
         return await asyncio.shield(published)
@@ -84,30 +84,30 @@ class SharedResults:
             if shared is not None:
                 await self._replace(key, value, shared)
         finally:
-            # There may be room the next time; and what has left memory stays in none of this kind.
+            # Without room, try again at the next request. A spilled result leaves shared memory.
             useless = shared is None or key not in self._memory
             if useless and self._published.get(key) is asyncio.current_task():
                 del self._published[key]
         return shared
 
     async def _replace(self, key: Hashable, value: Any, shared: SharedValue) -> None:
-        """Store the shared value in place of the one that was copied."""
+        """Replace the stored value by the shared one."""
         try:
             copy = await self._run(shared.handle.load)
-        except OSError:  # no descriptors: it is in memory twice then
+        except OSError:  # no free descriptors: the result is in memory twice
             return
-        while (move := self._moves.get(key)) is not None:  # which would be called off
+        while (move := self._moves.get(key)) is not None:  # do not cancel the move
             await asyncio.wait([move])
         fast = self._memory
         if fast.get(key) is value and type(copy) is type(value):
             if self.pool.folder is None:
                 self._borrowed.pop(key, None)
-            else:  # a file's, which takes no memory either
+            else:  # mapped from a file, so it takes no memory
                 self._borrowed[key] = shared.handle
             getattr(fast, "set_noevict", fast.__setitem__)(key, copy)
 
     def _weigh(self, key: Hashable, value: Any) -> int:
-        """Return what storing a result takes of this process's memory."""
+        """Return the bytes of this process's memory that a stored result takes."""
         nbytes = int(safe_sizeof(value))
         handle = self._borrowed.get(key)
         return nbytes if handle is None else max(0, nbytes - handle.nbytes)
@@ -117,20 +117,20 @@ class SharedResults:
 
 
 class SharedMemoryComm:
-    """A connection to a near worker, by which one answer goes with notes in place of values."""
+    """A connection that sends one response with handles instead of values."""
 
     def __init__(self, comm: Any, peers: PeerConnections, sharing: SharedResults) -> None:
         self._comm = comm
         self._peers = peers
         self._sharing = sharing
         self._sent: list[SharedValue | OpenedValue] = []
-        """Kept until the other end has opened it."""
+        """Values that are kept until the receiver has opened them."""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._comm, name)
 
     async def write(self, message: dict[str, Any], **options: Any) -> Any:
-        """Send the answer."""
+        """Send the response."""
         data = dict(message["data"])
         for key, wrapped in data.items():
             if key not in self._sharing.data:  # an actor
@@ -142,7 +142,7 @@ class SharedMemoryComm:
         return await self._comm.write(message | {"data": data}, **options)
 
     async def read(self, **options: Any) -> Any:
-        """Wait until the other end has everything."""
+        """Wait until the receiver has opened all values."""
         try:
             return await self._comm.read(**options)
         except OSError:

@@ -13,12 +13,12 @@ from typing import Any
 from ..storage.shared_handle import SharedHandle
 
 _lock = threading.Lock()
-#: What has come and was not claimed yet, by its memory: the value's identity and where it lies.
+#: Received values that are not claimed yet: {mapping: (identity of the value, handle)}.
 _unclaimed: weakref.WeakKeyDictionary[Any, tuple[int, SharedHandle]] = weakref.WeakKeyDictionary()
 
 
 class SharedTransfer:
-    """A value that another process of this host opens instead of receiving it."""
+    """A value that its receiver, another process of this host, opens in shared memory."""
 
     def __init__(self, handle: SharedHandle) -> None:
         self.handle = handle
@@ -30,7 +30,7 @@ class SharedTransfer:
 def _arrive(handle: SharedHandle) -> Any:
     """Open the value, or copy it if descriptors are scarce.
 
-    Raises ``OSError`` if that fails, which distributed treats as a lost connection: it repeats the
+    Raises ``OSError`` if that fails. distributed treats this as a lost connection and repeats the
     request.
     """
     opened = handle.open()
@@ -44,7 +44,7 @@ def _arrive(handle: SharedHandle) -> Any:
 
 
 def claim(value: Any) -> SharedHandle | None:
-    """Return and forget the handle of a value that has just arrived, else ``None``."""
+    """Return and forget the handle of a value that was just received, else ``None``."""
     with _lock:
         for mapping, (identity, handle) in _unclaimed.items():
             if identity == id(value):

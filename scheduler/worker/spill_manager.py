@@ -1,4 +1,4 @@
-"""Results on their way to disk: that takes threads of its own, and never the event loop."""
+"""Spills a worker's results in threads, without blocking the event loop."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _MOST = "distributed.worker.memory.max-spill is reached"
 
 
 class SpillWriter(Slow):
-    """What distributed keeps on disk, in several directories and by several threads at once."""
+    """distributed's spilled results, in several directories and written by several threads."""
 
     def __init__(self, folder: str, limit: Any, directories: Directories) -> None:
         super().__init__(folder, limit)
@@ -58,7 +58,7 @@ class SpillWriter(Slow):
         context_meter.digest_metric("disk-write", weight.disk, "bytes")
 
     def __delitem__(self, key: Any) -> None:
-        del self.d[key]  # fails while it is being written: whoever writes it deletes it then
+        del self.d[key]  # fails while it is being written: the writing thread deletes it afterwards
         self._forget(key)
 
     def _forget(self, key: Any) -> None:
@@ -67,7 +67,7 @@ class SpillWriter(Slow):
 
 
 class ConcurrentSpillBuffer(SpillBuffer):
-    """distributed's results, which threads may move to disk while the loop looks at them."""
+    """distributed's buffer of results, while other threads move some of them to disk."""
 
     def __getitem__(self, key: Any) -> Any:
         try:
@@ -75,7 +75,7 @@ class ConcurrentSpillBuffer(SpillBuffer):
         except KeyError:
             if key not in self:
                 raise
-            return super().__getitem__(key)  # it has left memory between two looks of distributed's
+            return super().__getitem__(key)  # it was moved between distributed's two look-ups
 
 
 class SpillManager:
@@ -84,33 +84,33 @@ class SpillManager:
     def __init__(self, data: Any, threads: int = 1) -> None:
         self.data = data
         if type(data) is SpillBuffer:
-            data.__class__ = ConcurrentSpillBuffer  # distributed makes it, and of no other class
+            data.__class__ = ConcurrentSpillBuffer  # distributed creates only its own class
         self.threads = threads
         self.shared_results: SharedResults | None = None
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="marsdask-io")
         self.moves: dict[Any, asyncio.Future[int]] = {}
-        """Of results that are being written now."""
+        """Results that are being written: {key: bytes to free}."""
         self._task: asyncio.Task[None] | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self.closed = False
         self.full: str | None = None
-        """Why the last result could not be moved, if it was for want of room on the disk."""
+        """Why the last result could not be moved, if the disk is full."""
         self._refused: float = sys.maxsize
-        """Bytes of the smallest result that found no room in this round."""
+        """Bytes of the smallest result that did not fit on the disk in this round."""
 
     def run(self, function: Any, *args: Any) -> asyncio.Future[Any]:
         """Call a function in one of the threads."""
         return asyncio.get_running_loop().run_in_executor(self._pool, function, *args)
 
     async def free(self, nbytes: int) -> int:
-        """Free so much memory, the least recently used first; return how many bytes it was."""
+        """Spill the least recently used results; return the freed bytes."""
         freed: int = await self.run(self._trim)
         if freed >= nbytes or not isinstance(self.data, SpillBuffer):
             return freed
         self._refused = sys.maxsize
         tried: set[Any] = set()
         moved = 0
-        # Again for those that turn out not to move.
+        # Repeat for results that cannot be moved.
         while victims := self._victims(nbytes - freed - moved, tried):
             tried.update(victims)
             moved += sum(await asyncio.gather(*map(self._begin_move, victims)))
@@ -120,7 +120,7 @@ class SpillManager:
         return freed + moved
 
     def take_over(self, directories: Directories, folder: str) -> None:
-        """Write to these directories, and from now on also what distributed would in its loop."""
+        """Write to these directories, and replace distributed's spilling in the event loop."""
         self._loop = asyncio.get_running_loop()
         data: SpillBuffer = self.data
         limit = data._slow_uncached.max_weight
@@ -130,14 +130,14 @@ class SpillManager:
         fast.evict_until_below_target = self._begin
 
     async def close(self) -> None:
-        """Let the files that are being written end, and begin no more."""
+        """Wait for running writes, and start no new ones."""
         self.closed = True
         if self._task is not None:
             await asyncio.wait([self._task])
         self._pool.shutdown(wait=False)
 
     def _begin(self, n: float | None = None) -> None:
-        """Move results until those in memory are few enough, later, in place of zict's at once."""
+        """Schedule spilling down to the target; zict would spill at once."""
         if self._loop is not None and not self.closed and self._excess() > 0:
             self._loop.call_soon_threadsafe(self._start)
 
@@ -148,7 +148,7 @@ class SpillManager:
     async def _until_few_enough(self) -> None:
         while not self.closed and (excess := self._excess()) > 0:
             if not await self.free(int(excess)):
-                return  # the next result is the next chance
+                return  # the next result starts another attempt
 
     def _excess(self) -> float:
         fast: Any = self.data.fast
@@ -163,8 +163,8 @@ class SpillManager:
         for key in order:
             if nbytes <= 0:
                 break
-            hopeless = key in tried or weights[key] >= self._refused
-            if not hopeless and (
+            skipped = key in tried or weights[key] >= self._refused
+            if not skipped and (
                 self.shared_results is None or not self.shared_results.borrows(key)
             ):
                 chosen.append(key)
@@ -172,7 +172,7 @@ class SpillManager:
         return chosen
 
     def _begin_move(self, key: Any) -> asyncio.Future[int]:
-        """Move a result, or wait for the move that is under way, and not take it for in vain."""
+        """Return the running move of a result, or start one."""
         move = self.moves.get(key)
         if move is None:
             move = self.moves[key] = self.run(self._evict, key)
@@ -180,7 +180,7 @@ class SpillManager:
         return move
 
     def _evict(self, key: Any) -> int:
-        """Move a result; return how many bytes that frees, none if it cannot be moved."""
+        """Move a result; return the freed bytes, 0 if it cannot be moved."""
         data: SpillBuffer = self.data
         weight = data.fast.weights.get(key)
         if self.closed or weight is None or weight >= self._refused:
@@ -189,13 +189,13 @@ class SpillManager:
             with data._capture_metrics(), data._handle_errors(None):
                 return self._move(key, weight)
         except (KeyError, AssertionError, HandledError):
-            # Deleted meanwhile, which distributed takes for impossible where it cannot be written;
-            # or distributed has logged why.
+            # It was deleted meanwhile, which distributed does not expect if the write fails, or
+            # distributed has logged the error.
             self._tidy(key)
             return 0
 
     def _tidy(self, key: Any) -> None:
-        """Forget what was written of a result that was deleted after zict's last look for that."""
+        """Delete the file of a result that was removed after zict's last check."""
         data: Any = self.data
         with data.lock:
             if key not in data.fast:

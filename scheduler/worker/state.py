@@ -1,6 +1,6 @@
 """The worker's state machine with admission: a task that does not fit stays ready.
 
-It can be stolen, cancelled and overtaken by priority as any other that is ready.
+Like any ready task, it can be stolen or cancelled, and tasks of higher priority can overtake it.
 """
 
 from __future__ import annotations
@@ -31,46 +31,46 @@ from .shared_results import SharedResults
 
 @dataclass
 class MemoryFreedEvent(StateMachineEvent):
-    """Results left memory, so that the first task in line may fit."""
+    """Results left memory, so the next task may fit."""
 
     __slots__ = ()
 
 
 def needs(ts: TaskState) -> int:
-    """Return the bytes that a task was said to take while it runs, 0 if nobody said."""
+    """Return the hint of the bytes that a running task needs, 0 without one."""
     return int((ts.annotations or {}).get("mars_mem") or 0)
 
 
 def refuse(full: str, needs: int, stored: int, worker: str) -> NoReturn:
-    """Fail in place of a task for which a worker cannot make room."""
+    """Raise SpillFull: this function replaces a task that a worker cannot make room for."""
     raise SpillFull(
         f"the task needs {format_bytes(needs)} of memory at {worker}, which holds results of "
-        f"{format_bytes(stored)} that it cannot move: {full}. {HELP}"
+        f"{format_bytes(stored)} that it cannot spill: {full}. {HELP}"
     )
 
 
 class MarsWorkerState(WorkerState):
-    """A worker's state that starts tasks by memory; without ``admission`` it is distributed's."""
+    """Starts tasks by memory; without ``admission`` it behaves like distributed's state."""
 
     admission: Admission | None = None
     make_room: Callable[[int], None] | None = None
-    """Begins to move that many bytes to disk; a :class:`MemoryFreedEvent` follows."""
+    """Starts to spill the given bytes; a :class:`MemoryFreedEvent` follows."""
     ask_again: Callable[[], None] | None = None
-    """Sees to it that a :class:`MemoryFreedEvent` comes, in case other processes free memory."""
+    """Schedules a :class:`MemoryFreedEvent`, because other processes may free memory."""
     shared_results: SharedResults | None = None
     record: RunningTasks | None = None
-    """Where the nanny sees what runs."""
+    """The record of running tasks for the nanny."""
     full: str | None = None
-    """Why results cannot leave memory, as far as that is for want of room on the disk."""
+    """Why results cannot be spilled, if the disk is full."""
     _arriving = 0
-    """Bytes of a result that is about to be stored, while its task promises no more."""
+    """Bytes of a result before it is stored, when its task has freed its reservation."""
 
     def _next_ready_task(self) -> TaskState | None:
         ts = super()._next_ready_task()
         if ts is None or self.admission is None or not needs(ts):
             return ts
         for waiting in self.long_running:
-            self.admission.end(waiting.key)  # for tasks that may be the ones in line
+            self.admission.end(waiting.key)  # they may wait for the next tasks
         inputs = [dep.key for dep in ts.dependencies]
         fast: Any = getattr(self.data, "fast", {})
         stored = pinned = spilled = 0
@@ -115,7 +115,7 @@ class MarsWorkerState(WorkerState):
             self.admission.end(ts.key)
 
     def _execute_done_common(self, ev: ExecuteDoneEvent) -> Any:
-        # distributed looks for the next task before it stores the result of the last one.
+        # distributed chooses the next task before it stores the result of the last one.
         self._arriving = ev.nbytes if isinstance(ev, ExecuteSuccessEvent) else 0
         try:
             return super()._execute_done_common(ev)
@@ -124,7 +124,7 @@ class MarsWorkerState(WorkerState):
 
     def _transition_to_memory(self, ts: TaskState, value: Any, *args: Any, **options: Any) -> Any:
         if self.shared_results is not None:
-            self.shared_results.arrived(ts.key, value)
+            self.shared_results.received(ts.key, value)
         return super()._transition_to_memory(ts, value, *args, **options)
 
     def _purge_state(self, ts: TaskState) -> None:
@@ -138,7 +138,7 @@ class MarsWorkerState(WorkerState):
         return super()._handle_event(ev)
 
     def handle_stimulus(self, *stims: StateMachineEvent) -> Any:
-        """Handle events; those that free results give the tasks in line another chance."""
+        """Handle events; after events that free results, ready tasks are tried again."""
         instructions = super().handle_stimulus(*stims)
         waits = self.admission is not None and (self.ready or self.constrained)
         if waits and any(isinstance(ev, FreeKeysEvent | RemoveReplicasEvent) for ev in stims):

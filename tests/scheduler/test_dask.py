@@ -190,7 +190,7 @@ def test_who_listens_does_not_answer():
     """As a frozen scheduler, or none at all: that is no reason to wait for ever."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         address = f"tcp://127.0.0.1:{listener.getsockname()[1]}"
-        with pytest.raises(ConnectionError, match=r"within 0.1 s \(who listens there does not"):
+        with pytest.raises(ConnectionError, match=r"within 0.1 s \(the server there does not"):
             DaskScheduler(address, connect_timeout=0.1)
 
 

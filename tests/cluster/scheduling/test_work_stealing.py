@@ -86,8 +86,8 @@ def test_inputs_are_looked_up_once_for_all_thieves():
             assert costs[0] == 0 < costs[1]
             with server.inputs_cached():
                 assert [server.get_comm_cost(ts, ws) for ws in (holder, other)] == costs
-                assert server._asked[0] is ts
-            assert server._asked is None
+                assert server._cached[0] is ts
+            assert server._cached is None
             gate.go.set()
             await client.gather(futures)
 

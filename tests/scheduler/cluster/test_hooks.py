@@ -29,7 +29,7 @@ def test_what_changed_is_named():
         check("Supervisor", hooks)
     message = str(caught.value)
     assert distributed.__version__ in message
-    assert "distributed.scheduler.Scheduler.decide_everything is gone" in message
-    assert "distributed.nothing.Nothing is gone" in message
+    assert "distributed.scheduler.Scheduler.decide_everything is missing" in message
+    assert "distributed.nothing.Nothing is missing" in message
     assert "Scheduler.close takes (self, timeout, reason), not speed" in message
     assert str(pickle.loads(pickle.dumps(caught.value))) == message

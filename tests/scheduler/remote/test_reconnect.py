@@ -141,11 +141,11 @@ def test_a_new_client_during_a_takeover(monkeypatch):
                 missed.set()
                 raise
 
-        async def takes_its_time():
+        async def slow_check():
             await missed.wait()
             return True
 
-        monkeypatch.setattr(heir.failover, "_nobody_objects", takes_its_time)
+        monkeypatch.setattr(heir.failover, "_is_lost", slow_check)
         async with heir:
             async with gone:
                 assert await heir.failover.elsewhere() == gone.address

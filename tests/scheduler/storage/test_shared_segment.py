@@ -57,7 +57,7 @@ def test_new_content_is_another_token():
         assert segment.try_lock()
         write(segment, text)
         assert read(segment)[START : START + 3] == text
-    with pytest.raises(SharedGone, match="something else"):
+    with pytest.raises(SharedGone, match="has reused its descriptor"):
         lease(os.getpid(), segment.descriptor, old)
     segment.close()
     with pytest.raises(SharedGone):
@@ -103,6 +103,6 @@ def test_other_users_get_nothing():
         theirs = stranger.call(actions.publish, "x", 1 << 18)
         with pytest.raises(SharedGone, match="another user"):
             theirs.load()
-        with pytest.raises(SharedGone, match="something else"):
+        with pytest.raises(SharedGone, match="has reused its descriptor"):
             lease(stranger.pid, theirs.descriptor, theirs.token)
     segment.close()

@@ -268,7 +268,7 @@ def test_what_can_start_beside_its_input_asks_nobody():
 def test_everybody_has_a_turn(length, count):
     """A few at a time, all of a list are met in as many turns as it takes."""
     turns, those = RoundRobin(), list(range(length))
-    found = [turns.some(those, count) for _ in range(-(-length // count))]
+    found = [turns.take(those, count) for _ in range(-(-length // count))]
     assert all(len(some) == min(length, count) for some in found)
     assert {one for some in found for one in some} == set(those)
 

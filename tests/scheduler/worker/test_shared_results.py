@@ -144,7 +144,7 @@ def test_what_is_borrowed_weighs_nothing(sharing):
         handle = shared.handle
         opened, arrive = SharedTransfer(handle).__reduce__()
         value = opened(*arrive)
-        sharing.arrived("x", value)
+        sharing.received("x", value)
         assert claim(value) is None
         sharing.data["x"] = value
         assert sharing.data.fast.total_weight < MIB
