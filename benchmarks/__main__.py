@@ -15,7 +15,7 @@ from benchmarks.rows import Workload, tables
 from benchmarks.run_one import MODULES
 from benchmarks.systems import SYSTEMS
 
-#: What a shell says of a command that Ctrl-C ended.
+#: The exit code of shells for a command that Ctrl-C ended.
 INTERRUPTED = 130
 
 

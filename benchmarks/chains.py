@@ -1,4 +1,4 @@
-"""What operations cost from the call to the tasks, in chains: `python -m benchmarks.chains`.
+"""Measure operations from the call to the tasks, in chains: `python -m benchmarks.chains`.
 
 Nothing runs. CPU time of the process is counted, so other work on the machine matters little.
 """

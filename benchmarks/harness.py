@@ -28,7 +28,7 @@ MIB = 1 << 20
 
 @dataclass
 class RowOutcome:
-    """What one system did with one row; `reason` says why there are no figures."""
+    """The figures of one system for one row, or the `reason` why there are none."""
 
     row: str
     system: str
@@ -51,7 +51,7 @@ class RowOutcome:
 
 @dataclass(frozen=True)
 class RunPlan:
-    """How every row is run."""
+    """The options of all runs."""
 
     scale: float = 1.0
     repeat: int = 5
@@ -111,7 +111,7 @@ class Watch(threading.Thread):
 
 
 def resident(process: psutil.Process) -> int:
-    """Return a process's resident bytes, none if it has gone."""
+    """Return a process's resident bytes, 0 if it has ended."""
     try:
         return int(process.memory_info().rss)
     except psutil.Error:
@@ -119,7 +119,7 @@ def resident(process: psutil.Process) -> int:
 
 
 def processor_seconds(process: psutil.Process) -> float:
-    """Return a process's own processor seconds, none if it has gone."""
+    """Return a process's own processor seconds, 0 if it has ended."""
     try:
         times = process.cpu_times()
     except psutil.Error:
@@ -196,7 +196,7 @@ class Events:
     """What a child says, line by line, until it closes its end; TimeoutError at the deadline."""
 
     def __init__(self, pipe: IO[bytes]) -> None:
-        """Listen to a pipe; whoever does so sets the deadline."""
+        """Read a pipe; the caller sets the deadline."""
         self.deadline = 0.0
         self._pipe = pipe
         self._lines: list[bytes] = []

@@ -1,4 +1,4 @@
-"""Measure what there is besides the work: imports, one trivial compute, tasks, very large grids.
+"""Measure overheads: imports, one trivial compute, tasks, very large grids.
 
 Each figure comes from a fresh interpreter: `python -m benchmarks.overheads`.
 """

@@ -31,7 +31,7 @@ PIECE = 64 * MIB
 
 
 class TransferCost(NamedTuple):
-    """What one hand-over took, in seconds."""
+    """The seconds of one transfer."""
 
     cpu: float
     wall: float

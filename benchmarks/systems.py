@@ -1,4 +1,4 @@
-"""What each system needs so that one workload runs on all of them.
+"""The adapters that let one workload run on each system.
 
 This file also runs under the interpreter of pymars (Python 3.9), so it imports a system only
 when that system is asked for.
@@ -159,7 +159,7 @@ def wanted(dask_scheduler: Any, client: str) -> int:
 
 
 class Chunked(System):
-    """What systems of lazy arrays in chunks have in common."""
+    """The base class of systems with lazy chunked arrays."""
 
     kmeans_options: Mapping[str, Any] = NOTHING
 

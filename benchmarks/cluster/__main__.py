@@ -124,7 +124,7 @@ def mean(lines: list[Line], family: str) -> Line:
 
 
 def main() -> int:
-    """Measure and print; non-zero if an answer of ours was wrong."""
+    """Measure and print; return non-zero for a wrong result of marsdask."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.cluster", description=__doc__)
     add_row_options(parser, scale=0.2, repeat=3, patience=2.0, timeout=100.0)
     parser.add_argument("--programs", default="", help="parts of names, with commas; or `none`")

@@ -154,7 +154,7 @@ def peaks(system: str) -> Figures:
 
 
 class HeldChunks(SchedulerPlugin):
-    """Counts the chunks that are held, and the most that ever were."""
+    """Counts the held chunks, and their maximum."""
 
     name = "held"
 
@@ -162,7 +162,7 @@ class HeldChunks(SchedulerPlugin):
         self.now = self.most = 0
 
     def transition(self, key: Any, start: str, finish: str, *args: Any, **options: Any) -> None:
-        """Take note of a chunk that comes or goes."""
+        """Count a chunk that is stored or released."""
         if key[0] == "load":
             self.now += (finish == "memory") - (start == "memory")
             self.most = max(self.most, self.now)

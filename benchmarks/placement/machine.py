@@ -1,4 +1,4 @@
-"""Paper hardware: workers with threads, memory, a link and a disk each, on hosts of several."""
+"""Simulated hardware: hosts of several workers with threads, memory, a link and a disk each."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ GIB = 2**30
 
 @dataclass(frozen=True)
 class Hardware:
-    """What all workers have in common."""
+    """The resources of each worker."""
 
     workers: int = 1000
     per_host: int = 4
@@ -37,7 +37,7 @@ class Hardware:
 
 @dataclass(eq=False, slots=True)
 class SimulatedWorker:
-    """One worker as a policy sees it, and what the simulation knows of it besides."""
+    """One worker: the data for a policy, and those of the simulation."""
 
     number: int
     host: str
@@ -45,37 +45,37 @@ class SimulatedWorker:
     memory_limit: int
     disk: float = 5e8
     nbytes: int = 0
-    """Bytes of what is here or on its way, in memory or on the disk."""
+    """Bytes of held results and inputs in transfer, in memory or on disk."""
     occupancy: float = 0.0
     processing: dict[int, float] = field(default_factory=dict)
-    """The tasks it was given, and the seconds that each counts."""
+    """The assigned tasks, and the expected seconds of each."""
     long_running: tuple[int, ...] = ()
     ready: list[int] = field(default_factory=list)
-    """A heap of those whose inputs are here."""
+    """A heap of the tasks whose inputs are here."""
     running: int = 0
     link_free: float = 0.0
     coming: dict[int, float] = field(default_factory=dict)
-    """Inputs on their way, and when they arrive."""
+    """Inputs in transfer, and their times of arrival."""
     wanted: dict[int, int] = field(default_factory=dict)
-    """Inputs of the tasks that it was given, and of how many of them."""
+    """Inputs of the assigned tasks, and the number of tasks that need each."""
     inside: OrderedDict[int, int] = field(default_factory=OrderedDict)
-    """What is in memory, the longest unused first, and its bytes."""
+    """Results in memory and their bytes, the least recently used first."""
     on_disk: set[int] = field(default_factory=set)
     disk_free: float = 0.0
     stored: int = 0
     """Bytes in memory."""
     most: int = 0
-    """The most bytes that it ever had in memory."""
+    """Maximum bytes in memory."""
     spilled: int = 0
-    """All bytes that it wrote to its disk."""
+    """Bytes written to its disk in total."""
 
     def hold(self, task: int, nbytes: int, now: float) -> None:
-        """Take in a result."""
+        """Store a result."""
         self.nbytes += nbytes
         self._bring(task, nbytes, now)
 
     def use(self, task: int, nbytes: int, now: float) -> float:
-        """Use a result again, and return when it is in memory."""
+        """Use a result, and return the time when it is in memory."""
         if task not in self.on_disk:
             self.inside.move_to_end(task)
             return now
@@ -85,19 +85,19 @@ class SimulatedWorker:
         return self.disk_free
 
     def want(self, tasks: tuple[int, ...]) -> None:
-        """Note that a task was given to it which has these inputs."""
+        """Record the inputs of an assigned task."""
         for one in tasks:
             self.wanted[one] = self.wanted.get(one, 0) + 1
 
     def leave(self, tasks: tuple[int, ...]) -> None:
-        """Note that such a task has ended, or is another's."""
+        """Remove the inputs of a task that has ended or moved."""
         for one in tasks:
             left = self.wanted.pop(one) - 1
             if left:
                 self.wanted[one] = left
 
     def release(self, task: int, nbytes: int) -> None:
-        """Let go of a result."""
+        """Release a result."""
         self.nbytes -= nbytes
         if self.inside.pop(task, None) is None:
             self.on_disk.discard(task)
@@ -106,7 +106,7 @@ class SimulatedWorker:
         self.coming.pop(task, None)
 
     def _bring(self, task: int, nbytes: int, now: float) -> None:
-        """Take into memory, out of which goes what was unused for longest if there is no room."""
+        """Load a result into memory; spill the least recently used ones without room."""
         self.inside[task] = nbytes
         self.stored += nbytes
         while self.stored > self.memory_limit and len(self.inside) > 1:

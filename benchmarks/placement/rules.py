@@ -15,12 +15,12 @@ from marsdask.scheduler.supervisor.placement import (
 )
 
 
-class Ours:
+class SupervisorRule:
     """The supervisor's policy, and its candidates."""
 
     name = "marsdask"
     affinities = True
-    """Whether tasks without inputs have homes."""
+    """Whether sources have affinities."""
 
     def __init__(self, bandwidth: float) -> None:
         self._policy = Policy(bandwidth=bandwidth)
@@ -34,7 +34,7 @@ class Ours:
     def source(
         self, task: TaskView[SimulatedWorker], idle: Collection[SimulatedWorker]
     ) -> SimulatedWorker | None:
-        """Choose for a task without inputs, among the workers that have a free slot."""
+        """Choose a worker with a free slot for a source."""
         return self._policy.choose(task, idle)
 
     def place(
@@ -44,7 +44,7 @@ class Ours:
         workers: Collection[SimulatedWorker],
         sources: bool,
     ) -> SimulatedWorker | None:
-        """Choose for another; ``None`` if it has to wait until a task ends."""
+        """Choose a worker for another task; ``None`` if it must wait."""
 
         def near(host: str) -> list[SimulatedWorker]:
             there = self._hosts[host]
@@ -58,11 +58,11 @@ class Ours:
         return self._policy.place(task, workers, idle, near, CROWD if sources else 1)
 
 
-class Stock:
-    """distributed's: the least busy worker for a source, else the soonest start of a holder's.
+class DistributedRule:
+    """distributed's rule: the least busy worker for a source, else the soonest start of a holder.
 
-    As in ``decide_worker`` and ``worker_objective``: no other host is near, memory is nobody's
-    business, and a tie goes to whoever holds the fewest bytes.
+    As in ``decide_worker`` and ``worker_objective``, hosts and memory do not matter. Of equal
+    workers the one with the fewest bytes is chosen.
     """
 
     name = "distributed"
@@ -74,7 +74,7 @@ class Stock:
     def source(
         self, task: TaskView[SimulatedWorker], idle: Collection[SimulatedWorker]
     ) -> SimulatedWorker | None:
-        """Choose whoever has the fewest tasks for its threads."""
+        """Choose the worker with the fewest tasks for each thread."""
         return min(idle, key=_load)
 
     def place(
@@ -94,12 +94,12 @@ class Stock:
         return min(held.by_worker, key=objective)
 
     def transfer(self, task: TaskView[SimulatedWorker], worker: SimulatedWorker) -> float:
-        """Return the seconds to bring a task's inputs to a worker that may steal it."""
+        """Return the seconds to transfer a task's inputs to a thief."""
         missing = [nbytes for nbytes, holders in task.inputs if worker not in holders]
         return sum(missing) / self._bandwidth
 
     def fits(self, task: TaskView[SimulatedWorker], worker: SimulatedWorker) -> bool:
-        """Say yes: memory is nobody's business."""
+        """Return True: memory does not matter."""
         return True
 
     def promise(self, task: int, worker: SimulatedWorker, nbytes: int) -> None:
@@ -113,6 +113,6 @@ def _load(worker: SimulatedWorker) -> float:
     return len(worker.processing) / worker.nthreads
 
 
-Rule = Ours | Stock
+Rule = SupervisorRule | DistributedRule
 
-RULES: tuple[type[Rule], ...] = (Stock, Ours)
+RULES: tuple[type[Rule], ...] = (DistributedRule, SupervisorRule)

@@ -1,11 +1,11 @@
-"""The cluster's life in simulated time: tasks are placed, inputs travel, threads compute.
+"""Simulates a cluster: tasks are placed, inputs are transferred, threads compute.
 
-What is the same for all rules, and as in distributed: tasks without inputs wait in one queue and
-are handed out while workers have free slots, others are placed when their inputs are there, a
-worker runs the earliest of its tasks whose inputs have come, and whoever has too little to do takes
-a task from somebody who has too much, if that ends it sooner. What a worker has no memory for goes
-to its disk, the longest unused first, and is read from there when it is needed. Copies are dropped
-once there are more than tasks that need them.
+The following holds for all rules, as in distributed. Sources wait in one queue until a worker has a
+slot. Other tasks are placed when their inputs are computed. A worker runs the first of its tasks
+whose inputs have arrived. Idle workers steal tasks that would end sooner.
+
+A worker without free memory spills its least recently used results, and reads them back when they
+are needed. Replicas are dropped when there are more than tasks that need them.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from benchmarks.placement.rules import Rule
 from benchmarks.placement.traces import Trace
 from marsdask.scheduler.supervisor.placement import READERS, TaskView, affinities
 
-#: How many others are asked by whoever has nothing to do.
+#: Number of workers that an idle one may steal from.
 _ASKED = 8
 
-#: Of so many decisions one is timed, by making it so many times: asking for the time may cost more.
+#: One of this many decisions is timed, by repeating it: reading the clock may take longer.
 _TIMED, _REPEATED = 256, 16
 
 _ARRIVED, _FINISHED = 0, 1
@@ -36,7 +36,7 @@ _ARRIVED, _FINISHED = 0, 1
 
 @dataclass
 class Figures:
-    """What came of it."""
+    """The results of a simulation."""
 
     seconds: float = 0.0
     """Simulated, from the first task to the last."""

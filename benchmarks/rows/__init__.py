@@ -1,4 +1,4 @@
-"""What a workload is, and how `--scale` shrinks it."""
+"""The type of workloads, and their sizes for each `--scale`."""
 
 from __future__ import annotations
 

@@ -135,7 +135,7 @@ def t08_data(s: System) -> Data:
 
 
 def t08(s: System, x: Any) -> Data:
-    """Go through an array whose length nobody knows beforehand."""
+    """Process an array of unknown length."""
     y = x[x > 0.5]
     return ((y * 2 + 1).mean(),)
 

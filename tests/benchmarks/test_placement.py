@@ -6,7 +6,7 @@ import pytest
 
 from benchmarks.placement.__main__ import main
 from benchmarks.placement.machine import Hardware
-from benchmarks.placement.rules import RULES, Ours, Stock
+from benchmarks.placement.rules import RULES, DistributedRule, SupervisorRule
 from benchmarks.placement.simulate import Figures, Simulation
 from benchmarks.placement.traces import (
     MIB,
@@ -21,7 +21,9 @@ from benchmarks.placement.traces import (
 SMALL = Hardware(workers=8, per_host=2)
 
 
-def simulate(trace: Trace, rule: type[Ours | Stock], hardware: Hardware = SMALL) -> Figures:
+def simulate(
+    trace: Trace, rule: type[SupervisorRule | DistributedRule], hardware: Hardware = SMALL
+) -> Figures:
     """Return the figures of one run."""
     return Simulation(trace, hardware, rule(hardware.bandwidth)).run()
 
@@ -69,13 +71,16 @@ def test_nothing_is_left(rule):
 def test_neighbours_meet_at_home():
     """Colours bring the leaves of a tree together, so that less has to move than without."""
     trace = tree_reduction(2000)
-    assert simulate(trace, Ours).between_hosts * 4 < simulate(trace, Stock).between_hosts
+    assert (
+        simulate(trace, SupervisorRule).between_hosts * 4
+        < simulate(trace, DistributedRule).between_hosts
+    )
 
 
 def test_a_product_of_blocks_moves_less():
     """Who is beside the most of a product's operands takes it, though no holder."""
     trace, hardware = matmul(2000), Hardware(workers=40)
-    ours, stock = (simulate(trace, rule, hardware) for rule in (Ours, Stock))
+    ours, stock = (simulate(trace, rule, hardware) for rule in (SupervisorRule, DistributedRule))
     assert ours.between_hosts < 0.9 * stock.between_hosts
     assert ours.seconds < 1.1 * stock.seconds
 
@@ -83,7 +88,7 @@ def test_a_product_of_blocks_moves_less():
 def test_runs_are_repeatable():
     """The same graph comes out the same, whoever else has been simulated before."""
     trace = all_to_all(500)
-    first, second = simulate(trace, Ours), simulate(trace, Ours)
+    first, second = simulate(trace, SupervisorRule), simulate(trace, SupervisorRule)
     assert (first.seconds, first.between_hosts) == (second.seconds, second.between_hosts)
 
 
@@ -111,7 +116,7 @@ def test_what_does_not_fit_in_memory_goes_to_disk(make, rule):
 def test_no_worker_is_promised_more_than_its_share():
     """Whether a task is placed, or stolen."""
     hardware = Hardware(workers=8, per_host=2, memory=200 * MIB)
-    rule, most = Ours(hardware.bandwidth), 0
+    rule, most = SupervisorRule(hardware.bandwidth), 0
     promise = rule.promise
 
     def noted(task, worker, nbytes):
@@ -128,6 +133,6 @@ def test_no_worker_is_promised_more_than_its_share():
 def test_chains_stay_where_they_began():
     """The next task of a chain is the next to run there, though others wait already."""
     trace = map_chains(500)
-    figures = simulate(trace, Ours)
+    figures = simulate(trace, SupervisorRule)
     moved = figures.within_hosts + figures.between_hosts
     assert moved < sum(trace.nbytes) / 20, "the last ones may be stolen"

@@ -41,8 +41,8 @@ SLACK = 8
 
 WORKERS = 2
 
-#: Any moment of a job may be the one when something dies: so many tasks are done by then at most.
-MOMENTS = 60
+#: Maximum number of finished tasks before a failure.
+MOST_TASKS = 60
 
 
 def sorting(seed: int) -> tuple[Any, Any]:
@@ -83,8 +83,8 @@ while True:
 """
 
 
-class Moment(threading.Event):
-    """Comes when so many tasks of a session's jobs are done."""
+class ProgressTrigger(threading.Event):
+    """Set when the given number of a session's tasks are done."""
 
     def __init__(self, session: Any, tasks: int) -> None:
         super().__init__()
@@ -103,20 +103,20 @@ class Moment(threading.Event):
             if self._missing <= 0:
                 self.set()
 
-    def come(self, *job: Any) -> None:
-        """Come at once, since the job has ended."""
+    def end(self, *job: Any) -> None:
+        """Set the event, because the job has ended."""
         self.set()
 
 
 @dataclass
-class Storm:
-    """A supervisor and workers that are killed and started again; counts what became of jobs."""
+class FailureInjector:
+    """A cluster whose processes are killed and restarted; counts the results of jobs."""
 
     seed: int
     folder: Path
     right: int = 0
     errors: list[str] = field(default_factory=list)
-    strikes: list[str] = field(default_factory=list)
+    failures: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.draw = random.Random(self.seed)
@@ -126,8 +126,8 @@ class Storm:
         self.killed_workers: list[str] = []
 
     @contextlib.contextmanager
-    def weather(self) -> Iterator[Storm]:
-        """Start the cluster, and end it in order; whatever is left then is killed."""
+    def cluster(self) -> Iterator[FailureInjector]:
+        """Start the cluster, and kill its processes at the end."""
         self.supervisor = self._start("mars-supervisor")
         try:
             for _ in range(WORKERS):
@@ -149,37 +149,37 @@ class Storm:
         return command
 
     def step(self) -> None:
-        """Run one job while something strikes, and judge how it ended."""
+        """Run one job during a failure, and check its result or error."""
         kind = self.draw.randrange(len(JOBS))
         job, expected = JOBS[kind](self.draw.randrange(2**32))
-        strike = self.draw.choice((self.a_worker_dies, self.a_nanny_dies, self.a_client_dies))
+        fail = self.draw.choice((self.kill_worker, self.kill_nanny, self.kill_client))
         if self.draw.random() < 0.2:
-            strike = self.the_supervisor_dies
-        self.strikes.append(strike.__name__)
+            fail = self.kill_supervisor
+        self.failures.append(fail.__name__)
         self._await_workers()
         try:
             with marsdask.new_session(self.address, default=False) as session:
-                moment = Moment(session, self.draw.randrange(MOMENTS))
+                trigger = ProgressTrigger(session, self.draw.randrange(MOST_TASKS))
                 running = job.execute(session=session, wait=False)
-                running.add_done_callback(moment.come)
-                assert moment.wait(DEADLINE), "a job makes no progress"
-                strike()
+                running.add_done_callback(trigger.end)
+                assert trigger.wait(DEADLINE), "a job makes no progress"
+                fail()
                 running.result(DEADLINE)
                 found = np.asarray(job.fetch(session=session))
         except CLEAR as error:
-            self.errors.append(f"{strike.__name__}: {told(error)}")
+            self.errors.append(f"{fail.__name__}: {told(error)}")
         else:
-            np.testing.assert_allclose(found, expected, err_msg=str(self.strikes))
+            np.testing.assert_allclose(found, expected, err_msg=str(self.failures))
             self.right += 1
 
-    def a_worker_dies(self) -> None:
+    def kill_worker(self) -> None:
         """Kill a worker process; its nanny starts another."""
         with self._client() as client:
             pids = sorted(client.run(os.getpid, on_error="ignore").values())
         if pids:
             _kill(self.draw.choice(pids))
 
-    def a_nanny_dies(self) -> None:
+    def kill_nanny(self) -> None:
         """Kill a whole ``mars-worker``, and start one in its place."""
         position = self.draw.randrange(WORKERS)
         processes = self.workers[position].descendants()
@@ -189,7 +189,7 @@ class Storm:
         self.workers[position].kill()
         self.workers[position] = self._start("mars-worker")
 
-    def a_client_dies(self) -> None:
+    def kill_client(self) -> None:
         """Kill a client in the middle of a job of its own."""
         kind, seed = self.draw.randrange(len(JOBS)), self.draw.randrange(2**32)
         with subprocess.Popen(
@@ -203,7 +203,7 @@ class Storm:
             process.stdout.readline()
             process.kill()
 
-    def the_supervisor_dies(self) -> None:
+    def kill_supervisor(self) -> None:
         """Kill the supervisor, and start one in its place; the workers find it."""
         self.supervisor.kill()
         self.supervisor = self._start("mars-supervisor")
@@ -215,7 +215,7 @@ class Storm:
         with self._client() as client:
             client.wait_for_workers(WORKERS, timeout=DEADLINE)
 
-    def calm(self) -> None:
+    def shut_down(self) -> None:
         """Wait until the supervisor knows of no task; end all in order, and look for leaks."""
         self._await_workers()
         with self._client() as client:

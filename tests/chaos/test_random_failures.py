@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 
-from tests.chaos.random_failures import SLACK, Storm, open_files
+from tests.chaos.random_failures import SLACK, FailureInjector, open_files
 
 #: ``make chaos`` sets them; here a few steps that are always the same.
 SEED = int(os.environ.get("CHAOS_SEED", "1"))
@@ -18,18 +18,18 @@ STEPS = 3
 LOCKS = {"global.lock", "purge.lock"}
 
 
-def test_a_storm(tmp_path):
+def test_random_failures(tmp_path):
     """Workers, their nannies, clients and the supervisor are killed in the middle of jobs."""
     before = open_files()
     end = time.monotonic() + SECONDS
-    with Storm(SEED, tmp_path).weather() as storm:
-        while len(storm.strikes) < STEPS or time.monotonic() < end:
-            storm.step()
-        storm.calm()
-    print(f"{storm.right} of {len(storm.strikes)} jobs were right; seed {SEED}")  # noqa: T201
-    print("\n".join(storm.errors))  # noqa: T201
-    unexpected = [error for error in storm.errors if not error.startswith("the_supervisor_dies")]
-    assert len(unexpected) <= len(storm.strikes) // 4, unexpected
+    with FailureInjector(SEED, tmp_path).cluster() as injector:
+        while len(injector.failures) < STEPS or time.monotonic() < end:
+            injector.step()
+        injector.shut_down()
+    print(f"{injector.right} of {len(injector.failures)} jobs were right; seed {SEED}")  # noqa: T201
+    print("\n".join(injector.errors))  # noqa: T201
+    unexpected = [error for error in injector.errors if not error.startswith("kill_supervisor")]
+    assert len(unexpected) <= len(injector.failures) // 4, unexpected
     assert open_files() <= before + SLACK
     left = [path for path in tmp_path.rglob("*") if path.is_file() and path.name not in LOCKS]
     assert not left
