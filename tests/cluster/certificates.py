@@ -28,7 +28,7 @@ class Certificates:
 
     @property
     def security(self):
-        """What distributed takes."""
+        """The Security object of distributed."""
         options: dict[str, Any] = {"tls_ca_file": self.authority, "require_encryption": True}
         for role in ("scheduler", "worker", "client"):
             options |= {f"tls_{role}_cert": self.certificate, f"tls_{role}_key": self.key}
@@ -36,7 +36,7 @@ class Certificates:
 
     @property
     def config(self):
-        """What Dask's configuration says of a client."""
+        """Dask's configuration for a client."""
         client = {"cert": self.certificate, "key": self.key}
         tls = {"ca-file": self.authority, "client": client}
         return {f"distributed.comm.tls.{name}": value for name, value in tls.items()}

@@ -1,4 +1,4 @@
-"""What tests of clusters share."""
+"""Fixtures of all tests of clusters."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _LAST = 30
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport():
-    """Add to the report of a failure what commands have said last."""
+    """Add the last output of commands to the report of a failure."""
     report = yield
     if report.failed:
         for command in Command.last:

@@ -91,7 +91,7 @@ class News(SchedulerPlugin):
 
 
 async def until(condition, scheduler, *workers):
-    """Look at a condition whenever a server changes until it holds; the caller has a deadline."""
+    """Wait until a condition holds, checking it at each change; the caller sets a deadline."""
     news = News()
     scheduler.add_plugin(news)
     for worker in workers:

@@ -1,4 +1,4 @@
-"""What the processes of the tests of shared memory are told to do."""
+"""The functions that processes run in tests of shared memory."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import numpy as np
 from marsdask.scheduler.storage.shared import Pool
 from marsdask.scheduler.storage.shared_handle import SharedHandle
 
-#: What the process keeps from call to call.
+#: Values that the process keeps between calls.
 held: dict[Any, Any] = {}
 
 

@@ -1,4 +1,4 @@
-"""A Dask get as a scheduler; what all schedulers must do is in test_contract.py."""
+"""A Dask get as a scheduler; test_contract.py has the tests of all schedulers."""
 
 import dask
 from dask.task_spec import Task, TaskRef

@@ -1,4 +1,4 @@
-"""A cluster as a scheduler; what all schedulers must do is in test_contract.py."""
+"""A cluster as a scheduler; test_contract.py has the tests of all schedulers."""
 
 import asyncio
 import pickle

@@ -1,4 +1,4 @@
-"""What a tree of processes takes: the computation, and this process as an example."""
+"""The usage of a process tree: the computation, and this process as an example."""
 
 import os
 import subprocess

@@ -32,7 +32,7 @@ def pour(source: socket.socket, drain: socket.socket) -> None:
 
 @contextlib.contextmanager
 def forwarded(port: int) -> Iterator[int]:
-    """Listen on another port and connect whoever comes, byte by byte, as a tunnel does."""
+    """Forward connections from another port, as a tunnel does."""
     ends: list[socket.socket] = []
     threads: list[threading.Thread] = []
 
@@ -67,7 +67,7 @@ def forwarded(port: int) -> Iterator[int]:
 
 @pytest.fixture(scope="module")
 def tunnel():
-    """Start a cluster whose web service listens to everybody, and a tunnel to it."""
+    """Start a cluster with a web service on all addresses, and a tunnel to it."""
     with beside({}, web=("0.0.0.0", 0), dashboard_address="0.0.0.0:0") as cluster:
         inside = cluster.scheduler.http_server.port
         with forwarded(inside) as port:

@@ -1,4 +1,4 @@
-"""What ``mars-worker`` is told about cores, threads and memory holds in its processes."""
+"""The options of ``mars-worker`` for cores, threads and memory apply to its processes."""
 
 from __future__ import annotations
 

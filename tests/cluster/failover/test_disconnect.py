@@ -1,4 +1,4 @@
-"""Sessions that end when their supervisor has gone, or does not answer: soon, whatever is asked."""
+"""Sessions end soon when their supervisor has ended or does not answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hosts with networks of their own, of which one is cut off in mid-job."""
+"""A network partition: one host is disconnected during a job."""
 
 from __future__ import annotations
 

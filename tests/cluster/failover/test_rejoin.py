@@ -1,4 +1,4 @@
-"""A client that comes back to a supervisor which has not heard yet that its connection broke."""
+"""A client reconnects to a supervisor that has not noticed its broken connection."""
 
 from __future__ import annotations
 

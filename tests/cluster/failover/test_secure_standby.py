@@ -1,4 +1,4 @@
-"""Two supervisors between which all is encrypted."""
+"""Failover between two supervisors with TLS."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class SecureSupervisors(Supervisors):
         super().__init__(commands, flags, "tls")
 
     def role(self, number):
-        """Return what a supervisor says of itself."""
+        """Return the role of a supervisor."""
         arguments = self.certificates.security.get_connection_args("client")
         return asyncio.run(query_role(self.addresses[number], arguments, DEADLINE))
 

@@ -1,4 +1,4 @@
-"""Several supervisors: one is active, another takes its place, and what was computed stays."""
+"""Failover: a standby takes over, and computed results stay."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class Supervisors:
         return command
 
     def role(self, number):
-        """Return what a supervisor says of itself."""
+        """Return the role of a supervisor."""
         return asyncio.run(query_role(self.addresses[number], {}, DEADLINE))
 
     def roles(self):
@@ -85,7 +85,7 @@ class Supervisors:
         return (0, 1) if self.role(0).active else (1, 0)
 
     def wait_for_workers(self):
-        """Wait until both workers have gone over."""
+        """Wait until both workers have joined the new supervisor."""
         for worker in self.workers:
             worker.wait_for("continues with the supervisor")
 

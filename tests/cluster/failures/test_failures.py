@@ -1,4 +1,4 @@
-"""What a job, its session and everybody else's see when a part of the cluster fails."""
+"""Failures of parts of a cluster: their effects on a job, its session and other sessions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Disks that are full: others are used, and where there are none it ends, clearly and at once."""
+"""Full disks: others are used, and without others the task fails with a clear error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How clusters end: in order, killed from outside, or with a part that comes back."""
+"""Shutdown of clusters: regular, by a signal, or with processes that restart."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stock and our own schedulers and workers, in one event loop: each takes the other for its own."""
+"""Stock and marsdask schedulers and workers work together, in one event loop."""
 
 from __future__ import annotations
 

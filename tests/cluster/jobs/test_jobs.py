@@ -1,4 +1,4 @@
-"""Compilations that the supervisor drives: the client ships nodes, and hears of their tasks."""
+"""Compilations that the supervisor drives: the client sends nodes and gets their progress."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What programs of dask.distributed rely on, with our supervisor and workers in its place.
+"""Features that programs use with dask.distributed, on a supervisor and its workers.
 
 Distributed's own suite says it all (``make compat``); this is the short form, for every day.
 """

@@ -1,4 +1,4 @@
-"""The supervisor's own placement, on workers in this event loop."""
+"""The placement policy on workers in this event loop."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_a_task_larger_than_any_worker_runs_alone():
 
 
 class StoredChunks(SchedulerPlugin):
-    """Counts the chunks that are held, and the most that ever were."""
+    """Counts the held chunks, and their maximum."""
 
     def __init__(self):
         self.now = self.most = 0

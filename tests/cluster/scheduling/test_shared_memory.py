@@ -1,4 +1,4 @@
-"""Worker processes that hand results to each other in shared memory."""
+"""Worker processes exchange results in shared memory."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def segments(dask_worker=None):
 
 @contextlib.contextmanager
 def processes(names="abc", stock=(), **options):
-    """Start workers of ours, and stock ones, each a process of its own."""
+    """Start marsdask and stock workers, each in its own process."""
     one = {"host": HOST, "nthreads": 1, "memory_limit": 2048 * MIB}
     workers = {name: {"cls": MarsNanny, "options": one | options} for name in names}
     workers |= {name: {"cls": distributed.Nanny, "options": one} for name in stock}

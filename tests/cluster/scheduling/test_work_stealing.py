@@ -1,4 +1,4 @@
-"""Thefts and replicas keep to the supervisor's ledger, on workers in this event loop."""
+"""Work stealing and replicas respect reserved memory, on workers in this event loop."""
 
 from __future__ import annotations
 

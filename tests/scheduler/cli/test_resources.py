@@ -1,4 +1,4 @@
-"""What a worker's options mean on a host."""
+"""The resources of a worker's options on a host."""
 
 import dask.config
 import psutil

@@ -1,4 +1,4 @@
-"""What a supervisor says when it cannot start."""
+"""Errors of a supervisor that cannot start."""
 
 import socket
 import subprocess

@@ -1,4 +1,4 @@
-"""What each worker process is started with."""
+"""The arguments and restarts of worker processes."""
 
 import asyncio
 import errno

@@ -1,4 +1,4 @@
-"""What a process says of itself."""
+"""The description of a process."""
 
 import shlex
 import threading

@@ -1,4 +1,4 @@
-"""The processes scheduler; what all schedulers must do is in test_contract.py."""
+"""The processes scheduler; test_contract.py has the tests of all schedulers."""
 
 import os
 import signal

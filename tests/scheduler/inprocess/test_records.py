@@ -1,4 +1,4 @@
-"""What items and jobs say of themselves."""
+"""Records of tasks and jobs."""
 
 from marsdask.scheduler.events import GraphEnded, GraphSubmitted
 from marsdask.scheduler.inprocess.records import ALL, LocalJob

@@ -1,4 +1,4 @@
-"""What travels between a client and a supervisor."""
+"""The messages between a client and a supervisor."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Segments: leases that the kernel keeps, and who gets one."""
+"""Segments and their leases."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""Spill directories: used in turn, bounded, and gone with their process."""
+"""Spill directories: used in turn, limited, and removed with their process."""
 
 import errno
 import os

@@ -1,4 +1,4 @@
-"""Who is active: every case of what one supervisor may see of the others."""
+"""The choice of the active supervisor from every view of the others."""
 
 from __future__ import annotations
 

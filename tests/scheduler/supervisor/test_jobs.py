@@ -1,4 +1,4 @@
-"""What the supervisor keeps of jobs; what they do is in ``tests/cluster/jobs/test_jobs.py``."""
+"""Bookkeeping of jobs; ``tests/cluster/jobs/test_jobs.py`` runs them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a supervisor remembers of submissions."""
+"""The spans of a supervisor."""
 
 from __future__ import annotations
 

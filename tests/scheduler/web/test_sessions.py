@@ -1,4 +1,4 @@
-"""``/api/session``: what is told of sessions and their tasks, and what is refused."""
+"""``/api/session``: descriptions of sessions and their tasks, and refused requests."""
 
 import asyncio
 import threading

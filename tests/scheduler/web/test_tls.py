@@ -1,4 +1,4 @@
-"""TLS on the web port: whose certificates, and who has to show one."""
+"""TLS on the web port: its certificates, and those of clients."""
 
 import ssl
 

@@ -1,4 +1,4 @@
-"""Cores: who has which, and that a process does not leave its own."""
+"""Claims of cores, and binding of processes to them."""
 
 import os
 import subprocess

@@ -28,7 +28,7 @@ def host():
 
 
 def admissions(host, **options):
-    """Return what two processes judge by, each with half of the host."""
+    """Return the admissions of two processes, each with half of the host."""
     return [Admission(375, host=LedgerView(host.path, place), **options) for place in range(2)]
 
 

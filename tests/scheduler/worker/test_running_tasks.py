@@ -1,4 +1,4 @@
-"""What a worker runs, as its nanny sees it."""
+"""The record of running tasks, as the nanny reads it."""
 
 import os
 

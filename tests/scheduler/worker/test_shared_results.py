@@ -1,4 +1,4 @@
-"""What of a worker's results lies in shared memory, without a worker."""
+"""A worker's results in shared memory, without a worker."""
 
 from __future__ import annotations
 
