@@ -258,8 +258,8 @@ class Policy:
         """Return the workers to compare: the holders, and others of the hosts with most inputs.
 
         A task stays with a holder that has fewer than ``stay`` tasks for each thread. By default
-        this means an idle holder of nearly all inputs. ``near`` returns the workers of a host, the
-        idle ones first.
+        this means a holder of nearly all inputs with a free thread. ``near`` returns the workers of
+        a host, the idle ones first.
 
         Other workers of these hosts are candidates if they have far fewer tasks. If no holder has
         nearly all inputs, the task needs a transfer anyway, so they are always candidates.

@@ -50,7 +50,7 @@ class PeerProcess:
         return result
 
     def kill(self) -> None:
-        """End it as the kernel's out-of-memory killer does, and wait until it is gone."""
+        """Kill it as the kernel's out-of-memory killer does, and wait for its end."""
         self.process.send_signal(signal.SIGKILL)
         self.process.wait(DEADLINE)
         self._connection.close()

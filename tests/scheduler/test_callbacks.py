@@ -31,7 +31,7 @@ def inc(x):
 
 
 class Notes(Callback):
-    """Everything that a callback is told, with what the state says at that time."""
+    """Records all calls of a callback, with the state at that time."""
 
     def __init__(self):
         self.notes = []
@@ -119,7 +119,7 @@ def test_the_next_task_is_the_last_of_the_ready():
 
 @pytest.mark.parametrize("get", GETTERS)
 def test_failure(get):
-    """After a failure callbacks are told that it failed, and find the task running."""
+    """After a failure, callbacks are called with failed=True, and the task is running."""
     with Notes() as notes, pytest.raises(Broken):
         get({"x": (fail,), "y": (inc, "x")}, "y")
     assert notes.notes[-1] == ("finish", 1, 1, 0, True)
@@ -168,7 +168,7 @@ def test_an_error_of_a_callback_is_raised():
 
 
 def test_a_cache_may_fill_the_graph():
-    """What a callback puts into the graph at the start is not computed."""
+    """A result that a callback puts into the graph is not computed."""
 
     class Cached(Callback):
         def _start(self, dsk):
@@ -216,7 +216,7 @@ def test_a_registration_outlives_computations():
 
 
 def test_without_callbacks_there_is_no_observer():
-    """Nothing is told to nobody, also if an empty list was given."""
+    """An empty list of callbacks has no effect."""
     with observing() as none, observing([]) as nobody:
         assert (none, nobody) == ((), ())
     with Notes(), observing() as found:

@@ -68,7 +68,7 @@ class TestProcesses(SchedulerContract):
 
     @pytest.fixture(autouse=True)
     def nothing_left_running(self):
-        """Look at the end of the class only, for which the children last."""
+        """Check only at the end of the class, which shares the processes."""
 
     def create(self):
         return registry.create("processes", nprocesses=1)

@@ -148,7 +148,7 @@ def test_futures(scheduler, client):
 
 
 def test_lost_when_it_is_fetched(scheduler, client):
-    """What was sent there and is nowhere any longer is lost, with an error that says what to do."""
+    """A lost result raises an error with advice."""
     (future,) = client.scatter([41])
     scheduler.submit({}, [future.key]).wait(DEADLINE)
     client.cancel([future])
@@ -159,7 +159,7 @@ def test_lost_when_it_is_fetched(scheduler, client):
 
 
 def test_cancelled_by_others(scheduler, client, gate):
-    """A result that somebody else cancels is lost, with an error that names it."""
+    """A result that another client cancels raises an error with its key."""
     a = key()
     handle = scheduler.submit({a: Task(a, pass_gate, gate.address, 1)}, [a])
     gate.wait_until_reached()
@@ -195,7 +195,7 @@ def test_who_listens_does_not_answer():
 
 
 def test_a_cluster_that_does_not_say_whose_fault_it_is(scheduler, cluster, monkeypatch):
-    """The failure is told without it."""
+    """The failure is reported without it."""
 
     async def forever(keys):
         await asyncio.Event().wait()

@@ -131,7 +131,7 @@ def cores_in_use(cluster):
 
 
 def test_cores_in_use_are_the_workers_own(cluster):
-    """What others do on the host does not show, and what the tasks do does, in each worker."""
+    """The usage of each worker counts its tasks and not other processes."""
     program = f"import time; end = time.monotonic() + {SPIN}\nwhile time.monotonic() < end: pass"
     others = [subprocess.Popen([sys.executable, "-S", "-c", program]) for _ in range(CORES)]
     assert [other.wait(DEADLINE) for other in others] == [0] * CORES

@@ -68,7 +68,7 @@ def workers_of(address):
 
 
 def test_the_older_snippet(older):
-    """What the older documents run in a Python console runs, through ``mars-web``."""
+    """The program of Mars's older documents runs through ``mars-web``."""
     session = new_session(f"http://127.0.0.1:{older.ports[4]}").as_default()
     try:
         a = mt.ones((2000, 2000), chunk_size=200)
@@ -83,7 +83,7 @@ def test_the_older_snippet(older):
 
 
 def test_both_older_workers_belong_to_the_first_scheduler(older):
-    """The workers are known by the addresses that ``-a`` states; the second one stands by."""
+    """Workers have the addresses of ``-a``; the second supervisor is a standby."""
     p1, p2, p3, p4, _ = older.ports
     expected = {f"tcp://127.0.0.20:{p3}", f"tcp://127.0.0.21:{p4}"}
     assert workers_of(f"tcp://127.0.0.10:{p1}") == expected
@@ -105,7 +105,7 @@ def test_the_web_server_shows_the_scheduler(older):
 
 
 def test_the_newer_snippet(newer):
-    """What the newer documents run in a Python console runs, through the supervisor's own web."""
+    """The program of Mars's newer documents runs through the supervisor's web service."""
     session = marsdask.new_session(f"http://127.0.0.10:{newer.ports[4]}")
     try:
         a = mt.random.rand(2000, 2000, chunk_size=200)
@@ -124,7 +124,7 @@ def test_what_the_supervisor_says(newer):
 
 
 def test_workers_bind_what_they_are_told(newer):
-    """``-H`` and ``-p`` are where a worker listens and what it is known by."""
+    """``-H`` and ``-p`` set the bound and the advertised address of a worker."""
     p1, _, p3, p4, _ = newer.ports
     expected = {f"tcp://127.0.0.20:{p3}", f"tcp://127.0.0.21:{p4}"}
     assert workers_of(f"tcp://127.0.0.10:{p1}") == expected

@@ -59,7 +59,7 @@ def fetch(cluster, url, **headers):
 
 @pytest.mark.parametrize("where", ["supervisor", "mars-web"])
 def test_nobody_comes_in_without_the_token(cluster, where):
-    """Neither to pages nor to the interface nor to the websocket, whose client is told at once."""
+    """Pages, interface and websocket are refused, and the client gets an error at once."""
     url = cluster.urls[where]
     for path in ("/", "/status", "/api/cluster/nodes", "/json/identity.json"):
         assert fetch(cluster, url + path)[0] == 401

@@ -82,7 +82,7 @@ def test_a_closed_client_that_is_collected(lasting):
 
 
 def test_a_supervisor_that_comes_back_without_workers():
-    """What they held is lost, and whoever asks for it is told so."""
+    """Lost results raise an error."""
     with running() as commands:
         port = free_port()
         line = f"mars-supervisor -H 127.0.0.1 -p {port}"

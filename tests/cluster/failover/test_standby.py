@@ -99,7 +99,7 @@ def cluster():
 
 @pytest.fixture(autouse=True)
 def nothing_left_running():
-    """Look at the end of the module only, for which the cluster lasts."""
+    """Check only at the end of the module, which shares the cluster."""
 
 
 def counted(block, folder, address):
@@ -164,7 +164,7 @@ def test_the_standby_takes_over_in_mid_job(cluster, gate, tmp_path):
 
 
 def test_one_that_was_frozen_steps_down(cluster, gate, tmp_path):
-    """While it is stopped another takes over; when it goes on nobody obeys it, and it stands by."""
+    """A suspended supervisor loses its role; when it continues, it becomes a standby."""
     active, standby = cluster.roles()
     with marsdask.new_session(cluster.addresses[active], default=False) as session:
         work = Work(session, gate, tmp_path)
@@ -233,7 +233,7 @@ def leading(url):
 
 
 def test_a_standby_takes_no_worker():
-    """A worker that names it is told so; none is lost to a supervisor that nobody uses."""
+    """A standby refuses workers."""
     port, other = free_port(), free_port()
 
     async def main():
@@ -251,7 +251,7 @@ def test_a_standby_takes_no_worker():
 
 @pytest.mark.parametrize("first", [0, 1])
 def test_a_standby_takes_no_client(first):
-    """A stock client is told where to go; what it sent would wait for workers for ever."""
+    """A standby refuses a stock client and names the active supervisor."""
 
     async def main():
         pair = side_by_side()
@@ -278,7 +278,7 @@ class Admissions(SchedulerPlugin):
 
 
 def test_a_client_at_a_standby_waits_for_who_takes_over():
-    """Where nobody is active yet it is neither refused nor let in."""
+    """Without an active supervisor the client waits."""
 
     async def main():
         _, second = side_by_side()

@@ -87,7 +87,7 @@ def cluster():
 
 @pytest.fixture(autouse=True)
 def nothing_left_running():
-    """Look at the end of the module only, for which the cluster lasts."""
+    """Check only at the end of the module, which shares the cluster."""
 
 
 class Sent(SchedulerPlugin):
@@ -131,7 +131,7 @@ def deadly(block, address):
 
 
 def test_a_task_that_kills_its_workers(cluster, gate):
-    """It is given up, by name and line, in words of ours; nobody else loses or fails for it."""
+    """The error names the task and its line; other sessions are not affected."""
     with cluster.client() as client, cluster.session() as one, cluster.session() as other:
         kept = (mt.arange(20, chunk_size=4) * 2).execute(session=other)
         sent = mt.array(range(10), chunk_size=5).execute(session=other)
@@ -231,7 +231,7 @@ class Muddled(WorkerPlugin):
 
 
 def test_a_task_that_muddles_its_workers(cluster):
-    """It is given up though it has never run; nobody else fails for it."""
+    """The task fails although it never ran; other sessions are not affected."""
     with cluster.client() as client, cluster.session() as session:
         client.register_plugin(Muddled())
         with pytest.raises(KilledWorker):
@@ -317,7 +317,7 @@ def test_frozen_workers(cluster, gate):
 
 
 class Gone(SchedulerPlugin):
-    """Says on a socket that a client has gone, and what is left of its tasks."""
+    """Reports on a socket that a client disconnected, and its remaining tasks."""
 
     name = "gone"
 
@@ -404,7 +404,7 @@ def test_a_session_that_ends_before_its_client(cluster):
 
 
 class Heard(logging.Handler):
-    """What a logger says, and when."""
+    """Records log messages and their times."""
 
     def __init__(self):
         super().__init__()
@@ -418,7 +418,7 @@ class Heard(logging.Handler):
 
 @pytest.mark.parametrize("compiled", [True, False])
 def test_nobody_comes(compiled):
-    """Whoever compiles, it says what to start, and fails once as long as allowed has passed."""
+    """The warning names the command to start workers; after the timeout the job fails."""
     logger = logging.getLogger((job if compiled else client).__name__)
     logger.addHandler(heard := Heard())
     try:

@@ -56,7 +56,7 @@ def cluster(disks):
 
 @pytest.fixture(autouse=True)
 def nothing_left_running():
-    """Look at the end of the module only, for which the cluster lasts."""
+    """Check only at the end of the module, which shares the cluster."""
 
 
 def block(number, nbytes):

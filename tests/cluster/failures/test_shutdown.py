@@ -56,7 +56,7 @@ def starting(command):
 
 
 def test_a_terminated_worker_leaves_in_order(cluster):
-    """What only it has moves to another worker; its code says "start me again"; nothing stays."""
+    """Unique results move to another worker; the exit code requests a restart."""
     with Client(cluster.address, set_as_default=False) as client:
         (mine,) = client.nthreads()
         (future,) = client.scatter([np.arange(1000)], workers=[mine])

@@ -26,7 +26,7 @@ def newer(tmp_path):
 
 
 def test_a_newer_supervisor(newer):
-    """Sessions and ``mars-worker`` refuse it; whoever has no marsdask is not concerned."""
+    """Sessions and ``mars-worker`` refuse it; stock clients do not."""
     port = free_port()
     address = f"tcp://127.0.0.1:{port}"
     with running() as commands:

@@ -77,7 +77,7 @@ def test_the_preload_opens_the_door_of_a_stock_scheduler():
 
 
 def test_advertised_addresses():
-    """Others are told the advertised host, whatever is bound, with the port that is.
+    """Others get the advertised host with the bound port.
 
     That goes for the nanny too, which the worker itself goes on calling where it is.
     """

@@ -48,7 +48,7 @@ def session(tmp_path_factory):
 
 @pytest.fixture(autouse=True)
 def nothing_left_running():
-    """Look at the end of the module only, for which the cluster lasts."""
+    """Check only at the end of the module, which shares the cluster."""
 
 
 def test_two_processes_compute(session):
@@ -74,7 +74,7 @@ def test_the_web_service(session):
 
 
 def test_types_are_those_of_the_values(session):
-    """What a task tells of its result settles what was declared, and all chunks are of one type."""
+    """Reported types replace declared ones, and all chunks have one type."""
     left = pd.DataFrame({"k": range(6), "a": range(6)})
     for right in (left.rename(columns={"a": "v"}), pd.DataFrame({"k": [0, 1], "v": [2, 3]})):
         lazy = md.DataFrame(left, chunk_size=2).merge(md.DataFrame(right), how="left")
@@ -141,7 +141,7 @@ def test_bad_numbers(settings):
 
 
 def test_a_cluster_that_cannot_start_says_so(capfd):
-    """Its process is gone, and the error leads to what it said."""
+    """The process has ended, and the error refers to its log."""
     with pytest.raises(NoSupervisor, match="log"):
         local_cluster.LocalProcess(n_worker=1, surprise=True)
     assert "surprise" in capfd.readouterr().err

@@ -110,7 +110,7 @@ async def test_futures(server, client):
 
 @on_a_cluster
 async def test_released(server, client):
-    """Forget what nobody refers to any longer, here and there."""
+    """Collect garbage in the client and the cluster."""
     future = client.submit(abs, -1)
     await future
     del future
@@ -148,7 +148,7 @@ async def test_cancelled(server, client):
 
 @on_a_cluster
 async def test_resources(server, client):
-    """Run a task where its resource is; it waits while nobody has it."""
+    """A task runs where its resource is, and waits without one."""
     future = client.submit(where, resources={"GPU": 1}, pure=False)
     await until(lambda: server.unrunnable, server)
     device = MarsWorker(server.address, host=HOST, nthreads=1, resources={"GPU": 1})
@@ -253,7 +253,7 @@ async def test_plugins(server, client):
 
 @on_a_cluster
 async def test_nested(server, client):
-    """Tasks use the cluster themselves; some are nobody's."""
+    """Tasks use the cluster themselves; some are fire-and-forget."""
     assert await client.submit(inner, [1, 2, 3]) == -6
     gate = Gates.new("nobody's")
     gate.go.set()
@@ -263,7 +263,7 @@ async def test_nested(server, client):
 
 @on_a_cluster
 async def test_copies(server, client):
-    """Results are replicated, and the memory manager drops copies that nobody needs."""
+    """Results are replicated, and the memory manager drops needless replicas."""
     future = client.submit(abs, -6)
     await client.replicate([future], n=2)
     ts = server.tasks[future.key]

@@ -114,7 +114,7 @@ class Queueing(SchedulerPlugin):
         self.event = event
 
     def transition(self, key, start, finish, *args, **kwargs):
-        """Look at what becomes of a task."""
+        """Record the transitions of a task."""
         if finish == "queued":
             self.event.set()
 

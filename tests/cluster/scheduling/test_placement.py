@@ -124,7 +124,7 @@ def beside(big, small):
 
 @pytest.mark.parametrize("sources", [0, 10])
 def test_who_is_idle_is_left_to_sources_that_wait(sources):
-    """A task waits beside its inputs while they do; else it goes to whoever is idle."""
+    """A task waits near its inputs while sources wait; else an idle worker gets it."""
 
     async def main():
         gates = {name: Gates.new(name) for name in ("first", "second", "source")}
@@ -256,7 +256,7 @@ def test_what_a_task_waits_for_may_have_its_memory():
 
 
 def test_losing_a_worker_settles_its_promises():
-    """What was promised on a worker that is gone is promised where it is tried again."""
+    """Reservations on a removed worker move to the next one."""
 
     async def main():
         gate = Gates.new("gate")
@@ -283,7 +283,7 @@ SHORT = {"distributed.scheduler.default-task-durations": {"short": "10us"}}
 
 @pytest.mark.parametrize(("worker", "most"), [(MarsWorker, 32), (distributed.Worker, 2)])
 def test_short_tasks_travel_together(worker, most):
-    """A worker whose nanny knows what began is sent several, and no more than do little harm."""
+    """A worker with a record of running tasks gets batches of limited size."""
 
     async def main():
         gate = Gates.new("gate")
@@ -380,7 +380,7 @@ def test_restrictions_come_before_memory():
 
 @pytest.mark.parametrize("leaves", [True, False])
 def test_who_comes_takes_what_waits_and_who_leaves_lets_it_go(leaves):
-    """Tasks that wait for memory are looked at again when workers come, leave or are paused."""
+    """Tasks that wait for memory are tried again when workers join, leave or pause."""
 
     async def main():
         blocking, gate = Gates.new("blocking"), Gates.new("gate")
@@ -423,7 +423,7 @@ def test_who_comes_takes_what_waits_and_who_leaves_lets_it_go(leaves):
 
 
 def test_nothing_goes_to_who_is_paused_or_retired():
-    """What is at home there, or has its input there, runs elsewhere."""
+    """Tasks with their home or input there run elsewhere."""
 
     async def main():
         one = {"nthreads": 2}

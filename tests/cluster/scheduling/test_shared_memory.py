@@ -180,7 +180,7 @@ def test_a_task_that_writes_into_its_input(at):
 
 
 def test_what_has_passed_through_is_passed_on(at, client, cluster):
-    """A reader gives others the memory that it has from a third, and a copy if that is gone."""
+    """A reader shares another process's memory, and a copy after its end."""
     made = at("a", np.ones, MIB)
     assert at("b", touch, made).result()
     client.run(drop, made.key, workers=[address(cluster, "a")])
@@ -190,7 +190,7 @@ def test_what_has_passed_through_is_passed_on(at, client, cluster):
 
 
 def drop(key, dask_worker=None):
-    """Let go of a result behind the scheduler's back."""
+    """Release a result without the scheduler."""
     dask_worker.handle_stimulus(RemoveReplicasEvent(keys=[key], stimulus_id="test"))
 
 
@@ -200,7 +200,7 @@ def unable(dask_worker=None):
 
 
 def able(dask_worker=None):
-    """Make this worker what it was."""
+    """Restore this worker."""
     shared_segment.lease = LEASE
 
 
@@ -282,7 +282,7 @@ def test_killed_workers_leave_nothing():
 
 
 def test_nothing_is_kept_that_nobody_wants(at, client, cluster):
-    """Released results leave memory everywhere; what the pool keeps it can free."""
+    """Released results leave memory; the pool can free its idle segments."""
     near = [address(cluster, name) for name in "abc"]
     made = at("a", np.ones, MIB)
     assert at("b", touch, made).result()

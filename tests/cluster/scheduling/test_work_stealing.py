@@ -45,7 +45,7 @@ def test_a_theft_is_promised_at_once():
 
 
 def test_who_has_the_most_left_is_not_taken_for_idle():
-    """It had little beside the other, who has ended since: what waits there behind a long task."""
+    """Its load was recorded before the other worker ended; its waiting tasks are stolen."""
 
     async def main():
         long, short = Gates.new("long"), Gates.new("short")
@@ -95,7 +95,7 @@ def test_inputs_are_looked_up_once_for_all_thieves():
 
 
 class Copies(ActiveMemoryManagerPolicy):
-    """Wants one more of each result, and notes who is to have it."""
+    """Requests one more replica of each result, and records its target."""
 
     def run(self):
         self.chosen = []

@@ -32,7 +32,7 @@ def test_a_file_builds_on_another(folder):
 
 
 def test_what_mars_ships_is_inherited_without_being_there(folder):
-    """Mars's own base file is none of ours, and no error."""
+    """Mars's own base file is ignored without an error."""
     assert load(folder("top.yml", '"@inherits": "@default"\nweb: {port: 1}\n')) == {
         "web": {"port": 1}
     }
@@ -65,7 +65,7 @@ def test_the_order_of_sources(folder):
     "wrong", [(None, "x", []), (None, "[1]", []), (None, None, ["a"]), (None, None, ["a=x"])]
 )
 def test_bad_json(wrong):
-    """What is no JSON, no object or no pair is refused."""
+    """Values that are not JSON, an object or a pair are refused."""
     with pytest.raises(ConfigError, match=r"JSON"):
         gather(*wrong)
 

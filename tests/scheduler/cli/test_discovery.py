@@ -40,7 +40,7 @@ def test_bad_variables(text):
 
 
 def test_on_this_host(tmp_path):
-    """A running supervisor is found, one that is gone is not, nor is what is no such file."""
+    """A running supervisor is found; ended ones and other files are not."""
     done = subprocess.Popen([sys.executable, "-c", ""])
     done.wait()
     (tmp_path / f"mars_service_process.{done.pid}").write_text("gone:1")
@@ -82,7 +82,7 @@ def test_a_folder_that_takes_no_file(tmp_path):
 
 
 def test_none_of_several_clusters_is_joined_by_chance(monkeypatch):
-    """Whoever named none is asked to; a single one is found, beside what does not answer."""
+    """A single supervisor is found; of several, the error asks for -s."""
 
     async def main():
         async with visited(workers=()) as (one, _, _), visited(workers=()) as (other, _, _):

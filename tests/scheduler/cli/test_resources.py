@@ -116,7 +116,7 @@ def test_what_is_free_is_at_most_the_containers(line, monkeypatch):
 
 
 def test_processes_share_what_the_container_has(monkeypatch):
-    """What is asked for beyond it makes no share larger."""
+    """Requests beyond the limit do not increase a share."""
     monkeypatch.setattr(limits, "memory", lambda: 200 * 2**20)
     for line in ("", "--mem-bytes 1g"):
         with pytest.raises(ConfigError, match="each of 4 gets 50"):

@@ -35,7 +35,7 @@ class Brief:
 
 
 def test_the_file_with_the_number(tmp_path, monkeypatch):
-    """It is there while the service is, and nobody's link makes another file of it."""
+    """The file exists while the service runs, and links in its place are replaced."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     mine = tmp_path / "mine"
     mine.write_text("precious")

@@ -53,7 +53,7 @@ def of(line, command="worker", **environ):
     ],
 )
 def test_addresses(line, expected):
-    """Where it listens and what it is known by; a wildcard is never advertised."""
+    """The bound and the advertised address; a wildcard is never advertised."""
     found = of(line)
     assert (found.host, found.port, found.advertise) == expected
 
@@ -94,7 +94,7 @@ def test_the_port_of_the_web(line, environ, port):
 
 
 def test_operators_speak_through_the_environment():
-    """What KubeDL injects is enough."""
+    """The variables of KubeDL are enough."""
     found = of("", MARS_BIND_PORT="11111", MARS_CONTAINER_IP="10.0.0.7", MARS_CPU_TOTAL="2")
     assert (found.host, found.port, found.advertise) == ("0.0.0.0", 11111, "10.0.0.7")
     assert found.given.n_cpu == "2"
@@ -188,7 +188,7 @@ def test_a_web_port_without_a_certificate_of_its_own(capsys):
 
 
 def test_listening_to_everybody_warns(capsys):
-    """It is Mars's default, so it works, and is not silent; the loopback is nobody's business."""
+    """Mars's default works with a warning; the loopback needs none."""
     of("")
     assert "without TLS" in capsys.readouterr().err
     of("-H 127.0.0.1 --require-secure")
@@ -202,7 +202,7 @@ def test_listening_to_everybody_warns(capsys):
 
 
 def test_a_file_for_logging_is_everybodys(tmp_path):
-    """Records of ours and of distributed's go where it says, in worker processes too."""
+    """Log records go to the configured file, in worker processes too."""
     (tmp_path / "logging.conf").write_text(
         "[loggers]\nkeys=root\n[handlers]\nkeys=file\n[formatters]\nkeys=\n"
         "[logger_root]\nlevel=INFO\nhandlers=file\n"

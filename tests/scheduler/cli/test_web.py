@@ -24,14 +24,14 @@ def service(**options):
 
 
 def test_the_supervisor_of_this_host_has_ended(monkeypatch):
-    """Its visitors are told so as they are of any that does not answer, without a traceback."""
+    """Visitors get the same error as for any supervisor that does not answer."""
     monkeypatch.setattr(discovery, "on_this_host", list)
     with pytest.raises(NoSupervisor, match="-s"):
         asyncio.run(service().find())
 
 
 def test_the_one_that_was_found_is_not_left(monkeypatch):
-    """While it runs nobody else on this host is looked for; when it has ended somebody is."""
+    """While the supervisor runs, no other one is searched; after its end one is."""
     here, active = ["first:1"], {"tcp://first:1"}
 
     async def found(endpoints, *args, **options):

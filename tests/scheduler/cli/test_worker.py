@@ -62,7 +62,7 @@ def test_ports_devices_and_recovery():
 
 
 def test_spare_ports(caplog):
-    """Ports beyond the processes are named, since nobody listens there."""
+    """Unused ports are named in a warning."""
     settings = Settings("h", [1, 2, 3], None, [], Security(), Namespace())
     settings.tell_spare_ports(3)
     assert not caplog.messages
@@ -79,7 +79,7 @@ def test_limits_are_mars_limits():
 
 
 def test_who_has_lost_its_supervisor_joins_what_begins_then(monkeypatch):
-    """That is the same one on another port; what ran beside it before is another cluster's."""
+    """The new supervisor is joined; those that ran before belong to other clusters."""
     here = ["here:1", "other:2"]
     joined = []
 
@@ -123,7 +123,7 @@ def test_who_has_lost_its_supervisor_joins_what_begins_then(monkeypatch):
 
 @pytest.mark.parametrize("reason", worker._LOST)
 def test_whoever_has_lost_the_supervisor_looks_for_it_again(reason):
-    """That goes for a process, too, that could not be started anew for want of one."""
+    """This also applies to a process that could not restart without a supervisor."""
 
     class EndedNanny:
         exitcode = 1
@@ -244,7 +244,7 @@ def pauses(monkeypatch):
 
 
 def test_who_has_lost_its_supervisor_does_not_wait_for_others():
-    """They may find it again by themselves, and then nobody would start what has ended."""
+    """The others may reconnect, and the ended ones must restart anyway."""
     assert losing() == (0, [[0], [2]])
 
 
@@ -257,7 +257,7 @@ def test_it_looks_on_as_long_as_others_run(cause, pauses, caplog):
 
 @pytest.mark.parametrize(("cause", "said"), [(cause, said) for cause, _, said in HERE])
 def test_what_keeps_one_from_starting_ends_no_other(cause, said, pauses, caplog):
-    """It is said for what it is, and tried again."""
+    """The error is logged, and joining is tried again."""
     assert losing(cause, cause) == (0, [[0], [0], [0], [2]])
     assert len(re.findall(f"cannot restart workers: .*{said}", caplog.text)) == 2
     assert "cannot join" not in caplog.text
@@ -279,7 +279,7 @@ def test_the_last_looks_on_where_the_supervisor_goes_away(cause, pauses):
 
 @pytest.mark.parametrize("cause", [NoSupervisor("nowhere"), GONE[0], HERE[0][0]])
 def test_pauses_grow_between_tries(cause, pauses):
-    """What lasts does not keep a core busy, and what ends is noticed in time."""
+    """Waiting takes no CPU time, and the end of a process is noticed in time."""
     losing(*[cause] * 12)
     first, longest = worker._PAUSES
     assert pauses == [min(first * 2**number, longest) for number in range(12)]
@@ -327,7 +327,7 @@ def test_a_taken_port(cause, expected, monkeypatch):
 
 @pytest.mark.parametrize("error", [ValueError("on purpose"), TimeoutError()])
 def test_what_keeps_a_worker_from_moving_results(error, monkeypatch, caplog):
-    """Whatever it is, it is said, and the processes end as they were told."""
+    """The error is logged, and the processes end."""
 
     class FakeSupervisor:
         async def __aenter__(self):

@@ -32,7 +32,7 @@ def test_no_secrets_in_command_lines(line, shown):
 
 
 def test_the_environment():
-    """Versions are those that are imported, and nothing of the variables is told."""
+    """Versions are those of imported packages; variables are not reported."""
     told = environment()
     assert told["package_versions"]["numpy"] == np.__version__
     assert told["cpu_total"] >= 1

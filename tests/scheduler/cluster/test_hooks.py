@@ -18,7 +18,7 @@ def test_the_installed_distributed_has_it(hook):
 
 
 def test_what_changed_is_named():
-    """All that is gone or takes other arguments is in one error, with what to do."""
+    """One error names all missing and changed functions, with advice."""
     hooks = (
         Hook("distributed.scheduler", "Scheduler.close", ("timeout",)),
         Hook("distributed.scheduler", "Scheduler.decide_everything"),

@@ -67,7 +67,7 @@ def test_it_is_tried_again(security, going):
     [(TLSConnector, None), (TLSConnector, "localhost"), (WSSConnector, None)],
 )
 def test_a_closed_connection_is_what_it_is(security, going, connector, name):
-    """One try ends in an error of connections, which whoever asks others instead knows."""
+    """A single attempt raises a connection error, so another worker is tried."""
     going.append(True)
     arguments = security.get_connection_args("worker") | {"server_hostname": name}
     with pytest.raises(CommClosedError, match="before the TLS handshake"):

@@ -23,7 +23,7 @@ from marsdask.scheduler.errors import VersionMismatch
     ],
 )
 def test_series(package, mine, theirs, together):
-    """What differs in its first number is refused, as far as both tell; a table says all."""
+    """Different major versions are refused with a table of all versions."""
     here, there = versions() | {package: mine}, versions() | {package: theirs}
     if together:
         check("this client", here, "the supervisor", there)

@@ -74,7 +74,7 @@ def test_a_forgotten_scheduler_ends_its_threads():
 
 
 def test_a_handle_keeps_a_running_scheduler_open():
-    """A scheduler that nobody refers to finishes what it was given."""
+    """A scheduler without references finishes its submissions."""
     gate = threading.Event()
     tasks = {"a": Task("a", gate.wait, DEADLINE)}
     handle = ThreadsScheduler(nthreads=1).submit(tasks, ["a"])
@@ -215,7 +215,7 @@ def refuse(event):
 
 
 def test_raising_callbacks_harm_nobody(caplog):
-    """What a callback raises is logged, and the work goes on."""
+    """The exception of a callback is logged, and tasks continue."""
     with ThreadsScheduler(nthreads=1) as scheduler:
         handle = scheduler.submit({"a": Task("a", int)}, ["a"], callbacks=[refuse])
         handle.wait(DEADLINE)

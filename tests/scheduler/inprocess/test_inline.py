@@ -57,7 +57,7 @@ def test_synchronous_keeps_the_frames_of_a_failure():
 
 
 def test_a_failure_shows_the_kernels_frames_only():
-    """Between the caller's line and the kernel's there is nothing of ours but the wait."""
+    """Between the caller's frame and the kernel's there is only ``wait``."""
     with InlineScheduler() as scheduler:
         handle = scheduler.submit(
             {"a": Task("a", broken, 3), "b": Task("b", str, TaskRef("a"))}, "b"

@@ -48,7 +48,7 @@ def test_waits_for_the_end_or_where_it_is_allowed(context, expected):
 
 
 def test_is_delivered_where_allowed():
-    """What came before the opening is raised at it, once."""
+    """An earlier interrupt is raised once when interrupts are allowed."""
     with shielded():
         press()
         with pytest.raises(KeyboardInterrupt), allowed:
@@ -96,7 +96,7 @@ def test_leaves_the_handlers_of_others_alone():
 
 
 def test_other_threads_are_not_shielded():
-    """Signals are the main thread's: nobody else installs or waits for anything."""
+    """Only the main thread handles signals."""
     handlers = []
 
     def look():

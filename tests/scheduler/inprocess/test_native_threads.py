@@ -18,7 +18,7 @@ DEADLINE = 60
 
 
 class Library:
-    """What threadpoolctl shows of a library, with a record of the changes."""
+    """A library as threadpoolctl shows it, with a record of the changes."""
 
     def __init__(self, name, user_api="blas", num_threads=8):
         self.filepath = name
@@ -33,7 +33,7 @@ class Library:
 
 @pytest.fixture
 def found(monkeypatch):
-    """Replace what there is to find, and count how often it is looked for."""
+    """Replace the libraries, and count the searches."""
     found = SimpleNamespace(libraries=[], searches=0)
 
     def controller():

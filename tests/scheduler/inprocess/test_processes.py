@@ -48,7 +48,7 @@ def test_files_go_with_results(scheduler):
 
 
 def test_gathered_results_are_writable_copies(scheduler):
-    """What gather returns is the caller's own."""
+    """``gather`` returns private copies."""
     a = key()
     scheduler.submit({a: Task(a, np.zeros, 100_000)}, [a]).wait(DEADLINE)
     scheduler.gather([a])[0][:] = 1
@@ -94,7 +94,7 @@ def test_close_kills(tmp_path, gate):
 
 
 def test_forgotten_scheduler_ends(tmp_path):
-    """A scheduler that nobody refers to any more ends its processes and removes its files."""
+    """A scheduler without references ends its processes and removes its files."""
     scheduler = ProcessesScheduler(nprocesses=1, folder=str(tmp_path))
     assert run(scheduler, Task(key(), inc, 1)) == [2]
     del scheduler

@@ -39,7 +39,7 @@ def test_release_inside_waits_for_the_end():
 
 
 def test_release_inside_what_fails():
-    """It is done then as well, though nobody may touch the table again."""
+    """It is done then as well, even if the table is not used again."""
     dropped: list[str] = []
     held = ReferenceTable(dropped.append)
     fill(held, "a")

@@ -180,7 +180,7 @@ def test_a_smaller_task_runs_while_the_first_does_not_fit():
 
 
 def test_the_coldest_result_leaves_first():
-    """What was used last stays longest."""
+    """The most recently used result stays longest."""
     state = Subject(BUDGET)
     submit(state, graph(a="", b=""), "ab", units(a=4, b=4))
     for _ in "ab":
@@ -193,7 +193,7 @@ def test_the_coldest_result_leaves_first():
 
 
 def test_inputs_of_a_running_task_stay():
-    """What a running task reads is neither spilled nor counted as room to gain."""
+    """Inputs of a running task are neither spilled nor counted as free memory."""
     state = Subject(BUDGET)
     submit(state, graph(a=""), "a", units(a=6))
     finish(state, state.next(), 6 * UNIT)
@@ -223,7 +223,7 @@ def test_loading_counts_before_the_task_starts():
 
 
 def test_an_entry_of_a_list_on_disk_is_read_alone():
-    """Who wants one of two entries waits for half of the room and pins nothing."""
+    """A task that needs one of two entries waits for half of the memory."""
     state = Subject(BUDGET)
     submit(state, graph(a="", b=""), "ab", units(a=6, b=6))
     run_all(state, 6 * UNIT)
@@ -252,7 +252,7 @@ def test_a_copy_on_disk_is_not_written_again():
 
 
 def test_a_task_that_fits_alone_runs_alone():
-    """What cannot leave memory does not stop a task that the budget could hold."""
+    """Results that cannot be spilled do not stop a task within the budget."""
     state = Subject(BUDGET)
     submit(state, graph(a=""), "a", units(a=6))
     finish(state, state.next(), 6 * UNIT)

@@ -62,7 +62,7 @@ def test_memory_limit(monkeypatch, limit, expected):
 
 @pytest.mark.parametrize("allowed", [0, 1])
 def test_a_system_that_allows_few_threads(monkeypatch, allowed):
-    """What it allows is used; with none at all the submission fails, and leaves nothing."""
+    """Allowed threads are used; without any the submission fails."""
     start = threading.Thread.start
     started: list[threading.Thread] = []
 
@@ -95,7 +95,7 @@ def test_senseless_options_are_refused(options):
 
 
 def test_options_from_the_configuration(tmp_path):
-    """What the call leaves open, dask's configuration decides."""
+    """Dask's configuration sets missing arguments."""
     config = {
         "marsdask.nthreads": 3,
         "marsdask.memory-limit": "1 MiB",
@@ -154,7 +154,7 @@ def test_a_full_disk_fails_the_job_only(tmp_path):
 
 
 def test_a_nearly_full_disk_fails_the_job_only(tmp_path):
-    """What must stay free of a disk is left, and what fits memory goes on."""
+    """The reserve of a disk stays free, and tasks within memory continue."""
 
     def usage(folder):
         del folder
@@ -209,7 +209,7 @@ def test_a_task_beyond_the_budget_is_refused():
 
 
 def test_unpicklable_results_stay_in_memory(tmp_path):
-    """What cannot be spilled is kept rather than lost."""
+    """Results that cannot be spilled stay in memory."""
     with ThreadsScheduler(nthreads=1, memory_limit=2 * MIB, spill_dirs=str(tmp_path)) as scheduler:
         tasks = {i: Task(i, with_generator, 200_000) for i in range(5)}
         run(scheduler, tasks)
@@ -222,7 +222,7 @@ def with_generator(size):
 
 
 def test_small_hinted_graphs_run_in_the_callers_thread():
-    """What takes no time is not worth another thread."""
+    """Short tasks do not start another thread."""
     with ThreadsScheduler(nthreads=1) as scheduler:
         tasks = {"a": Task("a", threading.get_ident)}
         run(scheduler, tasks, hints={"a": Hint(nbytes=8, peak=8)})
@@ -307,7 +307,7 @@ def test_peak_memory_stays_within_the_budget(tmp_path):
 
 
 class Setting:
-    """What a context variable holds."""
+    """The value of a context variable."""
 
 
 SETTING: ContextVar[Setting | None] = ContextVar("SETTING", default=None)
@@ -321,7 +321,7 @@ def set_and_divide():
 
 @pytest.mark.parametrize("create", [ThreadsScheduler, InlineScheduler])
 def test_tasks_see_the_submitters_context(create):
-    """numpy.errstate and the like hold in each task; what a task sets is its own."""
+    """numpy.errstate applies in each task; changes by a task stay in it."""
     tasks = {key: Task(key, set_and_divide) for key in range(4)}
     with create() as scheduler, np.errstate(divide="ignore"):
         token = SETTING.set(Setting())

@@ -76,7 +76,7 @@ def test_exception(child):
 
 
 def test_awkward_exception(child):
-    """An exception that cannot travel is told by name."""
+    """An exception that cannot be pickled is reported by name."""
     with pytest.raises(RuntimeError, match="Awkward: 1 and 2"):
         run(child, raise_awkward)
 
@@ -135,7 +135,7 @@ def test_native_threads(child, monkeypatch):
 
 
 def test_dumps_main_by_value():
-    """What `__main__` defines is pickled by value, because the child has another `__main__`."""
+    """Definitions of `__main__` are pickled by value, because the child has another one."""
     namespace = {"__name__": "__main__"}
     exec("def function(): return 42", namespace)  # noqa: S102
     assert b"cloudpickle" in dumps(namespace["function"])

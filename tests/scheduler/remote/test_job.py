@@ -38,7 +38,7 @@ class FakeScheduler:
 
 
 def test_cancelled_as_it_ends():
-    """Its results are let go once, since others may hold the same."""
+    """Its results are released once, because others may hold them."""
     scheduler: Any = FakeScheduler()
     job = RemoteJob(scheduler, ())
     scheduler.running.add(job)

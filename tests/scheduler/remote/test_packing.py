@@ -36,7 +36,7 @@ def test_what_workers_are_together(workers, expected):
     [([], False), (["a", "a"], True), (["a", "b"], False), (["a", None], False), ([None], False)],
 )
 def test_who_sees_each_others_results(places, expected):
-    """Workers of one place do; whoever told of none does not, as stock workers."""
+    """Workers of one place do; stock workers do not."""
     assert (
         can_share_memory([{} if place is None else {PLACE: place} for place in places]) is expected
     )

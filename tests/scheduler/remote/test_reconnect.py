@@ -128,7 +128,7 @@ def test_results_that_arrive_after_the_client(monkeypatch):
 
 
 def test_a_new_client_during_a_takeover(monkeypatch):
-    """The one that stands by still names the one that is gone; it is asked until it takes over."""
+    """A standby that names the lost supervisor is polled until it takes over."""
 
     async def main():
         gone, heir = side_by_side()

@@ -48,7 +48,7 @@ def test_charges(make, expected):
 
 
 def test_what_the_caller_owns_is_free():
-    """Dropping a view of somebody else's array frees nothing."""
+    """Dropping a view of the caller's array frees no memory."""
     mine = ones()
     assert cost(lambda: mine) == 0
     assert cost(lambda: mine[:10]) == 0
@@ -56,7 +56,7 @@ def test_what_the_caller_owns_is_free():
 
 
 def test_what_the_ledger_knows_is_counted_again():
-    """A view of a held result shares its charge, though somebody else refers to the buffer."""
+    """A view of a held result counts its buffer, even with other references."""
     ledger = BufferUsage()
     held = ones()
     first = ((id(held), held.nbytes),)
@@ -73,7 +73,7 @@ def test_what_the_ledger_knows_is_counted_again():
 
 
 def test_objects_and_frames_are_measured():
-    """What is not a plain array costs what dask measures, more than its pointers."""
+    """Other values count with Dask's size, not only their pointers."""
     words = [f"{i:400}" for i in range(1000)]
     assert cost(lambda: np.array(words, dtype=object)) > 100_000
     assert cost(lambda: pd.DataFrame({"x": np.ones(1000)})) >= 8000

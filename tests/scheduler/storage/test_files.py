@@ -113,7 +113,7 @@ def test_an_entry_costs_its_own_bytes(tmp_path):
 
 
 def test_loaded_arrays_are_charged_by_their_memory(tmp_path):
-    """What was loaded is writable, nobody else's, and counts in full through any view of it."""
+    """A loaded value is writable and private, and any view of it counts in full."""
     path = tmp_path / "value"
     files.write(path, {"x": LARGE, "y": LARGE[:10]})
     value = files.load(path)
@@ -184,7 +184,7 @@ def test_reading_is_private(tmp_path):
 
 @pytest.mark.skipif(os.name == "nt", reason="a mapped file cannot be removed")
 def test_value_outlives_its_file(tmp_path):
-    """What was read stays valid after the file is gone."""
+    """A value that was read stays valid after the file is removed."""
     result = round_trip(tmp_path, LARGE)
     assert not list(tmp_path.iterdir())
     np.testing.assert_array_equal(result, LARGE)
@@ -198,12 +198,12 @@ def test_read_only_stays_read_only(tmp_path):
 
 
 def test_lambda(tmp_path):
-    """What plain pickle cannot do cloudpickle does."""
+    """Values that pickle cannot serialise are written by cloudpickle."""
     assert round_trip(tmp_path, {"f": lambda x: x + 1})["f"](1) == 2
 
 
 def test_unpicklable(tmp_path):
-    """What cannot be pickled at all raises and leaves no file."""
+    """A value that cannot be pickled raises and leaves no file."""
     with pytest.raises(TypeError):
         files.write(tmp_path / "value", (i for i in range(3)))
     assert not list(tmp_path.iterdir())

@@ -138,7 +138,7 @@ def test_what_is_not_worth_it_travels_as_ever(value, pool):
 
 @given(st.lists(st.tuples(st.integers(0, 4095), st.integers(N, 4 * N)), min_size=1, max_size=4))
 def test_large_copies_begin_apart_from_their_sources(shapes):
-    """No large buffer begins a little further within its page than what it is copied from."""
+    """Large buffers keep a minimum distance from their source within a page."""
     memory = np.arange(5 * N).astype(np.uint8)
     pool = Pool(64 * MIB, share_from=1)
     sources = [memory[start : start + length] for start, length in shapes]
@@ -171,7 +171,7 @@ def test_a_second_reader_copies_nothing(pool, readers):
 
 
 def test_accounts_add_up(readers):
-    """Shared pages are charged to their owner, read or not, and to nobody else."""
+    """Shared pages count only for their owner, read or not."""
     nbytes = 32 * MIB
     with peers(1) as [owner]:
         everybody = [owner, *readers]
@@ -189,7 +189,7 @@ def test_accounts_add_up(readers):
 
 
 def test_writing_to_a_value_is_private(pool, readers):
-    """A task that modifies its input spoils it for nobody, as with values that were sent."""
+    """A task that modifies its input changes only its own copy."""
     shared = pool.publish(np.ones(MIB))
     one, other = readers
     one.call(actions.hold, "x", shared.handle)
@@ -225,7 +225,7 @@ def test_memory_is_used_again_when_the_last_reader_has_ended(ended):
 
 
 def test_a_killed_owner_leaves_nothing_but_what_is_read(tmp_path):
-    """Readers go on, and pass on; nobody else can open it; no file is left of it."""
+    """Readers continue and share it; others cannot open it; no file is left."""
     files = set(os.listdir("/dev/shm"))
     with peers(3) as [owner, reader, third]:
         handles = {}
@@ -265,13 +265,13 @@ def test_a_full_pool_makes_room_of_what_is_idle_only(pool):
 
 @pytest.mark.parametrize("folder", [False, True], ids=["memory", "folder"])
 def test_a_full_disk_is_no_error(folder, readers, tmp_path):
-    """What cannot be written is not published, and takes nothing."""
+    """A value that cannot be written is not published and takes no memory."""
     where = str(tmp_path) if folder else None
     assert readers[0].call(actions.publish_to_a_full_disk, 8 * MIB, where) == (False, 0)
 
 
 def test_descriptors_are_left_for_connections(readers, tmp_path):
-    """Whoever has many values shares no further ones, and copies those that come."""
+    """A process with many values shares no further ones, and copies received ones."""
     published, left, again = readers[0].call(actions.publish_many, N, 200)
     assert 20 < published < 150
     assert left >= 50
@@ -314,7 +314,7 @@ STEPS = st.lists(
 
 @given(STEPS)
 def test_no_content_changes_under_a_reader(steps):
-    """In any order of what owner and readers do, everybody sees what was published."""
+    """For any order of operations, all readers see the published values."""
     pool = Pool(16 * N, share_from=0)
     published, opened, forgotten = {}, {}, {}
     for serial, (step, i) in enumerate(steps):
@@ -362,7 +362,7 @@ pool.close()
 
 @pytest.mark.parametrize("folder", [False, True], ids=["memory", "folder"])
 def test_files_are_not_charged(folder, tmp_path, monkeypatch):
-    """As Mars documents ``--plasma-dir``: what lies there is no memory in use."""
+    """As Mars documents, values in ``--plasma-dir`` do not count as used memory."""
     monkeypatch.setattr(storage, "own_memory", lambda pid: 7)
     pool = Pool(64 * MIB, str(tmp_path) if folder else None)
     shared: Any = pool.publish(np.ones(MIB))
@@ -377,7 +377,7 @@ def test_files_are_not_charged(folder, tmp_path, monkeypatch):
 
 
 def test_what_outlives_its_pool(tmp_path):
-    """Its number may be another file's by then, which nobody locks or looks at."""
+    """Its descriptor may be reused for another file, which stays untouched."""
     pool = Pool(64 * MIB)
     shared: Any = pool.publish(np.ones(MIB))
     pool.close()

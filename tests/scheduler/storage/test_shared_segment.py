@@ -33,7 +33,7 @@ def read(segment):
 
 
 def test_a_mapping_is_the_lease():
-    """The owner cannot lock as long as something looks at the memory, descriptor or not."""
+    """The owner cannot lock a mapped segment, with or without a descriptor."""
     segment = filled(b"some text")
     memory = read(segment)
     part = memory[START : START + 4]
@@ -65,7 +65,7 @@ def test_new_content_is_another_token():
 
 
 def test_what_is_no_segment_is_refused(tmp_path):
-    """The number may mean anything by the time that somebody asks: nothing waits, nothing maps."""
+    """A reused descriptor is neither waited for nor mapped."""
     ours, theirs = os.pipe()
     (tmp_path / "file").write_bytes(b"short")
     file = os.open(tmp_path / "file", os.O_RDONLY)

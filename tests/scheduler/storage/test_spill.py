@@ -47,7 +47,7 @@ def test_nothing_is_made_before_the_first_file(folders):
 
 
 def test_values_come_back_writable(store):
-    """A value is what it was, in memory of its own."""
+    """A loaded value is equal, in private memory."""
     value = np.arange(100_000.0)
     back = store.write(value).read()
     np.testing.assert_array_equal(back, value)
@@ -62,7 +62,7 @@ def test_directories_take_turns(store, folders):
 
 
 def test_removed_files_are_gone_and_their_values_stay(store, folders):
-    """What was read may outlive the file."""
+    """A value that was read may outlive the file."""
     file = store.write(np.arange(100_000.0))
     value = file.read()
     file.remove()
@@ -113,7 +113,7 @@ def test_the_limit_holds(folders):
 
 
 def test_a_tenth_of_each_disk_stays_free(folders):
-    """What would take of it goes to the next disk, or is refused; room() says what is left."""
+    """Values beyond the reserve go to the next disk or are refused; room() returns the rest."""
     free = dict.fromkeys(map(str, folders), 200_000)
 
     def usage(folder):
@@ -241,7 +241,7 @@ def test_one_that_is_swept_again_and_again(folders, monkeypatch):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs locks that die with their process")
 def test_a_folder_that_somebody_has_locked(store, folders):
-    """It is used all the same: whoever can read a shared folder can lock it for ever."""
+    """It is used anyway: any reader of a shared folder can lock files in it."""
     descriptors = [os.open(folder, os.O_RDONLY) for folder in folders]
     for descriptor in descriptors:
         fcntl.flock(descriptor, fcntl.LOCK_EX)

@@ -36,7 +36,7 @@ ACTIVE, STANDBY = one(active=True, epoch=7), one()
         (ACTIVE, 0, [peer(1, one(epoch=8))], TakeoverAction.STAY),
         (ACTIVE, 0, [peer(1, ACTIVE)], TakeoverAction.STAY),
         (ACTIVE, 1, [peer(0, ACTIVE)], TakeoverAction.STEP_DOWN),
-        # Somebody else is active, wherever it stands in the list.
+        # Another supervisor is active, at any position in the list.
         (STANDBY, 0, [peer(1, ACTIVE)], TakeoverAction.FOLLOW),
         (STANDBY, 1, [peer(0, ACTIVE)], TakeoverAction.FOLLOW),
         # All start: the first that answers goes ahead.
@@ -54,7 +54,7 @@ ACTIVE, STANDBY = one(active=True, epoch=7), one()
     ],
 )
 def test_every_case(mine, rank, others, verdict):
-    """What follows from who answers and how long the others have been silent."""
+    """The action for each combination of answers and timeouts."""
     assert decide(mine, rank, others, PATIENCE) is verdict
 
 

@@ -9,7 +9,7 @@ from tests.cluster.loop import run, supervised
 
 
 def test_a_job_that_is_stopped_before_it_begins():
-    """As by a client that goes at once: it has ended, and whoever asks is told so."""
+    """A job of a disconnected client has ended, and its state says so."""
 
     async def main():
         async with supervised() as (supervisor, client):

@@ -137,7 +137,7 @@ def test_unknown_sizes_and_limits_hold_nothing_back():
 
 
 def test_a_worker_that_need_not_spill_is_better():
-    """What has to leave for the disk costs twice its way; it never keeps a task from running."""
+    """Spilling costs twice a transfer; it never keeps a task from running."""
     full, empty = WorkerStub("a", nbytes=990), WorkerStub("b", "2")
     policy = Policy(bandwidth=100.0)
     assert policy.choose(TaskView(100, ((100, [full]),)), [full, empty]) is empty
@@ -159,7 +159,7 @@ def test_inputs_that_have_to_come_take_memory_too():
 
 
 def test_other_hosts_come_in_where_holders_are_full():
-    """Holders and neighbours are looked at; strangers if those spill; all if none has room."""
+    """Holders and their hosts are candidates; idle workers if those spill; else a sample."""
     holder, neighbour = WorkerStub("a", "1", processing=BUSY), WorkerStub("b", "1")
     stranger, busy = WorkerStub("c", "2"), WorkerStub("d", "3", processing=BUSY)
     everyone = [holder, neighbour, stranger, busy]
@@ -255,7 +255,7 @@ def test_of_many_hosts_that_hold_the_same_a_few_are_asked_in_turn():
 
 
 def test_what_can_start_beside_its_input_asks_nobody():
-    """A free thread of its holder is as good as any, so no others are looked at."""
+    """A holder with a free thread is the only candidate."""
     holder = WorkerStub("a", nthreads=2, processing=BUSY)
 
     def near(host):
@@ -327,7 +327,7 @@ def test_what_many_read_has_no_colour():
 
 @given(st.data())
 def test_bytes_are_counted_once_for_all_workers(data):
-    """What is resident tells of each worker what a look at each input would."""
+    """``resident`` returns the same bytes as a sum over the inputs."""
     workers = [WorkerStub(str(n), host=f"host-{n % 3}") for n in range(6)]
     some = st.lists(st.sampled_from(workers), unique=True, max_size=4)
     inputs = tuple(data.draw(st.lists(st.tuples(st.integers(0, 1000), some))))

@@ -13,7 +13,7 @@ from tests.cluster.loop import HOST, Gates, cluster, pass_gate, run, until
 
 
 def test_the_state_of_a_worker_is_small():
-    """It travels with each error of its tasks; what a worker tells of itself stays here."""
+    """A worker's report is removed from its state, which is sent with each error."""
 
     async def main():
         async with cluster(Supervisor, MarsWorker, workers=({},)) as (supervisor, _):

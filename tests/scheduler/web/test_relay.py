@@ -25,7 +25,7 @@ from tests.scheduler.web.pages import Visitor, visited
 WORD = Token("hush")
 SHOWN = {"Authorization": WORD.header}
 
-#: What asks for a websocket.
+#: The headers of a request for a websocket.
 UPGRADE = {
     "Upgrade": "websocket",
     "Connection": "Upgrade",
@@ -67,7 +67,7 @@ async def either(relay, token=None):
 
 
 def test_every_method_goes_through():
-    """What the interface takes it takes through the relay, errors included."""
+    """The relay passes all requests of the interface, including errors."""
 
     async def main():
         async with visited(workers=({},)) as (server, _, _), relayed(finder(server)) as visit:
@@ -102,7 +102,7 @@ def test_a_session_goes_through():
 
 
 def test_the_supervisor_is_shown_the_token():
-    """Somebody with the cookie has shown it; the supervisor behind sees a header."""
+    """A request with the cookie is relayed with the header."""
 
     async def main():
         async with (
@@ -124,7 +124,7 @@ def test_the_supervisor_is_shown_the_token():
 
 
 def test_a_relay_without_the_token_passes_the_visitors():
-    """Where it has none itself, each visitor shows his own, or is told that one is wanted."""
+    """Without a token of the relay, each visitor needs the supervisor's token."""
 
     async def main():
         async with (
@@ -202,7 +202,7 @@ def test_one_that_goes_while_it_is_connected_to(web, monkeypatch):
 @pytest.mark.parametrize("origin", ["http://elsewhere.example", "http://{host}"])
 @pytest.mark.parametrize("relay", [False, True], ids=["supervisor", "mars-web"])
 def test_pages_do_not_get_in(origin, relay):
-    """What a websocket carries runs code, and no page speaks it.
+    """Pages cannot open websockets, which can run code.
 
     One whose name leads here since a moment ago would pass for a page of this site.
     """
@@ -218,7 +218,7 @@ def test_pages_do_not_get_in(origin, relay):
 
 @pytest.mark.parametrize("relay", [False, True], ids=["supervisor", "mars-web"])
 def test_large_requests_are_refused(relay):
-    """Nothing that the interface takes is large, and nobody is listened to for ever."""
+    """Requests are limited in size and time."""
 
     async def main():
         async with either(relay, WORD) as (server, visit):
@@ -265,7 +265,7 @@ def test_the_first_page():
 
 
 def test_what_a_browser_has_already():
-    """It is told that this is still right."""
+    """A cached page gets the status 304."""
 
     async def main():
         async with visited(workers=()) as (server, _, _), relayed(finder(server)) as visit:
@@ -326,7 +326,7 @@ def test_nobody_works_for_who_has_left(monkeypatch, caplog):
 
 
 def test_a_question_that_is_given_up():
-    """Whoever no longer waits for a supervisor leaves no websocket open: it is asked, then left."""
+    """A cancelled query leaves no websocket open."""
 
     async def main():
         async with visited(workers=()) as (server, _, _):
@@ -353,7 +353,7 @@ def test_a_question_that_is_given_up():
 
 
 def test_what_is_no_websocket():
-    """Whoever opens one at a page is told that there is none, and no traceback."""
+    """A websocket at the path of a page gets an error without a traceback."""
 
     async def main():
         async with visited(workers=()) as (server, _, _), relayed(finder(server)) as visit:

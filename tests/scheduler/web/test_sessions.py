@@ -153,7 +153,7 @@ def test_a_task_that_waits_says_why_and_is_cancelled():
 
 
 async def leave(visit, path):
-    """Ask for something that is waited for, and hang up: nobody goes on waiting."""
+    """After a client disconnects, its waiting request ends."""
 
     def waiting():
         return [one for one in asyncio.all_tasks() if "_ended" in repr(one.get_coro())]
@@ -178,7 +178,7 @@ def cancelled(address, expression):
 
 
 def test_sessions_are_named_ahead(monkeypatch):
-    """As Mars's clients did, and nobody fills the memory so."""
+    """As Mars's clients did; the number of kept sessions is limited."""
 
     async def main():
         async with visited(workers=()) as (server, _, visit):
@@ -197,7 +197,7 @@ def test_sessions_are_named_ahead(monkeypatch):
 
 
 def test_errors_are_json():
-    """Each has a status of its own and says what there is instead."""
+    """Each error has its own status and names an alternative."""
 
     async def main():
         async with visited(workers=()) as (_, _, visit):

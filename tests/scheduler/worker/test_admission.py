@@ -55,7 +55,7 @@ def test_full_disks_end_at_the_hard_limit():
 
 @given(st.lists(st.tuples(st.integers(0, 60), st.booleans()), max_size=30), st.integers(0, 150))
 def test_promises_stay_below_the_limit(tasks, stored):
-    """Whatever comes, only a task that runs alone exceeds it, and somebody always runs."""
+    """Only a task that runs alone exceeds the limit, and one task always runs."""
     admission = Admission(100)
     running: dict[int, int] = {}
     for number, (needs, ends) in enumerate(tasks):

@@ -10,7 +10,7 @@ from marsdask.scheduler.worker import binding
 
 
 def test_shares_are_neighbours():
-    """Every core is somebody's, and nobody has more than one core more than another."""
+    """Every core is used, and shares differ by at most one core."""
     assert binding.share(range(5), 2) == [[0, 1], [2, 3, 4]]
     assert binding.share([3, 7], 2) == [[3], [7]]
     assert binding.share([1], 3) == [[1], [1], [1]]
@@ -37,7 +37,7 @@ def test_claims_avoid_each_other(four, tmp_path):
 
 
 def test_a_folder_of_another_user_is_not_used(four, tmp_path, monkeypatch, caplog):
-    """Links in it would lead to files of ours; cores are shared then, and it is said why."""
+    """A folder of another user is not used: cores are shared, with a warning."""
     monkeypatch.setattr(os, "getuid", lambda: tmp_path.stat().st_uid + 1)
     with binding.claimed(1, str(tmp_path)) as cores:
         assert cores == [0]

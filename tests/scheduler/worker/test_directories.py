@@ -51,7 +51,7 @@ def test_a_file_that_somebody_else_removed(paths):
 
 
 def test_what_cannot_be_mapped_is_read(paths, monkeypatch):
-    """The system allows so many mappings; what is spilled comes back all the same."""
+    """At the system's limit of mappings, spilled values are read instead."""
 
     def refused(*args, **options):
         raise OSError(12, "Cannot allocate memory")
@@ -89,7 +89,7 @@ def test_a_directory_that_refuses_is_passed_over(paths, monkeypatch):
 
 
 def test_what_a_killed_process_left_is_swept(paths):
-    """The next one to use a directory removes what nobody holds any more."""
+    """The next process that uses a directory removes unlocked leftovers."""
     code = (
         "import os, sys\n"
         "from marsdask.scheduler.worker.directories import Directories\n"

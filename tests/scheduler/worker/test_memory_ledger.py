@@ -49,7 +49,7 @@ def test_neighbours_leave_what_they_do_not_use(host):
 
 
 def test_what_is_measured_counts(host):
-    """Memory that nobody promised is in the sum as well."""
+    """Memory without reservations counts as well."""
     one, other = admissions(host)
     assert one.host is not None
     one.host.tell(resident=700)
@@ -105,7 +105,7 @@ def test_a_killed_process_takes_nothing(host):
 
 
 def test_a_process_that_stands_still_with_the_lock(host):
-    """The others go on without it; the kernel gives it to whoever comes next only with its end."""
+    """The others continue without the lock of a stopped process."""
     stopped, share = LedgerView(host.path, 0), LedgerView(host.path, 1)
     fcntl.flock(stopped._descriptor, fcntl.LOCK_EX)
     promised = []
@@ -121,7 +121,7 @@ def test_a_process_that_stands_still_with_the_lock(host):
 
 
 def test_leaving_twice(host):
-    """A worker that is told to close while it closes leaves once."""
+    """A worker that is closed twice clears its row once."""
     share = LedgerView(host.path, 0)
     share.tell(resident=700)
     share.close()

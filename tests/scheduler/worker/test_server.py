@@ -11,7 +11,7 @@ resource = pytest.importorskip("resource", reason="only Unix limits descriptors"
 
 
 def test_many_files_may_be_open():
-    """Also where no memory is shared: what was spilled and is looked at is mapped."""
+    """Spilled results are mapped, so the limit of files is raised in any case."""
     before = resource.getrlimit(resource.RLIMIT_NOFILE)
     if 0 < before[1] <= 1024:
         pytest.skip("no more files may be open here")

@@ -97,7 +97,7 @@ def test_a_result_deleted_while_it_is_copied(sharing, monkeypatch):
 
 
 def test_a_result_that_is_spilled_as_it_is_asked_for(sharing):
-    """A thread lets go of the copy that has just been seen: who asked gets a value."""
+    """If a thread removes the copy meanwhile, the value is sent."""
 
     class Forgetful(dict[Any, Any]):
         looks = 0
@@ -120,7 +120,7 @@ def test_a_result_that_is_spilled_as_it_is_asked_for(sharing):
 
 
 def test_a_result_that_has_left_memory_is_not_kept_there(sharing):
-    """It was on its way to somebody, who still gets it."""
+    """A transfer that has started is completed."""
 
     async def main():
         value = sharing.data["x"] = ones()
@@ -258,7 +258,7 @@ class FakeWorker:
     ids=["near", "far", "other release", "stock", "gone", "slow"],
 )
 def test_each_end_of_a_connection_is_asked_once(answer, near):
-    """What it does not say, it is not taken for."""
+    """A worker without the entry gets no handles."""
 
     async def main():
         peer = FakeWorker(answer)

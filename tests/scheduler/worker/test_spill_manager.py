@@ -21,7 +21,7 @@ MIB = 1 << 20
 
 
 class Blocked(Directories):
-    """Writes when it is told to."""
+    """Writes when the test allows it."""
 
     def __init__(self, *args):
         super().__init__(*args)
@@ -83,7 +83,7 @@ def test_the_loop_goes_on(data, tmp_path):
 
 
 def test_each_is_where_it_was_put(data, tmp_path):
-    """What comes back equals what was stored, is mapped and may be modified; counts go to zero."""
+    """Values that are read back are equal, mapped and writable; counters return to zero."""
 
     async def main():
         moves, disk = spilling(data, tmp_path)
@@ -264,7 +264,7 @@ def test_who_wants_room_waits_for_what_is_being_written(data, tmp_path, monkeypa
 
 
 def test_a_result_replaced_while_it_is_written(data, tmp_path):
-    """What was being written leaves no file, and nothing is found when the new one is deleted."""
+    """A result that is deleted during the write leaves no file."""
 
     async def main():
         moves, disk = spilling(data, tmp_path)
@@ -284,7 +284,7 @@ def test_a_result_replaced_while_it_is_written(data, tmp_path):
 
 
 class Watched(dict[Any, Any]):
-    """Tells when somebody looks for something."""
+    """Reports look-ups."""
 
     def __init__(self):
         super().__init__()
@@ -351,7 +351,7 @@ def test_a_result_deleted_while_it_is_pickled_in_vain(data, tmp_path):
 
 
 def test_closing_does_not_wait_for_everything(data, tmp_path):
-    """What is being written ends, what waits for its turn is not begun."""
+    """Running writes end, and no new ones start."""
 
     async def main():
         moves, disk = spilling(data, tmp_path)

@@ -48,7 +48,7 @@ def test_an_input_that_moves_to_disk_meanwhile(tmp_path, monkeypatch):
 
 
 def test_a_result_counts_as_soon_as_its_task_has_ended(tmp_path):
-    """Its promise has ended then, and the next task is looked at before it is stored."""
+    """Its reservation has ended, and the next task is chosen before the result is stored."""
     data = SpillBuffer(str(tmp_path), 100 * MIB)
     state = MarsWorkerState(address=HERE, data=data)
     state.admission = Admission(5 * MIB)
