@@ -1,5 +1,6 @@
 """Mars on Dask task graphs: ``import marsdask`` where a program imported ``mars`` or ``dask``."""
 
+import functools
 import importlib
 from typing import Any
 
@@ -10,6 +11,7 @@ from . import config, session
 from .core.collection import Collection, ExecutableTuple, execute, fetch
 from .core.config import get_option, option_context, options, set_option
 from .core.dask.verbs import compute, optimize, persist, visualize
+from .core.registry import register_package
 from .core.session import (
     Session,
     current_bounds,
@@ -21,6 +23,10 @@ from .scheduler.get import limited_by
 
 # Dask's verbs, which run plain graphs, are to keep the limits of sessions, too.
 limited_by(current_bounds)
+
+# Sessions make mutable tensors, and tensors make frames.
+for _package in ("tensor", "dataframe"):
+    register_package(_package, functools.partial(importlib.import_module, f"marsdask.{_package}"))
 
 __version__ = "0.1.0"
 

@@ -120,21 +120,17 @@ LAZY_IMPORTS = {
 AT_RUN_TIME = {
     "marsdask/__init__.py": {"import_module": "loads the families below when they are asked for"},
     "marsdask/core/dask/context.py": {"sys.modules": "asks distributed only if somebody loaded it"},
-    "marsdask/core/registry.py": {"import_module": "sessions offer Mars's mutable tensors"},
     "marsdask/core/display/progress.py": {"sys.modules": "tells notebooks"},
     "marsdask/core/tokens.py": {"sys.modules": "tells whether a function is found by its name"},
     "marsdask/tensor/__init__.py": {
         "import_module": "loads its own packages when they are asked for",
-    },
-    "marsdask/tensor/io/dask_arrays.py": {
-        "import_module": "tensors offer Mars's to_dataframe",
     },
 }
 
 #: Calls of ``wrap`` that operations on tensors still make, by file. Their number only falls: an
 #: operation returns nodes, of which ``public`` makes collections.
 WRAPS = {
-    "marsdask/tensor/chunkwise/apply_along_axis.py": 3,
+    "marsdask/tensor/chunkwise/apply_along_axis.py": 2,
     "marsdask/tensor/chunkwise/blockwise.py": 1,
     "marsdask/tensor/chunkwise/coarsen.py": 1,
     "marsdask/tensor/chunkwise/gufunc.py": 1,

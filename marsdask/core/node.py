@@ -258,7 +258,7 @@ class Node(metaclass=_NodeType):
         """What nodes have in common that :meth:`joined` makes one; ``None`` is nothing."""
         return None
 
-    def joined(self, nodes: Sequence[Node]) -> Node:
+    def joined(self, nodes: Sequence[Node]) -> MultiOutput:
         """Return a node whose outputs are the values of all ``nodes``, this one among them.
 
         They read the same; their inputs may have been replaced meanwhile, by this one's.
@@ -300,10 +300,27 @@ def _rebuild(kind: type[Node], values: tuple[Any, ...]) -> Node:
 
 
 @dataclass(frozen=True, eq=False)
+class MultiOutput(Node):
+    """An operation with several outputs: its meta and its chunks are tuples with one item each."""
+
+    @property
+    def chunks(self) -> Any:
+        raise NotImplementedError(f"{type(self).__name__} declares no chunks")
+
+    @property
+    def shape(self) -> Any:
+        raise NotImplementedError("several outputs have a shape each")
+
+    def parts(self) -> tuple[Part, ...]:
+        """Return a node for each output."""
+        return tuple(Part(self, position) for position in range(len(self.meta)))
+
+
+@dataclass(frozen=True, eq=False)
 class Part(Node):
     """One of the outputs of an operation that has several."""
 
-    source: Node
+    source: MultiOutput
     position: int
 
     @property
@@ -316,7 +333,8 @@ class Part(Node):
 
     @property
     def chunks(self) -> Chunks:
-        return self.source.chunks[self.position]  # type: ignore[return-value]
+        chunks: Chunks = self.source.chunks[self.position]
+        return chunks
 
     def tile(self, outputs: tuple[Grid, ...]) -> Grid:
         return outputs[self.position]

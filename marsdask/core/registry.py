@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -25,17 +24,14 @@ def class_of(meta: Any) -> type[Collection]:
     raise TypeError(f"no collection holds {type(meta).__name__} chunks")
 
 
-_MUTABLE: list[Callable[..., Any]] = []
+_PACKAGES: dict[str, Callable[[], Any]] = {}
 
 
-def register_mutable(maker: Callable[..., Any]) -> None:
-    """Say what makes the arrays that a session lets be written in place."""
-    _MUTABLE[:] = [maker]
+def register_package(name: str, load: Callable[[], Any]) -> None:
+    """Register how a package is imported that those below it need at run time."""
+    _PACKAGES[name] = load
 
 
-def mutable(*args: Any) -> Any:
-    """Make an array that is written in place."""
-    if not _MUTABLE:
-        # By name: the core imports nothing that stands on it.
-        importlib.import_module("marsdask.tensor")
-    return _MUTABLE[0](*args)
+def package(name: str) -> Any:
+    """Import a registered package and return it."""
+    return _PACKAGES[name]()

@@ -32,7 +32,7 @@ from .errors import SessionClosed, explain_failure
 from .execution import Execution, Monitor, RunningHandle
 from .graph import Graph
 from .node import Node
-from .registry import mutable
+from .registry import package
 from .sources import Result, Stored, store
 
 #: Whether the calling thread is inside of ``execute``: what it runs there is no user's line.
@@ -326,7 +326,8 @@ class Session:
         self.check_open()
         if name is not None and name in self._mutables:
             raise ValueError(f"mutable tensor {name!r} already exists: use get_mutable_tensor()")
-        made = mutable(self, shape, dtype, name, default_value, chunk_size)
+        kind = package("tensor").MutableTensor
+        made = kind(self, shape, dtype, name, default_value, chunk_size)
         self._mutables[made.name] = made
         return made
 

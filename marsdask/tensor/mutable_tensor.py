@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from marsdask.core.registry import register_mutable
 from marsdask.core.session import Session
 
 from .chunks import as_shape, normalize_chunks
@@ -235,6 +234,3 @@ class MutableTensor:
 
 def _time_of(write: tuple[float, Any, Any]) -> float:
     return write[0]
-
-
-register_mutable(MutableTensor)

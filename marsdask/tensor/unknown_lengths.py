@@ -19,7 +19,7 @@ from marsdask.core.collection import Collection, collect
 from marsdask.core.graph import Graph
 from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.lengths import resolved
-from marsdask.core.node import Node, Part
+from marsdask.core.node import MultiOutput, Node, Part
 from marsdask.core.sizes import Chunks, Sizes, Unknown, UnknownShapeError, known, total
 from marsdask.core.tokens import token
 
@@ -98,7 +98,7 @@ def resized(a: Any, axis: Any, dtype: Any = None) -> Outcome:
 
 
 @dataclass(frozen=True, eq=False)
-class Waiting(Node):
+class Waiting(MultiOutput):
     """A function that is called once the lengths of its tensors are known."""
 
     func: Callable[..., Any]
@@ -124,10 +124,6 @@ class Waiting(Node):
             )
             for position, found in enumerate(self.outcomes)
         )
-
-    @property
-    def shape(self) -> Any:
-        raise NotImplementedError("several outputs have a shape each")
 
     def tile(self, *inputs: Grid) -> Any:
         distinct = dict(zip(self.inputs, inputs, strict=True))
@@ -241,6 +237,5 @@ def _waiting(
         return Part(Waiting(func, nodes, args, kwargs, (told,)), 0)
     node = Waiting(func, nodes, args, kwargs, tuple(told))
     # Named tuples take their items one by one.
-    make = getattr(told, "_make", type(told))
-    parts: list[Any] = [Part(node, position) for position in range(len(told))]
-    return make(parts)
+    make: Callable[..., Any] = getattr(told, "_make", type(told))
+    return make(node.parts())

@@ -5,9 +5,28 @@ from __future__ import annotations
 import gc
 import pickle
 import weakref
+from dataclasses import dataclass
+from typing import Any
 
-from marsdask.core.node import Node
+import pytest
+
+from marsdask.core.node import MultiOutput, Node
 from tests.core.toys import Numbers, Scaled, Total
+
+
+@dataclass(frozen=True, eq=False)
+class Both(MultiOutput):
+    """A toy with two outputs."""
+
+    a: Node
+
+    @property
+    def meta(self) -> Any:
+        return 1.0, "text"
+
+    @property
+    def chunks(self) -> Any:
+        return ((2,), (3,)), ()
 
 
 def test_equal_expressions_are_one_node():
@@ -68,3 +87,13 @@ def test_origin_is_the_users_line():
     rebuilt = node.with_inputs({node.a: Numbers((42, 1))})
     assert isinstance(rebuilt, Node)
     assert rebuilt.origin == node.origin
+
+
+def test_several_outputs_are_parts():
+    """Each part has the type and the chunks of its output; all together have no shape."""
+    both = Both(Numbers((2, 3)))
+    first, second = both.parts()
+    assert (first.meta, second.meta) == (1.0, "text")
+    assert (first.chunks, second.chunks) == (((2,), (3,)), ())
+    with pytest.raises(NotImplementedError, match="several outputs"):
+        _ = both.shape

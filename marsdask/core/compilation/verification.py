@@ -16,7 +16,7 @@ from ..graph import Graph
 from ..grids.blockwise import Axes, Blockwise, Via
 from ..grids.grid import Grid, Held
 from ..grids.select import Select
-from ..node import Node, Part
+from ..node import MultiOutput, Node, Part
 from ..sizes import Chunks, Index, Size, known, total
 
 
@@ -48,7 +48,7 @@ def verify_rewriting(before: Graph, after: Graph, rule: str) -> None:
 
 def _verify_root(old: Node, new: Node, where: str) -> None:
     demand(_form(old.meta) == _form(new.meta), f"{where}: {old.meta!r} became {new.meta!r}")
-    if not isinstance(old.meta, tuple):
+    if not isinstance(old, MultiOutput):
         lengths = zip(old.shape, new.shape, strict=True)
         demand(_equal(lengths), f"{where}: {old.shape} became {new.shape}")
 
@@ -106,7 +106,7 @@ def _equal(pairs: Iterable[tuple[Size, Size]]) -> bool:
 
 def _several(value: Any, node: Node) -> tuple[Any, ...]:
     """Return what a node has of each output."""
-    return value if isinstance(node.meta, tuple) else (value,)
+    return value if isinstance(node, MultiOutput) else (value,)
 
 
 def verify_tiling(node: Node, tiled: Any, *, shown: bool) -> None:

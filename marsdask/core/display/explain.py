@@ -15,7 +15,7 @@ from ..compilation.passes import phases_of
 from ..dask.layer import static_grids, static_tasks
 from ..graph import Graph
 from ..grids.grid import Grid
-from ..node import Node
+from ..node import MultiOutput, Node
 from ..session import Session
 from ..sizes import Chunks, known_or_nan
 
@@ -79,7 +79,7 @@ def _summary(node: Node) -> str:
 
 
 def _chunks_text(node: Node) -> str:
-    if isinstance(node.meta, tuple):
+    if isinstance(node, MultiOutput):
         return f"{len(node.meta)} outputs"
     # A frame's chunks are runs of rows: the number of its columns is its meta's.
     across = node.meta.shape[len(node.chunks) :] if hasattr(type(node.meta), "shape") else ()

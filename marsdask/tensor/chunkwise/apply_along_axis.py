@@ -12,7 +12,7 @@ import numpy as np
 
 from marsdask.core.collection import collect, wrap
 from marsdask.core.compilation.costs import Cost
-from marsdask.core.node import Node, Part
+from marsdask.core.node import Node
 
 from ..elementwise.nodes import Elementwise, Several, operands
 from ..manipulation.shape import expand_dims, normalize_axis
@@ -135,8 +135,7 @@ def _mapped(kernel: EachElement, args: Iterable[Any]) -> Any:
     nodes = operands(tuple(args))
     if kernel.nout == 1:
         return wrap(Elementwise(kernel, nodes))
-    source = Several(kernel, nodes)
-    return tuple(wrap(Part(source, position)) for position in range(kernel.nout))
+    return tuple(map(wrap, Several(kernel, nodes).parts()))
 
 
 class frompyfunc:  # noqa: N801 - NumPy's name

@@ -14,7 +14,7 @@ from marsdask.core.grids.blockwise import Axes
 from marsdask.core.grids.blockwise import blockwise as map_grids
 from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.lengths import resolved
-from marsdask.core.node import Node, Part
+from marsdask.core.node import MultiOutput, Node
 from marsdask.core.sizes import Chunks, Size, Sizes, known, total, upper
 
 from ..elementwise.nodes import output
@@ -87,7 +87,7 @@ def settle_axes(
 
 
 @dataclass(frozen=True, eq=False)
-class GUFunc(Node):
+class GUFunc(MultiOutput):
     """A function of core axes, which come last in each array, mapped over the loop axes."""
 
     pins_grid: ClassVar[bool] = True
@@ -131,10 +131,6 @@ class GUFunc(Node):
     @property
     def chunks(self) -> Any:
         return self._out_chunks(sizes_by_label([node.chunks for node in self.arrays], self.labels))
-
-    @property
-    def shape(self) -> Any:
-        raise NotImplementedError("several outputs have a shape each")
 
     def _out_chunks(self, sizes: Mapping[Any, Sizes]) -> tuple[Chunks, ...]:
         lengths: dict[str, Size] = {
@@ -238,7 +234,8 @@ def apply_gufunc(
     _check_core(form, moved, output_sizes or {}, allow_rechunk=allow_rechunk)
     sizes = tuple((name, int(size)) for name, size in (output_sizes or {}).items())
     node = GUFunc(call, form, moved, sizes, kwargs or None, dtypes)
-    found = [_placed(wrap(Part(node, i)), own, keepdims=keepdims) for i, own in enumerate(out)]
+    pairs = zip(node.parts(), out, strict=True)
+    found = [_placed(wrap(part), own, keepdims=keepdims) for part, own in pairs]
     return ExecutableTuple(found) if form.several else found[0]
 
 

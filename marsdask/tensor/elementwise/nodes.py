@@ -13,7 +13,7 @@ from marsdask.core.compilation.costs import kernel
 from marsdask.core.grids.align import aligned, broadcast_chunks
 from marsdask.core.grids.blockwise import map_blocks
 from marsdask.core.grids.grid import Grid
-from marsdask.core.node import Node
+from marsdask.core.node import MultiOutput, Node
 from marsdask.core.registry import class_of
 from marsdask.core.sizes import Chunks
 
@@ -207,7 +207,7 @@ class Fused(Pointwise):
 
 
 @dataclass(frozen=True, eq=False)
-class Several(Elementwise):
+class Several(MultiOutput, Elementwise):
     """An elementwise function with several outputs."""
 
     @property
@@ -217,10 +217,6 @@ class Several(Elementwise):
     @property
     def chunks(self) -> Any:
         return (broadcast_chunks(*(node.chunks for node in self.leaves)),) * len(self._sample)
-
-    @property
-    def shape(self) -> Any:
-        raise NotImplementedError("several outputs have a shape each")
 
     @property
     def fuses(self) -> bool:

@@ -17,7 +17,7 @@ from typing import cast as typed
 import numpy as np
 
 from marsdask.core.collection import Collection, ExecutableTuple
-from marsdask.core.node import Node, Part
+from marsdask.core.node import Node
 
 from ..chunks import check_device
 from ..indexing.assignment import assign, into
@@ -253,8 +253,7 @@ def _applied(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, 
         func = Under(func, tuple(state.items()))
     if count == 1:
         return Elementwise(func, nodes, options)
-    source = Several(func, nodes, options)
-    return tuple(Part(source, position) for position in range(count))
+    return Several(func, nodes, options).parts()
 
 
 def _split_outputs(

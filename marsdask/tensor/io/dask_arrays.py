@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import itertools
 import math
 from typing import Any
@@ -15,6 +14,7 @@ from marsdask.core.collection import Collection
 from marsdask.core.dask.layer import MarsLayer, check_static, graph_of, key_of
 from marsdask.core.dask.source import Adopted, DaskGraph, KeysOf
 from marsdask.core.node import Node
+from marsdask.core.registry import package
 from marsdask.core.sizes import Chunks, Sizes, Unknown, known_or_nan
 
 from ..chunks import as_shape
@@ -126,8 +126,7 @@ def to_dataframe(tensor: Collection, *args: Any, **kwargs: Any) -> Any:
     >>> mt.ones((2, 2)).to_dataframe(columns=["a", "b"]).sum().compute().tolist()
     [2.0, 2.0]
     """
-    frames = importlib.import_module("marsdask.dataframe")  # A layer above.
-    return frames.DataFrame(tensor, *args, **kwargs)
+    return package("dataframe").DataFrame(tensor, *args, **kwargs)
 
 
 def to_dask_dataframe(

@@ -15,7 +15,7 @@ from marsdask.core.grids.lengths import resolved
 from marsdask.core.grids.places import SpanAt
 from marsdask.core.grids.select import joined
 from marsdask.core.grids.tree import gather
-from marsdask.core.node import Node
+from marsdask.core.node import MultiOutput, Node
 from marsdask.core.sizes import Chunks, borders, numbers
 from marsdask.tensor.chunkwise.rechunk import recut
 from marsdask.tensor.elementwise.nodes import cast
@@ -108,7 +108,7 @@ class LargeTriangle(Node):
 
 
 @dataclass(frozen=True, eq=False)
-class LargeFactors(Node):
+class LargeFactors(MultiOutput):
     """P, L and U of a matrix."""
 
     a: Node
@@ -141,7 +141,7 @@ class LargeFactors(Node):
 
 
 @dataclass(frozen=True, eq=False)
-class LargeDeterminant(Node):
+class LargeDeterminant(MultiOutput):
     """The determinant, and its sign and the logarithm of its absolute value."""
 
     a: Node

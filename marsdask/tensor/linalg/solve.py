@@ -244,8 +244,7 @@ def lu(a: Any) -> Any:
     """
     node = matrices(as_node(a))
     if is_large(node):
-        found = LargeFactors(node)
-        return ExecutableTuple(Part(found, position) for position in range(3))
+        return ExecutableTuple(LargeFactors(node).parts())
     return ExecutableTuple(stacks.several(lu_of_matrices, "mm,mk,kn", node))
 
 

@@ -12,7 +12,7 @@ from marsdask.core.compilation.costs import kernel
 from marsdask.core.grids.blockwise import blockwise
 from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.lengths import resolved
-from marsdask.core.node import Node, Part
+from marsdask.core.node import MultiOutput, Node
 from marsdask.core.sizes import Chunks, Size, Unknown, total, upper
 from marsdask.tensor.manipulation.shape import whole as uncut
 from marsdask.tensor.operands import as_node
@@ -22,7 +22,7 @@ Options = tuple[tuple[str, Any], ...]
 
 
 @dataclass(frozen=True, eq=False)
-class OfMatrices(Node):
+class OfMatrices(MultiOutput):
     """A function of each matrix of a stack.
 
     ``outputs`` has a text for each result, a letter for each of its axes: m and n are rows and
@@ -136,8 +136,7 @@ def several(
 ) -> tuple[Node, ...]:
     """Return the results of a function of matrices."""
     texts = tuple(outputs.split(","))
-    made = OfMatrices(function, texts, node, tuple(sorted(options.items())))
-    return tuple(Part(made, position) for position in range(len(texts)))
+    return OfMatrices(function, texts, node, tuple(sorted(options.items()))).parts()
 
 
 def matrices(a: Node) -> Node:

@@ -22,7 +22,7 @@ from marsdask.core.grids.blockwise import Axes, blockwise, map_blocks
 from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.lengths import resolved
 from marsdask.core.grids.tree import Pairwise, gather, tree
-from marsdask.core.node import Node, Part
+from marsdask.core.node import MultiOutput, Node, Part
 from marsdask.core.sizes import Chunks, numbers, shape_of
 from marsdask.core.sizes import total as total_size
 from marsdask.tensor.chunkwise.rechunk import recut
@@ -55,7 +55,7 @@ WHOLE: Axes = (None, None)
 
 
 @dataclass(frozen=True, eq=False)
-class Factors(Node):
+class Factors(MultiOutput):
     """Q, R, and from R the singular values and vectors, of a matrix with at least as many rows.
 
     Outputs: Q, R, U, s, V.

@@ -13,7 +13,7 @@ from marsdask.core.grids.align import aligned, broadcast_chunks
 from marsdask.core.grids.blockwise import blockwise, map_blocks
 from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.tree import Pairwise, tree
-from marsdask.core.node import Node
+from marsdask.core.node import MultiOutput, Node
 from marsdask.core.sizes import Chunks, total, upper
 
 from ..chunkwise.rechunk import patched
@@ -164,7 +164,7 @@ class Reduction(Reducing):
     def reads(self) -> Hashable:
         return self.operands, self.program, self.masked
 
-    def joined(self, nodes: Sequence[Node]) -> Node:
+    def joined(self, nodes: Sequence[Node]) -> MultiOutput:
         several = tuple(node.wanted for node in nodes)  # type: ignore[attr-defined]
         return Reductions(self.operands, self.program, self.masked, several)
 
@@ -183,7 +183,7 @@ class Reduction(Reducing):
 
 
 @dataclass(frozen=True, eq=False)
-class Reductions(Reducing):
+class Reductions(MultiOutput, Reducing):
     """Several reductions of the same operands; blocks are read once."""
 
     operands: tuple[Node, ...]
@@ -210,10 +210,6 @@ class Reductions(Reducing):
     @property
     def chunks(self) -> Any:
         return tuple(wanted.reduced(self._source) for wanted in self.several)
-
-    @property
-    def shape(self) -> Any:
-        raise NotImplementedError("several outputs have a shape each")
 
     def _tile(self, grids: tuple[Grid, ...], chunks: Chunks) -> tuple[Grid, ...]:
         chosen = shared_ways(self.several)

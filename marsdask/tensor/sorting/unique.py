@@ -23,7 +23,7 @@ from marsdask.core.grids.lengths import resolved
 from marsdask.core.grids.places import SpanAt
 from marsdask.core.grids.shuffle import all_to_all
 from marsdask.core.grids.tree import gather
-from marsdask.core.node import Node, Part
+from marsdask.core.node import MultiOutput, Node, Part
 from marsdask.core.sizes import Chunks, numbers, unknown_sizes, upper
 
 from ..chunkwise.map_blocks import map_blocks as map_chunks
@@ -53,7 +53,7 @@ class Distinct(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Unique(Node):
+class Unique(MultiOutput):
     """The distinct elements of a vector in order, with what NumPy tells of them.
 
     Outputs: values, first positions, counts, and for each element the place of its value.

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 
 from ...given import Given
 from ...graph import Graph
-from ...node import Node
+from ...node import MultiOutput, Node
 from ...sizes import Chunks, Sizes, known, known_chunks, merge_sizes, upper
 from ..plan import Plan
 from ..sizing import LARGEST_BLOCK, SMALLEST_BLOCK
@@ -99,7 +99,7 @@ def _counts_differ(node: Node, other: Node) -> bool:
 
 
 def _outputs(node: Node) -> tuple[Chunks, ...]:
-    return node.chunks if isinstance(node.meta, tuple) else (node.chunks,)  # type: ignore[return-value]
+    return node.chunks if isinstance(node, MultiOutput) else (node.chunks,)
 
 
 def _all_known(node: Node) -> bool:
@@ -152,7 +152,7 @@ def _largest_factor(
 
 
 def _is_array(node: Node) -> bool:
-    if isinstance(node.meta, tuple) or node.itemsize is None:
+    if isinstance(node, MultiOutput) or node.itemsize is None:
         return False
     return bool(node.chunks) and known_chunks(node.chunks)
 

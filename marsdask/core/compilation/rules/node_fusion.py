@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 
 from ...graph import Graph
-from ...node import Node, Part
+from ...node import Node
 from ..plan import Plan
 
 
@@ -29,7 +29,7 @@ def join(graph: Graph, plan: Plan) -> Graph:
         rebuilt = node.with_inputs(new) if node.inputs else node
         if node in places:
             members, position = places[node]
-            rebuilt = Part(rebuilt.joined(members), position)
+            rebuilt = rebuilt.joined(members).parts()[position]
         new[node] = rebuilt
     return Graph([new[root] for root in graph.roots])
 

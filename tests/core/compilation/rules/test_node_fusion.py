@@ -9,7 +9,7 @@ from typing import Any
 from marsdask.core.compilation.plan import Plan
 from marsdask.core.compilation.rules.node_fusion import fuse, join
 from marsdask.core.graph import Graph
-from marsdask.core.node import Node, Part
+from marsdask.core.node import MultiOutput, Node, Part
 from tests.core.toys import Numbers, Scaled, Total
 
 
@@ -21,7 +21,7 @@ class Power(Scaled):
     def reads(self) -> Hashable:
         return self.a
 
-    def joined(self, nodes: Sequence[Node]) -> Node:
+    def joined(self, nodes: Sequence[Node]) -> MultiOutput:
         return Powers(self.a, tuple(node.factor for node in nodes))  # type: ignore[attr-defined]
 
 
@@ -31,7 +31,7 @@ class OtherPower(Power):
 
 
 @dataclass(frozen=True, eq=False)
-class Powers(Node):
+class Powers(MultiOutput):
     """Several powers of one input."""
 
     a: Node
