@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from .node import Node
 from .sizes import Chunks
+from .traits import Traits
 
 
 @dataclass(frozen=True, eq=False)
@@ -18,7 +19,7 @@ class Given(Node):
     given_name: str
     given_meta: Any = field(repr=False)
     given_chunks: Chunks = field(repr=False)
-    given_alignment: str | None = field(default=None, repr=False, kw_only=True)
+    given_traits: Traits | None = field(default=None, repr=False, kw_only=True)
     given_is_row: bool = field(default=False, repr=False, kw_only=True)
 
     @property
@@ -34,8 +35,8 @@ class Given(Node):
         return self.given_meta
 
     @property
-    def alignment(self) -> str:
-        return self.given_alignment or self.given_name
+    def traits(self) -> Traits:
+        return self.given_traits or Traits(self.given_name)
 
     @property
     def is_row(self) -> bool:

@@ -14,6 +14,7 @@ from .facts import Fact
 from .origin import Origin, caller
 from .sizes import Chunks, Size, Sizes, total
 from .tokens import token
+from .traits import Traits
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -116,9 +117,14 @@ class Node(metaclass=_NodeType):
         return type(self).__name__.lower()
 
     @property
+    def traits(self) -> Traits:
+        """What is known of its rows: which these are, in what order, in what they are unique."""
+        return Traits(self.name)
+
+    @property
     def alignment(self) -> str:
         """What determines its rows and their labels: equal names are equal rows."""
-        return self.name
+        return self.traits.rows
 
     @property
     def is_row(self) -> bool:
@@ -226,6 +232,11 @@ class Node(metaclass=_NodeType):
         cannot: only nodes that choose their own chunks can.
         """
         del new
+        return None
+
+    @property
+    def no_op(self) -> Node | None:
+        """The input, if its traits say that this node would leave it as it is."""
         return None
 
     @property

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
-from marsdask.scheduler.base import HoldsFutures
+from marsdask.scheduler.base import HoldsFutures, dtypes_of
 
 from .compilation.tiling import Layout
 from .dask.source import Adopted, DaskGraph
@@ -16,6 +16,7 @@ from .grids.blockwise import Blockwise, same
 from .grids.grid import Grid, Held, HeldGrid
 from .node import Node
 from .sizes import Chunks, Index, known
+from .traits import Traits
 
 if TYPE_CHECKING:
     from marsdask.scheduler.base import Scheduler
@@ -103,11 +104,20 @@ def store(node: Node, result: Result) -> Stored:
         meta,
         chunks,
         result,
-        given_alignment=node.alignment,
+        given_traits=node.traits if _has_types_of(meta, node.meta) else Traits(node.alignment),
         given_is_row=node.is_row,
     )
     object.__setattr__(stored, "origin", node.origin)
     return stored
+
+
+def _has_types_of(found: Any, declared: Any) -> bool:
+    """Tell whether rows and their labels have the types that were declared.
+
+    Where they do not, chunks may have been cast, and numbers that differed be equal now.
+    """
+    labels = [getattr(meta, "index", None) for meta in (found, declared)]
+    return dtypes_of(found) == dtypes_of(declared) and dtypes_of(labels[0]) == dtypes_of(labels[1])
 
 
 @dataclass(frozen=True)

@@ -18,11 +18,13 @@ from marsdask.core.grids.lengths import resolved
 from marsdask.core.grids.places import ChunkAt, StartAt
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, Sizes, known, numbers, total
+from marsdask.core.traits import Traits
 from marsdask.tensor.chunks import bytes_of, normalize_chunks
 from marsdask.tensor.manipulation.shape import whole
 
 from .frame_node import FrameNode, FromPandas, row_bytes
 from .ordered.row_numbers import counted
+from .traits import numbered_rows
 
 
 def row_sizes(rows: int, meta: Any, chunk_size: Any, num_partitions: int | None) -> Sizes:
@@ -119,9 +121,9 @@ class FromTensor(FrameNode):
         return (self.a.chunks[0],)
 
     @property
-    def alignment(self) -> str:
+    def traits(self) -> Traits:
         """Rows labelled from 0 are equal where they are equally many."""
-        return f"range:{total(self.a.chunks[0])}"
+        return numbered_rows(f"range:{total(self.a.chunks[0])}")
 
     def tile(self, a: Grid) -> Any:
         (a,) = yield from resolved(a)

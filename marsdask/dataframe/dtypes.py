@@ -13,6 +13,7 @@ from marsdask.core.grids.blockwise import map_blocks
 from marsdask.core.grids.grid import Grid
 from marsdask.core.node import Columns, Node
 from marsdask.core.sizes import Chunks
+from marsdask.core.traits import Traits
 from marsdask.scheduler.base import ChunkInfo, dtypes_of
 
 from .frame_node import FrameNode, row_bytes
@@ -55,8 +56,9 @@ class OneType(FrameNode):
         return self.a.meta
 
     @property
-    def alignment(self) -> str:
-        return self.a.alignment
+    def traits(self) -> Traits:
+        # Not what it says of values: numbers that differ may be equal in a type for all.
+        return Traits(self.a.alignment)
 
     @property
     def chunks(self) -> Chunks:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -17,12 +17,25 @@ from marsdask.core.grids.blockwise import Blockwise
 from marsdask.core.grids.grid import Grid
 from marsdask.core.node import Columns, Node
 from marsdask.core.sizes import Chunks
+from marsdask.core.traits import Traits
 
 from .dtypes import OneType
 from .frame_node import FrameNode, dtypes_of, is_row
-from .rows import aligned_rows, alignment, check_aligned, gathered
+from .rows import aligned_rows, check_aligned, gathered
 from .samples import emptied, sample
 from .schema import result_of
+from .traits import (
+    Carrying,
+    carry_all,
+    carry_column,
+    carry_relabelled,
+    carry_renamed,
+    carry_to_frame,
+    carry_to_labels,
+    carry_unassigned,
+    comparable,
+    kept_labels,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,9 +89,19 @@ class Rowwise(FrameNode):
         return tuple(node for node in self.inputs if not is_row(node)) or self.inputs
 
     @property
-    def alignment(self) -> str:
+    def traits(self) -> Traits:
         """The rows are those of the operands, unless the function makes new labels."""
-        return self.name if self.func in NEW_LABELS else alignment(self._rows[0])
+        below = self._rows[0].traits
+        found = below.of(self.name) if self.func in NEW_LABELS else below
+        return found.carried(self._carry)
+
+    def _carry(self, key: Hashable) -> Hashable | None:
+        """Return the key of the result that has the values of one of the first rows."""
+        rule = CARRYING.get(self.func)
+        if rule is None:
+            return comparable(self.meta, kept_labels)(key)
+        below = self._rows[0].meta
+        return comparable(self.meta, lambda old: rule(below, old, dict(self.kwargs)))(key)
 
     @property
     def chunks(self) -> Chunks:
@@ -421,4 +444,15 @@ COLUMN_RULES: dict[Callable[..., Any], Callable[[Rowwise, Columns], tuple[Column
     labelled_as: _no_columns,
     with_columns: _with_columns_requires,
     with_names: _with_names_requires,
+}
+
+#: What becomes of the keys of rows; where nothing is said, only the row labels stay.
+CARRYING: dict[Callable[..., Any], Carrying] = {
+    by_column: carry_to_labels,
+    column_of: carry_column,
+    relabelled: carry_relabelled,
+    renamed: carry_all,
+    to_frame: carry_to_frame,
+    with_columns: carry_unassigned,
+    with_names: carry_renamed,
 }

@@ -12,10 +12,11 @@ from marsdask.core.grids.grid import Grid
 from marsdask.core.node import Columns, Condition, Node, Predicate
 from marsdask.core.sizes import Chunks, Sizes, unknown_sizes, upper
 from marsdask.core.tokens import token
+from marsdask.core.traits import Traits
 
 from .elementwise import Rowwise, column_of
 from .frame_node import FrameNode
-from .rows import aligned_rows, alignment
+from .rows import aligned_rows
 
 #: Comparisons that statistics of a file can answer.
 COMPARISONS: dict[Callable[..., Any], str] = {
@@ -39,9 +40,10 @@ class Filter(FrameNode):
         return self.a.meta
 
     @property
-    def alignment(self) -> str:
+    def traits(self) -> Traits:
         """Two objects filtered by one mask have equal rows."""
-        return f"{alignment(self.a)}[{self.mask.name}]"
+        below = self.a.traits
+        return below.of(f"{below.rows}[{self.mask.name}]")
 
     @property
     def chunks(self) -> Chunks:

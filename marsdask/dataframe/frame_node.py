@@ -16,6 +16,9 @@ from marsdask.core.grids.grid import Grid
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, Index, Sizes, borders
 from marsdask.core.tokens import foreign, register_token, token
+from marsdask.core.traits import Traits
+
+from .traits import of_labels
 
 #: What a string or an object is taken to weigh before anybody has looked.
 TEXT_BYTES = 32
@@ -144,11 +147,13 @@ class FromPandas(FrameNode):
         return self.data[:0] if isinstance(self.data, pd.Index) else self.data.iloc[:0]
 
     @property
-    def alignment(self) -> str:
+    def traits(self) -> Traits:
         """Rows labelled from 0 are equal where they are equally many."""
         index = getattr(self.data, "index", None)
+        if index is None:
+            return Traits(self.name)
         default = isinstance(index, pd.RangeIndex) and index.start == 0 and index.step == 1
-        return f"range:{len(self.data)}" if default else self.name
+        return of_labels(f"range:{len(self.data)}" if default else self.name, index)
 
     @property
     def chunks(self) -> Chunks:
@@ -176,8 +181,8 @@ class Beside(FromPandas):
         return (self.sizes, self.rows)
 
     @property
-    def alignment(self) -> str:
-        return self.rows
+    def traits(self) -> Traits:
+        return Traits(self.rows)
 
 
 def is_row(node: Node) -> bool:

@@ -14,6 +14,7 @@ from marsdask.core.collection import Collection
 from marsdask.core.compilation.costs import Cost, register_cost
 from marsdask.core.node import Node
 from marsdask.core.sizes import known, numbers, total
+from marsdask.core.traits import Traits
 
 from .create import FromTensor
 from .elementwise import labelled_as, rowwise
@@ -32,8 +33,8 @@ class TensorBeside(FromTensor):
     """The alignment of the rows."""
 
     @property
-    def alignment(self) -> str:
-        return self.rows
+    def traits(self) -> Traits:
+        return Traits(self.rows)
 
 
 def beside(obj: Any, values: Any, complaint: str) -> Any:

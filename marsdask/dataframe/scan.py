@@ -16,10 +16,11 @@ from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.scan import scan
 from marsdask.core.node import Columns, Node
 from marsdask.core.sizes import Chunks
+from marsdask.core.traits import Traits
 
 from .frame_node import FrameNode, dtypes_of
-from .rows import alignment
 from .tensors import to_tensor
+from .traits import comparable, kept_labels
 
 #: For each scan what a column adds to the rows after it, and how that is combined.
 TOTALS: dict[str, tuple[str, np.ufunc]] = {
@@ -49,9 +50,9 @@ class RowScan(FrameNode):
         return self.a.chunks
 
     @property
-    def alignment(self) -> str:
+    def traits(self) -> Traits:
         """The rows are the same."""
-        return alignment(self.a)
+        return self.a.traits.carried(comparable(self.meta, kept_labels))
 
     def requires(self, wanted: Columns) -> tuple[Columns, ...]:
         return (wanted,)

@@ -11,7 +11,7 @@ from .plan import Plan
 from .rules.coalescing import coalesce
 from .rules.node_fusion import fuse, join
 from .rules.pushdown import project, push_down
-from .rules.simplification import skip_rechunks
+from .rules.simplification import skip_no_ops, skip_rechunks
 from .verification import verify_graph, verify_rewriting
 
 Rule: TypeAlias = Callable[[Graph, Plan], Graph]
@@ -27,7 +27,7 @@ class Phase:
 
 #: All phases, in order.
 PIPELINE = (
-    Phase("simplify", (skip_rechunks,)),
+    Phase("simplify", (skip_no_ops, skip_rechunks)),
     Phase("project", (project,)),
     Phase("push down", (push_down,)),
     Phase("coalesce", (coalesce,)),

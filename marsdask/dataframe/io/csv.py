@@ -20,6 +20,7 @@ from marsdask.core.grids.tree import gather
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, Index, unknown_sizes
 from marsdask.core.tokens import token
+from marsdask.core.traits import Traits
 
 from ..frame_node import FrameNode
 from ..ordered.row_numbers import reset_index
@@ -108,9 +109,9 @@ class ReadCsv(FrameNode):
         return (unknown_sizes(self.alignment, [None] * len(self.blocks)),)
 
     @property
-    def alignment(self) -> str:
+    def traits(self) -> Traits:
         """The rows are the same whichever columns are read."""
-        return f"csv:{token(self.files, self.options, self.blocks)}"
+        return Traits(f"csv:{token(self.files, self.options, self.blocks)}")
 
     def narrowed(self, columns: frozenset[Any]) -> Node:
         if self.labelled:

@@ -19,6 +19,7 @@ from marsdask.core.grids.grid import Grid
 from marsdask.core.node import Condition, Node
 from marsdask.core.sizes import Chunks, Index, Sizes, numbers, unknown_sizes
 from marsdask.core.tokens import token
+from marsdask.core.traits import Traits
 
 from ..frame_node import FrameNode
 from ..ordered.row_numbers import reset_index
@@ -95,9 +96,9 @@ class ReadParquet(FrameNode):
         return not (self.gaps and self.filters)
 
     @property
-    def alignment(self) -> str:
+    def traits(self) -> Traits:
         """The rows are the same whichever columns are read."""
-        return f"parquet:{token(self.files, self.filters)}"
+        return Traits(f"parquet:{token(self.files, self.filters)}")
 
     @property
     def chunks(self) -> Chunks:

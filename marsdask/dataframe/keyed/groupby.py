@@ -21,11 +21,13 @@ from marsdask.core.grids.tree import gather, sizes_at_most, tree
 from marsdask.core.node import Columns, Node
 from marsdask.core.sizes import Chunks, Sizes, numbers, total, unknown_sizes, upper
 from marsdask.core.tokens import token
+from marsdask.core.traits import Traits
 
 from ..elementwise import rowwise, with_columns
 from ..frame_node import FrameNode, row_bytes
 from ..ordered.row_numbers import reset_index, unnumbered
 from ..rows import gathered
+from ..traits import comparable, levels, ordering_by
 from .aggregation import (
     AGGREGATES,
     AggregationPlan,
@@ -98,10 +100,15 @@ class GroupBy(FrameNode):
         return self.call(self.a.meta)
 
     @property
-    def alignment(self) -> str:
+    def traits(self) -> Traits:
         """The groups are the same whatever is computed of them."""
-        call = self.call
-        return f"groups:{self.a.name}:{call.by}:{call.sort}:{call.dropna}"
+        call, keys = self.call, levels(self.meta)
+        found = Traits(f"groups:{self.a.name}:{call.by}:{call.sort}:{call.dropna}")
+        found = found.and_unique(keys)
+        if call.sort:
+            na_first = None if call.dropna else False
+            found = found.sorted_by(ordering_by(keys, [True] * len(keys), na_first))
+        return found.carried(comparable(self.meta))
 
     @property
     def chunks(self) -> Chunks:

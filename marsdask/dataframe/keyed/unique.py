@@ -17,6 +17,7 @@ from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.tree import gather, sizes_at_most, tree
 from marsdask.core.node import Columns, Node
 from marsdask.core.sizes import Chunks, numbers, total, unknown_sizes, upper
+from marsdask.core.traits import Traits
 
 from ..elementwise import renamed, rowwise
 from ..filter import Filter
@@ -24,6 +25,7 @@ from ..frame_node import FrameNode, axis_number
 from ..ordered.row_numbers import reset_index
 from ..ordered.sort_values import sort_values
 from ..rows import concat
+from ..traits import comparable, keys_by
 from .groupby import groupby
 from .memory_room import Weighed, fitted, may_be_tight, packed, weighed
 from .parts import RowPart
@@ -46,7 +48,18 @@ class DropDuplicates(FrameNode):
         return self.a.meta
 
     @property
+    def traits(self) -> Traits:
+        found = self.a.traits.of(self.name).and_unique(keys_by(self.meta, self._by))
+        return found.carried(comparable(self.meta))
+
+    @property
+    def no_op(self) -> Node | None:
+        return self.a if self.a.traits.is_unique(keys_by(self.meta, self._by)) else None
+
+    @property
     def chunks(self) -> Chunks:
+        if self.no_op is not None:
+            return self.a.chunks
         return (unknown_sizes(self.name, [upper(total(self.a.chunks[0]))]),)
 
     def requires(self, wanted: Columns) -> tuple[Columns, ...]:

@@ -19,11 +19,12 @@ from marsdask.core.grids.select import cut_axis
 from marsdask.core.grids.tree import gather
 from marsdask.core.node import Columns, Node
 from marsdask.core.sizes import Chunks, Index, known, numbers, total, unknown_sizes, upper
+from marsdask.core.traits import Traits
 
 from ..elementwise import column_of, rowwise
 from ..frame_node import FrameNode, row_bytes
 from ..reduce import one_row
-from ..rows import alignment, concat, take
+from ..rows import concat, take
 from .row_numbers import Numbered, counted
 
 
@@ -59,9 +60,11 @@ class Positions(FrameNode):
         return self.a.meta
 
     @property
-    def alignment(self) -> str:
+    def traits(self) -> Traits:
         """The same positions of equal rows are equal rows."""
-        return f"{alignment(self.a)}[{self.rows}]"
+        below = self.a.traits
+        found = below.of(f"{below.rows}[{self.rows}]")
+        return found if (self.rows.step or 1) > 0 else found.unordered()
 
     @property
     def chunks(self) -> Chunks:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,8 +17,10 @@ from marsdask.core.grids.places import ChunkAt, StartAt
 from marsdask.core.grids.tree import gather
 from marsdask.core.node import Columns, Node
 from marsdask.core.sizes import Chunks, Unknown, known, total
+from marsdask.core.traits import VALUES, Level, Traits
 
 from ..frame_node import FrameNode
+from ..traits import comparable, numbered_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,9 +45,21 @@ class Numbered(FrameNode):
         return self.a.chunks
 
     @property
-    def alignment(self) -> str:
+    def traits(self) -> Traits:
         """Rows labelled from 0 are equal where they are equally many."""
-        return f"range:{total(self.a.chunks[0])!r}" if self._counted else f"number:{self._rows}"
+        rows = f"range:{total(self.a.chunks[0])!r}" if self._counted else f"number:{self._rows}"
+        return numbered_rows(rows).and_those(self.a.traits.carried(self.carry))
+
+    def carry(self, key: Hashable) -> Hashable | None:
+        """Return the key that a key of the rows without numbers has: labels become columns."""
+        return comparable(self.meta, self._key)(key)
+
+    def _key(self, key: Hashable) -> Hashable | None:
+        if isinstance(key, Level):
+            label: Hashable = None if self.drop else self.meta.columns[key.number]
+            return label
+        series = isinstance(self.meta, pd.DataFrame) and key == VALUES
+        return self.meta.columns[-1] if series else key
 
     @property
     def _counted(self) -> bool:

@@ -14,9 +14,11 @@ from marsdask.core.grids.lengths import resolved
 from marsdask.core.grids.neighbours import Depth, reaches_far, stencil
 from marsdask.core.node import Columns, Node
 from marsdask.core.sizes import Chunks
+from marsdask.core.traits import Traits
 
 from ..frame_node import FrameNode, axis_number
-from ..rows import alignment, concat, take
+from ..rows import concat, take
+from ..traits import comparable, kept_labels
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,9 +47,9 @@ class RowStencil(FrameNode):
         return self.a.chunks
 
     @property
-    def alignment(self) -> str:
+    def traits(self) -> Traits:
         """The rows are the same."""
-        return alignment(self.a)
+        return self.a.traits.carried(comparable(self.meta, kept_labels))
 
     def requires(self, wanted: Columns) -> tuple[Columns, ...]:
         return (wanted,)

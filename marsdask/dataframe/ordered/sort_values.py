@@ -16,11 +16,13 @@ from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.tree import gather
 from marsdask.core.node import Columns, Node
 from marsdask.core.sizes import Chunks, Sizes, total, unknown_sizes, upper
+from marsdask.core.traits import Ordering, Traits
 
 from ..frame_node import FrameNode
 from ..keyed.memory_room import fitted, may_be_tight, packed, weighed
 from ..keyed.shuffle import counted_parts, cut_by_range, exchange, samples_of
 from ..rows import concat
+from ..traits import comparable, keys_by, ordering_by
 from .row_numbers import reset_index
 
 
@@ -41,6 +43,22 @@ class Sorted(FrameNode):
     @property
     def meta(self) -> Any:
         return self.a.meta
+
+    @property
+    def traits(self) -> Traits:
+        below = self.a.traits.of(self.name).carried(comparable(self.meta))
+        # How pandas orders labels of several levels among which some are missing depends on them.
+        if self.by == () and self.meta.index.nlevels > 1 and self.no_op is None:
+            return below.unordered()
+        return below.sorted_by(self._ordering).carried(comparable(self.meta))
+
+    @property
+    def _ordering(self) -> Ordering:
+        return ordering_by(keys_by(self.meta, self.by), self.ascending, self.na_first)
+
+    @property
+    def no_op(self) -> Node | None:
+        return self.a if self.a.traits.is_sorted(self._ordering) else None
 
     @property
     def chunks(self) -> Chunks:

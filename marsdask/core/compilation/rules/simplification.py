@@ -1,4 +1,4 @@
-"""Nodes that need not be: what was computed before, and cuts that nobody sees."""
+"""Nodes that need not be: computed before, without effect, or cuts that nobody sees."""
 
 from __future__ import annotations
 
@@ -27,6 +27,18 @@ def substitute(graph: Graph, results: Mapping[str, Node]) -> Graph:
         else:
             stack.extend(node.inputs)
     return graph.map(lambda node: found.get(node, node)) if found else graph
+
+
+def skip_no_ops(graph: Graph, plan: Plan) -> Graph:
+    """Drop what would leave its input as it is: a sort of sorted rows."""
+    del plan
+    return graph.map(_without_no_ops)
+
+
+def _without_no_ops(node: Node) -> Node:
+    while node.no_op is not None:
+        node = node.no_op
+    return node
 
 
 def skip_rechunks(graph: Graph, plan: Plan) -> Graph:

@@ -1,0 +1,155 @@
+"""Which keys of frames traits may tell of, and what becomes of keys in operations on rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from marsdask.core.traits import VALUES, Carry, Level, Ordering, SortKey, Traits
+
+
+def dtype_of_key(meta: Any, key: Hashable) -> Any:
+    """Return the type of a key's values, ``None`` if no or several columns have the label."""
+    if isinstance(key, Level):
+        labels = meta.index
+        return labels.dtypes.iloc[key.number] if labels.nlevels > 1 else labels.dtype
+    if isinstance(meta, pd.Series):
+        return meta.dtype if key == VALUES else None
+    columns = meta.columns
+    if columns.nlevels > 1 or not columns.is_unique or key not in columns:
+        return None
+    return meta.dtypes.iloc[columns.get_loc(key)]
+
+
+def is_comparable(dtype: Any) -> bool:
+    """Tell whether sorting, hashing and grouping agree on which values are equal.
+
+    They do not on objects (1 and True, None and nan), nor on categories, which chunks may have in
+    other orders.
+    """
+    if isinstance(dtype, np.dtype):
+        return dtype.kind in "biufmM"
+    return isinstance(dtype, pd.StringDtype | pd.DatetimeTZDtype)
+
+
+def comparable(meta: Any, carry: Carry | None = None) -> Carry:
+    """Return the keys that a result of a meta has, and whose values compare in one way."""
+    has_rows = isinstance(meta, pd.DataFrame | pd.Series)
+
+    def carried(key: Hashable) -> Hashable | None:
+        new = key if carry is None else carry(key)
+        if new is None or not has_rows:
+            return None
+        return new if is_comparable(dtype_of_key(meta, new)) else None
+
+    return carried
+
+
+def levels(meta: Any) -> tuple[Level, ...]:
+    """Return the keys that the row labels are."""
+    return tuple(map(Level, range(meta.index.nlevels)))
+
+
+def keys_by(meta: Any, by: tuple[Any, ...] | None) -> tuple[Hashable, ...]:
+    """Return the keys of ``by``: ``()`` is the row labels, ``None`` the values of a series."""
+    if by is None:
+        return (VALUES,)
+    return by or levels(meta)
+
+
+def ordering_by(
+    keys: Iterable[Hashable], ascending: Iterable[bool], na_first: bool | None
+) -> Ordering:
+    """Return the order of rows that were sorted by keys."""
+    pairs = zip(keys, ascending, strict=True)
+    return tuple(SortKey(key, rising, na_first) for key, rising in pairs)
+
+
+def numbered_rows(rows: str) -> Traits:
+    """Return what is known of rows that are labelled from 0 on."""
+    key = Level()
+    return Traits(rows, ((SortKey(key),),), (frozenset([key]),))
+
+
+def of_labels(rows: str, index: pd.Index) -> Traits:
+    """Return what is known of rows with these labels, as far as one look at each tells."""
+    plain = index.nlevels == 1 and isinstance(index.dtype, np.dtype)
+    if not plain or not is_comparable(index.dtype) or not index.is_monotonic_increasing:
+        return Traits(rows)
+    # Missing labels are in no order, and equal ones stand together.
+    found = Traits(rows, ((SortKey(Level()),),))
+    return found.and_unique([Level()]) if _is_strict(index) else found
+
+
+def _is_strict(index: pd.Index) -> bool:
+    """Tell whether labels in order are all different: without a table of them."""
+    if isinstance(index, pd.RangeIndex):
+        return True
+    values = index.to_numpy()
+    return bool((values[1:] != values[:-1]).all())
+
+
+def kept_labels(key: Hashable) -> Hashable | None:
+    """Return the row labels' keys only: what became of the columns nobody knows."""
+    return key if isinstance(key, Level) else None
+
+
+#: What becomes of a key of a meta in a function with these keyword arguments.
+Carrying = Callable[[Any, Hashable, dict[str, Any]], Hashable | None]
+
+
+def carry_column(meta: Any, key: Hashable, kwargs: dict[str, Any]) -> Hashable | None:
+    """Carry keys into a column, or a frame of several."""
+    del meta
+    chosen = kwargs["key"]
+    if isinstance(key, Level):
+        return key
+    if isinstance(chosen, list):
+        return key if key in chosen else None
+    return VALUES if key == chosen else None
+
+
+def carry_unassigned(meta: Any, key: Hashable, kwargs: dict[str, Any]) -> Hashable | None:
+    """Carry keys into a frame with some columns added or replaced."""
+    del meta
+    return None if key in kwargs["names"] else key
+
+
+def carry_renamed(meta: Any, key: Hashable, kwargs: dict[str, Any]) -> Hashable | None:
+    """Carry keys into a frame some of whose columns have other labels."""
+    del meta
+    return dict(kwargs["names"]).get(key, key)
+
+
+def carry_relabelled(meta: Any, key: Hashable, kwargs: dict[str, Any]) -> Hashable | None:
+    """Carry keys into a frame whose columns have other labels, place by place."""
+    if isinstance(key, Level):
+        return key
+    label: Hashable = kwargs["columns"][meta.columns.get_loc(key)]
+    return label
+
+
+def carry_all(meta: Any, key: Hashable, kwargs: dict[str, Any]) -> Hashable | None:
+    """Carry keys into a column of another name."""
+    del meta, kwargs
+    return key
+
+
+def carry_to_frame(meta: Any, key: Hashable, kwargs: dict[str, Any]) -> Hashable | None:
+    """Carry keys into a frame of one column."""
+    del meta
+    name: Hashable = kwargs["name"]
+    return key if isinstance(key, Level) else 0 if name is None else name
+
+
+def carry_to_labels(meta: Any, key: Hashable, kwargs: dict[str, Any]) -> Hashable | None:
+    """Carry columns into row labels."""
+    del meta
+    chosen = kwargs["key"]
+    by = chosen if isinstance(chosen, list) else [chosen]
+    if isinstance(key, Level) or kwargs["append"] or key not in by:
+        return None
+    return Level(by.index(key))
