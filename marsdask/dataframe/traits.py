@@ -121,15 +121,17 @@ def carry_unassigned(meta: Any, key: Hashable, kwargs: dict[str, Any]) -> Hashab
 def carry_renamed(meta: Any, key: Hashable, kwargs: dict[str, Any]) -> Hashable | None:
     """Carry keys into a frame some of whose columns have other labels."""
     del meta
-    return dict(kwargs["names"]).get(key, key)
+    names: dict[Hashable, Hashable] = dict(kwargs["names"])
+    return names.get(key, key)
 
 
 def carry_relabelled(meta: Any, key: Hashable, kwargs: dict[str, Any]) -> Hashable | None:
     """Carry keys into a frame whose columns have other labels, place by place."""
     if isinstance(key, Level):
         return key
-    label: Hashable = kwargs["columns"][meta.columns.get_loc(key)]
-    return label
+    place: int = meta.columns.get_loc(key)
+    labels: list[Hashable] = list(kwargs["columns"])
+    return labels[place]
 
 
 def carry_all(meta: Any, key: Hashable, kwargs: dict[str, Any]) -> Hashable | None:

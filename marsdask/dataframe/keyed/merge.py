@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, cast
 
 import pandas as pd
 
@@ -14,12 +15,14 @@ from marsdask.core.compilation.sizing import BROADCAST, SHUFFLED, is_tight, part
 from marsdask.core.grids.blockwise import Blockwise, map_blocks
 from marsdask.core.grids.grid import Grid
 from marsdask.core.node import Columns, Node
-from marsdask.core.sizes import Chunks, Sizes, unknown_sizes
+from marsdask.core.sizes import Chunks, Sizes, total, unknown_sizes, upper
+from marsdask.core.traits import Level, Traits
 
 from ..frame_node import FrameNode, row_bytes
 from ..ordered.row_numbers import Numbered, unnumbered
 from ..rows import gathered
 from ..samples import emptied, row
+from ..traits import comparable, dtype_of_key, levels
 from .memory_room import (
     Weighed,
     fitted,
@@ -73,6 +76,14 @@ class How:
             suffixes=self.suffixes,
             indicator=self.indicator,
             validate=self.validate,  # type: ignore[arg-type]
+        )
+
+    def keys(self, left: Any, right: Any) -> tuple[tuple[Hashable, ...], tuple[Hashable, ...]]:
+        """Return the keys of frames of these types."""
+        left_on, right_on = self.left_on or self.on or (), self.right_on or self.on or ()
+        return (
+            levels(left) if self.left_index else left_on,
+            levels(right) if self.right_index else right_on,
         )
 
     @property
@@ -138,8 +149,15 @@ class Merge(FrameNode):
 
     @property
     def chunks(self) -> Chunks:
-        _, count = self.how.beforehand(len(self.left.chunks[0]), len(self.right.chunks[0]))
-        return (self._out(count),)
+        left, right = self.left.chunks[0], self.right.chunks[0]
+        shape, count = self._told.beforehand(len(left), len(right))
+        if shape == "shuffled":
+            return (unknown_sizes(self.name, [None] * count),)
+        rows = (
+            (left if shape == "left" else (total(left),)),
+            (right if shape == "right" else (total(right),)),
+        )
+        return (self._out(*(_spread(sizes, count) for sizes in rows)),)
 
     def requires(self, wanted: Columns) -> tuple[Columns, ...]:
         # Columns of one name on both sides get suffixes: which, changes with what is there.
@@ -166,11 +184,62 @@ class Merge(FrameNode):
         }
         return self.replaced(**changes) if changes else self
 
-    def _out(self, count: int) -> Sizes:
-        return unknown_sizes(self.name, [None] * count)
+    @property
+    def traits(self) -> Traits:
+        """Rows of a side that have at most one partner each are as distinct as they were."""
+        found = Traits(self.name)
+        for side, other in (("left", self.right), ("right", self.left)):
+            if self._has_lone_rows(side):
+                mine = cast(Node, getattr(self, side))
+                carry = partial(self._carry, mine.meta, other.meta)
+                found = found.and_those(mine.traits.carried(carry).unordered())
+        return found.carried(comparable(self.meta))
+
+    def _carry(self, mine: Any, other: Any, key: Hashable) -> Hashable | None:
+        """Return the column of the result that has the values of one of a side."""
+        shared = key in other.columns and key not in (self.how.on or ())
+        if isinstance(key, Level) or shared or key not in self.meta.columns:
+            return None
+        return key if dtype_of_key(self.meta, key) == dtype_of_key(mine, key) else None
+
+    def _has_lone_rows(self, side: str) -> bool:
+        """Tell whether no row of a side is in two rows of the result, nor rows without it."""
+        other = "right" if side == "left" else "left"
+        return self.how.how in {"inner", side} and self._is_unique(other)
+
+    def _is_unique(self, side: str) -> bool:
+        """Tell whether a side is known to have each key once, of a type that both sides have."""
+        left, right = self.how.keys(self.left.meta, self.right.meta)
+        pairs = zip(left, right, strict=True)
+        alike = all(
+            dtype_of_key(self.left.meta, one) == dtype_of_key(self.right.meta, other)
+            for one, other in pairs
+        )
+        keys = left if side == "left" else right
+        return alike and bool(keys) and getattr(self, side).traits.is_unique(keys)
+
+    @property
+    def _told(self) -> How:
+        """What pandas is told: not to check what is known."""
+        sides = next((sides for names, sides in UNIQUE.items() if self.how.validate in names), ())
+        known = sides and all(map(self._is_unique, sides))
+        return replace(self.how, validate=None) if known else self.how
+
+    def _out(self, left: Counts, right: Counts) -> Sizes:
+        """Return the sizes of chunks each of which is made of so many rows of each side."""
+        counts = [
+            rows for side, rows in (("left", left), ("right", right)) if self._has_lone_rows(side)
+        ]
+        bounds: list[int | None] = [None] * len(left)
+        for rows in counts:
+            bounds = [
+                new if old is None else old if new is None else min(old, new)
+                for old, new in zip(bounds, rows, strict=True)
+            ]
+        return unknown_sizes(self.name, bounds)
 
     def tile(self, left: Grid, right: Grid) -> Any:
-        spread = self.how.spread
+        spread = self._told.spread
         if len(left) == 1 and len(right) == 1 and not may_be_tight(left, right):
             return self._beside(left, right, "left")
         if len(right) == 1 and "left" in spread and _bytes(right) <= BROADCAST:
@@ -178,7 +247,7 @@ class Merge(FrameNode):
         return self._chosen(left, right, spread)
 
     def tile_blind(self, left: Grid, right: Grid) -> Grid:
-        shape, count = self.how.beforehand(len(left), len(right))
+        shape, count = self._told.beforehand(len(left), len(right))
         if shape == "shuffled":
             return self._shuffled(left, right, count)
         if shape == "whole":
@@ -192,9 +261,8 @@ class Merge(FrameNode):
         axes = ((0,) if many is left else (None,), (0,) if many is right else (None,))
         if len(many) == 1:
             axes = ((0,), (0,))
-        return self.grid(
-            Blockwise(merged, (left, right), axes, {"how": self.how}), self._out(len(many))
-        )
+        sizes = self._out(*(_spread(grid.chunks[0], len(many)) for grid in (left, right)))
+        return self.grid(Blockwise(merged, (left, right), axes, {"how": self._told}), sizes)
 
     def _chosen(self, left: Grid, right: Grid, spread: Sequence[str]) -> Any:
         one, other = yield from weighed(left, right)
@@ -228,8 +296,7 @@ class Merge(FrameNode):
 
     def _cut(self, left: Grid, right: Grid, count: int) -> tuple[Grid, Grid]:
         """Cut both sides by the hash of their keys."""
-        how = self.how
-        left_on, right_on = how.left_on or how.on or (), how.right_on or how.on or ()
+        left_on, right_on = self.how.keys(self.left.meta, self.right.meta)
         casts = [
             common_type(self.left.meta[a].dtype, self.right.meta[b].dtype)
             for a, b in zip(left_on, right_on, strict=True)
@@ -255,11 +322,17 @@ class Merge(FrameNode):
         return map_blocks(
             merged,
             *sides,
-            chunks=(self._out(len(rows[0])),),
+            chunks=(self._out(*rows),),
             meta=self.meta,
             itemsize=row_bytes(self.meta),
-            kwargs={"how": self.how},
+            kwargs={"how": self._told},
         )
+
+
+def _spread(sizes: Sizes, count: int) -> Counts:
+    """Return bounds of a side's chunks, of its only one as often as it is merged."""
+    bounds = [upper(size) for size in sizes]
+    return bounds if len(bounds) == count else bounds * count
 
 
 def _bytes(grid: Grid) -> float:
