@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from .node import Node
 from .sizes import Chunks
-from .traits import Traits
+from .traits import Partitioning, Traits
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,6 +20,8 @@ class Given(Node):
     given_meta: Any = field(repr=False)
     given_chunks: Chunks = field(repr=False)
     given_traits: Traits | None = field(default=None, repr=False, kw_only=True)
+    given_partitioning: Partitioning | None = field(default=None, repr=False, kw_only=True)
+    """Which rows lie in which of the chunks that there are, whatever chunks are shown."""
     given_is_row: bool = field(default=False, repr=False, kw_only=True)
 
     @property

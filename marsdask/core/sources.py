@@ -42,7 +42,7 @@ class Resident(Given):
     def tile(self, *inputs: Any) -> Grid:
         del inputs
         held = Held(self.name, self.layout.keys, self.layout.nbytes)
-        return HeldGrid(held, self.layout.chunks, self.meta)
+        return HeldGrid(held, self.layout.chunks, self.meta, partitioning=self.given_partitioning)
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,6 +106,7 @@ def store(node: Node, result: Result) -> Stored:
         result,
         given_traits=node.traits if _has_types_of(meta, node.meta) else Traits(node.alignment),
         given_is_row=node.is_row,
+        given_partitioning=result.layout.partitioning,
     )
     object.__setattr__(stored, "origin", node.origin)
     return stored
@@ -145,4 +146,6 @@ class Embedded(Given):
     def tile(self, *inputs: Any) -> Grid:
         del inputs
         varying = BlockAt(self.name, self.blocks)
-        return Grid(Blockwise(same, varying=varying, cheap=True), self.block_chunks, self.meta)
+        rule = Blockwise(same, varying=varying, cheap=True)
+        kept = self.given_partitioning
+        return Grid(rule, self.block_chunks, self.meta, partitioning=kept)

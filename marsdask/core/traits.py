@@ -146,3 +146,8 @@ class Partitioning:
         """Return the same of the keys that a result has, ``None`` where it lacks one."""
         keys = _carried_keys(self.keys, carry)
         return None if keys is None else replace(self, keys=keys)
+
+
+def kept(partitioning: Partitioning | None, carry: Carry) -> Partitioning | None:
+    """Return the partitioning of a map over chunks: that of the keys that are left."""
+    return None if partitioning is None else partitioning.carried(carry)

@@ -17,7 +17,7 @@ from marsdask.core.grids.blockwise import Blockwise
 from marsdask.core.grids.grid import Grid
 from marsdask.core.node import Columns, Node
 from marsdask.core.sizes import Chunks
-from marsdask.core.traits import Traits
+from marsdask.core.traits import Traits, kept
 
 from .dtypes import OneType
 from .frame_node import FrameNode, dtypes_of, is_row
@@ -142,7 +142,8 @@ class Rowwise(FrameNode):
                 tuple(isinstance(arg, Node) for arg in self.args),
             )
             rule = Blockwise(call, sources, axes, dict(self.kwargs))
-        return self.grid(rule, rows[0].chunks[0])
+        partitioning = kept(rows[0].partitioning, self._carry)
+        return self.grid(rule, rows[0].chunks[0], partitioning=partitioning)
 
 
 def _is_several(node: Node) -> bool:

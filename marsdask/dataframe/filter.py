@@ -64,7 +64,8 @@ class Filter(FrameNode):
 
     def tile(self, a: Grid, mask: Grid) -> Any:
         (a, mask), sizes = yield from aligned_rows([a, mask])
-        return self.mapped(keep_true, a, mask, chunks=(self._sizes(sizes),))
+        chunks = (self._sizes(sizes),)
+        return self.mapped(keep_true, a, mask, chunks=chunks, partitioning=a.partitioning)
 
 
 @kernel(scratch=0.3)

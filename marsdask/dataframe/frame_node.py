@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -16,7 +16,7 @@ from marsdask.core.grids.grid import Grid
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, Index, Sizes, borders
 from marsdask.core.tokens import foreign, register_token, token
-from marsdask.core.traits import Traits
+from marsdask.core.traits import Partitioning, Traits
 
 from .traits import of_labels
 
@@ -59,9 +59,9 @@ class FrameNode(Node):
         """Bytes of one row."""
         return row_bytes(self.meta)
 
-    def grid(self, rule: Any, sizes: Sizes) -> Grid:
+    def grid(self, rule: Any, sizes: Sizes, *, partitioning: Partitioning | None = None) -> Grid:
         """Return this node's grid."""
-        return Grid(rule, (sizes,), self.meta, self.itemsize)
+        return Grid(rule, (sizes,), self.meta, self.itemsize, partitioning=partitioning)
 
     def mapped(
         self,
@@ -70,9 +70,10 @@ class FrameNode(Node):
         chunks: Chunks | None = None,
         kwargs: Mapping[str, Any] | None = None,
         cheap: bool = False,
+        partitioning: Partitioning | None = None,
     ) -> Grid:
         """Map a kernel over chunks that hold the same rows."""
-        return map_blocks(
+        grid = map_blocks(
             func,
             *grids,
             chunks=chunks,
@@ -81,6 +82,7 @@ class FrameNode(Node):
             kwargs=kwargs,
             cheap=cheap,
         )
+        return replace(grid, partitioning=partitioning)
 
 
 @dataclass(frozen=True)

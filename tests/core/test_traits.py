@@ -66,7 +66,8 @@ def test_keys_that_are_gone_take_facts_along() -> None:
 def test_markers_are_no_labels() -> None:
     """A column of any name is another key than a level of the labels or a series's values."""
     assert Level(0) not in {0, (0,), "Level(number=0)", VALUES}
-    assert VALUES not in {(), None, "SeriesValues()"}
+    labels: set[Hashable] = {(), None, "SeriesValues()"}
+    assert VALUES not in labels
 
 
 def test_whole_groups_lie_in_chunks_by_some_of_their_keys() -> None:

@@ -116,7 +116,7 @@ def check(traits: Traits, value: Any) -> None:
         )
         # Codes in the wanted order, what is missing before or behind: pandas sorts these.
         codes = pd.DataFrame({i: _ranks(rows[i], one) for i, one in enumerate(ordering)})
-        wanted = codes.sort_values(list(codes), kind="stable")
+        wanted = codes.sort_values(list(codes.columns), kind="stable")
         assert list(wanted.index) == list(range(len(rows))), (ordering, value)
 
 

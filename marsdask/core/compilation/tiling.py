@@ -17,6 +17,7 @@ from ..node import Node
 from ..ownership import owned
 from ..registry import class_of
 from ..sizes import Chunks, Index, Size, Unknown
+from ..traits import Partitioning
 from .batches import Window, Windows
 from .frontier import Frontier
 from .holdings import Holdings
@@ -40,6 +41,7 @@ class Layout:
     nbytes: Mapping[Index, int]
     meta: Any
     """The meta with the types that the chunks were found to have."""
+    partitioning: Partitioning | None = None
 
 
 @dataclass
@@ -222,7 +224,9 @@ class Compilation:
             layout = {index: grid.key(index) for index in grid.indices()}
             nbytes = {index: self._infos[key].nbytes for index, key in layout.items()}
             meta = self._settled(root, physical)
-            outputs[root.name] = Layout(self._actual_chunks(grid), layout, nbytes, meta)
+            outputs[root.name] = Layout(
+                self._actual_chunks(grid), layout, nbytes, meta, grid.partitioning
+            )
             keys.update(dict.fromkeys(layout.values()))
         return Done(outputs, tuple(keys))
 

@@ -232,7 +232,9 @@ def _named(grid: Grid, name: str, *, alias: bool) -> Grid:
     rule = grid.rule
     if alias or isinstance(rule, Held | AdoptedRule):
         rule = Blockwise(same, (grid,), (tuple(range(grid.ndim)),))
-    return NamedGrid(rule, grid.chunks, grid.meta, grid.itemsize, grid.node, name)
+    return NamedGrid(
+        rule, grid.chunks, grid.meta, grid.itemsize, grid.node, grid.partitioning, name
+    )
 
 
 def _below(grids: Iterable[Grid]) -> set[str]:

@@ -142,7 +142,8 @@ class Adopted(Given):
     def tile(self, *inputs: Any) -> Grid:
         del inputs
         rule = AdoptedRule(self.name, self.graph, self.keys)
-        return AdoptedGrid(rule, self.block_chunks or self.chunks, self.meta)
+        chunks, kept = self.block_chunks or self.chunks, self.given_partitioning
+        return AdoptedGrid(rule, chunks, self.meta, partitioning=kept)
 
     def within_reach(self, scheduler: Scheduler) -> Node:
         """Return the same for a scheduler that may not see the cluster behind the graph."""

@@ -15,6 +15,7 @@ from marsdask.scheduler.base import dtype_of
 from ..node import Node, among_fields
 from ..sizes import Chunks, Index, upper
 from ..tokens import token
+from ..traits import Partitioning
 
 #: The node being tiled, so that a failing chunk can name its operation.
 current_node: ContextVar[Node | None] = ContextVar("current_node", default=None)
@@ -79,6 +80,8 @@ class Grid:
     itemsize: float | None = None
     """Bytes of one element (of a row, for frames); from the meta's dtype if not given."""
     node: Node | None = field(default_factory=current_node.get)
+    partitioning: Partitioning | None = None
+    """Which rows lie in which chunk, if that is known; it was chosen when the grid was made."""
 
     @cached_property
     def name(self) -> str:

@@ -45,9 +45,11 @@ def with_sizes(grid: Grid, shapes: Mapping[Index, tuple[int, ...]]) -> Grid:
     )
     if type(grid) is not Grid:  # its keys are its own
         return replace(grid, chunks=chunks)
-    return SizedGrid(grid.rule, chunks, grid.meta, grid.itemsize, grid.node, grid.name)
+    same = (grid.meta, grid.itemsize, grid.node, grid.partitioning, grid.name)
+    return SizedGrid(grid.rule, chunks, *same)
 
 
 def first_chunks(grid: Grid, lengths: Sequence[int]) -> Grid:
     """Return the first chunks of a grid of one axis, which turned out to have these lengths."""
-    return SizedGrid(grid.rule, (tuple(lengths),), grid.meta, grid.itemsize, grid.node, grid.name)
+    chunks = (tuple(lengths),)
+    return SizedGrid(grid.rule, chunks, grid.meta, grid.itemsize, grid.node, ran_as=grid.name)

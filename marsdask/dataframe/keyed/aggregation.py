@@ -224,6 +224,12 @@ def aggregated(blocks: list[Any], call: Any) -> Any:
     return call(concat(blocks))
 
 
+@kernel(scratch=3.0)
+def groups_of(block: Any, call: Any) -> Any:
+    """Aggregate the groups of a chunk, which are whole, with pandas itself."""
+    return call(block)
+
+
 @kernel(scratch=4.4)
 def first_met(parts: list[RowPart], call: Any, plan: AggregationPlan | None) -> list[RowPart]:
     """Aggregate what has met of each group; return for each chunk the groups first met there."""

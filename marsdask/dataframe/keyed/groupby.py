@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Hashable
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,11 +21,12 @@ from marsdask.core.grids.tree import gather, sizes_at_most, tree
 from marsdask.core.node import Columns, Node
 from marsdask.core.sizes import Chunks, Sizes, numbers, total, unknown_sizes, upper
 from marsdask.core.tokens import token
-from marsdask.core.traits import Traits
+from marsdask.core.traits import Level, Traits, kept
 
 from ..elementwise import rowwise, with_columns
 from ..frame_node import FrameNode, row_bytes
 from ..ordered.row_numbers import reset_index, unnumbered
+from ..ordered.sort_values import Sorted
 from ..rows import gathered
 from ..traits import comparable, levels, ordering_by
 from .aggregation import (
@@ -36,6 +37,7 @@ from .aggregation import (
     finished_parts,
     finished_rows,
     first_met,
+    groups_of,
     partials,
     restored,
 )
@@ -143,7 +145,40 @@ class GroupBy(FrameNode):
         if len(a) == 1:
             return self._one(a)
         plan = self._plan
+        if a.partitioning is not None and a.partitioning.holds_whole(self.call.by):
+            if self._come_in_order:
+                return self._by_chunk(a)
+            if plan is None and (self.call.dropna or len(self.call.by) == 1):
+                return self._sorted_groups(self._by_chunk(a))
         return self._whole_groups(a) if plan is None else self._combined(a, plan)
+
+    @property
+    def _come_in_order(self) -> bool:
+        """Whether groups are met in the order of the result."""
+        by = self.call.by
+        order = ordering_by(by, [True] * len(by), na_first=False)
+        return not self.call.sort or self.a.traits.is_sorted(order)
+
+    def _by_chunk(self, a: Grid) -> Grid:
+        """Aggregate each chunk by itself: it holds all rows of its groups."""
+        bounds = [upper(size) for size in a.chunks[0]]
+        return self.mapped(
+            groups_of,
+            a,
+            chunks=(unknown_sizes(f"{self.alignment}:{a.name}", bounds),),
+            kwargs={"call": self.call},
+            partitioning=kept(a.partitioning, self._level_of),
+        )
+
+    def _level_of(self, key: Hashable) -> Hashable | None:
+        return Level(self.call.by.index(key)) if key in self.call.by else None
+
+    def _sorted_groups(self, groups: Grid) -> Generator[Look, Any, Grid]:
+        """Bring groups in order, which are whole."""
+        (source,) = yield from weighed(groups)
+        rising = (True,) * len(self.call.by)
+        found = Sorted(self, (), rising, na_first=False).tile(source.grid)
+        return (yield from found) if isinstance(found, Generator) else found
 
     @property
     def _plan(self) -> AggregationPlan | None:

@@ -12,13 +12,13 @@ import pandas as pd
 from marsdask.core.collection import Collection, wrap
 from marsdask.core.compilation.costs import kernel
 from marsdask.core.compilation.sizing import BROADCAST, SHUFFLED, is_tight, part_bytes, part_count
-from marsdask.core.grids.blockwise import Blockwise, map_blocks
+from marsdask.core.grids.blockwise import Blockwise
 from marsdask.core.grids.grid import Grid
 from marsdask.core.node import Columns, Node
 from marsdask.core.sizes import Chunks, Sizes, total, unknown_sizes, upper
-from marsdask.core.traits import Level, Traits
+from marsdask.core.traits import Level, Partitioning, Traits
 
-from ..frame_node import FrameNode, row_bytes
+from ..frame_node import FrameNode
 from ..ordered.row_numbers import Numbered, unnumbered
 from ..rows import gathered
 from ..samples import emptied, row
@@ -284,30 +284,46 @@ class Merge(FrameNode):
 
     def _exchanged(self, left: Weighed, right: Weighed, count: int) -> Any:
         if not is_tight(left.total + right.total):
-            return self._shuffled(left.grid, right.grid, count)
+            grids = left.grid, right.grid
+            lying = [len(one) for one, by in zip(grids, self._by, strict=True) if _lies(one, by)]
+            return self._shuffled(*grids, lying[0] if lying else count)
         # How many rows come out nobody knows: where keys repeat it is more than go in.
         count *= 2
         splits = self._cut(packed(left), packed(right), count)
         rows = yield from counted_parts(*splits, count=count)
-        return self._joined(splits, rows)
+        return self._joined(self._met(splits, rows), rows)
 
     def _shuffled(self, left: Grid, right: Grid, count: int) -> Grid:
-        return self._joined(self._cut(left, right, count), ([None] * count, [None] * count))
+        grids = left, right
+        rows: Counts = [None] * count
+        met = self._met(self._cut(left, right, count), (rows, rows))
+        sides = [
+            grid if _lies(grid, by) and len(grid) == count else side
+            for grid, by, side in zip(grids, self._by, met, strict=True)
+        ]
+        return self._joined(sides, (rows, rows))
+
+    @property
+    def _by(self) -> tuple[Partitioning, Partitioning]:
+        """How the rows of each side are sent to where others of their keys are."""
+        left, right = self.how.keys(self.left.meta, self.right.meta)
+        casts = tuple(
+            common_type(self.left.meta[a].dtype, self.right.meta[b].dtype)
+            for a, b in zip(left, right, strict=True)
+        )
+        return Partitioning("hash", left, casts), Partitioning("hash", right, casts)
 
     def _cut(self, left: Grid, right: Grid, count: int) -> tuple[Grid, Grid]:
         """Cut both sides by the hash of their keys."""
-        left_on, right_on = self.how.keys(self.left.meta, self.right.meta)
-        casts = [
-            common_type(self.left.meta[a].dtype, self.right.meta[b].dtype)
-            for a, b in zip(left_on, right_on, strict=True)
-        ]
+        of_left, of_right = self._by
         return (
-            cut_by_hash(left, left_on, count, casts=casts),
-            cut_by_hash(right, right_on, count, casts=casts),
+            cut_by_hash(left, of_left.keys, count, casts=of_left.casts),
+            cut_by_hash(right, of_right.keys, count, casts=of_right.casts),
         )
 
-    def _joined(self, splits: tuple[Grid, Grid], rows: Sequence[Counts]) -> Grid:
-        sides = [
+    def _met(self, splits: tuple[Grid, Grid], rows: Sequence[Counts]) -> list[Grid]:
+        """Bring the rows of both sides to where those of equal keys meet."""
+        return [
             exchange(
                 split,
                 joined,
@@ -319,14 +335,35 @@ class Merge(FrameNode):
                 zip((self.left, self.right), splits, rows, strict=True)
             )
         ]
-        return map_blocks(
+
+    def _joined(self, sides: Sequence[Grid], rows: Sequence[Counts]) -> Grid:
+        """Merge each chunk of one side with that of the other that has its keys."""
+        return self.mapped(
             merged,
             *sides,
             chunks=(self._out(*rows),),
-            meta=self.meta,
-            itemsize=row_bytes(self.meta),
             kwargs={"how": self._told},
+            partitioning=self._partitioning,
         )
+
+    @property
+    def _partitioning(self) -> Partitioning | None:
+        """Where rows of equal keys lie in the result, by the keys of a side that are all in it."""
+        how, metas = self.how, (self.left.meta, self.right.meta)
+        names = {"inner": ("left", "right"), "outer": ("left",) if how.on else ()}
+        for side in names.get(how.how, (how.how,)):
+            mine, other = metas if side == "left" else metas[::-1]
+            by = self._by[side == "right"]
+            carry = comparable(self.meta, partial(self._carry, mine, other))
+            found = by.carried(carry)
+            if found is not None and not any(by.casts):
+                return found
+        return None
+
+
+def _lies(grid: Grid, by: Partitioning) -> bool:
+    """Tell whether the chunks of a grid are what an exchange would make of it."""
+    return len(grid) > 1 and grid.partitioning == by
 
 
 def _spread(sizes: Sizes, count: int) -> Counts:

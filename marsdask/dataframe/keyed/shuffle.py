@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.shuffle import all_to_all
 from marsdask.core.grids.tree import gather
 from marsdask.core.sizes import Sizes
+from marsdask.core.traits import Partitioning
 
 from ..rows import concat
 from .parts import RowPart, split_at
@@ -113,11 +115,16 @@ def exchange(
     *,
     meta: Any = None,
     width: float | None,
+    partitioning: Partitioning | None = None,
 ) -> Grid:
-    """Bring the parts of one place together: ``merge(parts, **kwargs)`` makes a chunk of them."""
-    return all_to_all(
+    """Bring the parts of one place together: ``merge(parts, **kwargs)`` makes a chunk of them.
+
+    ``partitioning`` is that of what comes out, where ``merge`` keeps the keys.
+    """
+    grid = all_to_all(
         splits, 0, None, merge, sizes, merge_kwargs=kwargs, meta=meta, itemsize=width or None
     )
+    return replace(grid, partitioning=partitioning)
 
 
 @kernel(scratch=0.0)

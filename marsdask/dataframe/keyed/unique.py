@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -70,6 +70,8 @@ class DropDuplicates(FrameNode):
     def tile(self, a: Grid) -> Any:
         a = fitted(a)
         parts = self._parts(a)
+        if a.partitioning is not None and a.partitioning.holds_whole(keys_by(self.meta, self._by)):
+            return replace(parts, partitioning=a.partitioning)
         if not may_be_tight(parts):
             return self._tree(parts)
         (source,) = yield from weighed(parts)

@@ -17,7 +17,7 @@ from marsdask.core.grids.places import ChunkAt, StartAt
 from marsdask.core.grids.tree import gather
 from marsdask.core.node import Columns, Node
 from marsdask.core.sizes import Chunks, Unknown, known, total
-from marsdask.core.traits import VALUES, Level, Traits
+from marsdask.core.traits import VALUES, Level, Traits, kept
 
 from ..frame_node import FrameNode
 from ..traits import comparable, numbered_rows
@@ -77,7 +77,9 @@ class Numbered(FrameNode):
         if len(a) > 1:
             (a,) = yield from resolved(a)
         starts = StartAt(a.chunks[0] if len(a) > 1 else (0,))
-        return self.grid(Blockwise(numbered, (a,), ((0,),), self._kwargs, starts), a.chunks[0])
+        rule = Blockwise(numbered, (a,), ((0,),), self._kwargs, starts)
+        partitioning = kept(a.partitioning, self.carry)
+        return self.grid(rule, a.chunks[0], partitioning=partitioning)
 
     def tile_blind(self, a: Grid) -> Any:
         if len(a) == 1 or known(a.chunks[0]):

@@ -16,7 +16,7 @@ from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.tree import gather
 from marsdask.core.node import Columns, Node
 from marsdask.core.sizes import Chunks, Sizes, total, unknown_sizes, upper
-from marsdask.core.traits import Ordering, Traits
+from marsdask.core.traits import Ordering, Partitioning, Traits
 
 from ..frame_node import FrameNode
 from ..keyed.memory_room import fitted, may_be_tight, packed, weighed
@@ -124,8 +124,15 @@ class Sorted(FrameNode):
         )
 
     def _exchanged(self, splits: Grid, sizes: Sizes) -> Grid:
+        by = Partitioning("ranges", keys_by(self.meta, self.by))
         return exchange(
-            splits, sorted_rows, sizes, self._kwargs, meta=self.meta, width=splits.width
+            splits,
+            sorted_rows,
+            sizes,
+            self._kwargs,
+            meta=self.meta,
+            width=splits.width,
+            partitioning=by.carried(comparable(self.meta)),
         )
 
 
