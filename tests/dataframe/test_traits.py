@@ -13,8 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import marsdask.dataframe as md
+from marsdask.core.compilation.passes import run_passes
+from marsdask.core.compilation.plan import Plan
 from marsdask.core.graph import Graph
 from marsdask.core.traits import VALUES, Level, SortKey, Traits
+from marsdask.dataframe.keyed.unique import DropDuplicates
 from marsdask.dataframe.ordered.sort_values import Sorted
 from tests.dataframe.tables import planned
 from tests.strategies import chunkings
@@ -208,6 +211,8 @@ def test_rows_in_order_are_not_sorted_again(again: Callable[[Any], Any]) -> None
     lazy = again(sorted_table())
     assert isinstance(lazy.node, Sorted)
     assert lazy.node.no_op is lazy.node.a
+    left = run_passes(Graph([lazy.node]), Plan(workers=2)).nodes
+    assert sum(isinstance(node, Sorted) for node in left) == 1
     wanted = again(SORTED)
     found = lazy.compute()
     assert found.equals(wanted)
@@ -237,6 +242,8 @@ def test_distinct_rows_stay_as_they_are() -> None:
     for subset in (["f", "k"], None, ["k", "u", "f"]):
         lazy = groups.drop_duplicates(subset)
         assert lazy.node.no_op is groups.node
+        left = run_passes(Graph([lazy.node]), Plan(workers=2)).nodes
+        assert not any(isinstance(node, DropDuplicates) for node in left)
         wanted = SORTED.groupby(["k", "f"]).sum().reset_index().drop_duplicates(subset)
         pd.testing.assert_frame_equal(lazy.compute(), wanted)
     assert groups.drop_duplicates("k").node.no_op is None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Hashable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import pandas as pd
 
@@ -177,8 +177,8 @@ class GroupBy(FrameNode):
         """Bring groups in order, which are whole."""
         (source,) = yield from weighed(groups)
         rising = (True,) * len(self.call.by)
-        found = Sorted(self, (), rising, na_first=False).tile(source.grid)
-        return (yield from found) if isinstance(found, Generator) else found
+        found: Any = Sorted(self, (), rising, na_first=False).tile(source.grid)
+        return cast(Grid, (yield from found) if isinstance(found, Generator) else found)
 
     @property
     def _plan(self) -> AggregationPlan | None:

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import marsdask.dataframe as md
+from marsdask.core.sizes import upper
 from marsdask.dataframe.keyed.merge import common_type
 from marsdask.dataframe.keyed.shuffle import places_of
 from tests.dataframe.tables import equal, filtered, planned, table, tables
@@ -154,3 +155,36 @@ def test_refused_at_the_call():
         lazy.merge(lazy, on="k", how="cross")
     with pytest.raises(TypeError, match="marsdask"):
         lazy.merge(table(5), on="k")
+
+
+def test_partners_that_are_one_at_most_bound_the_rows():
+    """A merge with a side of distinct keys has as many rows as the other side, or fewer."""
+    frame, right = table(12), right_side()
+    lazy, other = md.DataFrame(frame, chunk_size=4), md.DataFrame(right)
+    distinct = other.drop_duplicates("k")
+    for how, side, bounds in [
+        ("left", distinct, {4}),
+        ("inner", distinct, {4}),
+        ("left", other, {None}),
+        ("outer", distinct, {None}),
+    ]:
+        sizes = lazy.merge(side, on="k", how=how).node.chunks[0]
+        assert {*map(upper, sizes)} == bounds
+    wanted = frame.merge(right.drop_duplicates("k"), on="k", how="left")
+    equal(lazy.merge(distinct, on="k", how="left"), wanted)
+    other_types = md.DataFrame(right.assign(k=right.k * 1.0)).drop_duplicates("k")
+    assert {*map(upper, lazy.merge(other_types, on="k").node.chunks[0])} == {None}
+
+
+def test_keys_known_to_be_distinct_are_not_validated():
+    """A side that is known to have each key once may be spread; others are checked as a whole."""
+    frame, right = table(12), right_side()
+    lazy = md.DataFrame(frame, chunk_size=4)
+    known = lazy.drop_duplicates("k")
+    merged = known.merge(md.DataFrame(right), on="k", validate="1:m")
+    assert merged.node.a._told.validate is None
+    equal(merged, frame.drop_duplicates("k").merge(right, on="k", validate="1:m"))
+    unknown = lazy.merge(md.DataFrame(right), on="k", validate="m:1")
+    assert unknown.node.a._told.validate == "m:1"
+    with pytest.raises(pd.errors.MergeError):
+        unknown.compute()

@@ -17,18 +17,19 @@ from hypothesis import strategies as st
 import marsdask.dataframe as md
 from marsdask.core.config import option_context
 from marsdask.dataframe.keyed import shuffle
+from marsdask.dataframe.keyed.parts import split_at
 from marsdask.dataframe.keyed.shuffle import places_of
 from tests.dataframe.tables import planned
 
 
-def left_of(rows: int = 40, seed: int = 0) -> pd.DataFrame:
+def left_of(rows: int = 40, seed: int = 0) -> Any:
     """Return a table of keys that repeat, some of them missing."""
     rng = np.random.default_rng(seed)
     keys = rng.choice([np.nan, 0.0, -0.0, 1.0, 2.0, 3.0, 5.0], rows)
     return pd.DataFrame({"k": keys, "v": rng.integers(0, 5, rows), "u": rng.permutation(rows)})
 
 
-def right_of(name: str = "w") -> pd.DataFrame:
+def right_of(name: str = "w") -> Any:
     """Return another table of such keys."""
     keys = [0.0, 1.0, np.nan, 2.0, 2.0, 7.0, 8.0, 3.0, 5.0, 9.0]
     return pd.DataFrame({"k": keys, name: np.arange(10) * 0.5})
@@ -43,11 +44,10 @@ def lazily(frame: pd.DataFrame, chunk: int) -> Any:
 def counted() -> Iterator[list[int]]:
     """List the rows of each chunk that is cut for an exchange."""
     cut: list[int] = []
-    split = shuffle.split_at
 
     def counting(block: Any, *args: Any, **kwargs: Any) -> Any:
         cut.append(len(block))
-        return split(block, *args, **kwargs)
+        return split_at(block, *args, **kwargs)
 
     with (
         planned("shuffled"),
@@ -65,7 +65,7 @@ def same_rows(found: Any, wanted: Any) -> None:
     )
 
 
-def merged(how: str = "inner") -> tuple[Any, pd.DataFrame]:
+def merged(how: str = "inner") -> tuple[Any, Any]:
     """Return a merge of four chunks with five, and what it is to be."""
     left, right = left_of(), right_of()
     lazy = lazily(left, 10).merge(lazily(right, 2), on="k", how=how)
