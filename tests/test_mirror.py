@@ -48,10 +48,7 @@ ELSEWHERE = {
     "tests/dataframe/test_reduce.py": ("marsdask/dataframe/scan",),
     "tests/dataframe/io/test_parquet.py": ("marsdask/dataframe/io/hive",),
     "tests/dataframe/keyed/test_groupby.py": ("marsdask/dataframe/keyed/aggregation",),
-    "tests/dataframe/keyed/test_merge.py": (
-        "marsdask/dataframe/keyed/parts",
-        "marsdask/dataframe/keyed/shuffle",
-    ),
+    "tests/dataframe/keyed/test_merge.py": ("marsdask/dataframe/keyed/parts",),
     "tests/deploy/test_modules.py": (
         "marsdask/deploy/kubernetes/scheduler",
         "marsdask/deploy/kubernetes/supervisor",

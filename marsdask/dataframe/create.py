@@ -23,8 +23,8 @@ from marsdask.tensor.chunks import bytes_of, normalize_chunks
 from marsdask.tensor.manipulation.shape import whole
 
 from .frame_node import FrameNode, FromPandas, row_bytes
+from .keyed.keys import numbered_rows
 from .ordered.row_numbers import counted
-from .traits import numbered_rows
 
 
 def row_sizes(rows: int, meta: Any, chunk_size: Any, num_partitions: int | None) -> Sizes:

@@ -21,10 +21,7 @@ from marsdask.core.traits import Traits, kept
 
 from .dtypes import OneType
 from .frame_node import FrameNode, dtypes_of, is_row
-from .rows import aligned_rows, check_aligned, gathered
-from .samples import emptied, sample
-from .schema import result_of
-from .traits import (
+from .keyed.keys import (
     Carrying,
     carry_all,
     carry_column,
@@ -36,6 +33,9 @@ from .traits import (
     comparable,
     kept_labels,
 )
+from .rows import aligned_rows, check_aligned, gathered
+from .samples import emptied, sample
+from .schema import result_of
 
 
 @dataclass(frozen=True, eq=False)

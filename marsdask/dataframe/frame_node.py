@@ -18,7 +18,7 @@ from marsdask.core.sizes import Chunks, Index, Sizes, borders
 from marsdask.core.tokens import foreign, register_token, token
 from marsdask.core.traits import Partitioning, Traits
 
-from .traits import of_labels
+from .keyed.keys import of_labels
 
 #: What a string or an object is taken to weigh before anybody has looked.
 TEXT_BYTES = 32

@@ -19,8 +19,8 @@ from marsdask.core.sizes import Chunks
 from marsdask.core.traits import Traits
 
 from .frame_node import FrameNode, dtypes_of
+from .keyed.keys import comparable, kept_labels
 from .tensors import to_tensor
-from .traits import comparable, kept_labels
 
 #: For each scan what a column adds to the rows after it, and how that is combined.
 TOTALS: dict[str, tuple[str, np.ufunc]] = {

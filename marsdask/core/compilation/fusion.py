@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 from ..grids.blockwise import Axes, Blockwise, Via, pick
 from ..grids.grid import Grid, Ref
+from ..grids.ownership import CopiedBlocks, may_be_views
 from ..grids.select import Select
 from ..grids.shuffle import Merged
-from ..ownership import CopiedBlocks, may_be_views
 from ..sizes import Index
 from .costs import cost_of
 

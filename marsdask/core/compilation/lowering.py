@@ -15,8 +15,8 @@ from marsdask.scheduler.base import Hint
 from ..dask.source import AdoptedRule, DaskGraph
 from ..grids.blockwise import Blockwise, pick, same
 from ..grids.grid import Grid, Held, Ref
+from ..grids.ownership import CopiedBlocks
 from ..grids.select import Select
-from ..ownership import CopiedBlocks
 from ..sizes import Index
 from .costs import cost_of
 from .fusion import Fusion, Leaf, Template, leaf_ref

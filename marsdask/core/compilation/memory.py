@@ -13,8 +13,8 @@ from ..display.notebook import format_bytes
 from ..errors import MemoryBudgetError, ResultsTooLarge
 from ..grids.blockwise import Blockwise, pick
 from ..grids.grid import Call, Grid, Held, Ref
+from ..grids.ownership import may_be_views
 from ..grids.select import Select
-from ..ownership import may_be_views
 from ..sizes import Index, known_chunks, numbers, upper
 from .costs import cost_of
 from .fusion import Template

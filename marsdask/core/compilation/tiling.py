@@ -13,8 +13,8 @@ from ..errors import MemoryBudgetError
 from ..graph import Graph
 from ..grids.grid import Grid, Look, Ref, current_node
 from ..grids.logical import as_shown
+from ..grids.ownership import owned
 from ..node import Node
-from ..ownership import owned
 from ..registry import class_of
 from ..sizes import Chunks, Index, Size, Unknown
 from ..traits import Partitioning

@@ -28,7 +28,6 @@ from ..frame_node import FrameNode, row_bytes
 from ..ordered.row_numbers import reset_index, unnumbered
 from ..ordered.sort_values import Sorted
 from ..rows import gathered
-from ..traits import comparable, levels, ordering_by
 from .aggregation import (
     AGGREGATES,
     AggregationPlan,
@@ -41,6 +40,7 @@ from .aggregation import (
     partials,
     restored,
 )
+from .keys import comparable, levels, ordering_by
 from .memory_room import Weighed, fitted, may_be_tight, packed, weighed
 from .shuffle import (
     Counts,

@@ -22,7 +22,7 @@ from ..frame_node import FrameNode
 from ..ordered.row_numbers import Numbered, unnumbered
 from ..rows import gathered
 from ..samples import emptied, row
-from ..traits import comparable, dtype_of_key, levels
+from .keys import comparable, dtype_of_key, levels
 from .memory_room import (
     Weighed,
     fitted,

@@ -25,8 +25,8 @@ from ..frame_node import FrameNode, axis_number
 from ..ordered.row_numbers import reset_index
 from ..ordered.sort_values import sort_values
 from ..rows import concat
-from ..traits import comparable, keys_by
 from .groupby import groupby
+from .keys import comparable, keys_by
 from .memory_room import Weighed, fitted, may_be_tight, packed, weighed
 from .parts import RowPart
 from .shuffle import counted_parts, cut_by_hash, exchange

@@ -20,7 +20,7 @@ from marsdask.core.sizes import Chunks, Unknown, known, total
 from marsdask.core.traits import VALUES, Level, Traits, kept
 
 from ..frame_node import FrameNode
-from ..traits import comparable, numbered_rows
+from ..keyed.keys import comparable, numbered_rows
 
 
 @dataclass(frozen=True, eq=False)

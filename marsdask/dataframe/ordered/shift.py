@@ -17,8 +17,8 @@ from marsdask.core.sizes import Chunks
 from marsdask.core.traits import Traits
 
 from ..frame_node import FrameNode, axis_number
+from ..keyed.keys import comparable, kept_labels
 from ..rows import concat, take
-from ..traits import comparable, kept_labels
 
 
 @dataclass(frozen=True, eq=False)

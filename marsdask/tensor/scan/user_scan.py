@@ -11,9 +11,9 @@ import numpy as np
 from marsdask.core.compilation.costs import kernel
 from marsdask.core.grids.blockwise import map_blocks
 from marsdask.core.grids.grid import Grid
+from marsdask.core.grids.ownership import private
 from marsdask.core.grids.scan import scan as scan_chunks
 from marsdask.core.node import Node
-from marsdask.core.ownership import private
 from marsdask.core.sizes import Chunks
 
 from ..elementwise.ufuncs import isnan, less_equal, logical_or, subtract, where

@@ -8,9 +8,9 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from .compilation.costs import Cost, cost_of, kernel
-from .grids.blockwise import Blockwise, map_blocks
-from .grids.grid import Grid
+from ..compilation.costs import Cost, cost_of, kernel
+from .blockwise import Blockwise, map_blocks
+from .grid import Grid
 
 
 @kernel(scratch=0.0)
