@@ -7,6 +7,15 @@ from collections.abc import Hashable, Iterable
 from typing import Any
 
 
+def did_you_mean(given: str, known: Iterable[str], *, cutoff: float = 0.6) -> str:
+    """Return a question about the known name most like another, or nothing if none is like it."""
+    names = list(known)
+    alike = difflib.get_close_matches(given, names, n=1, cutoff=cutoff) or [
+        name for name in names if len(name) > 2 and (given.startswith(name) or name in given)
+    ]
+    return f". Did you mean {alike[0]!r}?" if alike else ""
+
+
 class MarsdaskError(Exception):
     """The base class of all marsdask errors."""
 
@@ -168,9 +177,13 @@ class UnknownScheduler(MarsdaskError, ValueError):
     def __init__(self, name: str, known: Iterable[str]) -> None:
         self.name = name
         self.known = tuple(known)
-        close = difflib.get_close_matches(name, self.known, n=1)
-        hint = f"did you mean {close[0]!r}? " if close else ""
-        super().__init__(f"unknown scheduler: {name!r}; {hint}choose from {', '.join(self.known)}")
+        close = did_you_mean(name, self.known)
+        choice = ", ".join(self.known)
+        super().__init__(
+            f"unknown scheduler: {name!r}{close} Choose from {choice}"
+            if close
+            else f"unknown scheduler: {name!r}; choose from {choice}"
+        )
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.name, self.known), vars(self)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import inspect
 import sys
@@ -10,7 +9,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from .base import Scheduler
-from .errors import UnknownScheduler
+from .errors import UnknownScheduler, did_you_mean
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoints
@@ -81,9 +80,8 @@ def _call(factory: Factory, name: str, options: dict[str, Any]) -> Scheduler:
     if not any(item.kind is inspect.Parameter.VAR_KEYWORD for item in known.values()):
         for option in options:
             if option not in known:
-                close = difflib.get_close_matches(option, known, n=1)
-                hint = f"did you mean {close[0]!r}?" if close else f"choose from {', '.join(known)}"
-                raise TypeError(f"scheduler {name!r} got an unexpected option {option!r}; {hint}")
+                hint = did_you_mean(option, known) or f"; choose from {', '.join(known)}"
+                raise TypeError(f"scheduler {name!r} got an unexpected option {option!r}{hint}")
     return factory(**options)
 
 

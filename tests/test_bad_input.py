@@ -222,13 +222,13 @@ def test_unknown_options_are_named():
         lambda: marsdask.options.chunk_siz,
         lambda: marsdask.option_context({"chunk_siz": 3}).__enter__(),
     ):
-        with pytest.raises(OptionError, match="did you mean chunk_size"):
+        with pytest.raises(OptionError, match=r"\. Did you mean 'chunk_size'\?"):
             call()
 
 
 def test_unknown_schedulers_are_named():
     """Whether a session or Dask is asked."""
-    with pytest.raises(UnknownScheduler, match="did you mean 'processes'"):
+    with pytest.raises(UnknownScheduler, match=r"\. Did you mean 'processes'\?"):
         marsdask.new_session("proceses")
     with pytest.raises(ValueError, match="processes"):
         mt.ones(3).compute(scheduler="proceses")

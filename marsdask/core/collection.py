@@ -32,6 +32,7 @@ from .dask.layer import (
 from .dask.source import Adopted
 from .display.corners import peek
 from .display.explain import explain, visualize
+from .display.suggestions import HandsOn, suggesting_methods
 from .errors import NotExecutedError, shortened
 from .graph import Graph, Packed, pack, unpack
 from .grids.grid import Grid, current_node
@@ -58,7 +59,7 @@ class DefaultGet:
         return hash(dask.threaded.get)
 
 
-class Collection:
+class Collection(HandsOn):
     """A lazy object: holds its node, computes it in a session, fetches the result.
 
     Parameters
@@ -75,6 +76,10 @@ class Collection:
     """
 
     __slots__ = ("__weakref__", "_node", "_session")
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        suggesting_methods(cls)
 
     def __init__(self, node: Node, session: Session | None = None) -> None:
         self._node = node
@@ -289,6 +294,9 @@ class Collection:
 
     def __dask_postpersist__(self) -> tuple[Any, tuple[Any, ...]]:
         return rebuild, (self._node.name, self._node.meta, self._node.chunks)
+
+    def _taker(self, name: str) -> Any:
+        return getattr(type(self._node.meta), name, None)
 
     # What a family adds
 

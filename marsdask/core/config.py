@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 import os
 from collections.abc import Callable, Iterator, Mapping
@@ -15,7 +14,7 @@ from typing import Any
 
 from dask.utils import parse_bytes
 
-from marsdask.scheduler.errors import MarsdaskError
+from marsdask.scheduler.errors import MarsdaskError, did_you_mean
 
 
 class OptionError(MarsdaskError, AttributeError, KeyError):
@@ -134,10 +133,7 @@ _overrides: ContextVar[Mapping[str, Any]] = ContextVar(
 def _canonical(name: str) -> str:
     name = _ALIASES.get(name, name)
     if name not in _OPTIONS:
-        known = [*_OPTIONS, *_ALIASES]
-        close = difflib.get_close_matches(name, known, n=3)
-        hint = f"; did you mean {', '.join(close)}?" if close else ""
-        raise OptionError(f"no such option: {name!r}{hint}")
+        raise OptionError(f"no such option: {name!r}{did_you_mean(name, [*_OPTIONS, *_ALIASES])}")
     return name
 
 

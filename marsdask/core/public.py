@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import difflib
 import operator
-import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from functools import wraps
-from inspect import signature
 from typing import Any, ParamSpec, Protocol, TypeVar
 
 from .collection import Collection, collect, composing, execute, executes_at_once
 from .config import options
+from .display.suggestions import suggest
 from .node import Node
 
 P = ParamSpec("P")
 N_co = TypeVar("N_co", covariant=True)
 R_co = TypeVar("R_co", covariant=True)
-
-_UNEXPECTED = re.compile(r"unexpected keyword argument '(\w+)'$")
 
 
 class Public(Protocol[P, N_co, R_co]):
@@ -48,7 +44,7 @@ def public(func: Callable[..., Any]) -> Any:
                 return _executed(func, args, kwargs)
             found = func(*args, **kwargs)
         except TypeError as error:
-            _suggest(error, face, kwargs)
+            suggest(error, func, args, kwargs)
             raise
         return found if isinstance(found, Collection) else collected(found)
 
@@ -91,13 +87,3 @@ def _collections(found: Any) -> Iterator[Collection]:
     elif isinstance(found, tuple | list):
         for item in found:
             yield from _collections(item)
-
-
-def _suggest(error: TypeError, func: Callable[..., Any], given: Mapping[str, Any]) -> None:
-    """Name the keyword that was meant, as Python 3.13 does."""
-    found = _UNEXPECTED.search(str(error))
-    if found is None or found[1] not in given:
-        return
-    names = [name for name in signature(func).parameters if name not in given]
-    if close := difflib.get_close_matches(found[1], names, n=1):
-        error.args = (f"{error}. Did you mean {close[0]!r}?",)

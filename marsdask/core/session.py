@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import inspect
 import os
 import threading
@@ -18,7 +17,7 @@ from typing import Any, Self
 from marsdask.scheduler import limits, registry
 from marsdask.scheduler.base import Bounded, Callback, Done, Scheduler, Stage
 from marsdask.scheduler.callbacks import observing
-from marsdask.scheduler.errors import SchedulerClosed
+from marsdask.scheduler.errors import SchedulerClosed, did_you_mean
 
 from .compilation.plan import Plan
 from .compilation.rules.simplification import substitute
@@ -819,11 +818,8 @@ def _check_names(options: Mapping[str, Any]) -> None:
     """Refuse what is nearly an argument of ``new_session``; all others are the scheduler's."""
     known = list(inspect.signature(new_session).parameters)
     for name in options:
-        for close in difflib.get_close_matches(name, known, n=1, cutoff=0.85):
-            raise TypeError(
-                f"new_session() got an unexpected keyword argument {name!r}; "
-                f"did you mean {close!r}?"
-            )
+        if hint := did_you_mean(name, known, cutoff=0.85):
+            raise TypeError(f"new_session() got an unexpected keyword argument {name!r}{hint}")
 
 
 def _refuse(backend: str, *, web: bool) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pandas as pd
+from pandas.api.types import is_bool_dtype, is_object_dtype
 
 from marsdask.core.collection import Collection, wrap
 from marsdask.core.grids.grid import Grid
@@ -144,9 +145,15 @@ class Rows(Collection):
 
     def _filtered(self, mask: Any) -> Any:
         if isinstance(mask, pd.Series):
-            raise NotImplementedError("filter by a marsdask Series: md.Series(mask)")
+            raise NotImplementedError(
+                "a pandas Series as a mask is not supported; use md.Series(mask)"
+            )
+        meta = mask.node.meta
+        if isinstance(meta, pd.Series) and not (is_bool_dtype(meta) or is_object_dtype(meta)):
+            raise KeyError(f"a mask is boolean, not {meta.dtype}: use a list of column labels")
         if alignment(mask.node) != alignment(self._node):
             raise NotImplementedError(
-                "a filter must be computed from the object it filters (or one of equal index)"
+                "a mask of other rows is not supported; use one that was computed from the object "
+                "it filters, or from one of equal index"
             )
         return wrap(Filter(self._node, mask.node))

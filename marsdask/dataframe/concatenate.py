@@ -10,13 +10,14 @@ import pandas as pd
 
 from marsdask.core.collection import Collection, wrap
 from marsdask.core.compilation.costs import kernel
+from marsdask.core.display.suggestions import suggesting
 from marsdask.core.grids.blockwise import Blockwise
 from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.select import joined
 from marsdask.core.node import Columns, Node
 from marsdask.core.sizes import Chunks
 
-from .frame_node import FrameNode
+from .frame_node import FrameNode, axis_number
 from .ordered.row_numbers import reset_index
 
 
@@ -82,18 +83,31 @@ class Concat(FrameNode):
         return self.grid(rule, grid.chunks[0])
 
 
+@suggesting
 def concat(objs: Any, *, axis: Any = 0, ignore_index: bool = False, join: str = "outer") -> Any:
     """Return the rows of several objects below each other. See pandas.concat."""
     parts = list(objs)
-    if axis not in {0, "index"}:
-        raise NotImplementedError("concat(axis=1): assign() columns or merge()")
-    if join != "outer":
-        raise NotImplementedError("concat(join='inner'): choose the common columns beforehand")
+    if axis_number(pd.DataFrame(), axis) != 0:
+        raise NotImplementedError(
+            "concat(axis=1) is not supported; use assign() for columns, or merge()"
+        )
+    if join not in {"outer", "inner"}:
+        raise ValueError(f"invalid join: {join!r}; choose from 'inner', 'outer'")
+    if join == "inner":
+        raise NotImplementedError(
+            "concat(join='inner') is not supported; use [] to choose the common columns before"
+        )
     if not parts:
         raise ValueError("No objects to concatenate")
-    if not all(isinstance(part, Collection) for part in parts):
-        raise TypeError("concat takes marsdask objects")
+    for part in parts:
+        if not isinstance(part, Collection):
+            raise TypeError(
+                f"cannot concatenate object of type '{type(part)}'; only Series and "
+                "DataFrame objs of marsdask are valid"
+            )
     if len({type(part.node.meta) for part in parts}) > 1:
-        raise NotImplementedError("concat of frames with series: to_frame() the series")
+        raise NotImplementedError(
+            "concat() of frames with series is not supported; use to_frame() on the series"
+        )
     result = wrap(Concat(tuple(part.node for part in parts)))
     return reset_index(result, drop=True) if ignore_index else result

@@ -12,6 +12,7 @@ import pandas as pd
 
 from marsdask.core.collection import Collection, wrap
 from marsdask.core.config import options
+from marsdask.core.display.suggestions import suggesting
 from marsdask.core.grids.blockwise import Axes, Blockwise
 from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.lengths import resolved
@@ -48,6 +49,7 @@ def row_sizes(rows: int, meta: Any, chunk_size: Any, num_partitions: int | None)
     return numbers(sizes)
 
 
+@suggesting
 def from_pandas(
     data: Any,
     chunk_size: Any = None,
@@ -192,10 +194,14 @@ def make_frame(
     """Return the DataFrame that ``md.DataFrame(data, ...)`` means."""
     if isinstance(data, Collection):
         if index is not None or dtype is not None:
-            raise NotImplementedError("index= and dtype= over lazy data: set_index() and astype()")
+            raise NotImplementedError(
+                "index= and dtype= over lazy data are not supported; use set_index() and astype()"
+            )
         return _lazy_frame(data, columns)
     if isinstance(data, Mapping) and any(isinstance(item, Collection) for item in data.values()):
-        raise NotImplementedError("a dict of lazy columns: build from one and assign() the others")
+        raise NotImplementedError(
+            "a dict of lazy columns is not supported; use a frame of one, and assign() the others"
+        )
     frame = pd.DataFrame(data, index=index, columns=columns, dtype=dtype, copy=copy)
     return in_memory(frame, chunk_size, num_partitions, copy=copy)
 
@@ -224,7 +230,9 @@ def make_series(
     """Return the Series that ``md.Series(data, ...)`` means."""
     if isinstance(data, Collection):
         if index is not None or dtype is not None:
-            raise NotImplementedError("index= and dtype= over lazy data: set_index() and astype()")
+            raise NotImplementedError(
+                "index= and dtype= over lazy data are not supported; use set_index() and astype()"
+            )
         if isinstance(data.node.meta, np.ndarray):
             return series_from_tensor(data, name)
         return data if name is None else data.rename(name)  # type: ignore[attr-defined]

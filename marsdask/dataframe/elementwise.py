@@ -234,8 +234,8 @@ def astype(obj: Any, dtype: Any, **options: Any) -> Any:
     for kind in dtypes_of(meta):
         if isinstance(kind, pd.CategoricalDtype) and not len(kind.categories):
             raise NotImplementedError(
-                "astype('category'): name the categories, which are those of all rows, as in "
-                "astype(pd.CategoricalDtype(['a', 'b']))"
+                "astype('category') is not supported; use a type that names the categories of all "
+                "rows, as astype(pd.CategoricalDtype(['a', 'b']))"
             )
     return result
 
@@ -245,10 +245,12 @@ def _tells_types(dtype: Any) -> bool:
     return isinstance(dtype, pd.StringDtype | pd.ArrowDtype) or dtype == "object"
 
 
-def fillna(obj: Any, value: Any = None, *, limit: int | None = None, **options: Any) -> Any:
+def fillna(obj: Any, value: Any, *, limit: int | None = None, **options: Any) -> Any:
     """Put values in place of missing ones. See pandas.DataFrame.fillna."""
     if limit is not None:
-        raise NotImplementedError("fillna(limit=): a limit is one of all rows, not of each chunk")
+        raise NotImplementedError(
+            "fillna(limit=) is not supported, since it counts through all rows; use fillna(value)"
+        )
     return rowwise(Method("fillna"), obj, value, **options)
 
 
@@ -256,7 +258,7 @@ def isin(obj: Any, values: Any) -> Any:
     """Tell which values are among others. See pandas.DataFrame.isin."""
     if isinstance(values, Collection):
         raise NotImplementedError(
-            "isin() of lazy values, all of which each chunk would need: isin(values.compute()), or "
+            "isin() of lazy values is not supported; use isin(values.compute()), or "
             "merge(how='left', indicator=True)"
         )
     return rowwise(Method("isin"), obj, values)

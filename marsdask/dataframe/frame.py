@@ -91,7 +91,7 @@ class DataFrame(Labelled):
         if isinstance(key, Collection | pd.Series):
             return self._filtered(key)
         if isinstance(key, slice):
-            raise NotImplementedError("rows by position: iloc")
+            raise NotImplementedError("frame[start:stop] is not supported; use iloc[start:stop]")
         if isinstance(key, list | np.ndarray | pd.Index):
             key = list(key)
             if key and all(isinstance(one, bool | np.bool_) for one in key):
@@ -115,7 +115,9 @@ class DataFrame(Labelled):
     def _column(self, value: Any) -> Any:
         complaint = "Length of values ({}) does not match length of index ({})"
         if isinstance(value, pd.Series):
-            raise NotImplementedError("a column is a scalar, a list or a marsdask Series")
+            raise NotImplementedError(
+                "a pandas Series as a column is not supported; use its values, or md.Series(x)"
+            )
         if isinstance(value, list | np.ndarray | pd.Index | ExtensionArray):
             return beside(self, value, complaint)
         if isinstance(value, Collection) and isinstance(value.node.meta, np.ndarray):
@@ -137,8 +139,12 @@ class DataFrame(Labelled):
         """Drop columns. See pandas.DataFrame.drop."""
         if columns is None and axis_number(self._node.meta, axis) == 1:
             columns, labels = labels, None
-        if labels is not None or columns is None:
-            raise NotImplementedError("drop of rows by label: filter by a condition, as df[mask]")
+        if labels is None and columns is None:
+            raise ValueError("Need to specify at least one of 'labels', 'index' or 'columns'")
+        if labels is not None:
+            raise NotImplementedError(
+                "drop() of rows by label is not supported; use a mask, as df[df.index != label]"
+            )
         kept = self._node.meta.drop(columns=columns).columns
         return self[list(kept)]
 
@@ -146,8 +152,12 @@ class DataFrame(Labelled):
         """Return the frame with other column labels. See pandas.DataFrame.rename."""
         if columns is None and axis_number(self._node.meta, axis) == 1:
             columns, mapper = mapper, None
-        if mapper is not None or columns is None:
-            raise NotImplementedError("rename of row labels: reset_index() and compute them")
+        if mapper is None and columns is None:
+            raise TypeError("must pass an index to rename")
+        if mapper is not None:
+            raise NotImplementedError(
+                "rename() of row labels is not supported; use reset_index() and compute them"
+            )
         labels = self._node.meta.rename(columns=columns).columns
         if labels.nlevels > 1:
             return rowwise(relabelled, self, columns=labels)

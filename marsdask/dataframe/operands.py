@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -44,7 +45,9 @@ def beside(obj: Any, values: Any, complaint: str) -> Any:
     """
     meta, sizes = obj.node.meta, obj.node.chunks[0]
     if not known(sizes):
-        raise NotImplementedError("values beside rows that were not counted yet: execute() first")
+        raise NotImplementedError(
+            "values in memory beside rows of unknown number are not supported; use execute() first"
+        )
     wide = np.ndim(values) >= 2
     rows: Any = (
         pd.DataFrame(values, columns=meta.columns, copy=True)
@@ -79,7 +82,7 @@ def operand(obj: Any, other: Any) -> Any:
     """
     if isinstance(other, pd.Series | pd.DataFrame | pd.Index):
         raise NotImplementedError(
-            "arithmetic with a pandas object in memory: make it lazy first, as md.Series(x)"
+            "arithmetic with a pandas object in memory is not supported; use md.Series(x)"
         )
     if isinstance(other, Collection):
         check_kinds(obj.node, other.node)
@@ -116,10 +119,26 @@ def binary(func: Callable[[Any, Any], Any], *, reflected: bool = False) -> Any:
 
     def call(self: Any, other: Any) -> Any:
         other = operand(self, other)
+        if func in COMPARISONS and isinstance(other, Collection):
+            _check_comparable(self.node, other.node)
         return rowwise(func, other, self) if reflected else rowwise(func, self, other)
 
     call.__name__ = func.__name__
     return call
+
+
+#: Operators that pandas does not match labels for.
+COMPARISONS = {operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne}
+
+
+def _check_comparable(a: Node, b: Node) -> None:
+    """Refuse to compare rows that are known to be of different numbers, as pandas does."""
+    rows = [node for node in (a, b) if not is_row(node)]
+    lengths = {total(node.chunks[0]) for node in rows}
+    if known(tuple(lengths)) and len(lengths) > 1:
+        framed = isinstance(a.meta, pd.DataFrame)
+        kind = "(both index and columns) DataFrame" if framed else "Series"
+        raise ValueError(f"Can only compare identically-labeled {kind} objects")
 
 
 def check_kinds(a: Node, b: Node) -> None:
@@ -127,5 +146,6 @@ def check_kinds(a: Node, b: Node) -> None:
     kinds = {type(node.meta) for node in (a, b) if not is_row(node)}
     if {pd.DataFrame, pd.Series} <= kinds:
         raise NotImplementedError(
-            "arithmetic of a DataFrame with a Series of rows: take the frame's columns one by one"
+            "arithmetic of a DataFrame with a Series of rows is not supported; use the frame's "
+            "columns one by one"
         )

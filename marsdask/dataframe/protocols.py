@@ -81,16 +81,20 @@ def array_ufunc(self: Any, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs:
         found = array_ufunc(self, ufunc, method, *inputs, **kwargs)
         return _filled(outputs, found if isinstance(found, tuple) else (found,), where)
     if where is not True:
-        raise NotImplementedError("where= without out=: choose with where() of the result")
+        raise NotImplementedError("where= without out= is not supported; use where() of the result")
     if ufunc.signature is not None:
-        raise NotImplementedError(f"{ufunc.__name__} of rows: of their to_tensor()")
+        raise NotImplementedError(
+            f"{ufunc.__name__} of rows is not supported; use their to_tensor()"
+        )
     if method == "__call__":
         return _called(self, ufunc, inputs, kwargs)
     if method == "reduce":
         return _reduced(self, ufunc, kwargs)
     if method == "accumulate":
         return tensor_beside(self, ufunc.accumulate(to_tensor(self), **kwargs), "{} rows of {}")
-    raise NotImplementedError(f"{ufunc.__name__}.{method} of rows: of their to_tensor()")
+    raise NotImplementedError(
+        f"{ufunc.__name__}.{method} of rows is not supported; use their to_tensor()"
+    )
 
 
 def _called(self: Any, ufunc: np.ufunc, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -129,5 +133,7 @@ def _replaced(out: Any, result: Any, where: Any) -> None:
     old, new = out.node, result.node
     same = type(out) is type(result) and dtypes_of(old.meta) == dtypes_of(new.meta)
     if where is not True or not same or alignment(old) != alignment(new):
-        raise NotImplementedError("out= of other rows or types: assign the result")
+        raise NotImplementedError(
+            "out= of other rows or types is not supported; use = to assign the result"
+        )
     out._node = new

@@ -344,7 +344,7 @@ def reduction(name: str) -> Any:
             return _over_all(node, name, kwargs)
         return getattr(result, name)(**kwargs)
 
-    reduce.__name__ = name
+    reduce.__name__ = reduce.__qualname__ = name
     reduce.__doc__ = f"Reduce down the rows. See pandas.DataFrame.{name}."
     return reduce
 
@@ -353,7 +353,9 @@ def _over_all(node: Node, name: str, kwargs: dict[str, Any]) -> Any:
     """Reduce the values of all columns as one column."""
     values = ToTensor(node)
     if values.meta.dtype.kind not in "biuf" or kwargs.pop("numeric_only", False):
-        raise NotImplementedError(f"{name}(axis=None): to_tensor().{name}()")
+        raise NotImplementedError(
+            f"{name}(axis=None) of these types is not supported; use to_tensor().{name}()"
+        )
     column = series_from_tensor(wrap(values).reshape(-1))
     return getattr(column, name)(**kwargs)
 
@@ -364,8 +366,8 @@ def check_kinds(meta: Any, name: str, *, numeric_only: bool) -> None:
     kinds = {getattr(dtype, "kind", "O") for dtype in dtypes}
     if not numeric_only and kinds & UNFIT.get(name, set()):
         raise NotImplementedError(
-            f"{name}() of dates, times or complex numbers: as real numbers, such as "
-            f"(x - start).dt.total_seconds().{name}()"
+            f"{name}() of dates, times or complex numbers is not supported; use real numbers, "
+            f"such as (x - start).dt.total_seconds().{name}()"
         )
 
 

@@ -133,6 +133,6 @@ def check_aligned(nodes: Sequence[Node], what: str) -> None:
     """Refuse operands whose rows would have to be matched by label."""
     if len({alignment(node) for node in nodes}) > 1:
         raise NotImplementedError(
-            f"{what} of objects with different indexes: merge them on a column, or make the "
-            "indexes equal with reset_index(drop=True)"
+            f"{what} of objects with different indexes is not supported; use merge() on a column, "
+            "or make the indexes equal with reset_index(drop=True)"
         )

@@ -120,11 +120,13 @@ def cumulative(name: str) -> Callable[..., Any]:
     ) -> Any:
         getattr(self.node.meta, name)(axis, skipna, dtype=dtype, out=out)  # refuses here and now
         if axis not in ROWS:
-            raise NotImplementedError(f"{name}(axis=1): to_tensor().{name}(axis=1)")
+            raise NotImplementedError(
+                f"{name}(axis=1) is not supported; use to_tensor().{name}(axis=1)"
+            )
         _check_numeric(self, name)
         return wrap(RowScan(self.node, name, skipna))
 
-    call.__name__ = name
+    call.__name__ = call.__qualname__ = name
     call.__doc__ = f"Accumulate down the rows. See pandas.Series.{name}."
     return call
 
@@ -135,11 +137,13 @@ def extreme_position(name: str) -> Callable[..., Any]:
     def call(self: Any, axis: Any = None, skipna: bool = True, out: Any = None) -> Any:
         _check_numeric(self, name)
         if out is not None or axis not in {None, *ROWS}:
-            raise NotImplementedError(f"{name}(axis=, out=): to_tensor().{name}()")
+            raise NotImplementedError(
+                f"{name}(axis=, out=) is not supported; use to_tensor().{name}()"
+            )
         found = getattr(mt, f"nan{name}" if skipna else name)
         return found(to_tensor(self))
 
-    call.__name__ = name
+    call.__name__ = call.__qualname__ = name
     call.__doc__ = f"Return the position of an extreme value. See pandas.Series.{name}."
     return call
 
@@ -149,7 +153,9 @@ def _check_numeric(rows: Any, name: str) -> None:
         if getattr(dtype, "kind", "O") not in "biuf" or isinstance(
             dtype, pd.api.extensions.ExtensionDtype
         ):
-            raise NotImplementedError(f"{name}() of {dtype}: astype() a numeric type of NumPy's")
+            raise NotImplementedError(
+                f"{name}() of {dtype} is not supported; use astype() to a numeric type of NumPy's"
+            )
 
 
 #: What pandas calls the axis that scans go down.

@@ -53,7 +53,9 @@ class Series(Labelled):
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, Collection | pd.Series):
             return self._filtered(key)
-        raise NotImplementedError("a series is indexed by a mask; by position use iloc")
+        raise NotImplementedError(
+            "series[label] is not supported; use a mask, as s[s.index == label], or iloc"
+        )
 
     def to_frame(self, name: Any = None) -> Any:
         """Return a DataFrame of this one column."""
@@ -62,7 +64,9 @@ class Series(Labelled):
     def rename(self, name: Any = None) -> Any:
         """Return the series under another name."""
         if callable(name) or isinstance(name, dict):
-            raise NotImplementedError("rename of labels: reset_index() and compute them")
+            raise NotImplementedError(
+                "rename() of row labels is not supported; use reset_index() and compute them"
+            )
         return rowwise(renamed, self, name=name)
 
     @property

@@ -78,7 +78,9 @@ def _lazily(method: Callable[..., Any]) -> Callable[..., Any]:
         if wish == "default":
             return result
         if wish != "pandas":
-            raise NotImplementedError(f"set_output({wish!r}) of lazy samples: use 'pandas'")
+            raise NotImplementedError(
+                f"set_output({wish!r}) of lazy samples is not supported; use 'pandas'"
+            )
         return DataFrame(result, columns=self.get_feature_names_out())
 
     return call

@@ -7,11 +7,12 @@ configuration file. :func:`parse` leaves missing values ``None``.
 from __future__ import annotations
 
 import argparse
-import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, NoReturn
+
+from ..errors import did_you_mean
 
 
 @dataclass(frozen=True)
@@ -378,10 +379,8 @@ def _suggestion(command: str, unknown: Sequence[str]) -> str:
         for option in options
         for flag in option.flags.split()
     ]
-    for text in unknown:
-        for close in difflib.get_close_matches(text.partition("=")[0], known, n=1):
-            return f"; did you mean {close}?"
-    return ""
+    hints = (did_you_mean(text.partition("=")[0], known) for text in unknown)
+    return next(filter(None, hints), "")
 
 
 #: The options that set the address: an endpoint consists of a host and a port.

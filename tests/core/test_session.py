@@ -339,5 +339,5 @@ def test_a_progress_bar_is_asked_for_each_time():
 
 def test_misspelt_arguments_are_refused():
     """What is nearly an argument of new_session is no scheduler's option."""
-    with pytest.raises(TypeError, match="did you mean 'n_workers'"):
+    with pytest.raises(TypeError, match=r"\. Did you mean 'n_workers'\?"):
         marsdask.new_session(n_wokers=2)

@@ -65,7 +65,7 @@ def test_entry_point(monkeypatch):
 def test_unknown_name():
     """An unknown name is a ValueError that lists the known and guesses the meant."""
     with pytest.raises(
-        UnknownScheduler, match=r"'threds'; did you mean 'threads'\? choose from .*inl"
+        UnknownScheduler, match=r"'threds'\. Did you mean 'threads'\? Choose from .*inl"
     ):
         registry.create("threds")
     with pytest.raises(ValueError, match="unknown scheduler: 'qqq'; choose from"):
@@ -90,7 +90,7 @@ def test_resolve_refuses():
 def test_unknown_options():
     """An option that a scheduler does not take is refused with what it takes."""
     with pytest.raises(
-        TypeError, match="'threads' got an unexpected option 'nthread'; did you mean 'nthre"
+        TypeError, match=r"'threads' got an unexpected option 'nthread'\. Did you mean 'nthre"
     ):
         registry.create("threads", nthread=2)
     with pytest.raises(TypeError, match="unexpected option 'colour'; choose from nthreads, "):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import io
 import itertools
 import mmap
@@ -14,6 +15,7 @@ import pandas as pd
 
 from marsdask.core.collection import wrap
 from marsdask.core.compilation.sizing import TEXT_BLOCK
+from marsdask.core.display.suggestions import check_keywords, suggesting
 from marsdask.core.grids.blockwise import Blockwise
 from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.tree import gather
@@ -307,6 +309,7 @@ def _parsed_by_arrow(
     return frame if wrong <= set(_narrow(like, options)) else None
 
 
+@suggesting
 def read_csv(
     path: Any,
     sep: str = ",",
@@ -325,6 +328,7 @@ def read_csv(
     A file behind a URL is one chunk, and so is each file where options make a line depend on others
     (``skiprows``, ``quotechar``, ...).
     """
+    check_keywords(options, inspect.signature(pd.read_csv).parameters)
     storage = Storage(storage_options) if storage_options else LOCAL
     files = looked_at(expanded(path, storage), storage)
     given = options | ({"sep": sep} if sep != "," else {})
@@ -374,8 +378,8 @@ def _check_categories(like: Any, options: dict[str, Any], files: Files, head: by
         wish = given.get(column) if isinstance(given, Mapping) else given
         if isinstance(dtype, pd.CategoricalDtype) and getattr(wish, "categories", None) is None:
             raise NotImplementedError(
-                f"read_csv: the categories of {column!r} are not known before all is read: say "
-                "dtype=pandas.CategoricalDtype(categories), or astype('category') afterwards"
+                f"read_csv() of unknown categories is not supported (column {column!r}); use "
+                "dtype=pandas.CategoricalDtype(categories)"
             )
 
 

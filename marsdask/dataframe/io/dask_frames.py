@@ -11,9 +11,11 @@ from dask.delayed import Delayed
 from marsdask.core.collection import Collection, wrap
 from marsdask.core.dask.layer import check_static, graph_of, key_of
 from marsdask.core.dask.source import Adopted, DaskGraph, KeysOf
+from marsdask.core.display.suggestions import suggesting
 from marsdask.core.sizes import unknown_sizes
 
 
+@suggesting
 def from_dask(frame: Any) -> Any:
     """Return a frame, series or index over the partitions of a dask.dataframe.
 
@@ -58,6 +60,7 @@ def from_dask(frame: Any) -> Any:
     return _adopt(name, frame._meta, frame.__dask_graph__(), len(keys), KeysOf(name))
 
 
+@suggesting
 def from_delayed(parts: Sequence[Any], meta: Any) -> Any:
     """Return a frame whose partitions dask.delayed values make; ``meta`` has its columns.
 

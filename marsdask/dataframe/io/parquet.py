@@ -14,6 +14,7 @@ import pandas as pd
 
 from marsdask.core.collection import wrap
 from marsdask.core.compilation.sizing import LARGEST_BLOCK
+from marsdask.core.display.suggestions import suggesting
 from marsdask.core.grids.blockwise import Blockwise
 from marsdask.core.grids.grid import Grid
 from marsdask.core.node import Condition, Node
@@ -315,6 +316,7 @@ def _groups_of(files: Files, *, each: bool) -> tuple[tuple[RowGroup, ...], Sizes
     return tuple(groups), tuple(sizes) or (0,)
 
 
+@suggesting
 def read_parquet(
     path: Any,
     *,
@@ -363,7 +365,7 @@ def read_parquet(
     >>> frame = md.read_parquet("data/*.parquet", columns=["a"])  # doctest: +SKIP
     """
     if engine not in {"auto", "pyarrow"}:
-        raise NotImplementedError(f"engine={engine!r}: parquet is read by pyarrow")
+        raise NotImplementedError(f"engine={engine!r} is not supported; use engine='pyarrow'")
     storage = Storage(storage_options) if storage_options else LOCAL
     files = looked_at(expanded(path, storage), storage)
     keys = keys_of(files, folder_of(path, storage))
@@ -451,7 +453,9 @@ def to_parquet(
     Folders may be URLs. Returns a frame of the paths and their rows.
     """
     if options.get("partition_cols"):
-        raise NotImplementedError("to_parquet(partition_cols=): write the rows of each value")
+        raise NotImplementedError(
+            "to_parquet(partition_cols=) is not supported; use to_parquet() for each value"
+        )
     storage = Storage(storage_options) if storage_options else LOCAL
     name = os.fspath(path)
     if "*" not in name:

@@ -15,6 +15,7 @@ from marsdask.core.compilation.sizing import (
     TREE_ROWS,
     is_tight,
 )
+from marsdask.core.display.suggestions import suggesting_methods
 from marsdask.core.grids.blockwise import map_blocks
 from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.tree import gather, sizes_at_most, tree
@@ -353,6 +354,7 @@ def _aggregation(name: str) -> Any:
     return aggregate
 
 
+@suggesting_methods
 class Groups:
     """What ``groupby`` returns: aggregations are its methods, columns are chosen with ``[]``."""
 
@@ -455,10 +457,16 @@ def groupby(
 
     Groups appear sorted; with ``sort=False`` in the order in which they are met.
     """
-    if level is not None or by is None:
-        raise NotImplementedError("groupby(level=): reset_index() and group by the column")
+    if level is None and by is None:
+        raise TypeError("You have to supply one of 'by' and 'level'")
+    if level is not None:
+        raise NotImplementedError(
+            "groupby(level=) is not supported; use reset_index() and group by the column"
+        )
     if not observed:
-        raise NotImplementedError("groupby(observed=False): only groups that occur")
+        raise NotImplementedError(
+            "groupby(observed=False) is not supported; use observed=True: only groups that occur"
+        )
     node = obj.node
     selection: Any = ...
     keys = by if isinstance(by, list) else [by]

@@ -12,6 +12,7 @@ import pandas as pd
 from marsdask.core.collection import Collection, wrap
 from marsdask.core.compilation.costs import kernel
 from marsdask.core.compilation.sizing import BROADCAST, SHUFFLED, is_tight, part_bytes, part_count
+from marsdask.core.display.suggestions import suggesting
 from marsdask.core.grids.blockwise import Blockwise
 from marsdask.core.grids.grid import Grid
 from marsdask.core.node import Columns, Node
@@ -394,6 +395,7 @@ def common_type(a: Any, b: Any) -> Any:
     return float if any(numeric) and not any(other) else object
 
 
+@suggesting
 def merge(
     left: Any,
     right: Any,
@@ -440,11 +442,13 @@ def merge(
 def _check_supported(how: str, *, sort: bool) -> None:
     if how not in SPREAD:
         raise NotImplementedError(
-            f"merge(how={how!r}): one of {', '.join(SPREAD)}; rows without a partner are those "
-            "that merge(indicator=True) calls left_only or right_only"
+            f"merge(how={how!r}) is not supported; use one of {', '.join(SPREAD)}, and "
+            "indicator=True, which calls rows without a partner left_only or right_only"
         )
     if sort:
-        raise NotImplementedError("merge(sort=True): sort_values() by the keys afterwards")
+        raise NotImplementedError(
+            "merge(sort=True) is not supported; use sort_values() by the keys afterwards"
+        )
 
 
 def _labels(on: Any) -> tuple[Any, ...] | None:

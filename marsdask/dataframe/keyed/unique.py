@@ -152,13 +152,16 @@ def distinct(blocks: list[Any], options: tuple[tuple[str, Any], ...]) -> Any:
     return blocks[0] if len(blocks) == 1 else distinct_rows(concat(blocks), options)
 
 
-def drop_duplicates(obj: Any, subset: Any = None, *, keep: str = "first", **rest: Any) -> Any:
+def drop_duplicates(
+    obj: Any, subset: Any = None, *, keep: Any = "first", ignore_index: bool = False
+) -> Any:
     """Drop rows that repeat others. See pandas.DataFrame.drop_duplicates."""
-    if keep not in {"first", "last"}:
-        raise NotImplementedError(f"drop_duplicates(keep={keep!r}): 'first' or 'last'")
-    ignore_index = rest.pop("ignore_index", False)
-    if rest:
-        raise TypeError(f"drop_duplicates() got unexpected arguments {sorted(rest)}")
+    if keep not in ("first", "last", False):
+        raise ValueError('keep must be either "first", "last" or False')
+    if keep is False:
+        raise NotImplementedError(
+            "drop_duplicates(keep=False) is not supported; use keep='first' or keep='last'"
+        )
     options = {"keep": keep} | ({} if subset is None else {"subset": subset})
     if subset is not None:
         columns = subset if isinstance(subset, list | tuple) else [subset]
@@ -189,7 +192,9 @@ def value_counts(
     Differs from pandas: values of equal counts stand in the order in which they were met.
     """
     if bins is not None:
-        raise NotImplementedError("value_counts(bins=): cut the values beforehand")
+        raise NotImplementedError(
+            "value_counts(bins=) is not supported; use // or round() to group the values before"
+        )
     name = obj.node.meta.name
     frame = obj.to_frame("values" if name is None else name)
     counts = groupby(frame, list(frame.columns), sort=False, dropna=dropna).size()
@@ -213,9 +218,15 @@ def unnamed_index(block: Any) -> Any:
 def dropna(obj: Any, *, how: str = "any", subset: Any = None, axis: Any = 0) -> Any:
     """Drop rows with missing values. See pandas.DataFrame.dropna."""
     if axis_number(obj.node.meta, axis) != 0:
-        raise NotImplementedError("dropna(axis=1): choose the columns by their labels")
+        raise NotImplementedError(
+            "dropna(axis=1) is not supported; use [] to choose columns by their labels"
+        )
     if how not in {"any", "all"}:
         raise ValueError(f"invalid how option: {how}")
+    if subset is not None:
+        wanted = subset if isinstance(subset, list | tuple | pd.Index) else [subset]
+        if missing := [one for one in wanted if one not in obj.node.meta.columns]:
+            raise KeyError(missing)
     mask = rowwise(complete, obj, how=how, subset=subset)
     return wrap(Filter(obj.node, mask.node))
 

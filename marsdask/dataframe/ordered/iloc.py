@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Generator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from pandas.errors import IndexingError
 
 from marsdask.core.collection import Collection, wrap
 from marsdask.core.compilation.costs import kernel
@@ -164,11 +166,13 @@ def positions(obj: Any, rows: slice) -> Any:
 
 def head(obj: Any, n: int = 5) -> Any:
     """Return the first ``n`` rows; without the last ``-n`` if negative."""
+    n = operator.index(n)
     return positions(obj, slice(None, n))
 
 
 def tail(obj: Any, n: int = 5) -> Any:
     """Return the last ``n`` rows; without the first ``-n`` if negative."""
+    n = operator.index(n)
     if n == 0:
         return positions(obj, slice(0, 0))
     return positions(obj, slice(-n, None))
@@ -228,7 +232,7 @@ class ILoc:
     def __getitem__(self, key: Any) -> Any:
         obj = self._obj
         if isinstance(key, tuple):
-            rows, columns = key
+            rows, columns = _two_parts(obj, key)
             chosen = obj.node.meta.columns[columns]
             label = chosen if isinstance(columns, int | np.integer) else list(chosen)
             obj, key = rowwise(column_of, obj, key=label), rows
@@ -237,8 +241,17 @@ class ILoc:
         if isinstance(key, int | np.integer) and not isinstance(key, bool):
             return _row(obj, int(key))
         if isinstance(key, str | float):
-            raise TypeError(f"Cannot index by location with the non-integer key {key!r}")
-        raise NotImplementedError("iloc takes ints and slices; rows by a condition: df[mask]")
+            raise TypeError(f"Cannot index by location index with a non-integer key: {key!r}")
+        raise NotImplementedError(
+            f"iloc by {type(key).__name__} is not supported; use an int, a slice, or df[mask]"
+        )
+
+
+def _two_parts(obj: Any, key: tuple[Any, ...]) -> tuple[Any, Any]:
+    """Return what a key says of rows and of columns."""
+    if len(key) > obj.node.meta.ndim:
+        raise IndexingError("Too many indexers")
+    return key[0], key[1] if len(key) > 1 else slice(None)
 
 
 def _row(obj: Any, at: int) -> Any:
@@ -257,12 +270,14 @@ class Loc:
 
     def __getitem__(self, key: Any) -> Any:
         obj = self._obj
-        rows, columns = key if isinstance(key, tuple) else (key, slice(None))
+        rows, columns = _two_parts(obj, key if isinstance(key, tuple) else (key,))
         # Rows first: the columns of a filter are pruned down to its source anyway.
         if isinstance(rows, Collection):
             obj = obj[rows]
         elif not (isinstance(rows, slice) and rows == slice(None)):
-            raise NotImplementedError("loc by label: filter by the index, as df[df.index == x]")
+            raise NotImplementedError(
+                f"loc[{rows!r}] by row labels is not supported; use a mask, as df[df.index == x]"
+            )
         if isinstance(columns, slice):
             if columns == slice(None):
                 return obj

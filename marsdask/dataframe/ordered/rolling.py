@@ -41,7 +41,9 @@ def aggregation(name: str) -> Callable[..., Any]:
     def call(self: Any, **options: Any) -> Any:
         for keyword in ("engine", "engine_kwargs"):
             if options.pop(keyword, None) is not None:
-                raise NotImplementedError(f"rolling().{name}({keyword}=)")
+                raise NotImplementedError(
+                    f"rolling().{name}({keyword}=) is not supported; use its default"
+                )
         return self._aggregated(name, options)
 
     call.__name__ = name
@@ -99,13 +101,15 @@ def rolling(
     """Return windows of so many rows, for statistics of them. See pandas.DataFrame.rolling."""
     if not isinstance(window, int | np.integer) or isinstance(window, bool):
         raise NotImplementedError(
-            "rolling() by time or by an indexer: a window is a number of rows"
+            "rolling() by time or by an indexer is not supported; use a number of rows"
         )
     for keyword in ABSENT:
         if options.pop(keyword, None) is not None:
-            raise NotImplementedError(f"rolling({keyword}=)")
+            raise NotImplementedError(f"rolling({keyword}=) is not supported; use its default")
     if options.pop("method", "single") != "single":
-        raise NotImplementedError("rolling(method='table'): of one column at a time")
+        raise NotImplementedError(
+            "rolling(method='table') is not supported; use one column at a time"
+        )
     if options:
         raise TypeError(f"rolling() got an unexpected keyword argument {next(iter(options))!r}")
     return Rolling(obj, int(window), min_periods, center)

@@ -120,7 +120,9 @@ def reset_index(obj: Any, *, drop: bool = False, **options: Any) -> Any:
     See pandas.DataFrame.reset_index.
     """
     if "level" in options:
-        raise NotImplementedError("reset_index(level=): all levels, then set_index() some")
+        raise NotImplementedError(
+            "reset_index(level=) is not supported; use reset_index(), then set_index()"
+        )
     return wrap(Numbered(obj.node, drop, tuple(options.items())))
 
 

@@ -103,7 +103,7 @@ def shift(obj: Any, periods: Any = 1, freq: Any = None, axis: Any = 0, **options
     """Give each row the values of one before it. See pandas.DataFrame.shift."""
     if freq is not None or options.get("suffix") is not None:
         raise NotImplementedError(
-            "shift(freq=, suffix=): shift the labels as a column of their own"
+            "shift(freq=, suffix=) is not supported; use reset_index() and shift the column"
         )
     return _moved(obj, "shift", periods, axis, options)
 
@@ -115,9 +115,13 @@ def diff(obj: Any, periods: Any = 1, axis: Any = 0) -> Any:
 
 def _moved(obj: Any, name: str, periods: Any, axis: Any, options: dict[str, Any]) -> Any:
     if axis_number(obj.node.meta, axis) == 1:
-        raise NotImplementedError(f"{name}(axis=1): to_tensor(), or assign() the columns")
+        raise NotImplementedError(
+            f"{name}(axis=1) is not supported; use to_tensor(), or assign() the columns"
+        )
     if isinstance(periods, list | tuple):
-        raise NotImplementedError(f"{name}() by several periods: call it for each of them")
+        raise NotImplementedError(
+            f"{name}() by several periods is not supported; use a call for each of them"
+        )
     periods = operator.index(int(periods) if isinstance(periods, float) else periods)
     kwargs = {"name": name, "options": tuple(sorted(options.items())), "periods": periods}
     return wrap(RowStencil(obj.node, moved, (periods, -periods), name, tuple(kwargs.items())))

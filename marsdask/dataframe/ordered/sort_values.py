@@ -195,6 +195,10 @@ def _sorted(
     return wrap(Sorted(obj.node, by, _flags(ascending, count), na_position == "first"))
 
 
+#: The names of sorts in pandas, all of which are stable here.
+KINDS = ("quicksort", "mergesort", "heapsort", "stable")
+
+
 def sort_values(
     obj: Any,
     by: Any = None,
@@ -208,8 +212,11 @@ def sort_values(
 
     Differs from pandas: equal rows always keep their order, whatever ``kind`` is.
     """
-    del kind
+    if kind not in KINDS:
+        raise ValueError(f"invalid kind: {kind!r}; choose from {', '.join(map(repr, KINDS))}")
     if isinstance(obj.node.meta, pd.DataFrame):
+        if by is None:
+            raise TypeError("sort_values() missing 1 required positional argument: 'by'")
         several = isinstance(by, list) or (
             isinstance(by, tuple) and by not in obj.node.meta.columns
         )

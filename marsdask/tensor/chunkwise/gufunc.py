@@ -16,6 +16,7 @@ from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.lengths import resolved
 from marsdask.core.node import MultiOutput, Node
 from marsdask.core.sizes import Chunks, Size, Sizes, known, total, upper
+from marsdask.scheduler.errors import did_you_mean
 
 from ..elementwise.nodes import output
 from ..manipulation.shape import expand_dims, moveaxis, whole
@@ -306,9 +307,9 @@ class gufunc:  # noqa: N801 - Dask's name
     def __init__(
         self, pyfunc: Callable[..., Any], *, signature: str | None = None, **options: Any
     ) -> None:
-        unknown = options.keys() - _OPTIONS
-        if unknown:
-            raise TypeError(f"gufunc() got an unexpected keyword argument {min(unknown)!r}")
+        for name in options.keys() - _OPTIONS:
+            hint = did_you_mean(name, _OPTIONS)
+            raise TypeError(f"gufunc() got an unexpected keyword argument {name!r}{hint}")
         self.pyfunc = pyfunc
         self.signature = signature
         self.options = options

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from marsdask.core.display.suggestions import check_keywords
 from marsdask.core.node import Node
 
 from ..chunks import check_order
@@ -43,9 +44,7 @@ def from_array(x: Any, chunks: Any = "auto", name: Any = None, **hints: Any) -> 
     >>> mt.from_array(np.arange(6), chunks=4).chunks
     ((4, 2),)
     """
-    unknown = hints.keys() - {"lock", "asarray", "fancy", "getitem", "meta", "inline_array"}
-    if unknown:
-        raise TypeError(f"unexpected keyword argument {min(unknown)!r}")
+    check_keywords(hints, {"lock", "asarray", "fancy", "getitem", "meta", "inline_array"})
     del name
     return array.node(x, chunk_size=chunks)
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from marsdask.core.collection import Collection, ExecutableTuple
 from marsdask.core.compilation.costs import kernel
+from marsdask.core.display.suggestions import check_keywords
 from marsdask.core.grids.blockwise import blockwise
 from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.places import PlaceAt
@@ -108,8 +109,7 @@ def chunks_from(chunk_size: Any, settings: dict[str, Any]) -> Any:
     check_device(settings.pop("device", None))
     for name in ("like", "name", "meta", "copy", "subok"):
         settings.pop(name, None)
-    if settings:
-        raise TypeError(f"unexpected keyword argument {min(settings)!r}")
+    check_keywords(settings, ())
     if chunks is not None and chunk_size is not None:
         raise TypeError("chunk_size= and chunks= say the same: give one of them")
     return chunk_size if chunks is None else chunks

@@ -17,6 +17,7 @@ from typing import cast as typed
 import numpy as np
 
 from marsdask.core.collection import Collection, ExecutableTuple
+from marsdask.core.display.suggestions import check_keywords
 from marsdask.core.node import Node
 
 from ..chunks import check_device
@@ -156,8 +157,8 @@ __all__ = [
     "trunc",
 ]
 
-#: The keywords of ufuncs, besides ``out`` and ``where``.
-_SETTINGS = ("casting", "order", "dtype", "subok", "signature", "sig")
+#: The keywords of ufuncs.
+_SETTINGS = ("casting", "order", "dtype", "subok", "signature", "sig", "out", "where")
 
 
 @overload
@@ -279,11 +280,11 @@ def _settled(
             dtype = kwargs.pop("dtype")
             if dtype is not None:
                 kwargs["dtype"] = np.dtype(dtype)
-        unknown = kwargs.keys() - set(_SETTINGS)
-        if unknown:
-            raise TypeError(f"{func.__name__}() got an unexpected keyword {min(unknown)!r}")
+        check_keywords(kwargs, _SETTINGS)
         return args, kwargs
-    bound = inspect.signature(func).bind(*args, **kwargs)
+    signature = inspect.signature(func)
+    check_keywords(kwargs, signature.parameters)
+    bound = signature.bind(*args, **kwargs)
     return bound.args, bound.kwargs
 
 

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from marsdask.core.compilation.costs import kernel
+from marsdask.core.display.suggestions import check_keywords
 from marsdask.core.grids.blockwise import blockwise
 from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.lengths import resolved
@@ -271,8 +272,9 @@ def reshape(a: Any, shape: Any = None, *more: Any, order: str = "C", **kwargs: A
     shape = kwargs.pop("newshape", shape)
     for name in ("merge_chunks", "limit", "copy"):  # of Dask and NumPy; chunks are our business
         kwargs.pop(name, None)
-    if kwargs or shape is None:
-        raise TypeError(f"reshape() takes a shape and order=, not {sorted(kwargs)}")
+    check_keywords(kwargs, ())
+    if shape is None:
+        raise TypeError("reshape() missing 1 required positional argument: 'shape'")
     node = as_node(a)
     lengths = (shape, *more) if more or not isinstance(shape, tuple | list | np.ndarray) else shape
     wanted = tuple(whole_number(size) for size in lengths)

@@ -19,6 +19,7 @@ import numpy as np
 
 from marsdask.core.collection import Collection
 from marsdask.core.compilation.costs import kernel
+from marsdask.core.display.suggestions import check_keywords
 from marsdask.core.grids.blockwise import blockwise, map_blocks
 from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.lengths import resolved
@@ -247,9 +248,7 @@ def _quantile(
 
 def _settled(options: dict[str, Any], method: str) -> tuple[Any, bool, str]:
     """Return weights, whether the result is exact, and the method by its one name."""
-    unknown = options.keys() - {"weights", "internal_method", "interpolation"}
-    if unknown:
-        raise TypeError(f"unexpected keyword argument {min(unknown)!r}")
+    check_keywords(options, {"weights", "internal_method", "interpolation"})
     way = options.get("internal_method", "default")
     if way not in _WAYS:
         raise ValueError(f"internal_method is one of {', '.join(_WAYS)}, not {way!r}")

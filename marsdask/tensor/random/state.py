@@ -12,6 +12,7 @@ import numpy as np
 
 from marsdask.core.collection import Collection, wrap
 from marsdask.core.config import options
+from marsdask.core.display.suggestions import check_keywords, suggesting_methods
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, numbers
 from marsdask.tensor.chunks import as_shape, normalize_chunks
@@ -61,6 +62,7 @@ def law(name: str, **params: Any) -> Callable[..., Tensor]:
     return method
 
 
+@suggesting_methods
 class RandomState:
     """A seed and a count of calls.
 
@@ -227,10 +229,12 @@ class RandomState:
 
     def rand(self, *shape: Any, **options: Any) -> Tensor:
         """Draw uniformly from [0, 1) in the given shape. See numpy.random.rand."""
+        check_keywords(options, _COMMON)
         return self._draw("random", (), size=shape, **options)
 
     def randn(self, *shape: Any, **options: Any) -> Tensor:
         """Draw standard normal numbers in the given shape. See numpy.random.randn."""
+        check_keywords(options, _COMMON)
         return self._draw("standard_normal", (), size=shape, **options)
 
     def randint(
@@ -391,6 +395,7 @@ class RandomState:
         return np.random.Generator(np.random.SFC64(sequence)).bytes(length)
 
 
+@suggesting_methods
 class Generator(RandomState):
     """The methods of numpy.random.Generator where their names differ from RandomState's."""
 

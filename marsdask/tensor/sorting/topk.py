@@ -15,6 +15,7 @@ import numpy as np
 
 from marsdask.core.collection import ExecutableTuple
 from marsdask.core.compilation.costs import Cost, kernel
+from marsdask.core.display.suggestions import check_keywords
 from marsdask.core.grids.blockwise import blockwise, map_blocks
 from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.lengths import resolved
@@ -308,8 +309,6 @@ def argtopk(
 
 
 def _check_hints(hints: dict[str, Any]) -> None:
-    unknown = hints.keys() - {"order", "parallel_kind", "psrs_kinds"}
-    if unknown:
-        raise TypeError(f"unexpected arguments: {', '.join(unknown)}")
+    check_keywords(hints, {"order", "parallel_kind", "psrs_kinds"})
     if hints.get("order") is not None:
         raise NotImplementedError("order= of record fields: choose one field, or use a DataFrame")

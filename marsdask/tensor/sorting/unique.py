@@ -17,6 +17,7 @@ import numpy as np
 
 from marsdask.core.collection import ExecutableTuple
 from marsdask.core.compilation.costs import kernel
+from marsdask.core.display.suggestions import check_keywords
 from marsdask.core.grids.blockwise import Axes, blockwise, map_blocks
 from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.lengths import resolved
@@ -234,9 +235,7 @@ def unique(
     ``equal_nan=False`` all NaNs have the first one's place in the inverse. ``aggregate_size`` is
     Mars's hint, and ``sorted`` NumPy's: they are in order always.
     """
-    unknown = hints.keys() - {"aggregate_size", "sorted"}
-    if unknown:
-        raise TypeError(f"unexpected arguments: {', '.join(unknown)}")
+    check_keywords(hints, {"aggregate_size", "sorted"})
     node = as_node(ar)
     if axis is not None:
         axis = normalize_axis(axis, node.meta.ndim)

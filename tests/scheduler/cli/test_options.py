@@ -81,7 +81,7 @@ def test_variables_and_switches():
     ("command", "line", "message"),
     [
         ("supervisor", "--n-cpu 2", "unrecognized arguments: --n-cpu"),
-        ("worker", "--mem-byte=4g", "--mem-byte=4g; did you mean --mem-bytes? (see mars"),
+        ("worker", "--mem-byte=4g", "--mem-byte=4g. Did you mean '--mem-bytes'? (see mars"),
         ("worker", "--cuda-dev 0", "--cuda-dev"),
         ("worker", "-k redis://x", "-s"),
         ("worker", "--use-uvloop perhaps", "--use-uvloop"),

@@ -1,0 +1,135 @@
+"""Errors of frames: pandas's types and words, and what to use instead of what is not supported."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import marsdask.dataframe as md
+
+Call = Callable[[Any, Any], Any]
+
+#: Calls that pandas refuses: each is given the module and a frame, in pandas's words.
+REFUSED: dict[str, tuple[Call, str]] = {
+    "fillna": (lambda xd, d: d.fillna(), "missing 1 required positional argument: 'value'"),
+    "fillna of a column": (lambda xd, d: d.a.fillna(), "missing 1 required positional argument"),
+    "isin": (lambda xd, d: d.isin(), "missing 1 required positional argument: 'values'"),
+    "astype": (lambda xd, d: d.astype(), "missing 1 required positional argument: 'dtype'"),
+    "where": (lambda xd, d: d.where(), "missing 1 required positional argument: 'cond'"),
+    "between": (lambda xd, d: d.a.between(1), "missing 1 required positional argument: 'right'"),
+    "sort_values": (lambda xd, d: d.sort_values(), "missing 1 required positional argument: 'by'"),
+    "sort kind": (lambda xd, d: d.sort_values("a", kind="x"), "kind.*'x'|'x'.*'stable'"),
+    "merge": (lambda xd, d: d.merge(), "missing 1 required positional argument: 'right'"),
+    "drop": (lambda xd, d: d.drop(), "Need to specify at least one of 'labels', 'index' or"),
+    "rename": (lambda xd, d: d.rename(), "must pass an index to rename"),
+    "groupby": (lambda xd, d: d.groupby(), "You have to supply one of 'by' and 'level'"),
+    "keep": (lambda xd, d: d.drop_duplicates(keep="x"), 'keep must be either "first", "last" or'),
+    "subset": (lambda xd, d: d.dropna(subset=["z"]), r"\['z'\]"),
+    "subset label": (lambda xd, d: d.dropna(subset="z"), r"\['z'\]"),
+    "concat of a number": (
+        lambda xd, d: xd.concat([1]),
+        "cannot concatenate object of type .<class .int.>",
+    ),
+    "concat axis": (lambda xd, d: xd.concat([d], axis=5), "No axis named 5 for object type DataF"),
+    "three positions": (lambda xd, d: d.iloc[1, 2, 3], "Too many indexers"),
+    "two positions": (lambda xd, d: d.a.iloc[1, 2], "Too many indexers"),
+    "three labels": (lambda xd, d: d.loc[1, 2, 3], "Too many indexers"),
+    "position of text": (
+        lambda xd, d: d.iloc["x"],
+        "Cannot index by location index with a non-int",
+    ),
+    "position out of bounds": (lambda xd, d: d.iloc[99], "single positional indexer is out-of-bou"),
+    "head of text": (lambda xd, d: d.head("x"), "'str' object cannot be|positional indexing"),
+    "tail of a float": (lambda xd, d: d.tail(1.5), "'float' object cannot be|positional indexing"),
+    "rows that differ": (
+        lambda xd, d: d.a == xd.Series([1, 2]),
+        "Can only compare identically-labeled Series objects",
+    ),
+    "rows in order": (lambda xd, d: d.a < xd.Series([1, 2]), "Can only compare identically-label"),
+    "frames that differ": (
+        lambda xd, d: d == xd.DataFrame({"a": [1]}),
+        r"Can only compare identically-labeled \(both index and columns\) DataFrame objects",
+    ),
+    "lengths that differ": (
+        lambda xd, d: d.a + np.ones(2),
+        r"operands could not be broadcast together with shapes \(4,\) \(2,\)",
+    ),
+    "mask of numbers": (lambda xd, d: d[d.a], "None of|a mask is boolean, not int64"),
+}
+
+#: Calls that pandas takes and we do not: what was asked, and what to use.
+NOT_SUPPORTED: dict[str, tuple[Call, str, str]] = {
+    "concat axis": (lambda xd, d: xd.concat([d], axis=1), "concat(axis=1)", "assign()"),
+    "concat join": (lambda xd, d: xd.concat([d], join="inner"), "concat(join='inner')", "[]"),
+    "concat of kinds": (lambda xd, d: xd.concat([d, d.a]), "concat() of frames", "to_frame()"),
+    "keep none": (lambda xd, d: d.drop_duplicates(keep=False), "(keep=False)", "keep='first'"),
+    "bins": (lambda xd, d: d.a.value_counts(bins=2), "value_counts(bins=)", "//"),
+    "dropna axis": (lambda xd, d: d.dropna(axis=1), "dropna(axis=1)", "[]"),
+    "merge how": (lambda xd, d: d.merge(d, how="left_anti"), "how='left_anti'", "indicator=True"),
+    "merge sort": (lambda xd, d: d.merge(d, sort=True), "merge(sort=True)", "sort_values()"),
+    "level": (lambda xd, d: d.groupby(level=0), "groupby(level=)", "reset_index()"),
+    "observed": (lambda xd, d: d.groupby("a", observed=False), "observed=False", "observed=True"),
+    "rows by position": (lambda xd, d: d[1:2], "frame[start:stop]", "iloc[start:stop]"),
+    "row by label": (lambda xd, d: d.loc[99], "loc[99] by row labels", "df[df.index == x]"),
+    "list of positions": (lambda xd, d: d.iloc[[0, 1]], "iloc by list", "an int, a slice, or df"),
+    "value by label": (lambda xd, d: d.a[1], "series[label]", "iloc"),
+    "pandas mask": (lambda xd, d: d[pd.Series([True] * 4)], "a pandas Series", "md.Series(mask)"),
+    "other mask": (
+        lambda xd, d: d[xd.Series([True] * 4, index=[5, 6, 7, 8])],
+        "a mask of other rows",
+        "computed from",
+    ),
+    "pandas column": (lambda xd, d: d.assign(z=pd.Series([1])), "a pandas Series", "md.Series(x)"),
+    "drop of rows": (lambda xd, d: d.drop(1), "drop() of rows", "df[df.index != label]"),
+    "rename of rows": (lambda xd, d: d.rename({1: 2}), "rename() of row labels", "reset_index()"),
+    "rename of labels": (lambda xd, d: d.a.rename({1: 2}), "rename() of row lab", "reset_index()"),
+    "levels": (lambda xd, d: d.reset_index(level=0), "reset_index(level=)", "set_index()"),
+    "categories": (lambda xd, d: d.astype("category"), "astype('category')", "CategoricalDtype"),
+    "limit": (lambda xd, d: d.fillna(0, limit=1), "fillna(limit=)", "fillna(value)"),
+    "lazy values": (lambda xd, d: d.isin(d.a), "isin() of lazy values", "merge("),
+    "scan axis": (lambda xd, d: d.cumsum(axis=1), "cumsum(axis=1)", "to_tensor()"),
+    "scan of text": (lambda xd, d: d.c.cumsum(), "cumsum() of str", "astype()"),
+    "other rows": (
+        lambda xd, d: d.a + xd.Series([1] * 4, index=[5, 6, 7, 8]),
+        "different indexes",
+        "reset_index(drop",
+    ),
+    "in memory": (lambda xd, d: d.a + pd.Series([1] * 4), "pandas object", "md.Series(x)"),
+    "frame and column": (lambda xd, d: d + d.a, "of a DataFrame with a Series", "one by one"),
+    "dates": (
+        lambda xd, d: xd.Series(pd.to_datetime(["2020"])).mean(),
+        "mean()",
+        "total_seconds()",
+    ),
+    "engine": (lambda xd, d: xd.read_parquet("x", engine="x"), "engine='x'", "pyarrow"),
+    "partitions": (lambda xd, d: d.to_parquet("x", partition_cols=["a"]), "partition_cols", "each"),
+}
+
+
+def table() -> pd.DataFrame:
+    """Return the frame of the calls."""
+    return pd.DataFrame({"a": [1, 2, 3, 4], "b": [1.0, np.nan, 2.0, 3.0], "c": list("xyxy")})
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_pandas_refuses(name):
+    """The type of error and the words are pandas's, before anything is computed."""
+    call, words = REFUSED[name]
+    with pytest.raises(Exception, match=words) as expected:
+        call(pd, table())
+    with pytest.raises(expected.type, match=words):
+        call(md, md.DataFrame(table(), chunk_size=2))
+
+
+@pytest.mark.parametrize("name", NOT_SUPPORTED)
+def test_what_is_not_supported(name):
+    """The error says what was asked and what to use."""
+    call, asked, instead = NOT_SUPPORTED[name]
+    pattern = f"{re.escape(asked)}.*not supported.*; use .*{re.escape(instead)}"
+    with pytest.raises(NotImplementedError, match=pattern):
+        call(md, md.DataFrame(table(), chunk_size=2))
