@@ -67,6 +67,7 @@ STEPS: dict[str, Callable[[Any], Any]] = {
     "label": lambda x: x.set_index("f").reset_index(),
     "groups": lambda x: x.groupby("k").max().reset_index(),
     "groups as met": lambda x: x.groupby(["f", "k"], sort=False, dropna=False).max().reset_index(),
+    "groups with gaps": lambda x: x.groupby("f", dropna=False).max().reset_index(),
     "groups of two": lambda x: x.groupby(["s", "k"]).max().reset_index(),
     "distinct": lambda x: x.drop_duplicates(["k", "f"]),
     "last distinct": lambda x: x.drop_duplicates("s", keep="last"),
@@ -234,6 +235,14 @@ def test_rows_in_order_are_not_sorted_again(again: Callable[[Any], Any]) -> None
 def test_rows_in_another_order_are_sorted(other: Callable[[Any], Any]) -> None:
     """Other keys, directions, values under the same name and places of missing values count."""
     assert other(sorted_table()).node.no_op is None
+
+
+def test_a_missing_group_stands_last() -> None:
+    """Groups that may have no key are in order with that one last, and in no other order."""
+    groups = md.from_pandas(SORTED, chunk_size=4).groupby("f", dropna=False).max().reset_index()
+    assert groups.sort_values("f").node.no_op is groups.node
+    assert groups.sort_values("f", na_position="first").node.no_op is None
+    check(groups.node.traits, groups.compute())
 
 
 def test_distinct_rows_stay_as_they_are() -> None:
