@@ -24,6 +24,7 @@ from .dask.layer import (
     finalize,
     finalize_several,
     graph_of,
+    hold_futures,
     is_part,
     nested_keys,
     rebuild,
@@ -380,6 +381,7 @@ class Collection(HandsOn):
 
 def _unpickled(kind: type[Collection], packed: Packed) -> Collection:
     (node,) = unpack(packed)
+    hold_futures(node)
     return kind(node)
 
 

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import operator
+import pickle
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import dask
 import numpy as np
 import pandas as pd
 import pytest
+from distributed import Client
 
 import marsdask.tensor as mt
 from marsdask import new_session
@@ -136,6 +141,62 @@ def test_chunks_that_functions_see_do_not_depend_on_the_scheduler(scheduler: str
                 with suppress(NotImplementedError):
                     assert_equal([item.compute(scheduler="synchronous")], [value])
             del item, results
+
+
+@contextmanager
+def on_cluster(kind: str) -> Iterator[None]:
+    """Open the default session on a cluster: Dask's current one, or one of its own."""
+    if kind == "n_worker":
+        with new_session(n_worker=1, n_cpu=1):
+            yield
+    else:
+        how: dict[str, Any] = {"processes": False, "dashboard_address": ":0"}
+        with Client(n_workers=1, threads_per_worker=1, **how) as client, new_session(client):
+            yield
+
+
+def _executed_and_taken_back(x: Any) -> Any:
+    return mt.from_dask(x.execute().to_dask())
+
+
+def _executed_and_sent_to_dask(x: Any) -> Any:
+    return mt.from_dask(dask.persist(x.execute())[0].to_dask())
+
+
+def _moved(by: int, happened: Callable[[Any], Any], x: Any) -> Any:
+    return happened(by + x)
+
+
+#: What may happen on a cluster to what it holds.
+ON_CLUSTERS: dict[str, Callable[[Any], Any]] = {
+    "executed": HISTORIES["executed"],
+    "executed and pickled": HISTORIES["executed and pickled"],
+    "executed and taken back": _executed_and_taken_back,
+    "executed and persisted": _executed_and_sent_to_dask,
+}
+
+
+@pytest.mark.parametrize("kind", ["client", "n_worker"])
+def test_chunks_that_functions_see_do_not_depend_on_the_history_on_a_cluster(kind: str) -> None:
+    """Of a tensor and of a vector, in all ways in which Dask and ours read what it holds."""
+    calls = [PINNED[name] for name in ("MapBlocks: itself", "Overlap: mapped", "Blocks: some")]
+    # Each history has values, and so keys, of its own.
+    turns = dict(enumerate(ON_CLUSTERS.values()))
+    expected = {
+        turn: [seen(results_of(call(Operands(partial(operator.add, turn))))) for call in calls]
+        for turn in turns
+    }
+    with on_cluster(kind):
+        for turn, happened in turns.items():
+            for call, values in zip(calls, expected[turn], strict=True):
+                operands = Operands(partial(_moved, turn, happened))
+                assert_equal(seen(results_of(call(operands))), values)
+        x = Operands(HISTORIES["executed"]).x
+        copy = pickle.loads(pickle.dumps(x))
+        for item in (x, copy, x.to_dask(), pickle.loads(pickle.dumps(x.to_dask()))):
+            assert_equal(dask.compute(item), [history.VALUES["x"]])
+        part = x.to_delayed()[0, 1].compute()
+        assert_equal([part], [history.VALUES["x"][:2, 1:3]])
 
 
 @pytest.mark.parametrize("name", history.FRAMES)

@@ -21,12 +21,18 @@ def ambient() -> Any:
 
 def active_client() -> Any:
     """Return Dask's current synchronous client, ``None`` without one."""
+    client = current_client()
+    usable = client is not None and not client.asynchronous and client.status == "running"
+    return client if usable else None
+
+
+def current_client() -> Any:
+    """Return Dask's current client, also to its own event loop, ``None`` without one."""
     # Nobody can have a client without having imported distributed, which costs half a second.
     distributed = sys.modules.get("distributed")
     if distributed is None:
         return None
     try:
-        client = distributed.default_client()
+        return distributed.default_client()
     except ValueError:
         return None
-    return None if client.asynchronous or client.status != "running" else client

@@ -11,7 +11,7 @@ from typing import Any
 from dask.highlevelgraph import HighLevelGraph, Layer, MaterializedLayer
 from dask.task_spec import DataNode, GraphNode
 
-from marsdask.scheduler.base import KEPT
+from marsdask.scheduler.base import KEPT, HoldsFutures, Scheduler
 
 from ..compilation.lowering import Hints, Tasks, lower
 from ..compilation.memory import is_kept
@@ -24,9 +24,11 @@ from ..grids.logical import as_shown
 from ..grids.select import Select
 from ..node import Node
 from ..registry import class_of
+from ..session import get_default_session
 from ..sizes import Chunks, Index
 from ..sources import Stored
-from .source import Adopted, AdoptedRule, DaskGraph, KeysOf
+from .context import active_client, current_client
+from .source import Adopted, AdoptedRule, DaskGraph, KeysOf, client_of
 
 
 class MarsLayer(Layer):
@@ -102,7 +104,9 @@ class MarsLayer(Layer):
         return len(self._expanded[0])
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _layer, (pack(self.roots), self.names, self.wishes)
+        # Who reads it may be of another cluster.
+        roots = Graph(self.roots).map(_self_contained).roots
+        return _layer, (pack(roots), self.names, self.wishes)
 
 
 class Peaks:
@@ -300,8 +304,29 @@ def _add_layers(
 
 
 def _as_futures(node: Node) -> Node:
-    """Let a result on a cluster be referred to where it lies."""
-    return (node.as_futures() if isinstance(node, Stored) else None) or node
+    """Let a result on Dask's current cluster be referred to where it lies.
+
+    Others become values when the layer expands; those that are Futures already, at once.
+    """
+    client = current_client()
+    if isinstance(node, Stored):
+        scheduler = node.result.scheduler
+        near = isinstance(scheduler, HoldsFutures) and scheduler.client is client
+        return (node.as_futures() if near else None) or node
+    return node.near(client, client_of(_scheduler())) if isinstance(node, Adopted) else node
+
+
+def hold_futures(node: Node) -> None:
+    """Hold the results on a cluster that an unpickled node refers to, if it is within reach."""
+    adopted = [item for item in Graph([node]).nodes if isinstance(item, Adopted)]
+    client = (active_client() or client_of(_scheduler())) if adopted else None
+    for item in adopted:
+        item.graph.hold(client)
+
+
+def _scheduler() -> Scheduler | None:
+    session = get_default_session()
+    return None if session is None or session.closed else session.scheduler
 
 
 class MergeLayers:

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
+from dask.highlevelgraph import HighLevelGraph, MaterializedLayer
 from dask.task_spec import DataNode, GraphNode
 
 from marsdask.scheduler.base import HoldsFutures, Scheduler
 from marsdask.scheduler.dask_graph import materialize, to_tasks
+from marsdask.scheduler.errors import ResultLost
 
 from ..given import Given
 from ..grids.grid import Grid, Rule
-from ..node import Node
 from ..sizes import Chunks, Index
+from .context import active_client
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,7 @@ class DaskGraph:
 
     def __init__(self, source: Any) -> None:
         self.source = source
+        self._near: dict[Any, DaskGraph] = {}
 
     def __reduce__(self) -> tuple[Any, ...]:
         return DaskGraph, (self.source,)
@@ -52,7 +55,8 @@ class DaskGraph:
         optimize = getattr(self.source, "__dask_optimize__", None)
         if optimize is not None:
             source = optimize(source, self.source.__dask_keys__())
-        return materialize(source)
+        # Dask's optimisations drop the Futures of persisted collections: they make nothing.
+        return _futures_of(self.layers) | materialize(source)
 
     @cached_property
     def _tasks(self) -> dict[Any, GraphNode]:
@@ -61,11 +65,7 @@ class DaskGraph:
     @cached_property
     def futures(self) -> dict[Any, Any]:
         """The results that a cluster holds, by key."""
-        return {
-            key: entry
-            for key, entry in self._entries.items()
-            if hasattr(entry, "client") and getattr(entry, "key", None) == key
-        }
+        return {key: entry for key, entry in self._entries.items() if _is_future(key, entry)}
 
     def needed(self, keys: Iterable[Any]) -> dict[Any, GraphNode]:
         """Return the tasks behind ``keys``; what a cluster holds needs none."""
@@ -79,23 +79,70 @@ class DaskGraph:
                 stack.extend(task.dependencies)
         return found
 
-    def within_reach(self, scheduler: Scheduler) -> DaskGraph:
-        """Return the graph with the values in place of Futures that ``scheduler`` cannot see."""
-        client = scheduler.client if isinstance(scheduler, HoldsFutures) else None
+    def within_reach(self, client: Any, home: Any = None) -> DaskGraph:
+        """Return the graph with the values in place of Futures of other clients than ``client``.
+
+        Futures that were unpickled outside of a cluster have no client: they become ``home``'s.
+        """
         far: dict[Any, list[Any]] = {}
         for future in self.futures.values():
+            if future.client is None:
+                _bind(future, home)
             if future.client is not client:
                 far.setdefault(future.client, []).append(future)
         if not far:
             return self
         entries = dict(self._entries)
-        for client, futures in far.items():
-            values = client.gather(futures)
+        for other, futures in far.items():
+            values = other.gather(futures)
             entries.update(
                 (future.key, DataNode(future.key, value))
                 for future, value in zip(futures, values, strict=True)
             )
         return DaskGraph(entries)
+
+    def hold(self, client: Any) -> None:
+        """Let a client hold the Futures, if the graph is of nothing else and they have none."""
+        if client is None or type(self.source) is not dict:
+            return
+        for entry in self.source.values():
+            if hasattr(entry, "client") and entry.client is None:
+                entry.bind_client(client)
+
+    def near(self, client: Any, home: Any) -> DaskGraph:
+        """Return the graph for ``client``, from which ``home`` brings the values of its Futures.
+
+        Only graphs of nothing but Futures change, once for each client. Those of other clients are
+        the business of who made them.
+        """
+        first: Any = next(iter(self.source.values()), None) if type(self.source) is dict else None
+        if not hasattr(first, "client") or first.client not in (None, home) or home is client:
+            return self
+        if client not in self._near:
+            self._near[client] = self.within_reach(client, home)
+        return self._near[client]
+
+
+def _futures_of(source: Any) -> dict[Any, Any]:
+    """Return the Futures that stand in a graph for their results."""
+    layers = source.layers.values() if isinstance(source, HighLevelGraph) else ()
+    plain = [layer for layer in layers if isinstance(layer, MaterializedLayer)]
+    return {key: entry for layer in plain for key, entry in layer.items() if _is_future(key, entry)}
+
+
+def _is_future(key: Any, entry: Any) -> bool:
+    return hasattr(entry, "client") and getattr(entry, "key", None) == key
+
+
+def _bind(future: Any, client: Any) -> None:
+    if client is None:
+        raise ResultLost(future.key, "it is on a cluster: start a session there before it is used")
+    future.bind_client(client)
+
+
+def client_of(scheduler: Scheduler | None) -> Any:
+    """Return the client of a scheduler on a cluster, ``None`` of others."""
+    return scheduler.client if isinstance(scheduler, HoldsFutures) else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,7 +192,14 @@ class Adopted(Given):
         chunks, kept = self.block_chunks or self.chunks, self.given_partitioning
         return AdoptedGrid(rule, chunks, self.meta, partitioning=kept)
 
-    def within_reach(self, scheduler: Scheduler) -> Node:
+    def within_reach(self, scheduler: Scheduler) -> Adopted:
         """Return the same for a scheduler that may not see the cluster behind the graph."""
-        graph = self.graph.within_reach(scheduler)
-        return self if graph is self.graph else self.replaced(graph=graph)
+        client = client_of(scheduler)
+        return self._with(self.graph.within_reach(client, client or active_client()))
+
+    def near(self, client: Any, home: Any) -> Adopted:
+        """Return the same for Dask, whose client cannot see what only ``home`` holds."""
+        return self._with(self.graph.near(client, home))
+
+    def _with(self, graph: DaskGraph) -> Adopted:
+        return self if graph is self.graph else replace(self, graph=graph)

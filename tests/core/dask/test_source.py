@@ -6,10 +6,12 @@ import pickle
 from typing import Any
 
 import dask
+import pytest
 from dask.task_spec import DataNode, Task, TaskRef
 
 from marsdask.core.dask.source import Adopted, DaskGraph, KeysOf
 from marsdask.core.session import Session
+from marsdask.scheduler.errors import ResultLost
 from tests.core.recording import RecordingScheduler
 from tests.core.toys import Scaled, Total
 
@@ -72,6 +74,10 @@ class FutureOf(TaskRef):
         super().__init__(key)
         self.client = client
 
+    def bind_client(self, client):
+        """Give it the client of whoever unpickled it."""
+        self.client = client
+
 
 def test_results_on_a_cluster_need_no_task_there_and_move_elsewhere():
     """A scheduler on the same client refers to them, others get the values."""
@@ -80,15 +86,29 @@ def test_results_on_a_cluster_need_no_task_there_and_move_elsewhere():
     near: Any = RecordingScheduler()
     near.client, near.futures = client, list
     far = RecordingScheduler()
-    assert source.within_reach(near) is source
+    assert source.within_reach(client) is source
     assert source.needed([("a", 0)]) == {}
-    moved = source.within_reach(far)
+    moved = source.within_reach(None)
     assert moved.needed([("a", 0)])["a", 0]({}) == [7]
     node = Adopted("a", [], ((1, 1),), source, KeysOf("a"))
     assert node.within_reach(near) is node
     with Session(far) as session:
         (stored,) = session.execute([Total(node)])
         assert session.fetch(stored) == [[14]]
+
+
+def test_results_that_were_unpickled_are_looked_for_where_results_are_kept():
+    """By the scheduler's client; without any, the error says what is missing."""
+    key, client = ("a", 0), Cluster()
+    scheduler: Any = RecordingScheduler()
+    scheduler.client, scheduler.futures = client, list
+    lost = Adopted("a", [], ((1,),), DaskGraph({key: FutureOf(key, None)}), KeysOf("a"))
+    with pytest.raises(ResultLost, match="start a session there"):
+        lost.within_reach(RecordingScheduler())
+    assert lost.within_reach(scheduler) is lost
+    for_dask = lost.near(None, client)
+    assert for_dask.graph.needed([key])[key]({}) == [7]
+    assert lost.near(None, client).graph is for_dask.graph
 
 
 def test_adopted_nodes_pickle():
