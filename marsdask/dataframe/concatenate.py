@@ -19,6 +19,7 @@ from marsdask.core.sizes import Chunks
 
 from .frame_node import FrameNode, axis_number
 from .ordered.row_numbers import reset_index
+from .schema import types_of
 
 
 def _types(like: Any) -> list[Any]:
@@ -61,7 +62,7 @@ class Concat(FrameNode):
 
     @property
     def meta(self) -> Any:
-        return pd.concat([part.meta for part in self.parts])
+        return types_of(self, lambda: pd.concat([part.meta for part in self.parts]))
 
     @property
     def chunks(self) -> Chunks:
@@ -77,6 +78,8 @@ class Concat(FrameNode):
         return joined([self._conformed(grid) for grid in grids], 0, self.meta, "concat")
 
     def _conformed(self, grid: Grid) -> Grid:
+        if grid.meta is self.meta:
+            return grid
         alike = _types(grid.meta) == _types(self.meta)
         kwargs = {"like": self.meta} if alike else {"like": self.meta, "own": grid.meta}
         rule = Blockwise(conformed if alike else retyped, (grid,), ((0,),), kwargs)

@@ -30,6 +30,7 @@ from .keyed.merge import merge as merge_frames
 from .labelled import Labelled
 from .operands import beside, tensor_beside
 from .ordered import iloc
+from .schema import result_of
 
 
 class DataFrame(Labelled):
@@ -158,7 +159,10 @@ class DataFrame(Labelled):
             raise NotImplementedError(
                 "rename() of row labels is not supported; use reset_index() and compute them"
             )
-        labels = self._node.meta.rename(columns=columns).columns
+        meta = self._node.meta
+        labels = result_of(
+            pd.DataFrame.rename, (self._node, columns), (), lambda: meta.rename(columns=columns)
+        ).columns
         if labels.nlevels > 1:
             return rowwise(relabelled, self, columns=labels)
         pairs = zip(self.columns, labels, strict=True)

@@ -19,6 +19,7 @@ from marsdask.core.tokens import foreign, register_token, token
 from marsdask.core.traits import Partitioning, Traits
 
 from .keyed.keys import of_labels
+from .schema import once_a_schema
 
 #: What a string or an object is taken to weigh before anybody has looked.
 TEXT_BYTES = 32
@@ -26,6 +27,10 @@ TEXT_BYTES = 32
 
 def row_bytes(meta: Any) -> float:
     """Estimate the bytes of one row of a frame, a series or an index."""
+    return once_a_schema(_row_bytes, meta)
+
+
+def _row_bytes(meta: Any) -> float:
     if isinstance(meta, pd.DataFrame):
         return _index_bytes(meta.index) + sum(map(_dtype_bytes, meta.dtypes))
     if isinstance(meta, pd.Series):
@@ -207,6 +212,10 @@ def _write_extension_dtype(dtype: Any) -> str:
 
 def _write_table(obj: Any) -> str:
     """Name a pandas object; its columns of objects once more, as arrays (see core.tokens)."""
+    return _described(obj) if len(obj) else once_a_schema(_described, obj)
+
+
+def _described(obj: Any) -> str:
     return ":".join([foreign(obj), *map(foreign, _objects(obj))])
 
 

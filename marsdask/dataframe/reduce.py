@@ -24,6 +24,7 @@ from marsdask.core.sizes import Chunks, total
 from .create import series_from_tensor
 from .elementwise import rowwise
 from .frame_node import FrameNode, row_bytes
+from .schema import interned, result_of
 from .tensors import ToTensor
 
 #: What a partial is taken to weigh.
@@ -54,20 +55,31 @@ class FrameReduction(FrameNode):
         return self.recipe
 
     @property
-    def _whole(self) -> Any:
-        """The result over no rows, if it is known that there are none, else over a row of ones."""
+    def _form(self) -> tuple[Any, Chunks]:
+        """The meta and the chunks: those of the result over a row of ones.
+
+        If it is known that there are no rows, of that over none.
+        """
         rows = total(self.a.chunks[0]) if self.a.chunks else 1
-        over = self.a.meta if rows == 0 else one_row(self.a.meta)
-        return reduced(over, self.recipe, self.kwargs)
+        args = self.recipe, self.a, self.kwargs, rows == 0
+        found: tuple[Any, Chunks] = result_of(
+            FrameReduction, args, (), lambda: self._computed(none=rows == 0)
+        )
+        return found
+
+    def _computed(self, *, none: bool) -> tuple[Any, Chunks]:
+        over = self.a.meta if none else one_row(self.a.meta)
+        whole = reduced(over, self.recipe, self.kwargs)
+        if isinstance(whole, pd.Series):
+            return interned(whole.iloc[:0]), ((len(whole),),)
+        meta = np.empty((), np.asarray(whole).dtype)
+        if meta.dtype == object:
+            meta[()] = whole  # a time, say: what is computed with it depends on its type
+        return meta, ()
 
     @property
     def meta(self) -> Any:
-        if isinstance(self._whole, pd.Series):
-            return self._whole.iloc[:0]
-        meta = np.empty((), np.asarray(self._whole).dtype)
-        if meta.dtype == object:
-            meta[()] = self._whole  # a time, say: what is computed with it depends on its type
-        return meta
+        return self._form[0]
 
     @property
     def is_row(self) -> bool:
@@ -75,7 +87,7 @@ class FrameReduction(FrameNode):
 
     @property
     def chunks(self) -> Chunks:
-        return ((len(self._whole),),) if isinstance(self._whole, pd.Series) else ()
+        return self._form[1]
 
     def tile(self, a: Grid) -> Grid:
         names = {"recipe": self.recipe, "kwargs": self.kwargs}
@@ -108,6 +120,11 @@ def one_row(meta: Any) -> Any:
 def reduced(data: Any, recipe: str, kwargs: tuple[tuple[str, Any], ...]) -> Any:
     """Reduce a whole pandas object with pandas."""
     return getattr(data, recipe)(**dict(kwargs))
+
+
+def refused(meta: Any, recipe: str, kwargs: tuple[tuple[str, Any], ...]) -> None:
+    """Refuse here and now what pandas refuses."""
+    reduced(meta, recipe, kwargs)
 
 
 def partial(block: Any, recipe: str, kwargs: tuple[tuple[str, Any], ...]) -> Any:
@@ -331,7 +348,8 @@ def reduction(name: str) -> Any:
     def reduce(self: Any, axis: Any = 0, **kwargs: Any) -> Any:
         node = self.node
         where = {} if axis in ROWS else {"axis": axis}
-        reduced(node.meta, name, (*where.items(), *kwargs.items()))  # refuses here and now
+        options = (*where.items(), *kwargs.items())
+        result_of(refused, (node, name, options), (), lambda: refused(node.meta, name, options))
         # What NumPy's functions pass and pandas takes as long as it says nothing.
         kwargs = {key: value for key, value in kwargs.items() if key not in UNSAID}
         if axis in {1, "columns"}:

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Hashable
-from typing import Any
-from weakref import WeakValueDictionary
+from dataclasses import fields, is_dataclass
+from typing import Any, TypeVar
+from weakref import WeakValueDictionary, ref
 
 import numpy as np
 import pandas as pd
 
 from marsdask.core.node import Node
 
-from .frame_node import is_row
+T = TypeVar("T")
 
 _SCHEMAS: WeakValueDictionary[Hashable, Any] = WeakValueDictionary()
 _BY_IDENTITY: WeakValueDictionary[int, Any] = WeakValueDictionary()
+
+#: What follows from a schema, by its identity while it lives.
+_FACTS: dict[int, tuple[ref[Any], dict[Callable[..., Any], Any]]] = {}
 
 #: What calls gave, with the schemas of their arguments, whose identities are in the key.
 _RESULTS: dict[Hashable, tuple[list[Any], Any]] = {}
@@ -31,7 +35,7 @@ BY_TYPES: set[Callable[..., Any]] = {
 #: Types of which equal ones are the same in every respect.
 _PLAIN = (np.dtype, pd.StringDtype, pd.DatetimeTZDtype)
 #: Types of constants of which equal ones are the same in every respect.
-_CONSTANTS = (str, bytes, int, float, complex, bool, type, type(None), np.dtype)
+_CONSTANTS = (str, bytes, int, float, complex, bool, type, type(None), type(...), np.dtype)
 
 
 def interned(meta: Any) -> Any:
@@ -46,6 +50,21 @@ def interned(meta: Any) -> Any:
 
 def _is_schema(meta: Any) -> bool:
     return _BY_IDENTITY.get(id(meta)) is meta
+
+
+def once_a_schema(func: Callable[[Any], T], meta: Any) -> T:
+    """Return what a function makes of a meta: of the same schema it is made once."""
+    if not _is_schema(meta):
+        return func(meta)
+    number = id(meta)
+    found = _FACTS.get(number)
+    if found is None or found[0]() is not meta:
+        found = _FACTS[number] = ref(meta, lambda _: _FACTS.pop(number, None)), {}
+    facts = found[1]
+    if func not in facts:
+        facts[func] = func(meta)
+    value: T = facts[func]
+    return value
 
 
 def _form(meta: Any) -> Hashable | None:
@@ -88,9 +107,22 @@ def result_of(
     if known is None:
         if len(_RESULTS) >= REMEMBERED:
             _RESULTS.clear()
-        schemas = [arg.meta for arg in args if isinstance(arg, Node)]
+        # As long as they live, no other object has their identities.
+        schemas = [arg.meta for arg in _nodes(args)]
         known = _RESULTS[key] = schemas, interned(compute())
     return known[1]
+
+
+def types_of(node: Node, compute: Callable[[], Any]) -> Any:
+    """Return the schema of a node whose types follow from its parameters and its inputs' types."""
+    args = tuple(getattr(node, item.name) for item in fields(node))
+    return result_of(type(node), args, (), compute)
+
+
+def _nodes(arg: Any) -> list[Node]:
+    if isinstance(arg, tuple | list):
+        return [node for item in arg for node in _nodes(item)]
+    return [arg] if isinstance(arg, Node) else []
 
 
 def _decisive(arg: Any, by_type: bool = False) -> Any:
@@ -100,11 +132,13 @@ def _decisive(arg: Any, by_type: bool = False) -> Any:
     """
     kind = type(arg)
     if isinstance(arg, Node):
-        if not _is_schema(arg.meta):
-            raise TypeError("its types are hard to compare")
-        return Node, id(arg.meta), is_row(arg), len(arg.chunks)
-    if kind in (tuple, list):
+        return Node, _types(arg), arg.is_row, len(arg.chunks)
+    if isinstance(arg, tuple | list):
         return kind, tuple(map(_decisive, arg))
+    if kind is dict:
+        return kind, tuple(map(_decisive, arg.items()))
+    if is_dataclass(arg) and not isinstance(arg, type):
+        return kind, tuple(_decisive(getattr(arg, item.name)) for item in fields(arg))
     if by_type and kind is float:
         return kind
     if by_type and kind is int:
@@ -113,3 +147,16 @@ def _decisive(arg: Any, by_type: bool = False) -> Any:
     if kind not in _CONSTANTS and not isinstance(arg, np.dtype):
         raise TypeError("its value is hard to compare")
     return kind, arg
+
+
+def _types(node: Node) -> Hashable:
+    """Return what is the same for nodes of equal types; their meta is from now on the schema."""
+    meta = node.meta
+    if type(meta) is np.ndarray and meta.dtype.kind != "O":
+        return meta.dtype, meta.shape
+    schema = interned(meta)
+    if not _is_schema(schema):
+        raise TypeError("its types are hard to compare")
+    if schema is not meta:
+        vars(node)["meta"] = schema
+    return id(schema)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from typing import Any
+from weakref import WeakValueDictionary
 
 import numpy as np
 import pandas as pd
@@ -16,7 +17,8 @@ from marsdask.core.compilation.verification import SpecificationError, verify_gr
 from marsdask.core.graph import Graph
 from marsdask.dataframe import schema
 from marsdask.dataframe.elementwise import Rowwise
-from marsdask.dataframe.schema import BY_TYPES, interned
+from marsdask.dataframe.keyed.groupby import Grouping
+from marsdask.dataframe.schema import BY_TYPES, interned, once_a_schema
 
 FRAME = pd.DataFrame({"a": [1], "b": [1.5]})
 #: Frames and series all unlike each other, some of which compare as equal.
@@ -178,3 +180,55 @@ def test_few_results_are_remembered(monkeypatch):
     for number in range(9):
         assert (frame.a + 2**number).dtype == "int64"
         assert len(schema._RESULTS) <= 3
+
+
+def test_groups_are_typed_once_for_equal_types(monkeypatch):
+    """And each call has its own types: its function, its columns, its keys."""
+    calls = []
+    real = Grouping.__call__
+    monkeypatch.setattr(
+        Grouping, "__call__", lambda self, frame: calls.append(self) or real(self, frame)
+    )
+    frame = md.DataFrame(FRAME)
+    for _ in range(5):
+        frame = frame.groupby("a").agg({"b": "sum"}).reset_index()
+    assert len(calls) == 1
+    assert list(frame.groupby("a").agg({"b": "count"}).dtypes) == ["int64"]
+    assert list(frame.groupby("b").agg({"a": "sum"}).dtypes) == ["int64"]
+    assert len(calls) == 3
+
+
+def test_dicts_of_types_are_told_apart():
+    """By their labels, values and order."""
+    frame = md.DataFrame(FRAME).assign(c=1)
+    for types in ({"a": "f4"}, {"a": "f8"}, {"b": "f4"}, {"a": "f4", "c": "f4"}):
+        expected = FRAME.assign(c=1).astype(types).dtypes
+        assert frame.astype(types).dtypes.equals(expected)
+        assert frame.rename(columns=dict.fromkeys(types, "x")).columns.equals(
+            FRAME.assign(c=1).rename(columns=dict.fromkeys(types, "x")).columns
+        )
+
+
+def test_reductions_over_no_rows_have_their_own_types():
+    """Though the columns are the same: pandas gives other types there."""
+    some, none = md.Series(FRAME.a), md.Series(FRAME.a.iloc[:0])
+    for _ in range(2):
+        assert some.min().dtype == FRAME.a.min().dtype
+        assert none.min().dtype == np.asarray(FRAME.a.iloc[:0].min()).dtype
+
+
+def test_facts_go_with_their_schema(monkeypatch):
+    """They are computed once while it lives, and never kept for another object."""
+    calls: list[Any] = []
+    monkeypatch.setattr(schema, "_SCHEMAS", WeakValueDictionary())
+    meta = interned(empty(FRAME.rename(columns={"a": "only here"})))
+    number = id(meta)
+    assert once_a_schema(calls.append, meta) is once_a_schema(calls.append, meta) is None
+    assert len(calls) == 1
+    other = empty(FRAME)
+    once_a_schema(calls.append, other)
+    once_a_schema(calls.append, other)
+    assert len(calls) == 3  # not a schema
+    calls.clear()
+    del meta
+    assert number not in schema._FACTS

@@ -29,6 +29,7 @@ from ..frame_node import FrameNode, row_bytes
 from ..ordered.row_numbers import reset_index, unnumbered
 from ..ordered.sort_values import Sorted
 from ..rows import gathered
+from ..schema import types_of
 from .aggregation import (
     AGGREGATES,
     AggregationPlan,
@@ -100,7 +101,7 @@ class GroupBy(FrameNode):
 
     @property
     def meta(self) -> Any:
-        return self.call(self.a.meta)
+        return types_of(self, lambda: self.call(self.a.meta))
 
     @property
     def traits(self) -> Traits:

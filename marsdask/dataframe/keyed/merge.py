@@ -23,6 +23,7 @@ from ..frame_node import FrameNode
 from ..ordered.row_numbers import Numbered, unnumbered
 from ..rows import gathered
 from ..samples import emptied, row
+from ..schema import result_of, types_of
 from .keys import comparable, dtype_of_key, levels
 from .memory_room import (
     Weighed,
@@ -135,6 +136,9 @@ class Merge(FrameNode):
     @property
     def meta(self) -> Any:
         """The types where some row has no partner: whether one has only running can tell."""
+        return types_of(self, self._types)
+
+    def _types(self) -> Any:
         left, right = self.left.meta, self.right.meta
         found = self.how(left, right)
         alone = []
@@ -428,7 +432,9 @@ def merge(
         "indicator": indicator,
         "validate": validate,
     }
-    pd.merge(nodes[0].meta, nodes[1].meta, **options)  # refuses here and now, as pandas does
+    # Refuses here and now, as pandas does.
+    left_meta, right_meta = (node.meta for node in nodes)
+    result_of(pd.merge, (*nodes, options), (), lambda: pd.merge(left_meta, right_meta, **options))
     _check_supported(how, sort=sort)
     given = on is not None or left_on is not None or left_index or right_index or how == "cross"
     if not given:

@@ -21,6 +21,7 @@ from marsdask.core.traits import VALUES, Level, Traits, kept
 
 from ..frame_node import FrameNode
 from ..keyed.keys import comparable, numbered_rows
+from ..schema import types_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +39,7 @@ class Numbered(FrameNode):
 
     @property
     def meta(self) -> Any:
-        return numbered(self.a.meta, 0, self.drop, self.options)
+        return types_of(self, lambda: numbered(self.a.meta, 0, self.drop, self.options))
 
     @property
     def chunks(self) -> Chunks:
