@@ -1,1 +1,1 @@
-"""From a line of user code to Dask tasks; nothing in here knows NumPy or pandas."""
+"""From a line of user code to Dask tasks, independent of NumPy and pandas."""

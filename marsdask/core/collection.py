@@ -1,4 +1,4 @@
-"""What Tensor, DataFrame, Series and Index share: a thin object around one node."""
+"""The base class of Tensor, DataFrame, Series and Index: a thin object around one node."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ from .session import Session, ensure_session, executing, get_default_session, ow
 from .sizes import Chunks, Index, known_or_nan
 from .sources import Embedded, Stored
 
-#: Threads that run tasks, ours and Dask's: nothing is eager there.
+#: Threads that run tasks, ours and Dask's: no operation is eager there.
 _WORKER_THREADS = ("marsdask-", "Dask-")
 
 
@@ -274,7 +274,7 @@ class Collection(HandsOn):
         return graph_of(self._node)
 
     def __dask_keys__(self) -> list[Any]:
-        # Whoever asks for keys will compute them: better told here than by a cluster.
+        # Raise here rather than on the cluster.
         check_static(self._node)
         return nested_keys(self._node)
 
@@ -299,25 +299,25 @@ class Collection(HandsOn):
     def _taker(self, name: str) -> Any:
         return getattr(type(self._node.meta), name, None)
 
-    # What a family adds
+    # Methods of subclasses
 
     @classmethod
     def _assemble(cls, blocks: Mapping[Index, Any], meta: Any, *, owned: bool) -> Any:
-        """Put fetched blocks together.
+        """Concatenate fetched blocks.
 
-        ``owned`` blocks are nobody else's, so the caller may be given one as it is.
+        ``owned`` blocks are not shared, so a single block may be returned without a copy.
         """
         raise NotImplementedError(f"{cls.__name__} does not say how its blocks fit together")
 
     @classmethod
     def _settled(cls, meta: Any, infos: Sequence[ChunkInfo]) -> Any:
-        """Return the meta with the types of all chunks together, whatever was declared."""
+        """Return the meta with the common types of all chunks, whatever was declared."""
         del infos
         return meta
 
     @classmethod
     def _cast(cls, grid: Grid, meta: Any, infos: Sequence[ChunkInfo]) -> Grid:
-        """Return the grid with all chunks of the meta's types, itself if they are."""
+        """Return the grid with the meta's types in all chunks, or itself if they are equal."""
         del meta, infos
         return grid
 
@@ -329,7 +329,7 @@ class Collection(HandsOn):
     def _corners(self, edges: Sequence[tuple[int, int]]) -> Any:
         """Return the first and last rows (columns, ...) of an executed collection.
 
-        ``edges`` has the two numbers for each axis. Only these parts of the chunks move.
+        ``edges`` has two numbers for each axis. Only these parts of the chunks are fetched.
         """
         stored = _stored(self, None)
         return peek(stored, type(self), edges)
@@ -344,11 +344,11 @@ class Collection(HandsOn):
 
     @property
     def _meta(self) -> Any:
-        """The meta; if an equal expression was executed, its types are those of the values."""
+        """The meta; if an equal expression was executed, it has the types of the values."""
         return (self._held() or self._node).meta
 
     def _describe(self) -> str:
-        """Return the one line that stands for what was not executed."""
+        """Return the one-line text of a collection that was not executed."""
         node = self._node
         shape = getattr(self, "shape", tuple(map(known_or_nan, node.shape)))
         parts = [f"shape={_plain(shape)}"]
@@ -394,12 +394,12 @@ def _sortable(size: Any) -> int:
     return size if isinstance(size, int) else -1
 
 
-#: What needs no computing.
+#: Values that need no computation.
 _KNOWN = (Number, np.ndarray)
 
 
 class ExecutableTuple(tuple[Any, ...]):
-    """Several collections that execute together, and what needs no computing besides.
+    """Several collections that execute together, and values that need no computation.
 
     Parameters
     ----------
@@ -506,16 +506,16 @@ class ExecutableTuple(tuple[Any, ...]):
         return [item for item in self if not isinstance(item, _KNOWN)]
 
     def _with(self, values: list[Any]) -> Any:
-        """Return what was computed in its place among what was known."""
+        """Return the computed values and the known ones in their positions."""
         rest = iter(values)
         found = [item if isinstance(item, _KNOWN) else next(rest) for item in self]
         return getattr(self, "_make", list if values else tuple)(found)
 
-    # Dask's protocol: dask.compute(svd(x)) is one collection, and gives a tuple of arrays.
+    # Dask's protocol: dask.compute(svd(x)) is one collection, and returns a tuple of arrays.
 
     def __dask_graph__(self) -> Any:
         lazy = self._lazy()
-        # What is known is no collection: Dask leaves it as it is.
+        # Known values are not a collection: Dask leaves them unchanged.
         return HighLevelGraph.merge(*(item.__dask_graph__() for item in lazy)) if lazy else None
 
     def __dask_keys__(self) -> list[Any]:
@@ -546,19 +546,19 @@ class ExecutableTuple(tuple[Any, ...]):
         return {i: item for i, item in enumerate(self) if isinstance(item, _KNOWN)}
 
 
-#: What the operation that runs has changed in place; ``None`` outside of operations.
+#: Collections that the current operation changed in place; ``None`` outside of operations.
 composing: ContextVar[list[Collection] | None] = ContextVar("composing", default=None)
 
 
 def collect(node: Node) -> Any:
     """Return the collection for a node."""
-    # Errors of shape and type belong to the user's call, not to a later execute().
+    # Raise errors of shape and type in the user's call, not in a later execute().
     node.chunks  # noqa: B018
     return class_of(node.meta)(node)
 
 
 def wrap(node: Node) -> Any:
-    """Return the collection for a node; in eager mode it is executed at once."""
+    """Return the collection for a node; in eager mode it is executed immediately."""
     collection = collect(node)
     if options.eager_mode and executes_at_once():
         collection.execute()
@@ -566,7 +566,7 @@ def wrap(node: Node) -> Any:
 
 
 def rebind(collection: Collection, node: Node) -> None:
-    """Make a collection hold another node; in eager mode it is executed."""
+    """Replace a collection's node; in eager mode it is executed."""
     node.chunks  # noqa: B018 - as above
     collection._node = node
     if not options.eager_mode:
@@ -578,7 +578,7 @@ def rebind(collection: Collection, node: Node) -> None:
 
 
 def executes_at_once() -> bool:
-    """Tell whether the user's program runs, rather than an operation, a task or a tiling."""
+    """Tell whether user code runs, rather than an operation, a task or a tiling."""
     return not (
         composing.get() is not None
         or executing.get()
@@ -675,7 +675,7 @@ def _submit(
     session: Session | None,
     show_progress: bool | str | None = None,
 ) -> Any:
-    """Start computing and return a future of ``value()``, called when all is there."""
+    """Start computing and return a future of ``value()``, called at the end."""
     chosen = _session_of(collections, session)
 
     def finish(stored: list[Stored]) -> Any:
@@ -720,7 +720,7 @@ def _at_hand(node: Node, session: Session) -> Any:
 
 
 def _holds_data(node: Node) -> bool:
-    """Tell whether a block of the result could be one that an executed collection keeps."""
+    """Tell whether a block of the result may belong to an executed collection."""
     return any(isinstance(item, Stored | Embedded | Adopted) for item in Graph([node]).nodes)
 
 
@@ -776,7 +776,7 @@ def _stored(item: Collection, session: Session | None) -> Stored:
     if chosen is not None and (stored is not None or item._session is not None):
         chosen.check_open()
     if stored is None and is_part(item._node):
-        # A part of a result, as x[:2]: there is nothing to compute, so fetching it is no surprise.
+        # A part of a result, such as x[:2], is fetched without computation.
         (stored,) = ensure_session(chosen).execute([item._node])
     if stored is None:
         raise NotExecutedError(

@@ -1,4 +1,4 @@
-"""Options: Mars's names, and Dask's where they mean the same."""
+"""Options: Mars's names, and Dask's for equal options."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from marsdask.scheduler.errors import MarsdaskError, did_you_mean
 
 
 class OptionError(MarsdaskError, AttributeError, KeyError):
-    """No option has the name; the message lists near ones."""
+    """No option has the name; the message suggests similar ones."""
 
     __str__ = Exception.__str__
 
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One option: its default and what values it takes."""
+    """One option: its default and its valid values."""
 
     default: Any
     accepts: Callable[[Any], bool]
@@ -79,7 +79,7 @@ def _is_bytes(value: str) -> bool:
 
 
 def _is_chunk_size(value: Any) -> bool:
-    """Take what every tensor may be cut by; what fits a shape is told where there is one."""
+    """Validate chunks for all tensors; those that depend on a shape are checked later."""
     if isinstance(value, Mapping | tuple | list):
         items = value.values() if isinstance(value, Mapping) else value
         return all(map(_is_chunk_size, items))
@@ -87,7 +87,7 @@ def _is_chunk_size(value: Any) -> bool:
         return _is_bytes(value)
     if value is None or isinstance(value, str):
         return True
-    # NumPy's integers are none of Python's.
+    # NumPy's integers are not instances of int.
     is_integer = hasattr(value, "__index__") and not isinstance(value, bool)
     return is_integer and (value > 0 or value == -1)
 

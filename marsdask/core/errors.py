@@ -1,4 +1,4 @@
-"""What the core raises, and how a failed chunk is told to people."""
+"""Exceptions of the core, and the notes on errors of chunks."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ __all__ = [
 
 
 class NotExecutedError(MarsdaskError, ValueError):
-    """A result was asked for before it was computed."""
+    """A result was requested before it was computed."""
 
 
 _INTERNAL = (
@@ -46,11 +46,11 @@ _INTERNAL = (
 
 
 def explain_failure(error: BaseException, grid: Grid | None, index: Any) -> BaseException:
-    """Attach what failed and the user's line to ``error``, and keep only the kernel's frames."""
+    """Add the failed chunk and the user's line to ``error``, and keep only the kernel's frames."""
     error.__traceback__ = _kernel_frames(error.__traceback__)
     if grid is None or grid.node is None or getattr(error, "marsdask_explained", False):
         return error
-    # A task that several operations share goes by the index of the last one.
+    # A task that several operations share has the index of the last one.
     where = f"chunk {index} of {grid.numblocks}"
     if index is None or len(index) != grid.ndim:
         where = f"in the task {index}"
@@ -67,9 +67,9 @@ def explain_failure(error: BaseException, grid: Grid | None, index: Any) -> Base
 
 
 def shortened(error: BaseException) -> BaseException:
-    """Take the machinery's frames out of the traceback of what a public function raises.
+    """Remove internal frames from the traceback of errors of public functions.
 
-    Under ``options.verify``, which is for those who work on the machinery, they stay.
+    Under ``options.verify``, which is for developers of marsdask, they are kept.
     """
     if not options.verify:
         error.__traceback__ = _kernel_frames(error.__traceback__)
@@ -89,7 +89,7 @@ def _order(size: Any) -> int:
 
 
 def _kernel_frames(traceback: TracebackType | None) -> TracebackType | None:
-    """Drop the frames of the machinery; if all are machinery keep the innermost one."""
+    """Drop internal frames; if all are internal keep the innermost one."""
     kept: list[TracebackType] = []
     last = traceback
     while traceback is not None:

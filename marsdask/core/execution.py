@@ -1,4 +1,4 @@
-"""A computation under way: its progress, its cancellation, and the future that users hold."""
+"""A running computation: its progress, its cancellation, and its future."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ class Monitor:
 
 
 class RunningHandle:
-    """The handle that a cancellation has to reach, whichever stage is running.
+    """The handle to cancel, whichever stage is running.
 
-    ``watched`` tells that somebody has a future of it and may cancel while a stage is submitted.
+    ``watched`` means that a future exists, so a cancellation may come while a stage is submitted.
     """
 
     def __init__(self, *, watched: bool = False) -> None:
@@ -49,7 +49,7 @@ class RunningHandle:
         self._finished = False
 
     def follow(self, handle: Handle) -> None:
-        """Make ``handle`` the one to cancel; at once if that was asked for before."""
+        """Set the handle to cancel; cancel it now if that was requested before."""
         with self._lock:
             self._handle = handle
             cancelled = self._cancelled
@@ -62,13 +62,13 @@ class RunningHandle:
             raise CancelledError
 
     def finish(self) -> None:
-        """Say that all is computed; ``CancelledError`` if that came too late."""
+        """Mark the computation as finished; raise ``CancelledError`` if it was cancelled before."""
         with self._lock:
             self.check()
             self._finished = True
 
     def cancel(self) -> bool:
-        """Stop the running stage and let none follow; False if all is computed already."""
+        """Stop the running stage and all later ones; return False if the computation has ended."""
         with self._lock:
             if self._finished:
                 return False
@@ -115,7 +115,7 @@ class Execution:
         try:
             value = work(self._monitor, self._current)
         except CancelledError:
-            # The one raised holds the frames that hold what was computed before it.
+            # This exception's frames refer to earlier results.
             failure = CancelledError()
         except BaseException as error:  # noqa: BLE001 - it is raised by result()
             failure = shortened(error)
@@ -123,7 +123,7 @@ class Execution:
             self._future.set_result(value)
         else:
             self._future.set_exception(failure)
-            del self, failure  # else the exception's frames hold the future that holds it
+            del self, failure  # otherwise the exception's frames refer to the future
 
     def done(self) -> bool:
         """Return whether the computation has ended, in any state.
@@ -190,7 +190,7 @@ class Execution:
         try:
             return self._future.exception(timeout)
         finally:
-            del self  # else the exception's traceback holds the future that holds the exception
+            del self  # otherwise the exception's traceback refers to the future
 
     def progress(self) -> float:
         """Return the share of the finished tasks.

@@ -1,4 +1,4 @@
-"""Facts: what follows from the fields of a node, computed once and without deep recursion."""
+"""Facts: properties that follow from a node's fields, computed once and without deep recursion."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-#: Facts that wait for another at a time. Each takes several frames of Python's stack.
+#: The number of facts that may wait for another. Each takes several frames of Python's stack.
 _DEPTH = 20
 
 
 class _TooDeepError(BaseException):
-    """A fact is needed that lies too far below the one that was asked for."""
+    """The requested fact depends on one that is too many levels below."""
 
     def __init__(self, node: Any, fact: Fact) -> None:
         self.node = node
@@ -28,8 +28,8 @@ _PENDING = _Pending()
 class Fact:
     """A property that each node computes once.
 
-    A fact of a node often asks for those of its inputs, as far as the sources. Along a chain that
-    is longer than Python's stack, the asking starts anew at the node that it got to.
+    Computing a fact computes those of all inputs. Deep chains restart from the node reached, to
+    stay below the recursion limit.
     """
 
     def __init__(self, name: str, compute: Callable[[Any], Any]) -> None:
@@ -58,7 +58,7 @@ class Fact:
             value = self.compute(node)
         finally:
             _PENDING.depth -= 1
-        # Not what an overriding property asks its base class for.
+        # Properties that call their base class's property are excluded.
         if getattr(type(node), self.name) is self:
             vars(node)[self.name] = value
         return value

@@ -1,4 +1,4 @@
-"""The node that stands for data, whoever holds it."""
+"""The node of given data, wherever it is held."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .traits import Partitioning, Traits
 
 @dataclass(frozen=True, eq=False)
 class Given(Node):
-    """A node that is told its name, meta and logical chunks, and has no ancestors."""
+    """A source node with a given name, meta and chunks."""
 
     interned: ClassVar[bool] = False
 

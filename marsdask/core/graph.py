@@ -18,7 +18,7 @@ class Graph:
 
     @cached_property
     def nodes(self) -> tuple[Node, ...]:
-        """Every node once, inputs first, in the order in which the roots meet them."""
+        """Every node once, inputs first, in the order of the roots."""
         order: list[Node] = []
         done: set[Node] = set()
         stack = [(root, False) for root in reversed(self.roots)]
@@ -36,7 +36,7 @@ class Graph:
 
     @cached_property
     def consumers(self) -> dict[Node, int]:
-        """How many nodes (and roots) need each node."""
+        """The number of nodes (and roots) that need each node."""
         counts = dict.fromkeys(self.nodes, 0)
         for node in self.nodes:
             for child in set(node.inputs):
@@ -54,7 +54,7 @@ class Graph:
     def map(self, change: Callable[[Node], Node]) -> Graph:
         """Return the graph with ``change(node)`` in place of each node, inputs changed first.
 
-        Returns itself when nothing changes.
+        Return itself if no node changes.
         """
         new: dict[Node, Node] = {}
         for node in self.nodes:
@@ -72,7 +72,7 @@ class _At:
     position: int
 
 
-#: Nodes in order, each as what rebuilds it, and the positions of the roots.
+#: Nodes in order, each with the data to rebuild it, and the positions of the roots.
 Packed = tuple[list[Any], list[int]]
 
 
@@ -97,7 +97,7 @@ def unpack(packed: Packed) -> list[Node]:
 
 
 def _exchanged(value: Any, places: Mapping[Any, Any]) -> Any:
-    """Put places for nodes or nodes for places, where a field holds one or several."""
+    """Replace nodes by positions, or positions by nodes, in a field with one or several."""
     if isinstance(value, Node | _At):
         return places.get(value, value)
     if type(value) is tuple and any(isinstance(item, Node | _At) for item in value):

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     Tiled: TypeAlias = Grid | tuple[Grid, ...]
     Tiling: TypeAlias = Tiled | Generator[Look | Grid, Any, Tiled]
 
-#: Labels of columns of which something is needed; ``None`` is all of them.
+#: Labels of the needed columns; ``None`` means all.
 Columns: TypeAlias = frozenset[Any] | None
 
 #: A comparison of a column with a constant: label, operator, value.
@@ -40,7 +40,7 @@ _TYPES = ("meta", "itemsize")
 
 
 class _NodeType(type):
-    """Makes equal expressions one object while any of them lives, and properties facts."""
+    """Makes equal expressions one object while referenced, and turns properties into facts."""
 
     def __new__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> _NodeType:
         return super().__new__(cls, name, bases, Fact.among(namespace))
@@ -56,13 +56,13 @@ class _NodeType(type):
 
 
 def _intern(node: Node) -> Node:
-    """Return the node that has the name already, if it can stand for this one."""
+    """Return the node of the same name, if it can replace this one."""
     twin = _NODES.setdefault(node.name, node)
     return twin if twin is node or twin.stands_for(node) else node
 
 
 def among_fields(owner: Any, kind: type[T]) -> tuple[T, ...]:
-    """Return what is of a kind among a dataclass's fields and the tuples in them, in order."""
+    """Return the objects of a type among a dataclass's fields and the tuples in them, in order."""
     found: list[T] = []
     for field in fields(owner):
         value = getattr(owner, field.name)
@@ -74,7 +74,7 @@ def among_fields(owner: Any, kind: type[T]) -> tuple[T, ...]:
 
 
 class Predicate(NamedTuple):
-    """What a node keeps of the rows of a source: at most those that meet all conditions."""
+    """The rows of a source that a node keeps: at most those that meet all conditions."""
 
     source: Node
     mask: Node
@@ -86,8 +86,8 @@ class Node(metaclass=_NodeType):
     """One operation; fields that are nodes (or tuples of them) are its inputs.
 
     A subclass declares its fields, ``meta`` (an empty array or frame that carries the dtype),
-    ``chunks`` (the logical grid, as users see it) and :meth:`tile`. Each property is computed once:
-    it follows from the fields, which never change.
+    ``chunks`` (the logical grid) and :meth:`tile`. Each property is computed once: it follows from
+    the fields, which never change.
     """
 
     origin: ClassVar[Origin | None] = None
@@ -108,27 +108,27 @@ class Node(metaclass=_NodeType):
 
     @property
     def token_name(self) -> str:
-        """What stands for this node inside the token of another."""
+        """The object for this node in the token of another."""
         return self.name
 
     @property
     def label(self) -> str:
-        """The operation's name as people know it."""
+        """The operation's name for users."""
         return type(self).__name__.lower()
 
     @property
     def traits(self) -> Traits:
-        """What is known of its rows: which these are, in what order, in what they are unique."""
+        """The known properties of its rows: their identity, order, and unique columns."""
         return Traits(self.name)
 
     @property
     def alignment(self) -> str:
-        """What determines its rows and their labels: equal names are equal rows."""
+        """The object that determines its rows and their labels: equal names mean equal rows."""
         return self.traits.rows
 
     @property
     def is_row(self) -> bool:
-        """Whether it has one value a column: chunks that are computed with it need it whole."""
+        """Whether it has one value per column: chunks computed with it need it whole."""
         return False
 
     @property
@@ -137,10 +137,10 @@ class Node(metaclass=_NodeType):
         return among_fields(self, Node)
 
     def stands_for(self, other: Node) -> bool:
-        """Tell whether it may be used in place of another of the same name.
+        """Tell whether it may replace another node of the same name.
 
-        Not over other inputs: those that were computed have the names of the expressions they stand
-        for, and belong to a session, which another user of the same expression may not know.
+        Computed inputs have the names of their expressions, but belong to a session. Another user
+        of the expression may not have access to it, so inputs must be equal.
         """
         return all(map(operator.is_, self.inputs, other.inputs))
 
@@ -168,19 +168,19 @@ class Node(metaclass=_NodeType):
         return found
 
     def has_types_of(self, other: Node) -> bool:
-        """Tell whether the types of both are known to be the same."""
+        """Tell whether the types of both are known to be equal."""
         if self is other:
             return True
         return "meta" in vars(self) and vars(self)["meta"] is vars(other).get("meta", self)
 
     def take_types_of(self, other: Node) -> None:
-        """Take over the types of a node of the same values, which need not be found anew."""
+        """Take over the known types of a node of the same values."""
         for fact in _TYPES:
             if fact in vars(other):
                 vars(self).setdefault(fact, vars(other)[fact])
 
     def replaced(self, **changes: Any) -> Node:
-        """Return the node with other field values, its origin kept."""
+        """Return the node with other field values and the same origin."""
         node = replace(self, **changes)
         if self.origin is not None and node is not self:
             object.__setattr__(node, "origin", self.origin)
@@ -193,7 +193,7 @@ class Node(metaclass=_NodeType):
 
     @property
     def settled(self) -> bool:
-        """Whether all chunks are sure to have the types of the meta, whatever their values."""
+        """Whether every chunk has the meta's types, independently of values."""
         return all(child.settled for child in self.inputs)
 
     @property
@@ -208,55 +208,56 @@ class Node(metaclass=_NodeType):
 
     @property
     def itemsize(self) -> float | None:
-        """Bytes of an element (of a row, for frames), ``None`` if nobody knows."""
+        """Bytes of an element (of a row, for frames), ``None`` if unknown."""
         return getattr(dtype_of(self.meta), "itemsize", None)
 
     def tile(self, *inputs: Any) -> Tiling:
-        """Say how the chunks come from the inputs' chunks.
+        """Define the chunks by the inputs' chunks.
 
         ``inputs`` are the grids of :attr:`inputs` (a tuple of grids where that input has several
-        outputs). A generator may yield a grid or a :class:`.Look` and is sent
-        the infos of its chunks once they have run.
+        outputs). A generator may yield a grid or a :class:`.Look`; it receives the infos of the
+        chunks once they have run.
         """
         raise NotImplementedError(f"{type(self).__name__} declares no tiling")
 
     def tile_blind(self, *inputs: Any) -> Tiling:
-        """Tile where nothing can be run first: Dask has to have the whole graph at once.
+        """Tile without running chunks first: Dask needs the whole graph in advance.
 
-        Overridden where there is a way without looking, though one that costs more.
+        Overridden by nodes that can tile without a look, at a higher cost.
         """
         return self.tile(*inputs)
 
     def regrid(self, new: Mapping[Sizes, Sizes]) -> Node | None:
-        """Return a source of the same values whose axes are cut as ``new`` says, ``None`` if it
-        cannot: only nodes that choose their own chunks can.
+        """Return a source of the same values with the ``new`` chunks, or ``None``.
+
+        Only nodes that choose their own chunks support this.
         """
         del new
         return None
 
     @property
     def no_op(self) -> Node | None:
-        """The input, if its traits say that this node would leave it as it is."""
+        """The input, if its traits imply that this node has no effect on it."""
         return None
 
     @property
     def rechunked(self) -> Node | None:
-        """The input, if all that this node does is to cut it otherwise."""
+        """The input, if this node only rechunks it."""
         return None
 
     def requires(self, wanted: Columns) -> tuple[Columns, ...]:
-        """Say for each input which of its columns the ``wanted`` ones of the result need."""
+        """Return for each input the columns needed for the ``wanted`` columns of the result."""
         del wanted
         return (None,) * len(self.inputs)
 
     def narrowed(self, columns: frozenset[Any]) -> Node:
-        """Return a source of these columns only (and what else it cannot leave out)."""
+        """Return a source with only these columns (and those that it cannot omit)."""
         del columns
         return self
 
     @property
     def predicate(self) -> Predicate | None:
-        """What it keeps of the rows of a source, if it keeps rows by values."""
+        """The rows of a source that it keeps, if it selects rows by values."""
         return None
 
     def skipping(self, conditions: Sequence[Condition]) -> Node:
@@ -266,36 +267,36 @@ class Node(metaclass=_NodeType):
 
     @property
     def reads(self) -> Hashable:
-        """What nodes have in common that :meth:`joined` makes one; ``None`` is nothing."""
+        """The common property of nodes that :meth:`joined` can fuse; ``None`` means none."""
         return None
 
     def joined(self, nodes: Sequence[Node]) -> MultiOutput:
-        """Return a node whose outputs are the values of all ``nodes``, this one among them.
+        """Return a node whose outputs are the values of all ``nodes``, including this one.
 
-        They read the same; their inputs may have been replaced meanwhile, by this one's.
+        They have the same inputs; this node's may have been replaced in the meantime.
         """
         raise NotImplementedError(f"{type(self).__name__} joins no other nodes")
 
     def at_hand(self, session: Session) -> Any:
-        """Return the value if it takes no graph to have it in a session, else ``None``."""
+        """Return the value if it can be stored without a graph, else ``None``."""
         del session
 
     def takes(self, node: Node, taken: Sequence[Node]) -> bool:
-        """Tell whether it may do the work of a node besides that of those taken already.
+        """Tell whether it can fuse a node in addition to the nodes taken before.
 
-        Nothing else needs the node: only it and the nodes taken before read it.
+        Only it and the nodes taken before read the node.
         """
         del node, taken
         return False
 
     def taking(self, taken: Sequence[Node]) -> Node:
-        """Return a node that does the work of ``taken`` too, which stand inputs first."""
+        """Return a node fused with ``taken``, which lists inputs first."""
         raise NotImplementedError(f"{type(self).__name__} takes no other nodes")
 
     def absorb(self, alone: Callable[[Node], bool]) -> Node:
-        """Return another node of the same value that is less work.
+        """Return another node of the same value with less work.
 
-        ``alone(input)`` tells whether nothing else needs that input.
+        ``alone(input)`` tells whether only this node needs that input.
         """
         del alone
         return self

@@ -1,4 +1,4 @@
-"""The user's own line behind a node."""
+"""The user's line of code that created a node."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import NamedTuple
 
 _LIBRARIES = (
     *("marsdask", "numpy", "pandas", "sklearn", "dask", "distributed", "functools"),
-    *("concurrent", "threading"),  # below a supervisor's threads there is no user
+    *("concurrent", "threading"),  # a supervisor's threads run no user code
 )
 
 
 class Origin(NamedTuple):
-    """Where the user wrote it, kept as a code object and a line: formatted only when asked."""
+    """A position in user code, kept as a code object and a line: formatted only on demand."""
 
     code: CodeType
     lineno: int
@@ -27,7 +27,7 @@ class Origin(NamedTuple):
 
 def caller() -> Origin | None:
     """Return the innermost line outside marsdask and the libraries below it."""
-    frame = sys._getframe(1)  # the cheap way to walk the stack
+    frame = sys._getframe(1)  # the cheapest way to walk the stack
     while frame is not None:
         module = frame.f_globals.get("__name__", "")
         if module.partition(".")[0] not in _LIBRARIES:

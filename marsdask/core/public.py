@@ -1,4 +1,4 @@
-"""The face of operations: what users call, around functions that compose nodes."""
+"""Public functions: wrappers around functions that compose nodes."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ class Public(Protocol[P, N_co, R_co]):
 
     @property
     def node(self) -> Callable[P, N_co]:
-        """The same function for other operations: it returns nodes, and executes nothing."""
+        """The same function for other operations: it returns nodes, and executes no tasks."""
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R_co: ...
 
 
 def public(func: Callable[..., Any]) -> Any:
-    """Return the function that users call: nodes in its result become collections.
+    """Return the public function: it converts nodes in its result to collections.
 
-    In eager mode they are executed once it returns, all at once, with the tensors that it changed
-    in place; nothing is executed inside. ``func`` itself stays, as ``node``, for other operations.
+    In eager mode it then executes them at once, with the tensors that it changed in place. Calls
+    inside it are not executed. ``func`` itself remains available as ``node``, for other operations.
     """
 
     @wraps(func)
@@ -49,14 +49,14 @@ def public(func: Callable[..., Any]) -> Any:
         return found if isinstance(found, Collection) else collected(found)
 
     if hasattr(func, "__wrapped__"):
-        # Another decorator's function is pickled by its name, which has to lead to it.
+        # Functions of other decorators are pickled by their name, which must refer to them.
         func.__qualname__ = f"{func.__qualname__}.node"
     face.node = func  # type: ignore[attr-defined]
     return face
 
 
 def collected(found: Any) -> Any:
-    """Return a result with collections in the place of nodes."""
+    """Return a result with collections in place of nodes."""
     if isinstance(found, Node):
         return collect(found)
     if not isinstance(found, tuple | list):
@@ -64,12 +64,12 @@ def collected(found: Any) -> Any:
     items = [collected(item) for item in found]
     if all(map(operator.is_, items, found)):
         return found
-    # Named tuples take their items one by one.
+    # Named tuples are built from their items.
     return getattr(found, "_make", type(found))(items)
 
 
 def _executed(func: Callable[..., Any], args: Any, kwargs: Any) -> Any:
-    """Call a function whose steps are not executed, then execute what came of it."""
+    """Call a function without executing its steps, then execute its result."""
     rebound: list[Collection] = []
     reset = composing.set(rebound)
     try:

@@ -1,4 +1,4 @@
-"""Which collection wraps which chunks, and what the core has to ask of their family."""
+"""Which collection wraps which chunks, and the functions of their family for the core."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _CLASSES: dict[type, type[Collection]] = {}
 
 
 def register_collection(meta_type: type, kind: type[Collection]) -> None:
-    """Say which collection wraps nodes whose meta is of ``meta_type``."""
+    """Register the collection of nodes whose meta is of ``meta_type``."""
     _CLASSES[meta_type] = kind
 
 
@@ -28,7 +28,7 @@ _PACKAGES: dict[str, Callable[[], Any]] = {}
 
 
 def register_package(name: str, load: Callable[[], Any]) -> None:
-    """Register how a package is imported that those below it need at run time."""
+    """Register the import of a package that lower packages need at run time."""
     _PACKAGES[name] = load
 
 

@@ -1,4 +1,4 @@
-"""The session: owns a scheduler, runs compilations on it and knows what has been computed."""
+"""The session: owns a scheduler, runs compilations on it and keeps the results."""
 
 from __future__ import annotations
 
@@ -34,17 +34,17 @@ from .node import Node
 from .registry import package
 from .sources import Result, Stored, store
 
-#: Whether the calling thread is inside of ``execute``: what it runs there is no user's line.
+#: Whether the calling thread is inside of ``execute``: lines run there are not user code.
 executing: ContextVar[bool] = ContextVar("executing", default=False)
 
 
-#: Bytes of memory below which the sizes of tasks need not be told.
+#: Bytes of memory below which tasks need no size hints.
 _SMALL = 2**24
 
 
 @cache
 def own_memory() -> int:
-    """Return the bytes of memory that this process may take."""
+    """Return the bytes of memory that this process may use."""
     return limits.memory()  # reads files, which takes longer than small computations
 
 
@@ -414,7 +414,7 @@ class Session:
             raise SessionClosed("the session is closed; start one with marsdask.new_session()")
 
     def _localised(self, nodes: Sequence[Node]) -> Sequence[Node]:
-        """Embed results that another session's scheduler or a cluster out of reach holds."""
+        """Embed results of another session's scheduler or of an unreachable cluster."""
 
         def change(node: Node) -> Node:
             if isinstance(node, Stored) and node.result.scheduler is not self.scheduler:
@@ -435,7 +435,7 @@ class Session:
             graph = substitute(Graph(self._localised(nodes)), self._results)
             if can_be_sent(graph):
                 return self._compute_there(nodes, graph, monitor, running, lasting)
-        # Dask itself tells its callbacks of what runs on its schedulers.
+        # Dask calls its callbacks itself for tasks on its schedulers.
         watching = observing() if self.scheduler.capabilities.observers else nullcontext(())
         with watching as observers:
             callbacks = (*observers, *(() if monitor is None else (monitor,)))
@@ -471,10 +471,10 @@ class Session:
         running: RunningHandle,
         lasting: bool,
     ) -> dict[str, Stored]:
-        """Let the scheduler drive the compilation, which gets the nodes only."""
+        """Let the scheduler drive the compilation, which receives the nodes only."""
         scheduler: Any = self.scheduler
         shared = scheduler.capabilities.shared_memory
-        # What the machine is like it knows better.
+        # The scheduler knows its machine better.
         plan = Plan(coalesce=options.coalesce, shared_memory=shared, lasting=lasting)
         handle = scheduler.compile(
             Parcel(graph, plan, check=options.verify),
@@ -504,7 +504,7 @@ class Session:
         callbacks: Sequence[Callback],
         running: RunningHandle,
     ) -> None:
-        # What is known to be small may run inside of submit(), where no cancellation reaches it.
+        # Small tasks may run inside of submit(), where they cannot be cancelled.
         small = running.watched and sum(hint.peak or 0 for hint in stage.hints.values()) < _SMALL
         handle = self.scheduler.submit(
             stage.graph, stage.keys, hints={} if small else stage.hints, callbacks=callbacks
@@ -522,7 +522,7 @@ class Session:
             raise explain_failure(error, grid, index) from error.__cause__
 
     def _drop(self, dropped: Sequence[Any], held: list[tuple[Any, ...]]) -> None:
-        """Give up the stages' leases of some keys; a stage that reads them has been submitted."""
+        """Release the stages' leases of some keys, once a stage that reads them is submitted."""
         gone = set(dropped)
         for position, keys in enumerate(held):
             held[position] = tuple(key for key in keys if key not in gone)
@@ -531,16 +531,16 @@ class Session:
     def _store(
         self, nodes: Sequence[Node], done: Done, held: list[tuple[Any, ...]], lasting: bool
     ) -> dict[str, Stored]:
-        """Give every result a lease of its own; the stages' are in ``held``.
+        """Give every result its own lease; the stages' are in ``held``.
 
-        What does not last is not cut as users see it, so nothing else is built on it.
+        Temporary results may have other chunks than users see, so no other graph uses them.
         """
         stored = {}
         for node in nodes:
             layout = done.outputs[node.name]
             keys = tuple(layout.keys.values())
             if len(nodes) == 1 and held and held[-1] == keys:
-                held.pop()  # the last stage's lease is just that
+                held.pop()  # the last stage's lease holds exactly the results
             else:
                 self.scheduler.submit({}, keys).wait()
             stored[node.name] = store(node, Result(self.scheduler, layout))
@@ -587,7 +587,7 @@ def _moved(node: Stored) -> Node:
 #: Limits of sessions that are options, too.
 _BOUNDS = ("memory_limit", "spill_dirs", "spill_limit")
 
-#: What the constructors of schedulers call the number of workers.
+#: The name of the number of workers in the constructors of schedulers.
 _WORKERS = {None: "nthreads", "threads": "nthreads", "processes": "nprocesses"}
 
 _default: Session | None = None
@@ -656,7 +656,7 @@ def get_default_session() -> Session | None:
 
 
 def current_bounds() -> dict[str, Any]:
-    """Return the limits for Dask's verbs in this process: the default session's, or the options'.
+    """Return the limits of Dask's functions here: the default session's, or the options'.
 
     Returns
     -------
@@ -717,7 +717,7 @@ def ensure_session(session: Session | None = None) -> Session:
 
 
 def _ambient_key(wish: Any) -> Any:
-    # A forked child has none of its parent's threads.
+    # A forked child has no threads of its parent.
     return os.getpid(), wish if wish is None or isinstance(wish, str) else id(wish)
 
 
@@ -815,7 +815,7 @@ def new_session(
 
 
 def _check_names(options: Mapping[str, Any]) -> None:
-    """Refuse what is nearly an argument of ``new_session``; all others are the scheduler's."""
+    """Refuse misspelled arguments of ``new_session``; all others are the scheduler's."""
     known = list(inspect.signature(new_session).parameters)
     for name in options:
         if hint := did_you_mean(name, known, cutoff=0.85):

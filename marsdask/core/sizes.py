@@ -1,4 +1,4 @@
-"""Sizes of axes and chunks, some of them not known before something has run."""
+"""Sizes of axes and chunks, some of which are known only at run time."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from marsdask.scheduler.errors import MarsdaskError
 
 
 class UnknownShapeError(MarsdaskError, ValueError):
-    """A length is needed that only running can tell."""
+    """The operation needs a length that is known only at run time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """A length that running will tell: equal names and indices are equal lengths."""
+    """A length that is known only at run time: equal names and indices mean equal lengths."""
 
     name: str
     index: int = -1
@@ -36,7 +36,7 @@ Index = tuple[int, ...]
 
 def known(sizes: Iterable[Size]) -> bool:
     """Tell whether every size is a number."""
-    # A set of types is made at the speed of C: grids of a million chunks come through here.
+    # A set of types is built in C: grids may have a million chunks.
     return Unknown not in set(map(type, sizes))
 
 
@@ -48,7 +48,7 @@ def known_chunks(chunks: Chunks) -> bool:
 def numbers(sizes: Iterable[Size]) -> tuple[int, ...]:
     """Return the sizes, all of which must be known.
 
-    Raises :class:`UnknownShapeError` otherwise.
+    Raise :class:`UnknownShapeError` otherwise.
     """
     sizes = tuple(sizes)
     if not known(sizes):
@@ -62,12 +62,12 @@ def shape_of(chunks: Iterable[Sizes]) -> tuple[int, ...]:
 
 
 def borders(sizes: Iterable[Size]) -> list[int]:
-    """Return where each chunk begins and, last, where the axis ends; the sizes must be known."""
+    """Return the begin of each chunk and, last, the end of the axis; the sizes must be known."""
     return [0, *itertools.accumulate(numbers(sizes))]
 
 
 def upper(size: Size) -> int | None:
-    """Return the largest length the size can have, ``None`` if nothing bounds it."""
+    """Return the largest possible length, ``None`` if it is unbounded."""
     return size.upper if isinstance(size, Unknown) else size
 
 
@@ -92,26 +92,26 @@ def total(sizes: Sizes) -> Size:
 
 
 def unknown_sizes(name: str, uppers: Sequence[int | None]) -> Sizes:
-    """Return one unknown size a block, all determined by what ``name`` names."""
+    """Return one unknown size per block, all determined by ``name``."""
     if len(uppers) == 1:
-        # One block is the whole axis, whichever way it is looked at.
+        # One block is the whole axis under every name.
         return (Unknown(name, -1, uppers[0]),)
     return tuple(Unknown(name, position, bound) for position, bound in enumerate(uppers))
 
 
 def known_or_nan(size: Size) -> int | float:
-    """Return the size as users see it: nan while unknown."""
+    """Return the size for users: nan while unknown."""
     return math.nan if isinstance(size, Unknown) else size
 
 
 def shape_text(shape: Iterable[Size]) -> str:
-    """Return a shape as NumPy's errors show it: (6,5), (4,), and what is unknown as nan."""
+    """Return a shape in the format of NumPy's errors: (6,5), (4,), with nan for unknown lengths."""
     sizes = [str(known_or_nan(size)) for size in shape]
     return f"({','.join(sizes)}{',' if len(sizes) == 1 else ''})"
 
 
 def merge_sizes(sizes: tuple[int, ...], factor: int) -> tuple[int, ...]:
-    """Merge runs of up to ``factor`` neighbouring sizes, into blocks as equal as may be."""
+    """Merge runs of up to ``factor`` neighbouring sizes into nearly equal blocks."""
     factor = -(-len(sizes) // -(-len(sizes) // factor))
     if sizes.count(sizes[0]) == len(sizes):
         whole, rest = divmod(len(sizes), factor)

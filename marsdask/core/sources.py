@@ -1,4 +1,4 @@
-"""Nodes that stand for data: computed and held by a scheduler, or embedded in the graph."""
+"""Nodes of data: computed and held by a scheduler, or embedded in the graph."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Result:
 
 @dataclass(frozen=True, eq=False)
 class Resident(Given):
-    """A computed node as the scheduler sees it that holds the chunks."""
+    """The scheduler's form of a computed node, for the scheduler that holds its chunks."""
 
     layout: Layout = field(repr=False)
 
@@ -55,11 +55,11 @@ class Stored(Given):
         return self.resident().tile(*inputs)
 
     def resident(self) -> Resident:
-        """Return the node as the scheduler sees it."""
+        """Return the node for the scheduler that holds its chunks."""
         return Resident(**self._shown(), layout=self.result.layout)
 
     def embedded(self) -> Embedded:
-        """Return a node that carries the values themselves, usable in any session."""
+        """Return a node that contains the values, usable in any session."""
         layout = self.result.layout
         values = self.result.scheduler.gather(list(layout.keys.values()))
         blocks = dict(zip(layout.keys, map(_readonly, values), strict=True))
@@ -84,7 +84,7 @@ class Stored(Given):
 
 
 def _readonly(value: Any) -> Any:
-    """Return an array as a view that cannot be written to, anything else as it is."""
+    """Return an array as a read-only view, anything else unchanged."""
     if not hasattr(value, "setflags"):
         return value
     view = value.view()
@@ -123,7 +123,7 @@ def _has_types_of(found: Any, declared: Any) -> bool:
 
 @dataclass(frozen=True)
 class BlockAt:
-    """Looks up the embedded block of a chunk."""
+    """Returns the embedded block of a chunk."""
 
     name: str
     blocks: Mapping[Index, Any]
@@ -138,7 +138,7 @@ class BlockAt:
 
 @dataclass(frozen=True, eq=False)
 class Embedded(Given):
-    """Blocks in memory that travel inside the graph."""
+    """Blocks in memory that are part of the graph."""
 
     block_chunks: Chunks = field(repr=False)
     blocks: Mapping[Index, Any] = field(repr=False)

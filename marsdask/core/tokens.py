@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 from dask.base import tokenize
 
-#: A tuple at least this long is described by its runs, so that a regular grid costs little to name.
+#: A tuple at least this long is tokenised by its runs, so that regular grids are cheap to name.
 _LONG = 32
 
-#: What a script calls itself; the same name means other code in the next script.
+#: The module name of a script; the same name may mean other code in the next script.
 _MAINS = ("__main__", "__mp_main__")
 
 _PLAIN = (int, float, complex, bool, str, bytes, type(None), type(...), range)
@@ -26,8 +26,7 @@ _PLAIN = (int, float, complex, bool, str, bytes, type(None), type(...), range)
 def token(*parts: Any) -> str:
     """Return 24 hexadecimal digits that name ``parts``.
 
-    What neither we nor dask can tokenise deterministically (a closure over an open file) gets a
-    fresh name each time: nothing is ever shared by mistake.
+    Objects without a deterministic token get a fresh name.
     """
     out: list[str] = []
     for part in parts:
@@ -70,7 +69,7 @@ def _write_sequence(part: tuple[Any, ...] | list[Any], out: list[str]) -> None:
 
 
 def _importable_name(part: Any) -> str | None:
-    """Return the dotted name under which anybody can import ``part``, if there is one."""
+    """Return the dotted name under which ``part`` can be imported, if there is one."""
     module, name = getattr(part, "__module__", None), getattr(part, "__name__", None)
     if module in _MAINS or not isinstance(name, str):
         return None
@@ -79,7 +78,7 @@ def _importable_name(part: Any) -> str | None:
 
 
 def foreign(part: Any) -> str:
-    """Name an object as dask does, and what dask leaves out."""
+    """Tokenise an object as dask does, including the properties that dask ignores."""
     try:
         text = tokenize(part, ensure_deterministic=True)
         return f"{type(part).__qualname__}:{_axes_in_memory(part)}:{_lengths(part)}:{text}"
@@ -88,16 +87,16 @@ def foreign(part: Any) -> str:
 
 
 def _axes_in_memory(part: Any) -> list[int]:
-    """Return an array's axes as they lie in memory.
+    """Return an array's axes in the order of memory.
 
-    Dask hashes the bytes in that order without naming it: a square matrix is its own transpose.
+    Dask hashes the bytes in that order and ignores it: a square matrix equals its transpose.
     """
     strides = getattr(part, "strides", None) or ()
     return sorted(range(len(strides)), key=lambda axis: (-abs(strides[axis]), axis))
 
 
 def _lengths(part: Any) -> str:
-    """Return how long the texts of an array are, and of which kind.
+    """Return the lengths of the texts in an array, and their types.
 
     Dask hashes them joined by dashes: ``["a-b", "c"]`` as ``["a", "b-c"]``.
     """
@@ -143,5 +142,5 @@ _WRITERS: dict[type, Callable[[Any], str]] = {
 
 
 def register_token(kind: type, writer: Callable[[Any], str]) -> None:
-    """Say how objects of exactly ``kind`` write themselves, uniquely to their content."""
+    """Register the token of objects of exactly ``kind``, unique to their content."""
     _WRITERS[kind] = writer

@@ -1,4 +1,4 @@
-"""scikit-learn's estimators over tensors and frames: import what is needed, as of scikit-learn.
+"""scikit-learn's estimators over tensors and frames; imports are as in scikit-learn.
 
-``from marsdask.learn.cluster import KMeans``; nothing heavy is loaded before.
+Use ``from marsdask.learn.cluster import KMeans``; this package imports no estimator itself.
 """

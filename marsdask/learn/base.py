@@ -1,4 +1,4 @@
-"""What our estimators share: samples in memory or lazy, checked as scikit-learn checks them."""
+"""Common code of the estimators: samples in memory or lazy, validated as in scikit-learn."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ def is_lazy(X: Any) -> bool:
 
 
 class RowsEstimator:
-    """Takes samples as arrays, pandas frames, tensors or our frames; goes before the estimator.
+    """Accepts arrays, pandas frames, tensors or our frames; put it before the estimator class.
 
-    Lazy samples make lazy results: ``transform`` and ``predict`` compute nothing.
+    Lazy samples give lazy results: ``transform`` and ``predict`` compute no values.
     """
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -43,7 +43,7 @@ class RowsEstimator:
         return tags
 
     def _samples(self, X: Any, *, reset: bool, allow_nan: bool = False) -> Node:
-        """Return the samples as the node of a tensor of floats; ``reset`` learns their columns."""
+        """Return the samples as the node of a tensor of floats; ``reset`` stores their columns."""
         if not is_lazy(X):
             finite = "allow-nan" if allow_nan else True
             kinds = [np.float64, np.float32]
@@ -64,8 +64,8 @@ class RowsEstimator:
 
 
 def _lazily(method: Callable[..., Any]) -> Callable[..., Any]:
-    """Let ``set_output`` make a frame of ours from a lazy result, and leave others alone."""
-    # scikit-learn has wrapped the method in what makes pandas frames of arrays.
+    """Let ``set_output`` make a frame of ours from a lazy result; others are scikit-learn's."""
+    # scikit-learn has wrapped the method to make pandas frames of arrays.
     plain = getattr(method, "__wrapped__", method)
 
     @wraps(method)

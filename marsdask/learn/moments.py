@@ -10,12 +10,12 @@ from marsdask.core.compilation.costs import kernel
 
 from .rows import tiles
 
-#: A squared mean so many times the variance costs more than a digit of the squares about zero.
+#: If the squared mean exceeds the variance this many times, squares about zero lose a digit.
 FAR = 16.0
 
 
 class Moments(NamedTuple):
-    """How much each column weighs, its mean, and the squares (or products) about the mean."""
+    """The weight of each column, its mean, and the squares (or products) about the mean."""
 
     count: Any
     mean: Any
@@ -46,7 +46,7 @@ def _shift(a: Moments, b: Moments) -> tuple[Any, Any, Any]:
 
 @kernel(scratch=0.1)
 def squares(block: Any, weight: Any = None, *, allow_nan: bool) -> Moments:
-    """Return the moments of each column; ``weight`` is that of each row, nan counts nothing."""
+    """Return the moments of each column; ``weight`` is that of each row, nan is ignored."""
     width = block.shape[1]
     total = Moments(np.zeros(width), np.zeros(width), np.zeros(width))
     for tile, w in tiles(block, weight):
@@ -61,7 +61,7 @@ def squares(block: Any, weight: Any = None, *, allow_nan: bool) -> Moments:
 def _plain(tile: Any) -> Moments | None:
     """Return the moments of rows of equal weight, ``None`` if some value is not finite."""
     ones = np.ones(len(tile))
-    # Products with ones are sums, several times as fast as NumPy's along this axis.
+    # Products with ones are sums, several times faster than NumPy's along this axis.
     sums = ones @ tile
     if not np.isfinite(sums).all():
         return None
@@ -74,12 +74,12 @@ def _plain(tile: Any) -> Moments | None:
 
 
 def _far(mean: Any, variance: Any) -> bool:
-    """Tell whether squares about zero would lose digits: some mean is far off for its spread."""
+    """Tell whether squares about zero would lose digits: some mean is large for its variance."""
     return bool((mean * mean > FAR * variance).any())
 
 
 def refuse(tile: Any, *, allow_nan: bool) -> None:
-    """Raise what scikit-learn raises for samples that are not numbers."""
+    """Raise scikit-learn's error for samples that are not numbers."""
     if not allow_nan and np.isnan(tile).any():
         raise ValueError("Input X contains NaN.")
     if np.isinf(tile).any():
@@ -109,7 +109,8 @@ def products(block: Any) -> Moments:
         for position, (rows,) in enumerate(tiles(block)):
             tile = rows.astype(np.float64, copy=False)
             if position == 0 and _far(tile.mean(axis=0), tile.var(axis=0)):
-                # Products about a point amid the data lose no digits when the mean is taken out.
+                # Products about a point among the data keep their digits when the mean is
+                # subtracted.
                 origin = tile.mean(axis=0)
                 away = np.empty_like(tile)
             if away is not None:
@@ -142,5 +143,5 @@ def merge_triangles(a: Any, b: Any) -> Any:
 
 def _stacked(parts: list[Any]) -> Any:
     joined = np.concatenate(parts)
-    # Fewer rows than columns have nothing to eliminate yet.
+    # Fewer rows than columns have no triangle yet.
     return joined if len(joined) <= joined.shape[1] else np.linalg.qr(joined, mode="r")

@@ -1,4 +1,4 @@
-"""Operations on runs of whole rows: what estimators ask of their samples."""
+"""Operations on runs of whole rows, for the samples of estimators."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from marsdask.tensor.elementwise.ufuncs import astype
 from marsdask.tensor.kernels.assembly import assemble
 from marsdask.tensor.operands import as_node, empty, literal
 
-#: Bytes of the rows that a kernel works on at a time, so that they stay in cache.
+#: Bytes of the rows that a kernel processes at a time, so that they stay in cache.
 TILE_BYTES = 512 * 2**10
 
-#: Bytes of a run of rows that lie in memory.
+#: Bytes of a run of rows of samples in memory.
 BLOCK_BYTES = 4 * 2**20
 
 
@@ -35,8 +35,8 @@ BLOCK_BYTES = 4 * 2**20
 class Fold(Node):
     """One value from all rows: ``func`` of every run of them, combined two neighbours at a time.
 
-    ``func`` is given the runs of all operands, which are cut alike. The value may be anything that
-    pickles; ``nbytes`` says how large it is.
+    ``func`` gets the runs of all operands, which have equal chunks. The value may be any picklable
+    object; ``nbytes`` is its size.
     """
 
     func: Callable[..., Any]
@@ -51,7 +51,7 @@ class Fold(Node):
 
     @property
     def meta(self) -> Any:
-        return None  # a tuple would say that there are several outputs
+        return None  # a tuple would mean several outputs
 
     @property
     def chunks(self) -> Chunks:
@@ -72,7 +72,7 @@ class Fold(Node):
 
 @dataclass(frozen=True, eq=False)
 class RowMap(Node):
-    """An array of as many rows: ``func`` of every run, ``width`` columns (``None``: one axis)."""
+    """An array of as many rows: ``func`` of each run, ``width`` columns (``None``: 1-d)."""
 
     func: Callable[..., Any]
     operands: tuple[Node, ...]
@@ -109,7 +109,7 @@ def _run(grid: Grid) -> Axes:
 
 
 def by_rows(grids: Sequence[Grid]) -> Generator[Look, Any, tuple[Grid, ...]]:
-    """Cut grids of as many rows into the same runs, other axes whole; unlike ones are looked at."""
+    """Rechunk grids into the same runs, with other axes whole; unknown lengths need a look."""
     if len({grid.chunks[0] for grid in grids}) > 1:
         grids = yield from resolved(*grids)
     rows = common_sizes([grid.chunks[0] for grid in grids])
@@ -146,7 +146,7 @@ def fold(
     nbytes: int,
     **kwargs: Any,
 ) -> Any:
-    """Compute a fold; operands that are ``None`` are left out."""
+    """Compute a fold; operands that are ``None`` are omitted."""
     return compute(Value(Fold(func, combine, _given(operands), kwargs, nbytes)))[0]
 
 
@@ -157,7 +157,7 @@ def rowwise(
     width: int | None = None,
     **kwargs: Any,
 ) -> Any:
-    """Return the lazy tensor of a function of rows; operands that are ``None`` are left out."""
+    """Return the lazy tensor of a function of rows; operands that are ``None`` are omitted."""
     return wrap(RowMap(func, _given(operands), np.dtype(dtype), width, kwargs))
 
 
@@ -166,7 +166,7 @@ def _given(operands: Sequence[Node | None]) -> tuple[Node, ...]:
 
 
 def tiles(block: Any, *others: Any) -> Iterator[tuple[Any, ...]]:
-    """Iterate over the rows of a block, and those of others beside it, as many as fit in cache."""
+    """Iterate over rows of a block, and of others of the same length, in runs that fit in cache."""
     step = max(1, TILE_BYTES // max(1, block[:1].nbytes))
     for start in range(0, len(block), step):
         rows = slice(start, start + step)
@@ -205,9 +205,9 @@ def values_of(frame: Any, dtype: Any) -> Any:
 
 
 def in_memory(samples: Any) -> Node:
-    """Return samples in memory as a node in runs of rows worth a task each.
+    """Return samples in memory as a node in runs of rows of the size of a task.
 
-    They are shared: nobody changes them while a method of the estimator runs.
+    They are shared: they do not change while a method of the estimator runs.
     """
     height = max(1, BLOCK_BYTES // max(1, samples[:1].nbytes))
     splits = normalize_chunks((height, -1), samples.shape, samples.dtype)
@@ -248,7 +248,7 @@ def as_weights(weights: Any, rows: Node) -> Node | None:
 
 
 def check_weights(largest: float) -> None:
-    """Refuse the weights that scikit-learn refuses; lazy ones tell theirs when computed."""
+    """Raise for weights that scikit-learn rejects; lazy ones are checked when computed."""
     if not math.isfinite(largest):
         raise ValueError("Input sample_weight contains NaN or infinity.")
     if largest == 0:
@@ -256,7 +256,7 @@ def check_weights(largest: float) -> None:
 
 
 def _float_of(dtypes: Any) -> np.dtype[Any]:
-    """Return what the columns are computed in: float32 only where all are."""
+    """Return the dtype of the computation: float32 only if all columns are."""
     for dtype in dtypes:
         if not (pd.api.types.is_numeric_dtype(dtype) or pd.api.types.is_object_dtype(dtype)):
             raise ValueError(f"could not convert columns of dtype {dtype} to float")

@@ -1,8 +1,8 @@
-"""A stage in windows: so many tasks at a time, each after all that it needs.
+"""A stage is split into batches of tasks; each batch follows the batches that it needs.
 
-The whole graph of a large job is never there. What a window leaves behind for later ones is kept,
-and dropped with the last window that needs it: grids tell how often each chunk is used, if that is
-once, and else all uses are counted before the first window, a number for each chunk.
+The whole graph of a large job is never in memory. A batch's results are kept until the last batch
+that needs them. Use counts are computed before the first batch, except for grids that use each
+chunk once.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Window(NamedTuple):
 
 
 class _Made(NamedTuple):
-    """A task that waits for those it needs to be in the window, or in one before."""
+    """A task is added to a batch after the tasks that it needs."""
 
     ref: Ref
     key: Any
@@ -74,7 +74,7 @@ class _Marks:
 
 
 class Windows:
-    """Lower ``targets`` so many tasks at a time; the other arguments are those of ``lower``."""
+    """Lower ``targets`` in batches; the other arguments are those of ``lower``."""
 
     def __init__(
         self,
@@ -103,11 +103,11 @@ class Windows:
 
     @property
     def worthwhile(self) -> bool:
-        """Whether there are more tasks than a window has."""
+        """Whether the tasks exceed one batch."""
         return self._largest > self._size
 
     def _survey(self) -> int:
-        """Look at the grids that get tasks, and return how many tasks there are at most."""
+        """Collect the grids that get tasks, and return the largest possible number of tasks."""
         grids = {ref.grid.name: ref.grid for ref in self._targets}
         stack = list(grids.values())
         total = 0
@@ -163,7 +163,7 @@ class Windows:
             yield self._cut(max(1, self._largest - done) if stack else 0)
 
     def _fill(self, stack: list[Ref | _Made]) -> None:
-        """Take tasks off the stack, each after what it needs, until a window is full."""
+        """Take tasks off the stack, each after its inputs, until a batch is full."""
         tasks = self._lowering.tasks
         while stack and len(tasks) < self._size:
             item = stack.pop()
@@ -203,7 +203,7 @@ class Windows:
             self._use(ref)
 
     def _use(self, ref: Ref) -> None:
-        """Count one use of a chunk; after the last one it need not be kept any longer."""
+        """Count one use of a chunk; it is dropped after the last one."""
         grid, index = ref
         if grid.name in self._wanted or isinstance(grid.rule, Held):
             return
@@ -221,7 +221,7 @@ class Windows:
             self._open.pop(key, None)
 
     def _count(self) -> None:
-        """Count the uses of chunks that are used more than once, by a walk without tasks."""
+        """Count the uses of chunks that are used more than once, without creating tasks."""
         names = {name for name, uses in self._uses.items() if uses != [True]} - self._wanted
         if not names:
             return

@@ -1,4 +1,4 @@
-"""What a kernel takes: memory, and whether its result is a view."""
+"""The cost of a kernel: memory, and whether its result is a view."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 
 class Cost(NamedTuple):
-    """What a kernel takes besides its inputs and its result."""
+    """The memory of a kernel besides its inputs and its result."""
 
     scratch: float = 1.0
     """Working memory as a multiple of the largest argument; a list of chunks is one argument."""
@@ -41,7 +41,7 @@ _COSTS: dict[Any, Cost] = {operator.getitem: Cost(0.0, view=True)}
 def kernel(
     *, scratch: float = 1.0, view: bool = False, **more: Any
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Declare what a kernel takes (see :class:`Cost`); views take nothing."""
+    """Declare the cost of a kernel (see :class:`Cost`); views take no memory."""
     cost = Cost(0.0 if view else scratch, view, **more)
 
     def mark(func: Callable[..., Any]) -> Callable[..., Any]:
@@ -52,12 +52,12 @@ def kernel(
 
 
 def register_cost(func: Any, cost: Cost) -> None:
-    """Say what foreign functions take: one of them, or all of a type."""
+    """Declare the cost of a foreign function, or of all functions of a type."""
     _COSTS[func] = cost
 
 
 def cost_of(func: Callable[..., Any]) -> Cost:
-    """Return what a kernel was declared to take."""
+    """Return the declared cost of a kernel."""
     declared = getattr(func, "cost", None)
     if isinstance(declared, Cost):
         return declared
@@ -67,7 +67,7 @@ def cost_of(func: Callable[..., Any]) -> Cost:
 
 @dataclass(frozen=True)
 class Wrapped:
-    """A function called in another way, of its own name and cost."""
+    """Calls a function in another way, under its own name and cost."""
 
     func: Callable[..., Any]
 

@@ -1,4 +1,4 @@
-"""Which nodes can be tiled next, and which tiled ones are read later: a constant cost a node."""
+"""Find the next nodes to tile, and the tiled ones that are still needed; constant cost a node."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Frontier:
         return self._needed.keys()
 
     def add(self, nodes: Iterable[Node]) -> None:
-        """Let nodes be taken (again)."""
+        """Make nodes available (again)."""
         for node in nodes:
             heappush(self._ready, self._places[node])
 
@@ -44,7 +44,7 @@ class Frontier:
         return self._nodes[heappop(self._ready)] if self._ready else None
 
     def advance(self, node: Node) -> None:
-        """Take note that a node is tiled."""
+        """Mark a node as tiled."""
         for child in set(node.inputs):
             self._unread[child] -= 1
             if not self._unread[child]:

@@ -1,4 +1,4 @@
-"""Which chunks become one task, and the program such a task runs."""
+"""Combine chunks in one task, and define the program that such a task runs."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class Leaf(NamedTuple):
 
 
 class Choice(NamedTuple):
-    """A :class:`.Select` that a task reads through, met by ``axes``, and which source it chose."""
+    """A :class:`.Select` that a task reads through: its ``axes`` and the chosen source."""
 
     rule: Select
     axes: Axes
@@ -87,9 +87,9 @@ class Choice(NamedTuple):
 
 @dataclass
 class Template:
-    """How the tasks of one grid look, its absorbed producers included.
+    """The structure of the tasks of one grid, including absorbed producers.
 
-    Or of some chunks of the grid: those for which all ``choices`` are the same.
+    It may cover some chunks only: those for which all ``choices`` are the same.
     """
 
     grid: Grid
@@ -102,16 +102,16 @@ class Template:
 
     @cached_property
     def tabled(self) -> bool:
-        """Whether which chunks are the task's inputs is looked up in tables."""
+        """Whether tables map chunks to the task's inputs."""
         tables = (axis for leaf in self.leaves for axis in leaf.axes if isinstance(axis, Via))
-        # Where several grids are joined, each has its own run of chunks: as good as an axis.
+        # Each of several joined grids has its own run of chunks; it is treated like an axis.
         return any(not (table.partial and isinstance(table.positions, range)) for table in tables)
 
 
 #: A grid inside a task, by name, and the axes that lead to its chunk.
 Node = tuple[str, Axes]
 
-#: A step before it is known which values it uses last: rule, slots, star, name of the grid.
+#: A step before the last uses of values are known: rule, slots, star, name of the grid.
 Draft = tuple[Blockwise, tuple[int, ...], int | None, str]
 
 
@@ -125,7 +125,7 @@ class Fork:
 
 
 class Home(NamedTuple):
-    """The grid in whose tasks chunks are made, and the axes that lead there from its chunk."""
+    """The grid whose tasks compute the chunks, and the axes from its chunk to theirs."""
 
     name: str
     axes: Axes
@@ -134,13 +134,13 @@ class Home(NamedTuple):
 
 
 class Fusion:
-    """Decides, grid by grid, which producers disappear into their consumers.
+    """Decides, grid by grid, which producers are fused into their consumers.
 
-    A producer does if every way from it leads into the tasks of one grid, by equal axes, and no
-    two of these tasks need the same chunk. A value that is read twice on the way is kept
-    meanwhile: tasks that do not fit (``fits``) for that take in only what has one reader. What
-    only selects chunks of others is looked through: tasks of one grid may so differ. What lies
-    below grids that are held as a ``whole`` runs no more.
+    A producer is fused if all its consumers are in the tasks of one grid, by equal axes. No two of
+    these tasks may need the same chunk. A value that is read twice is kept until its last use.
+    Tasks whose memory does not suffice for that (``fits``) fuse only values with one reader. Grids
+    that only select chunks of others are skipped, so tasks of one grid may differ. Grids below
+    those that are held as a ``whole`` are not run again.
     """
 
     def __init__(
@@ -170,7 +170,7 @@ class Fusion:
         self._settle(self._walk(targets))
 
     def _walk(self, targets: Iterable[Grid]) -> Iterable[Grid]:
-        """Return every grid, consumers first, and note who consumes it and by which axes."""
+        """Return every grid, consumers first, and record its consumers with their axes."""
         order: list[Grid] = []
         stack = [(grid, False) for grid in targets]
         while stack:
@@ -194,11 +194,11 @@ class Fusion:
         return reversed(order)
 
     def inlined(self, grid: Grid) -> bool:
-        """Tell whether the grid's chunks are made inside the tasks that need them."""
+        """Tell whether the grid's chunks are computed inside the tasks that need them."""
         return grid.name in self._inlined
 
     def _settle(self, grids: Iterable[Grid]) -> None:
-        """Find where the chunks of grids are made; their consumers come first."""
+        """Find the tasks that compute the chunks of grids, consumers first."""
         for grid in grids:
             name = grid.name
             home = self._home(grid) if self._fusible(grid) else None
@@ -211,7 +211,7 @@ class Fusion:
                 self._homes[name] = Home(name, tuple(range(grid.ndim)))
 
     def _home(self, grid: Grid) -> Home | None:
-        """Return the one place where a producer's chunks are made once, ``None`` without one."""
+        """Return the one task grid that computes a producer's chunks, ``None`` without one."""
         consumers = self._consumers.get(grid.name, ())
         homes = {self._through(consumer, edge, grid) for consumer, edge in consumers}
         home = homes.pop() if len(homes) == 1 else None
@@ -236,7 +236,7 @@ class Fusion:
         return isinstance(grid.rule, Blockwise | Select) and not held
 
     def _repeated(self, grid: Grid) -> bool:
-        """Tell whether the work is so little that every task that needs a chunk does it."""
+        """Tell whether the work is cheap enough to repeat in every task that needs a chunk."""
         rule = grid.rule
         if not self._fusible(grid):
             return False
@@ -247,9 +247,9 @@ class Fusion:
         return not rule.sources or (self._inline and not self._spread(grid))
 
     def _spread(self, grid: Grid) -> bool:
-        """Tell whether the chunks are parts for an exchange of more than can be held at a time.
+        """Tell whether the chunks are parts for an exchange that exceeds the memory.
 
-        Made inside the task that needs it, a part would need all it was cut from in memory.
+        Fused into its reader, a part would keep the chunk that it was cut from in memory.
         """
         if self._budget is None:
             return False
@@ -260,14 +260,14 @@ class Fusion:
         return found
 
     def template(self, grid: Grid, index: Index) -> Template:
-        """Return the shape of the task of a chunk of a blockwise grid, or of selected chunks."""
+        """Return the template of the task of a chunk of a blockwise grid, or of selected chunks."""
         found = self._templates.get(grid.name)
         while isinstance(found, Fork):
             found = found.ways.get(found.rule.source(pick(index, found.axes)))
         return self._new(grid, index) if found is None else found
 
     def templates(self, grid: Grid) -> list[Template]:
-        """Return the shapes of all tasks of a grid."""
+        """Return the templates of all tasks of a grid."""
         for index in grid.indices():
             first = self.template(grid, index)
             if not first.choices:
@@ -276,7 +276,7 @@ class Fusion:
         narrow = grid.name in self._narrow
         found = {id(one): one for one in (self.template(grid, i) for i in grid.indices())}
         if narrow != (grid.name in self._narrow):
-            # What was found before the first task that does not fit holds no longer.
+            # Earlier decisions are invalid after the first task that does not fit.
             return self.templates(grid)
         return list(found.values())
 
@@ -342,9 +342,9 @@ class Fusion:
         leaf_slots: dict[Any, int],
         template: Template,
     ) -> list[tuple[Node, Grid]]:
-        """List the grids made in one task, producers first, and register the task's leaves.
+        """List the grids computed in one task, producers first, and register the task's leaves.
 
-        What only selects chunks makes none: ``selected`` says what it stands for.
+        Grids that only select chunks compute none: ``selected`` maps them to their sources.
         """
         order: list[tuple[Node, Grid]] = []
         done: set[Node] = set()
@@ -381,7 +381,7 @@ class Fusion:
 
 
 def _choose(rule: Select, axes: Axes, index: Index, template: Template) -> tuple[Grid, Axes]:
-    """Return the source that a chunk is taken of, and the way there, and note the choice."""
+    """Return the source of a chunk and the axes to it, and record the choice."""
     which = rule.source(pick(index, axes))
     if len(rule.sources) > 1:
         template.choices.append(Choice(rule, axes, which))
@@ -390,7 +390,7 @@ def _choose(rule: Select, axes: Axes, index: Index, template: Template) -> tuple
 
 
 def _real(node: Node, selected: Mapping[Node, Node]) -> Node:
-    """Return what a node stands for, if that only selects chunks of others."""
+    """Return the source of a grid that only selects chunks of others."""
     while node in selected:
         node = selected[node]
     return node
@@ -399,7 +399,7 @@ def _real(node: Node, selected: Mapping[Node, Node]) -> Node:
 def _read_by_others(
     template: Template, drafts: list[Draft], slots: tuple[int, ...]
 ) -> tuple[int, ...]:
-    """Return the places of arguments that something besides this one step may read later."""
+    """Return the slots of arguments that other steps may read later."""
     base = len(template.leaves)
     uses = Counter(slot for _, own, _, _ in drafts for slot in own)
     return tuple(
@@ -410,10 +410,10 @@ def _read_by_others(
 
 
 def _deferred(drafts: list[Draft], base: int) -> dict[int, Callable[..., Any]]:
-    """Return, by slot, what stands for steps whose results need not be made before they are read.
+    """Return, by slot, deferred values: their steps run when the values are read.
 
-    The one reader goes through its arguments tile by tile, and they are all alike: none of them
-    broadcasts, so nothing is made twice, and none is deferred besides, so all share the tiles.
+    The reader uses equal tiles for all arguments, so no tile is computed twice. Arguments that
+    broadcast, or are deferred, are excluded.
     """
     readers: dict[int, list[Draft]] = {}
     for draft in drafts:
@@ -438,13 +438,13 @@ def _nbytes(grid: Grid) -> int:
 
 
 def leaf_ref(leaf: Leaf, index: Index) -> Ref:
-    """Return the chunk that a leaf stands for in the task of chunk ``index``."""
+    """Return the chunk for a leaf in the task of chunk ``index``."""
     assert leaf.grid is not None
     return Ref(leaf.grid, pick(index, leaf.axes))
 
 
 def _compose(source: Grid, edge: Axes, axes: Axes) -> Axes:
-    """Return the axes that lead to a source from where its consumer's ``axes`` lead from."""
+    """Return the axes to a source, composed with the ``axes`` to its consumer."""
     counts = source.numblocks
     ways = (_along(axis, axes) for axis in edge)
     return tuple(

@@ -1,4 +1,4 @@
-"""What a scheduler holds between the stages of a compilation: as long as a task may read it."""
+"""Results that a scheduler holds between the stages of a compilation, until their last use."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ Keys = tuple[Any, ...]
 
 
 class Holdings:
-    """The chunks that earlier stages left, by key.
+    """The chunks of earlier stages, by key.
 
-    A chunk is dropped together with the last stage that may read it. The scheduler frees it when
-    the last task that does is done.
+    A chunk is dropped with the last stage that may read it. The scheduler frees it after the last
+    task that reads it.
     """
 
     def __init__(self) -> None:
@@ -26,7 +26,7 @@ class Holdings:
 
     @property
     def keys(self) -> Collection[Any]:
-        """What a stage may read without making it."""
+        """Results that a stage may read without computing them."""
         return self._held.keys()
 
     @property
@@ -35,11 +35,11 @@ class Holdings:
         return {grid.name for grid in self._held.values()}
 
     def settle(self) -> None:
-        """Take note that the stage that was planned last has run."""
+        """Record that the stage planned last has run."""
         self._held = self._after
 
     def plan(self, targets: Iterable[Ref], later: Iterable[Grid]) -> None:
-        """Plan a stage that makes ``targets``, after which the ``later`` grids may be read."""
+        """Plan a stage for ``targets``, after which the ``later`` grids may be read."""
         made = {ref.grid.key(ref.index): ref.grid for ref in targets}
         together = {**self._held, **made}
         needed = _read(later, Counter(grid.name for grid in together.values()))
@@ -51,7 +51,7 @@ class Holdings:
 
 
 def _read(grids: Iterable[Grid], held: Counter[str]) -> set[str]:
-    """Return the names of all grids that some are made of, not below those that are held whole."""
+    """Return the names of all ancestors of some grids, except those below fully held grids."""
     found: set[str] = set()
     stack = list(grids)
     while stack:

@@ -1,4 +1,4 @@
-"""From chunk grids to Dask tasks with size hints: only the chunks that are needed, key by key."""
+"""From chunk grids to Dask tasks with size hints; only the needed chunks are lowered."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ def lower(
     inline: bool = True,
     adopt: bool = True,
 ) -> tuple[Tasks, Hints, dict[str, Grid]]:
-    """Return the tasks that make ``targets``, their hints, and the grids they belong to by name.
+    """Return the tasks for ``targets``, their hints, and their grids by name.
 
     ``held`` are keys that need no task; grids named in ``held_grids`` have such chunks, so they are
-    not fused away. ``budget`` are the bytes for all tasks together, ``limit`` (default: the budget)
-    those that one may take: what would take more is refused. ``inline`` allows doing cheap work
-    again inside each task that needs it. ``adopt`` brings in the tasks of adopted Dask graphs,
-    whose keys are only referred to without.
+    not fused away. ``budget`` is the memory for all tasks together, ``limit`` that for one task
+    (default: the budget). Larger tasks raise an error. ``inline`` allows repeating cheap work
+    inside each task that needs it. ``adopt`` includes the tasks of adopted Dask graphs; otherwise
+    only their keys are used.
     """
     limit = budget if limit is None else limit
     lowering = Lowering(targets, held, held_grids, budget, limit, inline=inline)
@@ -59,7 +59,7 @@ def lower(
 
 @contextmanager
 def collection_paused() -> Iterator[None]:
-    """Let no garbage collection walk the growing graph: a million tasks hold no cycle to find."""
+    """Disable garbage collection while the graph grows: a million tasks contain no cycles."""
     enabled = gc.isenabled()
     gc.disable()
     try:
@@ -70,7 +70,7 @@ def collection_paused() -> Iterator[None]:
 
 
 class Lowering:
-    """Makes the tasks of chunks; whoever owns it says of which and in which order."""
+    """Creates the tasks of chunks; the caller chooses the chunks and their order."""
 
     def __init__(
         self,
@@ -104,14 +104,14 @@ class Lowering:
         """Templates whose grids are among :attr:`grids`."""
 
     def whole(self, grid: Grid) -> bool:
-        """Tell whether all chunks of a grid are held: nothing below it has to run for them."""
+        """Tell whether all chunks of a grid are held, so that its ancestors need not run."""
         if grid.name not in self._held_grids:
             return False
         return all(grid.key(index) in self.held for index in grid.indices())
 
     def run(self, targets: Sequence[Ref]) -> None:
-        """Make every task that the targets need."""
-        # Depth first and in order, so that the tasks' order of creation is an order to run them in.
+        """Create every task that the targets need."""
+        # Tasks are created depth first, so that the order of creation is an order to run them in.
         stack = list(reversed(targets))
         seen = set()
         while stack:
@@ -128,7 +128,7 @@ class Lowering:
                 stack.extend(needs if isinstance(ref.grid.rule, _FUSED) else reversed(needs))
 
     def make(self, key: Any, grid: Grid, index: Index) -> tuple[GraphNode, Hint, list[Ref]]:
-        """Return the task of a chunk, its hint, and the chunks whose tasks it needs, in order."""
+        """Return the task of a chunk, its hint, and the chunks that it needs, in order."""
         refs: list[Ref] = []
         task: GraphNode
         if isinstance(grid.rule, _FUSED):
@@ -150,7 +150,7 @@ class Lowering:
         return task, self._interned.setdefault(projection.hint, projection.hint), refs
 
     def needs(self, grid: Grid, index: Index) -> list[Ref]:
-        """Return the chunks whose tasks a chunk's task needs."""
+        """Return the chunks that a chunk's task needs."""
         if isinstance(grid.rule, _FUSED):
             return self._leaf_refs(grid, index)
         refs: list[Ref] = []
@@ -164,7 +164,7 @@ class Lowering:
         return [leaf_ref(leaf, index) for leaf in leaves if leaf.grid is not None]
 
     def _within(self, grid: Grid, index: Index) -> list[Ref]:
-        """Return the chunks that are made on the way to one."""
+        """Return the chunks computed inside the task of a chunk."""
         if not isinstance(grid.rule, _FUSED):
             return []
         return [Ref(step, pick(index, axes)) for step, axes in self._template(grid, index).grids]
@@ -208,7 +208,7 @@ class Lowering:
         return arg
 
     def _reference(self, ref: Ref, refs: list[Ref]) -> Any:
-        """Refer to a chunk, or do its work in place when it is cheap."""
+        """Refer to a chunk, or repeat its work if it is cheap."""
         if not self.fusion.inlined(ref.grid):
             refs.append(ref)
             return TaskRef(ref.grid.key(ref.index))

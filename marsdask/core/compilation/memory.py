@@ -1,4 +1,4 @@
-"""Projected bytes of chunks and tasks, and the check of the budget before anything runs."""
+"""Projected bytes of chunks and tasks, checked against the budget before execution."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from .costs import cost_of
 from .fusion import Template
 from .plan import Plan
 
-#: The share of the budget that a suggested chunk size is to fill: buffers do not shrink with it.
+#: The share of the budget that a suggested chunk size fills: buffers do not shrink with it.
 ROOM = 0.75
 
 
 @dataclass(frozen=True, slots=True)
 class Projection:
-    """What a task is expected to take."""
+    """The projected memory of a task."""
 
     inputs: int
     hint: Hint
@@ -50,7 +50,7 @@ def project_cell(grid: Grid, index: Index, call: Call, refs: Sequence[Ref]) -> P
 
 
 def _argument(arg: Any, func: Callable[..., Any]) -> int:
-    """Return the bytes of a chunk, or those that a kernel works on at once of a list of chunks."""
+    """Return the bytes of a chunk, or of the chunks in a list that a kernel uses at once."""
     if isinstance(arg, Ref):
         return arg.grid.nbytes(arg.index) or 0
     if type(arg) is not list:
@@ -59,7 +59,7 @@ def _argument(arg: Any, func: Callable[..., Any]) -> int:
 
 
 def _estimate(nbytes: int | None, arguments: Sequence[int]) -> int:
-    """Return the bytes of a result: as many as its inputs have if nothing bounds it."""
+    """Return the bytes of a result; without a bound, those of its inputs."""
     return sum(arguments) if nbytes is None else nbytes
 
 
@@ -76,7 +76,7 @@ def project_template(template: Template, index: Index) -> Projection:
 
 
 def fitting(template: Template, limit: int) -> bool:
-    """Tell whether each task of a template fits, were all its chunks the largest of their grids."""
+    """Tell whether each task of a template fits if all chunks are the largest of their grids."""
     leaves = [(leaf.grid, leaf.axes) for leaf in template.leaves]
     sizes = [0 if grid is None else grid.largest or 0 for grid, _ in leaves]
     results = [grid.largest for grid, _ in template.grids]
@@ -109,17 +109,17 @@ def _project(
 
 
 class _Temporaries:
-    """The bytes that a program's values take; a view keeps what it looks at."""
+    """The bytes of a program's values; a view keeps its base alive."""
 
     def __init__(self, leaves: int) -> None:
         self.live = 0
-        # Inputs are counted apart: as values of the program they take nothing.
+        # Inputs are counted separately: as values of the program they take no memory.
         self._owners = list(range(leaves))
         self._bytes = dict.fromkeys(self._owners, 0)
         self._users = dict.fromkeys(self._owners, 1)
 
     def add(self, nbytes: int, base: int | None) -> None:
-        """Take the next value, which is a view of the value ``base`` if that is given."""
+        """Add the next value, which is a view of ``base`` if that is given."""
         slot = len(self._owners)
         owner = slot if base is None else self._owners[base]
         self._owners.append(owner)
@@ -128,21 +128,21 @@ class _Temporaries:
         self.live += nbytes
 
     def drop(self, slot: int) -> None:
-        """Let go of a value."""
+        """Free a value."""
         owner = self._owners[slot]
         self._users[owner] -= 1
         if not self._users[owner]:
             self.live -= self._bytes[owner]
 
 
-#: What would work where results are too large.
+#: Advice for results that are too large.
 _INSTEAD = "reduce it, write it with to_zarr() or to_parquet(), or use a smaller dtype"
 
 
 def check_results(grids: Sequence[Grid], plan: Plan) -> None:
-    """Refuse results that cannot be kept, or not be brought together, before anything is run.
+    """Raise if results are too large to keep or to fetch, before execution.
 
-    Those that are views, were there before or have no known bound are left out.
+    Views, existing results and results without a known bound are not counted.
     """
     made = dict.fromkeys(source for grid in grids for source in _selected(grid))
     kept = sum(_whole(grid) for grid in made if not _is_elsewhere(grid))
@@ -158,13 +158,13 @@ def check_results(grids: Sequence[Grid], plan: Plan) -> None:
 
 
 def too_large_to_fetch(name: str, nbytes: int, room: int) -> ResultsTooLarge:
-    """Return the refusal of results that do not fit the memory of the process that asks."""
+    """Return the error for results that exceed the memory of the calling process."""
     instead = f"{_INSTEAD}, or keep it in chunks by execute()"
     return ResultsTooLarge(name, nbytes, room, "this process's memory", instead)
 
 
 def _selected(grid: Grid) -> Iterator[Grid]:
-    """Yield the grids that are joined in a grid, or itself; those that are held take no more."""
+    """Yield the grids that are joined in a grid, or itself; held ones take no more memory."""
     stack = [grid]
     while stack:
         found = stack.pop()
@@ -180,10 +180,10 @@ def is_kept(grid: Grid) -> bool:
 
 
 def _is_elsewhere(grid: Grid) -> bool:
-    """Tell whether chunks may be views that take nothing, as what is broadcast does."""
+    """Tell whether chunks may be views that take no memory, such as broadcast ones."""
     if not may_be_views(grid):
         return False
-    # A user's function may return its block, which is kept then in place of the result.
+    # A user's function may return its block, which is then kept instead of the result.
     mapped = isinstance(grid.rule, Blockwise) and not cost_of(grid.rule.func).view
     nbytes = _whole(grid)
     return not mapped or any(
@@ -199,17 +199,17 @@ def _whole(grid: Grid) -> int:
 
 
 def _is_sized(meta: Any) -> bool:
-    """Tell whether the dtypes, of all columns of a table, say how large an element is."""
+    """Tell whether the dtypes of all columns determine the size of an element."""
     dtypes = getattr(meta, "dtypes", None)
     columns = [dtype_of(meta)] if dtypes is None or not hasattr(dtypes, "__iter__") else dtypes
     return all(getattr(dtype, "kind", "O") != "O" for dtype in columns)
 
 
 def refuse(chunks: Sequence[Ref], projection: Projection, budget: int) -> MemoryBudgetError:
-    """Return the refusal of a task that cannot fit, which is told before the first one runs.
+    """Return the error for a task that exceeds the memory limit.
 
-    ``chunks`` are those that the task reads and makes, its result first. The error names the
-    operation behind the largest one, the user's line, the chunk and a size that would fit.
+    ``chunks`` are those that the task reads and computes, its result first. The error names the
+    largest chunk, its operation, the user's line, and a size that fits.
     """
     grid, index = largest = max(chunks, key=_nbytes)
     needed = projection.total
@@ -218,7 +218,7 @@ def refuse(chunks: Sequence[Ref], projection: Projection, budget: int) -> Memory
 
 
 def _written(grid: Grid) -> str:
-    """Name the operation behind a grid, and the user's line."""
+    """Name the operation of a grid, and the user's line."""
     node = grid.node
     name = node.label if node is not None else grid.rule.label
     return name if node is None or node.origin is None else f"{name} (written at {node.origin})"
@@ -229,7 +229,7 @@ def _nbytes(ref: Ref) -> int:
 
 
 def _suggestion(largest: Ref, needed: int, budget: int) -> str:
-    """Say a chunk size that would fit, shrinking every axis of the largest chunk alike."""
+    """Suggest a chunk size that fits, shrinking every axis of the largest chunk alike."""
     grid, index = largest
     sizes = [upper(axis[i]) or 1 for axis, i in zip(grid.chunks, index, strict=True)]
     divisible = sum(size > 1 for size in sizes)
@@ -243,5 +243,5 @@ def _suggestion(largest: Ref, needed: int, budget: int) -> str:
 
 
 def _rounded(size: float) -> int:
-    """Return a power of two that is not larger: such cuts meet those of other operations."""
+    """Return a power of two that is not larger, so that the chunks align with other operations."""
     return 1 << max(0, int(size).bit_length() - 1)

@@ -1,4 +1,4 @@
-"""The phases that rewrite a graph of nodes before it is tiled, and what each of them did."""
+"""The phases that rewrite a graph of nodes before it is tiled."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ PIPELINE = (
 def phases_of(
     graph: Graph, plan: Plan, *, check: bool = False, pipeline: tuple[Phase, ...] = PIPELINE
 ) -> Iterator[tuple[Phase, Graph]]:
-    """Yield each phase with the graph that it leaves, verified after each rule if asked."""
+    """Yield each phase with its resulting graph; ``verify`` checks it after each rule."""
     if check:
         verify_graph(graph)
     for phase in pipeline:

@@ -1,4 +1,4 @@
-"""The machine that a graph is compiled for, as passes, tilings and the lowering may know it."""
+"""The machine that a graph is compiled for, as far as it is known."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from marsdask.scheduler.base import KnowsMachine, Machine, Scheduler
 
 @dataclass(frozen=True)
 class Plan:
-    """What may be assumed of the machine that will run the graph."""
+    """Assumptions about the machine that will run the graph."""
 
     workers: int = 1
     budget: int | None = None
@@ -29,7 +29,7 @@ class Plan:
 
     @classmethod
     def of(cls, scheduler: Scheduler, *, coalesce: bool) -> Plan:
-        """Return what is known of the machine behind a scheduler."""
+        """Return the known properties of the machine of a scheduler."""
         plan = cls(coalesce=coalesce, shared_memory=scheduler.capabilities.shared_memory)
         return plan.on(scheduler.machine()) if isinstance(scheduler, KnowsMachine) else plan
 
@@ -47,18 +47,18 @@ class Plan:
 
     @property
     def task_limit(self) -> int | None:
-        """The bytes above which a task is refused."""
+        """The bytes above which a task raises an error."""
         return self.budget if self.largest is None else self.largest
 
     def block_limit(self, limit: int) -> int:
-        """Return the bytes that a block may have: ``limit``, or what leaves each worker several."""
+        """Return the bytes of a block: ``limit``, or less, so that each worker can hold several."""
         share = self.share(16)
         return limit if share is None else min(limit, share)
 
     def share(self, blocks: int) -> int | None:
-        """Return the bytes of each of so many blocks for every worker, if memory is limited."""
+        """Return the bytes of a block if each worker holds ``blocks``; limited memory only."""
         return None if self.budget is None else self.budget // (blocks * max(1, self.workers))
 
 
-#: What the tiling that runs is for.
+#: The plan of the current tiling.
 current_plan: ContextVar[Plan] = ContextVar("current_plan", default=Plan())  # noqa: B039 - frozen

@@ -1,4 +1,4 @@
-"""A compilation on its way to a scheduler that drives it: nodes only, and nothing of a session."""
+"""A compilation serialized for a scheduler; it holds nodes only."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from .tiling import Compilation, Infos
 
 
 class Arrived(Compilation):
-    """A compilation where it is driven: under the options of whoever sent it.
+    """A deserialized compilation, driven under the sender's options.
 
-    Of their plan, what the machine is like is not known before :meth:`fit`.
+    The machine in their plan is unknown before :meth:`fit`.
     """
 
     def __init__(
@@ -38,7 +38,7 @@ class Arrived(Compilation):
             super().__init__(roots, plan=plan, check=check)
 
     def advance(self, infos: Infos) -> Stage | Done:
-        """Go on under the sender's options."""
+        """Continue under the sender's options."""
         with option_context(self.settings):
             step = super().advance(infos)
         if isinstance(step, Done):
@@ -47,29 +47,29 @@ class Arrived(Compilation):
         return step
 
     def outline(self) -> dict[str, tuple[str, tuple[str, ...]]]:
-        """Return the nodes that are run, for pages: {name: (label, names of its inputs)}."""
+        """Return the nodes of the compilation for web pages: {name: (label, input names)}."""
         return {
             node.name: (node.label, tuple(child.name for child in node.inputs))
             for node in self.graph.nodes
         }
 
     def owner(self, key: Any) -> str | None:
-        """Return the name of the node that a task's chunk belongs to."""
+        """Return the name of the node of a task's chunk."""
         grid = self.grids.get(key[0] if isinstance(key, tuple) else key)
         return None if grid is None or grid.node is None else grid.node.name
 
     def explain(self, key: Any, error: BaseException) -> tuple[BaseException, str | None]:
-        """Return the error with a note of what failed, and the name of the node that did."""
+        """Return the error with a note about the failed task, and the name of its node."""
         grid, index = self.locate(key, error)
         node = None if grid is None or grid.node is None else grid.node.name
         return explain_failure(error, grid, index), node
 
 
 class Parcel:
-    """Nodes and options, which become an :class:`Arrived` where they are unpickled."""
+    """Nodes and options; unpickling returns an :class:`Arrived`."""
 
     def __init__(self, graph: Graph, plan: Plan, *, check: bool) -> None:
-        # Where tokens are not deterministic, names differ from process to process.
+        # Where tokens are not deterministic, names differ between processes.
         self._names = tuple(root.name for root in graph.roots)
         self._graph = graph.map(_resident)
         self._plan = plan
@@ -87,7 +87,7 @@ def _arrive(
 
 
 def can_be_sent(graph: Graph) -> bool:
-    """Say whether all of a graph can be told without a client's futures."""
+    """Tell whether a graph can be serialized without a client's futures."""
     return not any(isinstance(node, Adopted) for node in graph.nodes)
 
 

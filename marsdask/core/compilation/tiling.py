@@ -34,7 +34,7 @@ Infos = Mapping[Any, ChunkInfo]
 
 @dataclass(frozen=True)
 class Layout:
-    """Where the chunks of a computed root lie."""
+    """The position of the chunks of a computed root."""
 
     chunks: Chunks
     keys: Mapping[Index, Any]
@@ -46,7 +46,7 @@ class Layout:
 
 @dataclass
 class _Paused:
-    """A generator tiling that waits for the infos of its question."""
+    """A generator tiling that waits for infos."""
 
     tiling: Generator[Any, Any, Any]
     look: Look
@@ -54,10 +54,10 @@ class _Paused:
 
 
 class Compilation:
-    """Compile ``roots`` stage by stage: deterministic given the infos it is fed.
+    """Compile ``roots`` stage by stage; the result depends only on the given infos.
 
-    ``results`` holds nodes computed before, by name. What is ``lasting`` shares no memory with the
-    user's own arrays.
+    ``results`` holds nodes computed before, by name. Results that are ``lasting`` share no memory
+    with the user's own arrays.
     """
 
     blind: ClassVar[bool] = False
@@ -81,7 +81,7 @@ class Compilation:
         self._begun = self._started = False
 
     def fit(self, machine: Machine) -> None:
-        """Plan for the machine that will run it; to be said before the first :meth:`advance`."""
+        """Plan for the machine that will run it; call it before the first :meth:`advance`."""
         self.plan = self.plan.on(machine)
 
     def _begin(self, plan: Plan) -> None:
@@ -99,7 +99,7 @@ class Compilation:
         self._specification: StageSpecification | None = None
 
     def advance(self, infos: Infos) -> Stage | Done:
-        """Take what the last stage's keys turned out to be; return the next stage or the end."""
+        """Take the infos of the last stage's keys; return the next stage or the end."""
         if not self._begun:
             self._begin(self.plan)
         self._infos.update(infos)
@@ -110,7 +110,7 @@ class Compilation:
         try:
             return self._next()
         except MemoryBudgetError:
-            # Merged blocks may be what is too large: before anything ran, try the user's own.
+            # Merged blocks may be too large: before the first stage, try the user's own chunks.
             if self._started or not self.plan.coalesce:
                 raise
             self.plan = replace(self.plan, coalesce=False)
@@ -183,7 +183,7 @@ class Compilation:
         return Stage(tasks, keys, hints, samples=bool(self._paused), dropped=self._held.dropped)
 
     def _needed_later(self) -> list[Grid]:
-        """Return the grids that tilings to come may build on."""
+        """Return the grids that later tilings may read."""
         if self._final:
             return []
         tiled = [self._tiled[node] for node in self._frontier.needed]
@@ -231,7 +231,7 @@ class Compilation:
         return Done(outputs, tuple(keys))
 
     def _actual_chunks(self, grid: Grid) -> Chunks:
-        """Replace the sizes that were unknown by those that came out."""
+        """Replace unknown sizes by those of the results."""
         return tuple(
             tuple(
                 self._actual(grid, axis, position) if isinstance(size, Unknown) else size
@@ -272,7 +272,7 @@ class Compilation:
             tiled = context.run(as_shown, node, tiled)
         if self._check:
             verify_tiling(node, tiled, shown=node in self._shown)
-        # Named as they come: naming the end of a long chain first would walk down all of it.
+        # Grids are named in order: naming the end of a long chain first would recurse along it.
         for grid in tiled if isinstance(tiled, tuple) else (tiled,):
             _ = grid.name
         self._tiled[node] = tiled
@@ -293,7 +293,7 @@ class Compilation:
         answer: Any,
         context: contextvars.Context,
     ) -> None:
-        """Run a generator until it ends or asks what is not known yet."""
+        """Run a generator until it ends or yields a request for unknown infos."""
         while True:
             try:
                 asked = context.run(tiling.send, answer)
@@ -310,7 +310,7 @@ class Compilation:
             answer = [self._infos[key] for key in keys]
 
     def locate(self, key: Any, error: BaseException) -> tuple[Grid | None, Any]:
-        """Return the grid and the index behind a failed key."""
+        """Return the grid and the index of a failed key."""
         name = getattr(error, "marsdask_grid", None) or (key[0] if isinstance(key, tuple) else key)
         index = key[1:] if isinstance(key, tuple) else None
         return self.grids.get(name), index

@@ -1,6 +1,6 @@
-"""What holds of nodes, grids and tasks: a specification for each level of the translation.
+"""Specifications of nodes, grids and tasks, one for each level of the translation.
 
-It is checked after each rule, each tiling and each stage where the option ``verify`` is set.
+They are checked after each rule, each tiling and each stage if the option ``verify`` is set.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from ..sizes import Chunks, Index, Size, known, total
 
 
 class SpecificationError(AssertionError):
-    """A rewriting, a tiling or a stage is not what every one of its kind is."""
+    """A graph, a tiling or a stage violates the specification of its level."""
 
 
 def demand(fact: object, message: str) -> None:
-    """Raise :class:`SpecificationError` unless something is the case."""
+    """Raise :class:`SpecificationError` unless a condition holds."""
     if not fact:
         raise SpecificationError(message)
 
@@ -38,7 +38,7 @@ def verify_graph(graph: Graph, known: Collection[Node] = (), where: str = "as wr
 
 
 def verify_rewriting(before: Graph, after: Graph, rule: str) -> None:
-    """Check that a rule kept what users see of the roots, and left nodes that can be tiled."""
+    """Check that a rule keeps what users see of the roots, and that its nodes can be tiled."""
     demand(len(before.roots) == len(after.roots), f"{rule} changed the number of roots")
     for old, new in zip(before.roots, after.roots, strict=True):
         if old is not new:
@@ -70,7 +70,7 @@ def _verify_node(node: Node, where: str) -> None:
 
 
 def _hides_nodes(value: Any) -> bool:
-    """Tell whether nodes are where rewriting does not look: deeper than in a tuple."""
+    """Tell whether nodes are nested deeper than in a tuple, where rewriting ignores them."""
     items: Iterable[Any] = ()
     if type(value) is tuple:
         items = [inner for item in value if isinstance(item, Collection) for inner in _items(item)]
@@ -86,7 +86,7 @@ def _items(value: Any) -> Iterable[Any]:
 
 
 def _form(meta: Any) -> Any:
-    """Return what users see of a meta: its types, and the labels of columns."""
+    """Return the visible part of a meta: its types, and the labels of columns."""
     if isinstance(meta, tuple):
         return tuple(map(_form, meta))
     if not hasattr(type(meta), "iloc"):
@@ -105,14 +105,14 @@ def _equal(pairs: Iterable[tuple[Size, Size]]) -> bool:
 
 
 def _several(value: Any, node: Node) -> tuple[Any, ...]:
-    """Return what a node has of each output."""
+    """Return a node's property for each output."""
     return value if isinstance(node, MultiOutput) else (value,)
 
 
 def verify_tiling(node: Node, tiled: Any, *, shown: bool) -> None:
-    """Check that the grids of a node's chunks are as the node says.
+    """Check that the grids of a node's chunks match its declaration.
 
-    Where its chunks are ``shown``, users see how they are cut.
+    If its chunks are ``shown``, their sizes are visible to users.
     """
     grids = tiled if isinstance(tiled, tuple) else (tiled,)
     forms = list(zip(_several(node.chunks, node), _several(node.meta, node), strict=True))
@@ -139,7 +139,7 @@ def _verify_grid(grid: Grid, chunks: Chunks, meta: Any, where: str) -> None:
 
 
 def _edges(rule: Blockwise | Select, grid: Grid) -> Iterator[tuple[Grid, Axes, Index]]:
-    """Yield each source, how it is reached, and up to where along each axis of the grid."""
+    """Yield each source, the axes to it, and the end of its range along each axis of the grid."""
     if isinstance(rule, Blockwise):
         yield from ((*pair, grid.numblocks) for pair in zip(rule.sources, rule.axes, strict=True))
         return
@@ -150,7 +150,7 @@ def _edges(rule: Blockwise | Select, grid: Grid) -> Iterator[tuple[Grid, Axes, I
 
 
 def _last(axis: int | Via | None, counts: Index) -> int:
-    """Return the last position along an axis of a source that chunks are read from."""
+    """Return the last position that is read along an axis of a source."""
     if isinstance(axis, Via) and axis.axis is not None:
         return max(axis.positions[: counts[axis.axis]], default=-1)
     if isinstance(axis, Via):
@@ -159,7 +159,7 @@ def _last(axis: int | Via | None, counts: Index) -> int:
 
 
 class StageSpecification:
-    """Checks the windows of one stage in turn: each key that a task names has its value by then."""
+    """Checks the batches of one stage in turn: each key in a task is available by then."""
 
     def __init__(self, held: Iterable[Any], targets: Iterable[Grid]) -> None:
         self._held = {*held, *held_below(targets)}
@@ -174,7 +174,7 @@ class StageSpecification:
         kept: Collection[Any] = (),
         dropped: Collection[Any] = (),
     ) -> None:
-        """Check the next tasks, and what is wanted, kept and dropped with them."""
+        """Check the next tasks, and the keys that are wanted, kept and dropped with them."""
         for key, task in tasks.items():
             for source in task.dependencies:
                 demand(source in tasks or source in self._held, f"{key} needs {source}: no task")
@@ -198,7 +198,7 @@ def _verify_index(grid: Grid, index: Sequence[Any]) -> None:
 
 
 def _reached(tasks: Mapping[Any, Any], keys: Iterable[Any]) -> set[Any]:
-    """Return the tasks that some keys need, themselves among them."""
+    """Return the tasks that some keys need, including their own."""
     found: set[Any] = set()
     stack = list(keys)
     while stack:
@@ -210,7 +210,7 @@ def _reached(tasks: Mapping[Any, Any], keys: Iterable[Any]) -> set[Any]:
 
 
 def held_below(grids: Iterable[Grid]) -> set[Any]:
-    """Return the keys below some grids that are held already."""
+    """Return the held keys below some grids."""
     stack = list(grids)
     seen: set[str] = set()
     keys: set[Any] = set()

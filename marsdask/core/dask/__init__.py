@@ -1,1 +1,1 @@
-"""Dask's protocol: its graphs taken in, our nodes in its graphs."""
+"""Dask's protocol: Dask graphs as sources, and nodes in Dask graphs."""

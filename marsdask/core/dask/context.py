@@ -1,4 +1,4 @@
-"""What Dask says about where to compute: an active client, or ``dask.config``'s scheduler."""
+"""Dask's current scheduler: an active client, or ``dask.config``'s scheduler."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Any
 
 import dask.config
 
-#: Dask's words for "the active client".
+#: Dask's names for "the active client".
 _DISTRIBUTED = ("dask.distributed", "distributed")
 
 
 def ambient() -> Any:
-    """Return what Dask would compute on now: a name, a ``get``, a client, ``None`` for no wish."""
+    """Return Dask's scheduler: a name, a ``get``, a client, or ``None`` if not configured."""
     chosen = dask.config.get("scheduler", None)
     if chosen is None or chosen in _DISTRIBUTED:
         return active_client()
@@ -28,7 +28,7 @@ def active_client() -> Any:
 
 def current_client() -> Any:
     """Return Dask's current client, also to its own event loop, ``None`` without one."""
-    # Nobody can have a client without having imported distributed, which costs half a second.
+    # A client requires that distributed is imported, which takes half a second.
     distributed = sys.modules.get("distributed")
     if distributed is None:
         return None

@@ -1,4 +1,4 @@
-"""Our nodes in Dask's graphs: one lazy layer, which travels as nodes and expands where it lands."""
+"""Nodes in Dask graphs: one lazy layer, serialized as nodes and expanded at the receiver."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ from .source import Adopted, AdoptedRule, DaskGraph, KeysOf, client_of
 
 
 class MarsLayer(Layer):
-    """The tasks of some nodes, expanded at the first look at one of them.
+    """The tasks of some nodes, expanded at the first access.
 
-    Its keys are ``(node.name, *index)`` over each root's logical grid, and those of what lies
-    between. Every task is annotated with the bytes that it is expected to take (``mars_mem``), and
-    every result of a certain size with its bytes (``mars_kept``).
+    Its keys are ``(node.name, *index)`` over each root's logical grid, and those of intermediate
+    chunks. Every task is annotated with its projected bytes (``mars_mem``), and every result of a
+    certain size with its bytes (``mars_kept``).
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class MarsLayer(Layer):
     ) -> None:
         super().__init__(annotations=annotations)
         self.roots = tuple(roots)
-        # The names of functions without an importable name are fresh in every process.
+        # Functions without an importable name have new names in every process.
         self.names = tuple(root.name for root in roots) if names is None else tuple(names)
         self.wishes = {
             name: wish
@@ -71,17 +71,17 @@ class MarsLayer(Layer):
 
     @cached_property
     def kept(self) -> dict[str, Grid]:
-        """The grids, by the first part of their keys, whose results take a certain memory."""
+        """The grids whose results have a certain size, by the first part of their keys."""
         pairs = zip(self.names, self._grids, strict=True)
         return {name: grid for name, grid in pairs if is_kept(grid)}
 
     def root(self, name: str) -> Node:
-        """Return the node behind the keys of ``name``."""
+        """Return the node of the keys of ``name``."""
         return self.roots[self.names.index(name)]
 
     @property
     def hints(self) -> Hints:
-        """What each task is expected to take."""
+        """The projected memory of each task."""
         return self._expanded[1]
 
     def is_materialized(self) -> bool:
@@ -110,7 +110,7 @@ class MarsLayer(Layer):
 
 
 class Peaks:
-    """Tells Dask the bytes that a task of a layer takes, as an annotation of its key."""
+    """Annotates the key of a task of a layer with its bytes."""
 
     def __init__(self, layer: MarsLayer) -> None:
         self._layer = layer
@@ -121,7 +121,7 @@ class Peaks:
 
 
 class Sizes:
-    """Tells Dask the bytes that a result of a layer takes, if that is certain."""
+    """Annotates the key of a result of a layer with its bytes, if they are certain."""
 
     def __init__(self, layer: MarsLayer) -> None:
         self._layer = layer
@@ -137,14 +137,14 @@ def _layer(packed: Packed, names: Sequence[str], wishes: dict[str, Any]) -> Mars
 
 
 class _Static(Compilation):
-    """A compilation that runs nothing, so it cannot look at anything either."""
+    """A compilation that runs no tasks, so tilings cannot request chunks."""
 
     blind = True
 
     def tile_roots(self) -> list[Grid]:
         """Return the grid of each root.
 
-        Raises ``NotImplementedError`` if a tiling has to look at data first.
+        Raise ``NotImplementedError`` if a tiling depends on data.
         """
         self._begin(self.plan)
         self._tile_all()
@@ -157,7 +157,7 @@ class _Static(Compilation):
 
 
 def static_grids(roots: Sequence[Node]) -> list[Grid]:
-    """Return the grids of nodes by their static tiling, cut as users see them."""
+    """Return the grids of nodes by their static tiling, in their logical chunks."""
     whole = Graph(roots).map(_self_contained)
     grids = _Static(whole.roots, plan=Plan(coalesce=False)).tile_roots()
     return [_logical(root, grid) for root, grid in zip(roots, grids, strict=True)]
@@ -170,7 +170,7 @@ def check_static(node: Node) -> None:
 
 
 def is_part(node: Node) -> bool:
-    """Tell whether the node only shows parts of results: views of held chunks, nothing else."""
+    """Tell whether the node only selects parts of results: views of held chunks."""
     try:
         stack = _Static([node], plan=Plan(coalesce=False)).tile_roots()
     except NotImplementedError:
@@ -203,7 +203,7 @@ def _logical(node: Node, grid: Grid) -> Grid:
 
 
 def static_tasks(roots: Sequence[Node], names: Sequence[str] | None = None) -> tuple[Tasks, Hints]:
-    """Return the tasks behind the keys of ``roots``; adopted keys are only referred to.
+    """Return the tasks for the keys of ``roots``; adopted keys are only referred to.
 
     ``names`` are the first parts of the keys, by default the nodes' own.
     """
@@ -223,7 +223,7 @@ def _tasks_of(grids: Sequence[Grid], names: Sequence[str]) -> tuple[Tasks, Hints
 
 @dataclass(frozen=True, eq=False)
 class NamedGrid(Grid):
-    """A grid whose keys carry the name of the node that users know."""
+    """A grid whose keys have the name of the user's node."""
 
     known_as: str = ""
 
@@ -242,7 +242,7 @@ def _named(grid: Grid, name: str, *, alias: bool) -> Grid:
 
 
 def _below(grids: Iterable[Grid]) -> set[str]:
-    """Return the names of what the grids are made from."""
+    """Return the names of the grids' ancestors."""
     names: set[str] = set()
     stack = [source for grid in grids for source in grid.rule.inputs]
     while stack:
@@ -254,7 +254,7 @@ def _below(grids: Iterable[Grid]) -> set[str]:
 
 
 def key_of(node: Node, index: Index) -> Any:
-    """Return the key under which Dask knows a chunk of ``node``."""
+    """Return Dask's key of a chunk of ``node``."""
     return node.keys[index] if _speaks_dask(node) else (node.name, *index)  # type: ignore[attr-defined]
 
 
@@ -272,7 +272,7 @@ def nested_keys(node: Node, prefix: Index = ()) -> list[Any]:
 
 
 def graph_of(node: Node) -> HighLevelGraph:
-    """Return the graph that Dask is shown: costs neither tiling nor a look at any chunk."""
+    """Return the graph for Dask, without tiling and without running chunks."""
     whole = Graph([node]).map(_as_futures)
     (root,) = whole.roots
     layers: dict[str, Any] = {}
@@ -290,13 +290,13 @@ def graph_of(node: Node) -> HighLevelGraph:
 def _add_layers(
     node: Adopted, layers: dict[str, Any], dependencies: dict[str, set[str]]
 ) -> set[str]:
-    """Add the layers of an adopted graph and return those that make the node's keys."""
+    """Add the layers of an adopted graph and return those of the node's keys."""
     source = node.graph.layers
     if isinstance(source, HighLevelGraph):
         layers.update(source.layers)
         dependencies.update(source.dependencies)
         return {node.name} if node.name in source.layers else set(source.layers)
-    # A node's own name is its own layer's.
+    # A node's own name is the name of its own layer.
     name = node.name if _speaks_dask(node) else f"data-{node.name}"
     layers[name] = MaterializedLayer(source)
     dependencies[name] = set()
@@ -304,9 +304,9 @@ def _add_layers(
 
 
 def _as_futures(node: Node) -> Node:
-    """Let a result on Dask's current cluster be referred to where it lies.
+    """Refer to a result on Dask's current cluster by its Futures.
 
-    Others become values when the layer expands; those that are Futures already, at once.
+    Other results become values when the layer expands; existing Futures do so at once.
     """
     client = current_client()
     if isinstance(node, Stored):
@@ -317,7 +317,7 @@ def _as_futures(node: Node) -> Node:
 
 
 def hold_futures(node: Node) -> None:
-    """Hold the results on a cluster that an unpickled node refers to, if it is within reach."""
+    """Hold the results on a cluster of an unpickled node, if the cluster is reachable."""
     adopted = [item for item in Graph([node]).nodes if isinstance(item, Adopted)]
     client = (active_client() or client_of(_scheduler())) if adopted else None
     for item in adopted:
@@ -330,11 +330,11 @@ def _scheduler() -> Scheduler | None:
 
 
 class MergeLayers:
-    """Puts our layers of one graph into one, so that what they share is done once.
+    """Merges our layers of one graph, so that shared work is done once.
 
     This is ``__dask_optimize__``: the rest is optimised when the layer expands. Each collection has
-    an instance of its own, since Dask 2026.8 returns the values of collections that share an
-    optimiser out of order where others stand between them.
+    its own instance. Dask 2026.8 returns the values of collections that share an optimiser out of
+    order if others are between them.
     """
 
     def __call__(self, graph: Any, keys: Any, **_: Any) -> Any:
@@ -370,7 +370,7 @@ def _joined(a: Any, b: Any) -> MarsLayer:
 
 
 def _feeds_itself(graph: HighLevelGraph, names: Sequence[str]) -> bool:
-    """Tell whether one of the layers needs another, through layers of other makers."""
+    """Tell whether one of the layers depends on another through foreign layers."""
     stack = [source for name in names for source in graph.dependencies[name]]
     seen = set()
     while stack:
@@ -404,14 +404,14 @@ def rebuild_several(
 
 
 def _between(values: list[Any], known: Mapping[int, Any]) -> list[Any]:
-    """Return the values with what is known at its positions among them."""
+    """Return the values with the known items at their positions."""
     for position in sorted(known):
         values.insert(position, known[position])
     return values
 
 
 def finalize(results: Any, kind: Any, meta: Any, ndim: int) -> Any:
-    """Put the computed chunks of a collection together, as Dask asks for after a compute."""
+    """Concatenate the computed chunks of a collection, for ``__dask_postcompute__``."""
     blocks: dict[Index, Any] = {}
     if ndim == 0:
         blocks[()] = results[0]
@@ -437,7 +437,7 @@ def rebuild(
     *,
     rename: Mapping[str, str] | None = None,
 ) -> Any:
-    """Return the collection over a graph that has its keys, as Dask asks for after a persist."""
+    """Return the collection over a graph with its keys, for ``__dask_postpersist__``."""
     if not isinstance(graph, HighLevelGraph):
         graph = {key: _entry(key, value) for key, value in graph.items()}
     name = (rename or {}).get(name, name)
@@ -446,6 +446,6 @@ def rebuild(
 
 
 def _entry(key: Any, value: Any) -> Any:
-    """Tell results from what stands for them, so that no result is taken for a task."""
+    """Distinguish results from references, so that no result is taken for a task."""
     is_graph = isinstance(value, GraphNode) or hasattr(value, "client")
     return value if is_graph else DataNode(key, value)

@@ -1,4 +1,4 @@
-"""Chunks of somebody else's making: keys of a Dask graph, on a cluster or still to compute."""
+"""Chunks of a foreign Dask graph."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .context import active_client
 
 @dataclass(frozen=True)
 class KeysOf:
-    """The keys of a collection that are its name and the chunk's index."""
+    """The keys of a collection: its name and the chunk's index."""
 
     name: str
 
@@ -31,10 +31,10 @@ class KeysOf:
 
 
 class DaskGraph:
-    """A Dask graph that chunks come from; expanded when the first of them is needed.
+    """A Dask graph as a source of chunks; expanded when the first of them is needed.
 
-    ``source`` is a mapping, or a collection, which is optimised by its own rules first (and whose
-    keys must survive that).
+    ``source`` is a mapping, or a collection, which is first optimised by its own rules (these must
+    keep its keys).
     """
 
     def __init__(self, source: Any) -> None:
@@ -46,7 +46,7 @@ class DaskGraph:
 
     @property
     def layers(self) -> Any:
-        """The graph as it is, for the graphs of others."""
+        """The unchanged graph, for graphs of other collections."""
         return self.source if isinstance(self.source, Mapping) else self.source.__dask_graph__()
 
     @cached_property
@@ -64,11 +64,11 @@ class DaskGraph:
 
     @cached_property
     def futures(self) -> dict[Any, Any]:
-        """The results that a cluster holds, by key."""
+        """The results on a cluster, by key."""
         return {key: entry for key, entry in self._entries.items() if _is_future(key, entry)}
 
     def needed(self, keys: Iterable[Any]) -> dict[Any, GraphNode]:
-        """Return the tasks behind ``keys``; what a cluster holds needs none."""
+        """Return the tasks for ``keys``; results on a cluster need none."""
         found: dict[Any, GraphNode] = {}
         stack = list(keys)
         while stack:
@@ -80,9 +80,9 @@ class DaskGraph:
         return found
 
     def within_reach(self, client: Any, home: Any = None) -> DaskGraph:
-        """Return the graph with the values in place of Futures of other clients than ``client``.
+        """Return the graph with values instead of Futures of clients other than ``client``.
 
-        Futures that were unpickled outside of a cluster have no client: they become ``home``'s.
+        Futures that were unpickled outside of a cluster have no client; they get ``home``.
         """
         far: dict[Any, list[Any]] = {}
         for future in self.futures.values():
@@ -160,7 +160,7 @@ class AdoptedRule(Rule):
 
 @dataclass(frozen=True, eq=False)
 class AdoptedGrid(Grid):
-    """A grid whose chunks go by the keys of a Dask graph."""
+    """A grid whose chunks have the keys of a Dask graph."""
 
     rule: AdoptedRule
 
@@ -174,7 +174,7 @@ class AdoptedGrid(Grid):
 
 @dataclass(frozen=True, eq=False)
 class Adopted(Given):
-    """An array or frame that a Dask graph makes; its keys stay what they are."""
+    """An array or frame computed by a Dask graph; its keys are unchanged."""
 
     graph: DaskGraph = field(repr=False)
     keys: Any = field(repr=False)
@@ -193,12 +193,12 @@ class Adopted(Given):
         return AdoptedGrid(rule, chunks, self.meta, partitioning=kept)
 
     def within_reach(self, scheduler: Scheduler) -> Adopted:
-        """Return the same for a scheduler that may not see the cluster behind the graph."""
+        """Return the same node for a scheduler that may not have access to the graph's cluster."""
         client = client_of(scheduler)
         return self._with(self.graph.within_reach(client, client or active_client()))
 
     def near(self, client: Any, home: Any) -> Adopted:
-        """Return the same for Dask, whose client cannot see what only ``home`` holds."""
+        """Return the same node for Dask, whose client has no access to results of ``home``."""
         return self._with(self.graph.near(client, home))
 
     def _with(self, graph: DaskGraph) -> Adopted:

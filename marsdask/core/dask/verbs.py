@@ -1,4 +1,4 @@
-"""Dask's verbs for programs that wrote ``import dask``: ours run on the session, others on Dask."""
+"""Dask's functions for programs that use ``import dask``: our collections run on the session."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from ..collection import Collection, ExecutableTuple
 
 
 def compute(*args: Any, traverse: bool = True, **kwargs: Any) -> tuple[Any, ...]:
-    """Compute collections, also inside of lists and dicts, and return a tuple of the values.
+    """Compute collections, also inside lists and dicts, and return a tuple of the values.
 
-    Differs from dask.compute: where every collection is marsdask's and no option of Dask's is
-    given, the session computes, which may look at data to choose its tasks.
+    Differs from dask.compute: without other collections and without Dask's options, the session
+    computes. Its tasks may then depend on data.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ def compute(*args: Any, traverse: bool = True, **kwargs: Any) -> tuple[Any, ...]
     if not kwargs and all(isinstance(item, Collection | ExecutableTuple) for item in collections):
         values = iter(ours.compute(*ours.flatten(collections), session=session))
         return _repacked(repack, [_taken(item, values) for item in collections])
-    # Dask 2026.8 returns the values in the order of the kinds of collections.
+    # Dask 2026.8 returns the values in the order of the types of collections.
     kinds: dict[Any, list[int]] = {}
     for position, item in enumerate(collections):
         kinds.setdefault(_kind(item), []).append(position)
@@ -59,7 +59,7 @@ def _repacked(repack: Callable[[Sequence[Any]], Any], values: Sequence[Any]) -> 
 
 
 def _taken(item: Any, values: Iterator[Any]) -> Any:
-    """Take the value of a collection, or those of a tuple of them, as Dask would give them."""
+    """Take the value of a collection, or those of a tuple of them, as Dask returns them."""
     if isinstance(item, Collection):
         return next(values)
     own = [next(values) for _ in item]
@@ -68,13 +68,13 @@ def _taken(item: Any, values: Iterator[Any]) -> Any:
 
 
 def _kind(item: Any) -> Any:
-    """Return what Dask groups collections by."""
+    """Return the object by which Dask groups collections."""
     is_expression = hasattr(item, "expr") and not isinstance(item, Delayed)
     return None if is_expression else getattr(item, "__dask_optimize__", None)
 
 
 def persist(*args: Any, traverse: bool = True, **kwargs: Any) -> tuple[Any, ...]:
-    """Compute collections and return their like over the results, which stay in memory.
+    """Compute collections and return collections over the results, which stay in memory.
 
     Parameters
     ----------

@@ -1,1 +1,1 @@
-"""What people see of collections: text, notebooks, progress."""
+"""Displays of collections: text, notebooks, progress."""

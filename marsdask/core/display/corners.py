@@ -1,4 +1,4 @@
-"""The corners of an executed collection: what a repr shows, and no more than that moves."""
+"""The corners of an executed collection: repr fetches only these."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def edges_of(sizes: Sizes, head: int, tail: int) -> tuple[Piece, ...]:
 
 
 def peek(stored: Stored, kind: type[Collection], edges: Sequence[tuple[int, int]]) -> Any:
-    """Return the items at both ends of every axis, put together as if nothing lay between."""
+    """Return the concatenated items at both ends of every axis."""
     grid: Grid = stored.tile()
     pieces = tuple(
         edges_of(sizes, head, tail) for sizes, (head, tail) in zip(grid.chunks, edges, strict=True)

@@ -1,4 +1,4 @@
-"""What would run, told at each level: nodes, grids and tasks; as text and as a drawing."""
+"""Explain a plan at each level (nodes, grids and tasks), as text and as a drawing."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from ..node import MultiOutput, Node
 from ..session import Session
 from ..sizes import Chunks, known_or_nan
 
-#: Nodes that are told of each phase, of those that it takes away and of those that it brings.
+#: At most this many removed nodes, and added nodes, are listed for each phase.
 TOLD = 8
 
 
 def explain(nodes: Sequence[Node], session: Session) -> str:
     """Describe each level of the translation of ``nodes`` for ``session``.
 
-    Of each phase that changes the graph it names the nodes that differ. What depends on data not
-    yet looked at is told as far as the first look.
+    For each phase that changes the graph it lists the nodes that differ. Stages after the first
+    look are not shown.
     """
     compilation = session.compilation(nodes)
     graph = compilation.logical
@@ -36,7 +36,7 @@ def explain(nodes: Sequence[Node], session: Session) -> str:
         phases += _phase_lines(phase.name, graph, after)
         graph = after
     stage = compilation.advance({})
-    assert isinstance(stage, Stage)  # nothing is done before its first stage
+    assert isinstance(stage, Stage)  # no results exist before its first stage
     peak = max((hint.peak or 0 for hint in stage.hints.values()), default=0)
     work = f"{len(stage.graph)} tasks for {len(stage.keys)} results, on {session.scheduler.name}"
     lines = [
@@ -63,7 +63,7 @@ def _node_lines(graph: Graph) -> list[str]:
 
 
 def _phase_lines(name: str, before: Graph, after: Graph) -> Iterator[str]:
-    """Yield what differs after a phase; nothing if no node does."""
+    """Yield the nodes that a phase changed."""
     if before.roots == after.roots:
         return
     old, new = (Counter(map(_summary, graph.nodes)) for graph in (before, after))
@@ -81,7 +81,7 @@ def _summary(node: Node) -> str:
 def _chunks_text(node: Node) -> str:
     if isinstance(node, MultiOutput):
         return f"{len(node.meta)} outputs"
-    # A frame's chunks are runs of rows: the number of its columns is its meta's.
+    # A frame's chunks are runs of rows: the meta determines the number of columns.
     across = node.meta.shape[len(node.chunks) :] if hasattr(type(node.meta), "shape") else ()
     shape = "x".join(str(known_or_nan(size)) for size in (*node.shape, *across)) or "scalar"
     return f"{shape} in {_counts(node.chunks)} chunks"
@@ -160,8 +160,8 @@ def _task_label(key: Any) -> str:
 def visualize(nodes: Sequence[Node], filename: str | None = None, *, level: str = "tasks") -> Any:
     """Draw the graph of a level.
 
-    A ``filename`` ending in ``.dot`` gets the text; any other format, and the drawing that is
-    returned without a name, needs graphviz.
+    A ``filename`` ending in ``.dot`` gets the text; other formats, and a drawing without a
+    filename, need graphviz.
     """
     text = dot(nodes, level)
     if filename is not None and filename.endswith(".dot"):

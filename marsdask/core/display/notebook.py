@@ -1,4 +1,4 @@
-"""Pieces of what notebooks show of collections: a title, facts, a note, the chunks as a picture."""
+"""Parts of a collection's HTML: a title, facts, a note, the chunks as a picture."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from html import escape
 
 from ..sizes import Chunks, Sizes, known, numbers
 
-#: Pixels of the longest side of a picture, and the fewest of the other.
+#: Pixels of the longest side of a picture, and the minimum of the other.
 LONGEST, SHORTEST = 120, 14
-#: More lines than this along an axis would be one dark area.
+#: More lines than this along an axis would form one dark area.
 MOST_LINES = 24
-#: What is said of a collection that has no values yet.
+#: The note on a collection without values.
 PENDING = "<p>not executed: call <code>execute()</code></p>"
 
 
 def card(title: str, facts: Sequence[str], body: str, *, executed: bool) -> str:
-    """Return a title with facts, what is shown below them, and whether there are values yet."""
+    """Return a title with facts, the content below them, and whether values exist."""
     line = " \N{MIDDLE DOT} ".join(map(escape, facts))
     note = "" if executed else PENDING
     return f"<div><p><strong>{escape(title)}</strong> {line}</p>{body}{note}</div>"
@@ -37,7 +37,7 @@ def counted(value: float, noun: str) -> str:
 def picture(chunks: Chunks) -> str:
     """Draw the chunks along the last two axes in the proportions of their lengths.
 
-    Axes of which some length is unknown are dashed, all chunks equally long.
+    An axis of unknown length is dashed, with chunks of equal length.
     """
     if not chunks:
         return ""
@@ -69,7 +69,7 @@ def _dashes(sizes: Sizes) -> str:
 
 
 def _borders(sizes: Sizes, pixels: int) -> list[float]:
-    """Return where chunks meet, in pixels."""
+    """Return the borders of chunks in pixels."""
     lengths = numbers(sizes) if known(sizes) else (1,) * len(sizes)
     ends = list(itertools.accumulate(lengths))
     step = -(-len(ends) // MOST_LINES)

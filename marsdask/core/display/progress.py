@@ -18,7 +18,7 @@ _QUIET_SECONDS = 1.0
 
 
 class _Bar:
-    """Draws at most a few times a second, and not at all before the quiet time is over."""
+    """Draws at most a few times per second, and only after a delay."""
 
     def __init__(self, monitor: Monitor, quiet: float) -> None:
         self._monitor = monitor
@@ -50,15 +50,15 @@ class _Bar:
 
 
 def _is_watched() -> bool:
-    """Tell whether somebody looks at stderr: on a terminal, or in a notebook."""
+    """Tell whether stderr is a terminal or a notebook."""
     return sys.stderr.isatty() or "ipykernel" in sys.modules
 
 
 @contextmanager
 def progress_bar(monitor: Monitor | None, *, enabled: bool | str) -> Iterator[Monitor | None]:
-    """Show the progress of an execution on stderr: always, never, or when it takes long there.
+    """Show the progress of an execution on stderr: always, never, or only for long executions.
 
-    Gives the monitor that has to hear the events, ``None`` if nobody wants to know.
+    Returns the monitor to notify of events, or ``None``.
     """
     if enabled is False or (enabled == "auto" and not _is_watched()):
         yield monitor

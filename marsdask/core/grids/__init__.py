@@ -1,1 +1,1 @@
-"""What a grid of chunks is, and the rules by which its chunks are made."""
+"""Grids of chunks, and the rules that define their chunks."""

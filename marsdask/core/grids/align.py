@@ -1,4 +1,4 @@
-"""Grids brought into line: one way to cut an axis that several cut in different ways."""
+"""Align grids: one way to cut an axis that several grids cut in different ways."""
 
 from __future__ import annotations
 
@@ -13,11 +13,10 @@ from .lengths import resolved
 def common_sizes(axis: Sequence[Sizes]) -> Sizes:
     """Return one way to cut an axis that several inputs cut in different ways.
 
-    The cut of the input whose chunks are smallest: the others are read across their borders. All
-    borders together would give shifted slices of one array twice the chunks, half of them slivers.
-    Axes of length one broadcast. Raises ``ValueError`` if the lengths differ. What an unknown
-    length will be beside a known one, only running can tell: then the known one is what the result
-    has.
+    This is the cut of the input with the smallest chunks; the others are read across their borders.
+    The union of all borders would give shifted slices of one array twice the chunks, half of them
+    tiny. Axes of length one broadcast. Raise ``ValueError`` if the lengths differ. If one length is
+    unknown, the known one is used.
     """
     distinct = list(dict.fromkeys(axis))
     if len(distinct) > 1:
@@ -41,12 +40,12 @@ def _fineness(sizes: Sizes) -> tuple[int, int]:
 
 
 def is_one(sizes: Sizes) -> bool:
-    """Tell whether an axis is of length one, however it is cut, and so broadcasts."""
+    """Tell whether an axis has length one and so broadcasts, whatever its chunks."""
     return sizes == (1,) or (len(sizes) > 1 and known(sizes) and total(sizes) == 1)
 
 
 def _one_unknown(axis: Sequence[Sizes]) -> Sizes:
-    """Return the length of a result whose operands' unknown lengths may or may not be equal."""
+    """Return the length of a result whose operands' unknown lengths may differ."""
     lengths = [total(sizes) for sizes in axis]
     names = ",".join(f"{size.name}@{size.index}" for size in lengths if isinstance(size, Unknown))
     bounds = [upper(size) for size in lengths]
@@ -76,9 +75,9 @@ def broadcast_chunks(*grids: Chunks) -> Chunks:
 def aligned(
     grids: Sequence[Grid], recut: Callable[[Grid, Chunks], Grid]
 ) -> Generator[Look, Any, tuple[tuple[Grid, ...], Chunks]]:
-    """Cut elementwise operands so that their chunks match; return them and the result's chunks.
+    """Rechunk elementwise operands to matching chunks; return them and the result's chunks.
 
-    Sizes that are unknown and differ are looked at first.
+    Unknown sizes that differ are computed first.
     """
     ndim = max((grid.ndim for grid in grids), default=0)
     if not _agree(grids, ndim):
@@ -98,9 +97,9 @@ def aligned(
 def aligned_axes(
     grids: Sequence[Grid], skip: int, recut: Callable[[Grid, Chunks], Grid]
 ) -> Generator[Look, Any, tuple[Grid, ...]]:
-    """Cut arrays of one shape alike along all axes but ``skip``.
+    """Rechunk arrays of one shape alike along all axes but ``skip``.
 
-    Raises ``ValueError`` if lengths that were not known before turn out to differ.
+    Raise ``ValueError`` if unknown lengths turn out to differ.
     """
     axes = [axis for axis in range(grids[0].ndim) if axis != skip]
     mixed = [axis for axis in axes if len({grid.chunks[axis] for grid in grids}) > 1]
@@ -119,7 +118,7 @@ def aligned_axes(
 
 
 def _agree(grids: Sequence[Grid], ndim: int) -> bool:
-    """Tell whether the operands fit without looking at sizes that are unknown."""
+    """Tell whether the operands align without computing unknown sizes."""
     for axis in range(-ndim, 0):
         sizes = {grid.chunks[axis] for grid in grids if grid.ndim >= -axis} - {(1,)}
         if len(sizes) > 1 and any(isinstance(size, Unknown) for item in sizes for size in item):

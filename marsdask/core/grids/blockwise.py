@@ -13,9 +13,9 @@ from .grid import Call, Grid, Ref, Rule
 
 @dataclass(frozen=True)
 class Via:
-    """Chunks along one axis named by a table: output chunk ``i`` takes ``positions[i]``.
+    """A table of chunks along one axis: output chunk ``i`` takes ``positions[i]``.
 
-    A range costs nothing to keep however long it is. Without an axis it is always the first.
+    A range takes little memory, whatever its length. Without an axis it is always the first.
     """
 
     axis: int | None
@@ -48,7 +48,7 @@ Axes = tuple[int | Via | None, ...]
 
 @dataclass(frozen=True, eq=False)
 class ByKernel(Rule):
-    """Chunks that one kernel makes, and whose keys are called after it."""
+    """Chunks that one kernel computes, with keys named after it."""
 
     func: Callable[..., Any]
 
@@ -61,9 +61,9 @@ class ByKernel(Rule):
 class Blockwise(ByKernel):
     """Chunk ``i`` from one chunk of each input.
 
-    Input ``k`` contributes its chunk at ``[i[a] for a in axes[k]]`` (0 where ``a`` is ``None``,
-    what the table says where it is a :class:`Via`).
-    ``varying(i)`` gives further arguments that are constants of the chunk.
+    Input ``k`` contributes its chunk at ``[i[a] for a in axes[k]]``; ``None`` means 0, a
+    :class:`Via` is looked up in its table. ``varying(i)`` gives further constant arguments of chunk
+    ``i``.
     """
 
     sources: tuple[Grid, ...] = ()
@@ -106,7 +106,7 @@ def blockwise(
     cheap: bool = False,
     itemsize: float | None = None,
 ) -> Grid:
-    """Map ``func`` over chunks, each input's axes matched by hand."""
+    """Map ``func`` over chunks, with explicit axes for each input."""
     sources = tuple(grid for grid, _ in inputs)
     axes = tuple(axes for _, axes in inputs)
     rule = Blockwise(func, sources, axes, kwargs or None, varying, cheap)

@@ -1,4 +1,4 @@
-"""The chunk grid: every chunk of one array or frame, told by a rule and expanded one at a time."""
+"""The chunk grid: all chunks of an array or frame, defined by a rule, expanded one at a time."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ..sizes import Chunks, Index, upper
 from ..tokens import token
 from ..traits import Partitioning
 
-#: The node being tiled, so that a failing chunk can name its operation.
+#: The node being tiled, so that errors of a chunk can name its operation.
 current_node: ContextVar[Node | None] = ContextVar("current_node", default=None)
 
 
@@ -38,13 +38,13 @@ class Call(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Rule:
-    """How each chunk of a grid is made; fields are parameters, and part of the grid's name.
+    """The rule of a grid's chunks; fields are parameters, and part of the grid's name.
 
     Those that are grids, or tuples of them, are its inputs.
     """
 
     def cell(self, index: Index) -> Call:
-        """Return the work behind one chunk."""
+        """Return the work of one chunk."""
         raise NotImplementedError(f"{type(self).__name__} declares no cell")
 
     @cached_property
@@ -54,14 +54,14 @@ class Rule:
 
     @property
     def label(self) -> str:
-        """What keys and messages call it."""
+        """The name in keys and messages."""
         return type(self).__name__.lower()
 
     @property
     def scratch(self) -> float | None:
         """Working memory of a task as a multiple of its largest argument.
 
-        ``None`` is what the kernel declares.
+        ``None`` uses the kernel's declaration.
         """
         return None
 
@@ -85,8 +85,8 @@ class Grid:
 
     @cached_property
     def name(self) -> str:
-        # A name is made of those of the inputs: these first, for the way to the sources may be
-        # longer than Python's stack.
+        # A name is computed from those of the inputs. These come first, because a chain may be
+        # deeper than Python's stack.
         stack = _unnamed(self)
         while stack:
             if above := _unnamed(stack[-1]):
@@ -124,7 +124,7 @@ class Grid:
         return (self.name, *index)
 
     def nbytes(self, index: Index) -> int | None:
-        """Project the bytes of one chunk; ``None`` if nothing bounds it."""
+        """Project the bytes of one chunk; ``None`` if they are unbounded."""
         if self._uniform is not None:
             return self._uniform
         width = self.width
@@ -140,7 +140,7 @@ class Grid:
 
     @cached_property
     def _uniform(self) -> int | None:
-        """The bytes of every chunk, where all are of one known size."""
+        """The bytes of every chunk, if all have one known size."""
         width = self.width
         count = 1
         for sizes in self.chunks:
@@ -152,7 +152,7 @@ class Grid:
 
     @cached_property
     def largest(self) -> int | None:
-        """The bytes of the largest chunk; ``None`` if nothing bounds it."""
+        """The bytes of the largest chunk; ``None`` if they are unbounded."""
         count = 1
         for sizes in self.chunks:
             bounds = [upper(size) for size in set(sizes)]
@@ -163,14 +163,14 @@ class Grid:
 
     @cached_property
     def width(self) -> float | None:
-        """Bytes of one element or row, ``None`` if nobody knows."""
+        """Bytes of one element or row, ``None`` if unknown."""
         if self.itemsize is not None:
             return self.itemsize
         return getattr(dtype_of(self.meta), "itemsize", None)
 
 
 def _unnamed(grid: Grid) -> list[Grid]:
-    """Return the inputs whose names are still to be made of those of their own inputs."""
+    """Return the ancestors whose names must be computed first."""
     return [
         source
         for source in grid.rule.inputs
@@ -180,28 +180,28 @@ def _unnamed(grid: Grid) -> list[Grid]:
 
 @dataclass(frozen=True, eq=False)
 class Look:
-    """A tiling's question: run these grids, or single chunks of them, and tell me of them.
+    """A tiling's request: run these grids, or single chunks of them, and return their infos.
 
-    What is looked at is held as long as a task may read it, and so is ``keep``: grids that cost
-    much and will be needed again.
+    The results are held until their last use, and so is ``keep``: expensive grids that are needed
+    again.
     """
 
     grids: tuple[Grid | Ref, ...]
     keep: tuple[Grid, ...] = ()
 
     def refs(self) -> list[Ref]:
-        """Return every chunk looked at; the answer has one info for each, in this order."""
+        """Return the requested chunks; the answer has one info for each, in this order."""
         several = ((item,) if isinstance(item, Ref) else item.refs() for item in self.grids)
         return [ref for refs in several for ref in refs]
 
     def run(self) -> list[Ref]:
-        """Return every chunk that has to run for it."""
+        """Return every chunk that has to run for the request."""
         return [*self.refs(), *(ref for grid in self.keep for ref in grid.refs())]
 
 
 @dataclass(frozen=True, eq=False)
 class Held(Rule):
-    """Chunks that a scheduler holds already, under keys of another grid's making."""
+    """Chunks that a scheduler holds already, under the keys of another grid."""
 
     name: str
     keys: Mapping[Index, Any] = field(repr=False)
@@ -214,7 +214,7 @@ class Held(Rule):
 
 @dataclass(frozen=True, eq=False)
 class HeldGrid(Grid):
-    """A grid whose chunks need no task: a ref to one is the key it is held under."""
+    """A grid whose chunks need no task: a ref is the key of the held chunk."""
 
     rule: Held
 

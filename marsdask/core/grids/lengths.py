@@ -1,4 +1,4 @@
-"""Lengths that only running tells: grids are looked at, and keep their keys."""
+"""Lengths that are known only at run time: grids are computed, and keep their keys."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .grid import Grid, Look
 
 
 def resolved(*grids: Grid) -> Generator[Look, Any, tuple[Grid, ...]]:
-    """Look at the grids whose sizes are unknown; return all of them with numbers for sizes."""
+    """Compute the grids whose sizes are unknown; return all of them with known sizes."""
     unknown = tuple(grid for grid in grids if not known_chunks(grid.chunks))
     if not unknown:
         return grids
@@ -25,7 +25,7 @@ def resolved(*grids: Grid) -> Generator[Look, Any, tuple[Grid, ...]]:
 
 @dataclass(frozen=True, eq=False)
 class SizedGrid(Grid):
-    """A grid that ran with its sizes unknown: it keeps the name (and so the keys) it ran under."""
+    """A grid that ran with unknown sizes: it keeps its name and its keys."""
 
     ran_as: str = ""
 
@@ -35,7 +35,7 @@ class SizedGrid(Grid):
 
 
 def with_sizes(grid: Grid, shapes: Mapping[Index, tuple[int, ...]]) -> Grid:
-    """Return the grid with the sizes that its chunks turned out to have."""
+    """Return the grid with the sizes of the computed chunks."""
     chunks = tuple(
         tuple(
             shapes[tuple(i if a == axis else 0 for a in range(grid.ndim))][axis]
@@ -50,6 +50,6 @@ def with_sizes(grid: Grid, shapes: Mapping[Index, tuple[int, ...]]) -> Grid:
 
 
 def first_chunks(grid: Grid, lengths: Sequence[int]) -> Grid:
-    """Return the first chunks of a grid of one axis, which turned out to have these lengths."""
+    """Return the first chunks of a grid of one axis, which has these lengths."""
     chunks = (tuple(lengths),)
     return SizedGrid(grid.rule, chunks, grid.meta, grid.itemsize, grid.node, ran_as=grid.name)

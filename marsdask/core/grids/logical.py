@@ -1,4 +1,4 @@
-"""The logical grid of what is made or held otherwise: the chunks that users see."""
+"""The logical grid of computed or stored values: the chunks that users see."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .grid import Grid
 
 
 def as_shown(node: Node, tiled: Any) -> Any:
-    """Return the grid of a node (or several) in the chunks that it shows, if sizes are known."""
+    """Return the grid of a node (or several) in its logical chunks, if sizes are known."""
     if isinstance(tiled, tuple):
         several: Sequence[Any] = node.chunks
         return tuple(map(in_chunks, tiled, several, node.meta))
@@ -20,7 +20,7 @@ def as_shown(node: Node, tiled: Any) -> Any:
 
 
 def in_chunks(grid: Grid, chunks: Chunks, meta: Any) -> Grid:
-    """Return the grid cut as ``chunks`` says, itself where sizes are not known."""
+    """Return the grid in the given chunks, or itself if sizes are unknown."""
     if grid.chunks == chunks or not (known_chunks(grid.chunks) and known_chunks(chunks)):
         return grid
     return class_of(meta)._recut(grid, chunks)

@@ -1,8 +1,8 @@
-"""Chunks with parts of their neighbours, over several of these where they are short or empty.
+"""Chunks with parts of their neighbours; a short or empty neighbour needs those behind it.
 
-What lies beyond the ends of an axis is nothing, a constant, or elements of the axis. Parts are read
-from where they lie, and put together once. None of it knows arrays or frames: these bring the
-kernels that cut and join.
+Beyond the ends of an axis are no elements, constants, or elements of the axis. Parts are read
+directly from their chunks, and copied once. This module is independent of arrays and frames:
+callers pass the kernels that cut and join.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from .places import ChunkAt
 from .rechunk import cover
 from .tree import gather
 
-#: How many elements before and after a chunk; negative ones are elements of its own left out.
+#: The number of elements before and after a chunk; negative numbers drop the chunk's own.
 Depth = tuple[int, int]
-#: How an axis goes on beyond its ends: "none", "reflect", "periodic", "nearest", or a constant.
+#: How an axis is extended beyond its ends: "none", "reflect", "periodic", "nearest", or a constant.
 Edge = Any
 
 
@@ -37,7 +37,7 @@ class Run(NamedTuple):
 
 
 def regrouped(size: int, sizes: Sizes) -> Sizes:
-    """Join neighbouring chunks so that none is smaller than ``size``, if the axis is that long."""
+    """Merge neighbouring chunks to at least ``size`` elements each, if the axis is that long."""
     if not known(sizes) or min(numbers(sizes), default=0) >= size:
         return sizes
     found: list[int] = []
@@ -53,7 +53,7 @@ def regrouped(size: int, sizes: Sizes) -> Sizes:
 
 
 def outside(kind: Edge, positions: range, length: int) -> list[int]:
-    """Return which elements stand for those at ``positions``, outside of an axis."""
+    """Return the elements for ``positions`` outside of an axis."""
     if kind == "periodic":
         return [i % length for i in positions]
     if kind == "nearest":
@@ -89,7 +89,7 @@ def _size(starts: Sequence[int], position: int) -> int:
 
 
 def windows(sizes: tuple[int, ...], depth: Depth, edge: Edge) -> list[list[Run]]:
-    """For each chunk of an axis list the runs that make it and its halo."""
+    """For each chunk of an axis list the runs of its elements and of its halo."""
     starts = borders(sizes)
     length = starts[-1]
     found = []
@@ -113,13 +113,13 @@ def _beyond(starts: Sequence[int], edge: Edge, positions: range) -> list[Run]:
 
 
 def is_none(edge: Edge) -> bool:
-    """Tell whether there is nothing beyond the ends."""
+    """Tell whether the axis is not extended."""
     return isinstance(edge, str) and edge == "none"
 
 
 @dataclass(frozen=True, eq=False)
 class Halo(Rule):
-    """Each chunk with its halo, from the parts of chunks that these cover."""
+    """Each chunk with its halo, from the parts of chunks that it covers."""
 
     source: Grid
     depths: tuple[Depth, ...]
@@ -153,7 +153,7 @@ class Halo(Rule):
             target = tuple(where for _, where in runs)
             constants = [axis for axis, (run, _) in enumerate(runs) if run.constant]
             if constants:
-                # As if the axes were framed one after the other: the last one has the corners.
+                # Axes are extended one after the other, so the last one has the corners.
                 filled.append((self.edges[constants[-1]], target))
             else:
                 refs.append(Ref(self.source, tuple(run.position for run, _ in runs)))
@@ -179,7 +179,7 @@ def _placed(runs: Sequence[Run]) -> list[tuple[Run, slice]]:
 
 @dataclass(frozen=True)
 class OfParts(Wrapped):
-    """Calls a kernel with parts of chunks, the chunk itself and where it begins among them."""
+    """Calls a kernel with parts of chunks, the chunk itself and its position among them."""
 
     take: Callable[..., Any]
 
@@ -200,7 +200,7 @@ class OfAll(Wrapped):
 
 @dataclass(frozen=True)
 class OfEnds(Wrapped):
-    """Calls a kernel with a chunk between what is before and after it."""
+    """Calls a kernel with a chunk and the parts before and after it."""
 
     def __call__(self, own: Any, around: Sequence[Any], position: int, **kwargs: Any) -> Any:
         before, after = around[position]
@@ -209,7 +209,7 @@ class OfEnds(Wrapped):
 
 @dataclass(frozen=True, eq=False)
 class Stencil(Rule):
-    """Each chunk from itself and the elements from so many before it to so many after it."""
+    """Each chunk with a number of elements before it and after it."""
 
     func: OfParts
     source: Grid
@@ -253,7 +253,7 @@ class EndsOf:
 
 @dataclass(frozen=True)
 class Around:
-    """Gives each chunk what is before and after it, made of the ends of all."""
+    """Gives each chunk the elements before and after it, from the ends of all chunks."""
 
     take: Callable[..., Any]
     join: Callable[[list[Any]], Any]
@@ -273,7 +273,7 @@ class Around:
 
 
 def reaches_far(sizes: Sizes, depth: Depth) -> bool:
-    """Tell whether parts may be longer than chunks are, as far as that is known beforehand."""
+    """Tell whether parts may be longer than chunks, as far as sizes are known."""
     bounds = [upper(size) for size in sizes]
     return None in bounds or max(depth) * len(sizes) > sum(filter(None, bounds))
 
@@ -291,11 +291,11 @@ def stencil(
 ) -> Grid:
     """Map ``func`` over the chunks of one axis and the elements around them.
 
-    ``func(parts, own, begin, **kwargs)`` is given, in order, parts that hold the elements from
-    ``depth[0]`` before the chunk to ``depth[1]`` after it, as far as there are any, the chunk
-    ``own``, and where among these elements it begins. A negative depth leaves elements of the
-    chunk out (or not, where lengths are unknown). ``take(block, slice)`` cuts, ``join(blocks)``
-    joins. Of unknown lengths the ends of all chunks meet in one task: nothing is looked at.
+    ``func(parts, own, begin, **kwargs)`` receives the chunk ``own`` and its position ``begin`` in
+    the concatenated ``parts``. These reach from ``depth[0]`` elements before the chunk to
+    ``depth[1]`` after it, or to the ends. A negative depth drops elements of the chunk (only where
+    lengths are known). ``take(block, slice)`` cuts, ``join(blocks)`` joins. For unknown lengths,
+    one task gets the ends of all chunks; no chunk runs before tiling ends.
     """
     like: Any = {"chunks": source.chunks, "meta": meta, "itemsize": itemsize}
     if len(source) == 1:

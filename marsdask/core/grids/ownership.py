@@ -1,4 +1,4 @@
-"""Blocks that share no memory: those of lasting results, and those that a function writes into."""
+"""Blocks that share no memory: those of lasting results, and inputs that a function modifies."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def copied(block: Any) -> Any:
 
 
 def owned(grid: Grid) -> Grid:
-    """Return a grid of the same values, none of whose chunks is a view of the user's memory."""
+    """Return a grid of the same values without views of the user's memory."""
     if not _is_lent(grid):
         return grid
     return map_blocks(copied, grid, chunks=grid.chunks, meta=grid.meta, itemsize=grid.itemsize)
@@ -28,13 +28,13 @@ def owned(grid: Grid) -> Grid:
 
 @runtime_checkable
 class SharesMemory(Protocol):
-    """What gives chunks of data that the user may hold, too."""
+    """Sources whose chunks may share the user's memory."""
 
     lends: bool
 
 
 def _is_lent(grid: Grid) -> bool:
-    """Tell whether chunks may be views of what a source lends (see ``tensor.base.SliceAt``)."""
+    """Tell whether chunks may be views of a source's memory (see ``tensor.base.SliceAt``)."""
     stack, seen = [grid], {grid}
     while stack:
         grid = stack.pop()
@@ -49,7 +49,7 @@ def _is_lent(grid: Grid) -> bool:
 
 
 def may_be_views(grid: Grid) -> bool:
-    """Tell whether chunks may be views of what other grids hold."""
+    """Tell whether chunks may be views of chunks that other grids hold."""
     rule = grid.rule
     if isinstance(rule, Blockwise):
         cost = cost_of(rule.func)
@@ -70,7 +70,7 @@ class CopiedBlocks:
 
     @property
     def cost(self) -> Cost:
-        """What the function takes."""
+        """The cost of the function."""
         return cost_of(self.func)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:

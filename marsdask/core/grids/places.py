@@ -1,4 +1,4 @@
-"""Where each chunk lies in the whole: what kernels are given besides their blocks."""
+"""The position of each chunk in the whole, as an argument of kernels."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Bounds = tuple[tuple[int, int], ...]
 
 @dataclass(frozen=True)
 class ChunkAt:
-    """Gives each chunk its place among the chunks."""
+    """Gives each chunk its index among the chunks."""
 
     def __call__(self, index: Index) -> tuple[int]:
         return (index[0],)
@@ -20,14 +20,14 @@ class ChunkAt:
 
 @dataclass(frozen=True)
 class _PlaceAlong:
-    """A place along one axis."""
+    """A position along one axis."""
 
     sizes: Sizes
     axis: int = 0
 
     @cached_property
     def starts(self) -> list[int]:
-        """Where each chunk begins, and where the last one ends."""
+        """The position at which each chunk begins, and at which the last one ends."""
         return borders(self.sizes)
 
 
@@ -39,7 +39,7 @@ class StartAt(_PlaceAlong):
 
 
 class SpanAt(_PlaceAlong):
-    """Gives each chunk the positions between which it lies along an axis."""
+    """Gives each chunk its begin and its end along an axis."""
 
     def __call__(self, index: Index) -> tuple[int, int]:
         place = index[self.axis]
@@ -48,22 +48,22 @@ class SpanAt(_PlaceAlong):
 
 @dataclass(frozen=True)
 class _Among:
-    """A place along all axes."""
+    """A position along all axes."""
 
     chunks: Chunks
 
     @cached_property
     def starts(self) -> list[list[int]]:
-        """Where along each axis each chunk begins, and where the last one ends."""
+        """For each axis, the begin of each chunk, and the end of the last one."""
         return list(map(borders, self.chunks))
 
     def bounds(self, index: Index) -> Bounds:
-        """Return where a chunk begins and ends along each axis."""
+        """Return the begin and the end of a chunk along each axis."""
         return tuple((cut[i], cut[i + 1]) for cut, i in zip(self.starts, index, strict=True))
 
 
 class BoundsAt(_Among):
-    """Gives each chunk the positions between which it lies along each axis."""
+    """Gives each chunk its begin and its end along each axis."""
 
     def __call__(self, index: Index) -> tuple[Bounds]:
         return (self.bounds(index),)

@@ -1,4 +1,4 @@
-"""The same values in another grid: which parts of old chunks make each new one."""
+"""Rechunk: each new chunk from parts of old chunks."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from ..sizes import Chunks, Index, Sizes, Unknown, borders, known_chunks, merge_
 from .blockwise import Via, blockwise
 from .grid import Call, Grid, Ref, Rule
 
-#: A run of one chunk: which chunk along the axis, and which part of it.
+#: A run of one chunk: the chunk along the axis, and its part.
 Piece = tuple[int, slice]
 
 
 def pieces_of(old: Sizes, new: Sizes) -> list[list[Piece]]:
-    """For each new chunk of an axis list the parts of old chunks that make it, in order."""
+    """For each new chunk of an axis list the parts of old chunks in it, in order."""
     if old == new:
         return [[(position, slice(None))] for position in range(len(old))]
     starts = borders(old)
@@ -29,7 +29,7 @@ def pieces_of(old: Sizes, new: Sizes) -> list[list[Piece]]:
 
 
 def cover(starts: Sequence[int], begin: int, end: int) -> list[Piece]:
-    """Return the parts of chunks, which start where said (the last is their end), in a span."""
+    """Return the parts of chunks in a span; ``starts`` has their begins and the last end."""
     pieces: list[Piece] = []
     last = len(starts) - 2
     position = max(0, bisect.bisect_right(starts, begin) - 1)
@@ -85,7 +85,7 @@ class Recut(Rule):
 
 @dataclass(frozen=True)
 class PartsAt:
-    """Gives each chunk the part of the old chunk that it is; an axis without parts is whole."""
+    """Gives each chunk its part of an old chunk; an axis without parts is taken whole."""
 
     parts: tuple[tuple[slice, ...], ...]
 
@@ -95,7 +95,7 @@ class PartsAt:
 
 
 def refined(grid: Grid, chunks: Chunks, cut: Callable[..., Any] = cut) -> Grid | None:
-    """Return the grid in chunks that are parts of its own, as views; ``None`` if they are not."""
+    """Return the grid in chunks that are views of its own, ``None`` if they are not."""
     axes: list[int | Via] = []
     parts: list[tuple[slice, ...]] = []
     for axis, (old, new) in enumerate(zip(grid.chunks, chunks, strict=True)):
@@ -115,13 +115,13 @@ def refined(grid: Grid, chunks: Chunks, cut: Callable[..., Any] = cut) -> Grid |
     )
 
 
-#: A chunk of more pieces than this is put together once, not read from where they lie.
+#: A chunk of more pieces than this is copied once instead of read piecewise.
 MOST_PIECES = 8
 
 
 @dataclass(frozen=True)
 class PiecesAt:
-    """Gives each chunk the parts of old chunks that it is made of, along each axis."""
+    """Gives each chunk the parts of old chunks in it, along each axis."""
 
     parts: tuple[tuple[tuple[slice, ...], ...], ...]
 
@@ -130,9 +130,9 @@ class PiecesAt:
 
 
 def pieced(grid: Grid, chunks: Chunks, mosaic: Callable[..., Any]) -> Grid | None:
-    """Return the grid in chunks that lie in few of its own each, ``None`` if they lie in many.
+    """Return the grid in chunks that each overlap few of its own, ``None`` if they overlap many.
 
-    ``mosaic(*blocks, parts)`` returns parts of blocks (last axis fastest) as one, as a view.
+    ``mosaic(*blocks, parts)`` returns parts of blocks (last axis fastest) as one view.
     """
     if grid.chunks == chunks or not (known_chunks(grid.chunks) and known_chunks(chunks)):
         return None
@@ -140,7 +140,7 @@ def pieced(grid: Grid, chunks: Chunks, mosaic: Callable[..., Any]) -> Grid | Non
     most = [max(map(len, axis)) for axis in pieces]
     if math.prod(most) > MOST_PIECES:
         return None
-    # Chunks of fewer pieces than others get empty ones, of a chunk that they need anyway.
+    # Chunks of fewer pieces get empty ones of a chunk that they need anyway.
     padded = [
         [axis + [(axis[-1][0], slice(0, 0))] * (count - len(axis)) for axis in found]
         for found, count in zip(pieces, most, strict=True)
@@ -165,18 +165,18 @@ def pieced(grid: Grid, chunks: Chunks, mosaic: Callable[..., Any]) -> Grid | Non
     )
 
 
-#: Fewer pieces than this are never worth a second copy of everything.
+#: Fewer pieces than this never justify a second copy of all data.
 MANY_PIECES = 10_000
 
 
 def recut(
     grid: Grid, chunks: Chunks, join: Callable[..., Any], cut: Callable[..., Any] = cut
 ) -> Grid:
-    """Return the grid cut as ``chunks`` says; sizes on axes that change must be known.
+    """Return the grid in the given chunks; sizes on axes that change must be known.
 
-    ``cut(block, parts)`` returns a part of a block as a view, a slice for each axis, and
-    ``join(blocks, parts)`` joins such parts of blocks (last axis fastest). Cuts that cross so often
-    that there would be far more pieces than chunks go by way of a grid between the two.
+    ``cut(block, parts)`` returns a view of a block, with a slice for each axis. ``join(blocks,
+    parts)`` joins such parts of blocks (last axis fastest). If the pieces far outnumber the chunks,
+    an intermediate grid is used.
     """
     if grid.chunks == chunks:
         return grid
@@ -196,7 +196,7 @@ def recut(
 
 
 def _count_pieces(old: Chunks, new: Chunks) -> int:
-    """Count the parts of old chunks that new chunks are made of."""
+    """Count the pieces of old chunks in the new chunks."""
     counts = (
         len(a) if a == b else len({*itertools.accumulate(a), *itertools.accumulate(b)})
         for a, b in zip(old, new, strict=True)
@@ -205,7 +205,7 @@ def _count_pieces(old: Chunks, new: Chunks) -> int:
 
 
 def _halfway(old: Sizes, new: Sizes) -> Sizes:
-    """Return a cut about as many times coarser than the one as it is finer than the other."""
+    """Return an intermediate cut: the geometric mean of the chunk counts of both."""
     if old == new:
         return new
     finer = old if len(old) > len(new) else new

@@ -1,9 +1,9 @@
-"""Running totals along an axis: totals of the chunks first, then each chunk from where it starts.
+"""Scan along an axis: the totals of chunks first, then each chunk with its start.
 
-Two passes over the data, both parallel; between them one small task for each lane of chunks makes
-starts of totals: the blocked scan of Blelloch (Prefix Sums and Their Applications, 1990), of twice
-the work of a loop. Totals are combined in order, from the left, so that functions need not be
-associative. Lengths may be unknown, and chunks empty.
+A blocked scan (Blelloch, Prefix Sums and Their Applications, 1990): two parallel passes over the
+data. One small task for each lane of chunks computes starts from totals. It takes twice the work of
+a loop. Totals are combined from the left, so functions need not be associative. Lengths may be
+unknown, and chunks empty.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .grid import Call, Grid, Ref, Rule
 
 @dataclass(frozen=True, eq=False)
 class Starts(Rule):
-    """What each chunk of a lane starts from, all in one: made of the totals of those before."""
+    """The starts of all chunks of a lane, computed from the totals of earlier chunks."""
 
     func: Callable[..., Any]
     totals: Grid
@@ -35,7 +35,7 @@ class Starts(Rule):
 
 @dataclass(frozen=True)
 class StartOf:
-    """Which of the starts belongs to a chunk; the first that is not empty has none."""
+    """The start of a chunk; the first nonempty chunk has none."""
 
     axis: int
     empty: int
@@ -59,13 +59,12 @@ def scan(
     meta: Any = None,
     itemsize: float | None = None,
 ) -> Grid:
-    """Let each chunk go on from what those before it along ``axis`` come to.
+    """Combine each chunk with the total of the chunks before it along ``axis``.
 
-    ``total(block)`` is what a chunk adds to those after it, one element along the axis.
-    ``starts(totals)`` is given the totals of all chunks but the last, in order, and returns one
-    start more, of which the first belongs to the first chunk. ``step(block, starts, position)``
-    makes the result: position 0 is of a chunk with nothing before it. A single chunk is not given
-    any: ``step(block)``.
+    ``total(block)`` is the chunk's contribution to later ones, with one element along the axis.
+    ``starts(totals)`` receives the totals of all chunks but the last, in order. It returns one more
+    start; the first belongs to the first chunk. ``step(block, starts, position)`` computes the
+    result; position 0 means that nothing precedes. A single chunk has no starts: ``step(block)``.
     """
     count = source.numblocks[axis]
     like: Any = {"chunks": source.chunks, "meta": meta, "itemsize": itemsize, "kwargs": step_kwargs}
@@ -87,7 +86,7 @@ def scan(
 
 
 def _leading_empty(sizes: Sizes) -> int:
-    """Return how many chunks are known to be empty before the first that may not be."""
+    """Return the number of leading chunks that are known to be empty."""
     return next((at for at, size in enumerate(sizes) if size != 0), len(sizes))
 
 

@@ -1,4 +1,4 @@
-"""Some chunks of grids, and parts of them: nothing is computed for it."""
+"""Select chunks of grids, and parts of chunks, without computation."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .rechunk import PartsAt, cut
 
 @dataclass(frozen=True, eq=False)
 class Select(Rule):
-    """Each chunk is a chunk of one of the sources, under another key: nothing is computed.
+    """Each chunk is a chunk of one of the sources under another key, without computation.
 
     The chunks of source ``k`` begin at ``starts[k]`` along ``axis``, and ``axes[k]`` lead to them
     as in a :class:`.Blockwise`.
@@ -37,7 +37,7 @@ class Select(Rule):
         return 0.0
 
     def source(self, index: Index) -> int:
-        """Return which source a chunk comes from."""
+        """Return the source of a chunk."""
         if len(self.starts) == 1:
             return 0
         return bisect.bisect_right(self.starts, index[self.axis]) - 1
@@ -48,7 +48,7 @@ class Select(Rule):
 
 
 def chosen(grid: Grid, positions: Sequence[Sequence[int] | None], called: str = "blocks") -> Grid:
-    """Return some chunks of a grid as a grid: those at positions along each axis, or all."""
+    """Return some chunks of a grid as a grid: those at the given positions of each axis, or all."""
     axes = tuple(
         axis if places is None else Via(axis, places) for axis, places in enumerate(positions)
     )
@@ -60,12 +60,12 @@ def chosen(grid: Grid, positions: Sequence[Sequence[int] | None], called: str = 
 
 
 def joined(grids: Sequence[Grid], axis: int, meta: Any = None, called: str = "concatenate") -> Grid:
-    """Return the chunks of all grids as one grid; the other axes must be cut alike."""
+    """Concatenate grids; the other axes must have equal chunks."""
     if len(grids) == 1:
         return grids[0]
     first = grids[0]
     *starts, count = borders(grid.numblocks[axis] for grid in grids)
-    # Where its chunks begin, the table of a source says 0, and goes on before and behind.
+    # The table of a source is 0 at its first chunk, and continues before and behind.
     tables = (Via(axis, range(-start, count - start), partial=True) for start in starts)
     axes = tuple((*range(axis), table, *range(axis + 1, first.ndim)) for table in tables)
     sizes = tuple(size for grid in grids for size in grid.chunks[axis])
@@ -76,7 +76,7 @@ def joined(grids: Sequence[Grid], axis: int, meta: Any = None, called: str = "co
 
 @dataclass(frozen=True)
 class AxisCut:
-    """How one axis is sliced: for each new chunk the old one, the part of it, and its size."""
+    """The slicing of one axis: for each new chunk the old one, its part, and its size."""
 
     positions: range | tuple[int, ...]
     parts: tuple[slice, ...]
@@ -84,7 +84,7 @@ class AxisCut:
 
 
 def cut_axis(sizes: tuple[int, ...], taken: range) -> AxisCut:
-    """Return which chunks of an axis the elements ``taken`` lie in; empty ones are left out."""
+    """Return the nonempty chunks of an axis that contain the elements ``taken``."""
     ascending = taken if taken.step > 0 else taken[::-1]
     starts = borders(sizes)
     positions: list[int] = []
@@ -124,7 +124,7 @@ def _as_range(positions: list[int]) -> range | tuple[int, ...]:
 
 
 def sliced(grid: Grid, taken: tuple[range | None, ...]) -> Grid:
-    """Return a part of a grid as views of its chunks; ``None`` takes an axis whole."""
+    """Return a part of a grid as views of its chunks; ``None`` takes a whole axis."""
     cuts = [
         None
         if part is None or part == range(sum(numbers(sizes)))
@@ -152,9 +152,9 @@ def sliced(grid: Grid, taken: tuple[range | None, ...]) -> Grid:
 
 
 def prefix(a: Grid, axis: int, count: int) -> Generator[Look, Any, Grid]:
-    """Run as many leading chunks along an axis as hold ``count`` elements, twice as many a round.
+    """Run the leading chunks of an axis that hold ``count`` elements, twice as many each round.
 
-    Returns these chunks, their sizes known.
+    Return these chunks with known sizes.
     """
     found: list[Grid] = []
     have = taken = 0

@@ -1,4 +1,4 @@
-"""All to all: every chunk from a part of every chunk along an axis."""
+"""Shuffle: every output chunk from a part of every input chunk along an axis."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .grid import Call, Grid, Ref
 
 @dataclass(frozen=True)
 class PartAt:
-    """Which part of a split belongs to the output chunk."""
+    """The part of a split for the output chunk."""
 
     axis: int
 
@@ -35,7 +35,7 @@ class Merged(ByKernel):
     def cell(self, index: Index) -> Call:
         count = self.parts.numblocks[self.axis]
         head, tail = index[: self.axis], index[self.axis + 1 :]
-        # The parts' grid has one more axis than the splits': which part.
+        # The parts' grid has one more axis than the splits': the number of the part.
         refs = [
             Ref(self.parts, (*head, position, *tail, index[self.axis])) for position in range(count)
         ]

@@ -1,4 +1,4 @@
-"""Few chunks from many: combined a group at a time, or gathered at once."""
+"""Combine many chunks to few: a group at a time, or all at once."""
 
 from __future__ import annotations
 
@@ -48,24 +48,24 @@ class Pairwise:
 
     @property
     def cost(self) -> Cost:
-        """What it takes: pairs are combined one after the other."""
+        """Its memory: pairs are combined one after the other."""
         return Cost(1.0 + cost_of(self.combine).scratch, piecewise=True)
 
     def __call__(self, blocks: list[Any]) -> Any:
         return reduce(self.combine, blocks)
 
 
-#: Gives the sizes that chunks along an axis have once groups of so many are one.
+#: Returns the sizes of chunks along an axis after groups of chunks are merged.
 GroupSizes = Callable[[Grid, int, int], Sizes]
 
 
 def first_sizes(grid: Grid, axis: int, width: int) -> Sizes:
-    """Let a group be of the size of its first chunk, as partial results of a reduction are."""
+    """Use the size of a group's first chunk, for partial results of a reduction."""
     return grid.chunks[axis][::width]
 
 
 def sizes_at_most(grid: Grid, axis: int, width: int) -> Sizes:
-    """Let only running tell the size of a group, whose elements are among those of its chunks."""
+    """Make the size of a group unknown: its elements are some of its chunks' elements."""
     sizes = grid.chunks[axis]
     groups = [sizes[start : start + width] for start in range(0, len(sizes), width)]
     return unknown_sizes(grid.name, [upper(total(group)) for group in groups])
@@ -82,12 +82,12 @@ def tree(
     kwargs: Mapping[str, Any] | None = None,
     rule: type[Grouped] = Grouped,
 ) -> Grid:
-    """Combine ``partials`` along ``axes`` down to one chunk, a group of ``width`` at a time.
+    """Combine ``partials`` along ``axes`` to one chunk, a group of ``width`` at a time.
 
     ``combine(blocks, **kwargs)`` takes a list, last axis fastest; :class:`Pairwise` makes one of an
-    associative function of two. ``width`` may be given for each axis; then the last group may be
-    left as it is, not made ``whole``. The result keeps every axis. Groups are smaller where the
-    memory of the machine could not take them.
+    associative function of two. ``width`` may be given for each axis; without ``whole``, the last
+    group may stay uncombined. The result keeps every axis. Groups are smaller if memory requires
+    it.
     """
     grid = partials
     width = _fitting(partials, axes, width)
@@ -125,13 +125,13 @@ def _fitting(
 
 
 def _room(grid: Grid) -> int:
-    """Return how many chunks a task may have for inputs, besides its result, with room to spare."""
+    """Return how many chunks a task may read, besides its result."""
     bounds = [max((upper(size) or 0 for size in set(sizes)), default=0) for sizes in grid.chunks]
     return group_size(math.prod(bounds) * (grid.width or 0))
 
 
 def _widths(grid: Grid, axes: Sequence[int], width: int | Mapping[int, int]) -> Index:
-    """Return the widths of groups; one for all is shared among the axes of several chunks."""
+    """Return the widths of groups; one width is shared among the axes of several chunks."""
     if isinstance(width, Mapping):
         return tuple(width.get(axis, 1) for axis in range(grid.ndim))
     several = [axis for axis in axes if grid.numblocks[axis] > 1]
@@ -141,7 +141,7 @@ def _widths(grid: Grid, axes: Sequence[int], width: int | Mapping[int, int]) -> 
 
 @dataclass(frozen=True, eq=False)
 class Gathered(ByKernel):
-    """One chunk from all chunks of each source, each source a list in order."""
+    """One chunk from all chunks of each source; each source is a list in order."""
 
     sources: tuple[Grid, ...]
     kwargs: Mapping[str, Any] | None = None
@@ -159,5 +159,5 @@ def gather(
     itemsize: float | None = None,
     kwargs: Mapping[str, Any] | None = None,
 ) -> Grid:
-    """Call ``func`` once, with the list of all chunks of each grid (for results that are small)."""
+    """Call ``func`` once, with the list of all chunks of each grid (for small results)."""
     return Grid(Gathered(func, grids, kwargs or None), chunks, meta, itemsize)

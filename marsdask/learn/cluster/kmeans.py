@@ -10,7 +10,7 @@ import numpy as np
 from sklearn import cluster
 from sklearn.exceptions import ConvergenceWarning
 
-# scikit-learn's own constraints are made of these, and there is no public name for them.
+# scikit-learn's own constraints use these classes, which have no public name.
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_array, check_is_fitted, check_random_state
 
@@ -26,7 +26,7 @@ from . import lloyd, seeding
 
 
 class _Run(NamedTuple):
-    """What one start led to."""
+    """The result of one initialization."""
 
     centers: Any
     labels: Any
@@ -38,10 +38,10 @@ class _Run(NamedTuple):
 class KMeans(RowsEstimator, cluster.KMeans):
     """Cluster samples around their means. See sklearn.cluster.KMeans.
 
-    Differs from scikit-learn: takes tensors and frames (lazy samples are computed once and held
-    while it fits; ``labels_`` then is a tensor), no sparse matrices. ``init`` may also be
+    Differs from scikit-learn: takes tensors and frames, but no sparse matrices. Lazy samples are
+    computed once and held during the fit; ``labels_`` is then a tensor. ``init`` may also be
     "k-means||", which draws ``oversampling_factor * n_clusters`` samples in each of ``init_iter``
-    passes. Whatever ``algorithm`` says, the iterations are Lloyd's, which all give the same.
+    passes. For every ``algorithm`` the iterations are Lloyd's, which give the same result.
     """
 
     _parameter_constraints: dict[str, Any] = {  # noqa: RUF012 - scikit-learn declares it so
@@ -125,7 +125,7 @@ class KMeans(RowsEstimator, cluster.KMeans):
         return centers
 
     def _starts(self) -> int:
-        """Return how many times to start."""
+        """Return the number of initializations."""
         chosen = isinstance(self.init, str) or callable(self.init)
         if self.n_init == "auto":
             far = isinstance(self.init, str) and self.init != "random"
@@ -160,7 +160,7 @@ class KMeans(RowsEstimator, cluster.KMeans):
         )
 
     def _run(self, rows: Node, weight: Node | None, start: Any, tol: float, state: Any) -> _Run:
-        """Iterate from one start until the centres stay."""
+        """Iterate from one initialization until the centres converge."""
         centers = self._seeds(rows, weight, state) if start is None else start
         centers = centers.astype(np.float64)
         iteration = 0
@@ -226,12 +226,12 @@ class KMeans(RowsEstimator, cluster.KMeans):
 
 
 def _held(rows: Node) -> Node:
-    """Return samples that are computed, so that each pass only reads them."""
+    """Return computed samples, so that each pass only reads them."""
     return rows if isinstance(rows, Literal) else wrap(rows).execute().node
 
 
 def _judge(rows: Node, found: Any, weight: Node | None, centers: Any) -> tuple[float, Any]:
-    """Compute labels, which stay, with the inertia and the clusters' sizes."""
+    """Compute the labels, with the inertia and the clusters' sizes."""
     operands = (rows, found.node) if weight is None else (rows, found.node, weight)
     value = Value(Fold(lloyd.inertia, add, operands, {"centers": centers}, 8 * len(centers)))
     execute(found, value)
@@ -240,7 +240,7 @@ def _judge(rows: Node, found: Any, weight: Node | None, centers: Any) -> tuple[f
 
 
 def _same(a: _Run, b: _Run) -> bool:
-    """Tell whether two clusterings differ in the clusters' numbers only."""
+    """Tell whether two clusterings are equal up to the clusters' numbers."""
     (meetings,) = fold(
         lloyd.meetings,
         add,

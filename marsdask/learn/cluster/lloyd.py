@@ -12,22 +12,22 @@ from marsdask.core.node import Node
 from marsdask.learn.moments import refuse
 from marsdask.learn.rows import add, fold, tiles
 
-#: Numbers in a tile: the rows, and for each centre the distances and the assignment.
+#: Values in a tile: the rows, and for each centre the distances and the assignment.
 TILE = 2**17
 
-#: Samples so many times farther from the origin than from each other are moved there first.
+#: Samples this many times farther from the origin than from each other are centred first.
 FAR = 8.0
 
 
 class Sums(NamedTuple):
-    """What each cluster weighs, and the weighted sum of its samples."""
+    """The weight of each cluster, and the weighted sum of its samples."""
 
     weights: Any
     samples: Any
 
 
 class Nearest:
-    """Tells for tile after tile which centre is nearest, in the same memory."""
+    """Finds the nearest centres tile by tile, in the same memory."""
 
     def __init__(self, centers: Any, dtype: np.dtype[Any]) -> None:
         origin = centers.mean(axis=0)
@@ -61,12 +61,12 @@ class Nearest:
         distances, equal = self._distances[:, :width], self._equal[:, :width]
         moved = tile if self._origin is None else tile - self._origin
         products = np.matmul(moved, self._factors, out=self._products[:width])
-        # Long rows of few centres are read faster than the other way round.
+        # Long rows of few centres are faster to read than the transpose.
         np.add(products.T, self._offsets, out=distances)
         np.equal(distances, distances.min(axis=0), out=equal)
         if np.count_nonzero(equal) != width:
             refuse(tile, allow_nan=False)
-            # Of equally near centres the first counts.
+            # Of equally near centres the first is chosen.
             np.equal(distances.argmin(axis=0), self._numbers, out=equal)
         chosen = self._chosen[:, :width]
         np.copyto(chosen, equal)
@@ -150,14 +150,14 @@ def farthest(
 
 
 def farther(a: tuple[Any, ...], b: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return the farthest of both, as many as the longer of them has."""
+    """Return the farthest of both, as many as the longer one has."""
     joined = [np.concatenate(pair) for pair in zip(a, b, strict=True)]
     top = np.argsort(-joined[0], kind="stable")[: max(len(a[0]), len(b[0]))]
     return tuple(item[top] for item in joined)
 
 
 def meetings(first: Any, second: Any, *, count: int) -> tuple[Any]:
-    """Return how many samples each two clusters of two clusterings share."""
+    """Return how many samples each pair of clusters of two clusterings shares."""
     pairs = first.astype(np.int64) * count + second
     return (np.bincount(pairs, minlength=count * count).reshape(count, count),)
 

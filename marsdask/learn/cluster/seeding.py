@@ -1,6 +1,6 @@
-"""Where k-means starts: k-means++, k-means|| and random samples.
+"""Initialization of k-means: k-means++, k-means|| and random samples.
 
-The draws are those that scikit-learn makes of the same random state, so that both start alike.
+The draws equal scikit-learn's for the same random state, so that both start alike.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from .lloyd import assign, squared_distances
 
 
 def plus_plus(rows: Node, weight: Node | None, count: int, state: Any) -> Any:
-    """Choose samples far from those chosen before, the best of a few draws each time."""
+    """Choose samples far from those chosen before; each is the best of a few draws."""
     trials = 2 + int(math.log(count))
     chosen = [_first(rows, weight, state)]
     squared, sums = _nearer(rows, weight, None, chosen[0])
@@ -48,7 +48,7 @@ def parallel(
 ) -> Any:
     """Draw many samples in a few passes and choose among them (k-means||).
 
-    ``rate`` times ``count`` samples are expected of each pass.
+    Each pass draws ``rate`` times ``count`` samples on average.
     """
     (length,) = numbers(rows.shape[:1])
     found = _first(rows, weight, state)
@@ -99,7 +99,7 @@ def _first(rows: Node, weight: Node | None, state: Any) -> Any:
 
 
 def _draw(rows: Node, weight: Node | None, uniform: Any, found: Sequence[int]) -> Any:
-    """Return the samples that numbers from 0 to 1 stand for, none of those ``found`` before."""
+    """Return the samples for numbers from 0 to 1, none of those ``found`` before."""
     (length,) = numbers(rows.shape[:1])
     if weight is None and not found:
         return np.minimum((uniform * length).astype(np.int64), length - 1)
@@ -110,7 +110,7 @@ def _draw(rows: Node, weight: Node | None, uniform: Any, found: Sequence[int]) -
 
 
 def _locate(mass: Any, targets: Any, side: str) -> Any:
-    """Return for each target the first sample up to which the masses sum up to it."""
+    """Return for each target the first sample at which the cumulative mass reaches it."""
     (found,) = fold(below, add, cumsum(mass).node, nbytes=8, targets=targets, side=side)
     return np.minimum(found, numbers(mass.node.shape)[0] - 1)
 
@@ -120,7 +120,7 @@ def _take(rows: Node, positions: Any) -> Any:
 
 
 def _nearer(rows: Node, weight: Node | None, closest: Node | None, points: Any) -> tuple[Any, Any]:
-    """Return squared distances with each point added to those chosen, and their weighted sums."""
+    """Return the squared distances after adding each point, and their weighted sums."""
     squared = rowwise(nearer, rows, closest, dtype=np.float64, width=len(points), points=points)
     operands = (squared.node,) if weight is None else (squared.node, weight)
     sums = Value(Fold(weigh, add, operands, {}, 8 * len(points)))
@@ -164,7 +164,7 @@ def least(block: Any) -> Any:
 
 
 def draw(block: Any, closest: Any, uniform: Any, weight: Any = None, *, chance: float) -> Any:
-    """Return the samples drawn with a probability that grows with their distance."""
+    """Return samples drawn with a probability that grows with their distance."""
     mass = closest if weight is None else closest * weight
     return block[uniform < chance * mass]
 

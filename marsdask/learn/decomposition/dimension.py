@@ -1,4 +1,4 @@
-"""How many components the samples have, by Minka's approximate evidence."""
+"""The number of components by Minka's approximate evidence."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from scipy.special import gammaln
 
 
 def likeliest_rank(variances: Any, samples: int) -> int:
-    """Return the number of components under which the variances are most probable.
+    """Return the most probable number of components for these variances.
 
     T. Minka, "Automatic choice of dimensionality for PCA", NIPS 2000, equation 77.
     """

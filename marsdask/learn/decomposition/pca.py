@@ -28,7 +28,7 @@ from marsdask.tensor.linalg import dot
 
 from .dimension import likeliest_rank
 
-#: A variance below this share of the largest has lost half its digits among the products.
+#: A variance below this share of the largest has lost half its digits in the products.
 WEAK = 1e-8
 
 
@@ -43,7 +43,7 @@ class Spectrum:
 
 
 def by_products(rows: Node) -> Spectrum:
-    """Decompose the covariance of the columns: one pass, and half the digits of weak components."""
+    """Decompose the covariance of the columns: one pass, but half the digits of weak components."""
     width = _width(rows)
     seen = fold(products, merge_products, rows, nbytes=8 * width * (width + 1))
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -56,7 +56,7 @@ def by_products(rows: Node) -> Spectrum:
 
 
 def by_triangles(rows: Node) -> Spectrum:
-    """Decompose the triangle of the centred samples: two passes, every digit."""
+    """Decompose the R of the centred samples: two passes, full precision."""
     width = _width(rows)
     seen = fold(squares, merge_squares, rows, nbytes=24 * width, allow_nan=False)
     seen = seen._replace(count=int(seen.count.max(initial=0)))
@@ -82,10 +82,10 @@ class PCA(RowsEstimator, decomposition.PCA):
 
     See sklearn.decomposition.PCA.
 
-    Differs from scikit-learn: takes tensors and frames; no sparse matrices. The components always
-    are exact: ``svd_solver`` "auto" decomposes the covariance, and the samples themselves where the
-    covariance has lost digits or there are fewer samples than columns. "covariance_eigh" never does
-    the latter, "full" always; "randomized" and "arpack" are taken for "auto".
+    Differs from scikit-learn: takes tensors and frames; no sparse matrices. The components are
+    always exact: ``svd_solver`` "auto" decomposes the covariance. It decomposes the samples if the
+    covariance has lost digits, or if there are fewer samples than columns. "covariance_eigh" always
+    uses the covariance, "full" the samples; "randomized" and "arpack" mean "auto".
     """
 
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -97,7 +97,7 @@ class PCA(RowsEstimator, decomposition.PCA):
         return self
 
     def _check_wish(self, rows: Node) -> None:
-        """Refuse a number of components that the samples cannot have, as far as it is known."""
+        """Raise for an impossible number of components, as far as it is known."""
         known = [size for size in rows.shape if isinstance(size, int)]
         _check_components(self.n_components, min(known))
         if self.svd_solver in ("arpack", "randomized"):
@@ -126,7 +126,7 @@ class PCA(RowsEstimator, decomposition.PCA):
         return by_triangles(rows) if weak else found
 
     def _wanted(self, found: Spectrum) -> int:
-        """Return how many components are asked for."""
+        """Return the requested number of components."""
         wish: Any = self.n_components
         limit = len(found.variances)
         if wish is None:
@@ -172,7 +172,7 @@ class PCA(RowsEstimator, decomposition.PCA):
         return projected / self._scale() if self.whiten else projected
 
     def inverse_transform(self, X: Any) -> Any:
-        """Return the samples that have these projections."""
+        """Return the samples of these projections."""
         check_is_fitted(self)
         if not is_lazy(X):
             return super().inverse_transform(X)

@@ -17,7 +17,7 @@ _LEARNT = ("scale_", "n_samples_seen_", "mean_", "var_")
 
 
 class StandardScaler(RowsEstimator, preprocessing.StandardScaler):
-    """Take out the mean and divide by the standard deviation.
+    """Subtract the mean and divide by the standard deviation.
 
     See sklearn.preprocessing.StandardScaler.
 
@@ -59,7 +59,7 @@ class StandardScaler(RowsEstimator, preprocessing.StandardScaler):
         self.n_samples_seen_ = count[0] if count.min() == count.max() else count
         unused = not self.with_mean and not self.with_std
         with np.errstate(invalid="ignore", divide="ignore"):
-            # Columns without any value are nan, as in scikit-learn.
+            # Columns without values are nan, as in scikit-learn.
             variance = seen.products / seen.count
         self.mean_ = None if unused else np.where(seen.count == 0, np.nan, seen.mean)
         self.var_ = variance if self.with_std else None
@@ -89,6 +89,6 @@ class StandardScaler(RowsEstimator, preprocessing.StandardScaler):
 
 
 def _constant(seen: Moments, variance: Any) -> Any:
-    """Tell which columns have no variance beyond what rounding makes of equal values."""
+    """Tell which columns have no variance beyond rounding errors of equal values."""
     error = seen.count * np.finfo(np.float64).eps
     return variance <= error * variance + (error * seen.mean) ** 2

@@ -1,4 +1,4 @@
-"""Chunks too small to be worth a task, merged before tiling: axis by axis, through the graph."""
+"""Merge chunks that are too small for a task, axis by axis, before tiling."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from ..sizing import LARGEST_BLOCK, SMALLEST_BLOCK
 def coalesce(graph: Graph, plan: Plan) -> Graph:
     """Merge small blocks of the sources into blocks worth a task.
 
-    The grid that users see is untouched: sources below a node whose chunks are :func:`shown` keep
-    it, and so do all when a merged grid would make some block too large.
+    The logical grid is unchanged: sources below a :func:`shown` node keep their chunks. If a merged
+    grid has blocks that are too large, all sources keep them.
     """
     if not plan.coalesce:
         return graph
@@ -34,7 +34,7 @@ def coalesce(graph: Graph, plan: Plan) -> Graph:
 
 
 def _merged(graph: Graph, new_sizes: Mapping[Sizes, Sizes], fixed: Collection[Node]) -> Graph:
-    # `fixed` holds nodes of the old graph; sources have no inputs, so they are met unchanged.
+    # `fixed` holds nodes of the old graph; sources have no inputs, so they are unchanged.
     return graph.map(lambda node: node if node in fixed else _regridded(node, new_sizes))
 
 
@@ -47,11 +47,10 @@ def _regridded(node: Node, new_sizes: Mapping[Sizes, Sizes]) -> Node:
 
 
 def shown(graph: Graph, plan: Plan) -> set[Node]:
-    """Return the nodes that must come in their logical chunks, since somebody sees these.
+    """Return nodes whose logical chunks are visible.
 
-    They are what lies below nodes that pin the grid, and below results that last and whose number
-    of chunks depends on them: of known sizes a result can be cut back later, but not of sizes that
-    only running tells.
+    These are the inputs of grid-pinning nodes, and lasting results of unknown size. Results of
+    known sizes can be rechunked later; unknown sizes require the same chunks.
     """
     found: set[Node] = set()
     if plan.lasting and not all(map(_all_known, graph.roots)):
@@ -63,7 +62,7 @@ def shown(graph: Graph, plan: Plan) -> set[Node]:
 
 
 def _counted(graph: Graph) -> set[Node]:
-    """Return the roots of unknown sizes that come in fewer chunks where every source is whole."""
+    """Return the roots of unknown sizes that have fewer chunks if every source is one chunk."""
     known_sizes = {
         sizes
         for node in graph.nodes
@@ -84,7 +83,7 @@ def _counted(graph: Graph) -> set[Node]:
 
 
 def _counts_differ(node: Node, other: Node) -> bool:
-    """Tell whether two graphs of one form differ in the number of chunks of some unknown sizes."""
+    """Tell whether two graphs of one structure differ in the number of chunks of unknown size."""
     stack = [(node, other)]
     seen: set[Node] = set()
     while stack:
@@ -111,7 +110,7 @@ def _counts(node: Node) -> list[int]:
 
 
 def _merged_sizes(graph: Graph, plan: Plan, limit: int) -> dict[Sizes, Sizes]:
-    """Choose for every way an axis is cut how to cut it instead, no block above ``limit``."""
+    """Choose new chunks for each way to cut an axis, with no block above ``limit``."""
     nodes = [node for node in graph.nodes if _is_array(node)]
     if not nodes:
         return {}
@@ -137,9 +136,9 @@ def _merged_sizes(graph: Graph, plan: Plan, limit: int) -> dict[Sizes, Sizes]:
 def _largest_factor(
     sizes: Sizes, users: Mapping[Node, int], factors: Mapping[Sizes, int], target: int
 ) -> int:
-    """Return how many neighbours may merge while every block stays in bounds.
+    """Return how many neighbours may merge while every block stays within its limit.
 
-    ``users`` are the nodes with axes that are cut like that, and how many such axes each has.
+    ``users`` are the nodes with such axes, and the number of these axes.
     """
     best = len(sizes)
     for node, uses in users.items():
@@ -170,9 +169,9 @@ def _bound(size: object) -> int:
 
 
 def _bounded(before: Graph, after: Graph, limit: int) -> bool:
-    """Tell whether no block is larger than ``limit`` and than every block before.
+    """Tell whether no block is larger than ``limit`` and every earlier block.
 
-    Nodes are not compared one by one: two that differed in their cuts only have become one.
+    Nodes are not compared one by one: nodes that differed only in chunks are now one.
     """
     room = max(limit, *map(_block, before.nodes))
     return all(_block(node) <= room for node in after.nodes)

@@ -1,4 +1,4 @@
-"""Nodes that do the work of others: reductions of the same operands, chains of elementwise work."""
+"""Fuse nodes: reductions of the same operands, and chains of elementwise operations."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..plan import Plan
 
 
 def join(graph: Graph, plan: Plan) -> Graph:
-    """Make one node of nodes that read the same in the same way."""
+    """Fuse nodes that read the same inputs in the same way."""
     del plan
     groups: dict[Hashable, list[Node]] = {}
     for node in graph.nodes:
@@ -35,7 +35,7 @@ def join(graph: Graph, plan: Plan) -> Graph:
 
 
 def fuse(graph: Graph, plan: Plan) -> Graph:
-    """Let nodes do the work of others that nothing else needs, until nothing changes."""
+    """Fuse nodes into the only node that needs them, until the graph does not change."""
     del plan
     while (fused := _fuse_once(graph)).roots != graph.roots:
         graph = fused
@@ -63,7 +63,7 @@ def _fuse_once(graph: Graph) -> Graph:
 
 
 def _groups(graph: Graph) -> dict[Node, list[Node]]:
-    """Return what each node takes in: all ways from there lead through it; consumers first."""
+    """Return the nodes that each node fuses: all their consumers are below it; consumers first."""
     hosts: dict[Node, Node | None] = {root: root for root in graph.roots}
     groups: dict[Node, list[Node]] = {}
     for node in reversed(graph.nodes):
@@ -77,6 +77,6 @@ def _groups(graph: Graph) -> dict[Node, list[Node]]:
         if host is None:
             host = node
         for child in node.inputs:
-            # Another host was met before: two need it.
+            # Two hosts need it, so it is not fused.
             hosts[child] = host if hosts.get(child, host) is host else child
     return groups

@@ -1,4 +1,4 @@
-"""Sources read no columns that nothing needs, and no rows that nothing keeps."""
+"""Project columns and push filters down to the sources."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ..plan import Plan
 
 
 def project(graph: Graph, plan: Plan) -> Graph:
-    """Let sources read only the columns that something needs."""
+    """Let sources read only the needed columns."""
     del plan
     wanted: dict[Node, Columns] = dict.fromkeys(graph.roots)
     for node in reversed(graph.nodes):
@@ -24,7 +24,7 @@ def project(graph: Graph, plan: Plan) -> Graph:
 
 
 def push_down(graph: Graph, plan: Plan) -> Graph:
-    """Let sources leave out rows that a filter drops, where only the filter sees these rows."""
+    """Let sources skip rows that a filter drops, if only the filter reads these rows."""
     del plan
     new: dict[Node, Node] = {}
     for node in graph.nodes:
@@ -39,7 +39,7 @@ def push_down(graph: Graph, plan: Plan) -> Graph:
 
 
 def _seen_elsewhere(graph: Graph, chosen: Node, predicate: Predicate) -> bool:
-    """Tell whether anything but a filter and its mask depends on the source's rows."""
+    """Tell whether nodes other than a filter and its mask depend on the source's rows."""
     source, mask, _ = predicate
     allowed = {source, *Graph([mask]).nodes}
     dependent = {source}

@@ -1,4 +1,4 @@
-"""Nodes that need not be: computed before, without effect, or cuts that nobody sees."""
+"""Removes computed nodes, nodes without effect, and redundant rechunks."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..plan import Plan
 
 
 def substitute(graph: Graph, results: Mapping[str, Node]) -> Graph:
-    """Put what has been computed already in place of the nodes that computed it."""
+    """Replace computed nodes by their results."""
     if not results:
         return graph
     found: dict[Node, Node] = {}
@@ -30,7 +30,7 @@ def substitute(graph: Graph, results: Mapping[str, Node]) -> Graph:
 
 
 def skip_no_ops(graph: Graph, plan: Plan) -> Graph:
-    """Drop what would leave its input as it is: a sort of sorted rows."""
+    """Drop nodes without effect, such as a sort of sorted rows."""
     del plan
     return graph.map(_without_no_ops)
 
@@ -42,7 +42,7 @@ def _without_no_ops(node: Node) -> Node:
 
 
 def skip_rechunks(graph: Graph, plan: Plan) -> Graph:
-    """Drop rechunks that nobody sees, because all they lead to is a reduction."""
+    """Drop rechunks whose chunks only a reduction reads."""
     if not plan.coalesce:
         return graph
     seen = set(graph.roots)
