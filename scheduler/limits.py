@@ -18,7 +18,9 @@ def parse(name: str, value: float | str, total: int | None = None) -> int:
         return int(value * total)
     share = "" if total is None else ", a share such as 0.5"
     try:
-        nbytes = int(parse_bytes(value))
+        # A unit without a number is one of it for Dask.
+        has_number = not isinstance(value, str) or any(map(str.isdigit, value))
+        nbytes = int(parse_bytes(value)) if has_number else 0
     except (TypeError, ValueError, OverflowError):
         nbytes = 0
     if nbytes <= 0 or isinstance(value, bool):

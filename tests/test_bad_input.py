@@ -247,6 +247,27 @@ def test_settings_of_a_session_are_checked(settings):
     assert marsdask.get_default_session() is before
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("n_workers", 0),
+        ("n_workers", "x"),
+        ("n_worker", 0),
+        ("n_worker", "a"),
+        ("n_cpu", True),
+        ("spill_dirs", 5),
+        ("spill_limit", 0),
+        ("memory_limit", ""),
+        ("memory_limit", 0),
+    ],
+)
+def test_a_wrong_setting_of_a_session_is_named(name, value):
+    """With its value, before anything starts; nothing that is false is taken for nothing given."""
+    settings: dict[str, Any] = {name: value}
+    with pytest.raises(ValueError, match=f"^invalid {name}: {value!r}; give a "):
+        marsdask.new_session(**settings)
+
+
 @pytest.fixture
 def users() -> Iterator[None]:
     """See errors as users do: where graphs are verified, all frames are shown."""

@@ -32,9 +32,13 @@ class Option:
     wants: str
 
 
+#: The least bytes of a limit of memory or disk: below it no plan could hold a block.
+LEAST = 2**12
+
+
 def _one_of(*values: Any) -> Callable[[Any], bool]:
     def accepts(value: Any) -> bool:
-        return any(value is item or value == item for item in values)
+        return any(type(value) is type(item) and value == item for item in values)
 
     return accepts
 
@@ -58,23 +62,29 @@ def _is_number(value: Any) -> bool:
 
 def _is_limit(value: Any) -> bool:
     if value is None or isinstance(value, str):
-        return value is None or _is_bytes(value)
-    return _is_number(value) and value >= 1
+        return value is None or (_is_bytes(value) and parse_bytes(value) >= LEAST)
+    return _is_number(value) and value >= LEAST and value == int(value)
 
 
 def _is_memory(value: Any) -> bool:
-    return _is_limit(value) or _is_number(value)
+    return _is_limit(value) or (isinstance(value, float) and 0 < value <= 1)
 
 
 def _is_dirs(value: Any) -> bool:
     several = value if isinstance(value, list | tuple) else [value]
-    return value is None or all(isinstance(one, str | os.PathLike) and str(one) for one in several)
+    return value is None or all(map(_is_dir, several))
+
+
+def _is_dir(value: Any) -> bool:
+    if not isinstance(value, str | os.PathLike) or not str(value):
+        return False
+    return os.path.isdir(value) or not os.path.exists(value)
 
 
 def _is_bytes(value: str) -> bool:
-    try:
-        return parse_bytes(value) > 0
-    except ValueError:
+    try:  # a unit without a number is one of it for Dask
+        return any(map(str.isdigit, value)) and int(parse_bytes(value)) > 0
+    except (ValueError, OverflowError):
         return False
 
 
@@ -82,7 +92,7 @@ def _is_chunk_size(value: Any) -> bool:
     """Validate chunks for all tensors; those that depend on a shape are checked later."""
     if isinstance(value, Mapping | tuple | list):
         items = value.values() if isinstance(value, Mapping) else value
-        return all(map(_is_chunk_size, items))
+        return len(items) > 0 and all(map(_is_chunk_size, items))
     if isinstance(value, str) and value != "auto":
         return _is_bytes(value)
     if value is None or isinstance(value, str):

@@ -12,6 +12,7 @@ from contextlib import nullcontext
 from contextvars import ContextVar
 from dataclasses import replace
 from functools import cache
+from numbers import Integral
 from typing import Any, Self
 
 from marsdask.scheduler import limits, registry
@@ -763,7 +764,7 @@ def new_session(
     memory_limit, mem_bytes : float or str, optional
         Memory limit: bytes, a share such as 0.5, or a string such as ``"4GiB"``.
     spill_dirs : str or sequence of str, optional
-        Directories for results that exceed memory.
+        Directories for results that exceed memory; an empty list for none.
     spill_limit : int or str, optional
         Maximum number of bytes in ``spill_dirs``.
     web : bool
@@ -795,16 +796,16 @@ def new_session(
     _refuse(backend, web=web and address != "supervisor")
     if not new and _default is not None and not _default.closed:
         return _default
-    known = address if isinstance(address, str) else None
-    bounds = (memory_limit or mem_bytes, spill_dirs, spill_limit)
-    given: dict[str, Any] = dict(zip(_BOUNDS, bounds, strict=True))
-    workers = n_workers or n_cpu or n_worker
+    memory = mem_bytes if memory_limit is None else memory_limit
+    given: dict[str, Any] = dict(zip(_BOUNDS, (memory, spill_dirs, spill_limit), strict=True))
+    workers = _count(n_workers=n_workers, n_cpu=n_cpu, n_worker=n_worker)
     if address == "supervisor":
         given |= {"n_worker": n_worker or n_workers, "n_cpu": n_cpu, "web": web or None}
         workers = None
     if address is None:
-        given |= {name: value or get_option(name) for name, value in given.items()}
+        given |= {name: get_option(name) for name, value in given.items() if value is None}
         workers = workers or options.n_workers
+    known = address if isinstance(address, str) else None
     given[_WORKERS.get(known, "n_workers")] = workers
     given.update(scheduler_options)
     scheduler = registry.resolve(
@@ -812,6 +813,15 @@ def new_session(
     )
     session = Session(scheduler, owns_scheduler=scheduler is not address, session_id=session_id)
     return session.as_default() if default else session
+
+
+def _count(**counts: Any) -> Any:
+    """Return the first that is given, once all of them are checked."""
+    for name, count in counts.items():
+        wrong = isinstance(count, bool) or not isinstance(count, Integral) or count < 1
+        if count is not None and wrong:
+            raise ValueError(f"invalid {name}: {count!r}; give a positive int")
+    return next((count for count in counts.values() if count is not None), None)
 
 
 def _check_names(options: Mapping[str, Any]) -> None:

@@ -31,7 +31,7 @@ class ThreadsScheduler(LocalScheduler):
 
     * ``nthreads``: by default the CPUs that this process may use.
     * ``memory_limit``: bytes, ``"4GiB"``, or a fraction of the memory (default: 0.6).
-    * ``spill_dirs``: by default the directory for temporary files.
+    * ``spill_dirs``: by default the directory for temporary files; none of an empty list.
     * ``spill_limit``: bytes on disk, or ``"10GiB"`` (default: no limit).
 
     A tenth of each disk always stays free; ``disk_usage`` returns the free space.
@@ -53,14 +53,12 @@ class ThreadsScheduler(LocalScheduler):
         nthreads = nthreads or dask.config.get("marsdask.nthreads", None) or cores
         if nthreads < 1:
             raise ValueError(f"nthreads must be positive, not {nthreads!r}")
-        folders = spill_dirs or dask.config.get("marsdask.spill-dirs", None) or ()
+        folders = _folders(spill_dirs)
         if spill_limit is None:
             spill_limit = dask.config.get("marsdask.spill-limit", None)
         self.nthreads = nthreads
         self.memory_limit = _budget(memory_limit)
-        several = [folders] if isinstance(folders, str | os.PathLike) else folders
-        folders = [os.fspath(folder) for folder in several]
-        for folder in folders:
+        for folder in folders or ():
             check_writable(folder)
         limit = None if spill_limit is None else limits.parse("spill_limit", spill_limit)
         self._store = SpillStore(folders, limit, disk_usage)
@@ -97,6 +95,18 @@ def _is_small(graph: TaskGraph, hints: Mapping[Hashable, Hint] | None) -> bool:
         return False
     peaks = [hint.peak if (hint := hints.get(key)) is not None else None for key in graph]
     return all(peak is not None for peak in peaks) and sum(peak or 0 for peak in peaks) <= _LITTLE
+
+
+def _folders(given: Any) -> list[str] | None:
+    """Return the directories for spilled results, or ``None`` for the default."""
+    if given is None:
+        given = dask.config.get("marsdask.spill-dirs", None)
+    if given is None:
+        return None
+    several = given if isinstance(given, list | tuple) else [given]
+    if not all(isinstance(folder, str | os.PathLike) and os.fspath(folder) for folder in several):
+        raise ValueError(f"invalid spill_dirs: {given!r}; give a directory or a list of them")
+    return [os.fspath(folder) for folder in several]
 
 
 def _budget(limit: float | str | None) -> int:

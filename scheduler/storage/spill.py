@@ -95,16 +95,17 @@ class SpillFile:
 class SpillStore:
     """Writes values round-robin to directories that are created on first use.
 
-    It writes up to ``limit`` bytes in all. A tenth of each disk stays free.
+    By default this is the directory for temporary files; without any, nothing is written. It writes
+    up to ``limit`` bytes in all. A tenth of each disk stays free.
     """
 
     def __init__(
         self,
-        folders: Sequence[str] = (),
+        folders: Sequence[str] | None = None,
         limit: int | None = None,
         usage: Usage = shutil.disk_usage,
     ) -> None:
-        self.folders = list(folders) or [tempfile.gettempdir()]
+        self.folders = [tempfile.gettempdir()] if folders is None else list(folders)
         self.limit = limit
         self._usage = usage
         # A finalizer may close the store at any time.
@@ -156,7 +157,7 @@ class SpillStore:
                 problems.append(refusal(folder, error))
                 continue
             return self._keep(SpillFile(self, path, nbytes, files.entries(value)))
-        raise full(problems)
+        raise full(problems or ["there is none"])
 
     def forget(self, file: SpillFile) -> None:
         """Delete a file and subtract its bytes from the used limit."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 
 import marsdask.dataframe as md
 import marsdask.tensor as mt
-from marsdask.core.config import OptionError, option_context, options
+from marsdask.core.config import OptionError, option_context, options, set_option
 
 
 def test_unknown_names_are_refused_with_near_ones():
@@ -39,6 +40,18 @@ def test_unknown_names_are_refused_with_near_ones():
         ("spill_limit", 0.5),
         ("spill_dirs", 3),
         ("spill_dirs", ["/tmp", ""]),
+        ("spill_dirs", os.devnull),
+        ("memory_limit", ""),
+        ("memory_limit", "kB"),
+        ("memory_limit", 1.5),
+        ("memory_limit", 2),
+        ("memory_limit", "1e400"),
+        ("spill_limit", "12"),
+        ("chunk_size", ()),
+        ("chunk_size", []),
+        ("chunk_size", {}),
+        ("show_progress", 1),
+        ("dataframe.use_arrow_dtype", 1),
         ("n_workers", "two"),
         ("chunk_store_limit", "abc"),
         ("progress_update_interval", -1),
@@ -47,7 +60,7 @@ def test_unknown_names_are_refused_with_near_ones():
 def test_values_of_the_wrong_kind_are_refused(name, value):
     """Mars's own wording, with what the option takes."""
     with pytest.raises(ValueError, match="invalid value for option"):
-        setattr(options, name, value)
+        set_option(name, value)
 
 
 @pytest.mark.parametrize(
@@ -60,6 +73,7 @@ def test_values_of_the_wrong_kind_are_refused(name, value):
         ("spill_limit", None),
         ("spill_dirs", Path("folder")),
         ("spill_dirs", ["one", "two"]),
+        ("spill_dirs", []),
         ("n_workers", np.int64(2)),
     ],
 )

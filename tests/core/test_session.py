@@ -285,6 +285,8 @@ def test_the_forms_of_new_session():
         assert new_session(new=False) is session
         assert get_default_session() is session
     assert get_default_session() is None
+    with new_session(n_workers=1, spill_dirs=[]) as session:
+        assert session.plan().spill == 0
     with new_session(n_workers=1, memory_limit="1 GB", spill_dirs=None) as session:
         assert thread_count(session) == 1
     with new_session(dask.get) as session:

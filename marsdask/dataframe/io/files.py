@@ -61,7 +61,8 @@ def expanded(path: Any, storage: Storage = LOCAL) -> tuple[str, ...]:
     elif os.path.isdir(name):
         found = _below(name)
     else:
-        found = sorted(glob.glob(name)) if glob.has_magic(name) else [name]
+        is_pattern = glob.has_magic(name) and not os.path.exists(name)
+        found = sorted(glob.glob(name)) if is_pattern else [name]
     if not found:
         raise FileNotFoundError(f"no file matches {name!r}")
     return tuple(found)
@@ -69,7 +70,7 @@ def expanded(path: Any, storage: Storage = LOCAL) -> tuple[str, ...]:
 
 def _remote(name: str, storage: Storage) -> list[str]:
     fs, inside = filesystem(name, storage)
-    if glob.has_magic(inside):
+    if glob.has_magic(inside) and not fs.exists(inside):
         found = sorted(fs.glob(inside))
     elif fs.isdir(inside):
         found = _visible(sorted(fs.find(inside)), inside)

@@ -83,18 +83,24 @@ class ReadParquet(FrameNode):
     keys: Keys = NO_KEYS
     gaps: tuple[str, ...] = ()
     """Columns of numbers or truth values some of which are missing in some file."""
+    unclear: tuple[str, ...] = ()
+    """Columns of which no statistics say so: their chunks stay of the types that are read."""
 
     @property
     def meta(self) -> Any:
         frame = empty_frame(self.files, self.keys)[list(self.columns)]
         return frame.astype(
-            {one: with_gaps(frame.dtypes[one]) for one in self.gaps if one in frame}
+            {
+                one: with_gaps(frame.dtypes[one])
+                for one in (*self.gaps, *self.unclear)
+                if one in frame
+            }
         )
 
     @property
     def settled(self) -> bool:
-        """Whether no filter drops the gaps in some chunk."""
-        return not (self.gaps and self.filters)
+        """Whether no chunk may be without gaps: by a filter, or for all that is known."""
+        return not (self.gaps and self.filters) and not {*self.unclear} & {*self.columns}
 
     @property
     def traits(self) -> Traits:
@@ -267,23 +273,31 @@ def with_gaps(dtype: Any) -> Any:
     return np.dtype(object) if dtype.kind == "b" else np.dtype(float)
 
 
-def _with_gaps(files: Files, groups: Sequence[RowGroup], frame: Any) -> tuple[str, ...]:
-    """List columns in which something is missing that their type has no missing value for."""
+def _with_gaps(
+    files: Files, groups: Sequence[RowGroup], frame: Any
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """List columns in which something is missing that their type has no missing value for.
+
+    The second list is of columns of which nobody knows, since some file has no statistics.
+    """
     open_ = [
         label
         for label, dtype in frame.dtypes.items()
         if isinstance(dtype, np.dtype) and dtype.kind in "iub"
     ]
     found: dict[str, None] = {}
+    unclear: dict[str, None] = {}
     for number, run in itertools.groupby(groups, key=lambda group: group.file):
         data = footer(files, number)
         names = data.schema.to_arrow_schema().names if open_ else []
         for group in run if data.num_columns == len(names) else ():
             for label in [one for one in open_ if one in names and one not in found]:
                 statistics = data.row_group(group.group).column(names.index(label)).statistics
-                if statistics is None or not statistics.has_null_count or statistics.null_count:
+                if statistics is None or not statistics.has_null_count:
+                    unclear[label] = None
+                elif statistics.null_count:
                     found[label] = None
-    return tuple(found)
+    return tuple(found), tuple(label for label in unclear if label not in found)
 
 
 def _row_numbers(groups: Sequence[RowGroup]) -> Any:
@@ -374,8 +388,8 @@ def read_parquet(
     chosen = every if columns is None else tuple(columns)
     if missing := [one for one in chosen if one not in every]:
         raise KeyError(f"no columns {missing} in {files.paths[0]}: there are {list(every)}")
-    gaps = _with_gaps(files, groups, empty_frame(files, keys)[list(chosen)])
-    node: Node = ReadParquet(files, chosen, groups, sizes, _normal(filters), keys, gaps)
+    gaps, unclear = _with_gaps(files, groups, empty_frame(files, keys)[list(chosen)])
+    node: Node = ReadParquet(files, chosen, groups, sizes, _normal(filters), keys, gaps, unclear)
     if filters and isinstance(node.meta.index, pd.RangeIndex):
         return reset_index(wrap(node), drop=True)
     return wrap(node)

@@ -14,7 +14,9 @@ from .from_data import array
 
 
 @public
-def from_array(x: Any, chunks: Any = "auto", name: Any = None, **hints: Any) -> Node:
+def from_array(
+    x: Any, chunks: Any = "auto", name: Any = None, *, copy: bool | None = None, **hints: Any
+) -> Node:
     """Return a tensor over an array; see dask.array.from_array.
 
     ``name``, ``lock``, ``asarray``, ``fancy``, ``getitem``, ``meta`` and ``inline_array`` are taken
@@ -26,6 +28,10 @@ def from_array(x: Any, chunks: Any = "auto", name: Any = None, **hints: Any) -> 
         A NumPy array, or what has a shape, a dtype and takes slices, such as an h5py dataset.
     chunks : int, str, tuple or dict
         The sizes of chunks; "auto" chooses them.
+    copy : bool, optional
+        Whether to copy an array, as for :func:`tensor`. ``copy=False`` shares it: no operation
+        writes to it, but the array itself stays writeable. Leave it as it is while the tensor is in
+        use.
     name, **hints : optional
         Have no effect.
 
@@ -46,7 +52,7 @@ def from_array(x: Any, chunks: Any = "auto", name: Any = None, **hints: Any) -> 
     """
     check_keywords(hints, {"lock", "asarray", "fancy", "getitem", "meta", "inline_array"})
     del name
-    return array.node(x, chunk_size=chunks)
+    return array.node(x, chunk_size=chunks, copy=copy)
 
 
 @public

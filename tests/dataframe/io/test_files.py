@@ -55,3 +55,12 @@ def test_a_changed_file_is_another(root: str) -> None:
     assert after.stamps != before.stamps
     with opened(after.paths[0], after.storage) as file:
         assert file.read() == b"something else"
+
+
+def test_a_name_with_brackets_is_a_file_before_it_is_a_pattern(tmp_path):
+    """As pandas reads it; where there is no such file, it matches others."""
+    path = tmp_path / "x[1].csv"
+    path.write_text("a\n1\n")
+    assert expanded(str(path)) == (str(path),)
+    path.rename(tmp_path / "x1.csv")
+    assert expanded(str(path)) == (str(tmp_path / "x1.csv"),)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -174,6 +175,25 @@ def test_columns_with_gaps_are_declared(tmp_path, groups_as_chunks):
     equal(rows[columns], wanted[wanted.a > 4][columns])
     equal(lazy[["c"]], wanted[["c"]])
     assert lazy[["a", "c"]].to_tensor().dtype == float
+
+
+def test_whole_numbers_without_statistics_stay_exact(tmp_path):
+    """Nobody knows whether some are missing: the types are those of what is read."""
+    large = [2**53 + 1, 2**53 + 3, 5]
+    one, two = tmp_path / "1.parquet", tmp_path / "2.parquet"
+    table = pa.table({"x": large, "b": [True, False, True]})
+    pq.write_table(table, one, write_statistics=False, row_group_size=2)
+    for groups_as_chunks in (False, True):
+        lazy = md.read_parquet(one, groups_as_chunks=groups_as_chunks)
+        assert lazy.compute().x.tolist() == large
+        equal(lazy, pd.read_parquet(one))
+        assert lazy.x.astype("str").compute().tolist() == [str(value) for value in large]
+        equal(lazy.execute(), pd.read_parquet(one))
+        assert list(lazy.dtypes) == [np.dtype("int64"), np.dtype(bool)]
+    gaps = pa.table({"x": [1, None], "b": [None, True]})
+    pq.write_table(gaps, two, write_statistics=False)
+    equal(md.read_parquet(tmp_path), pd.read_parquet(tmp_path))
+    assert md.read_parquet(tmp_path).execute().dtypes.x == np.dtype(float)
 
 
 def test_gaps_that_are_filtered_out_while_reading(tmp_path):

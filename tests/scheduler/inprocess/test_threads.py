@@ -3,6 +3,7 @@
 import gc
 import subprocess
 import sys
+import tempfile
 import threading
 import weakref
 from contextvars import ContextVar
@@ -334,3 +335,15 @@ def test_tasks_see_the_submitters_context(create):
         gc.collect()
         assert kept() is None  # though handle and results are there
         del handle
+
+
+def test_without_directories_nothing_is_written(tmp_path, monkeypatch):
+    """An empty list is no default: there is no room on disk, and who needs it fails."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with ThreadsScheduler(nthreads=1, memory_limit=2 * MIB, spill_dirs=[]) as scheduler:
+        assert scheduler.machine().spill == 0
+        assert scheduler.bounds["spill_dirs"] == []
+        tasks = blocks(8)
+        with pytest.raises(SpillFull, match="there is none"):
+            run(scheduler, tasks, hints=hints(tasks))
+    assert not list(tmp_path.iterdir())

@@ -29,3 +29,25 @@ def test_a_copy_is_its_own():
     np.testing.assert_array_equal(x.compute(), [1, 1, 1])
     np.testing.assert_array_equal(y.compute(), [5, 1, 1])
     assert not mt.array_equiv(mt.ones(3), mt.ones(4)).compute()
+
+
+def test_an_array_is_copied_or_shared():
+    """What is shared follows the array; no operation on the tensor writes to it."""
+    values = np.arange(6.0)
+    copied, shared = mt.from_array(values, 3), mt.from_array(values, 3, copy=False)
+    values[0] = 9
+    assert copied[0].compute() == 0
+    assert shared[0].compute() == 9
+    assert values.flags.writeable
+    mt.map_blocks(zeroed, shared, dtype=float).compute()
+    changed = shared.execute()
+    changed[1:] = 0
+    assert changed.compute().tolist() == [9, 0, 0, 0, 0, 0]
+    assert values.tolist() == [9, 1, 2, 3, 4, 5]
+
+
+def zeroed(block):
+    """Write to what it is given, if that is allowed."""
+    if block.flags.writeable:
+        block[...] = 0
+    return block
