@@ -186,9 +186,12 @@ def test_groups_are_typed_once_for_equal_types(monkeypatch):
     """And each call has its own types: its function, its columns, its keys."""
     calls = []
     real = Grouping.__call__
-    monkeypatch.setattr(
-        Grouping, "__call__", lambda self, frame: calls.append(self) or real(self, frame)
-    )
+
+    def counted(self, frame):
+        calls.append(self)
+        return real(self, frame)
+
+    monkeypatch.setattr(Grouping, "__call__", counted)
     frame = md.DataFrame(FRAME)
     for _ in range(5):
         frame = frame.groupby("a").agg({"b": "sum"}).reset_index()
