@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import warnings
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
@@ -208,7 +209,26 @@ def rowwise(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     nodes = tuple(arg.node if isinstance(arg, Collection) else arg for arg in args)
     rows = [node for node in nodes if isinstance(node, Node) and not is_row(node)]
     check_aligned(rows, func.__name__.strip("_"))
-    return wrap(Rowwise(func, nodes, tuple(sorted(kwargs.items()))))
+    node = Rowwise(func, nodes, tuple(sorted(kwargs.items())))
+    if func in BY_TYPES:
+        _check_types(node)
+    return wrap(node)
+
+
+def _check_types(node: Rowwise) -> None:
+    """Raise what pandas raises of one row of these types."""
+    given = (*node.args, *(value for _, value in node.kwargs))
+    dtypes = {
+        dtype
+        for arg in given
+        for dtype in (dtypes_of(arg.meta) if isinstance(arg, Node) else (np.asarray(arg).dtype,))
+    }
+    if object in dtypes or {getattr(dtype, "kind", "O") for dtype in dtypes} <= set("biu"):
+        return  # objects may be anything, and all of them do integers and booleans
+    samples = [_sample_of(arg) if isinstance(arg, Node) else arg for arg in node.args]
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        node.func(*samples, **dict(node.kwargs))
 
 
 def method_of(name: str) -> Callable[..., Any]:
@@ -285,6 +305,13 @@ class Method:
         if self.name in PLACES and self.accessor == "str" and found.dtype == object:
             return found.astype(float)  # where all text is missing, which is no matter of a chunk
         return found
+
+
+#: Functions that pandas refuses by the types of values, but not where there are no rows.
+BY_TYPES: set[Callable[..., Any]] = {
+    *(operator.and_, operator.or_, operator.xor),
+    *(Method("__invert__"), Method("round")),
+}
 
 
 @dataclass(frozen=True)

@@ -59,6 +59,11 @@ REFUSED: dict[str, tuple[Call, str]] = {
         lambda xd, d: d.a + np.ones(2),
         r"operands could not be broadcast together with shapes \(4,\) \(2,\)",
     ),
+    "round to text": (lambda xd, d: d.a.round("x"), "'str' object cannot be interpreted as an int"),
+    "not of floats": (lambda xd, d: ~d.b, "ufunc 'invert' not supported for the input types"),
+    "not of a frame": (lambda xd, d: ~d, "ufunc 'invert' not supported for the input types"),
+    "and of floats": (lambda xd, d: d.b & d.b, "unsupported operand type.* for &"),
+    "xor of floats": (lambda xd, d: d.a ^ d.b, r"unsupported operand type.* for \^"),
     "mask of numbers": (lambda xd, d: d[d.a], "None of|a mask is boolean, not int64"),
 }
 

@@ -17,7 +17,7 @@ from marsdask.core.grids.blockwise import Axes, blockwise
 from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.select import chosen
 from marsdask.core.node import Node
-from marsdask.core.sizes import Chunks, Index, Size, known_or_nan, unknown_sizes
+from marsdask.core.sizes import Chunks, Index, Size, known_or_nan, shape_text, unknown_sizes
 
 from ..operands import as_node
 from ..typing import public
@@ -53,6 +53,51 @@ class UserFunction:
             arguments[place] = block
         named = dict(zip(self.keywords, given[count:], strict=True))
         return self.func(*arguments, **named, **kwargs)
+
+
+@dataclass(frozen=True)
+class ShapeChecked:
+    """Calls a user's function and refuses a result of another shape than ``chunks=`` promised."""
+
+    func: UserFunction
+
+    @property
+    def cost(self) -> Cost:
+        """What the function takes."""
+        return self.func.cost
+
+    @property
+    def __name__(self) -> str:
+        return self.func.__name__
+
+    def __call__(self, *given: Any, **kwargs: Any) -> Any:
+        *arguments, promised = given
+        found = self.func(*arguments, **kwargs)
+        shape = getattr(found, "shape", promised)
+        # As in Dask a chunk may lack leading axes of length one.
+        lacking = len(promised) - len(shape)
+        whole = (1,) * lacking + shape
+        if lacking < 0 or any(
+            size not in (own, None) for own, size in zip(whole, promised, strict=True)
+        ):
+            raise ValueError(
+                f"{self.__name__} returned a chunk of shape {shape_text(shape)}, but chunks= says "
+                f"{shape_text(promised)}"
+            )
+        return found[(None,) * lacking] if lacking else found
+
+
+@dataclass(frozen=True)
+class PromisedShape:
+    """Gives a function what it asks to know of its chunk, and the shape that its result has."""
+
+    facts: Callable[[Index], tuple[Any, ...]] | None
+    output: Chunks
+
+    def __call__(self, index: Index) -> tuple[Any, ...]:
+        sizes = (sizes[i] for sizes, i in zip(self.output, index, strict=True))
+        shape = tuple(size if isinstance(size, int) else None for size in sizes)
+        return (*(self.facts(index) if self.facts else ()), shape)
 
 
 @dataclass(frozen=True)
@@ -170,13 +215,12 @@ class MapBlocks(Node):
                 for axis, count in enumerate(grid.numblocks)
             )
             inputs.append((grid, own))
+        func: Any = UserFunction(self.func, self.arguments, self.places, self.keywords)
+        varying: Any = self._facts(grids, out) if self.keywords else None
+        if self.out_sizes is not None:
+            func, varying = ShapeChecked(func), PromisedShape(varying, out)
         return blockwise(
-            UserFunction(self.func, self.arguments, self.places, self.keywords),
-            inputs,
-            chunks=out,
-            meta=self.meta,
-            kwargs=self.kwargs,
-            varying=self._facts(grids, out) if self.keywords else None,
+            func, inputs, chunks=out, meta=self.meta, kwargs=self.kwargs, varying=varying
         )
 
     def _axes(self, ndim: int) -> list[int | None]:
@@ -241,7 +285,9 @@ def map_blocks(
     dtype : dtype, optional
         The type of the result; by default that of a call with small arrays.
     chunks : tuple, optional
-        The chunks of the result, if the function changes the shape.
+        The chunks of the result, if the function changes the shape. A result of another shape is
+        refused when it is computed. Without ``chunks`` the shape is not checked, as in Dask:
+        ``compute()`` joins what the function returns.
     drop_axis, new_axis : int or sequence of int, optional
         Axes that the function takes away or adds.
     meta : array, optional
@@ -257,6 +303,11 @@ def map_blocks(
     -------
     Tensor
         The results, side by side.
+
+    Raises
+    ------
+    ValueError
+        If the function fails for a chunk of one item, and neither ``dtype`` nor ``meta`` is given.
 
     Examples
     --------

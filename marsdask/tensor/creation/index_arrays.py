@@ -37,7 +37,9 @@ def unravel_index(indices: Any, shape: Any, order: Any = "C") -> tuple[Node, ...
     """Return the positions along each axis of flat positions. See numpy.unravel_index."""
     shape = (shape,) if np.ndim(shape) == 0 else tuple(map(operator.index, shape))
     node = as_node(indices)
-    np.unravel_index(np.zeros(0, node.meta.dtype), shape, order)  # refuses types and shapes
+    in_memory = not isinstance(indices, Collection | Node) and np.size(indices)
+    # NumPy refuses types, shapes and, where they are in memory, positions out of bounds.
+    np.unravel_index(indices if in_memory else np.zeros(0, node.meta.dtype), shape, order)
     how = {"shape": shape, "order": order}
     return ExecutableTuple(apply(place_along, node, axis=axis, **how) for axis in range(len(shape)))
 

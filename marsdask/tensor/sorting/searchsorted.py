@@ -15,7 +15,7 @@ from marsdask.core.grids.blockwise import blockwise, map_blocks
 from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.tree import Pairwise, tree
 from marsdask.core.node import Node
-from marsdask.core.sizes import Chunks, Unknown, known
+from marsdask.core.sizes import Chunks, Unknown, known, shape_text
 
 from ..chunkwise.rechunk import recut
 from ..chunkwise.single_task import beside
@@ -75,14 +75,32 @@ def searchsorted(
     """
     del combine_size
     np.searchsorted(np.empty(0), 0, side)  # refuses other sides
-    node = as_node(a if sorter is None else getitem.node(a, sorter))
+    node = as_node(a)
     if len(node.chunks) != 1:
-        raise ValueError("searchsorted() takes a sorted vector, and values of any shape")
+        problem = "object too deep" if node.chunks else "object of too small depth"
+        raise ValueError(f"{problem} for desired array: a has shape {shape_text(node.shape)}")
+    if sorter is not None:
+        node = as_node(getitem.node(node, _checked_sorter(node, sorter)))
     values = as_node(v)
     np.promote_types(node.meta.dtype, values.meta.dtype)
     side = "left" if side.startswith("l") else "right"
     places = Places(node, values, side)
     return view(places, range(1, len(values.chunks) + 1))
+
+
+def _checked_sorter(node: Node, sorter: Any) -> Node:
+    """Return the positions that sort a vector; ``getitem`` would take masks and other lengths."""
+    order = as_node(sorter)
+    if order.meta.dtype.kind not in "iu":
+        raise TypeError("sorter must only contain integers")
+    if len(order.chunks) != 1:
+        raise TypeError("could not parse sorter argument")
+    sizes = (*order.shape, *node.shape)
+    if known(sizes) and sizes[0] != sizes[1]:
+        raise ValueError(
+            f"sorter.size must equal a.size: sorter has {sizes[0]} elements, a {sizes[1]}"
+        )
+    return order
 
 
 @public
@@ -166,6 +184,8 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0, chunk_size_limit: 
         raise TypeError(f"Cannot cast array data from {node.meta.dtype!r} to {np.dtype(np.intp)!r}")
     if minlength < 0:
         raise ValueError("'minlength' must not be negative")
+    if not isinstance(x, Collection | Node) and np.min(x, initial=0) < 0:
+        raise ValueError("'list' argument must have no negative elements")
     # Of nothing NumPy counts whole numbers, weights or not.
     given = () if weights is None or node.shape[0] == 0 else (as_node(weights),)
     lengths = (node.shape[0], *(other.shape[0] for other in given))

@@ -199,3 +199,25 @@ def test_users_functions_over_tiny_chunks_run_side_by_side():
     with new_session(n_workers=2):
         x = mt.ones(4, chunk_size=2).map_blocks(meet, dtype=float)
         np.testing.assert_array_equal(x.compute(), np.ones(4))
+
+
+def test_a_promised_shape_is_checked():
+    """Where ``chunks=`` says a shape, a result of another one is refused, in between as well."""
+    x = mt.ones((4, 4), chunk_size=2)
+    wrong = x.map_blocks(lambda block: block[:1], chunks=(2, 2), dtype=float)
+    for lazy in (wrong, wrong + 1, wrong.sum()):
+        with pytest.raises(ValueError, match=r"shape \(1,2\), but chunks= says \(2,2\)"):
+            lazy.compute()
+
+
+def test_a_promised_shape_may_lack_leading_axes():
+    """As in Dask, numbers do for chunks of one element."""
+    x = mt.ones((4, 4), chunk_size=2)
+    sums = x.map_blocks(lambda block: block.sum(), chunks=(1, 1), dtype=float)
+    np.testing.assert_array_equal(sums.compute(), np.full((2, 2), 4.0))
+
+
+def test_a_shape_that_nobody_promised_is_not_checked():
+    """As in Dask, compute() joins what the function returns."""
+    x = mt.ones((4, 4), chunk_size=2)
+    assert x.map_blocks(lambda block: block[:1], dtype=float).compute().shape == (2, 4)
