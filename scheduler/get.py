@@ -11,7 +11,7 @@ import contextlib
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 import dask.config
 from dask.task_spec import GraphNode
@@ -219,4 +219,4 @@ def get_sync(dsk: Any, keys: Any, **kwargs: Any) -> Any:
     return _get("synchronous", dsk, keys, **kwargs)
 
 
-get = get_threads
+get: Final = get_threads

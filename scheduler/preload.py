@@ -10,13 +10,13 @@ All other features need ``mars-supervisor``. To start marsdask's workers instead
 from __future__ import annotations
 
 import logging
-from typing import Any
+from typing import Any, Final
 
 import distributed
 
 from .web.websocket import serve_websockets
 
-logger = logging.getLogger(__name__)
+logger: Final = logging.getLogger(__name__)
 
 
 async def dask_setup(server: Any) -> None:

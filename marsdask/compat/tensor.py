@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import builtins
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -30,22 +30,22 @@ complex = builtins.complex
 object = builtins.object
 str = builtins.str
 
-product = mt.prod
-cumproduct = mt.cumprod
-sometrue = mt.any
-alltrue = mt.all
-round_ = mt.around
-trapz = mt.trapezoid
-row_stack = mt.vstack
-innerproduct = mt.inner
+product: Final = mt.prod
+cumproduct: Final = mt.cumprod
+sometrue: Final = mt.any
+alltrue: Final = mt.all
+round_: Final = mt.around
+trapz: Final = mt.trapezoid
+row_stack: Final = mt.vstack
+innerproduct: Final = mt.inner
 
-bitand = mt.bitwise_and
-bitor = mt.bitwise_or
-bitxor = mt.bitwise_xor
-floordiv = mt.floor_divide
-lshift = mt.left_shift
-rshift = mt.right_shift
-truediv = mt.true_divide
+bitand: Final = mt.bitwise_and
+bitor: Final = mt.bitwise_or
+bitxor: Final = mt.bitwise_xor
+floordiv: Final = mt.floor_divide
+lshift: Final = mt.left_shift
+rshift: Final = mt.right_shift
+truediv: Final = mt.true_divide
 
 
 def in1d(ar1: Any, ar2: Any, assume_unique: bool = False, invert: bool = False) -> Any:

@@ -10,7 +10,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from numbers import Integral, Real
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Final
 
 from dask.utils import parse_bytes
 
@@ -262,7 +262,7 @@ class Options:
         return {name: get_option(name) for name in _OPTIONS}
 
 
-options = Options()
+options: Final = Options()
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 import pandas as pd
 from pandas.api.types import is_bool_dtype, is_object_dtype
@@ -20,6 +20,9 @@ from .filter import Filter
 from .io import dask_frames
 from .rows import alignment, cut_rows, recut_rows
 from .tensors import to_tensor
+
+if TYPE_CHECKING:
+    from marsdask.tensor import Tensor
 
 
 class Rows(Collection):
@@ -82,11 +85,11 @@ class Rows(Collection):
         return html(self)
 
     @property
-    def values(self) -> Any:
+    def values(self) -> Tensor:
         """The values as a tensor."""
         return to_tensor(self)
 
-    def to_tensor(self) -> Any:
+    def to_tensor(self) -> Tensor:
         """Return the values as a tensor.
 
         Returns
@@ -143,7 +146,7 @@ class Rows(Collection):
         """
         return self.compute()
 
-    def _filtered(self, mask: Any) -> Any:
+    def _filtered(self, mask: Any) -> Self:
         if isinstance(mask, pd.Series):
             raise NotImplementedError(
                 "a pandas Series as a mask is not supported; use md.Series(mask)"
@@ -156,4 +159,5 @@ class Rows(Collection):
                 "a mask of other rows is not supported; use one that was computed from the object "
                 "it filters, or from one of equal index"
             )
-        return wrap(Filter(self._node, mask.node))
+        rows: Self = wrap(Filter(self._node, mask.node))
+        return rows

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +18,7 @@ from marsdask.core.grids.select import joined
 from marsdask.core.node import Columns, Node
 from marsdask.core.sizes import Chunks
 
-from .frame_node import FrameNode, axis_number
+from .frame_node import FrameNode, S, axis_number
 from .ordered.row_numbers import reset_index
 from .schema import types_of
 
@@ -87,7 +88,9 @@ class Concat(FrameNode):
 
 
 @suggesting
-def concat(objs: Any, *, axis: Any = 0, ignore_index: bool = False, join: str = "outer") -> Any:
+def concat(
+    objs: Iterable[S], *, axis: int | str = 0, ignore_index: bool = False, join: str = "outer"
+) -> S:
     """Return the rows of several objects below each other. See pandas.concat."""
     parts = list(objs)
     if axis_number(pd.DataFrame(), axis) != 0:
@@ -112,5 +115,5 @@ def concat(objs: Any, *, axis: Any = 0, ignore_index: bool = False, join: str = 
         raise NotImplementedError(
             "concat() of frames with series is not supported; use to_frame() on the series"
         )
-    result = wrap(Concat(tuple(part.node for part in parts)))
+    result: S = wrap(Concat(tuple(part.node for part in parts)))
     return reset_index(result, drop=True) if ignore_index else result

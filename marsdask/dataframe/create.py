@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 import pandas as pd
@@ -26,6 +26,11 @@ from marsdask.tensor.manipulation.shape import whole
 from .frame_node import FrameNode, FromPandas, row_bytes
 from .keyed.keys import numbered_rows
 from .ordered.row_numbers import counted
+
+if TYPE_CHECKING:
+    from .frame import DataFrame
+    from .index import Index
+    from .series import Series
 
 
 def row_sizes(rows: int, meta: Any, chunk_size: Any, num_partitions: int | None) -> Sizes:
@@ -49,6 +54,12 @@ def row_sizes(rows: int, meta: Any, chunk_size: Any, num_partitions: int | None)
     return numbers(sizes)
 
 
+@overload
+def from_pandas(data: pd.DataFrame, *args: Any, **kwargs: Any) -> DataFrame: ...
+@overload
+def from_pandas(data: pd.Series, *args: Any, **kwargs: Any) -> Series: ...
+@overload
+def from_pandas(data: pd.Index, *args: Any, **kwargs: Any) -> Index: ...
 @suggesting
 def from_pandas(
     data: Any,
@@ -162,7 +173,7 @@ def to_pandas_rows(block: Any, first: int, *, columns: Any, kind: type) -> Any:
     return pd.Series(block, index=index, name=columns)
 
 
-def frame_from_tensor(tensor: Any, columns: Any = None) -> Any:
+def frame_from_tensor(tensor: Any, columns: Any = None) -> DataFrame:
     """Return a DataFrame of the columns of a tensor of one or two axes."""
     node = tensor.node
     if len(node.chunks) not in {1, 2}:
@@ -171,14 +182,16 @@ def frame_from_tensor(tensor: Any, columns: Any = None) -> Any:
     labels = pd.RangeIndex(width) if columns is None else pd.Index(columns)
     if len(labels) != width:
         raise ValueError(f"{len(labels)} columns passed, passed data had {width} columns")
-    return wrap(FromTensor(node, labels, pd.DataFrame))
+    frame: DataFrame = wrap(FromTensor(node, labels, pd.DataFrame))
+    return frame
 
 
-def series_from_tensor(tensor: Any, name: Any = None) -> Any:
+def series_from_tensor(tensor: Any, name: Any = None) -> Series:
     """Return a Series of a tensor of one axis."""
     if len(tensor.node.chunks) != 1:
         raise ValueError(f"Data must be 1-dimensional, got {len(tensor.node.chunks)} axes")
-    return wrap(FromTensor(tensor.node, name, pd.Series))
+    series: Series = wrap(FromTensor(tensor.node, name, pd.Series))
+    return series
 
 
 def make_frame(
@@ -190,7 +203,7 @@ def make_frame(
     num_partitions: int | None,
     *,
     copy: bool = True,
-) -> Any:
+) -> DataFrame:
     """Return the DataFrame that ``md.DataFrame(data, ...)`` means."""
     if isinstance(data, Collection):
         if index is not None or dtype is not None:
@@ -203,17 +216,20 @@ def make_frame(
             "a dict of lazy columns is not supported; use a frame of one, and assign() the others"
         )
     frame = pd.DataFrame(data, index=index, columns=columns, dtype=dtype, copy=copy)
-    return in_memory(frame, chunk_size, num_partitions, copy=copy)
+    lazy: DataFrame = in_memory(frame, chunk_size, num_partitions, copy=copy)
+    return lazy
 
 
-def _lazy_frame(data: Collection, columns: Any) -> Any:
+def _lazy_frame(data: Any, columns: Any) -> DataFrame:
     meta = data.node.meta
     if isinstance(meta, np.ndarray):
         return frame_from_tensor(data, columns)
     if isinstance(meta, pd.DataFrame):
-        return data if columns is None else data[list(columns)]  # type: ignore[index]
+        frame: DataFrame = data
+        return frame if columns is None else frame[list(columns)]
     if isinstance(meta, pd.Series):
-        return data.to_frame()  # type: ignore[attr-defined]
+        series: Series = data
+        return series.to_frame()
     raise TypeError(f"cannot make a DataFrame of {type(data).__name__}")
 
 
@@ -226,7 +242,7 @@ def make_series(
     num_partitions: int | None,
     *,
     copy: bool = True,
-) -> Any:
+) -> Series:
     """Return the Series that ``md.Series(data, ...)`` means."""
     if isinstance(data, Collection):
         if index is not None or dtype is not None:
@@ -235,6 +251,8 @@ def make_series(
             )
         if isinstance(data.node.meta, np.ndarray):
             return series_from_tensor(data, name)
-        return data if name is None else data.rename(name)  # type: ignore[attr-defined]
-    series = pd.Series(data, index=index, dtype=dtype, name=name, copy=copy)
-    return in_memory(series, chunk_size, num_partitions, copy=copy)
+        series: Series = data  # type: ignore[assignment]
+        return series if name is None else series.rename(name)
+    held = pd.Series(data, index=index, dtype=dtype, name=name, copy=copy)
+    lazy: Series = in_memory(held, chunk_size, num_partitions, copy=copy)
+    return lazy

@@ -7,7 +7,8 @@ import warnings
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
+from typing import cast as typed
 
 import numpy as np
 import pandas as pd
@@ -21,7 +22,7 @@ from marsdask.core.sizes import Chunks
 from marsdask.core.traits import Traits, kept
 
 from .dtypes import OneType
-from .frame_node import FrameNode, dtypes_of, is_row
+from .frame_node import FrameNode, S, SameKind, dtypes_of, is_row
 from .keyed.keys import (
     Carrying,
     carry_all,
@@ -37,6 +38,9 @@ from .keyed.keys import (
 from .rows import aligned_rows, check_aligned, gathered
 from .samples import emptied, sample
 from .schema import result_of
+
+if TYPE_CHECKING:
+    from .series import Series
 
 
 @dataclass(frozen=True, eq=False)
@@ -231,7 +235,7 @@ def _check_types(node: Rowwise) -> None:
         node.func(*samples, **dict(node.kwargs))
 
 
-def method_of(name: str) -> Callable[..., Any]:
+def method_of(name: str) -> SameKind:
     """Return a method that applies the pandas method of that name to each chunk."""
 
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -239,15 +243,15 @@ def method_of(name: str) -> Callable[..., Any]:
 
     call.__name__ = name
     call.__doc__ = f"Apply ``{name}`` to each row's values. See pandas.Series.{name}."
-    return call
+    return typed("SameKind", call)
 
 
-def astype(obj: Any, dtype: Any, **options: Any) -> Any:
+def astype(obj: S, dtype: Any, **options: Any) -> S:
     """Cast the values. See pandas.DataFrame.astype.
 
     Differs from pandas: a categorical type has to name its categories.
     """
-    result = rowwise(Method("astype"), obj, dtype, **options)
+    result: S = rowwise(Method("astype"), obj, dtype, **options)
     node, meta = obj.node, result.node.meta
     if not (node.settled or is_row(node)) and any(map(_tells_types, dtypes_of(meta))):
         result = rowwise(Method("astype"), OneType(node), dtype, **options)
@@ -265,23 +269,25 @@ def _tells_types(dtype: Any) -> bool:
     return isinstance(dtype, pd.StringDtype | pd.ArrowDtype) or dtype == "object"
 
 
-def fillna(obj: Any, value: Any, *, limit: int | None = None, **options: Any) -> Any:
+def fillna(obj: S, value: Any, *, limit: int | None = None, **options: Any) -> S:
     """Put values in place of missing ones. See pandas.DataFrame.fillna."""
     if limit is not None:
         raise NotImplementedError(
             "fillna(limit=) is not supported, since it counts through all rows; use fillna(value)"
         )
-    return rowwise(Method("fillna"), obj, value, **options)
+    found: S = rowwise(Method("fillna"), obj, value, **options)
+    return found
 
 
-def isin(obj: Any, values: Any) -> Any:
+def isin(obj: S, values: Any) -> S:
     """Tell which values are among others. See pandas.DataFrame.isin."""
     if isinstance(values, Collection):
         raise NotImplementedError(
             "isin() of lazy values is not supported; use isin(values.compute()), or "
             "merge(how='left', indicator=True)"
         )
-    return rowwise(Method("isin"), obj, values)
+    found: S = rowwise(Method("isin"), obj, values)
+    return found
 
 
 #: Functions of text that give numbers.
@@ -337,9 +343,10 @@ class Accessor:
         self._kind = kind
         getattr(series.node.meta, kind)  # refuses other types here and now, as pandas does
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key: Any) -> Series:
         """Return characters by position. See pandas.Series.str.get."""
-        return rowwise(Method("__getitem__", self._kind), self._series, key)
+        characters: Series = rowwise(Method("__getitem__", self._kind), self._series, key)
+        return characters
 
     def __getattr__(self, name: str) -> Any:
         if callable(getattr(getattr(self._series.node.meta, self._kind), name)):

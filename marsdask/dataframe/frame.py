@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Hashable, Iterator
+from typing import TYPE_CHECKING, Any, Final, overload
 
 import numpy as np
 import pandas as pd
@@ -32,6 +33,9 @@ from .operands import beside, tensor_beside
 from .ordered import iloc
 from .schema import result_of
 
+if TYPE_CHECKING:
+    from .series import Series
+
 
 class DataFrame(Labelled):
     """A lazy table in runs of rows; pandas's vocabulary, Mars's and Dask's verbs."""
@@ -56,18 +60,20 @@ class DataFrame(Labelled):
         super().__init__(data, session)
 
     @property
-    def columns(self) -> Any:
+    def columns(self) -> pd.Index[Any]:
         """The column labels."""
-        return self._node.meta.columns
+        labels: pd.Index[Any] = self._node.meta.columns
+        return labels
 
     @columns.setter
     def columns(self, labels: Any) -> None:
         self._node = rowwise(relabelled, self, columns=pd.Index(labels)).node
 
     @property
-    def dtypes(self) -> Any:
+    def dtypes(self) -> pd.Series[Any]:
         """The type of each column."""
-        return self._meta.dtypes
+        dtypes: pd.Series[Any] = self._meta.dtypes
+        return dtypes
 
     @property
     def shape(self) -> tuple[int | float, ...]:
@@ -79,7 +85,7 @@ class DataFrame(Labelled):
         """Two axes."""
         return 2
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> Series:
         if not name.startswith("_") and name in self._node.meta.columns:
             return self[name]
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
@@ -88,6 +94,12 @@ class DataFrame(Labelled):
         names = [name for name in self.columns if isinstance(name, str) and name.isidentifier()]
         return [*super().__dir__(), *names]
 
+    @overload
+    def __getitem__(  # type: ignore[overload-overlap]  # some of them can be hashed
+        self, key: Collection | pd.Series[bool] | pd.Index[Any] | list[Any] | np.ndarray[Any, Any]
+    ) -> DataFrame: ...
+    @overload
+    def __getitem__(self, key: Hashable) -> Series: ...
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, Collection | pd.Series):
             return self._filtered(key)
@@ -102,16 +114,20 @@ class DataFrame(Labelled):
     def __setitem__(self, name: Any, value: Any) -> None:
         self._node = self._with({name: value}).node
 
-    def assign(self, **columns: Any) -> Any:
+    def assign(self, **columns: Any) -> DataFrame:
         """Return the frame with columns added or replaced; functions are given the frame."""
         frame = self
         for name, value in columns.items():
             frame = frame._with({name: value(frame) if callable(value) else value})
         return frame
 
-    def _with(self, columns: dict[Any, Any]) -> Any:
+    def _with(self, columns: dict[Any, Any]) -> DataFrame:
         values = [self._column(value) for value in columns.values()]
-        return rowwise(with_columns, self, *values, names=tuple(columns))
+        return self._changed(with_columns, *values, names=tuple(columns))
+
+    def _changed(self, func: Callable[..., Any], *args: Any, **kwargs: Any) -> DataFrame:
+        frame: DataFrame = rowwise(func, self, *args, **kwargs)
+        return frame
 
     def _column(self, value: Any) -> Any:
         complaint = "Length of values ({}) does not match length of index ({})"
@@ -125,18 +141,22 @@ class DataFrame(Labelled):
             return tensor_beside(self, value, complaint) if value.node.chunks else value
         return value
 
-    def set_index(self, keys: Any, *, drop: bool = True, append: bool = False) -> Any:
+    def set_index(self, keys: Any, *, drop: bool = True, append: bool = False) -> DataFrame:
         """Label the rows with columns. See pandas.DataFrame.set_index."""
-        return rowwise(by_column, self, key=keys, drop=drop, append=append)
+        return self._changed(by_column, key=keys, drop=drop, append=append)
 
-    loc = property(iloc.Loc)
-    merge = method(merge_frames)
-    to_parquet = method(parquet.to_parquet)
+    @property
+    def loc(self) -> iloc.Loc[DataFrame]:
+        """Rows by a lazy mask, columns by label."""
+        return iloc.Loc(self)
 
-    add_prefix = method_of("add_prefix")
-    add_suffix = method_of("add_suffix")
+    merge: Final = method(merge_frames)
+    to_parquet: Final = method(parquet.to_parquet)
 
-    def drop(self, labels: Any = None, *, axis: Any = 0, columns: Any = None) -> Any:
+    add_prefix: Final = method_of("add_prefix")
+    add_suffix: Final = method_of("add_suffix")
+
+    def drop(self, labels: Any = None, *, axis: int | str = 0, columns: Any = None) -> DataFrame:
         """Drop columns. See pandas.DataFrame.drop."""
         if columns is None and axis_number(self._node.meta, axis) == 1:
             columns, labels = labels, None
@@ -149,7 +169,7 @@ class DataFrame(Labelled):
         kept = self._node.meta.drop(columns=columns).columns
         return self[list(kept)]
 
-    def rename(self, mapper: Any = None, *, axis: Any = 0, columns: Any = None) -> Any:
+    def rename(self, mapper: Any = None, *, axis: int | str = 0, columns: Any = None) -> DataFrame:
         """Return the frame with other column labels. See pandas.DataFrame.rename."""
         if columns is None and axis_number(self._node.meta, axis) == 1:
             columns, mapper = mapper, None
@@ -164,9 +184,10 @@ class DataFrame(Labelled):
             pd.DataFrame.rename, (self._node, columns), (), lambda: meta.rename(columns=columns)
         ).columns
         if labels.nlevels > 1:
-            return rowwise(relabelled, self, columns=labels)
+            return self._changed(relabelled, columns=labels)
         pairs = zip(self.columns, labels, strict=True)
-        return rowwise(with_names, self, names=tuple(pair for pair in pairs if pair[0] != pair[1]))
+        changed = tuple(pair for pair in pairs if pair[0] != pair[1])
+        return self._changed(with_names, names=changed)
 
     @property
     def size(self) -> int | float:
@@ -178,18 +199,18 @@ class DataFrame(Labelled):
         """Whether there are no rows or no columns; computes where only running can tell."""
         return not len(self.columns) or not len(self)
 
-    def __iter__(self) -> Any:
+    def __iter__(self) -> Iterator[Any]:
         return iter(self.columns)
 
     def __contains__(self, name: Any) -> bool:
         return name in self.columns
 
-    items = batches.columns
-    iterrows = batches.labelled_rows
-    itertuples = batches.tuples
+    items: Final = batches.columns
+    iterrows: Final = batches.labelled_rows
+    itertuples: Final = batches.tuples
 
-    __arrow_c_stream__ = arrow.stream
-    __dataframe__ = arrow.interchange
+    __arrow_c_stream__: Final = arrow.stream
+    __dataframe__: Final = arrow.interchange
 
 
 register_collection(pd.DataFrame, DataFrame)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -20,6 +20,16 @@ from marsdask.core.traits import Partitioning, Traits
 
 from .keyed.keys import of_labels
 from .schema import once_a_schema
+
+S = TypeVar("S", bound=Any)
+"""A DataFrame, Series or Index: these have methods in common that the checker cannot see."""
+
+
+class SameKind(Protocol):
+    """A method that returns an object of the kind that it is called on."""
+
+    def __get__(self, obj: S, owner: Any, /) -> Callable[..., S]: ...
+
 
 #: What a string or an object is taken to weigh before anybody has looked.
 TEXT_BYTES = 32

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import Any
 
 import pandas as pd
@@ -41,9 +42,10 @@ class Index(Rows):
         return self._meta.dtype
 
     @property
-    def name(self) -> Any:
+    def name(self) -> Hashable:
         """The name of the labels."""
-        return self._node.meta.name
+        name: Hashable = self._node.meta.name
+        return name
 
     @property
     def ndim(self) -> int:

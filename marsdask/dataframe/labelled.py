@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import operator
-from typing import Any
+from typing import TYPE_CHECKING, Final, Self
+from typing import cast as typed
 
 from marsdask.tensor.tensor import method
 
@@ -11,10 +12,15 @@ from . import elementwise, reduce, scan
 from .collection import Rows
 from .elementwise import index_of, method_of, rowwise
 from .keyed import groupby, unique
+from .keyed.aggregation import GroupByMethod
 from .operands import binary
 from .ordered import iloc as position
 from .ordered import rolling, row_numbers, shift
 from .ordered import sort_values as order
+from .ordered.row_numbers import ResetMethod
+
+if TYPE_CHECKING:
+    from .index import Index
 
 
 class Labelled(Rows):
@@ -24,69 +30,87 @@ class Labelled(Rows):
     __hash__ = None  # type: ignore[assignment]
 
     @property
-    def index(self) -> Any:
+    def index(self) -> Index:
         """The row labels, lazily."""
-        return rowwise(index_of, self)
+        labels: Index = rowwise(index_of, self)
+        return labels
 
     @property
     def empty(self) -> bool:
         """Whether there is nothing in it; computes where only running can tell."""
         return not len(self)
 
-    iloc = property(position.ILoc)
+    @property
+    def iloc(self) -> position.ILoc[Self]:
+        """Rows, and columns, by their positions."""
+        return position.ILoc(self)
 
-    drop_duplicates = method(unique.drop_duplicates)
-    dropna = method(unique.dropna)
-    groupby = method(groupby.groupby)
-    head = method(position.head)
-    reset_index = method(row_numbers.reset_index)
-    sort_index = method(order.sort_index)
-    sort_values = method(order.sort_values)
-    tail = method(position.tail)
+    drop_duplicates: Final = method(unique.drop_duplicates)
+    dropna: Final = method(unique.dropna)
+    groupby: Final = typed("GroupByMethod", method(groupby.groupby))
+    head: Final = method(position.head)
+    reset_index: Final = typed("ResetMethod", method(row_numbers.reset_index))
+    sort_index: Final = method(order.sort_index)
+    sort_values: Final = method(order.sort_values)
+    tail: Final = method(position.tail)
 
-    diff = method(shift.diff)
-    rolling = method(rolling.rolling)
-    shift = method(shift.shift)
+    diff: Final = method(shift.diff)
+    rolling: Final = method(rolling.rolling)
+    shift: Final = method(shift.shift)
 
-    sum = reduce.reduction("sum")
-    mean = reduce.reduction("mean")
-    count = reduce.reduction("count")
-    min = reduce.reduction("min")
-    max = reduce.reduction("max")
-    var = reduce.reduction("var")
-    std = reduce.reduction("std")
-    any = reduce.reduction("any")
-    all = reduce.reduction("all")
-    prod = reduce.reduction("prod")
+    sum: Final = reduce.reduction("sum")
+    mean: Final = reduce.reduction("mean")
+    count: Final = reduce.reduction("count")
+    min: Final = reduce.reduction("min")
+    max: Final = reduce.reduction("max")
+    var: Final = reduce.reduction("var")
+    std: Final = reduce.reduction("std")
+    any: Final = reduce.reduction("any")
+    all: Final = reduce.reduction("all")
+    prod: Final = reduce.reduction("prod")
 
-    cumsum = scan.cumulative("cumsum")
-    cumprod = scan.cumulative("cumprod")
+    cumsum: Final = scan.cumulative("cumsum")
+    cumprod: Final = scan.cumulative("cumprod")
 
-    abs = __abs__ = method_of("abs")
-    astype = method(elementwise.astype)
-    clip = method_of("clip")
-    fillna = method(elementwise.fillna)
-    isin = method(elementwise.isin)
-    isna = isnull = method_of("isna")
-    mask = method_of("mask")
-    notna = notnull = method_of("notna")
-    round = method_of("round")
-    where = method_of("where")
+    abs: Final = method_of("abs")
+    __abs__: Final = method_of("abs")
+    astype: Final = method(elementwise.astype)
+    clip: Final = method_of("clip")
+    fillna: Final = method(elementwise.fillna)
+    isin: Final = method(elementwise.isin)
+    isna: Final = method_of("isna")
+    isnull: Final = isna
+    mask: Final = method_of("mask")
+    notna: Final = method_of("notna")
+    notnull: Final = notna
+    round: Final = method_of("round")
+    where: Final = method_of("where")
 
-    __neg__ = method_of("__neg__")
-    __invert__ = method_of("__invert__")
-    __lt__, __le__ = binary(operator.lt), binary(operator.le)
-    __gt__, __ge__ = binary(operator.gt), binary(operator.ge)
-    __eq__, __ne__ = binary(operator.eq), binary(operator.ne)
-    __add__, __radd__ = binary(operator.add), binary(operator.add, reflected=True)
-    __sub__, __rsub__ = binary(operator.sub), binary(operator.sub, reflected=True)
-    __mul__, __rmul__ = binary(operator.mul), binary(operator.mul, reflected=True)
-    __truediv__ = binary(operator.truediv)
-    __rtruediv__ = binary(operator.truediv, reflected=True)
-    __floordiv__ = binary(operator.floordiv)
-    __rfloordiv__ = binary(operator.floordiv, reflected=True)
-    __mod__, __rmod__ = binary(operator.mod), binary(operator.mod, reflected=True)
-    __pow__, __rpow__ = binary(operator.pow), binary(operator.pow, reflected=True)
-    __and__, __rand__ = binary(operator.and_), binary(operator.and_, reflected=True)
-    __or__, __ror__ = binary(operator.or_), binary(operator.or_, reflected=True)
-    __xor__, __rxor__ = binary(operator.xor), binary(operator.xor, reflected=True)
+    __neg__: Final = method_of("__neg__")
+    __invert__: Final = method_of("__invert__")
+    __lt__: Final = binary(operator.lt)
+    __le__: Final = binary(operator.le)
+    __gt__: Final = binary(operator.gt)
+    __ge__: Final = binary(operator.ge)
+    __eq__: Final = binary(operator.eq)  # type: ignore[assignment]
+    __ne__: Final = binary(operator.ne)  # type: ignore[assignment]
+    __add__: Final = binary(operator.add)
+    __radd__: Final = binary(operator.add, reflected=True)
+    __sub__: Final = binary(operator.sub)
+    __rsub__: Final = binary(operator.sub, reflected=True)
+    __mul__: Final = binary(operator.mul)
+    __rmul__: Final = binary(operator.mul, reflected=True)
+    __truediv__: Final = binary(operator.truediv)
+    __rtruediv__: Final = binary(operator.truediv, reflected=True)
+    __floordiv__: Final = binary(operator.floordiv)
+    __rfloordiv__: Final = binary(operator.floordiv, reflected=True)
+    __mod__: Final = binary(operator.mod)
+    __rmod__: Final = binary(operator.mod, reflected=True)
+    __pow__: Final = binary(operator.pow)
+    __rpow__: Final = binary(operator.pow, reflected=True)
+    __and__: Final = binary(operator.and_)
+    __rand__: Final = binary(operator.and_, reflected=True)
+    __or__: Final = binary(operator.or_)
+    __ror__: Final = binary(operator.or_, reflected=True)
+    __xor__: Final = binary(operator.xor)
+    __rxor__: Final = binary(operator.xor, reflected=True)

@@ -19,7 +19,7 @@ from marsdask.core.traits import Traits
 
 from .create import FromTensor
 from .elementwise import labelled_as, rowwise
-from .frame_node import Beside, is_row
+from .frame_node import Beside, S, is_row
 from .rows import alignment
 
 #: What NumPy says of lengths that differ.
@@ -113,7 +113,7 @@ def _is_single(length: Any, obj: Any) -> bool:
     return bool(length == 1 and total(obj.node.chunks[0]) != 1)
 
 
-def binary(func: Callable[[Any, Any], Any], *, reflected: bool = False) -> Any:
+def binary(func: Callable[[Any, Any], Any], *, reflected: bool = False) -> Callable[[S, Any], S]:
     """Return a binary operator as a method."""
     register_cost(func, Cost(scratch=0.0))
 

@@ -37,12 +37,15 @@ def array(self: Any, dtype: Any = None, copy: bool | None = None) -> Any:
     return np.asarray(found, dtype) if copy is None else np.array(found, dtype)
 
 
-def to_numpy(self: Any, dtype: Any = None, copy: bool = False, **options: Any) -> Any:
+def to_numpy(
+    self: Any, dtype: Any = None, copy: bool = False, **options: Any
+) -> np.ndarray[Any, Any]:
     """Compute, and return the values as an array. See pandas.Series.to_numpy.
 
     The lazy form is :meth:`to_tensor`.
     """
-    return self.compute().to_numpy(dtype, copy=copy, **options)
+    values: np.ndarray[Any, Any] = self.compute().to_numpy(dtype, copy=copy, **options)
+    return values
 
 
 def truth(self: Any) -> NoReturn:

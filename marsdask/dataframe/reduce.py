@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol, overload
+from typing import cast as typed
 
 import numpy as np
 import pandas as pd
@@ -26,6 +27,39 @@ from .elementwise import rowwise
 from .frame_node import FrameNode, row_bytes
 from .schema import interned, result_of
 from .tensors import ToTensor
+
+if TYPE_CHECKING:
+    from marsdask.tensor import Tensor
+
+    from .frame import DataFrame
+    from .series import Series
+
+
+class OfColumns(Protocol):
+    """A reduction of a DataFrame: one value a column or a row, or one of all."""
+
+    @overload
+    def __call__(self, axis: None, **kwargs: Any) -> Tensor: ...
+    @overload
+    def __call__(self, axis: int | str = 0, **kwargs: Any) -> Series: ...
+
+
+class OfColumn(Protocol):
+    """A reduction of a Series."""
+
+    def __call__(self, axis: int | str | None = 0, **kwargs: Any) -> Tensor: ...
+
+
+class ReductionMethod(Protocol):
+    """A reduction as a method."""
+
+    @overload
+    def __get__(self, obj: DataFrame, owner: Any, /) -> OfColumns: ...
+    @overload
+    def __get__(self, obj: Series, owner: Any, /) -> OfColumn: ...
+    @overload
+    def __get__(self, obj: object, owner: Any, /) -> Callable[..., Any]: ...
+
 
 #: What a partial is taken to weigh.
 PARTIAL_BYTES = 1024.0
@@ -342,7 +376,7 @@ RECIPES = {
 }
 
 
-def reduction(name: str) -> Any:
+def reduction(name: str) -> ReductionMethod:
     """Return the lazy reduction of that name, as a method."""
 
     def reduce(self: Any, axis: Any = 0, **kwargs: Any) -> Any:
@@ -364,7 +398,7 @@ def reduction(name: str) -> Any:
 
     reduce.__name__ = reduce.__qualname__ = name
     reduce.__doc__ = f"Reduce down the rows. See pandas.DataFrame.{name}."
-    return reduce
+    return typed("ReductionMethod", reduce)
 
 
 def _over_all(node: Node, name: str, kwargs: dict[str, Any]) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
+from typing import cast as typed
 
 import numpy as np
 import pandas as pd
@@ -18,7 +19,7 @@ from marsdask.core.node import Columns, Node
 from marsdask.core.sizes import Chunks
 from marsdask.core.traits import Traits
 
-from .frame_node import FrameNode, dtypes_of
+from .frame_node import FrameNode, SameKind, dtypes_of
 from .keyed.keys import comparable, kept_labels
 from .tensors import to_tensor
 
@@ -112,7 +113,7 @@ def scan_rows(block: Any, starts: Any = None, position: int = 0, *, name: str, s
     return found
 
 
-def cumulative(name: str) -> Callable[..., Any]:
+def cumulative(name: str) -> SameKind:
     """Return the scan of that name as a method."""
 
     def call(
@@ -128,10 +129,10 @@ def cumulative(name: str) -> Callable[..., Any]:
 
     call.__name__ = call.__qualname__ = name
     call.__doc__ = f"Accumulate down the rows. See pandas.Series.{name}."
-    return call
+    return typed("SameKind", call)
 
 
-def extreme_position(name: str) -> Callable[..., Any]:
+def extreme_position(name: str) -> Callable[..., mt.Tensor]:
     """Return ``argmax`` or ``argmin`` as a method."""
 
     def call(self: Any, axis: Any = None, skipna: bool = True, out: Any = None) -> Any:

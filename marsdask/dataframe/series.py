@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Hashable
+from typing import TYPE_CHECKING, Any, Final
 
 import pandas as pd
 
@@ -16,6 +17,9 @@ from .create import make_series
 from .elementwise import Accessor, method_of, renamed, rowwise, to_frame
 from .keyed import unique
 from .labelled import Labelled
+
+if TYPE_CHECKING:
+    from .frame import DataFrame
 
 
 class Series(Labelled):
@@ -46,28 +50,31 @@ class Series(Labelled):
         return self._meta.dtype
 
     @property
-    def name(self) -> Any:
+    def name(self) -> Hashable:
         """The label of the column."""
-        return self._node.meta.name
+        name: Hashable = self._node.meta.name
+        return name
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key: Any) -> Series:
         if isinstance(key, Collection | pd.Series):
             return self._filtered(key)
         raise NotImplementedError(
             "series[label] is not supported; use a mask, as s[s.index == label], or iloc"
         )
 
-    def to_frame(self, name: Any = None) -> Any:
+    def to_frame(self, name: Any = None) -> DataFrame:
         """Return a DataFrame of this one column."""
-        return rowwise(to_frame, self, name=self.name if name is None else name)
+        frame: DataFrame = rowwise(to_frame, self, name=self.name if name is None else name)
+        return frame
 
-    def rename(self, name: Any = None) -> Any:
+    def rename(self, name: Any = None) -> Series:
         """Return the series under another name."""
         if callable(name) or isinstance(name, dict):
             raise NotImplementedError(
                 "rename() of row labels is not supported; use reset_index() and compute them"
             )
-        return rowwise(renamed, self, name=name)
+        series: Series = rowwise(renamed, self, name=name)
+        return series
 
     @property
     def str(self) -> Accessor:
@@ -92,14 +99,14 @@ class Series(Labelled):
     def __contains__(self, label: Any) -> bool:
         return label in self.index
 
-    __arrow_c_stream__ = arrow.values_stream
-    items = batches.labelled_values
+    __arrow_c_stream__: Final = arrow.values_stream
+    items: Final = batches.labelled_values
 
-    argmax = scan.extreme_position("argmax")
-    argmin = scan.extreme_position("argmin")
-    between = method_of("between")
-    nunique = method(unique.nunique)
-    value_counts = method(unique.value_counts)
+    argmax: Final = scan.extreme_position("argmax")
+    argmin: Final = scan.extreme_position("argmin")
+    between: Final = method_of("between")
+    nunique: Final = method(unique.nunique)
+    value_counts: Final = method(unique.value_counts)
 
 
 register_collection(pd.Series, Series)

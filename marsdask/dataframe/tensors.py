@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -14,6 +14,9 @@ from marsdask.core.grids.blockwise import blockwise
 from marsdask.core.grids.grid import Grid
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks
+
+if TYPE_CHECKING:
+    from marsdask.tensor import Tensor
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +61,7 @@ def to_numpy(block: Any, dtype: Any = None) -> Any:
     return values.astype(dtype)
 
 
-def to_tensor(obj: Any) -> Any:
+def to_tensor(obj: Any) -> Tensor:
     """Return the values of a frame, a series or an index as a tensor."""
-    return wrap(ToTensor(obj.node))
+    tensor: Tensor = wrap(ToTensor(obj.node))
+    return tensor

@@ -1,7 +1,7 @@
 """NumPy's vocabulary over chunks."""
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from numpy import (
     __array_namespace_info__,
@@ -628,4 +628,4 @@ transpose = ma.moving(transpose)
 vsplit = ma.moving(vsplit)
 vstack = ma.moving(vstack)
 # The function, which the submodule of this name would hide.
-tensor = from_data.tensor
+tensor: Final = from_data.tensor

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 from typing import Any
 
 import numpy as np
@@ -70,7 +71,7 @@ from marsdask.core.node import Node
 from .creation.from_data import asarray
 from .manipulation.reshape import reshape
 from .operands import as_node, empty
-from .typing import public
+from .typing import ArrayLike, public
 
 __all__ = [
     "AxisError",
@@ -143,17 +144,18 @@ def _like(a: Any) -> Any:
     return empty(as_node(a).meta.dtype, 1)
 
 
-def common_type(*arrays: Any) -> Any:
+def common_type(*arrays: ArrayLike) -> type[np.inexact[Any]]:
     """Return the floating type that holds all the arrays' numbers. See numpy.common_type."""
-    return np.common_type(*map(_like, arrays))
+    kind: type[np.inexact[Any]] = np.common_type(*map(_like, arrays))
+    return kind
 
 
-def iscomplexobj(x: Any) -> Any:
+def iscomplexobj(x: ArrayLike) -> builtins.bool:
     """Tell at once whether the type is complex. See numpy.iscomplexobj."""
     return np.iscomplexobj(_like(x))
 
 
-def isrealobj(x: Any) -> Any:
+def isrealobj(x: ArrayLike) -> builtins.bool:
     """Tell at once whether the type is not complex. See numpy.isrealobj."""
     return np.isrealobj(_like(x))
 

@@ -6,7 +6,7 @@ import bisect
 import threading
 import time
 import uuid
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from marsdask.core.session import Session
 
 from .chunks import as_shape, normalize_chunks
 from .creation.from_data import tensor
+
+if TYPE_CHECKING:
+    from .tensor import Tensor
 
 
 class MutableTensor:
@@ -143,7 +146,7 @@ class MutableTensor:
         """
         self._write(index, value, timestamp)
 
-    async def seal(self, timestamp: float | None = None) -> Any:
+    async def seal(self, timestamp: float | None = None) -> Tensor:
         """Return a tensor of the values, as of a time; nothing can be written from now on.
 
         Parameters
@@ -166,7 +169,7 @@ class MutableTensor:
         """
         return self.to_tensor(timestamp)
 
-    def to_tensor(self, timestamp: float | None = None) -> Any:
+    def to_tensor(self, timestamp: float | None = None) -> Tensor:
         """Seal at once. See :meth:`seal`.
 
         Parameters
@@ -192,7 +195,8 @@ class MutableTensor:
             self._sealed = True
             self._writes.clear()
             self._session.forget_mutable_tensor(self._name)
-        return tensor(values, chunk_size=self._chunks).execute(session=self._session)
+        sealed: Tensor = tensor(values, chunk_size=self._chunks).execute(session=self._session)
+        return sealed
 
     def _blank(self) -> Any:
         return np.full(self._shape, self._default, self._dtype)

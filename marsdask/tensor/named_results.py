@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import namedtuple
-from typing import Any
+from typing import Any, Final
 
 from marsdask.core.collection import ExecutableTuple
 
@@ -14,11 +14,11 @@ def named(name: str, *fields: str) -> Any:
     return type(name, (base, ExecutableTuple), {"__slots__": (), "__module__": __name__})
 
 
-EighResult = named("EighResult", "eigenvalues", "eigenvectors")
-EigResult = named("EigResult", "eigenvalues", "eigenvectors")
-QRResult = named("QRResult", "Q", "R")
-SlogdetResult = named("SlogdetResult", "sign", "logabsdet")
-SVDResult = named("SVDResult", "U", "S", "Vh")
-UniqueAllResult = named("UniqueAllResult", "values", "indices", "inverse_indices", "counts")
-UniqueCountsResult = named("UniqueCountsResult", "values", "counts")
-UniqueInverseResult = named("UniqueInverseResult", "values", "inverse_indices")
+EighResult: Final = named("EighResult", "eigenvalues", "eigenvectors")
+EigResult: Final = named("EigResult", "eigenvalues", "eigenvectors")
+QRResult: Final = named("QRResult", "Q", "R")
+SlogdetResult: Final = named("SlogdetResult", "sign", "logabsdet")
+SVDResult: Final = named("SVDResult", "U", "S", "Vh")
+UniqueAllResult: Final = named("UniqueAllResult", "values", "indices", "inverse_indices", "counts")
+UniqueCountsResult: Final = named("UniqueCountsResult", "values", "counts")
+UniqueInverseResult: Final = named("UniqueInverseResult", "values", "inverse_indices")

@@ -7,7 +7,7 @@ import numbers
 import operator
 from collections.abc import Callable, Iterator
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import numpy as np
 
@@ -23,6 +23,12 @@ from .indexing.iteration import rows
 from .io.dask_arrays import is_dask_array
 from .reduction import reductions
 from .sparse.blocks import dense, is_sparse
+from .typing import ArrayLike
+
+if TYPE_CHECKING:
+    from .tensor import Tensor
+
+R = TypeVar("R")
 
 _OURS = (np.ndarray, np.generic, numbers.Number, str, bytes, list, tuple)
 
@@ -45,7 +51,7 @@ def operand_of(obj: Any) -> bool:
     return not hasattr(obj, "__array_ufunc__")
 
 
-def binary(func: Callable[..., Any]) -> Callable[[Any, Any], Any]:
+def binary(func: Callable[..., R]) -> Callable[[Any, ArrayLike], R]:
     """Return the operator ``self <func> other``."""
 
     def call(self: Any, other: Any) -> Any:
@@ -54,7 +60,7 @@ def binary(func: Callable[..., Any]) -> Callable[[Any, Any], Any]:
     return call
 
 
-def reflected(func: Callable[..., Any]) -> Callable[[Any, Any], Any]:
+def reflected(func: Callable[..., R]) -> Callable[[Any, ArrayLike], R]:
     """Return the operator ``other <func> self``."""
 
     def call(self: Any, other: Any) -> Any:
@@ -63,7 +69,7 @@ def reflected(func: Callable[..., Any]) -> Callable[[Any, Any], Any]:
     return call
 
 
-def inplace(ufunc: np.ufunc) -> Callable[[Any, Any], Any]:
+def inplace(ufunc: np.ufunc) -> Callable[[Any, ArrayLike], Tensor]:
     """Return the operator that makes ``self`` hold the result, in its own type and shape."""
 
     def call(self: Any, other: Any) -> Any:
@@ -72,7 +78,7 @@ def inplace(ufunc: np.ufunc) -> Callable[[Any, Any], Any]:
     return call
 
 
-def inplace_by(func: Callable[..., Any]) -> Callable[[Any, Any], Any]:
+def inplace_by(func: Callable[..., Any]) -> Callable[[Any, ArrayLike], Tensor]:
     """Return the operator that makes ``self`` hold what a function of tensors makes of it."""
 
     def call(self: Any, other: Any) -> Any:
@@ -81,7 +87,7 @@ def inplace_by(func: Callable[..., Any]) -> Callable[[Any, Any], Any]:
     return call
 
 
-def power(self: Any, exponent: Any) -> Any:
+def power(self: Any, exponent: ArrayLike) -> Tensor:
     """Raise to a power; squares and roots take the short way, as NumPy's own operator does."""
     if type(exponent) in (int, float) and self.dtype.kind in "biufc":
         if exponent == 2 and (type(exponent) is int or self.dtype.kind in "fc"):
@@ -91,7 +97,7 @@ def power(self: Any, exponent: Any) -> Any:
     return raised(self, exponent)
 
 
-raised = binary(elementwise(np.power))
+raised: Final = binary(elementwise(np.power))
 
 
 def module() -> Any:
@@ -178,7 +184,7 @@ def device(self: Any) -> str:
     return "cpu"
 
 
-def to_device(self: Any, device: Any, /, *, stream: Any = None) -> Any:
+def to_device(self: Tensor, device: Any, /, *, stream: Any = None) -> Tensor:
     """Return the tensor on a device: on the only one it is already."""
     check_device(device)
     if stream is not None:

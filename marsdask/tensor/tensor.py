@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, ClassVar, Final, ParamSpec, TypeAlias, TypeVar
+from typing import cast as typed
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from . import blocks, protocols
 from .array_function import array_function
 from .chunkwise import coarsen, map_blocks, overlap
 from .chunkwise import rebalance as layout
+from .chunkwise.map_blocks import BlockView
 from .chunkwise.rechunk import rechunk, recut
 from .creation.from_array import copy as copied
 from .device import to_cpu, to_gpu
@@ -36,25 +38,31 @@ from .sorting import searchsorted as bins
 from .sorting.sort import argpartition, argsort, partition_in_place, sort_in_place
 from .sorting.topk import argtopk, topk
 from .sparse import conversion
+from .typing import ArrayLike
+
+P = ParamSpec("P")
+R = TypeVar("R")
+Comparison: TypeAlias = "Callable[[Any, Any], Tensor]"
+"""``==``, which takes anything and is not a truth value."""
 
 
-def method(func: Callable[..., Any]) -> Any:
-    """Return a function of a tensor as a method."""
+def method(func: Callable[P, R]) -> Callable[P, R]:
+    """Return a function of a collection as a method."""
 
-    def call(self: Tensor, *args: Any, **kwargs: Any) -> Any:
+    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
         return func(self, *args, **kwargs)
 
     call.__name__ = func.__name__
     call.__doc__ = func.__doc__
     call.__wrapped__ = func  # type: ignore[attr-defined]  # what signatures and help() show
-    return call
+    return typed("Callable[P, R]", call)
 
 
 class Tensor(Collection):
     """A lazy n-dimensional array over chunks; NumPy's vocabulary, Mars's and Dask's verbs."""
 
     __slots__ = ()
-    __array_priority__ = 20
+    __array_priority__: ClassVar[int] = 20
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -102,30 +110,27 @@ class Tensor(Collection):
     def _repr_html_(self) -> str:
         return blocks.html(self)
 
-    to_numpy = Collection.to_object
-    to_dask = method(dask_arrays.to_dask)
-    to_dask_dataframe = method(dask_arrays.to_dask_dataframe)
-    to_dataframe = method(dask_arrays.to_dataframe)
-    to_delayed = method(dask_arrays.to_delayed)
-    store = method(storage.store)
-    to_zarr = method(storage.to_zarr)
-    to_tiledb = method(tiledb_arrays.to_tiledb)
-    totiledb = to_tiledb
-    map_chunk = method(map_blocks.map_chunk)
-    to_svg = method(blocks.svg)
-    to_backend = method(dask_arrays.to_backend)
-    map_overlap = method(overlap.map_overlap_method)
-    blocks = property(map_blocks.BlockView)
-    partitions = property(map_blocks.BlockView)
-    vindex = property(getitem.PointView)
-    shuffle = method(coarsen.shuffle)
+    to_numpy: Final = Collection.to_object
+    to_dask: Final = method(dask_arrays.to_dask)
+    to_dask_dataframe: Final = method(dask_arrays.to_dask_dataframe)
+    to_dataframe: Final = method(dask_arrays.to_dataframe)
+    to_delayed: Final = method(dask_arrays.to_delayed)
+    store: Final = method(storage.store)
+    to_zarr: Final = method(storage.to_zarr)
+    to_tiledb: Final = method(tiledb_arrays.to_tiledb)
+    totiledb: Final = to_tiledb
+    map_chunk: Final = method(map_blocks.map_chunk)
+    to_svg: Final = method(blocks.svg)
+    to_backend: Final = method(dask_arrays.to_backend)
+    map_overlap: Final = method(overlap.map_overlap_method)
+    shuffle: Final = method(coarsen.shuffle)
 
     @property
     def name(self) -> str:
         """The name of the operation, by which its keys begin."""
         return self._node.name
 
-    def map_blocks(self, func: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    def map_blocks(self, func: Callable[..., Any], *args: Any, **kwargs: Any) -> Tensor:
         """Call a function of the chunks; see :func:`marsdask.tensor.map_blocks`.
 
         Returns
@@ -135,7 +140,7 @@ class Tensor(Collection):
         """
         return map_blocks.map_blocks(func, self, *args, **kwargs)
 
-    def to_hdf5(self, filename: Any, datapath: str, **options: Any) -> Any:
+    def to_hdf5(self, filename: Any, datapath: str, **options: Any) -> Tensor:
         """Write to a dataset of an HDF5 file; see :func:`marsdask.tensor.to_hdf5`.
 
         Parameters
@@ -152,7 +157,8 @@ class Tensor(Collection):
         Tensor
             What was executed.
         """
-        return storage.to_hdf5(filename, datapath, self, **options)
+        written: Tensor = storage.to_hdf5(filename, datapath, self, **options)
+        return written
 
     @property
     def numblocks(self) -> tuple[int, ...]:
@@ -201,145 +207,196 @@ class Tensor(Collection):
         """How the array that is computed lies in memory."""
         return np.empty((1,) * self.ndim, self.dtype).flags
 
+    @property
+    def blocks(self) -> BlockView:
+        """Parts of the tensor by the positions of chunks."""
+        return BlockView(self)
+
+    @property
+    def partitions(self) -> BlockView:
+        """Dask's other name of :attr:`blocks`."""
+        return BlockView(self)
+
+    @property
+    def vindex(self) -> getitem.PointView:
+        """Elements by their positions along each axis."""
+        return getitem.PointView(self)
+
+    @property
+    def device(self) -> str:
+        """Where the chunks are computed, in the array API's words."""
+        return protocols.device(self)
+
+    @property
+    def real(self) -> Tensor:
+        """The real part."""
+        return ufuncs.real(self)
+
+    @real.setter
+    def real(self, value: ArrayLike) -> None:
+        inplace.set_real(self, value)
+
+    @property
+    def imag(self) -> Tensor:
+        """The imaginary part."""
+        return ufuncs.imag(self)
+
+    @imag.setter
+    def imag(self, value: ArrayLike) -> None:
+        inplace.set_imag(self, value)
+
+    @property
+    def flat(self) -> views.Flat:
+        """The elements in C order."""
+        return views.Flat(self)
+
+    @flat.setter
+    def flat(self, value: ArrayLike) -> None:
+        views.set_flat(self, value)
+
+    @property
+    def T(self) -> Tensor:
+        """The tensor with its axes in reverse order."""
+        return transpose(self)
+
+    @property
+    def mT(self) -> Tensor:  # noqa: N802 - NumPy's name
+        """The tensor with its last two axes swapped."""
+        return matrix_transpose(self)
+
     # NumPy's protocols.
-    __array_ufunc__ = protocols.array_ufunc
-    __array_function__ = array_function
-    __array__ = protocols.array
-    __array_namespace__ = protocols.array_namespace
+    __array_ufunc__: ClassVar[Callable[..., Any]] = protocols.array_ufunc
+    __array_function__: Final = array_function
+    __array__: Final = protocols.array
+    __array_namespace__: Final = protocols.array_namespace
     # Python's: what needs a value computes it.
-    __bool__ = protocols.truth
-    __int__ = protocols.as_int
-    __float__ = protocols.as_float
-    __complex__ = protocols.as_complex
-    __index__ = protocols.as_index
-    __format__ = protocols.formatted
-    __len__ = protocols.length
-    __contains__ = protocols.contains
-    __iter__ = protocols.iterate
-    item = protocols.item
-    tolist = protocols.tolist
+    __bool__: Final = protocols.truth
+    __int__: Final = protocols.as_int
+    __float__: Final = protocols.as_float
+    __complex__: Final = protocols.as_complex
+    __index__: Final = protocols.as_index
+    __format__: Final = protocols.formatted
+    __len__: Final = protocols.length
+    __contains__: Final = protocols.contains
+    __iter__: Final = protocols.iterate
+    item: Final = protocols.item
+    tolist: Final = protocols.tolist
     # Equal tensors are not equal objects: == is elementwise.
     __hash__ = None  # type: ignore[assignment]
-    __add__ = protocols.binary(ufuncs.add)
-    __radd__ = protocols.reflected(ufuncs.add)
-    __iadd__ = protocols.inplace(np.add)
-    __sub__ = protocols.binary(ufuncs.subtract)
-    __rsub__ = protocols.reflected(ufuncs.subtract)
-    __isub__ = protocols.inplace(np.subtract)
-    __mul__ = protocols.binary(ufuncs.multiply)
-    __rmul__ = protocols.reflected(ufuncs.multiply)
-    __imul__ = protocols.inplace(np.multiply)
-    __truediv__ = protocols.binary(ufuncs.divide)
-    __rtruediv__ = protocols.reflected(ufuncs.divide)
-    __itruediv__ = protocols.inplace(np.divide)
-    __floordiv__ = protocols.binary(ufuncs.floor_divide)
-    __rfloordiv__ = protocols.reflected(ufuncs.floor_divide)
-    __ifloordiv__ = protocols.inplace(np.floor_divide)
-    __mod__ = protocols.binary(ufuncs.remainder)
-    __rmod__ = protocols.reflected(ufuncs.remainder)
-    __imod__ = protocols.inplace(np.remainder)
-    __divmod__ = protocols.binary(ufuncs.divmod)
-    __rdivmod__ = protocols.reflected(ufuncs.divmod)
-    __pow__ = protocols.power
-    __rpow__ = protocols.reflected(ufuncs.power)
-    __ipow__ = protocols.inplace(np.power)
-    __matmul__ = protocols.binary(matmul)
-    __rmatmul__ = protocols.reflected(matmul)
-    __imatmul__ = protocols.inplace_by(matmul)
-    __and__ = protocols.binary(ufuncs.bitwise_and)
-    __rand__ = protocols.reflected(ufuncs.bitwise_and)
-    __iand__ = protocols.inplace(np.bitwise_and)
-    __or__ = protocols.binary(ufuncs.bitwise_or)
-    __ror__ = protocols.reflected(ufuncs.bitwise_or)
-    __ior__ = protocols.inplace(np.bitwise_or)
-    __xor__ = protocols.binary(ufuncs.bitwise_xor)
-    __rxor__ = protocols.reflected(ufuncs.bitwise_xor)
-    __ixor__ = protocols.inplace(np.bitwise_xor)
-    __lshift__ = protocols.binary(ufuncs.left_shift)
-    __rlshift__ = protocols.reflected(ufuncs.left_shift)
-    __ilshift__ = protocols.inplace(np.left_shift)
-    __rshift__ = protocols.binary(ufuncs.right_shift)
-    __rrshift__ = protocols.reflected(ufuncs.right_shift)
-    __irshift__ = protocols.inplace(np.right_shift)
-    __eq__ = protocols.binary(ufuncs.alike)
-    __ne__ = protocols.binary(ufuncs.unlike)
-    __lt__ = protocols.binary(ufuncs.less)
-    __le__ = protocols.binary(ufuncs.less_equal)
-    __gt__ = protocols.binary(ufuncs.greater)
-    __ge__ = protocols.binary(ufuncs.greater_equal)
-    __neg__ = method(ufuncs.negative)
-    __pos__ = method(ufuncs.positive)
-    __abs__ = method(ufuncs.absolute)
-    __invert__ = method(ufuncs.invert)
-    __dlpack__ = protocols.dlpack
-    __dlpack_device__ = protocols.dlpack_device
-    device = property(protocols.device)
-    to_device = protocols.to_device
-    real = property(ufuncs.real, inplace.set_real)
-    imag = property(ufuncs.imag, inplace.set_imag)
-    astype = method(ufuncs.astype)
-    clip = method(ufuncs.clip)
-    round = method(ufuncs.around)
-    conj = method(ufuncs.conj)
-    conjugate = method(ufuncs.conjugate)
-    sum = method(reductions.sum)
-    prod = method(reductions.prod)
-    min = method(reductions.min)
-    max = method(reductions.max)
-    mean = method(reductions.mean)
-    var = method(deviations.var)
-    std = method(deviations.std)
-    any = method(reductions.any)
-    all = method(reductions.all)
-    ptp = method(reductions.ptp)
-    moment = method(moment_of)
-    argmin = method(argreduce.argmin)
-    argmax = method(argreduce.argmax)
-    cumsum = method(cumulative.cumsum)
-    cumprod = method(cumulative.cumprod)
-    dot = method(dot)
-    sort = method(sort_in_place)
-    argsort = method(argsort)
-    partition = method(partition_in_place)
-    argpartition = method(argpartition)
-    topk = method(topk)
-    argtopk = method(argtopk)
-    rechunk = method(rechunk)
-    rebalance = method(layout.rebalance)
-    get_chunk_slices = method(layout.chunk_slices)
-    is_scalar = method(layout.is_scalar)
-    isscalar = method(layout.is_scalar)
-    __getitem__ = method(getitem.getitem)
-    __setitem__ = method(setitem.setitem)
-    take = method(getitem.take)
-    choose = method(choices.choose)
-    searchsorted = method(bins.searchsorted)
-    fill = method(inplace.fill)
-    put = method(inplace.put)
-    resize = method(inplace.resize_in_place)
-    flat = property(views.Flat, views.set_flat)
-    view = method(views.view)
-    byteswap = method(views.byteswap)
-    repeat = method(diagonals.repeat)
-    diagonal = method(diagonals.diagonal)
-    trace = method(diagonals.trace)
-    nonzero = method(boolean.nonzero)
-    compress = method(boolean.compressed)
-    reshape = method(reshape)
-    ravel = method(ravel)
-    flatten = method(flatten)
-    T = property(transpose)
-    mT = property(matrix_transpose)  # noqa: N815 - NumPy's name
-    transpose = method(transpose)
-    swapaxes = method(swapaxes)
-    squeeze = method(squeeze)
-    copy = method(copied)
-    to_gpu = method(to_gpu)
-    to_cpu = method(to_cpu)
-    tosparse = method(conversion.tosparse)
-    todense = method(conversion.todense)
-    issparse = method(conversion.issparse)
-    is_sparse = issparse
+    __add__: Final = protocols.binary(ufuncs.add)
+    __radd__: Final = protocols.reflected(ufuncs.add)
+    __iadd__: Final = protocols.inplace(np.add)
+    __sub__: Final = protocols.binary(ufuncs.subtract)
+    __rsub__: Final = protocols.reflected(ufuncs.subtract)
+    __isub__: Final = protocols.inplace(np.subtract)
+    __mul__: Final = protocols.binary(ufuncs.multiply)
+    __rmul__: Final = protocols.reflected(ufuncs.multiply)
+    __imul__: Final = protocols.inplace(np.multiply)
+    __truediv__: Final = protocols.binary(ufuncs.divide)
+    __rtruediv__: Final = protocols.reflected(ufuncs.divide)
+    __itruediv__: Final = protocols.inplace(np.divide)
+    __floordiv__: Final = protocols.binary(ufuncs.floor_divide)
+    __rfloordiv__: Final = protocols.reflected(ufuncs.floor_divide)
+    __ifloordiv__: Final = protocols.inplace(np.floor_divide)
+    __mod__: Final = protocols.binary(ufuncs.remainder)
+    __rmod__: Final = protocols.reflected(ufuncs.remainder)
+    __imod__: Final = protocols.inplace(np.remainder)
+    __divmod__: Final = protocols.binary(ufuncs.divmod)
+    __rdivmod__: Final = protocols.reflected(ufuncs.divmod)
+    __pow__: Final = protocols.power
+    __rpow__: Final = protocols.reflected(ufuncs.power)
+    __ipow__: Final = protocols.inplace(np.power)
+    __matmul__: Final = protocols.binary(matmul)
+    __rmatmul__: Final = protocols.reflected(matmul)
+    __imatmul__: Final = protocols.inplace_by(matmul)
+    __and__: Final = protocols.binary(ufuncs.bitwise_and)
+    __rand__: Final = protocols.reflected(ufuncs.bitwise_and)
+    __iand__: Final = protocols.inplace(np.bitwise_and)
+    __or__: Final = protocols.binary(ufuncs.bitwise_or)
+    __ror__: Final = protocols.reflected(ufuncs.bitwise_or)
+    __ior__: Final = protocols.inplace(np.bitwise_or)
+    __xor__: Final = protocols.binary(ufuncs.bitwise_xor)
+    __rxor__: Final = protocols.reflected(ufuncs.bitwise_xor)
+    __ixor__: Final = protocols.inplace(np.bitwise_xor)
+    __lshift__: Final = protocols.binary(ufuncs.left_shift)
+    __rlshift__: Final = protocols.reflected(ufuncs.left_shift)
+    __ilshift__: Final = protocols.inplace(np.left_shift)
+    __rshift__: Final = protocols.binary(ufuncs.right_shift)
+    __rrshift__: Final = protocols.reflected(ufuncs.right_shift)
+    __irshift__: Final = protocols.inplace(np.right_shift)
+    __eq__: ClassVar[Comparison] = protocols.binary(ufuncs.alike)  # type: ignore[assignment]
+    __ne__: ClassVar[Comparison] = protocols.binary(ufuncs.unlike)  # type: ignore[assignment]
+    __lt__: Final = protocols.binary(ufuncs.less)
+    __le__: Final = protocols.binary(ufuncs.less_equal)
+    __gt__: Final = protocols.binary(ufuncs.greater)
+    __ge__: Final = protocols.binary(ufuncs.greater_equal)
+    __neg__: Final = method(ufuncs.negative)
+    __pos__: Final = method(ufuncs.positive)
+    __abs__: Final = method(ufuncs.absolute)
+    __invert__: Final = method(ufuncs.invert)
+    __dlpack__: Final = protocols.dlpack
+    __dlpack_device__: Final = protocols.dlpack_device
+    to_device: Final = protocols.to_device
+    astype: ClassVar[Callable[..., Tensor]] = method(ufuncs.astype)
+    clip: Final = method(ufuncs.clip)
+    round: Final = method(ufuncs.around)
+    conj: Final = method(ufuncs.conj)
+    conjugate: Final = method(ufuncs.conjugate)
+    sum: Final = method(reductions.sum)
+    prod: Final = method(reductions.prod)
+    min: Final = method(reductions.min)
+    max: Final = method(reductions.max)
+    mean: Final = method(reductions.mean)
+    var: Final = method(deviations.var)
+    std: Final = method(deviations.std)
+    any: Final = method(reductions.any)
+    all: Final = method(reductions.all)
+    ptp: Final = method(reductions.ptp)
+    moment: Final = method(moment_of)
+    argmin: Final = method(argreduce.argmin)
+    argmax: Final = method(argreduce.argmax)
+    cumsum: Final = method(cumulative.cumsum)
+    cumprod: Final = method(cumulative.cumprod)
+    dot: Final = method(dot)
+    sort: Final = method(sort_in_place)
+    argsort: Final = method(argsort)
+    partition: Final = method(partition_in_place)
+    argpartition: Final = method(argpartition)
+    topk: Final = method(topk)
+    argtopk: Final = method(argtopk)
+    rechunk: Final = method(rechunk)
+    rebalance: Final = method(layout.rebalance)
+    get_chunk_slices: Final = method(layout.chunk_slices)
+    is_scalar: Final = method(layout.is_scalar)
+    isscalar: Final = method(layout.is_scalar)
+    __getitem__: Final = method(getitem.getitem)
+    __setitem__: ClassVar[Callable[..., None]] = method(setitem.setitem)
+    take: Final = method(getitem.take)
+    choose: Final = method(choices.choose)
+    searchsorted: Final = method(bins.searchsorted)
+    fill: Final = method(inplace.fill)
+    put: Final = method(inplace.put)
+    resize: Final = method(inplace.resize_in_place)
+    view: Final = method(views.view)
+    byteswap: Final = method(views.byteswap)
+    repeat: Final = method(diagonals.repeat)
+    diagonal: Final = method(diagonals.diagonal)
+    trace: Final = method(diagonals.trace)
+    nonzero: Final = method(boolean.nonzero)
+    compress: Final = method(boolean.compressed)
+    reshape: Final = method(reshape)
+    ravel: Final = method(ravel)
+    flatten: Final = method(flatten)
+    transpose: Final = method(transpose)
+    swapaxes: Final = method(swapaxes)
+    squeeze: Final = method(squeeze)
+    copy: Final = method(copied)
+    to_gpu: Final = method(to_gpu)
+    to_cpu: Final = method(to_cpu)
+    tosparse: Final = method(conversion.tosparse)
+    todense: Final = method(conversion.todense)
+    issparse: Final = method(conversion.issparse)
+    is_sparse: Final = issparse
 
 
 register_collection(np.ndarray, Tensor)

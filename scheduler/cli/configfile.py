@@ -10,13 +10,13 @@ import json
 import logging
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, Final
 
 import yaml
 
 from .sizes import ConfigError
 
-logger = logging.getLogger(__name__)
+logger: Final = logging.getLogger(__name__)
 
 #: Keys that are options of the command line: {key: attribute}.
 OPTIONS = {

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Sequence
+from typing import Final
 
 from distributed.security import Security
 
@@ -14,7 +15,7 @@ from ..errors import NoSupervisor
 from . import discovery
 from .sizes import ConfigError
 
-logger = logging.getLogger(__name__)
+logger: Final = logging.getLogger(__name__)
 
 #: Seconds between two rounds: initial and maximum value.
 _PAUSES = 0.1, 2.0

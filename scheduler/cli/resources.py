@@ -6,7 +6,7 @@ import argparse
 import logging
 import os
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import psutil
 from distributed.deploy.utils import nprocesses_nthreads
@@ -16,7 +16,7 @@ from .. import limits
 from ..storage.shared_segment import problem
 from .sizes import ConfigError, parse_dirs, parse_number, parse_size, parse_switch
 
-logger = logging.getLogger(__name__)
+logger: Final = logging.getLogger(__name__)
 
 #: Shares of the memory limit: no task starts beyond SOFT, and a process restarts beyond HARD.
 SOFT, HARD = 0.75, 0.90

@@ -11,13 +11,13 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from distributed.config import get_loop_factory
 
 from .sizes import ConfigError
 
-logger = logging.getLogger(__name__)
+logger: Final = logging.getLogger(__name__)
 
 #: Exit codes for KubeDL: it restarts a worker after 143, and gives up after 2.
 CLEAN, FAILED, MISUSED = 0, 1, 2

@@ -10,7 +10,7 @@ import logging
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NoReturn
+from typing import Any, Final, NoReturn
 
 import dask.config
 from distributed.security import Security
@@ -22,7 +22,7 @@ from . import configfile, discovery, logs, sizes
 from .options import parse
 from .sizes import ConfigError
 
-logger = logging.getLogger(__name__)
+logger: Final = logging.getLogger(__name__)
 
 ANYWHERE = "0.0.0.0"  # noqa: S104 - Mars's documented default; a warning goes with it
 

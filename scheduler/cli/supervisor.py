@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
+from typing import Final
 
 from ..supervisor import Supervisor
 from . import discovery, sizes
@@ -14,7 +15,7 @@ from .serve import CLEAN, serve
 from .settings import Settings, read
 from .sizes import ConfigError
 
-logger = logging.getLogger(__name__)
+logger: Final = logging.getLogger(__name__)
 
 
 class SupervisorService:

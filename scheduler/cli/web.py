@@ -8,7 +8,7 @@ import logging
 import os
 import sys
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from ..cluster.leader import identify, with_scheme
 from ..errors import NoSupervisor
@@ -19,7 +19,7 @@ from .serve import CLEAN, serve
 from .settings import Settings, read
 from .sizes import ConfigError
 
-logger = logging.getLogger(__name__)
+logger: Final = logging.getLogger(__name__)
 
 #: The role of its certificate for connections to supervisors.
 _ROLE = "client"

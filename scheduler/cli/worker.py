@@ -11,7 +11,7 @@ import signal
 import socket
 import sys
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, Final
 
 import dask.config
 from distributed.comm import CommClosedError
@@ -28,7 +28,7 @@ from .serve import CLEAN, FAILED, serve
 from .settings import Settings, read
 from .sizes import ConfigError, parse_number
 
-logger = logging.getLogger(__name__)
+logger: Final = logging.getLogger(__name__)
 
 #: Timeouts for moving unique results to other workers, and for ending processes, in seconds.
 DRAIN, CLOSE = 3.5, 4.0

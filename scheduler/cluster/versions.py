@@ -10,14 +10,14 @@ from __future__ import annotations
 import logging
 import platform
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 import dask.config
 
 from ..errors import VersionMismatch
 from .environment import installed
 
-logger = logging.getLogger(__name__)
+logger: Final = logging.getLogger(__name__)
 
 #: How many leading numbers of a version must be equal: one (the year) for calendar versions.
 _NUMBERS = {"python": 2, "marsdask": 1, "dask": 1, "distributed": 1}

@@ -13,6 +13,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
+from typing import Final
 
 
 class _Shield:
@@ -94,4 +95,4 @@ class _Allowed:
             _shield.holding = True
 
 
-allowed = _Allowed()
+allowed: Final = _Allowed()

@@ -6,12 +6,12 @@ import logging
 import threading
 from collections.abc import Callable, Collection, Iterable
 from concurrent.futures import CancelledError
-from typing import Any
+from typing import Any, Final
 
 from ..base import Callback, Handle, Key
 from ..events import Event, GraphEnded
 
-logger = logging.getLogger(__name__)
+logger: Final = logging.getLogger(__name__)
 
 
 def call_safely(function: Callable[..., object], *args: Any) -> None:

@@ -7,7 +7,7 @@ import logging
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 from dask.utils import parse_bytes
 from distributed import Client, Security
@@ -28,7 +28,7 @@ from .local_cluster import LocalProcess
 from .packing import packed
 from .reconnect import FAREWELL, ReconnectingClient
 
-logger = logging.getLogger(__name__)
+logger: Final = logging.getLogger(__name__)
 
 #: Seconds after which the client checks why a graph has not ended.
 _SOON = 2.0

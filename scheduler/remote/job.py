@@ -9,7 +9,7 @@ import time
 import uuid
 from collections.abc import Iterable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from ..base import Callback, Done
 from ..cluster.leader import retention
@@ -17,7 +17,7 @@ from ..errors import NoSupervisor
 from ..events import GraphSubmitted, TaskDone
 from ..inprocess.single_handle import Submission
 
-logger = logging.getLogger(__name__)
+logger: Final = logging.getLogger(__name__)
 
 #: Seconds until a request is repeated: initial and maximum value.
 _PAUSE, _LONGEST = 0.2, 5.0

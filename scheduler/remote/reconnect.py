@@ -12,7 +12,7 @@ import logging
 import threading
 import time
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Final
 
 from distributed import Client
 from distributed.comm.ws import WS
@@ -29,7 +29,7 @@ from ..cluster.leader import (
 )
 from ..errors import NoSupervisor, ResultLost
 
-logger = logging.getLogger(__name__)
+logger: Final = logging.getLogger(__name__)
 
 #: Seconds between two searches for an active supervisor.
 _PAUSE = 0.2

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 import cloudpickle
 from distributed import Client, Future
@@ -31,7 +31,7 @@ from ..remote.packing import unpacked
 from .result_info import reported_info
 from .submissions import GraphFailed, KeyWatcher, SubmittedGraphs, prepare
 
-logger = logging.getLogger(__name__)
+logger: Final = logging.getLogger(__name__)
 
 #: Maximum number of kept jobs.
 _REMEMBERED = 1000

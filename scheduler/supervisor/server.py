@@ -6,7 +6,7 @@ import logging
 import time
 import warnings
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 import dask.config
 from distributed.comm import get_address_host_port
@@ -32,7 +32,7 @@ from .suspicious_tasks import clear_suspicion
 from .transitions import PlacementScheduler
 from .unclaimed_results import UnclaimedResults
 
-logger = logging.getLogger(__name__)
+logger: Final = logging.getLogger(__name__)
 
 
 def installed_version() -> str:

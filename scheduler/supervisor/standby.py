@@ -10,7 +10,7 @@ import contextlib
 import logging
 import time
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from distributed.comm import normalize_address
 from distributed.core import rpc
@@ -18,7 +18,7 @@ from distributed.core import rpc
 from ..cluster.leader import PATIENCE, SupervisorRole, probe, query_role, timeout, with_scheme
 from .epoch import OtherSupervisor, TakeoverAction, decide, next_epoch
 
-logger = logging.getLogger(__name__)
+logger: Final = logging.getLogger(__name__)
 
 #: Seconds in which workers may join after a takeover, before clients are accepted.
 _SETTLING = 20.0

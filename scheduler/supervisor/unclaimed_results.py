@@ -9,14 +9,14 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import AsyncIterator, Iterable
-from typing import Any
+from typing import Any, Final
 
 from distributed.diagnostics.plugin import SchedulerPlugin
 
 from ..base import Key
 from ..cluster.leader import retention
 
-logger = logging.getLogger(__name__)
+logger: Final = logging.getLogger(__name__)
 
 #: The key in a worker's registration.
 HELD = "mars_held"

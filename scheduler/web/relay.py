@@ -9,7 +9,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable, Coroutine
-from typing import Any
+from typing import Any, Final
 
 from distributed.comm import get_address_host, unparse_host_port
 from tornado import httpclient, httpserver, httputil, iostream, netutil, web
@@ -28,7 +28,7 @@ from .authentication import Token, protect
 from .rest import ApiError, write_json_error
 from .websocket import is_page, limit, watch
 
-logger = logging.getLogger(__name__)
+logger: Final = logging.getLogger(__name__)
 
 #: Headers of one hop; all others are relayed.
 _HOP = {

@@ -9,8 +9,9 @@ import os
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
+from typing import Final
 
-logger = logging.getLogger(__name__)
+logger: Final = logging.getLogger(__name__)
 
 #: The variables that native thread pools read when they are loaded; Arrow reads the first one.
 POOL_VARIABLES = (

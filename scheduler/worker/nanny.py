@@ -6,7 +6,7 @@ import asyncio
 import logging
 import math
 import sys
-from typing import Any
+from typing import Any, Final
 
 import dask.config
 import distributed
@@ -20,7 +20,7 @@ from .memory_ledger import HARD, LedgerView
 from .running_tasks import RunningTasksRecord
 from .server import MarsWorker
 
-logger = logging.getLogger(__name__)
+logger: Final = logging.getLogger(__name__)
 
 
 class MarsNanny(distributed.Nanny):

@@ -13,7 +13,7 @@ import os
 import time
 import weakref
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 import distributed
 from distributed.batched import BatchedSend
@@ -26,7 +26,7 @@ from tornado.ioloop import PeriodicCallback
 from ..cluster.leader import SupervisorRole, SupervisorTimeout, find_leader, retention, timeout
 from ..errors import NoSupervisor
 
-logger = logging.getLogger(__name__)
+logger: Final = logging.getLogger(__name__)
 
 #: Seconds between two searches for an active supervisor.
 _PAUSE = 0.2

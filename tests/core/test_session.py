@@ -24,6 +24,7 @@ from marsdask.core.session import (
     set_default_session,
     stop_server,
 )
+from marsdask.core.sources import Stored
 from marsdask.scheduler import create
 from tests.core.recording import recording_session
 
@@ -66,6 +67,7 @@ def test_a_loop_holds_one_result():
             x = x + 1
             x.execute()
             gc.collect()
+            assert isinstance(x.node, Stored)
             assert len(scheduler.results) == len(x.node.result.layout.keys)
         np.testing.assert_array_equal(x.fetch(), np.full((4, 4), 6.0))
 

@@ -174,7 +174,8 @@ def test_text_of_what_only_values_tell():
         assert not lazy.node.settled
         assert lazy.execute().node.settled
     equal(left.a.mask(left.a > 4).astype("str"), LEFT.a.mask(LEFT.a > 4).astype("str"))
-    assert not isinstance(left.a.astype("str").node.args[0], OneType)
+    cast: Any = left.a.astype("str").node
+    assert not isinstance(cast.args[0], OneType)
 
 
 def test_other_columns_than_declared():

@@ -215,10 +215,10 @@ def test_results_go_where_out_says():
     np.negative(lazy.f, out=series)  # type: ignore[call-overload]
     pd.testing.assert_series_equal(series, -frame.f)
     target = lazy.u + 0
-    np.subtract(lazy.u, 1, out=target)
+    np.subtract(lazy.u, 1, out=target)  # type: ignore[call-overload]
     equal(target, frame.u - 1)
     with pytest.raises(NotImplementedError, match="assign"):
-        np.sqrt(lazy.f, out=target)
+        np.sqrt(lazy.f, out=target)  # type: ignore[call-overload]
     with pytest.raises(NotImplementedError, match="where"):
         np.sqrt(lazy.f, where=frame.b.to_numpy())
 

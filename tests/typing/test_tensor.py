@@ -36,6 +36,13 @@ def test_results_are_tensors() -> None:
     assert_type(mt.fft.fft(x), Tensor)
     assert_type(mt.nonzero(x), tuple[Tensor, ...])
     assert_type(x.ndim, int)
+    assert_type(x.sum(axis=0), Tensor)
+    assert_type(2 * x + 1, Tensor)
+    assert_type(x == 1, Tensor)
+    assert_type(x.T, Tensor)
+    assert_type(x[0], Tensor)
+    assert_type(x.astype("f4"), Tensor)
+    assert_type(mt.special.erf(x), Tensor)
 
 
 def names() -> Iterator[str]:

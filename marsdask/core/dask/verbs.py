@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, Final
 
 import dask.base
 from dask.delayed import Delayed
@@ -106,5 +106,5 @@ def persist(*args: Any, traverse: bool = True, **kwargs: Any) -> tuple[Any, ...]
     return dask.base.persist(*args, traverse=traverse, **kwargs)  # type: ignore[no-any-return]
 
 
-optimize = dask.base.optimize
-visualize = dask.base.visualize
+optimize: Final = dask.base.optimize
+visualize: Final = dask.base.visualize

@@ -9,7 +9,7 @@ import mmap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 
@@ -35,6 +35,9 @@ from .files import (
     looked_at,
     opened,
 )
+
+if TYPE_CHECKING:
+    from ..frame import DataFrame
 
 #: Bytes at the start of the first file that tell the columns and their types.
 HEAD_BYTES = 256 * 1024
@@ -318,7 +321,7 @@ def read_csv(
     blocksize: int | None = None,
     storage_options: Mapping[str, Any] | None = None,
     **options: Any,
-) -> Any:
+) -> DataFrame:
     """Return a frame over CSV files: a path, a URL, a pattern, a folder or a list of these.
 
     The head of the first file tells the columns and their types. Where integers are followed by
@@ -342,7 +345,7 @@ def read_csv(
     step = chunk_bytes or blocksize or TEXT_BLOCK
     blocks = tuple(_blocks(files.stamps, step, whole=whole))
     pairs = tuple((key, _frozen(value)) for key, value in given.items())
-    lazy = wrap(ReadCsv(files, like, names, header, labelled, blocks, pairs, whole))
+    lazy: DataFrame = wrap(ReadCsv(files, like, names, header, labelled, blocks, pairs, whole))
     return lazy if labelled else reset_index(lazy, drop=True)
 
 

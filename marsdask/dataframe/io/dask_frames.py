@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 import pandas as pd
 from dask.delayed import Delayed
@@ -14,9 +14,14 @@ from marsdask.core.dask.source import Adopted, DaskGraph, KeysOf
 from marsdask.core.display.suggestions import suggesting
 from marsdask.core.sizes import unknown_sizes
 
+if TYPE_CHECKING:
+    from ..frame import DataFrame
+    from ..index import Index
+    from ..series import Series
+
 
 @suggesting
-def from_dask(frame: Any) -> Any:
+def from_dask(frame: Any) -> Any:  # a frame, a series or an index, as Dask's is
     """Return a frame, series or index over the partitions of a dask.dataframe.
 
     Dask optimises it first, by what it knows at this moment.
@@ -60,6 +65,12 @@ def from_dask(frame: Any) -> Any:
     return _adopt(name, frame._meta, frame.__dask_graph__(), len(keys), KeysOf(name))
 
 
+@overload
+def from_delayed(parts: Sequence[Any], meta: pd.DataFrame) -> DataFrame: ...
+@overload
+def from_delayed(parts: Sequence[Any], meta: pd.Series) -> Series: ...
+@overload
+def from_delayed(parts: Sequence[Any], meta: pd.Index) -> Index: ...
 @suggesting
 def from_delayed(parts: Sequence[Any], meta: Any) -> Any:
     """Return a frame whose partitions dask.delayed values make; ``meta`` has its columns.

@@ -7,7 +7,7 @@ import os
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -36,6 +36,9 @@ from .files import (
     opened,
 )
 from .hive import NO_KEYS, Keys, keys_of
+
+if TYPE_CHECKING:
+    from ..frame import DataFrame
 
 
 class RowGroup(NamedTuple):
@@ -339,7 +342,7 @@ def read_parquet(
     groups_as_chunks: bool = False,
     engine: str = "auto",
     storage_options: Mapping[str, Any] | None = None,
-) -> Any:
+) -> DataFrame:
     """Return a frame over parquet files: a path, a URL, a pattern, a folder or a list of these.
 
     Names of folders such as ``year=2024`` become columns, as pyarrow reads them. Only the files'
@@ -390,9 +393,10 @@ def read_parquet(
         raise KeyError(f"no columns {missing} in {files.paths[0]}: there are {list(every)}")
     gaps, unclear = _with_gaps(files, groups, empty_frame(files, keys)[list(chosen)])
     node: Node = ReadParquet(files, chosen, groups, sizes, _normal(filters), keys, gaps, unclear)
+    frame: DataFrame = wrap(node)
     if filters and isinstance(node.meta.index, pd.RangeIndex):
-        return reset_index(wrap(node), drop=True)
-    return wrap(node)
+        return reset_index(frame, drop=True)
+    return frame
 
 
 def _normal(filters: Any) -> tuple[tuple[Condition, ...], ...]:
@@ -461,7 +465,7 @@ def to_parquet(
     compute: bool = True,
     storage_options: Mapping[str, Any] | None = None,
     **options: Any,
-) -> Any:
+) -> DataFrame:
     """Write one parquet file for each chunk: into a folder, or where the ``*`` of a pattern is.
 
     Folders may be URLs. Returns a frame of the paths and their rows.
@@ -475,5 +479,7 @@ def to_parquet(
     if "*" not in name:
         name = os.path.join(name, "part-*.parquet")
     make_folder(os.path.dirname(name) or ".", storage)
-    result = wrap(WriteParquet(frame.node, name, tuple(sorted(options.items())), storage))
+    result: DataFrame = wrap(
+        WriteParquet(frame.node, name, tuple(sorted(options.items())), storage)
+    )
     return result.execute() if compute else result

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeVar, overload
 
 import numpy as np
 import pandas as pd
@@ -17,6 +17,65 @@ from marsdask.core.compilation.costs import kernel
 
 from ..rows import concat
 from .parts import RowPart, split_at
+
+if TYPE_CHECKING:
+    from ..frame import DataFrame
+    from ..series import Series
+    from .groupby import Groups
+
+R = TypeVar("R")
+"""What an aggregation of groups returns."""
+C = TypeVar("C")
+"""What an aggregation of one column of the groups returns."""
+
+
+class AggregationMethod(Protocol):
+    """An aggregation of groups as a method."""
+
+    def __get__(self, obj: Groups[R, Any], owner: Any, /) -> Callable[..., R]: ...
+
+
+class SizeMethod(Protocol):
+    """The sizes of groups as a method."""
+
+    def __get__(self, obj: Groups[Any, C], owner: Any, /) -> Callable[..., C]: ...
+
+
+class GroupsOfFrame(Protocol):
+    """``groupby`` of a DataFrame; without labels of groups, results are frames with the keys."""
+
+    @overload
+    def __call__(
+        self, by: Any = None, *, as_index: Literal[True] = True, **kwargs: Any
+    ) -> Groups[DataFrame, Series]: ...
+    @overload
+    def __call__(
+        self, by: Any = None, *, as_index: bool, **kwargs: Any
+    ) -> Groups[DataFrame, DataFrame]: ...
+
+
+class GroupsOfSeries(Protocol):
+    """``groupby`` of a Series."""
+
+    @overload
+    def __call__(
+        self, by: Any = None, *, as_index: Literal[True] = True, **kwargs: Any
+    ) -> Groups[Series, Series]: ...
+    @overload
+    def __call__(
+        self, by: Any = None, *, as_index: bool, **kwargs: Any
+    ) -> Groups[DataFrame, DataFrame]: ...
+
+
+class GroupByMethod(Protocol):
+    """``groupby`` as a method."""
+
+    @overload
+    def __get__(self, obj: DataFrame, owner: Any, /) -> GroupsOfFrame: ...
+    @overload
+    def __get__(self, obj: Series, owner: Any, /) -> GroupsOfSeries: ...
+    @overload
+    def __get__(self, obj: object, owner: Any, /) -> Callable[..., Any]: ...
 
 
 class Aggregate(NamedTuple):

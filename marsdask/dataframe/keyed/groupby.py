@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Hashable
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, Final, Generic, cast, overload
+from typing import cast as typed
 
 import pandas as pd
 
@@ -32,7 +33,11 @@ from ..rows import gathered
 from ..schema import types_of
 from .aggregation import (
     AGGREGATES,
+    AggregationMethod,
     AggregationPlan,
+    C,
+    R,
+    SizeMethod,
     aggregated,
     combined,
     finished_parts,
@@ -52,6 +57,9 @@ from .shuffle import (
     exchange,
     samples_of,
 )
+
+if TYPE_CHECKING:
+    from ..frame import DataFrame
 
 
 @dataclass(frozen=True)
@@ -346,17 +354,17 @@ def _listed(how: Any) -> list[Any]:
     return how if isinstance(how, list) else [how]
 
 
-def _aggregation(name: str) -> Any:
+def _aggregation(name: str) -> AggregationMethod:
     def aggregate(self: Any, *args: Any, **kwargs: Any) -> Any:
         return self._aggregate(name, *args, **kwargs)
 
     aggregate.__name__ = name
     aggregate.__doc__ = f"Aggregate each group. See pandas.api.typing.DataFrameGroupBy.{name}."
-    return aggregate
+    return typed("AggregationMethod", aggregate)
 
 
 @suggesting_methods
-class Groups:
+class Groups(Generic[R, C]):
     """What ``groupby`` returns: aggregations are its methods, columns are chosen with ``[]``."""
 
     def __init__(
@@ -373,14 +381,18 @@ class Groups:
         self._selection = selection
         self._flags = flags
 
-    def __getitem__(self, key: Any) -> Groups:
+    @overload
+    def __getitem__(self, key: list[Any] | pd.Index[Any]) -> Groups[R, C]: ...
+    @overload
+    def __getitem__(self, key: Hashable) -> Groups[C, C]: ...
+    def __getitem__(self, key: Any) -> Groups[Any, Any]:
         chosen = tuple(key) if isinstance(key, list | pd.Index) else key
         missing = [one for one in _listed(key) if one not in self._node.meta.columns]
         if missing:
             raise KeyError(f"Columns not found: {', '.join(map(repr, missing))}")
         return Groups(self._node, self._by, self._names, chosen, **self._flags)
 
-    def __getattr__(self, name: str) -> Groups:
+    def __getattr__(self, name: str) -> Groups[C, C]:
         if not name.startswith("_") and name in self._node.meta.columns:
             return self[name]
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
@@ -403,6 +415,10 @@ class Groups:
             return result
         return reset_index(result, name="size") if method == "size" else reset_index(result)
 
+    @overload
+    def agg(self, func: str) -> R: ...
+    @overload
+    def agg(self, func: Any = None, **named: Any) -> DataFrame: ...
     def agg(self, func: Any = None, **named: Any) -> Any:
         """Aggregate with one, several or named functions.
 
@@ -418,23 +434,23 @@ class Groups:
             )
         return self._aggregate("agg", func, **named)
 
-    aggregate = agg
+    aggregate: Final = agg
 
-    sum = _aggregation("sum")
-    prod = _aggregation("prod")
-    count = _aggregation("count")
-    size = _aggregation("size")
-    min = _aggregation("min")
-    max = _aggregation("max")
-    first = _aggregation("first")
-    last = _aggregation("last")
-    any = _aggregation("any")
-    all = _aggregation("all")
-    mean = _aggregation("mean")
-    var = _aggregation("var")
-    std = _aggregation("std")
-    nunique = _aggregation("nunique")
-    median = _aggregation("median")
+    sum: Final = _aggregation("sum")
+    prod: Final = _aggregation("prod")
+    count: Final = _aggregation("count")
+    size: Final = typed("SizeMethod", _aggregation("size"))
+    min: Final = _aggregation("min")
+    max: Final = _aggregation("max")
+    first: Final = _aggregation("first")
+    last: Final = _aggregation("last")
+    any: Final = _aggregation("any")
+    all: Final = _aggregation("all")
+    mean: Final = _aggregation("mean")
+    var: Final = _aggregation("var")
+    std: Final = _aggregation("std")
+    nunique: Final = _aggregation("nunique")
+    median: Final = _aggregation("median")
 
 
 def named_levels(block: Any, names: tuple[Any, ...]) -> Any:
@@ -453,7 +469,7 @@ def groupby(
     as_index: bool = True,
     observed: bool = True,
     level: Any = None,
-) -> Groups:
+) -> Groups[Any, Any]:
     """Group rows by columns, by their labels or by a lazy Series of the same rows.
 
     Groups appear sorted; with ``sort=False`` in the order in which they are met.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import pandas as pd
 
@@ -33,6 +33,9 @@ from .memory_room import (
     weighed,
 )
 from .shuffle import Counts, counted_parts, cut_by_hash, exchange, joined
+
+if TYPE_CHECKING:
+    from ..frame import DataFrame
 
 #: Which side's rows may be spread over chunks while the other side is whole.
 SPREAD: dict[str, tuple[str, ...]] = {
@@ -413,7 +416,7 @@ def merge(
     suffixes: tuple[Any, ...] = ("_x", "_y"),
     indicator: bool | str = False,
     validate: str | None = None,
-) -> Any:
+) -> DataFrame:
     """Return the rows of two frames that agree in their keys. See pandas.merge.
 
     Rows come in pandas's order unless the sides are too large for one chunk: then those of an inner
@@ -442,7 +445,8 @@ def merge(
     keys = {name: _labels(options[name]) for name in ("on", "left_on", "right_on")}
     spec = How(**{**options, **keys, "suffixes": tuple(suffixes)})
     node: Node = Merge(nodes[0], nodes[1], spec)
-    return wrap(Numbered(node, drop=True) if spec.numbers else node)
+    merged: DataFrame = wrap(Numbered(node, drop=True) if spec.numbers else node)
+    return merged
 
 
 def _check_supported(how: str, *, sort: bool) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -21,7 +21,7 @@ from marsdask.core.traits import Traits
 
 from ..elementwise import renamed, rowwise
 from ..filter import Filter
-from ..frame_node import FrameNode, axis_number
+from ..frame_node import FrameNode, S, axis_number
 from ..ordered.row_numbers import reset_index
 from ..ordered.sort_values import sort_values
 from ..rows import concat
@@ -30,6 +30,11 @@ from .keys import comparable, keys_by
 from .memory_room import Weighed, fitted, may_be_tight, packed, weighed
 from .parts import RowPart
 from .shuffle import counted_parts, cut_by_hash, exchange
+
+if TYPE_CHECKING:
+    from marsdask.tensor import Tensor
+
+    from ..series import Series
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,8 +158,8 @@ def distinct(blocks: list[Any], options: tuple[tuple[str, Any], ...]) -> Any:
 
 
 def drop_duplicates(
-    obj: Any, subset: Any = None, *, keep: Any = "first", ignore_index: bool = False
-) -> Any:
+    obj: S, subset: Any = None, *, keep: Any = "first", ignore_index: bool = False
+) -> S:
     """Drop rows that repeat others. See pandas.DataFrame.drop_duplicates."""
     if keep not in ("first", "last", False):
         raise ValueError('keep must be either "first", "last" or False')
@@ -167,24 +172,24 @@ def drop_duplicates(
         columns = subset if isinstance(subset, list | tuple) else [subset]
         if missing := [one for one in columns if one not in obj.node.meta.columns]:
             raise KeyError(pd.Index(missing))
-    result = wrap(DropDuplicates(obj.node, tuple(options.items())))
+    result: S = wrap(DropDuplicates(obj.node, tuple(options.items())))
     return reset_index(result, drop=True) if ignore_index else result
 
 
-def nunique(obj: Any, *, dropna: bool = True) -> Any:
+def nunique(obj: Series, *, dropna: bool = True) -> Tensor:
     """Return the number of distinct values of a series."""
     values = drop_duplicates(obj)
     return values.count() if dropna else values.isna().count()
 
 
 def value_counts(
-    obj: Any,
+    obj: Series,
     normalize: bool = False,
     sort: bool = True,
     ascending: bool = False,
     bins: Any = None,
     dropna: bool = True,
-) -> Any:
+) -> Series:
     """Return how often each value occurs, the most frequent first.
 
     See pandas.Series.value_counts.
@@ -206,8 +211,8 @@ def value_counts(
     wanted = obj.node.meta.value_counts(normalize=normalize)
     if counts.dtype != wanted.dtype:
         counts = counts.astype(wanted.dtype)
-    counts = rowwise(renamed, counts, name=wanted.name)
-    return sort_values(counts, ascending=ascending) if sort else counts
+    named: Series = rowwise(renamed, counts, name=wanted.name)
+    return sort_values(named, ascending=ascending) if sort else named
 
 
 def unnamed_index(block: Any) -> Any:
@@ -215,7 +220,7 @@ def unnamed_index(block: Any) -> Any:
     return block.rename_axis(None)
 
 
-def dropna(obj: Any, *, how: str = "any", subset: Any = None, axis: Any = 0) -> Any:
+def dropna(obj: S, *, how: str = "any", subset: Any = None, axis: Any = 0) -> S:
     """Drop rows with missing values. See pandas.DataFrame.dropna."""
     if axis_number(obj.node.meta, axis) != 0:
         raise NotImplementedError(
@@ -228,7 +233,8 @@ def dropna(obj: Any, *, how: str = "any", subset: Any = None, axis: Any = 0) -> 
         if missing := [one for one in wanted if one not in obj.node.meta.columns]:
             raise KeyError(missing)
     mask = rowwise(complete, obj, how=how, subset=subset)
-    return wrap(Filter(obj.node, mask.node))
+    rows: S = wrap(Filter(obj.node, mask.node))
+    return rows
 
 
 def complete(block: Any, how: str, subset: Any) -> Any:

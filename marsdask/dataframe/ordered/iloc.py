@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Generator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic, overload
 
 import numpy as np
 import pandas as pd
@@ -24,7 +24,7 @@ from marsdask.core.sizes import Chunks, Index, known, numbers, total, unknown_si
 from marsdask.core.traits import Traits
 
 from ..elementwise import column_of, rowwise
-from ..frame_node import FrameNode, row_bytes
+from ..frame_node import FrameNode, S, row_bytes
 from ..reduce import one_row
 from ..rows import concat, take
 from .row_numbers import Numbered, counted
@@ -153,24 +153,26 @@ def joined_rows(parts: list[Any], rows: slice) -> Any:
     return concat(parts if (rows.step or 1) > 0 else parts[::-1])
 
 
-def positions(obj: Any, rows: slice) -> Any:
+def positions(obj: S, rows: slice) -> S:
     """Return some rows by position."""
     if rows.step == 0:
         raise ValueError("slice step cannot be zero")
     node, chosen = obj.node, Positions(obj.node, rows)
     if isinstance(node, Numbered) and chosen.from_start and not known(node.chunks[0]):
         # The first rows have the first numbers: the others need not be counted.
-        return wrap(node.replaced(a=Positions(node.a, rows)))
-    return wrap(chosen)
+        found: S = wrap(node.replaced(a=Positions(node.a, rows)))
+    else:
+        found = wrap(chosen)
+    return found
 
 
-def head(obj: Any, n: int = 5) -> Any:
+def head(obj: S, n: int = 5) -> S:
     """Return the first ``n`` rows; without the last ``-n`` if negative."""
     n = operator.index(n)
     return positions(obj, slice(None, n))
 
 
-def tail(obj: Any, n: int = 5) -> Any:
+def tail(obj: S, n: int = 5) -> S:
     """Return the last ``n`` rows; without the first ``-n`` if negative."""
     n = operator.index(n)
     if n == 0:
@@ -223,14 +225,18 @@ def row_at(block: Any, at: int) -> Any:
     return block.iloc[0]
 
 
-class ILoc:
+class ILoc(Generic[S]):
     """``iloc``: rows (and columns) by position."""
 
-    def __init__(self, obj: Any) -> None:
+    def __init__(self, obj: S) -> None:
         self._obj = obj
 
+    @overload
+    def __getitem__(self, key: slice) -> S: ...
+    @overload
+    def __getitem__(self, key: Any) -> Any: ...
     def __getitem__(self, key: Any) -> Any:
-        obj = self._obj
+        obj: Any = self._obj
         if isinstance(key, tuple):
             rows, columns = _two_parts(obj, key)
             chosen = obj.node.meta.columns[columns]
@@ -262,14 +268,18 @@ def _row(obj: Any, at: int) -> Any:
     return wrap(Row(Positions(obj.node, rows), at))
 
 
-class Loc:
+class Loc(Generic[S]):
     """``loc``: rows by a lazy mask, columns by label."""
 
-    def __init__(self, obj: Any) -> None:
+    def __init__(self, obj: S) -> None:
         self._obj = obj
 
+    @overload
+    def __getitem__(self, key: slice | Collection) -> S: ...
+    @overload
+    def __getitem__(self, key: Any) -> Any: ...
     def __getitem__(self, key: Any) -> Any:
-        obj = self._obj
+        obj: Any = self._obj
         rows, columns = _two_parts(obj, key if isinstance(key, tuple) else (key,))
         # Rows first: the columns of a filter are pruned down to its source anyway.
         if isinstance(rows, Collection):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final, Generic, Protocol
+from typing import cast as typed
 
 import numpy as np
 import pandas as pd
@@ -11,9 +12,16 @@ import pandas as pd
 from marsdask.core.collection import wrap
 from marsdask.core.compilation.costs import kernel
 
-from ..frame_node import dtypes_of
+from ..frame_node import S, dtypes_of
 from ..rows import concat
 from .shift import RowStencil
+
+
+class RollingMethod(Protocol):
+    """A statistic of rolling windows as a method."""
+
+    def __get__(self, obj: Rolling[S], owner: Any, /) -> Callable[..., S]: ...
+
 
 #: Keywords of pandas's that are not there.
 ABSENT = ("win_type", "on", "closed", "step")
@@ -35,7 +43,7 @@ def rolled(
     return found.iloc[begin : begin + len(own)].set_axis(own.index)
 
 
-def aggregation(name: str) -> Callable[..., Any]:
+def aggregation(name: str) -> RollingMethod:
     """Return the statistic of that name as a method."""
 
     def call(self: Any, **options: Any) -> Any:
@@ -48,19 +56,19 @@ def aggregation(name: str) -> Callable[..., Any]:
 
     call.__name__ = name
     call.__doc__ = f"Return it of the rows around each row. See pandas Rolling.{name}."
-    return call
+    return typed("RollingMethod", call)
 
 
-class Rolling:
+class Rolling(Generic[S]):
     """The rows around each row, as many as a window has."""
 
-    def __init__(self, obj: Any, window: int, min_periods: int | None, center: bool) -> None:
+    def __init__(self, obj: S, window: int, min_periods: int | None, center: bool) -> None:
         self._obj = obj
         self._window = window
         self._how: dict[str, Any] = {"window": window, "min_periods": min_periods, "center": center}
         obj.node.meta.rolling(**self._how)  # refuses here and now, as pandas does
 
-    def __getitem__(self, key: Any) -> Rolling:
+    def __getitem__(self, key: Any) -> Rolling[Any]:
         """Return the same of some columns."""
         return Rolling(self._obj[key], **self._how)
 
@@ -77,13 +85,13 @@ class Rolling:
         _check_types(self._obj.node.meta, name, options)
         return wrap(node)
 
-    sum = aggregation("sum")
-    mean = aggregation("mean")
-    min = aggregation("min")
-    max = aggregation("max")
-    count = aggregation("count")
-    var = aggregation("var")
-    std = aggregation("std")
+    sum: Final = aggregation("sum")
+    mean: Final = aggregation("mean")
+    min: Final = aggregation("min")
+    max: Final = aggregation("max")
+    count: Final = aggregation("count")
+    var: Final = aggregation("var")
+    std: Final = aggregation("std")
 
 
 def _check_types(meta: Any, name: str, options: dict[str, Any]) -> None:
@@ -96,8 +104,8 @@ def _check_types(meta: Any, name: str, options: dict[str, Any]) -> None:
 
 
 def rolling(
-    obj: Any, window: Any, min_periods: Any = None, center: bool = False, **options: Any
-) -> Rolling:
+    obj: S, window: Any, min_periods: Any = None, center: bool = False, **options: Any
+) -> Rolling[S]:
     """Return windows of so many rows, for statistics of them. See pandas.DataFrame.rolling."""
     if not isinstance(window, int | np.integer) or isinstance(window, bool):
         raise NotImplementedError(

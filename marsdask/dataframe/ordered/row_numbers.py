@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, Protocol, overload
 
 import pandas as pd
 
@@ -19,9 +19,35 @@ from marsdask.core.node import Columns, Node
 from marsdask.core.sizes import Chunks, Unknown, known, total
 from marsdask.core.traits import VALUES, Level, Traits, kept
 
-from ..frame_node import FrameNode
+from ..frame_node import FrameNode, S
 from ..keyed.keys import comparable, numbered_rows
 from ..schema import types_of
+
+if TYPE_CHECKING:
+    from ..frame import DataFrame
+    from ..series import Series
+
+
+class OfReset(Protocol):
+    """``reset_index`` of a Series: the labels become a column, unless they are dropped."""
+
+    @overload
+    def __call__(self, *, drop: Literal[False] = False, **options: Any) -> DataFrame: ...
+    @overload
+    def __call__(self, *, drop: Literal[True], **options: Any) -> Series: ...
+    @overload
+    def __call__(self, *, drop: bool, **options: Any) -> DataFrame | Series: ...
+
+
+class ResetMethod(Protocol):
+    """``reset_index`` as a method."""
+
+    @overload
+    def __get__(self, obj: DataFrame, owner: Any, /) -> Callable[..., DataFrame]: ...
+    @overload
+    def __get__(self, obj: Series, owner: Any, /) -> OfReset: ...
+    @overload
+    def __get__(self, obj: object, owner: Any, /) -> Callable[..., Any]: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,6 +141,10 @@ def numbered(block: Any, first: int, drop: bool, options: tuple[tuple[str, Any],
     return block
 
 
+@overload
+def reset_index(obj: S, *, drop: Literal[True], **options: Any) -> S: ...
+@overload
+def reset_index(obj: Any, *, drop: Literal[False] = False, **options: Any) -> Any: ...
 def reset_index(obj: Any, *, drop: bool = False, **options: Any) -> Any:
     """Label the rows from 0 on; the old labels become columns unless dropped.
 

@@ -16,7 +16,7 @@ from marsdask.core.node import Columns, Node
 from marsdask.core.sizes import Chunks
 from marsdask.core.traits import Traits
 
-from ..frame_node import FrameNode, axis_number
+from ..frame_node import FrameNode, S, axis_number
 from ..keyed.keys import comparable, kept_labels
 from ..rows import concat, take
 
@@ -99,7 +99,7 @@ def moved(
     return found.set_axis(own.index)
 
 
-def shift(obj: Any, periods: Any = 1, freq: Any = None, axis: Any = 0, **options: Any) -> Any:
+def shift(obj: S, periods: Any = 1, freq: Any = None, axis: Any = 0, **options: Any) -> S:
     """Give each row the values of one before it. See pandas.DataFrame.shift."""
     if freq is not None or options.get("suffix") is not None:
         raise NotImplementedError(
@@ -108,12 +108,12 @@ def shift(obj: Any, periods: Any = 1, freq: Any = None, axis: Any = 0, **options
     return _moved(obj, "shift", periods, axis, options)
 
 
-def diff(obj: Any, periods: Any = 1, axis: Any = 0) -> Any:
+def diff(obj: S, periods: Any = 1, axis: Any = 0) -> S:
     """Subtract from each row one before it. See pandas.DataFrame.diff."""
     return _moved(obj, "diff", periods, axis, {})
 
 
-def _moved(obj: Any, name: str, periods: Any, axis: Any, options: dict[str, Any]) -> Any:
+def _moved(obj: S, name: str, periods: Any, axis: Any, options: dict[str, Any]) -> S:
     if axis_number(obj.node.meta, axis) == 1:
         raise NotImplementedError(
             f"{name}(axis=1) is not supported; use to_tensor(), or assign() the columns"
@@ -124,4 +124,5 @@ def _moved(obj: Any, name: str, periods: Any, axis: Any, options: dict[str, Any]
         )
     periods = operator.index(int(periods) if isinstance(periods, float) else periods)
     kwargs = {"name": name, "options": tuple(sorted(options.items())), "periods": periods}
-    return wrap(RowStencil(obj.node, moved, (periods, -periods), name, tuple(kwargs.items())))
+    found: S = wrap(RowStencil(obj.node, moved, (periods, -periods), name, tuple(kwargs.items())))
+    return found

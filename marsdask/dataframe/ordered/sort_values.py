@@ -18,7 +18,7 @@ from marsdask.core.node import Columns, Node
 from marsdask.core.sizes import Chunks, Sizes, total, unknown_sizes, upper
 from marsdask.core.traits import Ordering, Partitioning, Traits
 
-from ..frame_node import FrameNode
+from ..frame_node import FrameNode, S
 from ..keyed.keys import comparable, keys_by, ordering_by
 from ..keyed.memory_room import fitted, may_be_tight, packed, weighed
 from ..keyed.shuffle import counted_parts, cut_by_range, exchange, samples_of
@@ -187,12 +187,11 @@ def _flags(ascending: Any, count: int) -> tuple[bool, ...]:
     return tuple(map(bool, flags))
 
 
-def _sorted(
-    obj: Any, by: tuple[Any, ...] | None, count: int, ascending: Any, na_position: str
-) -> Any:
+def _sorted(obj: S, by: tuple[Any, ...] | None, count: int, ascending: Any, na_position: str) -> S:
     if na_position not in {"first", "last"}:
         raise ValueError(f"invalid na_position: {na_position}")
-    return wrap(Sorted(obj.node, by, _flags(ascending, count), na_position == "first"))
+    rows: S = wrap(Sorted(obj.node, by, _flags(ascending, count), na_position == "first"))
+    return rows
 
 
 #: The names of sorts in pandas, all of which are stable here.
@@ -200,14 +199,14 @@ KINDS = ("quicksort", "mergesort", "heapsort", "stable")
 
 
 def sort_values(
-    obj: Any,
+    obj: S,
     by: Any = None,
     *,
     ascending: Any = True,
     na_position: str = "last",
     ignore_index: bool = False,
     kind: str = "quicksort",
-) -> Any:
+) -> S:
     """Sort the rows by columns. See pandas.DataFrame.sort_values.
 
     Differs from pandas: equal rows always keep their order, whatever ``kind`` is.
@@ -230,7 +229,7 @@ def sort_values(
     return reset_index(result, drop=True) if ignore_index else result
 
 
-def sort_index(obj: Any, *, ascending: Any = True, na_position: str = "last") -> Any:
+def sort_index(obj: S, *, ascending: Any = True, na_position: str = "last") -> S:
     """Sort the rows by their labels. See pandas.DataFrame.sort_index."""
     levels = obj.node.meta.index.nlevels
     return _sorted(obj, (), levels, ascending, na_position)

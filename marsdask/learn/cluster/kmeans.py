@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from numbers import Integral, Real
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, overload
 
 import numpy as np
 from sklearn import cluster
@@ -14,13 +14,15 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_array, check_is_fitted, check_random_state
 
-from marsdask.core.collection import execute, wrap
+from marsdask.core.collection import Collection, execute, wrap
 from marsdask.core.node import Node
 from marsdask.core.sizes import numbers
 from marsdask.learn.base import RowsEstimator, is_lazy
 from marsdask.learn.moments import merge_squares, squares
 from marsdask.learn.rows import Fold, Value, add, as_weights, check_weights, fold, rowwise
+from marsdask.tensor import Tensor
 from marsdask.tensor.operands import Literal
+from marsdask.tensor.typing import ArrayLike
 
 from . import lloyd, seeding
 
@@ -191,19 +193,29 @@ class KMeans(RowsEstimator, cluster.KMeans):
         self.inertia_ = best.inertia
         self.n_iter_ = best.n_iter
 
+    @overload
+    def fit_predict(self, X: Collection, y: Any = ..., sample_weight: Any = ...) -> Tensor: ...  # type: ignore[overload-overlap]
+    @overload
+    def fit_predict(
+        self, X: ArrayLike, y: Any = ..., sample_weight: Any = ...
+    ) -> np.ndarray[Any, Any]: ...
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """Find the centres and return the samples' clusters."""
         return self.fit(X, sample_weight=sample_weight).labels_
 
-    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+    def fit_transform(self, X: ArrayLike, y: Any = None, sample_weight: Any = None) -> Any:
         """Find the centres and return the samples' distances from them."""
         return self.fit(X, sample_weight=sample_weight).transform(X)
 
+    @overload
+    def predict(self, X: Collection) -> Tensor: ...  # type: ignore[overload-overlap]
+    @overload
+    def predict(self, X: ArrayLike) -> np.ndarray[Any, Any]: ...
     def predict(self, X: Any) -> Any:
         """Return the cluster of each sample."""
         return self._mapped(lloyd.labels, X, np.int32, None)
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: ArrayLike) -> Any:
         """Return the distance of each sample from each centre."""
         return self._mapped(lloyd.distances, X, None, self.n_clusters)
 

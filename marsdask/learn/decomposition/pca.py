@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Self, overload
 
 import numpy as np
 from sklearn import decomposition
 from sklearn.utils.validation import check_is_fitted
 
-from marsdask.core.collection import wrap
+from marsdask.core.collection import Collection, wrap
 from marsdask.core.node import Node
 from marsdask.core.sizes import numbers
 from marsdask.learn.base import RowsEstimator, is_lazy
@@ -24,7 +24,9 @@ from marsdask.learn.moments import (
     triangle,
 )
 from marsdask.learn.rows import as_rows, fold
+from marsdask.tensor import Tensor
 from marsdask.tensor.linalg import dot
+from marsdask.tensor.typing import ArrayLike
 
 from .dimension import likeliest_rank
 
@@ -158,11 +160,11 @@ class PCA(RowsEstimator, decomposition.PCA):
         )
         self.noise_variance_ = float(rest.mean()) if len(rest) else 0.0
 
-    def fit_transform(self, X: Any, y: Any = None) -> Any:
+    def fit_transform(self, X: ArrayLike, y: Any = None) -> Any:
         """Find the components and project the samples on them."""
         return self.fit(X).transform(X)
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: ArrayLike) -> Any:
         """Project samples on the components."""
         check_is_fitted(self)
         if not is_lazy(X):
@@ -171,6 +173,10 @@ class PCA(RowsEstimator, decomposition.PCA):
         projected = dot(samples, self.components_.T) - self.mean_ @ self.components_.T
         return projected / self._scale() if self.whiten else projected
 
+    @overload
+    def inverse_transform(self, X: Collection) -> Tensor: ...  # type: ignore[overload-overlap]
+    @overload
+    def inverse_transform(self, X: ArrayLike) -> np.ndarray[Any, Any]: ...
     def inverse_transform(self, X: Any) -> Any:
         """Return the samples of these projections."""
         check_is_fitted(self)
@@ -185,6 +191,10 @@ class PCA(RowsEstimator, decomposition.PCA):
         deviations = np.sqrt(self.explained_variance_)
         return np.maximum(deviations, np.finfo(deviations.dtype).eps)
 
+    @overload
+    def score_samples(self, X: Collection) -> Tensor: ...  # type: ignore[overload-overlap]
+    @overload
+    def score_samples(self, X: ArrayLike) -> np.ndarray[Any, Any]: ...
     def score_samples(self, X: Any) -> Any:
         """Return the log-likelihood of each sample."""
         check_is_fitted(self)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, Self, overload
 
 import numpy as np
 from sklearn import preprocessing
 from sklearn.utils.validation import check_is_fitted
 
-from marsdask.core.collection import wrap
+from marsdask.core.collection import Collection, wrap
 from marsdask.learn.base import RowsEstimator, is_lazy
 from marsdask.learn.moments import Moments, merge_squares, squares
 from marsdask.learn.rows import as_rows, as_weights, check_weights, fold
+from marsdask.tensor import Tensor
+from marsdask.tensor.typing import ArrayLike
 
 _LEARNT = ("scale_", "n_samples_seen_", "mean_", "var_")
 
@@ -67,7 +69,7 @@ class StandardScaler(RowsEstimator, preprocessing.StandardScaler):
         if self.with_std:
             self.scale_ = np.where(_constant(seen, variance), 1.0, np.sqrt(variance))
 
-    def transform(self, X: Any, copy: bool | None = None) -> Any:
+    def transform(self, X: ArrayLike, copy: bool | None = None) -> Any:
         """Scale samples."""
         check_is_fitted(self)
         if not is_lazy(X):
@@ -77,6 +79,10 @@ class StandardScaler(RowsEstimator, preprocessing.StandardScaler):
             scaled = scaled - self.mean_.astype(scaled.dtype)
         return scaled / self.scale_.astype(scaled.dtype) if self.with_std else scaled
 
+    @overload
+    def inverse_transform(self, X: Collection, copy: bool | None = ...) -> Tensor: ...  # type: ignore[overload-overlap]
+    @overload
+    def inverse_transform(self, X: ArrayLike, copy: bool | None = ...) -> np.ndarray[Any, Any]: ...
     def inverse_transform(self, X: Any, copy: bool | None = None) -> Any:
         """Undo the scaling."""
         check_is_fitted(self)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -61,6 +61,6 @@ def from_text(func: Callable[..., Any]) -> TensorFunction:
     return public(read)
 
 
-frombuffer = from_text(np.frombuffer)
-fromiter = from_text(np.fromiter)
-fromstring = from_text(np.fromstring)
+frombuffer: Final = from_text(np.frombuffer)
+fromiter: Final = from_text(np.fromiter)
+fromstring: Final = from_text(np.fromstring)

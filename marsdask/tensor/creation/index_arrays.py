@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -190,8 +190,8 @@ class nd_grid:  # noqa: N801 - Mars's name
         return grid if self.sparse else stack(broadcast_arrays(*grid))
 
 
-mgrid = nd_grid()
-ogrid = nd_grid(sparse=True)
+mgrid: Final = nd_grid()
+ogrid: Final = nd_grid(sparse=True)
 
 
 class AxisConcatenator:
@@ -229,5 +229,5 @@ class AxisConcatenator:
         return transpose(piece[(None,) * new], axes if self.trans1d == -1 else turned)
 
 
-r_ = AxisConcatenator()
-c_ = AxisConcatenator(-1, ndmin=2, trans1d=0)
+r_: Final = AxisConcatenator()
+c_: Final = AxisConcatenator(-1, ndmin=2, trans1d=0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -51,10 +51,10 @@ def _kaiser(x: Any, beta: float) -> Any:
     return divide(i0(beta * sqrt(subtract(1, x * x))), np.i0(float(beta)))
 
 
-hamming = _window("hamming", _hamming)
-hanning = _window("hanning", _hanning)
-blackman = _window("blackman", _blackman)
-bartlett = _window("bartlett", _bartlett)
+hamming: Final = _window("hamming", _hamming)
+hanning: Final = _window("hanning", _hanning)
+blackman: Final = _window("blackman", _blackman)
+bartlett: Final = _window("bartlett", _bartlett)
 
 
 @public

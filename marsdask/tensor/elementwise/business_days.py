@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -59,9 +59,9 @@ def _as_days(arg: Any) -> Any:
     return array.astype("M8[D]") if array.dtype.kind in "UOS" else arg
 
 
-is_busday = _days(np.is_busday, 1)
-busday_count = _days(np.busday_count, 2)
-busday_offset = _days(np.busday_offset, 2)
+is_busday: Final = _days(np.is_busday, 1)
+busday_count: Final = _days(np.busday_count, 2)
+busday_offset: Final = _days(np.busday_offset, 2)
 
 
 @public

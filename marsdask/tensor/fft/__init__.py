@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -210,20 +210,20 @@ def many_axes(name: str, kernel_name: str, default: tuple[int, ...] | None) -> T
     return public(lazy)
 
 
-fft = one_axis("fft")
-ifft = one_axis("ifft")
-rfft = one_axis("rfft")
-irfft = one_axis("irfft")
-hfft = one_axis("hfft")
-ihfft = one_axis("ihfft")
-fftn = many_axes("fftn", "fftn", None)
-ifftn = many_axes("ifftn", "ifftn", None)
-rfftn = many_axes("rfftn", "rfftn", None)
-irfftn = many_axes("irfftn", "irfftn", None)
-fft2 = many_axes("fft2", "fftn", (-2, -1))
-ifft2 = many_axes("ifft2", "ifftn", (-2, -1))
-rfft2 = many_axes("rfft2", "rfftn", (-2, -1))
-irfft2 = many_axes("irfft2", "irfftn", (-2, -1))
+fft: Final = one_axis("fft")
+ifft: Final = one_axis("ifft")
+rfft: Final = one_axis("rfft")
+irfft: Final = one_axis("irfft")
+hfft: Final = one_axis("hfft")
+ihfft: Final = one_axis("ihfft")
+fftn: Final = many_axes("fftn", "fftn", None)
+ifftn: Final = many_axes("ifftn", "ifftn", None)
+rfftn: Final = many_axes("rfftn", "rfftn", None)
+irfftn: Final = many_axes("irfftn", "irfftn", None)
+fft2: Final = many_axes("fft2", "fftn", (-2, -1))
+ifft2: Final = many_axes("ifft2", "ifftn", (-2, -1))
+rfft2: Final = many_axes("rfft2", "rfftn", (-2, -1))
+irfft2: Final = many_axes("irfft2", "irfftn", (-2, -1))
 
 
 def frequencies(name: str, whole: Callable[..., Any]) -> TensorFunction:
@@ -248,8 +248,8 @@ def frequencies(name: str, whole: Callable[..., Any]) -> TensorFunction:
     return public(lazy)
 
 
-fftfreq = frequencies("fftfreq", np.fft.fftfreq)
-rfftfreq = frequencies("rfftfreq", np.fft.rfftfreq)
+fftfreq: Final = frequencies("fftfreq", np.fft.fftfreq)
+rfftfreq: Final = frequencies("rfftfreq", np.fft.rfftfreq)
 
 
 @public

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from dask.delayed import Delayed
@@ -19,6 +19,13 @@ from marsdask.core.sizes import Chunks, Sizes, Unknown, known_or_nan
 
 from ..chunks import as_shape
 from ..typing import itself, public
+
+if TYPE_CHECKING:
+    import dask.array as da
+
+    from marsdask.dataframe import DataFrame
+
+    from ..tensor import Tensor
 
 
 def is_dask_array(obj: Any) -> bool:
@@ -82,7 +89,7 @@ def _adopted_sizes(name: str, sizes: tuple[Any, ...]) -> Sizes:
     )
 
 
-def to_dask(tensor: Collection) -> Any:
+def to_dask(tensor: Collection) -> da.Array:
     """Return a dask.array over the tensor's own keys, of the same chunks.
 
     Parameters
@@ -108,7 +115,7 @@ def to_dask(tensor: Collection) -> Any:
     return da.Array(graph_of(node), node.name, chunks, meta=node.meta)
 
 
-def to_dataframe(tensor: Collection, *args: Any, **kwargs: Any) -> Any:
+def to_dataframe(tensor: Collection, *args: Any, **kwargs: Any) -> DataFrame:
     """Return a frame of a tensor's columns; arguments are those of marsdask.dataframe.DataFrame.
 
     Parameters
@@ -126,7 +133,8 @@ def to_dataframe(tensor: Collection, *args: Any, **kwargs: Any) -> Any:
     >>> mt.ones((2, 2)).to_dataframe(columns=["a", "b"]).sum().compute().tolist()
     [2.0, 2.0]
     """
-    return package("dataframe").DataFrame(tensor, *args, **kwargs)
+    frame: DataFrame = package("dataframe").DataFrame(tensor, *args, **kwargs)
+    return frame
 
 
 def to_dask_dataframe(
@@ -142,7 +150,7 @@ def to_dask_dataframe(
     return to_dask(tensor).to_dask_dataframe(columns=columns, index=index, meta=meta)
 
 
-def to_delayed(tensor: Collection) -> Any:
+def to_delayed(tensor: Collection) -> np.ndarray[Any, Any]:
     """Return an object array with a dask.delayed value for each chunk.
 
     Parameters
@@ -200,7 +208,7 @@ def from_delayed(value: Any, shape: Any, dtype: Any) -> Node:
     return Adopted(name, meta, chunks, DaskGraph(value.__dask_graph__()), keys)
 
 
-def to_backend(tensor: Any, backend: str | None = None, **kwargs: Any) -> Any:
+def to_backend(tensor: Tensor, backend: str | None = None, **kwargs: Any) -> Tensor:
     """Return the tensor with chunks of a backend, of which there is NumPy."""
     del kwargs
     if backend not in (None, "numpy"):

@@ -7,7 +7,7 @@ import pickle
 import uuid
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,8 +22,11 @@ from ..creation.from_data import Dataset, array, file_version
 from ..creation.from_shape import chunks_from
 from ..manipulation.shape import normalize_axis
 from ..operands import as_node
-from ..typing import public
+from ..typing import ArrayLike, public
 from .store import write
+
+if TYPE_CHECKING:
+    from ..tensor import Tensor
 
 
 @dataclass(frozen=True)
@@ -49,7 +52,7 @@ def load(
     allow_pickle: bool = False,
     chunk_size: Any = None,
     **extra: Any,
-) -> Any:
+) -> Tensor:
     """Return a tensor over a ``.npy`` file, read chunk by chunk when it is needed. See numpy.load.
 
     Differs from NumPy: archives (``.npz``) and objects are not read.
@@ -68,10 +71,14 @@ def load(
         array.close()
         raise NotImplementedError(f"{path} is an archive: use tensor(numpy.load(path)[name])")
     splits = normalize_chunks(chunk_size, array.shape, array.dtype)
-    return wrap(Dataset(NpyFile(path, mmap_mode), file_version(path), array.dtype, splits))
+    node = Dataset(NpyFile(path, mmap_mode), file_version(path), array.dtype, splits)
+    tensor: Tensor = wrap(node)
+    return tensor
 
 
-def save(file: Any, arr: Any, allow_pickle: bool = True, *, compute: bool = True) -> Any:
+def save(
+    file: Any, arr: ArrayLike, allow_pickle: bool = True, *, compute: bool = True
+) -> Tensor | None:
     """Write a tensor into one ``.npy`` file, its chunks side by side. See numpy.save.
 
     Objects, and what goes to an open file, are computed at once. With ``compute=False`` the writing
@@ -104,8 +111,9 @@ def save(file: Any, arr: Any, allow_pickle: bool = True, *, compute: bool = True
     return None
 
 
-def _written(path: str, tensor: Any, *, compute: bool) -> Any:
+def _written(path: str, tensor: Any, *, compute: bool) -> Tensor:
     np.lib.format.open_memmap(path, "w+", dtype=tensor.dtype, shape=tensor.shape)
+    written: Tensor
     (written,) = write([tensor], [NpyFile(path)], [()], compute=compute)
     return written
 

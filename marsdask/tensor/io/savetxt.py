@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import zipfile
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -15,9 +15,9 @@ from ..chunkwise.rechunk import rechunk
 from ..creation.from_text import from_text
 from ..operands import as_node
 
-loadtxt = from_text(np.loadtxt)
-genfromtxt = from_text(np.genfromtxt)
-fromregex = from_text(np.fromregex)
+loadtxt: Final = from_text(np.loadtxt)
+genfromtxt: Final = from_text(np.genfromtxt)
+fromregex: Final = from_text(np.fromregex)
 
 
 def portions(tensor: Any) -> Iterator[Any]:

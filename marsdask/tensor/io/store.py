@@ -9,7 +9,7 @@ import threading
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from dask.delayed import Delayed
@@ -29,6 +29,9 @@ from ..chunkwise.rechunk import rechunk
 from ..creation.from_data import Dataset, inside
 from ..operands import as_node, empty
 from .targets import Target
+
+if TYPE_CHECKING:
+    from ..tensor import Tensor
 
 try:
     import fcntl
@@ -171,7 +174,7 @@ def store(
     return_stored: bool = False,
     load_stored: bool | None = None,
     **kwargs: Any,
-) -> Any:
+) -> Any:  # nothing, a tensor or several: compute= and return_stored= decide
     """Write tensors into objects that take slices. See dask.array.store.
 
     ``lock=True`` writes one chunk at a time into each target. Returns nothing, or with
@@ -261,7 +264,7 @@ def to_zarr(
     return_stored: bool = False,
     mode: str = "a",
     **zarr_options: Any,
-) -> Any:
+) -> Tensor:
     """Write a tensor to a zarr array, chunk by chunk, side by side.
 
     As Dask ``to_zarr(tensor, url, component)``, and as Mars ``to_zarr(path, tensor, group,
@@ -333,6 +336,7 @@ def to_zarr(
         target = zarr.create_array(place_, name=name, overwrite=overwrite, **settings)
     cut = getattr(target, "shards", None) or target.chunks
     arr = rechunk(arr, _storage_cut(arr.node.chunks, cut, place)) if arr.ndim else arr
+    found: Tensor
     (found,) = write([arr], [Target(target)], [place], compute=compute, returns=return_stored)
     return found
 
@@ -408,7 +412,7 @@ def to_hdf5(
     chunks: Any = True,
     compute: bool = True,
     **options: Any,
-) -> Any:
+) -> Any:  # a tensor, or several for a dict of them
     """Write tensors to datasets of an HDF5 file, one chunk at a time.
 
     As Mars ``to_hdf5(file, tensor, group, dataset)``, and as Dask ``to_hdf5(path, name, tensor)``

@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -20,6 +20,9 @@ from ..creation.from_shape import chunks_from
 from ..operands import as_node
 from ..typing import public
 from .store import write
+
+if TYPE_CHECKING:
+    from ..tensor import Tensor
 
 
 def _tiledb() -> Any:
@@ -168,7 +171,7 @@ def to_tiledb(
     compute: bool = True,
     return_stored: bool = False,
     storage_options: Any = None,
-) -> Any:
+) -> Tensor:
     """Write a tensor to a new dense TileDB array, its tiles the chunks.
 
     As Mars ``to_tiledb(uri, tensor)``, and as Dask ``to_tiledb(tensor, uri)``. Returns what was
@@ -228,6 +231,7 @@ def to_tiledb(
     schema = tiledb.ArraySchema(domain=domain, attrs=[attribute], sparse=False, ctx=context)
     options = {} if key is None else {"key": key}
     tiledb.Array.create(uri, schema, ctx=context, **options)
+    found: Tensor
     (found,) = write([tensor], [writer], [()], compute=compute, returns=return_stored)
     return found
 
@@ -235,7 +239,7 @@ def to_tiledb(
 totiledb = to_tiledb
 
 
-def from_vineyard(*args: Any, **kwargs: Any) -> Any:
+def from_vineyard(*args: Any, **kwargs: Any) -> NoReturn:
     """Refuse: workers of one machine share memory without vineyard.
 
     Parameters

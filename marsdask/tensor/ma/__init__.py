@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, Final, ParamSpec, TypeVar
 from typing import cast as typed
 
 import numpy as np
@@ -84,8 +84,8 @@ __all__ = [
     "zeros_like",
 ]
 
-masked = np.ma.masked
-nomask = np.ma.nomask
+masked: Final = np.ma.masked
+nomask: Final = np.ma.nomask
 
 
 @public
@@ -166,17 +166,17 @@ def _masking(name: str) -> Public[..., Node, MaskedTensor]:
     return public(lazy)
 
 
-masked_equal = _masking("masked_equal")
-masked_greater = _masking("masked_greater")
-masked_greater_equal = _masking("masked_greater_equal")
-masked_inside = _masking("masked_inside")
-masked_invalid = _masking("masked_invalid")
-masked_less = _masking("masked_less")
-masked_less_equal = _masking("masked_less_equal")
-masked_not_equal = _masking("masked_not_equal")
-masked_outside = _masking("masked_outside")
-masked_values = _masking("masked_values")
-fix_invalid = _masking("fix_invalid")
+masked_equal: Final = _masking("masked_equal")
+masked_greater: Final = _masking("masked_greater")
+masked_greater_equal: Final = _masking("masked_greater_equal")
+masked_inside: Final = _masking("masked_inside")
+masked_invalid: Final = _masking("masked_invalid")
+masked_less: Final = _masking("masked_less")
+masked_less_equal: Final = _masking("masked_less_equal")
+masked_not_equal: Final = _masking("masked_not_equal")
+masked_outside: Final = _masking("masked_outside")
+masked_values: Final = _masking("masked_values")
+fix_invalid: Final = _masking("fix_invalid")
 
 
 @public
@@ -269,8 +269,12 @@ def _rejoined(data: Any, mask: Any, fill_value: Any) -> Any:
     return with_mask(data, mask, fill_value)
 
 
-concatenate: Public[..., Any, Any] = moving(join.concatenate)
-stack: Public[..., Any, Any] = moving(join.stack)
+concatenate: Public[..., Node, MaskedTensor] = typed(
+    "Public[..., Node, MaskedTensor]", moving(join.concatenate)
+)
+stack: Public[..., Node, MaskedTensor] = typed(
+    "Public[..., Node, MaskedTensor]", moving(join.stack)
+)
 
 #: Methods of tensors that only move elements.
 _METHODS: dict[str, Public[..., Any, Any]] = {
@@ -289,4 +293,4 @@ _METHODS: dict[str, Public[..., Any, Any]] = {
 }
 for _name, _func in _METHODS.items():
     setattr(MaskedTensor, _name, moving(_func))
-MaskedTensor.T = property(moving(shape.transpose))
+MaskedTensor.T = property(moving(shape.transpose))  # type: ignore[method-assign, assignment]

@@ -111,6 +111,8 @@ class MaskedTensor(Tensor):
     __slots__ = ()
     _reduced: ClassVar[Callable[..., Any]]
     """The reductions, whose module stands on this one."""
+    compressed: ClassVar[Callable[..., Tensor]]
+    count: ClassVar[Callable[..., Tensor]]
 
     @staticmethod
     def _apply(func: Callable[..., Any], args: Any, out: Any, where: Any, kwargs: Any) -> Any:
@@ -124,12 +126,12 @@ class MaskedTensor(Tensor):
         return found
 
     @property
-    def data(self) -> Any:
+    def data(self) -> Tensor:
         """The tensor of the values, those that are masked too."""
         return getdata(self)
 
     @property
-    def mask(self) -> Any:
+    def mask(self) -> Tensor:
         """The tensor of the mask."""
         return getmaskarray(self)
 
@@ -138,11 +140,11 @@ class MaskedTensor(Tensor):
         """What takes the place of masked values in :meth:`filled`."""
         return self.node.meta.fill_value
 
-    def filled(self, fill_value: Any = None) -> Any:
+    def filled(self, fill_value: Any = None) -> Tensor:
         """Return a plain tensor with a value in place of the masked ones."""
         return filled(self, fill_value)
 
-    def astype(self, dtype: Any, **options: Any) -> Any:
+    def astype(self, dtype: Any, **options: Any) -> MaskedTensor:
         """Return the tensor in another type."""
         return mapped(cast_masked, self, dtype=np.dtype(dtype))
 
@@ -182,7 +184,7 @@ def node_of(obj: Any) -> Node:
 
 
 @public
-def from_masked(array: Any, chunk_size: Any = None) -> Any:
+def from_masked(array: Any, chunk_size: Any = None) -> MaskedTensor:
     """Return the tensor of a masked array.
 
     Parameters
@@ -207,25 +209,28 @@ def from_masked(array: Any, chunk_size: Any = None) -> Any:
     return with_mask(data, mask, array.fill_value)
 
 
-def with_mask(data: Any, mask: Any, fill_value: Any) -> Any:
+def with_mask(data: Any, mask: Any, fill_value: Any) -> MaskedTensor:
     """Return the masked tensor of data and a mask."""
-    return wrap(MaskedMap(OfMasked(joined), (data.node, mask.node), (("fill_value", fill_value),)))
+    node = MaskedMap(OfMasked(joined), (data.node, mask.node), (("fill_value", fill_value),))
+    tensor: MaskedTensor = wrap(node)
+    return tensor
 
 
-def mapped(func: Callable[..., Any], *args: Any, **options: Any) -> Any:
+def mapped(func: Callable[..., Any], *args: Any, **options: Any) -> MaskedTensor:
     """Call a function of masked blocks."""
     nodes = tuple(
         node_of(arg) if isinstance(arg, np.ma.MaskedArray | MaskedTensor) else arg for arg in args
     )
     nodes = operands(nodes)
-    return wrap(MaskedMap(OfMasked(func), nodes, tuple(sorted(options.items()))))
+    tensor: MaskedTensor = wrap(MaskedMap(OfMasked(func), nodes, tuple(sorted(options.items()))))
+    return tensor
 
 
 #: Functions of blocks whose masked form has another name.
 _FORMS: dict[Any, Callable[..., Any]] = {ufuncs.chosen: np.ma.where}
 
 
-def apply(func: Callable[..., Any], args: Any, out: Any, where: Any, kwargs: Any) -> Any:
+def apply(func: Callable[..., Any], args: Any, out: Any, where: Any, kwargs: Any) -> MaskedTensor:
     """Return the lazy form of an elementwise function of which some arguments are masked."""
     if where is not True or getattr(func, "nout", 1) > 1:
         raise NotImplementedError(
@@ -242,7 +247,7 @@ def cast_masked(block: Any, dtype: Any) -> Any:
 
 
 @public
-def getdata(a: Any) -> Any:
+def getdata(a: Any) -> Tensor:
     """Return the values, those that are masked too. See numpy.ma.getdata.
 
     Returns
@@ -252,14 +257,17 @@ def getdata(a: Any) -> Any:
     """
     node = node_of(a)
     if not isinstance(node.meta, np.ma.MaskedArray):
-        return wrap(node)
-    if isinstance(node, MaskedMap) and node.func == OfMasked(joined):
-        return wrap(node.args[0])
-    return wrap(Unmasked(np.ma.getdata, (node,)))
+        data = node
+    elif isinstance(node, MaskedMap) and node.func == OfMasked(joined):
+        data = node.args[0]
+    else:
+        data = Unmasked(np.ma.getdata, (node,))
+    tensor: Tensor = wrap(data)
+    return tensor
 
 
 @public
-def getmaskarray(a: Any) -> Any:
+def getmaskarray(a: Any) -> Tensor:
     """Tell which values are masked. See numpy.ma.getmaskarray.
 
     Returns
@@ -271,15 +279,19 @@ def getmaskarray(a: Any) -> Any:
     if not isinstance(node.meta, np.ma.MaskedArray):
         return ufuncs.not_equal(wrap(node), wrap(node)) & False
     if isinstance(node, MaskedMap) and node.func == OfMasked(joined):
-        return wrap(node.args[1])
-    return wrap(Unmasked(np.ma.getmaskarray, (node,)))
+        mask = node.args[1]
+    else:
+        mask = Unmasked(np.ma.getmaskarray, (node,))
+    tensor: Tensor = wrap(mask)
+    return tensor
 
 
 @public
-def filled(a: Any, fill_value: Any = None) -> Any:
+def filled(a: Any, fill_value: Any = None) -> Tensor:
     """Return a plain tensor with a value in place of the masked ones. See numpy.ma.filled."""
     if not has_mask(a):
-        return wrap(as_node(a))
+        plain: Tensor = wrap(as_node(a))
+        return plain
     node = node_of(a)
     value = node.meta.fill_value if fill_value is None else fill_value
     value = np.ma.masked_array(np.ones(1, node.meta.dtype), fill_value=value).fill_value

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from ..reduction.argreduce import argmax as plain_argmax
 from ..reduction.argreduce import argmin as plain_argmin
 from ..scan import cumulative
 from ..sorting.sort import sort as plain_sort
+from ..tensor import Tensor
 from ..typing import TensorFunction, public
 from .masked_tensor import (
     MaskedTensor,
@@ -34,14 +35,14 @@ from .masked_tensor import (
 
 
 @public
-def count(a: Any, axis: Any = None, keepdims: bool = False, split_every: Any = None) -> Any:
+def count(a: Any, axis: Any = None, keepdims: bool = False, split_every: Any = None) -> Tensor:
     """Count the values that are not masked. See numpy.ma.count."""
     del split_every
     return reductions.sum(logical_not(getmaskarray(a)), axis=axis, keepdims=keepdims)
 
 
 @public
-def compressed(a: Any) -> Any:
+def compressed(a: Any) -> Tensor:
     """Return the values that are not masked, in one axis. See numpy.ma.compressed.
 
     Parameters
@@ -58,7 +59,7 @@ def compressed(a: Any) -> Any:
 
 
 @public
-def nonzero(a: Any) -> Any:
+def nonzero(a: Any) -> tuple[Tensor, ...]:
     """Return where values are neither zero nor masked. See numpy.ma.nonzero."""
     return boolean.nonzero(filled(a, 0))
 
@@ -108,7 +109,7 @@ def _var(a: Any, how: Any) -> Any:
 _FILLS = {"sum": 0, "prod": 1, "any": False, "all": True}
 
 
-def reduced(name: str, a: Any, axis: Any, how: dict[str, Any]) -> Any:
+def reduced(name: str, a: Any, axis: Any, how: dict[str, Any]) -> Tensor:
     """Return a reduction of a masked tensor."""
     out = how.pop("out", None)
     for key in ("where", "initial", "correction"):
@@ -134,7 +135,8 @@ def reduced(name: str, a: Any, axis: Any, how: dict[str, Any]) -> Any:
         raise NotImplementedError(
             f"{name}() of a masked tensor: use filled() or compressed() first"
         )
-    return found if out is None else assign(out, found.node)
+    held: Tensor = found if out is None else assign(out, found.node)
+    return held
 
 
 MaskedTensor._reduced = staticmethod(reduced)
@@ -258,8 +260,8 @@ def _scanned(name: str) -> TensorFunction:
     return public(lazy)
 
 
-cumsum = _scanned("cumsum")
-cumprod = _scanned("cumprod")
+cumsum: Final = _scanned("cumsum")
+cumprod: Final = _scanned("cumprod")
 
 
 @public
@@ -279,6 +281,6 @@ def _sort_in_place(a: Any, axis: Any = -1, **how: Any) -> None:
     rebind(a, sort(a, axis, **how).node)
 
 
-MaskedTensor.sort = _sort_in_place
+MaskedTensor.sort = _sort_in_place  # type: ignore[misc]
 for _func in (cumsum, cumprod, argmin, argmax, count, compressed, dot):
     setattr(MaskedTensor, _func.__name__, _func)

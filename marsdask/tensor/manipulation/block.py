@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -106,8 +106,8 @@ def _pairwise(func: TensorFunction, name: str) -> TensorFunction:
     return public(lazy)
 
 
-tree_add = _pairwise(add, "tree_add")
-tree_multiply = _pairwise(multiply, "tree_multiply")
+tree_add: Final = _pairwise(add, "tree_add")
+tree_multiply: Final = _pairwise(multiply, "tree_multiply")
 
 
 def _multiplied(a: Any, b: Any) -> Outcome:

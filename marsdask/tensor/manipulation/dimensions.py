@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from marsdask.core.collection import Collection, ExecutableTuple, wrap
 from marsdask.core.node import Node
 
 from ..operands import as_node
+from ..typing import ArrayLike
 from .shape import normalize_axis
+
+if TYPE_CHECKING:
+    from ..tensor import Tensor
 
 
 def ndim(a: Any) -> int:
@@ -16,13 +20,13 @@ def ndim(a: Any) -> int:
     return len(_node(a).chunks)
 
 
-def size(a: Any, axis: int | None = None) -> Any:
+def size(a: ArrayLike, axis: int | None = None) -> int | float:
     """Return the number of elements, nan where only running can tell. See numpy.size."""
-    tensor = wrap(_node(a))
+    tensor: Tensor = wrap(_node(a))
     return tensor.size if axis is None else tensor.shape[normalize_axis(axis, tensor.ndim)]
 
 
-def shape(a: Any) -> Any:
+def shape(a: ArrayLike) -> ExecutableTuple:
     """Return the lengths of the axes, nan where only running can tell. See numpy.shape.
 
     As in Mars the tuple has ``execute()`` and ``fetch()``, which find it as it is.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -27,8 +27,8 @@ from ..unknown_lengths import Outcome, later, merged, waits_for_lengths
 if TYPE_CHECKING:
     pass
 
-normalize_axis = np.lib.array_utils.normalize_axis_index
-normalize_axes = np.lib.array_utils.normalize_axis_tuple
+normalize_axis: Final = np.lib.array_utils.normalize_axis_index
+normalize_axes: Final = np.lib.array_utils.normalize_axis_tuple
 
 
 @dataclass(frozen=True, eq=False)

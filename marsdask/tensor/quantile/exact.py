@@ -13,7 +13,7 @@ import itertools
 import math
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -302,10 +302,12 @@ def _family(name: str, text: str, **fixed: Any) -> TensorFunction:
     return public(lazy)
 
 
-quantile = _family("quantile", "Return quantiles of all elements, or along axes.", skip_nan=False)
-nanquantile = _family("nanquantile", "Return quantiles of what is not NaN.", skip_nan=True)
-percentile = _family("percentile", "Return percentiles.", skip_nan=False, scale=100)
-nanpercentile = _family(
+quantile: Final = _family(
+    "quantile", "Return quantiles of all elements, or along axes.", skip_nan=False
+)
+nanquantile: Final = _family("nanquantile", "Return quantiles of what is not NaN.", skip_nan=True)
+percentile: Final = _family("percentile", "Return percentiles.", skip_nan=False, scale=100)
+nanpercentile: Final = _family(
     "nanpercentile", "Return percentiles of what is not NaN.", skip_nan=True, scale=100
 )
 

@@ -1,5 +1,7 @@
 """Random numbers: NumPy's laws, Mars's and Dask's arguments, values that no chunking changes."""
 
+from typing import Final
+
 from numpy.random import (
     MT19937,
     PCG64,
@@ -14,56 +16,56 @@ from .state import Generator, RandomState, default_rng
 
 _state = RandomState()
 
-seed = _state.seed
-beta = _state.beta
-binomial = _state.binomial
-bytes = _state.bytes
-chisquare = _state.chisquare
-choice = _state.choice
-dirichlet = _state.dirichlet
-exponential = _state.exponential
-f = _state.f
-gamma = _state.gamma
-geometric = _state.geometric
-get_state = _state.get_state
-gumbel = _state.gumbel
-hypergeometric = _state.hypergeometric
-laplace = _state.laplace
-logistic = _state.logistic
-lognormal = _state.lognormal
-logseries = _state.logseries
-multinomial = _state.multinomial
-multivariate_normal = _state.multivariate_normal
-negative_binomial = _state.negative_binomial
-noncentral_chisquare = _state.noncentral_chisquare
-noncentral_f = _state.noncentral_f
-normal = _state.normal
-pareto = _state.pareto
-permutation = _state.permutation
-poisson = _state.poisson
-power = _state.power
-rand = _state.rand
-randint = _state.randint
-randn = _state.randn
-random = _state.random
-random_integers = _state.random_integers
-random_sample = _state.random_sample
-ranf = _state.ranf
-rayleigh = _state.rayleigh
-sample = _state.sample
-set_state = _state.set_state
-shuffle = _state.shuffle
-standard_cauchy = _state.standard_cauchy
-standard_exponential = _state.standard_exponential
-standard_gamma = _state.standard_gamma
-standard_normal = _state.standard_normal
-standard_t = _state.standard_t
-triangular = _state.triangular
-uniform = _state.uniform
-vonmises = _state.vonmises
-wald = _state.wald
-weibull = _state.weibull
-zipf = _state.zipf
+seed: Final = _state.seed
+beta: Final = _state.beta
+binomial: Final = _state.binomial
+bytes: Final = _state.bytes
+chisquare: Final = _state.chisquare
+choice: Final = _state.choice
+dirichlet: Final = _state.dirichlet
+exponential: Final = _state.exponential
+f: Final = _state.f
+gamma: Final = _state.gamma
+geometric: Final = _state.geometric
+get_state: Final = _state.get_state
+gumbel: Final = _state.gumbel
+hypergeometric: Final = _state.hypergeometric
+laplace: Final = _state.laplace
+logistic: Final = _state.logistic
+lognormal: Final = _state.lognormal
+logseries: Final = _state.logseries
+multinomial: Final = _state.multinomial
+multivariate_normal: Final = _state.multivariate_normal
+negative_binomial: Final = _state.negative_binomial
+noncentral_chisquare: Final = _state.noncentral_chisquare
+noncentral_f: Final = _state.noncentral_f
+normal: Final = _state.normal
+pareto: Final = _state.pareto
+permutation: Final = _state.permutation
+poisson: Final = _state.poisson
+power: Final = _state.power
+rand: Final = _state.rand
+randint: Final = _state.randint
+randn: Final = _state.randn
+random: Final = _state.random
+random_integers: Final = _state.random_integers
+random_sample: Final = _state.random_sample
+ranf: Final = _state.ranf
+rayleigh: Final = _state.rayleigh
+sample: Final = _state.sample
+set_state: Final = _state.set_state
+shuffle: Final = _state.shuffle
+standard_cauchy: Final = _state.standard_cauchy
+standard_exponential: Final = _state.standard_exponential
+standard_gamma: Final = _state.standard_gamma
+standard_normal: Final = _state.standard_normal
+standard_t: Final = _state.standard_t
+triangular: Final = _state.triangular
+uniform: Final = _state.uniform
+vonmises: Final = _state.vonmises
+wald: Final = _state.wald
+weibull: Final = _state.weibull
+zipf: Final = _state.zipf
 
 __all__ = [
     "MT19937",

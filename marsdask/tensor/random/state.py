@@ -6,7 +6,7 @@ import operator
 import threading
 from collections.abc import Callable, Sequence
 from inspect import Parameter, Signature
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
 
@@ -190,42 +190,42 @@ class RandomState:
         drawn: Tensor = wrap(placed_on(node, gpu)) if out is None else assign(out, node)
         return drawn
 
-    beta = law("beta", a=_UNSET, b=_UNSET)
-    binomial = law("binomial", n=_UNSET, p=_UNSET)
-    chisquare = law("chisquare", df=_UNSET)
-    exponential = law("exponential", scale=1.0)
-    f = law("f", dfnum=_UNSET, dfden=_UNSET)
-    gamma = law("gamma", shape=_UNSET, scale=1.0)
-    geometric = law("geometric", p=_UNSET)
-    gumbel = law("gumbel", loc=0.0, scale=1.0)
-    hypergeometric = law("hypergeometric", ngood=_UNSET, nbad=_UNSET, nsample=_UNSET)
-    laplace = law("laplace", loc=0.0, scale=1.0)
-    logistic = law("logistic", loc=0.0, scale=1.0)
-    lognormal = law("lognormal", mean=0.0, sigma=1.0)
-    logseries = law("logseries", p=_UNSET)
-    negative_binomial = law("negative_binomial", n=_UNSET, p=_UNSET)
-    noncentral_chisquare = law("noncentral_chisquare", df=_UNSET, nonc=_UNSET)
-    noncentral_f = law("noncentral_f", dfnum=_UNSET, dfden=_UNSET, nonc=_UNSET)
-    normal = law("normal", loc=0.0, scale=1.0)
-    pareto = law("pareto", a=_UNSET)
-    poisson = law("poisson", lam=1.0)
-    power = law("power", a=_UNSET)
-    rayleigh = law("rayleigh", scale=1.0)
-    random = law("random")
-    random_sample = law("random")
-    ranf = law("random")
-    sample = law("random")
-    standard_cauchy = law("standard_cauchy")
+    beta: Final = law("beta", a=_UNSET, b=_UNSET)
+    binomial: Final = law("binomial", n=_UNSET, p=_UNSET)
+    chisquare: Final = law("chisquare", df=_UNSET)
+    exponential: Final = law("exponential", scale=1.0)
+    f: Final = law("f", dfnum=_UNSET, dfden=_UNSET)
+    gamma: Final = law("gamma", shape=_UNSET, scale=1.0)
+    geometric: Final = law("geometric", p=_UNSET)
+    gumbel: Final = law("gumbel", loc=0.0, scale=1.0)
+    hypergeometric: Final = law("hypergeometric", ngood=_UNSET, nbad=_UNSET, nsample=_UNSET)
+    laplace: Final = law("laplace", loc=0.0, scale=1.0)
+    logistic: Final = law("logistic", loc=0.0, scale=1.0)
+    lognormal: Final = law("lognormal", mean=0.0, sigma=1.0)
+    logseries: Final = law("logseries", p=_UNSET)
+    negative_binomial: Final = law("negative_binomial", n=_UNSET, p=_UNSET)
+    noncentral_chisquare: Final = law("noncentral_chisquare", df=_UNSET, nonc=_UNSET)
+    noncentral_f: Final = law("noncentral_f", dfnum=_UNSET, dfden=_UNSET, nonc=_UNSET)
+    normal: Final = law("normal", loc=0.0, scale=1.0)
+    pareto: Final = law("pareto", a=_UNSET)
+    poisson: Final = law("poisson", lam=1.0)
+    power: Final = law("power", a=_UNSET)
+    rayleigh: Final = law("rayleigh", scale=1.0)
+    random: Final = law("random")
+    random_sample: Final = law("random")
+    ranf: Final = law("random")
+    sample: Final = law("random")
+    standard_cauchy: Final = law("standard_cauchy")
     standard_exponential = law("standard_exponential")
-    standard_gamma = law("standard_gamma", shape=_UNSET)
-    standard_normal = law("standard_normal")
-    standard_t = law("standard_t", df=_UNSET)
-    triangular = law("triangular", left=_UNSET, mode=_UNSET, right=_UNSET)
-    uniform = law("uniform", low=0.0, high=1.0)
-    vonmises = law("vonmises", mu=_UNSET, kappa=_UNSET)
-    wald = law("wald", mean=_UNSET, scale=_UNSET)
-    weibull = law("weibull", a=_UNSET)
-    zipf = law("zipf", a=_UNSET)
+    standard_gamma: Final = law("standard_gamma", shape=_UNSET)
+    standard_normal: Final = law("standard_normal")
+    standard_t: Final = law("standard_t", df=_UNSET)
+    triangular: Final = law("triangular", left=_UNSET, mode=_UNSET, right=_UNSET)
+    uniform: Final = law("uniform", low=0.0, high=1.0)
+    vonmises: Final = law("vonmises", mu=_UNSET, kappa=_UNSET)
+    wald: Final = law("wald", mean=_UNSET, scale=_UNSET)
+    weibull: Final = law("weibull", a=_UNSET)
+    zipf: Final = law("zipf", a=_UNSET)
 
     def rand(self, *shape: Any, **options: Any) -> Tensor:
         """Draw uniformly from [0, 1) in the given shape. See numpy.random.rand."""
@@ -400,7 +400,7 @@ class Generator(RandomState):
     """The methods of numpy.random.Generator where their names differ from RandomState's."""
 
     @property
-    def bit_generator(self) -> Any:
+    def bit_generator(self) -> np.random.BitGenerator:
         """A bit generator of NumPy's with the same seed."""
         return np.random.SFC64(np.random.SeedSequence(self._entropy))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -197,7 +197,7 @@ def _check(node: Node, axis: int | None, title: str) -> None:
     np.argmax(np.ones(1, node.meta.dtype))
 
 
-argmax = argreduction("argmax", largest=True)
-argmin = argreduction("argmin", largest=False)
-nanargmax = argreduction("nanargmax", largest=True, skips_nan=True)
-nanargmin = argreduction("nanargmin", largest=False, skips_nan=True)
+argmax: Final = argreduction("argmax", largest=True)
+argmin: Final = argreduction("argmin", largest=False)
+nanargmax: Final = argreduction("nanargmax", largest=True, skips_nan=True)
+nanargmin: Final = argreduction("nanargmin", largest=False, skips_nan=True)

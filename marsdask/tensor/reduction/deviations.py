@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from functools import wraps
 from inspect import Parameter, signature
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -116,7 +116,7 @@ def trues(block: Any) -> Any:
     return np.ones(np.shape(block), bool)
 
 
-var = _about(reductions.var)
-std = _about(reductions.std, root=True)
-nanvar = _about(reductions.nanvar, skips=True)
-nanstd = _about(reductions.nanstd, root=True, skips=True)
+var: Final = _about(reductions.var)
+std: Final = _about(reductions.std, root=True)
+nanvar: Final = _about(reductions.nanvar, skips=True)
+nanstd: Final = _about(reductions.nanstd, root=True, skips=True)

@@ -16,7 +16,7 @@ import warnings
 from collections.abc import Callable
 from functools import wraps
 from inspect import Parameter
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -196,16 +196,18 @@ def _check_empty(whole: Callable[..., Any], node: Node, axes: Axis) -> None:
 
 
 # NumPy's `sum` of a block is pairwise, and reads it once: no tiles needed.
-sum = reduction(np.sum, np.add, whole=np.sum, takes=_SUM, weighed=weighed_sum, stored=stored_sum)
-prod = reduction(np.prod, np.multiply, whole=np.prod, takes=_SUM)
-max = reduction(np.max, np.maximum, whole=np.max, takes=_MAX, name="max", idempotent=True)
-min = reduction(np.min, np.minimum, whole=np.min, takes=_MAX, name="min", idempotent=True)
-amax = reduction(np.max, np.maximum, whole=np.max, takes=_MAX, name="amax", idempotent=True)
-amin = reduction(np.min, np.minimum, whole=np.min, takes=_MAX, name="amin", idempotent=True)
-any = reduction(np.any, np.logical_or, whole=np.any, takes=_ANY)
-all = reduction(np.all, np.logical_and, whole=np.all, takes=_ANY)
-count_nonzero = reduction(np.count_nonzero, np.add, whole=np.count_nonzero, takes=_COUNT)
-ptp = reduction(
+sum: Final = reduction(
+    np.sum, np.add, whole=np.sum, takes=_SUM, weighed=weighed_sum, stored=stored_sum
+)
+prod: Final = reduction(np.prod, np.multiply, whole=np.prod, takes=_SUM)
+max: Final = reduction(np.max, np.maximum, whole=np.max, takes=_MAX, name="max", idempotent=True)
+min: Final = reduction(np.min, np.minimum, whole=np.min, takes=_MAX, name="min", idempotent=True)
+amax: Final = reduction(np.max, np.maximum, whole=np.max, takes=_MAX, name="amax", idempotent=True)
+amin: Final = reduction(np.min, np.minimum, whole=np.min, takes=_MAX, name="amin", idempotent=True)
+any: Final = reduction(np.any, np.logical_or, whole=np.any, takes=_ANY)
+all: Final = reduction(np.all, np.logical_and, whole=np.all, takes=_ANY)
+count_nonzero: Final = reduction(np.count_nonzero, np.add, whole=np.count_nonzero, takes=_COUNT)
+ptp: Final = reduction(
     partials.extremes,
     partials.wider,
     partials.spread,
@@ -213,7 +215,7 @@ ptp = reduction(
     takes=_PTP,
     casting="same_kind",
 )
-mean = reduction(
+mean: Final = reduction(
     partials.total,
     partials.add_pairs,
     partials.divided,
@@ -223,7 +225,7 @@ mean = reduction(
     weighed=weighed_total,
     stored=partials.stored_total,
 )
-var = reduction(
+var: Final = reduction(
     partials.moments,
     partials.merge_moments,
     partials.variance,
@@ -231,7 +233,7 @@ var = reduction(
     takes=_VAR,
     tiled=True,
 )
-std = reduction(
+std: Final = reduction(
     partials.moments,
     partials.merge_moments,
     partials.deviation,
@@ -240,15 +242,15 @@ std = reduction(
     tiled=True,
     casting="same_kind",
 )
-nansum = reduction(np.nansum, np.add, whole=np.nansum, takes=_SUM, tiled=True)
-nanprod = reduction(np.nanprod, np.multiply, whole=np.nanprod, takes=_SUM, tiled=True)
-nanmax = reduction(
+nansum: Final = reduction(np.nansum, np.add, whole=np.nansum, takes=_SUM, tiled=True)
+nanprod: Final = reduction(np.nanprod, np.multiply, whole=np.nanprod, takes=_SUM, tiled=True)
+nanmax: Final = reduction(
     partials.nan_most, np.fmax, partials.warn_all_nan, whole=np.nanmax, takes=_MAX, idempotent=True
 )
-nanmin = reduction(
+nanmin: Final = reduction(
     partials.nan_least, np.fmin, partials.warn_all_nan, whole=np.nanmin, takes=_MAX, idempotent=True
 )
-nanmean = reduction(
+nanmean: Final = reduction(
     partials.nan_total,
     partials.add_pairs,
     partials.divided,
@@ -289,8 +291,8 @@ def _or_plain(func: TensorFunction, plain: TensorFunction) -> TensorFunction:
     return public(lazy)
 
 
-nanvar = _or_plain(_nanvar, var)
-nanstd = _or_plain(_nanstd, std)
+nanvar: Final = _or_plain(_nanvar, var)
+nanstd: Final = _or_plain(_nanstd, std)
 
 
 @public

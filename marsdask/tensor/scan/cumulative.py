@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -251,10 +251,10 @@ def scan(
     return public(lazy)
 
 
-cumsum = scan("cumsum", np.add, np.cumsum)
-cumprod = scan("cumprod", np.multiply, np.cumprod)
-nancumsum = scan("nancumsum", np.add, np.nancumsum, skips_nan=True)
-nancumprod = scan("nancumprod", np.multiply, np.nancumprod, skips_nan=True)
+cumsum: Final = scan("cumsum", np.add, np.cumsum)
+cumprod: Final = scan("cumprod", np.multiply, np.cumprod)
+nancumsum: Final = scan("nancumsum", np.add, np.nancumsum, skips_nan=True)
+nancumprod: Final = scan("nancumprod", np.multiply, np.nancumprod, skips_nan=True)
 
 
 @waits_for_lengths(lambda a, axis, **_: resized(a, axis))
@@ -290,5 +290,5 @@ def cumulative(name: str, func: TensorFunction, initial: int) -> TensorFunction:
     return public(lazy)
 
 
-cumulative_sum = cumulative("cumulative_sum", cumsum, 0)
-cumulative_prod = cumulative("cumulative_prod", cumprod, 1)
+cumulative_sum: Final = cumulative("cumulative_sum", cumsum, 0)
+cumulative_prod: Final = cumulative("cumulative_prod", cumprod, 1)

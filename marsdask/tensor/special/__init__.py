@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -55,10 +55,10 @@ def scipy_special() -> Any:
     return special
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> TensorFunction:
     """Make the lazy form of SciPy's function of this name."""
     if name == "__all__":
-        return __dir__()
+        return __dir__()  # type: ignore[return-value]  # the only one that is no function
     if name.startswith("_"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     func = vars(scipy_special()).get(name)
@@ -103,9 +103,9 @@ def _factorial(name: str) -> TensorFunction:
     return public(lazy)
 
 
-factorial = _factorial("factorial")
-factorial2 = _factorial("factorial2")
-factorialk = _factorial("factorialk")
+factorial: Final = _factorial("factorial")
+factorial2: Final = _factorial("factorial2")
+factorialk: Final = _factorial("factorialk")
 
 
 def scaled_exponentials(

@@ -12,6 +12,7 @@ import pytest
 
 import marsdask.dataframe as md
 from marsdask.dataframe.batches import batches
+from marsdask.dataframe.io.parquet import ReadParquet
 from tests.dataframe.tables import equal, table
 
 
@@ -120,7 +121,9 @@ def test_partitions_are_filtered(partitioned):
         wanted = pd.read_parquet(partitioned, filters=filters)
         equal(md.read_parquet(partitioned, filters=filters), wanted)
     source = md.read_parquet(partitioned).node
+    assert isinstance(source, ReadParquet)
     kept = source.skipping([("k", "==", 1)])
+    assert isinstance(kept, ReadParquet)
     assert 0 < len(kept.groups) < len(source.groups)
     assert {source.keys.value("k", group.file) for group in kept.groups} == {1}
 

@@ -83,7 +83,7 @@ def test_merge_of_more_rows_than_the_budget(small: Any):
 def test_chunks_are_packed(sizes: tuple[int, ...], wanted: tuple[int, ...]):
     """Large chunks are cut evenly, small neighbours put together."""
     rows = sum(sizes)
-    grid = md.from_pandas(table(rows), chunk_size=(sizes,)).node.tile()
+    grid: Any = md.from_pandas(table(rows), chunk_size=(sizes,)).node.tile()
     with planned("tight"):
         weighed = Weighed(grid, tuple(size * part_bytes() // 20 for size in sizes))
         assert packed(weighed).chunks[0] == wanted

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -181,10 +182,10 @@ def test_keys_known_to_be_distinct_are_not_validated():
     frame, right = table(12), right_side()
     lazy = md.DataFrame(frame, chunk_size=4)
     known = lazy.drop_duplicates("k")
-    merged = known.merge(md.DataFrame(right), on="k", validate="1:m")
+    merged: Any = known.merge(md.DataFrame(right), on="k", validate="1:m")
     assert merged.node.a._told.validate is None
     equal(merged, frame.drop_duplicates("k").merge(right, on="k", validate="1:m"))
-    unknown = lazy.merge(md.DataFrame(right), on="k", validate="m:1")
+    unknown: Any = lazy.merge(md.DataFrame(right), on="k", validate="m:1")
     assert unknown.node.a._told.validate == "m:1"
     with pytest.raises(pd.errors.MergeError):
         unknown.compute()

@@ -149,7 +149,8 @@ def test_values_of_unknown_length():
         expected[key] = [8, 9]
         with grids(merged=False):
             assert np.array_equal(y.compute(), expected)
-    for key in (slice(None), slice(0, 3), [0, 1, 2], mt.array(a > 3) | False):
+    wholes: list[Any] = [slice(None), slice(0, 3), [0, 1, 2], mt.array(a > 3) | False]
+    for key in wholes:
         y = x + 0
         y[key] = big
         with pytest.raises(ValueError, match=r"could not broadcast|cannot assign"):
