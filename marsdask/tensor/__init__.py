@@ -560,12 +560,12 @@ __all__ = [
     "zeros",
     "zeros_like",
 ]
-# The tables keep their own lists.
+# The submodules with the tables have their own ``__all__``.
 __all__ += dtypes.__all__
 __all__ += ufuncs.__all__
 __all__ += reductions.__all__
 
-#: Which version of the array API standard the names follow.
+#: The version of the array API standard that the names follow.
 __array_api_version__ = "2024.12"
 
 # Other names of the same functions.
@@ -577,7 +577,7 @@ if TYPE_CHECKING:
 else:
 
     def __getattr__(name: str) -> Any:
-        """Load the families that few programs need when they are asked for."""
+        """Load rarely used submodules on first access."""
         if name in {"fft", "spatial", "special", "stats"}:
             return import_module(f"{__name__}.{name}")
         message = f"module {__name__!r} has no attribute {name!r}"
@@ -586,7 +586,7 @@ else:
         raise AttributeError(message)
 
 
-# What only moves elements takes masked tensors as well.
+# Functions that only move elements accept masked tensors as well.
 append = ma.moving(append)
 array_split = ma.moving(array_split)
 atleast_1d = ma.moving(atleast_1d)

@@ -1,4 +1,4 @@
-"""NumPy's functions of tensors (NEP 18): lazily by a namesake, or at once into arrays in memory."""
+"""NumPy's functions of tensors (NEP 18): lazy, or computed at once into arrays in memory."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from marsdask.core.collection import Collection, compute
 
 from .protocols import module
 
-#: What changes its first argument.
+#: Functions that change their first argument.
 _IN_PLACE = {np.copyto, np.fill_diagonal, np.place, np.put, np.put_along_axis, np.putmask}
 
-#: What answers in text.
+#: Functions that return text.
 _TEXTS = {np.array_repr, np.array_str, np.array2string}
 
 
 def array_function(self: Any, func: Callable[..., Any], types: Any, args: Any, kwargs: Any) -> Any:
-    """Answer a NumPy function by its namesake here."""
+    """Call the tensor function for a NumPy function."""
     if not all(issubclass(kind, Collection | np.ndarray) for kind in types):
         return NotImplemented
     if func in _TEXTS or (func in _IN_PLACE and isinstance(_first(args, kwargs), np.ndarray)):
@@ -37,11 +37,11 @@ def _first(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 
 def _namesake(func: Callable[..., Any]) -> Any:
-    """Return the function of tensors of the same name, in the module of the same name."""
+    """Return the tensor function of the same name, in the module of the same name."""
     place = module()
     within = func.__module__.split(".")[1:]
     if func is np.lib.stride_tricks.sliding_window_view:
-        within = []  # here it is among all others
+        within = []  # here it is a submodule's function
     for name in (*within, func.__name__):
         place = getattr(place, name, None)
     if place is None or place is func:
@@ -65,7 +65,7 @@ def _filled(func: Callable[..., Any], out: np.ndarray[Any, Any], result: Any) ->
 def _at_once(
     func: Callable[..., Any], args: Any, kwargs: Any, value: Callable[[Any], Any] | None = None
 ) -> Any:
-    """Call NumPy's function on the values of the tensors, or on what ``value`` makes of them."""
+    """Call NumPy's function on the values of the tensors, or on the results of ``value``."""
     found: dict[int, Any] = {}
     _collect((args, list(kwargs.values())), found)
     values = compute(*found.values()) if value is None else map(value, found.values())

@@ -1,4 +1,4 @@
-"""Tensors as blocks: putting fetched ones together, and showing their corners."""
+"""Concatenate fetched blocks, and display the corners of tensors."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from .sparse.blocks import is_sparse, stitched
 
 
 def assemble(blocks: Mapping[Index, Any], meta: Any, *, owned: bool) -> Any:
-    """Return one array from all blocks, a scalar from the block of a 0-d tensor.
+    """Return one array from all blocks, or a scalar for a 0-d tensor.
 
-    A single block that others keep too is copied, so that nobody writes into what they hold.
+    A single shared block is copied, so that callers cannot modify it.
     """
     if is_sparse(meta):
         counts = tuple(1 + max(places) for places in zip(*blocks, strict=True))
@@ -56,13 +56,13 @@ def assemble(blocks: Mapping[Index, Any], meta: Any, *, owned: bool) -> Any:
 
 
 def settled(meta: Any, infos: Sequence[ChunkInfo]) -> Any:
-    """Return the meta with the type that joining all chunks gives, whatever was declared."""
+    """Return the meta with the type of the concatenated chunks, whatever was declared."""
     dtype = _joined({info.dtype for info in infos}, meta.dtype)
     return meta if dtype == meta.dtype else meta.astype(dtype)
 
 
 def _joined(dtypes: set[Any], declared: Any) -> Any:
-    """Return the type of an array of blocks of these types, the declared one if none holds all."""
+    """Return the common type of blocks, or the declared one if no type holds all."""
     if not dtypes or None in dtypes or dtypes == {declared}:
         return declared
     try:
@@ -78,7 +78,7 @@ def cast(block: Any, dtype: Any) -> Any:
 
 
 def cast_chunks(grid: Grid, meta: Any, infos: Sequence[ChunkInfo]) -> Grid:
-    """Return the grid with all chunks of the settled type, itself if they are."""
+    """Return the grid with the common type in all chunks, or itself if they are equal."""
     if {info.dtype for info in infos} <= {None, meta.dtype}:
         return grid
     kwargs = {"dtype": meta.dtype}
@@ -86,7 +86,7 @@ def cast_chunks(grid: Grid, meta: Any, infos: Sequence[ChunkInfo]) -> Grid:
 
 
 def _assemble_masked(blocks: Mapping[Index, Any]) -> Any:
-    """Return one masked array, or of no axes the number or what stands for one that is masked."""
+    """Return one masked array; of no axes, the number or the masked constant."""
     if len(blocks) == 1:
         (block,) = blocks.values()
         return block[()] if block.ndim == 0 else block.copy()
@@ -105,7 +105,7 @@ def _is_alone(block: Any) -> bool:
 
 
 def _sizes(blocks: Mapping[Index, Any], ndim: int) -> list[list[int]]:
-    """Return the lengths of the blocks along each axis, read off those at its edge."""
+    """Return the lengths of the blocks along each axis, from the blocks at its edge."""
     counts = [1 + max(index[axis] for index in blocks) for axis in range(ndim)]
     return [
         [
@@ -117,7 +117,7 @@ def _sizes(blocks: Mapping[Index, Any], ndim: int) -> list[list[int]]:
 
 
 def text(tensor: Any) -> str:
-    """Return an executed tensor's values as NumPy prints them; only the corners move."""
+    """Return an executed tensor's values as NumPy prints them; only the corners are fetched."""
     if is_sparse(tensor.node.meta):
         return str(tensor.fetch())
     corners, complete = _shown(tensor)
@@ -128,7 +128,7 @@ def text(tensor: Any) -> str:
 
 
 def representation(tensor: Any) -> str:
-    """Return what NumPy would say of an executed tensor's value."""
+    """Return NumPy's text of an executed tensor's value."""
     if is_sparse(tensor.node.meta):
         return repr(tensor.fetch())
     corners, complete = _shown(tensor)
@@ -140,18 +140,18 @@ def representation(tensor: Any) -> str:
 
 
 def _shown(tensor: Any) -> tuple[Any, bool]:
-    """Return as much of the value as is printed, and whether that is all of it."""
+    """Return the printed part of the value, and whether that is all of it."""
     shape = tensor.shape
     options = np.get_printoptions()
     if math.prod(shape) <= options["threshold"]:
         return tensor.fetch(), True
     edge = options["edgeitems"]
-    # One more than is printed, so that NumPy sees there is something to leave out.
+    # One element more than is printed, so that NumPy abbreviates the array.
     return tensor._corners([(edge + 1, edge)] * len(shape)), False
 
 
 def html(tensor: Any) -> str:
-    """Return a table of what a tensor is and a picture of its chunks, its corners if executed."""
+    """Return a table of a tensor's properties, a picture of its chunks, and corners if executed."""
     node = tensor.node
     executed = tensor._is_executed()
     largest = tuple(max(map(known_or_nan, sizes)) for sizes in node.chunks)

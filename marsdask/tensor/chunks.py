@@ -1,4 +1,4 @@
-"""From what users say about chunks to explicit chunk sizes, and grids brought into line."""
+"""Convert chunk arguments to explicit chunk sizes, and align grids."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _WANTED = "a chunk size is an int, a tuple of ints, 'auto', '16MiB' or -1, not {
 
 
 def whole_number(length: Any) -> int:
-    """Return a length as an int; nan is the length of ``.shape`` that only running can tell."""
+    """Return a length as an int; nan is an unknown length from ``.shape``."""
     if isinstance(length, float) and math.isnan(length):
         raise UnknownShapeError(
             "a length is nan: it is not known before execute(); execute() first, or use -1 "
@@ -32,7 +32,7 @@ def whole_number(length: Any) -> int:
 
 
 def as_shape(shape: Any) -> tuple[int, ...]:
-    """Return a shape as a tuple of ints; refuses floats and negatives as NumPy does."""
+    """Return a shape as a tuple of ints; floats and negatives raise NumPy's errors."""
     items = shape if isinstance(shape, Sequence | np.ndarray) and np.ndim(shape) else (shape,)
     if isinstance(shape, Sequence) and not shape:
         return ()
@@ -45,9 +45,9 @@ def as_shape(shape: Any) -> tuple[int, ...]:
 def normalize_chunks(chunk_size: Any, shape: Any, dtype: Any) -> Chunks:
     """Return the sizes of all chunks along each axis.
 
-    ``chunk_size`` is an int for every axis, or an item an axis (in a tuple, or a dict): an int,
-    explicit sizes, ``-1`` for the whole axis, ``"auto"`` or ``None`` to let the byte limit choose,
-    a text like ``"16MiB"`` to choose for chunks of so many bytes.
+    ``chunk_size`` is an int for every axis, or has one item per axis (a tuple or a dict). Items are
+    an int, explicit sizes, ``-1`` for the whole axis, ``"auto"`` or ``None`` for the byte limit, or
+    a text like ``"16MiB"`` as the limit.
     """
     shape = as_shape(shape)
     if chunk_size is None or (isinstance(chunk_size, str) and chunk_size == "auto"):
@@ -76,7 +76,7 @@ def normalize_chunks(chunk_size: Any, shape: Any, dtype: Any) -> Chunks:
 
 
 def bytes_of(text: str) -> int:
-    """Return the bytes that a text like ``"16MiB"`` says."""
+    """Return the number of bytes in a text like ``"16MiB"``."""
     try:
         return parse_bytes(text)
     except ValueError:
@@ -84,7 +84,7 @@ def bytes_of(text: str) -> int:
 
 
 def _is_explicit(chunk_size: Sequence[Any], length: int) -> bool:
-    """Tell ``(2, 2, 1)`` for a vector of 5 from ``(2,)`` or ``((2, 3),)``."""
+    """Distinguish ``(2, 2, 1)`` for a vector of 5 from ``(2,)`` or ``((2, 3),)``."""
     integers = all(isinstance(item, int | np.integer) for item in chunk_size)
     return (
         integers and (len(chunk_size) != 1 or chunk_size[0] == length) and sum(chunk_size) == length
@@ -108,7 +108,7 @@ def _axis_sizes(item: Any, length: int) -> Sizes | None:
 
 
 def regular(length: int, step: int) -> Sizes:
-    """Cut an axis into chunks of ``step``, the last one shorter."""
+    """Split an axis into chunks of ``step``, the last one shorter."""
     if step <= 0:
         raise ValueError(f"a chunk size is positive or -1, not {step}")
     if length == 0:
@@ -120,14 +120,14 @@ def regular(length: int, step: int) -> Sizes:
 def _fill_auto(
     sizes: list[Sizes | None], shape: tuple[int, ...], itemsize: int, limit: float
 ) -> Chunks:
-    """Cut the undecided axes evenly so that a chunk stays within ``limit`` bytes."""
+    """Split the undecided axes evenly so that a chunk has at most ``limit`` bytes."""
     auto = [axis for axis, item in enumerate(sizes) if item is None]
     if not auto:
         return tuple(item for item in sizes if item is not None)
     fixed = math.prod(max(numbers(item), default=1) or 1 for item in sizes if item is not None)
     room = max(1.0, limit / max(1, itemsize) / fixed)
     done = dict(enumerate(sizes))
-    # Small axes take what they have; the others share the rest.
+    # Small axes are not split; the others share the remaining factor.
     for left, axis in zip(
         range(len(auto), 0, -1), sorted(auto, key=lambda axis: shape[axis]), strict=True
     ):
@@ -138,12 +138,12 @@ def _fill_auto(
 
 
 def check_device(device: Any) -> None:
-    """Refuse devices that no tensor lives on."""
+    """Raise for unsupported devices."""
     if device is not None and device != "cpu":
         raise ValueError(f"Unsupported device {device!r}: tensors are on 'cpu'")
 
 
 def check_order(order: Any) -> None:
-    """Refuse what is no order of memory; which one blocks have is for kernels to choose."""
+    """Raise for an invalid memory order; kernels choose the order of blocks."""
     if order not in ("C", "K", "A", "F", None):
         raise ValueError("order must be one of 'C', 'F', 'A', or 'K'")

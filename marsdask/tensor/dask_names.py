@@ -1,4 +1,4 @@
-"""What programs written for dask.array find in the module besides functions of arrays."""
+"""Dask's names in dask.array, besides functions of arrays."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ Array = Tensor
 
 
 class PerformanceWarning(Warning):
-    """Dask's warning that chunks grow large or many; here the passes see to it."""
+    """Dask's warning about large or many chunks; here the passes prevent them."""
 
 
 def register_chunk_type(kind: type) -> None:
-    """Refuse other chunks than NumPy's. See dask.array.register_chunk_type."""
+    """Raise for backends other than NumPy. See dask.array.register_chunk_type."""
     if not issubclass(kind, np.ndarray):
         raise NotImplementedError(
             f"chunks are arrays of NumPy, not {kind.__name__}: convert them in map_blocks()"
@@ -37,7 +37,7 @@ def register_chunk_type(kind: type) -> None:
 
 
 def optimize(dsk: Any, keys: Any, **kwargs: Any) -> Any:
-    """Optimise a graph, as Dask's functions that call this by hand expect.
+    """Optimise a graph, for code that calls Dask's functions by hand.
 
     Parameters
     ----------
@@ -88,9 +88,9 @@ def assert_eq(
     scheduler: Any = None,
     **kwargs: Any,
 ) -> bool:
-    """Check that two arrays, lazy ones or others, are equal, and are what they say that they are.
+    """Check that two arrays, lazy or not, are equal, and match their metadata.
 
-    See dask.array.utils.assert_eq. ``kwargs`` go to numpy.allclose.
+    See dask.array.utils.assert_eq. ``kwargs`` are arguments of numpy.allclose.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ def assert_eq(
 
 
 def _checked(x: Any, scheduler: Any, *, chunks: bool, meta: bool) -> Any:
-    """Return the value, after a look at whether it is what was announced."""
+    """Return the value, after a comparison with its metadata."""
     if not isinstance(x, Collection):
         if is_dask_array(x):
             x = x.compute(scheduler=scheduler or "sync")

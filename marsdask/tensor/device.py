@@ -1,4 +1,4 @@
-"""Tensors whose blocks are on a GPU, by CuPy."""
+"""Tensors whose blocks are on a GPU, with CuPy."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .typing import public
 
 @dataclass(frozen=True, eq=False)
 class Moved(Node):
-    """The same values in blocks that ``func`` makes of the blocks."""
+    """The same values in blocks converted by ``func``."""
 
     input_chunks = "pass"
 
@@ -51,7 +51,7 @@ def on_gpu(block: Any) -> Any:
 
 
 def on_cpu(block: Any) -> Any:
-    """Copy a block from a GPU; NumPy's stay."""
+    """Copy a block from a GPU; NumPy's blocks are unchanged."""
     return block.get() if is_foreign(block) else block
 
 
@@ -90,7 +90,7 @@ def to_cpu(a: Any) -> Node:
 
 
 def wants_gpu(gpu: Any = None, device: Any = None) -> bool:
-    """Tell where ``gpu=`` and ``device=`` want the blocks."""
+    """Tell whether ``gpu=`` and ``device=`` request the GPU."""
     if device in ("gpu", "cuda"):
         return True
     check_device(device)
@@ -98,12 +98,12 @@ def wants_gpu(gpu: Any = None, device: Any = None) -> bool:
 
 
 def placed_on(node: Node, gpu: Any = None, device: Any = None) -> Node:
-    """Return the node where ``gpu=`` and ``device=`` want it."""
+    """Return the node on the device of ``gpu=`` and ``device=``."""
     return to_gpu.node(node) if wants_gpu(gpu, device) else node
 
 
 def require_gpu() -> None:
-    """Refuse now what no task could do: there is no CuPy, or no GPU."""
+    """Raise here rather than in a task if CuPy or a GPU is missing."""
     try:
         import cupy  # optional
     except ImportError:

@@ -1,4 +1,4 @@
-"""NumPy's names for types and settings, which are the same objects here, and questions of type."""
+"""NumPy's types and settings, which are the same objects here, and predicates of types."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ def isrealobj(x: ArrayLike) -> builtins.bool:
 def min_scalar_type(a: Any) -> np.dtype[Any]:
     """Return the smallest type for a scalar, an array's own type. See numpy.min_scalar_type.
 
-    A tensor without axes is computed for it.
+    A tensor without axes is computed immediately.
     """
     if not isinstance(a, Collection):
         return np.min_scalar_type(a)
@@ -174,7 +174,7 @@ def min_scalar_type(a: Any) -> np.dtype[Any]:
 def ascontiguousarray(a: Any, dtype: Any = None, chunk_size: Any = None) -> Node:
     """Return a tensor of at least one axis. See numpy.ascontiguousarray.
 
-    How blocks lie in memory is for kernels to choose.
+    Kernels choose the memory order of blocks.
     """
     tensor = as_node(asarray.node(a, dtype=dtype, chunk_size=chunk_size))
     return tensor if tensor.meta.ndim else reshape.node(tensor, 1)
@@ -184,6 +184,6 @@ def ascontiguousarray(a: Any, dtype: Any = None, chunk_size: Any = None) -> Node
 def asfortranarray(a: Any, dtype: Any = None, chunk_size: Any = None) -> Node:
     """Return a tensor. See numpy.asfortranarray.
 
-    How blocks lie in memory is for kernels to choose.
+    Kernels choose the memory order of blocks.
     """
     return asarray.node(a, dtype=dtype, chunk_size=chunk_size)

@@ -1,1 +1,1 @@
-"""Functions of the user's over chunks, and chunks themselves."""
+"""User functions over chunks, and functions that select chunks."""

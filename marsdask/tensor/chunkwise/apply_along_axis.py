@@ -1,4 +1,4 @@
-"""Functions of the user's over lines and elements."""
+"""User functions over lines and elements."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def each_line(
     args: tuple[Any, ...],
     options: Any,
 ) -> Any:
-    """Call a function with each line of a block; without lines there is nothing to call."""
+    """Call a function with each line of a block; without lines it is not called."""
     around = (*block.shape[:axis], *block.shape[axis + 1 :])
     if 0 in around:
         return np.empty((*around[:axis], *nothing.shape, *around[axis:]), nothing.dtype)
@@ -139,7 +139,7 @@ def _mapped(kernel: EachElement, args: Iterable[Any]) -> Any:
 
 
 class frompyfunc:  # noqa: N801 - NumPy's name
-    """A function of Python objects as one of tensors, whose elements are objects.
+    """A function of Python objects as a function of tensors, whose elements are objects.
 
     See numpy.frompyfunc. Differs from NumPy: no ``identity``, no methods like ``reduce``.
     """
@@ -156,10 +156,10 @@ class frompyfunc:  # noqa: N801 - NumPy's name
 
 
 class vectorize:  # noqa: N801 - NumPy's name
-    """A function of numbers as one of tensors. See numpy.vectorize.
+    """A function of numbers as a function of tensors. See numpy.vectorize.
 
-    Differs from NumPy: the result's type, if ``otypes`` does not say it, is found by a call with
-    ones; with a ``signature`` only keywords are excluded, all of them. ``cache`` changes nothing.
+    Differs from NumPy: without ``otypes``, a call with ones determines the result's type. With a ``signature``, exactly the keywords are excluded. ``cache`` changes
+    nothing.
     """
 
     def __init__(

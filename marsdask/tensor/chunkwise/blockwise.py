@@ -1,4 +1,4 @@
-"""A user's function of chunks whose axes are matched by labels, as in ``"ij,jk->ik"``."""
+"""A user function of chunks whose axes are matched by labels, as in ``"ij,jk->ik"``."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Labels = tuple[Any, ...]
 
 
 def sizes_by_label(cuts: Sequence[Chunks], labels: Sequence[Labels]) -> dict[Any, Sizes]:
-    """Return a common cut for each label; axes of length one broadcast."""
+    """Return common chunks for each label; axes of length one broadcast."""
     found: dict[Any, list[Sizes]] = {}
     for chunks, own in zip(cuts, labels, strict=True):
         for sizes, label in zip(chunks, own, strict=True):
@@ -38,7 +38,7 @@ def sizes_by_label(cuts: Sequence[Chunks], labels: Sequence[Labels]) -> dict[Any
 def aligned_labels(
     grids: Sequence[Grid], labels: Sequence[Labels]
 ) -> Generator[Look, Any, tuple[tuple[Grid, ...], dict[Any, Sizes]]]:
-    """Cut grids so that axes of one label match, after a look at unknown sizes that differ."""
+    """Rechunk grids so that axes of one label match; unknown sizes that differ need a look."""
     seen: dict[Any, set[Sizes]] = {}
     for grid, own in zip(grids, labels, strict=True):
         for sizes, label in zip(grid.chunks, own, strict=True):
@@ -58,7 +58,7 @@ def aligned_labels(
 
 @dataclass(frozen=True)
 class Nested:
-    """Calls a user's function, chunks that it takes several of in nested lists."""
+    """Calls a user function, with several chunks of one input in nested lists."""
 
     func: UserFunction
     counts: tuple[Index, ...]
@@ -66,7 +66,7 @@ class Nested:
 
     @property
     def cost(self) -> Cost:
-        """What the function takes."""
+        """The cost of the function."""
         return self.func.cost
 
     @property
@@ -90,7 +90,7 @@ def nest(blocks: Any, counts: Index) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class LabelledBlocks(Rule):
-    """Each chunk from those of the inputs whose labels have its index: all where there is none."""
+    """Each chunk from inputs' chunks with the same indices of labels; missing labels take all."""
 
     func: UserFunction
     out: Labels
@@ -122,7 +122,7 @@ class LabelledBlocks(Rule):
 
 @dataclass(frozen=True, eq=False)
 class LabelledMap(Node):
-    """A user's function of chunks that are matched by labels."""
+    """A user function of chunks that are matched by labels."""
 
     pins_grid: ClassVar[bool] = True
 
@@ -231,8 +231,9 @@ def blockwise(
 ) -> Node:
     """Call ``func`` with chunks whose axes are matched by labels. See dask.array.blockwise.
 
-    ``args`` are tensors and their labels in turn, ``None`` for a constant. Where a label is not in
-    the output the function gets all chunks along it: a list, or one array if ``concatenate``.
+    ``args`` are tensors and their labels alternately; the labels of a constant are ``None``. For a
+    label that is not in the output, the function gets all chunks along it: a list, or one array if
+    ``concatenate``.
 
     Returns
     -------
@@ -279,7 +280,7 @@ def _as_sizes(value: Any) -> Sizes:
 
 @public
 def atop(*args: Any, **kwargs: Any) -> Node:
-    """Do what :func:`blockwise` does; its name in older versions of Dask.
+    """Call :func:`blockwise`; this is its name in older versions of Dask.
 
     See dask.array.blockwise.
 
@@ -292,9 +293,10 @@ def atop(*args: Any, **kwargs: Any) -> Node:
 
 
 def unify_chunks(*args: Any, warn: bool = True) -> tuple[dict[Any, Any], list[Any]]:
-    """Cut tensors so that axes of one label match. See dask.array.core.unify_chunks.
+    """Rechunk tensors so that axes of one label match. See dask.array.core.unify_chunks.
 
-    ``args`` are tensors and their labels in turn. Returns the cut of each label and the tensors.
+    ``args`` are tensors and their labels alternately. Return the chunks of each label and the
+    tensors.
     """
     del warn
     tensors = [None if x is None else wrap(as_node(x)) for x in args[::2]]

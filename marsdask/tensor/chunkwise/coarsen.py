@@ -1,4 +1,4 @@
-"""Neighbouring or chosen elements put into groups: coarsened, shuffled, reshaped chunk by chunk."""
+"""Group elements: coarsen, shuffle, and reshape chunk by chunk."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from .rechunk import rechunk
 
 
 def coarsen_block(block: Any, *, reduce: Callable[..., Any], factors: Index, options: Any) -> Any:
-    """Reduce groups of neighbours, as long as ``factors`` say along each axis."""
+    """Reduce groups of neighbours, with ``factors`` as lengths along each axis."""
     pairs = [(n // factor, factor) for n, factor in zip(block.shape, factors, strict=True)]
     shape = tuple(itertools.chain.from_iterable(pairs))
     return reduce(block.reshape(shape), axis=tuple(range(1, 2 * block.ndim, 2)), **options)
@@ -48,7 +48,7 @@ def _coarsened(
 
 
 def _factors(axes: Mapping[int, int], ndim: int) -> tuple[int, ...]:
-    """Return how many neighbours make a group along each axis."""
+    """Return the group length along each axis."""
     wanted = {normalize_axis(axis, ndim): operator.index(n) for axis, n in axes.items()}
     factors = tuple(wanted.get(axis, 1) for axis in range(ndim))
     if min(factors, default=1) < 1:
@@ -74,7 +74,7 @@ def coarsen(
     trim_excess: bool = False,
     **kwargs: Any,
 ) -> Node:
-    """Reduce groups of neighbours along axes, of the lengths given. See dask.array.coarsen.
+    """Reduce groups of neighbours along axes, with the given lengths. See dask.array.coarsen.
 
     Returns
     -------
@@ -125,9 +125,9 @@ def _shuffled(x: Any, indexer: Any, axis: int, **_: Any) -> Outcome:
 @public
 @waits_for_lengths(_shuffled)
 def shuffle(x: Any, indexer: Sequence[Sequence[int]], axis: int, chunks: Any = "auto") -> Node:
-    """Put the elements of each group of positions into one chunk. See dask.array.shuffle.
+    """Concatenate the elements of each group of positions in one chunk. See dask.array.shuffle.
 
-    Small groups share a chunk, of about the size that the tensor's chunks have.
+    Small groups share a chunk of about the size of the tensor's chunks.
 
     Returns
     -------
@@ -157,7 +157,7 @@ def shuffle(x: Any, indexer: Sequence[Sequence[int]], axis: int, chunks: Any = "
 
 @dataclass(frozen=True, eq=False)
 class Reformed(Rule):
-    """Each chunk one of the source in another shape, in the order of the chunks."""
+    """Each chunk is a chunk of the source in another shape, in the order of the chunks."""
 
     source: Grid
     target: Chunks
@@ -179,7 +179,7 @@ class Reformed(Rule):
 
 @dataclass(frozen=True, eq=False)
 class ReshapeBlocks(Node):
-    """Every chunk in another shape, whatever that does to the order of the elements."""
+    """Reshape every chunk; the element order may change."""
 
     pins_grid: ClassVar[bool] = True
 
@@ -204,7 +204,7 @@ class ReshapeBlocks(Node):
 
 @public
 def reshape_blockwise(x: Any, shape: Any, chunks: Any = None) -> Node:
-    """Reshape every chunk by itself. See dask.array.reshape_blockwise.
+    """Reshape every chunk separately. See dask.array.reshape_blockwise.
 
     The elements are not in C order of the whole; splitting axes needs ``chunks``.
 

@@ -58,7 +58,7 @@ def parse_signature(text: Any) -> Signature:
 def settle_axes(
     signature: Signature, axes: Any, axis: Any, *, keepdims: bool
 ) -> tuple[list[tuple[int, ...]], list[tuple[int, ...]]]:
-    """Return which axes of each input and output are the core axes."""
+    """Return the core axes of each input and output."""
     inputs, outputs = signature.inputs, signature.outputs
     if keepdims and (any(outputs) or len(set(map(len, inputs))) > 1):
         raise ValueError("`keepdims` goes with inputs of equally many core axes, outputs of none")
@@ -210,7 +210,7 @@ def apply_gufunc(
 ) -> Any:
     """Call a function of core axes, mapped over all others. See dask.array.apply_gufunc.
 
-    Differs from Dask: loop axes that are cut in different ways are cut alike.
+    Differs from Dask: loop axes with different chunks are rechunked.
     """
     form = parse_signature(signature)
     nodes = tuple(as_node(arg) for arg in args)
@@ -224,7 +224,7 @@ def apply_gufunc(
     call = UserFunction(np.vectorize(func, signature=each) if each else func, *places)
     dtypes = _dtypes(form, call, nodes, kwargs, output_dtypes, meta)
     if each and all(dtype.kind in "biufcO" for dtype in dtypes):
-        # Told the types, NumPy takes chunks without elements too.
+        # With given types, NumPy accepts chunks without elements too.
         types = "".join(dtype.char for dtype in dtypes)
         call = UserFunction(np.vectorize(func, types, signature=each), *places)
     into, out = settle_axes(form, axes, axis, keepdims=keepdims)
@@ -241,7 +241,7 @@ def apply_gufunc(
 
 
 def _placed(result: Any, axes: tuple[int, ...], *, keepdims: bool) -> Any:
-    """Put the core axes of an output where they are wanted."""
+    """Move the core axes of an output to the requested positions."""
     if keepdims:
         return expand_dims(result, axes)
     return moveaxis(result, range(-len(axes), 0), axes) if axes else result
@@ -250,7 +250,7 @@ def _placed(result: Any, axes: tuple[int, ...], *, keepdims: bool) -> Any:
 def _check_core(
     form: Signature, nodes: Sequence[Node], sizes: Mapping[str, int], *, allow_rechunk: bool
 ) -> None:
-    """Raise ``ValueError`` for core axes that do not fit, are cut, or of unknown length."""
+    """Raise ``ValueError`` for core axes of several chunks, unknown lengths, or lengths that differ."""
     lengths: dict[str, Size] = {}
     for node, core in zip(nodes, form.inputs, strict=True):
         if len(node.chunks) < len(core):
@@ -338,7 +338,7 @@ _OPTIONS = {
 
 
 def as_gufunc(signature: str | None = None, **options: Any) -> Callable[[Any], gufunc]:
-    """Make a function one that is mapped over all but its core axes. See dask.array.as_gufunc."""
+    """Map a function over all axes but its core axes. See dask.array.as_gufunc."""
 
     def decorate(pyfunc: Callable[..., Any]) -> gufunc:
         return gufunc(pyfunc, signature=signature, **options)

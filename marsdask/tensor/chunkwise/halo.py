@@ -1,4 +1,4 @@
-"""Chunks with a halo of their neighbours' elements, and chunks without it again."""
+"""Add the halo of neighbouring elements to chunks, and remove it."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class Overlap(Node):
 
 @dataclass(frozen=True)
 class TrimAt:
-    """Gives each chunk the part that is not halo."""
+    """Gives each chunk its part without the halo."""
 
     numblocks: Index
     depths: tuple[Depth, ...]

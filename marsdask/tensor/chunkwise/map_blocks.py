@@ -1,4 +1,4 @@
-"""Functions of the user's over whole chunks, and chunks by their position."""
+"""User functions of whole chunks, and selection of chunks by position."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from .rechunk import recut
 
 @dataclass(frozen=True)
 class UserFunction:
-    """Calls a user's function with its chunks and constants in the user's order."""
+    """Calls a user function with its chunks and constants in the user's order."""
 
     func: Callable[..., Any]
     arguments: tuple[Any, ...]
@@ -38,7 +38,7 @@ class UserFunction:
 
     @property
     def cost(self) -> Cost:
-        """What the function takes; it may write into its chunks unless it is known not to."""
+        """The cost of the function; it may modify its chunks unless declared otherwise."""
         known = isinstance(self.func, np.ufunc) or cost_of(self.func) != Cost()
         return Cost(least=2**20, shares=True, writes=not known)
 
@@ -102,7 +102,7 @@ class PromisedShape:
 
 @dataclass(frozen=True)
 class ChunkFacts:
-    """Gives a user's function what it asks to know of its chunk: its index, or all about it."""
+    """Gives a user function the requested information on its chunk: the index, or all."""
 
     keywords: tuple[str, ...]
     inputs: tuple[Chunks, ...]
@@ -149,7 +149,7 @@ def _facts(chunks: Chunks, index: Index) -> dict[str, Any]:
 
 @dataclass(frozen=True, eq=False)
 class MapBlocks(Node):
-    """A user's function of aligned chunks."""
+    """A user function of aligned chunks."""
 
     pins_grid: ClassVar[bool] = True
 
@@ -224,7 +224,7 @@ class MapBlocks(Node):
         )
 
     def _axes(self, ndim: int) -> list[int | None]:
-        """Return for each axis of the inputs the axis of the output that it becomes."""
+        """Return the output axis of each input axis."""
         result: list[int | None] = [axis for axis in range(ndim) if axis not in self.dropped]
         for axis in self.added:
             result.insert(axis, None)
@@ -237,7 +237,7 @@ class MapBlocks(Node):
 
 
 def most_chunks(cuts: Sequence[Chunks]) -> Chunks:
-    """Return for each axis, matched from the last, the first cut of those with the most chunks."""
+    """Return for each axis, matched from the last, the first chunks of the largest number."""
     ndim = max(map(len, cuts))
     per_axis = (
         [chunks[axis] for chunks in cuts if len(chunks) >= -axis] for axis in range(-ndim, 0)
@@ -271,10 +271,10 @@ def map_blocks(
 ) -> Node:
     """Call ``func`` with the matching chunks of tensors and return the tensor of the results.
 
-    As dask.array.map_blocks, ``block_id`` and ``block_info`` in the function's signature included.
-    Unless ``align_arrays`` chunks go together by their place, whatever their sizes.
-    ``name``, ``token`` and ``enforce_ndim`` have no effect. The function may write into its chunks:
-    it gets copies of those that others read.
+    As in dask.array.map_blocks, the function may have the parameters ``block_id`` and
+    ``block_info``. Without ``align_arrays``, chunks are matched by position, whatever their sizes.
+    ``name``, ``token`` and ``enforce_ndim`` have no effect. The function may modify its chunks: it
+    gets copies of shared ones.
 
     Parameters
     ----------
@@ -411,14 +411,14 @@ def map_chunk(
 
 
 def _arrays(args: Sequence[Any]) -> tuple[tuple[Node, ...], tuple[Any, ...], tuple[int, ...]]:
-    """Tell tensors and arrays from constants."""
+    """Distinguish tensors and arrays from constants."""
     places = tuple(
         place for place, arg in enumerate(args) if isinstance(arg, Collection | Node | np.ndarray)
     )
     if not places:
         raise TypeError("map_blocks and map_chunk need a tensor among the arguments")
     given = [args[place] for place in places]
-    # Users' functions know masks, or say so.
+    # User functions handle masks themselves, or are declared not to.
     arrays = tuple(as_node(x.node if isinstance(x, Collection) else x) for x in given)
     return arrays, tuple(None if i in places else arg for i, arg in enumerate(args)), places
 
@@ -457,9 +457,9 @@ def infer(
     fallback: Any = None,
     nest: Sequence[Sequence[bool]] | None = None,
 ) -> Any:
-    """Return what the function makes of chunks of one item, ``fallback`` if it fails for those.
+    """Return the function's result for chunks of one item, or ``fallback`` if it fails.
 
-    ``nest`` tells for each axis of each array whether its chunks come in a list.
+    ``nest`` is true for axes of arrays whose chunks are in lists.
     """
     ones: list[Any] = [_one_item(node) for node in arrays]
     for place, axes in enumerate(nest or ()):
@@ -505,7 +505,7 @@ class Blocks(Node):
 
 
 class BlockView:
-    """A tensor's chunks as if each were one item: ``x.blocks[0, :2]`` is a tensor of two chunks."""
+    """A tensor's chunks, indexed like items: ``x.blocks[0, :2]`` is a tensor of two chunks."""
 
     def __init__(self, tensor: Any) -> None:
         self._node: Node = as_node(tensor)

@@ -1,4 +1,4 @@
-"""Stencils: functions of chunks that see some of their neighbours' elements."""
+"""Stencils: functions of chunks and some of their neighbours' elements."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _KINDS = ("none", "reflect", "periodic", "nearest")
 
 
 def coerce_depth(ndim: int, depth: Any) -> tuple[Depth, ...]:
-    """Return how many elements before and after each axis's chunks are wanted."""
+    """Return the number of elements before and after each axis's chunks."""
     per_axis = _each_axis(ndim, depth, 0, "depth")
     pairs = [(item, item) if np.ndim(item) == 0 else tuple(item) for item in per_axis]
     found = tuple((int(before), int(after)) for before, after in pairs)
@@ -35,7 +35,7 @@ def coerce_depth(ndim: int, depth: Any) -> tuple[Depth, ...]:
 
 
 def coerce_boundary(ndim: int, boundary: Any) -> tuple[Edge, ...]:
-    """Return how each axis goes on beyond its ends."""
+    """Return the extension of each axis beyond its ends."""
     per_axis = _each_axis(ndim, boundary, "none", "boundary")
     edges = tuple("none" if edge is None else edge for edge in per_axis)
     for edge in edges:
@@ -84,14 +84,14 @@ def _widened(
 
 
 def trim_overlap(x: Any, depth: Any, boundary: Any = None) -> Any:
-    """Take the halo off every chunk. See dask.array.overlap.trim_overlap."""
+    """Remove the halo from every chunk. See dask.array.overlap.trim_overlap."""
     node = as_node(x)
     ndim = len(node.chunks)
     return wrap(Trim(node, coerce_depth(ndim, depth), coerce_boundary(ndim, boundary)))
 
 
 def trim_internal(x: Any, axes: Any, boundary: Any = None) -> Any:
-    """Take the halo off every chunk. See dask.array.overlap.trim_internal."""
+    """Remove the halo from every chunk. See dask.array.overlap.trim_internal."""
     return trim_overlap(x, axes, boundary)
 
 
@@ -106,12 +106,13 @@ def map_overlap(
     allow_rechunk: bool = True,
     **kwargs: Any,
 ) -> Node:
-    """Call ``func`` with chunks and their halos, and take the halos off its results.
+    """Call ``func`` with chunks and their halos, and remove the halos from its results.
 
-    See dask.array.map_overlap. ``depth`` and ``boundary`` may be lists, an item an array. Chunks
-    smaller than their halo are joined first.
+    See dask.array.map_overlap. ``depth`` and ``boundary`` may be lists with one item per array.
+    Chunks smaller than their halo are merged first.
 
-    Differs from Dask: a halo may be wider on one side with every boundary, and than the array.
+    Differs from Dask: a halo may have different widths on both sides with every boundary, and
+    exceed the array.
 
     Returns
     -------
@@ -147,7 +148,7 @@ def map_overlap(
 
 
 def _least(depths: Sequence[tuple[Depth, ...]], ndim: int) -> list[int]:
-    """Return how small chunks may be: those that go together are joined together."""
+    """Return the minimum sizes of chunks: matching chunks are merged alike."""
     return [
         max((max(own[axis]) for own in depths if len(own) >= -axis), default=0)
         for axis in range(-ndim, 0)
@@ -157,7 +158,7 @@ def _least(depths: Sequence[tuple[Depth, ...]], ndim: int) -> list[int]:
 def _without_halo(
     result: Node, depths: tuple[Depth, ...], edges: tuple[Edge, ...], moved: Mapping[str, Any]
 ) -> Node:
-    """Take the halos off axes some of which may be gone, and others new."""
+    """Remove the halos from axes, some of which may be dropped or new."""
     axes = _kept(len(depths), moved.get("drop_axis"), moved.get("new_axis"))
     own = [(0, 0) if axis is None else depths[axis] for axis in axes]
     sides = ["none" if axis is None else edges[axis] for axis in axes]
@@ -219,7 +220,7 @@ def _each_array(arrays: Sequence[Node], what: Any, coerce: Callable[[int, Any], 
 
 
 def align(arrays: Sequence[Node]) -> list[Node]:
-    """Cut nodes that broadcast against each other alike; axes of unknown length stay."""
+    """Rechunk nodes that broadcast against each other alike; axes of unknown length stay."""
     if len(arrays) == 1:
         return list(arrays)
     target = broadcast_chunks(*(x.chunks for x in arrays))
@@ -235,7 +236,7 @@ def align(arrays: Sequence[Node]) -> list[Node]:
 
 
 def _kept(ndim: int, dropped: Any, added: Any) -> list[int | None]:
-    """Return for each axis of the result the axis it was, ``None`` for a new one."""
+    """Return for each axis of the result the original axis, ``None`` for a new one."""
     gone = () if dropped is None else normalize_axes(dropped, ndim)
     kept: list[int | None] = [axis for axis in range(ndim) if axis not in gone]
     new = [] if added is None else [added] if isinstance(added, int) else list(added)
@@ -262,7 +263,7 @@ def _windows(x: Any, window_shape: Any, axis: Any, **_: Any) -> Outcome:
 
 
 def _window_axes(node: Node, window_shape: Any, axis: Any) -> tuple[tuple[int, ...], Any]:
-    """Return the lengths of a window and the axes that it slides along."""
+    """Return the lengths of a window and its axes."""
     ndim = len(node.chunks)
     lengths = tuple(window_shape) if np.iterable(window_shape) else (window_shape,)
     axes = range(ndim) if axis is None else normalize_axes(axis, ndim, allow_duplicate=True)
@@ -285,7 +286,7 @@ def sliding_window_view(
 
     See numpy.lib.stride_tricks.sliding_window_view.
 
-    The windows of a chunk are views of it and of the few elements that follow.
+    The windows of a chunk are views of the chunk and the few elements after it.
     """
     del subok, writeable, automatic_rechunk
     node = as_node(x)

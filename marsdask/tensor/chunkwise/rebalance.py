@@ -1,4 +1,4 @@
-"""How a tensor is cut: where its chunks lie, and chunks of equal sizes."""
+"""The positions of a tensor's chunks, and rechunking to equal sizes."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def is_scalar(a: Any) -> bool:
 
 
 def chunk_slices(a: Any, idx: Sequence[int]) -> tuple[slice, ...]:
-    """Return which part of a tensor the chunk at an index is. As in Mars.
+    """Return the part of a tensor for the chunk at an index. As in Mars.
 
     Parameters
     ----------
@@ -73,10 +73,10 @@ def rebalance(
     num_partitions: int | None = None,
     reassign_worker: bool = True,
 ) -> Node:
-    """Cut an axis into chunks of equal sizes. As in Mars.
+    """Rechunk an axis into chunks of equal sizes. As in Mars.
 
-    As many as there are, ``num_partitions``, or ``factor`` for each processor of this machine.
-    Which worker takes which chunk is for the scheduler to choose.
+    Their number is unchanged, ``num_partitions``, or ``factor`` for each processor of this machine.
+    The scheduler assigns chunks to workers.
 
     Parameters
     ----------

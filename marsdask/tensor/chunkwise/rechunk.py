@@ -35,12 +35,12 @@ from ..typing import itself, public
 
 
 def recut(grid: Grid, chunks: Chunks) -> Grid:
-    """Return a grid of arrays cut as ``chunks`` says; see :func:`.core.grids.rechunk.recut`."""
+    """Return a grid of arrays in the given chunks; see :func:`.core.grids.rechunk.recut`."""
     return rechunked(grid, chunks, assemble)
 
 
 def patched(grid: Grid, chunks: Chunks) -> Grid:
-    """Return a grid of arrays cut as ``chunks`` says, as mosaics if each needs few chunks."""
+    """Return a grid of arrays in the given chunks, as mosaics if each overlaps few chunks."""
     found = None if is_sparse(grid.meta) else pieced(grid, chunks, mosaic)
     return recut(grid, chunks) if found is None else found
 
@@ -49,7 +49,8 @@ def patched(grid: Grid, chunks: Chunks) -> Grid:
 class Rechunk(Node):
     """The same values in chunks of the user's choice.
 
-    ``wants`` says for each axis of unknown length how to cut it: ``None`` as it is, -1 not at all.
+    ``wants`` has new chunks for each axis of unknown length: ``None`` keeps them, -1 makes one
+    chunk.
     """
 
     a: Node
@@ -93,7 +94,7 @@ def _cut_unknown(old: tuple[int, ...], want: int | None) -> Sizes:
 
 
 def _wanted(chunk_size: Any, ndim: int) -> list[Any]:
-    """Return what is wanted of each axis; ``None`` keeps it."""
+    """Return the requested chunks of each axis; ``None`` keeps them."""
     if isinstance(chunk_size, Mapping):
         names = [np.lib.array_utils.normalize_axis_index(axis, ndim) for axis in chunk_size]
         found = dict(zip(names, chunk_size.values(), strict=True))
@@ -104,7 +105,7 @@ def _wanted(chunk_size: Any, ndim: int) -> list[Any]:
 
 
 def _balanced(sizes: Sizes) -> Sizes:
-    """Return as many chunks, of sizes that differ by one at most."""
+    """Return the same number of chunks, with sizes that differ by at most one."""
     length, count = sum(numbers(sizes)), len(sizes)
     return tuple(length // count + (i < length % count) for i in range(count))
 
@@ -121,8 +122,8 @@ def rechunk(
 ) -> Node:
     """Return the same tensor in other chunks.
 
-    An axis that is ``None``, or not named in a dict, stays as it is. ``balance`` makes the chunks
-    of an axis equally long. How to get there is decided when it runs: ``threshold`` is ignored.
+    An axis that is ``None``, or not named in a dict, is unchanged. ``balance`` makes the chunks of
+    an axis equally long. The intermediate steps are chosen at execution: ``threshold`` is ignored.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Functions of whole arrays: beside the chunks of others, or alone and run once."""
+"""Functions of whole arrays: called per chunk of another array, or once."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Options = tuple[tuple[str, Any], ...]
 
 
 def in_one(*grids: Grid) -> Generator[Look, Any, list[tuple[Grid, tuple[None, ...]]]]:
-    """Return each grid as one chunk, with the axes by which every task finds it."""
+    """Return each grid as one chunk, with axes that map every task to it."""
     cut = {grid.name: grid for grid in grids if len(grid) > 1}
     if any(not known(sizes) for grid in cut.values() for sizes in grid.chunks if len(sizes) > 1):
         cut = dict(zip(cut, (yield from resolved(*cut.values())), strict=True))
@@ -66,7 +66,7 @@ class BroadcastMap(Node):
 
 
 class Single(Node):
-    """What makes one chunk, of ``lengths``."""
+    """A rule for one chunk, of ``lengths``."""
 
     func: Callable[..., Any]
     lengths: tuple[Size, ...]
@@ -87,7 +87,7 @@ class Single(Node):
 
 @dataclass(frozen=True, eq=False)
 class Once(Single):
-    """One chunk that a function makes of whole arrays."""
+    """One chunk computed by a function of whole arrays."""
 
     func: Callable[..., Any]
     arrays: tuple[Node, ...]
@@ -104,7 +104,7 @@ class Once(Single):
 
 @dataclass(frozen=True, eq=False)
 class Summary(Single):
-    """What ``func`` counts in each block of aligned arrays, combined over all of them.
+    """The counts of ``func`` for each block of aligned arrays, added up.
 
     ``func(*blocks, *others, **options)`` returns an array of ``lengths``.
     """

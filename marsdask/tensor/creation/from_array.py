@@ -19,8 +19,8 @@ def from_array(
 ) -> Node:
     """Return a tensor over an array; see dask.array.from_array.
 
-    ``name``, ``lock``, ``asarray``, ``fancy``, ``getitem``, ``meta`` and ``inline_array`` are taken
-    and change nothing: names come from the values, and blocks are NumPy's.
+    ``name``, ``lock``, ``asarray``, ``fancy``, ``getitem``, ``meta`` and ``inline_array`` have no
+    effect. Names depend on the values, and blocks are NumPy arrays.
 
     Parameters
     ----------
@@ -57,9 +57,9 @@ def from_array(
 
 @public
 def copy(a: Any, order: str = "K", subok: bool = False) -> Node:
-    """Return a tensor of the same values that in-place changes of ``a`` do not reach.
+    """Return a tensor of the same values that in-place changes of ``a`` do not affect.
 
-    See numpy.copy. How blocks lie in memory is for kernels to choose.
+    See numpy.copy. Kernels choose the memory order of blocks.
     """
     del subok
     check_order(order)

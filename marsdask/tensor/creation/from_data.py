@@ -1,4 +1,4 @@
-"""Tensors over data that exists: arrays, nested lists, memory maps, zarr and HDF5 datasets."""
+"""Tensors of existing data: arrays, nested lists, memory maps, zarr and HDF5 datasets."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ def tensor(
 ) -> Node:
     """Return a tensor of an array, a tensor, a scalar, or nested lists of any of them.
 
-    An array is copied, so that later writes to it change nothing. The copy takes as much memory
-    again, which counts against no limit. ``copy=False`` shares the array instead: leave it as it
-    is while the tensor is in use, since no other view of it can be made read-only. Memory maps,
-    h5py datasets and zarr arrays are shared and read when they are needed; ``copy=True`` reads a
-    memory map at once.
+    An array is copied, so later writes to it have no effect. The copy takes as much memory again,
+    and is not counted in any limit. ``copy=False`` shares the array's memory: do not modify it
+    while the tensor is in use, since other views cannot be made read-only. Memory maps, h5py
+    datasets and zarr arrays are shared and read when they are needed; ``copy=True`` reads a memory
+    map at once.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ def tensor(
 
 
 def _stored_array(data: Any, chunk_size: Any) -> Node | None:
-    """Return the node over an open h5py dataset or zarr array, None for anything else."""
+    """Return the node of an open h5py dataset or zarr array, None for other objects."""
     library = type(data).__module__.partition(".")[0]
     if library == "h5py" and hasattr(data, "chunks") and os.path.exists(data.file.filename):
         return from_hdf5.node(data, chunk_size=chunk_size)
@@ -132,7 +132,7 @@ def array(
     """
     made = tensor.node(x, dtype, order, chunk_size, copy=copy, **extra)
     node = made.node if isinstance(made, Collection) else made
-    # In another tensor: a change in place of one is none of the other's.
+    # In another tensor: in-place changes of one do not affect the other.
     missing = range(ndmin - len(node.chunks))
     if missing:
         return expand_dims.node(node, tuple(missing))
@@ -164,7 +164,7 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> N
 
 
 def _as_given(data: Any, dtype: Any, chunk_size: Any) -> Node:
-    """Return a tensor in the type and the chunks that are asked for, itself if it has them."""
+    """Return a tensor in the requested type and chunks, itself if it has them."""
     if not is_tensor(data):
         data = data.to_tensor()
     if dtype is not None and data.dtype != dtype:
@@ -191,7 +191,7 @@ def _stacked(items: Any) -> Node:
 
 @dataclass(frozen=True, eq=False)
 class Dataset(Node):
-    """An array in a file, whose chunks are read when they are needed."""
+    """An array in a file, whose chunks are read on demand."""
 
     reader: Any
     version: tuple[Any, ...]
@@ -227,13 +227,13 @@ class Dataset(Node):
 
 
 def read_block(parts: tuple[slice, ...], reader: Any) -> Any:
-    """Read the part of a dataset that a chunk covers."""
+    """Read the part of a dataset for a chunk."""
     return reader(parts)
 
 
 @dataclass(frozen=True)
 class HDF5Reader:
-    """Reads from an HDF5 file, which is opened anew each time: a handle does not travel."""
+    """Reads from an HDF5 file, which is opened each time: a handle cannot be pickled."""
 
     path: str
     name: str
@@ -321,7 +321,7 @@ def _hdf5(dataset: Any, chunk_size: Any) -> Node:
     reader = HDF5Reader(path, dataset.name)
     chunk_size = _fitting(chunk_size, dataset)
     splits = normalize_chunks(chunk_size, dataset.shape, dataset.dtype)
-    # What is written through an open handle may reach the file later.
+    # Data written through an open handle may reach the file later.
     written = () if dataset.file.mode == "r" else (uuid.uuid4().hex,)
     version = (*file_version(path), *written)
     return Dataset(reader, version, dataset.dtype, splits)
@@ -388,7 +388,7 @@ fromzarr = from_zarr
 
 
 def _fitting(chunk_size: Any, source: Any) -> Any:
-    """Choose whole storage chunks, as many as make up a good size, unless chunks are given."""
+    """Choose whole storage chunks of a good total size, unless chunks are given."""
     if chunk_size is not None or not source.chunks:
         return chunk_size
     wanted = normalize_chunks(None, source.shape, source.dtype)
@@ -399,7 +399,7 @@ def _fitting(chunk_size: Any, source: Any) -> Any:
 
 
 def file_version(path: str) -> tuple[Any, ...]:
-    """Return what changes when a file or a directory of files does."""
+    """Return the properties that change with a file or a directory of files."""
     if not os.path.exists(path):
         return (path, uuid.uuid4().hex)
     newest, size = 0, 0

@@ -1,4 +1,4 @@
-"""Tensors from nothing: constants, ranges, grids of indices."""
+"""Tensors from shapes: constants, ranges, grids of indices."""
 
 from __future__ import annotations
 
@@ -36,16 +36,16 @@ if TYPE_CHECKING:
 
 Shape = tuple[int, ...]
 
-#: Keywords of Mars, Dask and the array API that creation takes.
+#: Keywords of Mars, Dask and the array API for creation functions.
 EXTRAS = ("chunks", "order", "device", "gpu", "sparse", "like")
 
-#: Whole numbers that are counted at a time.
+#: The number of integers counted at a time.
 COUNTED = 2**16
 
 
 @dataclass(frozen=True, eq=False)
 class Made(Node):
-    """An array whose blocks are made by ``func(shape, starts, dtype=, **kwargs)``."""
+    """An array whose blocks are results of ``func(shape, starts, dtype=, **kwargs)``."""
 
     func: Callable[..., Any]
     dtype: np.dtype[Any]
@@ -90,7 +90,7 @@ def made(
     title: str = "",
     **kwargs: Any,
 ) -> Node:
-    """Return the node whose blocks ``func`` makes; ``settings`` are Mars's and Dask's extras."""
+    """Return the node of blocks of ``func``; ``settings`` are Mars's and Dask's extra arguments."""
     sparse, gpu, device = (settings.pop(key, None) for key in ("sparse", "gpu", "device"))
     chunk_size = chunks_from(chunk_size, settings)
     splits = normalize_chunks(chunk_size, shape, dtype)
@@ -99,7 +99,7 @@ def made(
 
 
 def chunks_from(chunk_size: Any, settings: dict[str, Any]) -> Any:
-    """Return ``chunk_size`` or Dask's ``chunks``; refuse what is not supported or unknown."""
+    """Return ``chunk_size`` or Dask's ``chunks``; raise for unsupported or unknown arguments."""
     for name, instead in (("gpu", "to_gpu"), ("sparse", "tosparse")):
         if settings.pop(name, None):
             raise NotImplementedError(f"{name}=True is not taken here: call {instead}() after")
@@ -122,13 +122,13 @@ def filled(shape: Shape, starts: Shape, dtype: Any, fill_value: Any) -> Any:
 
 
 def zeroed(shape: Shape, starts: Shape, dtype: Any) -> Any:
-    """Make a block of zeros, whose memory is not touched before it is used."""
+    """Return a block of zeros, whose memory is not touched before its first use."""
     del starts
     return np.zeros(shape, dtype)
 
 
 def _filled_by(fill: Any, shape: Any, dtype: Any, chunk_size: Any) -> Node:
-    """Return a node of the values of another one, which broadcast."""
+    """Return a node of another node's values, broadcast."""
     node = as_node(fill)
     if dtype is not None:
         node = Elementwise(cast, (node,), (("dtype", np.dtype(dtype)),))
@@ -172,7 +172,7 @@ def zeros(shape: Any, dtype: Any = None, chunk_size: Any = None, **extra: Any) -
 @public
 @shows(*EXTRAS)
 def empty_(shape: Any, dtype: Any = None, chunk_size: Any = None, **extra: Any) -> Node:
-    """Return a tensor of zeros: equal expressions have equal values here. See numpy.empty."""
+    """Return a tensor of zeros, so that equal expressions have equal values. See numpy.empty."""
     dtype = np.dtype(np.float64 if dtype is None else dtype)
     return made(zeroed, shape, dtype, chunk_size, extra, "empty")
 
@@ -255,7 +255,7 @@ def _counted(start: int, length: int, dtype: Any) -> Any:
 def stepped(shape: Shape, starts: Shape, dtype: Any, first: Any, second: Any) -> Any:
     """Make a block of a range from the formula for each element, as NumPy does.
 
-    NumPy rounds the first two values to the type and goes on by their difference.
+    NumPy rounds the first two values to the type and continues with their difference.
     """
     (length,), (start,) = shape, starts
     kind = np.dtype(np.float32) if dtype == np.float16 else dtype
@@ -282,7 +282,7 @@ def arange(*args: Any, dtype: Any = None, chunk_size: Any = None, **extra: Any) 
     start, stop, step = _range(tuple(args), named)
     dates = (np.datetime64, np.timedelta64)
     if any(isinstance(item, dates) for item in (start, stop, step)) or np.dtype(dtype).kind in "mM":
-        # A plain number as the step of dates is on its way out of NumPy.
+        # NumPy deprecates a plain number as the step of dates.
         steps = () if type(step) is int and step == 1 else (step,)
         array = np.arange(start, stop, *steps, dtype=dtype)
         return as_node(array, chunks_from(chunk_size, extra))
@@ -321,7 +321,7 @@ def _range(args: tuple[Any, ...], named: list[Any]) -> tuple[Any, Any, Any]:
 
 @kernel(scratch=0.0, buffer=8 * COUNTED)
 def spaced(shape: Shape, starts: Shape, dtype: Any, ends: tuple[Any, Any, int], last: bool) -> Any:
-    """Make a block of ``num`` values between two ends, the last one included or not."""
+    """Return a block of ``num`` values between two ends, with or without the last one."""
     (length,), (begin,) = shape, starts
     start, stop, num = ends
     div = num - 1 if last else num
@@ -396,7 +396,7 @@ def tri(
 
 
 def index_along(shape: Shape, starts: Shape, dtype: Any, axis: int) -> Any:
-    """Make a block that holds each element's position along one axis."""
+    """Return a block of each element's position along one axis."""
     place = [1] * len(shape)
     place[axis] = shape[axis]
     run = np.arange(starts[axis], starts[axis] + shape[axis]).astype(dtype).reshape(place)
@@ -404,7 +404,7 @@ def index_along(shape: Shape, starts: Shape, dtype: Any, axis: int) -> Any:
 
 
 def indices_of(shape: Shape, starts: Shape, dtype: Any) -> Any:
-    """Make a block of the stacked positions along all axes; the first axis says which."""
+    """Return a block of the stacked positions along all axes; the first axis selects the axis."""
     first = range(starts[0], starts[0] + shape[0])
     return np.stack([index_along(shape[1:], starts[1:], dtype, axis) for axis in first])
 
@@ -433,7 +433,7 @@ def _axis_of(length: int, sizes: Sizes, dtype: Any, axis: int, ndim: int) -> Nod
 
 
 def called(shape: Shape, starts: Shape, dtype: Any, function: Any, kwargs: Any) -> Any:
-    """Call the user's function with the positions of a block's elements."""
+    """Call the user function with the positions of a block's elements."""
     places = [index_along(shape, starts, dtype, axis) for axis in range(len(shape))]
     return np.broadcast_to(function(*places, **dict(kwargs)), shape)
 
@@ -449,7 +449,7 @@ def fromfunction(
 ) -> Node:
     """Return the values of ``function(*positions)``, called once for each chunk.
 
-    Differs from NumPy: the function must treat each element by itself. See numpy.fromfunction.
+    Differs from NumPy: the function must be elementwise. See numpy.fromfunction.
     """
     shape, given = as_shape(shape), np.dtype(dtype)
     settings = {"chunks": kwargs.pop("chunks", None)}
@@ -464,7 +464,7 @@ def fromfunction(
 def called_as(
     shape: Shape, starts: Shape, dtype: Any, function: Any, kwargs: Any, positions: Any
 ) -> Any:
-    """Call the user's function, its result in the type that it had for the first element."""
+    """Call the user function; its result has the type of its result for the first element."""
     return called(shape, starts, positions, function, kwargs).astype(dtype, copy=False)
 
 

@@ -1,4 +1,4 @@
-"""Tensors from what Python holds: a scalar, an iterable, bytes, text."""
+"""Tensors from Python objects: a scalar, an iterable, bytes, text."""
 
 from __future__ import annotations
 
@@ -48,11 +48,11 @@ def scalar(data: Any, dtype: Any = None, **settings: Any) -> Node:
 
 
 def from_text(func: Callable[..., Any]) -> TensorFunction:
-    """Return a function that makes a tensor of what one of NumPy's reads at once."""
+    """Return a function that makes a tensor of the result of one of NumPy's readers."""
 
     def read(*args: Any, chunk_size: Any = None, **kwargs: Any) -> Any:
         found = func(*args, **kwargs)
-        if isinstance(found, list | tuple):  # a field of a record each
+        if isinstance(found, list | tuple):  # one field of a record each
             return [array.node(one, chunk_size=chunk_size) for one in found]
         return array.node(found, chunk_size=chunk_size)
 

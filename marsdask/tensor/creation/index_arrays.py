@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @kernel(scratch=2.0)
 def place_along(flat: Any, shape: tuple[int, ...], order: Any, axis: int) -> Any:
-    """Return where along one axis flat positions are."""
+    """Return the positions along one axis of flat positions."""
     return np.unravel_index(flat, shape, order)[axis]
 
 
@@ -110,7 +110,7 @@ def triu_indices_from(arr: Any, k: int = 0) -> tuple[Node, ...]:
 
 @public
 def mask_indices(n: int, mask_func: Callable[..., Any], k: Any = 0) -> tuple[Node, ...]:
-    """Return where a function like :func:`triu` leaves ones. See numpy.mask_indices."""
+    """Return the positions that a function like :func:`triu` keeps. See numpy.mask_indices."""
     return nonzero.node(not_equal.node(mask_func(ones((n, n), int), k), 0))
 
 
@@ -159,7 +159,7 @@ def ix_(*args: Any) -> tuple[Node, ...]:
 
 
 def _points(part: slice) -> Any:
-    """Return what a slice of a grid stands for: steps, or a number of points if imaginary."""
+    """Return the values of a slice of a grid: steps, or a number of points if imaginary."""
     start = 0 if part.start is None else part.start
     step = 1 if part.step is None else part.step
     if part.stop is None:
@@ -195,7 +195,7 @@ ogrid: Final = nd_grid(sparse=True)
 
 
 class AxisConcatenator:
-    """Joins what stands between brackets along an axis. See numpy.r_ and numpy.c_."""
+    """Concatenates the items in brackets along an axis. See numpy.r_ and numpy.c_."""
 
     def __init__(self, axis: int = 0, ndmin: int = 1, trans1d: int = -1) -> None:
         self.axis = axis
@@ -218,7 +218,7 @@ class AxisConcatenator:
         return concatenate(pieces, self.axis, dtype=np.result_type(*dtypes), casting="unsafe")
 
     def _piece(self, part: Any) -> Any:
-        """Return a part with enough axes, its own ones where they belong among them."""
+        """Return an item with enough axes, its own ones at their positions."""
         piece = _points(part) if isinstance(part, slice) else wrap(as_node(part))
         new = self.ndmin - piece.ndim
         if new <= 0:

@@ -35,7 +35,7 @@ def linspace(
 ) -> Any:
     """Return evenly spaced values between two ends. See numpy.linspace.
 
-    Ends that are tensors are computed at the call.
+    Ends that are tensors are computed immediately.
     """
     num = operator.index(num)
     if num < 0:
@@ -110,16 +110,16 @@ def geomspace(
     axis: int = 0,
     chunk_size: Any = None,
 ) -> Node:
-    """Return values each a constant multiple of the one before. See numpy.geomspace.
+    """Return values in geometric progression. See numpy.geomspace.
 
-    Ends that are tensors are computed at the call.
+    Ends that are tensors are computed immediately.
     """
     first, last = np.asarray(start), np.asarray(stop)
     if np.any(first == 0) or np.any(last == 0):
         raise ValueError("Geometric sequence cannot include zero")
     kind = np.result_type(first, last, float(num), np.zeros((), dtype))
     first, last = first.astype(kind)[()], last.astype(kind)[()]
-    # As NumPy: turned so that the first value is positive, and the ends are exactly themselves.
+    # As NumPy: rotated so that the first value is positive, and the ends are exact.
     sign = np.sign(first)
     ends = np.log10(first / sign), np.log10(last / sign)
     result = multiply(logspace.node(*ends, num, endpoint, 10.0, chunk_size=chunk_size), sign)

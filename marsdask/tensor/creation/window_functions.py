@@ -16,14 +16,14 @@ from .from_shape import arange, ones
 
 
 def _window(name: str, shape: Callable[..., Any]) -> TensorFunction:
-    """Return a function of the number of points; ``shape`` is one of places from -1 to 1."""
+    """Return a function of the number of points; ``shape`` takes positions from -1 to 1."""
 
     def window(M: Any, **settings: Any) -> Any:
         if M < 1:
             return ones.node(0, dtype=np.result_type(M, 0.0))
         if M == 1:
             return ones.node(1, dtype=np.result_type(M, 0.0))
-        # A formula reads best over a tensor, of which nothing is executed.
+        # The formula uses a tensor, which is not executed.
         return shape(collect(divide.node(arange.node(1 - M, M, 2), M - 1)), **settings)
 
     window.__name__ = window.__qualname__ = name

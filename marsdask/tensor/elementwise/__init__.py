@@ -1,1 +1,1 @@
-"""Universal functions, and functions made of them."""
+"""Universal functions, and functions composed of them."""

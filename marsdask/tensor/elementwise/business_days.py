@@ -15,7 +15,7 @@ from .ufuncs import apply
 
 
 def _calendar(weekmask: Any, holidays: Any, busdaycal: Any) -> dict[str, Any]:
-    """Return what says which days are worked on, as arrays: NumPy's calendars do not pickle."""
+    """Return the arguments for working days as arrays: NumPy's calendars do not pickle."""
     if busdaycal is None:
         return {
             "weekmask": weekmask,

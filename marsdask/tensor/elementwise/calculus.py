@@ -1,4 +1,4 @@
-"""Slopes, angles without jumps, values between points."""
+"""Gradients, angles without jumps, interpolation."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> An
 
 
 def _spacing(step: Any, f: Any, axis: int) -> Any:
-    """Return how far neighbours are apart: a number, or a tensor of one less than the axis."""
+    """Return the distance of neighbours: a number, or a tensor one shorter than the axis."""
     if np.ndim(step) == 0:
         return step
     places = as_node(step)
@@ -112,7 +112,7 @@ def _spacing(step: Any, f: Any, axis: int) -> Any:
     steps = collect(diff.node(places))
     if not isinstance(step, Collection):
         same = np.diff(np.asarray(step, places.meta.dtype))
-        if (same == same[0]).all():  # as NumPy, whose formula for equal steps is another
+        if (same == same[0]).all():  # as NumPy, which uses another formula for equal steps
             return same[0]
     return steps[(slice(None), *(None,) * (f.ndim - 1 - axis))]
 
@@ -154,7 +154,7 @@ def _slope(f: Any, axis: int, step: Any, edge_order: int) -> Any:
 
 
 def _edge(values: list[Any], near: Any, far: Any) -> Any:
-    """Return the slope at the first of three places, of second order."""
+    """Return the second-order slope at the first of three positions."""
     a = divide(-(2.0 * near + far), near * (near + far))
     b = divide(near + far, near * far)
     c = divide(-near, far * (near + far))
@@ -164,7 +164,7 @@ def _edge(values: list[Any], near: Any, far: Any) -> Any:
 @public
 @waits_for_lengths(lambda p, period, **_: like(p, np.result_type(as_node(p).meta.dtype, period)))
 def unwrap(p: Any, discont: Any = None, axis: int = -1, *, period: Any = 2 * np.pi) -> Node:
-    """Take jumps of more than half a period out. See numpy.unwrap."""
+    """Remove jumps of more than half a period. See numpy.unwrap."""
     p = as_node(p)
     axis = normalize_axis(axis, p.meta.ndim)
     dtype = np.result_type(p.meta.dtype, period)
@@ -211,7 +211,7 @@ def _crossed(a: Node, b: Node, c: Node, d: Node) -> Node:
 
 
 def _components(a: Any, axis: int) -> list[Node]:
-    """Return the vectors' components, of which there are two or three."""
+    """Return the two or three components of the vectors."""
     last = moveaxis.node(as_node(a), axis, -1)
     count = length(last, len(last.chunks) - 1)
     if count not in (2, 3):

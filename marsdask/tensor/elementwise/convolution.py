@@ -28,7 +28,7 @@ from .ufuncs import conj
 
 @dataclass(frozen=True)
 class IsLastAt:
-    """Tells of each chunk whether it is the first and whether it is the last."""
+    """Tells each chunk whether it is the first and whether it is the last."""
 
     count: int
 
@@ -38,7 +38,7 @@ class IsLastAt:
 
 @dataclass(frozen=True, eq=False)
 class Convolution(Node):
-    """All overlaps of a vector with a shorter one: an element more a chunk for each of its."""
+    """All overlaps of a vector with a shorter one: chunks grow by one per element of that."""
 
     a: Node
     v: Node
@@ -58,7 +58,7 @@ class Convolution(Node):
         return (self._longer(self._cut(self.a.chunks[0])),)
 
     def _cut(self, sizes: Any) -> tuple[int, ...]:
-        """Merge chunks that are shorter than what reaches into the next one."""
+        """Merge chunks that are shorter than the overlap with the next one."""
         found: list[int] = []
         for size in sizes:
             if found and found[-1] < self.size - 1:
@@ -87,12 +87,12 @@ class Convolution(Node):
 
 @kernel(scratch=2.0)
 def convolve_block(block: Any, before: Any, short: Any, first: bool, last: bool) -> Any:
-    """Return the overlaps that start before a block ends, and at the last one all the rest."""
+    """Return the overlaps that start before the end of a block; the last block has all the rest."""
     reach = len(short) - 1
     around = block if first else np.concatenate([before[len(before) - reach :], block])
     if not len(around):
         return np.zeros(0, np.result_type(block, short))
-    # No zeros are put around: they would make nan of what is infinite.
+    # No zero padding: it would turn infinity into nan.
     found = np.convolve(around, short)
     return found[0 if first else reach : len(found) if last else len(around)]
 
@@ -120,7 +120,7 @@ def _convolved(a: Any, v: Any, **_: Any) -> Outcome:
 def convolve(a: Any, v: Any, mode: Any = "full") -> Node:
     """Return the discrete convolution of two vectors. See numpy.convolve.
 
-    The shorter one is seen whole by every task.
+    Every task reads the whole shorter vector.
     """
     if mode not in _MODES:
         raise ValueError(f"mode is 'full', 'same' or 'valid', not {mode!r}")

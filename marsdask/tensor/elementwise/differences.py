@@ -1,4 +1,4 @@
-"""Differences of neighbours, and sums between them."""
+"""Differences of neighbours, and integrals between them."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = 
 
 
 def _neighbours(a: Node, axis: int) -> tuple[Node, Node]:
-    """Return each element but the first, and the one before it."""
+    """Return all elements but the first, and their predecessors."""
     before = (slice(None),) * axis
     return getitem.node(a, (*before, slice(1, None))), getitem.node(a, (*before, slice(-1)))
 
@@ -60,14 +60,14 @@ def _one_along(item: Any, a: Any, axis: int) -> Outcome:
 
 
 def _edge(item: Any, a: Node, axis: int) -> Node:
-    """Return what is put before or after ``a``; a number goes along the whole edge."""
+    """Return the elements to add before or after ``a``; a number is repeated along the edge."""
     node = as_node(item)
     return node if node.chunks else along_edge(node, a, axis)
 
 
 @waits_for_lengths(_one_along)
 def along_edge(item: Any, a: Any, axis: int) -> Node:
-    """Repeat a number along all other axes than one."""
+    """Repeat a number along all axes but one."""
     shape = as_node(a).shape
     return broadcast_to.node(item, numbers((*shape[:axis], 1, *shape[axis + 1 :])))
 

@@ -1,4 +1,4 @@
-"""Which elements are missing."""
+"""Functions that find missing elements."""
 
 from __future__ import annotations
 

@@ -34,14 +34,14 @@ from ..operands import (
 )
 from ..sparse.blocks import evaluate_dense, evaluate_stored, is_sparse, keeps_zeros
 
-#: A fused program grows no longer than this.
+#: The largest number of steps of a fused program.
 LONGEST = 64
 
 _SCALARS = (bool, int, float, complex, str, bytes, np.generic, type(None))
 
 
 class Pointwise(Node):
-    """What single and fused elementwise operations share: a program over operands."""
+    """The base class of single and fused elementwise operations: a program over operands."""
 
     input_chunks = "pass"
 
@@ -50,7 +50,7 @@ class Pointwise(Node):
 
     @property
     def fuses(self) -> bool:
-        """Whether it may become part of a fused program."""
+        """Whether it may be fused with others."""
         raise NotImplementedError(f"{type(self).__name__} declares no fuses")
 
     @property
@@ -58,7 +58,7 @@ class Pointwise(Node):
         return broadcast_chunks(*(node.chunks for node in self.leaves))
 
     def tile(self, *grids: Grid) -> Any:
-        # Inputs come once for each mention; operands are distinct.
+        # Inputs have repetitions; operands are distinct.
         distinct = dict(zip(self.inputs, grids, strict=True))
         return self._tile(tuple(distinct[leaf] for leaf in self.leaves))
 
@@ -82,9 +82,9 @@ class Pointwise(Node):
 
 
 def joins(node: Node, taken: Sequence[Any], shape: Any, program: UfuncProgram | None) -> bool:
-    """Tell whether a node's work may become part of a program over operands of a shape.
+    """Tell whether a node can be fused into a program over operands of a shape.
 
-    That of one that broadcasts may not: it would be done again for every row.
+    Broadcast nodes cannot: they would be computed again for every row.
     """
     if not (isinstance(node, Pointwise) and node.fuses and node.shape == shape):
         return False
@@ -110,7 +110,7 @@ class Elementwise(Pointwise):
 
     @property
     def _sample(self) -> Any:
-        """What the function makes of no elements: the type (or types) of the result."""
+        """The function's result without elements: the type (or types) of the result."""
         args = [empty(arg.meta.dtype, 1) if isinstance(arg, Node) else arg for arg in self.args]
         with np.errstate(all="ignore"):
             return self.func(*args, **dict(self.kwargs))
@@ -180,7 +180,7 @@ def evaluate_ufunc(*blocks: Any, program: UfuncProgram) -> Any:
 
 @kernel(scratch=2.0)
 def evaluate_function(*blocks: Any, program: UfuncProgram) -> Any:
-    """Call the one function of a program, which may be made of several steps."""
+    """Call the one function of a program, which may have several steps."""
     return program(*blocks)
 
 
@@ -246,7 +246,7 @@ def output(blocks: tuple[Any, ...], position: int) -> Any:
 def operand(arg: Any, like: Chunks | None = None) -> Any:
     """Return an argument as a node, or itself if it is a scalar.
 
-    An array in memory is cut like the axes of ``like`` that it lies along.
+    An array in memory is chunked like the matching axes of ``like``.
     """
     if isinstance(arg, Collection):
         return as_node(arg, sparse=True)
@@ -258,7 +258,7 @@ def operand(arg: Any, like: Chunks | None = None) -> Any:
         return sparse_literal(arg)
     array = as_array(arg)
     if array.ndim == 0:
-        # A foreign scalar stays what it is: its type says how it promotes.
+        # A foreign scalar is unchanged: its type determines promotion.
         return arg if array.dtype == object else array[()]
     splits = normalize_chunks(None, array.shape, array.dtype)
     if like is not None:
@@ -278,7 +278,7 @@ def fits(sizes: tuple[Any, ...], length: int) -> bool:
 
 
 def boolean(where: Any) -> Any:
-    """Return the mask that ``where=`` is: numbers are truth values, but arrays of them are not."""
+    """Return the mask of ``where=``: numbers are truth values, but arrays of numbers are not."""
     kind = getattr(meta_of(where), "dtype", None)
     if kind is None:
         return np.asarray(where, bool)
@@ -288,7 +288,7 @@ def boolean(where: Any) -> Any:
 
 
 def masked_class(args: tuple[Any, ...]) -> Any:
-    """Return the class of masked tensors if some argument is one, or a masked array."""
+    """Return the class of masked tensors if some argument is masked."""
     for arg in args:
         if is_masked(arg):
             return class_of(meta_of(arg))
@@ -316,9 +316,9 @@ def masked(
     position: int,
     options: tuple[tuple[str, Any], ...],
 ) -> Any:
-    """Call a ufunc where a mask (the last but one argument) holds; the last one is the rest.
+    """Call a ufunc where a mask (the last but one argument) holds; the last has the other values.
 
-    Of several outputs, whose types are given, one is returned.
+    Of several outputs, with given types, one is returned.
     """
     *values, where, rest = args
     shape = np.broadcast_shapes(*map(np.shape, args))
@@ -335,7 +335,7 @@ def cast(block: Any, dtype: np.dtype[Any]) -> Any:
 
 
 def native(node: Node) -> Node:
-    """Return elements in this machine's order of bytes, which pieces have once they are joined."""
+    """Return elements in native byte order, as after concatenation."""
     dtype = node.meta.dtype
     if dtype.isnative:
         return node

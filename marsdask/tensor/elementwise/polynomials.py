@@ -69,13 +69,13 @@ def polyfit(
 ) -> Any:
     """Fit a polynomial by least squares, the highest power first. See numpy.polyfit.
 
-    Differs from NumPy: no warning if the fit is poorly conditioned, and the residuals of ``full``
-    are there even then.
+    Differs from NumPy: poorly conditioned fits give no warning; ``full`` always returns the
+    residuals.
     """
     left, right = _system(wrap(as_node(x)) + 0.0, wrap(as_node(y)) + 0.0, w, int(deg))
     rows = length(left.node, 0)
     rcond = rows * np.finfo((add.node(as_node(x), 0.0)).meta.dtype).eps if rcond is None else rcond
-    # Columns of length one, so that what is small is small beside its own power.
+    # Columns are scaled to length one, so that small values remain relative to their power.
     scale = sqrt(total.node(square.node(left), axis=0))
     scale = where(scale == 0, 1, scale)[:, None]
     u, s, vt = svd(left / scale[:, 0])
@@ -100,7 +100,7 @@ def polyfit(
 
 
 def _system(x: Any, y: Any, w: Any, deg: int) -> tuple[Any, Any]:
-    """Return the matrix of powers and the right sides as columns, each row by its weight."""
+    """Return the weighted matrix of powers and the weighted right sides as columns."""
     if deg < 0:
         raise ValueError("expected deg >= 0")
     if x.ndim != 1:

@@ -1,4 +1,4 @@
-"""Elements changed in place by a ufunc, those that come twice changed twice: ``ufunc.at``."""
+"""Change elements in place by a ufunc; repeated elements are changed repeatedly: ``ufunc.at``."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .ufuncs import elementwise
 
 @dataclass(frozen=True)
 class UpdatedBy:
-    """Puts what a ufunc makes of an old value and a new one, point after point."""
+    """Assigns a ufunc's result of an old value and a new one, point after point."""
 
     ufunc: np.ufunc
     state: tuple[tuple[str, Any], ...]
@@ -33,19 +33,19 @@ class UpdatedBy:
 def at(ufunc: np.ufunc, a: Any, indices: Any, *b: Any) -> None:
     """Change elements in place, in the order of the indices. See numpy.ufunc.at.
 
-    Differs from NumPy: other tensors made from this one, views among them, do not change.
+    Differs from NumPy: other tensors made from this one, such as views, do not change.
     """
     if not isinstance(a, Collection):
         given = (x.compute() if isinstance(x, Collection) else x for x in (indices, *b))
         ufunc.at(a, *given)
         return
     node = as_node(a)
-    # Copied: what is in memory may change before it is used.
+    # Copied, because values in memory may change before their use.
     values = [as_node(x.copy() if isinstance(x, np.ndarray) else x) for x in b]
     nothing = np.empty(0, np.intp)
     ufunc.at(np.empty(0, node.meta.dtype), nothing, *(np.empty(0, x.meta.dtype) for x in values))
     items = parse(indices, node.shape)
-    if all(item.kind != "points" for item in items):  # no element comes twice
+    if all(item.kind != "points" for item in items):  # no element is repeated
         setitem(a, indices, elementwise(ufunc)(getitem(a, indices), *values))
         return
     value = values[0] if values else as_node(np.zeros((), node.meta.dtype))

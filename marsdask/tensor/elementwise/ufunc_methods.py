@@ -1,4 +1,4 @@
-"""The methods of ufuncs; ``reduce`` and ``accumulate`` are of those that are associative."""
+"""The methods of ufuncs; ``reduce`` and ``accumulate`` require associativity."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from . import ufuncs as functions
 from .ufunc_at import at
 from .ufuncs import elementwise
 
-#: Reductions that have a name of their own, and do better than their ufunc alone.
+#: Reductions with their own name, which are faster than their ufunc alone.
 _NAMED = {
     np.add: reductions.sum,
     np.multiply: reductions.prod,
@@ -28,17 +28,17 @@ _NAMED = {
     np.logical_or: reductions.any,
 }
 
-#: Scans that have one.
+#: Scans with their own name.
 _SCANS = {np.add: cumulative.cumsum, np.multiply: cumulative.cumprod}
 
-#: What may be grouped in any way, so that blocks can go first.
+#: Associative ufuncs, which may reduce blocks first.
 ASSOCIATIVE = {
     *_NAMED,
     *(np.fmax, np.fmin, np.hypot, np.logaddexp, np.logaddexp2, np.gcd, np.lcm),
     *(np.bitwise_and, np.bitwise_or, np.bitwise_xor, np.logical_xor),
 }
 
-#: What NumPy tells about a ufunc.
+#: NumPy's attributes of ufuncs.
 _FACTS = ("nin", "nout", "nargs", "ntypes", "types", "identity", "signature")
 
 
@@ -75,14 +75,14 @@ def outer(ufunc: np.ufunc, a: Any, b: Any, /, **kwargs: Any) -> Any:
 
 
 def reduced(ufunc: np.ufunc, array: Any, axis: Any = 0, *args: Any, **kwargs: Any) -> Any:
-    """Reduce along an axis, the first unless another is given. See numpy.ufunc.reduce."""
+    """Reduce along an axis, by default the first. See numpy.ufunc.reduce."""
     return _reduction(ufunc).node(array, axis, *args, **kwargs)
 
 
 def accumulated(
     ufunc: np.ufunc, array: Any, axis: int = 0, dtype: Any = None, out: Any = None
 ) -> Any:
-    """Accumulate along an axis, the first unless another is given. See numpy.ufunc.accumulate."""
+    """Accumulate along an axis, by default the first. See numpy.ufunc.accumulate."""
     if not as_node(array).meta.ndim:
         raise TypeError("cannot accumulate on a scalar")
     target = out[0] if isinstance(out, tuple) else out
@@ -92,7 +92,7 @@ def accumulated(
 def reduced_at(
     ufunc: np.ufunc, array: Any, indices: Any, axis: Any = 0, dtype: Any = None, out: Any = None
 ) -> Any:
-    """Reduce the runs that begin at indices. See numpy.ufunc.reduceat."""
+    """Reduce the runs that begin at the given indices. See numpy.ufunc.reduceat."""
     target = out[0] if isinstance(out, tuple) else out
     associative = ufunc in ASSOCIATIVE
     found = reduceat.reduceat(ufunc, array, indices, axis, dtype, associative=associative)
@@ -115,7 +115,7 @@ def call_method(ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> An
 
 
 def with_methods(function: Any, ufunc: np.ufunc) -> None:
-    """Give the lazy form of a ufunc the methods and the facts of NumPy's."""
+    """Add the methods and the attributes of NumPy's ufunc to its lazy form."""
     for method in METHODS:
         setattr(function, method, partial(call_method, ufunc, method))
     for fact in _FACTS:

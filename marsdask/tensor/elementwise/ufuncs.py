@@ -1,8 +1,7 @@
 """Elementwise functions: one line of a table each.
 
-``name = elementwise(func)`` makes the lazy form of a function that treats each element by itself:
-broadcasting, promotion, errors at the call, ``out=``, ``where=`` (ufuncs), chunks that do not match
-and fusion with its neighbours come with it.
+``name = elementwise(func)`` makes the lazy form of a function. It adds broadcasting, promotion,
+errors at the call, ``out=``, ``where=`` (ufuncs), rechunking, and fusion.
 """
 
 from __future__ import annotations
@@ -168,11 +167,11 @@ def elementwise(
     func: Callable[..., Any], name: str = "", *, masks: bool = False
 ) -> TensorFunction: ...
 def elementwise(func: Callable[..., Any], name: str = "", *, masks: bool = False) -> TensorFunction:
-    """Return the lazy form of an elementwise function, under its own name unless another is given.
+    """Return the lazy form of an elementwise function, by default under its own name.
 
     Arguments are tensors, arrays and scalars. ``out=`` rebinds the tensor (or tuple of tensors) it
-    names. Where a ``where=`` mask is False the result is zero, or what ``out`` held before; ufuncs
-    take one, and functions made of them, which ``masks`` says of others.
+    names. Where ``where=`` is False, the result is zero or the previous value of ``out``. Only
+    ufuncs and functions declared with ``masks`` accept it.
     """
     ufunc = isinstance(func, np.ufunc)
     masks = masks or ufunc
@@ -209,20 +208,20 @@ def several(func: np.ufunc) -> SeveralTensors:
 
 
 def _before_out(func: Callable[..., Any]) -> int | None:
-    """Return how many arguments come before ``out``, ``None`` if a function has none."""
+    """Return the number of arguments before ``out``, ``None`` if a function has none."""
     names = list(inspect.signature(func).parameters)
     return names.index("out") if "out" in names else None
 
 
-#: How NumPy treats floating-point errors unless told otherwise.
+#: NumPy's default treatment of floating-point errors.
 _USUAL = {"divide": "warn", "over": "warn", "under": "ignore", "invalid": "warn"}
 
 
 @dataclass(frozen=True)
 class Under:
-    """A function that treats floating-point errors as was said where it was called.
+    """A function under the ``errstate`` of its call.
 
-    Threads and processes that run it know nothing of the caller's ``errstate``.
+    The threads and processes that run it do not have the caller's ``errstate``.
     """
 
     func: Callable[..., Any]
@@ -260,7 +259,7 @@ def _applied(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, 
 def _split_outputs(
     name: str, args: tuple[Any, ...], out: Any, count: int, outputs: int
 ) -> tuple[tuple[Any, ...], Any]:
-    """Take outputs that were given by position."""
+    """Accept outputs that were given by position."""
     if not count < len(args) <= count + outputs or out is not None:
         raise TypeError(
             f"{name}() takes {count} positional arguments (and {outputs} outputs) "
@@ -289,7 +288,7 @@ def _settled(
 
 
 def _targets(out: Any, count: int) -> tuple[Any, ...]:
-    """Return what each output goes to; ``None`` is a new tensor."""
+    """Return the target of each output; ``None`` is a new tensor."""
     if out is not None and not isinstance(out, tuple) and count > 1:
         raise TypeError("'out' must be a tuple of tensors, one for each output")
     targets = out if isinstance(out, tuple) else (out,) * count
@@ -301,7 +300,7 @@ def _targets(out: Any, count: int) -> tuple[Any, ...]:
 def _stored(
     func: Any, args: tuple[Any, ...], out: Any, found: Any, kwargs: dict[str, Any], *, masks: bool
 ) -> Any:
-    """Put results where they should go, which may have more elements than they."""
+    """Assign results to their targets, which may have more elements."""
     nodes = found if isinstance(found, tuple) else (found,)
     targets = _targets(out, len(nodes))
     pairs = list(zip(targets, nodes, strict=True))
@@ -313,7 +312,7 @@ def _stored(
 
 
 def _where(func: Any, args: tuple[Any, ...], out: Any, where: Any, kwargs: dict[str, Any]) -> Any:
-    """Call a function where a mask holds; elsewhere is what ``out`` held, or zero."""
+    """Call a function where a mask holds; elsewhere the result is the previous ``out``, or zero."""
     found = _applied(func, args, kwargs)
     nodes = found if isinstance(found, tuple) else (found,)
     targets = _targets(out, len(nodes))
@@ -330,7 +329,7 @@ def _where(func: Any, args: tuple[Any, ...], out: Any, where: Any, kwargs: dict[
 
 
 def _kept(node: Node, target: Any, casting: Any) -> np.dtype[Any]:
-    """Return the type of what a mask leaves out: where that goes, if results may go there."""
+    """Return the type of masked-out elements: the target's, if results can be cast to it."""
     other = target.node if isinstance(target, Collection) else node
     kinds: list[np.dtype[Any]] = [item.meta.dtype for item in (node, other)]
     return kinds[np.can_cast(kinds[0], kinds[1], casting)]
@@ -362,12 +361,12 @@ def astype(
 
 
 def result_type(*items: Any) -> np.dtype[Any]:
-    """Return the type that operands promote to, at once. See numpy.result_type."""
+    """Return the promoted type of operands, immediately. See numpy.result_type."""
     return np.result_type(*(_type_of(item) for item in items))
 
 
 def can_cast(from_: Any, to: Any, casting: Any = "safe") -> bool:
-    """Tell at once whether a cast is allowed. See numpy.can_cast."""
+    """Tell immediately whether a cast is allowed. See numpy.can_cast."""
     return np.can_cast(_type_of(from_), to, casting)
 
 
@@ -377,7 +376,7 @@ def _type_of(item: Any) -> Any:
 
 @public
 def alike(a: Any, b: Any) -> Node:
-    """Tell which elements are equal: none of types that cannot be compared, as ``==`` has it."""
+    """Tell which elements are equal: none of types that cannot be compared, like ``==``."""
     try:
         found = equal.node(a, b)
         found.meta  # noqa: B018 - refuses types that cannot be compared
@@ -388,7 +387,7 @@ def alike(a: Any, b: Any) -> Node:
 
 @public
 def unlike(a: Any, b: Any) -> Node:
-    """Tell which elements differ: all of types that cannot be compared, as ``!=`` has it."""
+    """Tell which elements differ: all of types that cannot be compared, like ``!=``."""
     try:
         found = not_equal.node(a, b)
         found.meta  # noqa: B018 - as above
@@ -398,7 +397,7 @@ def unlike(a: Any, b: Any) -> Node:
 
 
 def clipped(a: Any, low: Any, high: Any, **how: Any) -> Any:
-    """Limit a block to a range, either end of which may be missing."""
+    """Limit a block to an interval, either end of which may be missing."""
     return np.clip(a, low, high, **how)
 
 
@@ -436,7 +435,7 @@ round = around
 def nan_replaced(
     x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None
 ) -> Any:
-    """Replace what is no number in a copy: blocks are not ours to change."""
+    """Replace nan and infinity in a copy. Blocks must not be modified."""
     del copy
     return np.nan_to_num(x, nan=nan, posinf=posinf, neginf=neginf)
 

@@ -1,4 +1,4 @@
-"""Discrete Fourier transforms along axes, which are made whole first."""
+"""Discrete Fourier transforms along axes, which must be one chunk each."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class Transform(Node):
         return tuple(result)
 
     def points(self, chunks: Chunks) -> tuple[Size, ...]:
-        """Return the lengths that the transform's real or complex side has."""
+        """Return the lengths of the transform's real or complex side."""
         own = [total(chunks[axis]) for axis in self.axes]
         if self.lengths is not None:
             pairs = zip(self.lengths, own, strict=True)
@@ -110,12 +110,12 @@ class Transform(Node):
 
 
 def half_of(length: int) -> int:
-    """Return how many points a real signal's spectrum has."""
+    """Return the length of a real signal's spectrum."""
     return length // 2 + 1
 
 
 def whole_of(length: int) -> int:
-    """Return how many points a real signal has, of its spectrum's."""
+    """Return the length of a real signal for the length of its spectrum."""
     return 2 * (length - 1)
 
 
@@ -132,13 +132,13 @@ def transform(
 ) -> Any:
     """Call the transform of that name on whole lanes.
 
-    SciPy's runs over several strided lanes at once, NumPy's over one; only NumPy's keeps float16.
+    SciPy's is faster for several strided lanes, NumPy's for one; only NumPy's keeps float16.
     """
     from scipy import fft  # heavy, and only transforms need it
 
     empty = [axis for axis, length in enumerate(block.shape) if not length and axis not in axes]
     if empty:
-        # No lanes: NumPy's n-dimensional forms trip over them.
+        # No lanes: NumPy's n-dimensional functions fail for them.
         one = np.zeros([1 if axis in empty else n for axis, n in enumerate(block.shape)])
         made = transform(one.astype(block.dtype), name, lengths, axes, norm)
         return made[tuple(slice(0 if axis in empty else None) for axis in range(block.ndim))]

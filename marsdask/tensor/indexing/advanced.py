@@ -1,4 +1,4 @@
-"""Elements chosen by arrays of positions: each chunk gives its share, then shares are merged."""
+"""Elements selected by arrays of positions: each chunk gives its share, then shares are merged."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Points = tuple[Any, ...]
 
 @dataclass(frozen=True)
 class Spread:
-    """Where points lie in a grid."""
+    """The positions of points in a grid."""
 
     block: Any
     """For each point which of the blocks along the axes of the points, in C order."""
@@ -40,7 +40,7 @@ class Spread:
 
 
 def spread(chunks: Chunks, points: Points, axes: tuple[int, ...]) -> Spread:
-    """Find the blocks of points that are in bounds and not negative."""
+    """Find the blocks of points, which are in bounds and not negative."""
     counts = tuple(len(chunks[axis]) for axis in axes)
     block: Any = np.zeros(len(points[0]), np.intp)
     local = []
@@ -54,21 +54,21 @@ def spread(chunks: Chunks, points: Points, axes: tuple[int, ...]) -> Spread:
 
 
 def settle(points: Points, axes: tuple[int, ...], lengths: tuple[int, ...]) -> Points:
-    """Count negative positions from the end; ``IndexError`` for those out of bounds."""
+    """Count negative positions from the end; ``IndexError`` if they are out of bounds."""
     found = []
     for positions, axis, length in zip(points, axes, lengths, strict=True):
         low, high = (positions.min(), positions.max()) if positions.size else (0, -1)
         if low < -length or high >= length:
             bad = low if low < -length else high
             raise IndexError(f"index {bad} is out of bounds for axis {axis} with size {length}")
-        # Small integers cannot count beyond their own range, nor unsigned ones backwards.
+        # Small integers cannot exceed their own range, nor unsigned ones be negative.
         places = positions.astype(np.intp, copy=False)
         found.append(np.where(places < 0, places + length, places) if low < 0 else places)
     return tuple(found)
 
 
 def placed(positions: Any, length: int, mode: str) -> Any:
-    """Return positions of an axis, those out of bounds brought back in as ``mode`` says."""
+    """Return positions of an axis; ``mode`` defines those out of bounds."""
     if mode == "wrap":
         return positions % max(length, 1)
     return positions.clip(0, max(length - 1, 0)) if mode == "clip" else positions
@@ -76,7 +76,7 @@ def placed(positions: Any, length: int, mode: str) -> Any:
 
 @dataclass(frozen=True)
 class PointRuns:
-    """Points cut into runs, each within one block: such a chunk needs no merge."""
+    """Points split into runs within one block each: such a chunk needs no merge."""
 
     starts: Any
     blocks: Any
@@ -84,7 +84,7 @@ class PointRuns:
 
 
 def runs(block: Any, largest: int) -> PointRuns:
-    """Cut points where their block changes, and runs longer than ``largest``."""
+    """Split points where their block changes, and runs longer than ``largest``."""
     changes = np.flatnonzero(np.diff(block)) + 1
     starts: list[int] = []
     for begin, end in itertools.pairwise([0, *changes.tolist(), len(block)]):
@@ -97,7 +97,7 @@ def runs(block: Any, largest: int) -> PointRuns:
 
 @dataclass(frozen=True)
 class PointLayout:
-    """How the axis of the points is cut, and whether that needs merging."""
+    """The chunks of the points' axis, and whether they need merging."""
 
     where: Spread
     runs: PointRuns | None
@@ -110,7 +110,7 @@ def layout(chunks: Chunks, points: Points, axes: tuple[int, ...]) -> PointLayout
     count = len(where.block)
     largest = max(1, math.prod(max(numbers(chunks[axis])) for axis in axes))
     changes = int(np.count_nonzero(np.diff(where.block)))
-    # Runs cost a task each. They are worth it unless equal chunks would be far fewer.
+    # Each run is a task. Runs are used unless equal chunks would be far fewer.
     if changes <= count // largest + min(math.prod(where.counts), count):
         found = runs(where.block, largest)
         return PointLayout(where, found, found.sizes)
@@ -119,7 +119,7 @@ def layout(chunks: Chunks, points: Points, axes: tuple[int, ...]) -> PointLayout
 
 @dataclass(frozen=True)
 class PointsAt:
-    """Gives each chunk the positions to take from its block."""
+    """Gives each chunk the positions in its block."""
 
     name: str
     axis: int
@@ -135,7 +135,7 @@ class PointsAt:
 
 @kernel(scratch=0.0)
 def merge_points(shares: list[Any], places: tuple[tuple[slice, Any], ...], axis: int) -> Any:
-    """Put the shares of several blocks in the order of the points."""
+    """Merge the shares of several blocks in the order of the points."""
     length = sum(len(positions) for _, positions in places)
     first = shares[0]
     out = np.empty((*first.shape[:axis], length, *first.shape[axis + 1 :]), first.dtype)
@@ -145,13 +145,14 @@ def merge_points(shares: list[Any], places: tuple[tuple[slice, Any], ...], axis:
     return out
 
 
-#: Points in any order are read straight from this many blocks; from more, each gives its share.
+#: Points in any order are read directly from up to this many blocks; from more, each gives its
+#: share.
 FEW_BLOCKS = 8
 
 
 @dataclass(frozen=True, eq=False)
 class MergedPoints(Rule):
-    """Chunk ``j`` of the points from the shares of the blocks that hold some of them."""
+    """Chunk ``j`` of the points from the shares of the blocks that contain some of them."""
 
     shares: Grid
     axis: int
@@ -174,7 +175,7 @@ class MergedPoints(Rule):
 
     @cached_property
     def _plans(self) -> list[tuple[list[int], tuple[tuple[slice, Any], ...]]]:
-        """For each chunk the shares it needs, which part of them, and where it goes."""
+        """For each chunk the needed shares, their parts, and their positions."""
         plans = []
         done = np.zeros(self.shares.numblocks[self.axis], np.intp)
         start = 0
@@ -202,7 +203,7 @@ class MergedPoints(Rule):
 def taken(a: Grid, points: Points, axes: tuple[int, ...], place: int, name: str) -> Grid:
     """Return the grid of points of ``a``, whose sizes along ``axes`` are known.
 
-    ``name`` stands for the points in the names of the grids.
+    ``name`` represents the points in the names of the grids.
     """
     plan = layout(a.chunks, points, axes)
     if plan.runs is not None:
@@ -231,7 +232,7 @@ def _gathered(a: Grid, plan: PointLayout, axis: int, name: str) -> Grid:
     for start, stop in itertools.pairwise(borders(plan.sizes)):
         block = plan.where.block[start:stop]
         chosen = tuple(local[start:stop][block == i] for i in range(count))
-        # Where each point comes to lie when they are taken block by block.
+        # The final position of each point when points are taken block by block.
         found.append((chosen, np.argsort(np.argsort(block, kind="stable"), kind="stable")))
     inputs = [
         (a, tuple(Via(None, (i,)) if b == axis else b for b in range(a.ndim))) for i in range(count)
@@ -278,7 +279,7 @@ def _shares(
 
 @dataclass(frozen=True, eq=False)
 class Chosen(Node):
-    """The elements at positions, one array of them for each of ``axes``; they lie at ``place``."""
+    """The elements at positions, an array for each of ``axes``; their axes begin at ``place``."""
 
     a: Node
     points: tuple[Any, ...]
@@ -300,7 +301,7 @@ class Chosen(Node):
 
 @dataclass(frozen=True, eq=False)
 class Take(Chosen):
-    """The elements at positions known beforehand."""
+    """The elements at positions in memory."""
 
     @property
     def chunks(self) -> Chunks:
@@ -327,8 +328,8 @@ class Take(Chosen):
 class TakeBy(Chosen):
     """The elements at positions that are computed.
 
-    Positions that turn out few are looked at and then served like known ones; else every chunk of
-    positions sees all chunks along the axes.
+    Few positions are computed first and then treated like known ones. Otherwise every chunk of
+    positions reads all chunks along the axes.
     """
 
     points: tuple[Node, ...]
@@ -392,7 +393,7 @@ def pick_points(
     axes: tuple[int, ...],
     place: int,
 ) -> Any:
-    """Take points from the blocks they lie in."""
+    """Take points from their blocks."""
     settled = settle(tuple(points), axes, tuple(map(sum, sizes)))
     where = spread(sizes, settled, tuple(range(len(sizes))))
     out: Any = None

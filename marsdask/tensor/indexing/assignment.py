@@ -1,4 +1,4 @@
-"""Assignment, to a whole tensor or a part along its axes, and what other nodes share with it."""
+"""Assignment to a whole tensor or a part along its axes, and shared functions."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from .slicing import EVERYTHING, Taken, settle
 
 @dataclass(frozen=True)
 class KeyAt:
-    """Gives each chunk the part of it that is assigned to, ``None`` if there is none."""
+    """Gives each chunk its part that is assigned to, ``None`` if there is none."""
 
     keys: tuple[dict[int, slice] | None, ...]
     """For each axis the part of every chunk that has one; ``None`` is the whole axis."""
@@ -46,7 +46,7 @@ def writable(block: Any) -> Any:
 
 
 def keys_of(cuts: Sequence[AxisCut | None]) -> KeyAt:
-    """Return what gives each chunk the part of it that is assigned to."""
+    """Return the function that gives each chunk its assigned part."""
     return KeyAt(
         tuple(
             None if cut is None else dict(zip(cut.positions, cut.parts, strict=True))
@@ -58,9 +58,9 @@ def keys_of(cuts: Sequence[AxisCut | None]) -> KeyAt:
 def spread_over(
     a: Grid, value: Grid, cuts: Sequence[AxisCut | None], axes: Sequence[int | None]
 ) -> tuple[Grid, Axes]:
-    """Cut a value like the parts it is assigned to; say which chunk of it each chunk needs.
+    """Rechunk a value like the parts it is assigned to; return the value's chunk for each chunk.
 
-    ``axes`` names the array's axis for each of the value's; one without stays as it is.
+    ``axes`` has the array's axis for each of the value's; axes without one are unchanged.
     """
     value = whole(value, [i for i, sizes in enumerate(value.chunks) if is_one(sizes)])
     target, edges = parted(a, value.chunks, cuts, axes)
@@ -70,7 +70,7 @@ def spread_over(
 def parted(
     a: Grid, chunks: Chunks, cuts: Sequence[AxisCut | None], axes: Sequence[int | None]
 ) -> tuple[Chunks, Axes]:
-    """Return the chunks that :func:`spread_over` makes of a value in ``chunks``, and the edges."""
+    """Return the chunks of :func:`spread_over` for a value in ``chunks``, and the edges."""
     edges: list[int | Via | None] = []
     target: list[Sizes] = []
     for axis, sizes in zip(axes, chunks, strict=True):
@@ -101,7 +101,7 @@ class Assigned(Node):
     def label(self) -> str:
         return "setitem"
 
-    # Kept: a loop of assignments makes a chain too long to walk down at every step.
+    # Cached: a loop of assignments makes long chains, which would be traversed at every step.
     @property
     def meta(self) -> Any:
         return self.a.meta
@@ -112,7 +112,7 @@ class Assigned(Node):
 
 
 def check_length(own: Sizes, wanted: Sizes, axis: int) -> None:
-    """Raise ``ValueError`` for a value whose length, unknown at the call, does not fit."""
+    """Raise ``ValueError`` for a value of unknown length that does not fit."""
     if own != wanted and sum(numbers(own)) != sum(numbers(wanted)):
         raise ValueError(
             f"could not broadcast input array of length {sum(numbers(own))} into the "
@@ -121,7 +121,7 @@ def check_length(own: Sizes, wanted: Sizes, axis: int) -> None:
 
 
 def cuts_of(a: Grid, taken: Sequence[Taken]) -> list[AxisCut | None]:
-    """Return how the part of each axis lies in its chunks, ``None`` where it is all of them."""
+    """Return the part of each chunk along each axis, ``None`` where it is the whole axis."""
     return [
         None if part == EVERYTHING else cut_axis(numbers(sizes), settle(part, numbers(sizes), axis))
         for axis, (sizes, part) in enumerate(zip(a.chunks, taken, strict=True))
@@ -140,7 +140,7 @@ def put(block: Any, value: Any, key: tuple[slice, ...] | None) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class SetSlice(Assigned):
-    """An array with one part replaced; the value has its axes, of length one where it repeats."""
+    """An array with one part replaced; the value has its axes, of length one if repeated."""
 
     taken: tuple[Taken, ...]
 
@@ -156,7 +156,7 @@ class SetSlice(Assigned):
 def _comparable(
     a: Grid, value: Grid, taken: Sequence[Taken]
 ) -> Generator[Look, Any, tuple[Grid, Grid]]:
-    """Look at sizes that are unknown unless nothing depends on them."""
+    """Compute unknown sizes only if the result depends on them."""
     for axis, part in enumerate(taken):
         sizes = value.chunks[axis]
         same = part == EVERYTHING and sizes in ((1,), a.chunks[axis])
@@ -167,10 +167,10 @@ def _comparable(
 
 
 def assign(target: Any, node: Node, casting: Any = "same_kind") -> Any:
-    """Make ``target`` hold what ``node`` computes, in the target's type; return it.
+    """Make ``target`` hold the node, cast to the target's type; return the target.
 
-    This is what ``out=`` and in-place operators mean here: expressions made from ``target`` before
-    keep its old value.
+    This implements ``out=`` and in-place operators: earlier expressions of ``target`` keep its old
+    value.
     """
     if not isinstance(target, Collection):
         raise TypeError("out= takes a tensor; to fill an array, assign the result of compute()")
@@ -195,16 +195,16 @@ def assign(target: Any, node: Node, casting: Any = "same_kind") -> Any:
 
 
 def into(out: Any, node: Node, casting: Any = "same_kind") -> Node:
-    """Return a node, or the tensor ``out`` that holds it from now on.
+    """Return a node, or the tensor ``out`` that now holds it.
 
-    The face gives users that tensor as it is; no operation that composes others has one.
+    Public functions return that tensor itself; functions called inside operations have none.
     """
     held: Node = node if out is None else assign(out, node, casting)
     return held
 
 
 def _may_fit(shape: Sequence[Any], target: Sequence[Any]) -> bool:
-    """Tell whether shapes may turn out to be one."""
+    """Tell whether shapes may turn out to be equal."""
     if len(shape) != len(target):
         return False
     pairs = zip(shape, target, strict=True)

@@ -1,4 +1,4 @@
-"""Elements chosen by a condition: how many there are, only running tells."""
+"""Elements selected by a condition: their number is known only at run time."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ if TYPE_CHECKING:
 
 
 def bands(chunks: Chunks) -> Chunks:
-    """Cut the leading axis so that the others can be whole in blocks of about the same size.
+    """Rechunk so that only the leading axis has several chunks, of about the same size.
 
-    So the order of the blocks is the order of the elements.
+    Then the order of the blocks is the order of the elements.
     """
     if all(len(sizes) == 1 for sizes in chunks[1:]) or not known_chunks(chunks):
         return chunks
@@ -63,9 +63,9 @@ def bands(chunks: Chunks) -> Chunks:
 
 
 def lengths_by(mask: Node, cut: Chunks, own: Chunks) -> Sizes:
-    """Return how many elements each band of a mask chooses.
+    """Return the number of selected elements of each band of a mask.
 
-    Equal masks cut in equal ways choose equally many, whatever they are applied to.
+    Equal masks in equal chunks select equal numbers, whatever they are applied to.
     """
     if isinstance(mask, Literal) and known_chunks(cut):
         spans = itertools.pairwise(borders(cut[0]))
@@ -79,13 +79,13 @@ def lengths_by(mask: Node, cut: Chunks, own: Chunks) -> Sizes:
     return unknown_sizes(name, bounds)
 
 
-#: Elements whose positions are found and taken at a time, while these are in cache.
+#: Elements whose positions are found and taken at a time, in cache.
 CACHED = 2**15
 
 
 @kernel(scratch=0.1)
 def choose(block: Any, mask: Any, axis: int) -> Any:
-    """Return the part of a block that a mask over some of its axes chooses."""
+    """Return the selected part of a block for a mask over some of its axes."""
     if mask.ndim == block.ndim:
         return _choose_flat(block.reshape(-1), mask.reshape(-1))
     if mask.ndim == 1:
@@ -94,7 +94,7 @@ def choose(block: Any, mask: Any, axis: int) -> Any:
 
 
 def _choose_flat(block: Any, mask: Any) -> Any:
-    """Choose by way of positions, which takes a third of the time of indexing with a mask."""
+    """Select by positions, which takes a third of the time of indexing with a mask."""
     out = np.empty(np.count_nonzero(mask), block.dtype)
     done = 0
     for start in range(0, len(block), CACHED):
@@ -107,7 +107,7 @@ def _choose_flat(block: Any, mask: Any) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class BooleanIndexing(Node):
-    """The elements where a mask over neighbouring axes holds, these axes become one."""
+    """The elements where a mask over neighbouring axes holds; these axes become one."""
 
     a: Node
     mask: Node
@@ -140,7 +140,7 @@ class BooleanIndexing(Node):
         return self._look(a, mask)
 
     def _fits(self, a: Grid, mask: Grid) -> bool:
-        """Tell whether the two can be cut alike without looking at any size."""
+        """Tell whether both can be rechunked alike without computing sizes."""
         mine = a.chunks[self._axes]
         if mine == mask.chunks:
             return known_chunks(mine) or all(len(sizes) == 1 for sizes in mine[1:])
@@ -173,7 +173,7 @@ class BooleanIndexing(Node):
 
 
 def check_fit(mask: tuple[Any, ...], shape: tuple[Any, ...], axis: int) -> None:
-    """Raise ``IndexError`` unless a mask has the lengths of the axes it chooses from."""
+    """Raise ``IndexError`` unless a mask has the lengths of its axes."""
     for position, (own, length) in enumerate(zip(mask, shape, strict=True)):
         if known((own, length)) and own != length:
             raise IndexError(
@@ -183,13 +183,13 @@ def check_fit(mask: tuple[Any, ...], shape: tuple[Any, ...], axis: int) -> None:
 
 
 def count_true(mask: Grid) -> Grid:
-    """Return how many elements each band of a mask chooses, a number a band."""
+    """Return the number of selected elements of each band of a mask, one number per band."""
     inputs = [(mask, (0, *(None,) * (mask.ndim - 1)))]
     ones = (1,) * mask.numblocks[0]
     return blockwise(np.count_nonzero, inputs, chunks=(ones,), meta=np.empty(0, np.intp))
 
 
-#: Of a byte for each element there come eight for each axis, twice.
+#: A mask has one byte per element; positions have eight per axis, twice.
 @kernel(scratch=24.0)
 def where_true(block: Any, start: int) -> Any:
     """Return the indices of the elements of a band that are not zero, one a row."""
@@ -237,7 +237,7 @@ class ArgWhere(Node):
 def argwhere(a: Any) -> Node:
     """Return the indices of elements that are not zero, one a row. See numpy.argwhere."""
     node = as_node(a)
-    if not node.chunks:  # one row of no indices, or none
+    if not node.chunks:  # one row without indices, or none
         return Slice(ArgWhere(view(node, [None])), (EVERYTHING, range(0)))
     return ArgWhere(node)
 
@@ -277,7 +277,7 @@ def column(a: Node, position: int) -> Node:
 def compress(condition: Any, a: Any, axis: int | None = None) -> Node:
     """Return the slices along an axis where the condition holds. See numpy.compress.
 
-    Differs from NumPy: a condition longer than the axis is refused, whatever it holds.
+    Differs from NumPy: a condition longer than the axis raises, whatever its values.
     """
     mask = as_bool(condition)
     node = as_node(ravel.node(a) if axis is None else a)

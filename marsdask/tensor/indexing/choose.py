@@ -1,4 +1,4 @@
-"""Elements chosen among several arrays, or changed where conditions hold."""
+"""Elements selected among several arrays, or changed where conditions hold."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ def _several(arrays: Any) -> list[Any]:
 
 @kernel(scratch=0.0)
 def choose_from(places: Any, *choices: Any, mode: str) -> Any:
-    """Take each element from the choice that its place names."""
+    """Take each element from the choice with the index at its position."""
     return np.choose(places, choices, mode=mode)  # type: ignore[call-overload]
 
 
 @public
 def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Node:
-    """Take each element from the choice that ``a`` names. See numpy.choose."""
+    """Take each element from the choice whose index is in ``a``. See numpy.choose."""
     if mode not in ("raise", "wrap", "clip"):
         raise ValueError(f"mode is 'raise', 'wrap' or 'clip', not {mode!r}")
     places = as_node(a)
@@ -72,7 +72,7 @@ def change_where(
 
 
 def _is_one(conditions: Any, ndim: int) -> bool:
-    """Tell one condition from a list of them."""
+    """Distinguish one condition from a list of them."""
     if isinstance(conditions, Collection):
         return len(conditions.node.chunks) == ndim
     if np.isscalar(conditions):

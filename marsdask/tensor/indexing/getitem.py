@@ -1,4 +1,4 @@
-"""Indexing: what a key says of each axis, and the nodes that do it."""
+"""Indexing: parsed keys, and their nodes."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Kind = Literal["new", "slice", "int", "points", "mask"]
 
 @dataclass(frozen=True)
 class Item:
-    """One part of a key: what it is, the first axis it takes, its value."""
+    """One part of a key: its kind, its first axis, its value."""
 
     kind: Kind
     axis: int
@@ -43,12 +43,12 @@ class Item:
 
     @property
     def chooses(self) -> bool:
-        """Whether it is one of the arrays that choose elements."""
+        """Whether it is an array index."""
         return self.kind in ("points", "mask")
 
 
 def parse(key: Any, shape: tuple[Size, ...]) -> list[Item]:
-    """Return what a key says of every axis; ``IndexError`` for what cannot be.
+    """Parse a key into one entry for every axis. Raise IndexError for invalid keys.
 
     Arrays of integers and masks become nodes or stay arrays in memory.
     """
@@ -92,7 +92,7 @@ def _plain(part: Any) -> Any:
         part = np.arange(part.start, part.stop, part.step)
     if hasattr(part, "__index__") and not isinstance(part, np.ndarray):
         return operator.index(part)
-    array = np.array(part)  # a copy: the key may change before it is used
+    array = np.array(part)  # a copy: the key may change before its use
     if array.size == 0 and not isinstance(part, np.ndarray):
         array = array.astype(np.intp)
     return _checked(array)
@@ -139,7 +139,7 @@ def _item(part: Any, axis: int, shape: tuple[Size, ...]) -> Item:
 
 
 def _fitting(mask: Any, shape: tuple[Size, ...], axis: int) -> Any:
-    """Return a mask of the axes' lengths; as in NumPy, one without elements chooses nothing."""
+    """Return a mask of the axes' lengths; as in NumPy, one without elements selects no elements."""
     lengths = mask.shape
     if 0 in lengths and known(shape):
         check_fit(tuple(n or own for n, own in zip(lengths, shape, strict=True)), shape, axis)
@@ -203,7 +203,7 @@ def indexed(node: Node, items: Sequence[Item]) -> Node:
 
 
 def together(items: Sequence[Item]) -> bool:
-    """Tell whether arrays and elements are neighbours, so that their axes stay in place."""
+    """Tell whether arrays and elements are adjacent, so that their axes stay in place."""
     places = [i for i, item in enumerate(items) if item.chooses or item.kind == "int"]
     return not places or not (
         places[-1] - places[0] >= len(places)
@@ -212,7 +212,7 @@ def together(items: Sequence[Item]) -> bool:
 
 
 def _order(items: Sequence[Item], labels: list[Any]) -> list[int | None]:
-    """Return the axes of the result; ``labels`` says for each present axis where it comes from."""
+    """Return the axes of the result; ``labels`` has the origin of each axis."""
     first = next((item for item in items if item.chooses or item.kind == "int"), None)
     order: list[int | None] = []
     points = labels.index("points") if "points" in labels else None
@@ -245,7 +245,7 @@ def _advanced(node: Node, items: Sequence[Item], arrays: list[Item]) -> Node:
         labels: list[Any] = [axis for axis in range(len(node.chunks)) if axis not in gone]
         labels.insert(item.axis, "points")
         mask = as_node(item.value)
-        if not item.width:  # a computed boolean: an axis of one element, taken or not
+        if not item.width:  # a computed boolean: an axis of one element, selected or not
             mask = view(mask, [None])
             node = view(node, [*labels[: item.axis], None, *labels[item.axis + 1 :]])
         node = BooleanIndexing(node, mask, item.axis)
@@ -272,7 +272,7 @@ def _advanced(node: Node, items: Sequence[Item], arrays: list[Item]) -> Node:
 
 
 def points_of(arrays: Sequence[Item]) -> tuple[tuple[int, ...], tuple[Any, ...], tuple[Any, ...]]:
-    """Return the axes, the flat positions along each, and the shape that these have."""
+    """Return the axes, the flat positions along each, and their shape."""
     axes: list[int] = []
     values: list[Any] = []
     for item in arrays:
@@ -294,7 +294,7 @@ def points_of(arrays: Sequence[Item]) -> tuple[tuple[int, ...], tuple[Any, ...],
             raise NotImplementedError(
                 "an array of several axes beside one of unknown length in a key: execute() first"
             )
-        # How long they are together only running tells, and whether they fit.
+        # Their total length, and whether it fits, is known only at run time.
         wide = (apply(spread, *nodes[i:], *nodes[:i]) for i in range(len(nodes)))
         points = tuple(map(as_node, wide))
         return tuple(axes), points, points[0].shape
@@ -314,7 +314,7 @@ def _broadcast(arrays: Sequence[Any]) -> tuple[int, ...]:
 
 
 def _positions(mask: Any) -> Sequence[Any]:
-    """Return where a mask holds, for each of its axes."""
+    """Return the positions where a mask holds, for each of its axes."""
     if isinstance(mask, np.ndarray):
         return mask.nonzero()
     found = ArgWhere(mask)

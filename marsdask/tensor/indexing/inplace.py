@@ -1,6 +1,6 @@
-"""Changes in place, each a new array under the old name: what was made before keeps its values.
+"""In-place changes: each binds a new array to the tensor; earlier expressions keep their values.
 
-Differs from NumPy in that alone: views do not change with the tensor they were taken from.
+This differs from NumPy in one way: views do not change with their base tensor.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from .setitem import fit, held, put_where, setitem
 
 
 def _tensor(a: Any, name: str) -> Any:
-    """Return what is changed in place, which has to be a tensor."""
+    """Return the tensor to change; other objects raise."""
     if not isinstance(a, Collection):
         raise TypeError(f"{name}() changes a tensor in place; a NumPy array is NumPy's to change")
     return a
@@ -70,7 +70,7 @@ def resize(a: Any, new_shape: Any) -> Node:
 
 @public
 def resize_in_place(a: Any, *new_shape: Any, refcheck: bool = True) -> None:
-    """Change the shape, cutting off or putting zeros at the end. See numpy.ndarray.resize."""
+    """Change the shape, truncating or appending zeros. See numpy.ndarray.resize."""
     del refcheck
     shape = new_shape[0] if len(new_shape) == 1 else new_shape
     shape = (shape,) if np.ndim(shape) == 0 else tuple(shape)
@@ -99,7 +99,7 @@ def with_part(block: Any, value: Any, part: str) -> Any:
 
 def _set_part(a: Any, value: Any, part: str) -> None:
     node = a.node
-    setattr(node.meta.copy(), part, 0)  # refuses parts that are not there
+    setattr(node.meta.copy(), part, 0)  # raises for missing parts
     if node.meta.dtype.kind != "c":
         setitem(a, ..., value)
     else:
@@ -125,7 +125,7 @@ def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) ->
     dtype = old.meta.dtype
     if type(src) in (bool, int, float, complex):
         _check_cast(np.result_type(dtype, src), dtype, casting)
-        src = np.full((), src, dtype)  # refuses what does not fit
+        src = np.full((), src, dtype)  # raises for values that do not fit
     new = as_node(src)
     _check_cast(new.meta.dtype, dtype, casting)
     if where is True:
@@ -142,7 +142,7 @@ def _check_cast(old: np.dtype[Any], new: np.dtype[Any], casting: Any) -> None:
 
 
 def _given(values: Any, dtype: Any) -> Any:
-    """Return values that are cast safely if they are an array, forced into the type if not."""
+    """Return values that are cast safely if they are an array, and unsafely otherwise."""
     if not hasattr(values, "dtype"):
         return wrap(as_node(np.array(values, dtype)))
     new = wrap(as_node(values))
@@ -204,7 +204,7 @@ def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
 
 
 def _set_in_one_row(a: Any, where: Any, values: Any) -> None:
-    """Assign to positions in a row of all elements; those known go where they lie."""
+    """Assign to flat positions; positions in memory are sent only to their chunks."""
     shape = _lengths(a)
     if shape and not isinstance(where, Collection):
         (places,) = settle((where,), (0,), (math.prod(shape),))
@@ -216,7 +216,7 @@ def _set_in_one_row(a: Any, where: Any, values: Any) -> None:
 
 
 def _repeated(values: Any, count: int) -> Any:
-    """Return values in one row, as many as are needed; one that stands for all stays alone."""
+    """Return the needed number of values in one row; a repeated value stays single."""
     if isinstance(values, Collection):
         flat = ravel(values)
         return flat if flat.size in (1, count) else resize(flat, count)
@@ -281,7 +281,8 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Node:
     shape = _lengths(node)
     own = shape[axis]
     where = obj.compute() if isinstance(obj, Collection) else obj
-    # Where NumPy puts as many numbers tells the order, and refuses positions out of bounds.
+    # NumPy's insert on as many numbers determines the order, and raises for positions out of
+    # bounds.
     one = not isinstance(where, slice) and np.ndim(where) == 0
     if one and new.meta.ndim:
         new = moveaxis.node(getitem.node(new, (None,) * (len(shape) - new.meta.ndim)), 0, axis)

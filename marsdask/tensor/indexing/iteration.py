@@ -1,4 +1,4 @@
-"""Rows and elements one at a time, as loops take them: read off results, not compiled."""
+"""Iteration over rows and elements: results are read directly, not compiled."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from ..operands import empty, is_masked
 from ..sparse.blocks import is_sparse
 from .slicing import EVERYTHING, Slice
 
-#: Bytes that a loop has in memory at a time, unless one row has more.
+#: Bytes that a loop holds in memory at a time, or one row if that is larger.
 WINDOW = 2**24
 
 
 class RowBatch:
-    """Some rows of a tensor, computed all together when the first of them is asked for."""
+    """Some rows of a tensor, computed together on access to the first of them."""
 
     def __init__(self, a: Node, rows: range) -> None:
         self._a = a
@@ -49,7 +49,7 @@ class RowBatch:
 
 @dataclass(frozen=True, eq=False)
 class Element(Node):
-    """What lies at a position of each of the first axes."""
+    """The part at one position of each leading axis."""
 
     a: Node
     places: tuple[int, ...]
@@ -103,13 +103,13 @@ class Element(Node):
 
 
 def _in_memory(stored: Stored, session: Session) -> bool:
-    """Tell whether a session has the result where it can be read without moving it."""
+    """Tell whether a session has the result in readable memory."""
     scheduler = session.scheduler
     return stored.result.scheduler is scheduler and scheduler.capabilities.shared_memory
 
 
 def element(node: Node, key: Any) -> Node | None:
-    """Return the node for integers as the key of a result, ``None`` if it is none of that."""
+    """Return the node for integers as the key of a result, ``None`` for other keys."""
     places = key if type(key) is tuple else (key,)
     if not isinstance(node, Stored | Element) or not 0 < len(places) <= len(node.chunks):
         return None
@@ -125,7 +125,7 @@ def element(node: Node, key: Any) -> Node | None:
 
 
 def rows(tensor: Any) -> Iterator[Any]:
-    """Iterate over the first axis, whose length is known: rows are computed a window at a time."""
+    """Iterate over the first axis, whose length is known: rows are computed a batch at a time."""
     node = tensor.node
     apart = is_sparse(node.meta) or not known(node.shape) or is_masked(tensor)
     if apart or isinstance(node, Element):

@@ -1,4 +1,4 @@
-"""Values put at positions: each chunk is given those that lie in it, where that is known."""
+"""Assign values at positions: each chunk gets only its own values, if positions are known."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from .assignment import (
 )
 from .slicing import Taken
 
-#: Points that are put into a block at a time.
+#: Points that are assigned in a block at a time.
 AT_ONCE = 2**16
 
 Put = Callable[[Any, Any, Any], None]
@@ -44,7 +44,7 @@ Put = Callable[[Any, Any, Any], None]
 
 
 def replaced(part: Any, where: Any, share: Any) -> None:
-    """Put values in the place of old ones."""
+    """Assign values over old ones."""
     part[where] = share
 
 
@@ -57,9 +57,9 @@ def put_points(
     lengths: tuple[int, ...],
     put: Put,
 ) -> Any:
-    """Return a copy of a block with values at the positions that lie in it.
+    """Return a copy of a block with assigned values at its positions.
 
-    The last argument by position is the part of the block that slices leave, and where it starts.
+    The last positional argument is the sliced part of the block, and its start.
     """
     *arrays, (key, starts) = points
     settled = settle(tuple(arrays), axes, lengths)
@@ -110,7 +110,7 @@ def put_share(
 
 @dataclass(frozen=True)
 class PointKeyAt:
-    """Gives each chunk the part of it that slices leave, and where it starts on some axes."""
+    """Gives each chunk its sliced part, and its start on some axes."""
 
     keys: KeyAt
     axes: tuple[int, ...]
@@ -154,7 +154,7 @@ class SetPoints(Assigned):
 
 @dataclass(frozen=True, eq=False)
 class PutShares(Rule):
-    """A chunk with the values that belong in it; one without is the same as before."""
+    """A chunk with its assigned values; without values it is unchanged."""
 
     a: Grid
     value: Grid
@@ -194,7 +194,7 @@ class PutShares(Rule):
 
 @dataclass(frozen=True, eq=False)
 class SetKnown(Assigned):
-    """An array with values at positions known beforehand, as :class:`SetPoints`."""
+    """An array with values at positions in memory, as :class:`SetPoints`."""
 
     points: Points
     axes: tuple[int, ...]
@@ -243,14 +243,14 @@ class SetKnown(Assigned):
         cuts: Sequence[AxisCut | None],
         labels: Sequence[int | None],
     ) -> Grid:
-        """Return the values in the order of the chunks they belong to, cut into their shares."""
+        """Return the values in the order of their chunks, split into shares."""
         place = self.axes[0]
-        cut = tuple((1,) if is_one(own) else own for own in value.chunks)  # however that is cut
+        cut = tuple((1,) if is_one(own) else own for own in value.chunks)  # whatever its chunks
         chunks = (*cut[:place], sizes, *cut[place + 1 :])
         if not isinstance(self.value, Literal):
             found = taken(value, (order,), (place,), place, f"{self.name}-values")
             return recut(found, chunks)
-        # Cut here, so that no task is sent more of what is in memory than its share.
+        # Split here, so that each task gets only its share of values in memory.
         target, _ = parted(a, chunks, cuts, labels)
         array = np.take(self.value.array, order, axis=place)
         return Literal(array, target, f"{self.name}-values").tile()
@@ -258,7 +258,7 @@ class SetKnown(Assigned):
 
 @kernel(scratch=6.0)
 def put_along(block: Any, value: Any, where: Any, start: int, *, axis: int, length: int) -> Any:
-    """Return a copy of a block with values at those of each line's positions that lie in it."""
+    """Return a copy of a block with values at each line's positions in it."""
     (places,) = settle((where,), (axis,), (length,))
     local = places - start
     inside = (local >= 0) & (local < block.shape[axis])

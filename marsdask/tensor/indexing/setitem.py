@@ -1,6 +1,6 @@
-"""Assignment to parts: a new array, under the name of the old one.
+"""Assignment to parts: the tensor is bound to a new array.
 
-The tensor assigned to holds a new node afterwards; expressions made before keep the old values.
+The tensor then holds a new node; earlier expressions keep the old values.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ from .slicing import EVERYTHING, Taken
 def setitem(a: Any, key: Any, value: Any) -> None:
     """Assign to a part of a tensor. See NumPy's indexing.
 
-    Differs from NumPy: other tensors made from this one, views among them, do not change. A Python
-    number that the type cannot hold is refused, whatever the key.
+    Differs from NumPy: other tensors made from this one, such as views, do not change. A Python
+    number that the type cannot hold raises, whatever the key.
     """
     node = as_node(a)
     items = parse(key, node.shape)
@@ -54,7 +54,7 @@ def setitem(a: Any, key: Any, value: Any) -> None:
 
 
 def held(value: Any, dtype: np.dtype[Any]) -> Any:
-    """Return what is assigned, safe from later changes; Python's scalars in the tensor's type."""
+    """Return a copy of the assigned value; Python's scalars are cast to the tensor's type."""
     if isinstance(value, np.ndarray):
         return value.copy()
     if value is not None and type(value) not in (bool, int, float, complex, str, bytes):
@@ -71,7 +71,7 @@ def _others_whole(items: Sequence[Item]) -> bool:
 
 
 def fit(value: Node, shape: tuple[Any, ...]) -> Node:
-    """Return a value with as many axes as what it is assigned to, or say that it does not fit."""
+    """Return a value with as many axes as its target, or raise if it does not fit."""
     own = value.shape
     while len(own) > len(shape) and own[0] == 1:
         own = own[1:]
@@ -92,7 +92,7 @@ def _assign_slices(node: Node, items: Sequence[Item], value: Node) -> Node:
     shown = [item for item in items if item.kind != "int"]
     lengths = [1 if item.kind == "new" else _length(node, item) for item in shown]
     value = fit(value, tuple(lengths))
-    # In the order of the array's own axes: new axes go, elements are axes of length one.
+    # In the order of the array's own axes: new axes are dropped, elements are axes of length one.
     places = {item.axis: i for i, item in enumerate(shown) if item.kind == "slice"}
     value = view(value, [places.get(axis) for axis in range(len(node.chunks))])
     taken: list[Taken] = [EVERYTHING] * len(node.chunks)
@@ -118,7 +118,7 @@ def put_where(block: Any, mask: Any, value: Any) -> Any:
 
 
 def _assign_mask(node: Node, item: Item, value: Node) -> Node:
-    """Assign where a mask holds: the same to every place if the value allows, else one by one."""
+    """Assign where a mask holds: one value for all elements if possible, else one value each."""
     mask = as_node(item.value)
     ndim = len(node.chunks)
     after = ndim - item.axis - item.width
@@ -137,7 +137,7 @@ def _assign_mask(node: Node, item: Item, value: Node) -> Node:
 
 
 def put_chosen(block: Any, mask: Any, value: Any, axis: int) -> Any:
-    """Return a copy of a block with one value for each place where a mask holds."""
+    """Return a copy of a block with one value for each selected element."""
     out = writable(block)
     out[(slice(None),) * axis + (mask,)] = value
     return out
@@ -145,7 +145,7 @@ def put_chosen(block: Any, mask: Any, value: Any, axis: int) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class SetChosen(Assigned):
-    """An array with one value after the other where a mask over some axes holds."""
+    """An array with successive values where a mask over some axes holds."""
 
     mask: Node
     axis: int
@@ -190,7 +190,7 @@ class SetChosen(Assigned):
 
 
 def assign_points(node: Node, items: Sequence[Item], value: Node, put: Put = replaced) -> Node:
-    """Assign to positions: the value's axes of the positions become one, which every chunk sees."""
+    """Assign to positions: the value's axes of positions become one, which every chunk reads."""
     chosen = [item for item in items if item.chooses or item.kind == "int"]
     axes, points, form = points_of(chosen)
     labels: list[Any] = ["points"] * len(form) if not together(items) else []
@@ -224,7 +224,7 @@ def assign_points(node: Node, items: Sequence[Item], value: Node, put: Put = rep
 
 
 def _in_one(value: Node, begin: int, form: tuple[Any, ...]) -> Node:
-    """Make one of the axes of the positions, which are as ``form`` says, in a value."""
+    """Merge the axes of the positions, which ``form`` describes, in a value."""
     own = value.shape
     after = begin + len(form)
     if all(size == 1 for size in own[begin:after]):
@@ -232,7 +232,7 @@ def _in_one(value: Node, begin: int, form: tuple[Any, ...]) -> Node:
     if len(form) == 1:
         return value
     outer = numbers(own[:begin]), numbers(own[after:])
-    if not known(form):  # what is put there has to be as long, which running tells
+    if not known(form):  # the value must have the same length, which is checked at run time
         return as_node(reshape.node(value, (*outer[0], -1, *outer[1])))
     wide = (*outer[0], *form, *outer[1])
     flat = (*outer[0], math.prod(form), *outer[1])
@@ -242,7 +242,7 @@ def _in_one(value: Node, begin: int, form: tuple[Any, ...]) -> Node:
 
 
 def _seen(value: Node, axes: Sequence[int | None]) -> Node:
-    """Return a value with its axes as ``axes`` says; an array in memory stays one."""
+    """Return a value with the given axes; an array in memory stays one."""
     if not isinstance(value, Literal) or list(axes) == list(range(len(value.chunks))):
         return view(value, axes)
     chunks = tuple((1,) if axis is None else value.chunks[axis] for axis in axes)

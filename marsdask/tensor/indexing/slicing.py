@@ -12,7 +12,7 @@ from marsdask.core.grids.select import cut_axis, prefix, sliced
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, Sizes, Unknown, known, numbers, upper
 
-#: What is taken of one axis: the elements of a range, a slice or element of an unknown length.
+#: The selection along one axis: a range, or for an unknown length a slice or an element.
 Taken = range | slice | int
 
 EVERYTHING = slice(None)
@@ -69,7 +69,7 @@ class Slice(Node):
         )
 
     def _look(self, a: Grid, open_axes: list[int]) -> Generator[Look, Any, Grid]:
-        """Cut the axes whose lengths are known, then look at as much of the others as needed."""
+        """Slice the axes of known length, then compute as much of the others as needed."""
         a = sliced(a, self._ranges(a))
         needs = [needed(self.taken[axis]) for axis in open_axes]
         if len(open_axes) == 1 and needs[0] is not None:
@@ -84,7 +84,7 @@ class Slice(Node):
 
 
 def settle(part: Taken, sizes: tuple[int, ...], axis: int) -> range:
-    """Return what is taken of an axis whose length is known now."""
+    """Return the selection along an axis whose length is now known."""
     length = sum(sizes)
     if isinstance(part, range):
         return part
@@ -97,7 +97,7 @@ def settle(part: Taken, sizes: tuple[int, ...], axis: int) -> range:
 
 
 def needed(part: Taken) -> int | None:
-    """Return how many leading elements decide the result, ``None`` if all do."""
+    """Return how many leading elements determine the result, ``None`` if all do."""
     if isinstance(part, int):
         return part + 1 if part >= 0 else None
     if isinstance(part, range):

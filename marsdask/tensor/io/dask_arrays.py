@@ -1,4 +1,4 @@
-"""Tensors from Dask's arrays and delayed values, and to them and frames: nothing is copied."""
+"""Convert Dask's arrays and delayed values to tensors, and back: no data is copied."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
 
 
 def is_dask_array(obj: Any) -> bool:
-    """Tell dask.arrays, without loading dask.array for it."""
+    """Recognise dask.arrays, without importing dask.array."""
     kinds = ((kind.__module__, kind.__name__) for kind in type(obj).__mro__)
     return ("dask.array.core", "Array") in kinds
 
 
 def dask_node(array: Any) -> Node:
-    """Return the node of a dask.array: the one it was made of, or one over its keys."""
+    """Return the node of a dask.array: its original node, or one over its keys."""
     graph = array.__dask_graph__()
     own = graph.layers.get(array.name) if isinstance(graph, HighLevelGraph) else None
     if isinstance(own, MarsLayer):
@@ -107,7 +107,7 @@ def to_dask(tensor: Collection) -> da.Array:
     >>> mt.ones(3).to_dask().sum().compute()
     np.float64(3.0)
     """
-    import dask.array as da  # heavy: for programs that mix only
+    import dask.array as da  # imported on use, because it is heavy
 
     node = tensor.node
     check_static(node)
@@ -180,7 +180,7 @@ def to_delayed(tensor: Collection) -> np.ndarray[Any, Any]:
 
 @public
 def from_delayed(value: Any, shape: Any, dtype: Any) -> Node:
-    """Return a tensor of one chunk that a dask.delayed value makes; nothing checks its shape.
+    """Return a tensor of one chunk computed by a dask.delayed value; its shape is not checked.
 
     Parameters
     ----------

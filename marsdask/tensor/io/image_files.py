@@ -106,7 +106,7 @@ def imread(path: Any, chunk_size: Any = None, **extra: Any) -> Node:
         return Dataset(ImageFile(names[0]), version, image.dtype, splits)
     shape = (len(names), *image.shape)
     if chunk_size is None or isinstance(chunk_size, int):
-        # An image is read whole.
+        # Each image is read whole.
         chunk_size = (chunk_size, *[-1] * image.ndim)
     splits = normalize_chunks(chunk_size, shape, image.dtype)
     return Dataset(ImageFiles(tuple(names), image.shape), version, image.dtype, splits)

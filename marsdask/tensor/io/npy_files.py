@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class NpyFile:
-    """A file of one array, mapped into memory anew each time."""
+    """A file of one array, memory-mapped each time."""
 
     path: str
     mmap_mode: Any = "r"
@@ -81,8 +81,8 @@ def save(
 ) -> Tensor | None:
     """Write a tensor into one ``.npy`` file, its chunks side by side. See numpy.save.
 
-    Objects, and what goes to an open file, are computed at once. With ``compute=False`` the writing
-    is returned, to be executed.
+    Objects, and tensors for an open file, are computed immediately. With ``compute=False`` the
+    writing is returned, to be executed.
 
     Returns
     -------
@@ -100,7 +100,7 @@ def save(
     path = path if path.endswith(".npy") else path + ".npy"
     if not compute:
         return _written(path, tensor, compute=False)
-    # The tensor may be read from the file that is to be written.
+    # The tensor may depend on the file that is overwritten.
     unfinished = f"{path}.{uuid.uuid4().hex}"
     try:
         _written(unfinished, tensor, compute=True)
@@ -120,7 +120,7 @@ def _written(path: str, tensor: Any, *, compute: bool) -> Tensor:
 
 @dataclass(frozen=True)
 class BareFile:
-    """A file of nothing but elements."""
+    """A file of elements without a header."""
 
     path: str
     dtype: np.dtype[Any]
@@ -145,7 +145,7 @@ def fromfile(
 ) -> Node:
     """Return a tensor over a file of elements, read chunk by chunk. See numpy.fromfile.
 
-    Text (``sep``) and what is no regular file (an open one, a pipe) is read at the call.
+    Text (``sep``), open files and other special files such as pipes are read immediately.
 
     Returns
     -------
@@ -158,7 +158,7 @@ def fromfile(
         return array.node(np.fromfile(file, kind, count, sep, offset), chunk_size=chunk_size)
     path = os.path.abspath(os.fspath(file))
     length = (os.path.getsize(path) - offset) // kind.itemsize
-    # NumPy refuses types and offsets at the call.
+    # NumPy raises immediately for invalid types and offsets.
     np.fromfile(path, kind, min(length, 0), offset=offset)
     splits = normalize_chunks(chunk_size, (length if count < 0 else min(count, length),), kind)
     return Dataset(BareFile(path, kind, offset), file_version(path), kind, splits)
@@ -181,7 +181,7 @@ class NpyStack:
         return borders(self.sizes)
 
     def write(self, parts: tuple[slice, ...], block: Any) -> None:
-        """Write a block, which is a whole file."""
+        """Write a block as a whole file."""
         ((position, _), *_) = cover(self._starts, parts[self.axis].start, parts[self.axis].stop)
         np.save(self._path(position), block)
 
@@ -194,7 +194,7 @@ class NpyStack:
 
 
 def to_npy_stack(dirname: Any, x: Any, axis: int = 0) -> None:
-    """Write a folder of ``.npy`` files, a chunk along an axis each. See dask.array.to_npy_stack.
+    """Write a folder of ``.npy`` files, one per chunk along an axis. See dask.array.to_npy_stack.
 
     Parameters
     ----------

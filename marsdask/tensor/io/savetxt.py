@@ -1,4 +1,4 @@
-"""Results written to one file in order, a portion of rows in memory at a time."""
+"""Write results to one file in order, with some rows in memory at a time."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ fromregex: Final = from_text(np.fromregex)
 
 
 def portions(tensor: Any) -> Iterator[Any]:
-    """Yield the value in whole rows, as many as make a chunk."""
+    """Yield the value in whole rows, as many as in a chunk."""
     if not tensor.ndim or tensor.dtype.hasobject:
         yield np.asarray(tensor.compute())
         return
@@ -47,7 +47,7 @@ def savetxt(
         raise ValueError(f"Expected 1D or 2D array, got {tensor.ndim}D array instead")
     if not hasattr(fname, "write"):
         path = os.fspath(fname)
-        open(path, "wb").close()  # the next line opens what exists, compressed or not
+        open(path, "wb").close()  # the next line opens the existing file, compressed or not
         with np.lib.npyio.DataSource().open(path, "wt", encoding=encoding or "latin1") as file:
             settings = (fmt, delimiter, newline, header, footer, comments)
             return savetxt(file, tensor, *settings)
@@ -88,7 +88,7 @@ def _archive(file: Any, args: Any, named: Any, compression: int, *, allow_pickle
 
 
 def _write(member: Any, tensor: Any, *, allow_pickle: bool) -> None:
-    """Write what a ``.npy`` file holds; objects are pickled, all at once."""
+    """Write the content of a ``.npy`` file; objects are pickled, all at once."""
     if tensor.dtype.hasobject:
         np.lib.format.write_array(member, tensor.compute(), allow_pickle=allow_pickle)
         return

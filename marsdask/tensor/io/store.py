@@ -1,4 +1,4 @@
-"""Tensors written into what takes slices: arrays, zarr arrays, HDF5 datasets."""
+"""Write tensors to objects that support slice assignment: arrays, zarr arrays, HDF5 datasets."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ except ImportError:  # Windows
 
 @dataclass(frozen=True)
 class RegionAt:
-    """Gives each chunk the slices of the target that it goes to."""
+    """Gives each chunk its slices of the target."""
 
     parts: SlicesAt
     region: tuple[slice, ...]
@@ -51,7 +51,7 @@ class RegionAt:
 
 
 def within(region: tuple[slice, ...], parts: tuple[slice, ...]) -> tuple[slice, ...]:
-    """Return the slices that parts of a region are."""
+    """Return the slices for parts of a region."""
     if not region:
         return parts
     found = []
@@ -63,7 +63,7 @@ def within(region: tuple[slice, ...], parts: tuple[slice, ...]) -> tuple[slice, 
 
 @dataclass(frozen=True, eq=False)
 class Write(Node):
-    """Every chunk written to its place; its blocks are what was written, or nothing of note."""
+    """Every chunk written to its position; blocks are the written values, or placeholders."""
 
     pins_grid: ClassVar[bool] = True
 
@@ -122,9 +122,9 @@ def write(
     returns: bool = False,
     **options: Any,
 ) -> list[Any]:
-    """Write tensors, at once or when what is returned is executed.
+    """Write tensors, immediately or when the returned node is executed.
 
-    With ``returns`` that is the values, read back; executing it later writes first.
+    With ``returns`` the values are read back; a later execution writes first.
     """
     triples = list(zip(tensors, targets, regions, strict=True))
     written = [
@@ -156,7 +156,7 @@ def _known(tensor: Any) -> Chunks:
 
 @dataclass(frozen=True)
 class Region:
-    """Reads parts of a region of what a target wrote."""
+    """Reads parts of a region that was written to a target."""
 
     target: Any = field(repr=False)
     region: tuple[slice, ...]
@@ -177,12 +177,12 @@ def store(
 ) -> Any:  # nothing, a tensor or several: compute= and return_stored= decide
     """Write tensors into objects that take slices. See dask.array.store.
 
-    ``lock=True`` writes one chunk at a time into each target. Returns nothing, or with
-    ``return_stored`` tensors over what was written, or without ``compute`` tensors whose execution
-    writes.
+    ``lock=True`` writes one chunk at a time into each target. Return nothing, or with
+    ``return_stored`` tensors over the written data. Without ``compute``, return tensors whose
+    execution writes.
 
-    Raises ``NotImplementedError`` if other processes compute the chunks and the target is in the
-    memory of this one: give a memory-mapped file, a zarr array on disk or the path of an HDF5 file.
+    Raise ``NotImplementedError`` if other processes compute the chunks and the target is in this
+    process's memory. Use a memory-mapped file, a zarr array on disk or the path of an HDF5 file.
     """
     del load_stored
     if isinstance(sources, Collection):
@@ -216,7 +216,7 @@ def store(
 
 
 def _fitted(x: Any, target: Any, region: tuple[slice, ...]) -> Any:
-    """Check a tensor's shape, and cut it so that no two tasks write to one chunk of zarr's."""
+    """Check a tensor's shape, and rechunk it so that no two tasks write to one zarr chunk."""
     _check_shape(target, x, region)
     if not x.ndim or type(target).__module__.partition(".")[0] != "zarr":
         return x
@@ -237,7 +237,7 @@ def _region(region: Any, ndim: int) -> tuple[slice, ...]:
 
 
 def _check_shape(target: Any, x: Any, region: tuple[slice, ...]) -> None:
-    """Raise ``ValueError`` if a target or its region has another shape, as far as is known."""
+    """Raise ``ValueError`` if a target or its region has another shape, if known."""
     shape = getattr(target, "shape", None)
     if shape is None:
         return
@@ -267,9 +267,9 @@ def to_zarr(
 ) -> Tensor:
     """Write a tensor to a zarr array, chunk by chunk, side by side.
 
-    As Dask ``to_zarr(tensor, url, component)``, and as Mars ``to_zarr(path, tensor, group,
-    dataset)``; ``url`` may be a zarr array, of which ``region`` is filled. Other options go to
-    ``zarr.create_array``. Returns what was executed, or the tensor over the array with
+    Supports Dask's ``to_zarr(tensor, url, component)``, and Mars's ``to_zarr(path, tensor, group,
+    dataset)``. With ``region``, ``url`` is a zarr array, part of which is filled. Other options are
+    passed to ``zarr.create_array``. Return the executed tensor, or the tensor over the array with
     ``return_stored``.
 
     Parameters
@@ -351,7 +351,7 @@ def _zarr_store(url: Any, storage_options: Any) -> Any:
 
 
 def _storage_cut(chunks: Chunks, storage: Sequence[int], region: tuple[slice, ...]) -> Chunks:
-    """Cut axes at borders of the storage's chunks, so that no two tasks write to one of them."""
+    """Split axes at borders of the storage's chunks, so that no two tasks write to one of them."""
     found: list[Sizes] = []
     for axis, (sizes, stored) in enumerate(zip(chunks, storage, strict=True)):
         part = region[axis] if region else slice(None)
@@ -366,13 +366,13 @@ def _storage_cut(chunks: Chunks, storage: Sequence[int], region: tuple[slice, ..
     return tuple(found)
 
 
-#: One thread of a process at a time writes to HDF5 files, one process at a time to each.
+#: Only one thread of a process writes to HDF5 files, and one process to each file.
 _HDF5_LOCK = threading.Lock()
 
 
 @contextlib.contextmanager
 def exclusively(path: str) -> Iterator[None]:
-    """Keep other threads, and other processes of this machine, from writing to a file."""
+    """Lock a file against writes of other threads and of other processes of this machine."""
     with _HDF5_LOCK, open(path, "rb") as file:
         if fcntl is not None:
             fcntl.flock(file, fcntl.LOCK_EX)
@@ -381,7 +381,7 @@ def exclusively(path: str) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class HDF5Target:
-    """Writes to an HDF5 file, which is opened anew each time: a handle does not travel."""
+    """Writes to an HDF5 file, which is opened each time: a handle cannot be pickled."""
 
     path: str
     name: str
@@ -391,7 +391,7 @@ class HDF5Target:
         # h5py is optional.
         import h5py
 
-        # HDF5's own lock would refuse instead of waiting.
+        # HDF5's own lock would raise instead of waiting.
         with exclusively(self.path), h5py.File(self.path, "r+", locking=False) as file:
             file[self.name][parts] = block
 
@@ -415,9 +415,9 @@ def to_hdf5(
 ) -> Any:  # a tensor, or several for a dict of them
     """Write tensors to datasets of an HDF5 file, one chunk at a time.
 
-    As Mars ``to_hdf5(file, tensor, group, dataset)``, and as Dask ``to_hdf5(path, name, tensor)``
-    or ``to_hdf5(path, {name: tensor})``. Other options go to ``h5py.File.require_dataset``.
-    Returns what was executed.
+    Supports Mars's ``to_hdf5(file, tensor, group, dataset)``, and Dask's ``to_hdf5(path, name,
+    tensor)`` or ``to_hdf5(path, {name: tensor})``. Other options are passed to
+    ``h5py.File.require_dataset``. Return the executed result.
 
     Parameters
     ----------
@@ -477,7 +477,7 @@ def to_hdf5(
 
 
 def _named(x: Any, group: Any, dataset: Any) -> dict[str, Any]:
-    """Return the tensors by the names of their datasets, whichever way these are given."""
+    """Return the tensors by the names of their datasets, for each form of arguments."""
     if isinstance(x, Mapping):
         return dict(x)
     if isinstance(x, str):
@@ -494,13 +494,13 @@ def _require(file: Any, name: str, x: Any, chunks: Any, options: Mapping[str, An
 
 
 def _hdf5_chunks(x: Any, chunks: Any) -> Any:
-    """Return the storage's chunks: the tensor's own, but none that HDF5 cannot have."""
+    """Return the storage's chunks: the tensor's own, unless HDF5 cannot have them."""
     if chunks is not True:
         return chunks
     if not x.ndim or not x.size:
         return None
     own = tuple(max(numbers(sizes)) for sizes in x.node.chunks)
-    # A chunk of HDF5 has less than 4 GiB; a dataset in one chunk is better in none.
+    # HDF5 chunks are smaller than 4 GiB; one chunk for a whole dataset is slower than none.
     return None if own == x.shape else own if math.prod(own) * x.itemsize < 2**32 else True
 
 

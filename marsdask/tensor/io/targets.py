@@ -1,4 +1,4 @@
-"""Objects that tensors are written into, and which of them another process can write into."""
+"""Targets of writes, and whether other processes can write to them."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _REMEDY = (
 
 @dataclass(frozen=True, eq=False)
 class Target:
-    """An object that takes slices, and the lock that is held meanwhile.
+    """An object with slice assignment, and the lock that is held meanwhile.
 
-    Its pickle refers to the same file. Without a file there is none: what another process writes
-    into a copy of an array is lost.
+    Its pickle refers to the same file. Arrays without a file have no pickle: another process would
+    write to a copy.
     """
 
     array: Any = field(repr=False)
@@ -38,7 +38,7 @@ class Target:
             return np.asarray(self.array[parts])
 
     def check_shareable(self) -> None:
-        """Raise ``NotImplementedError`` if only this process can write into the object."""
+        """Raise ``NotImplementedError`` if only this process can write to the object."""
         if not isinstance(self.array, np.ndarray):
             what = _process_local(self.array)
         else:
@@ -71,7 +71,7 @@ def _address(array: Any) -> int:
 
 
 def _file_of(array: Any) -> Any:
-    """Return the memory map that an array is a view of, ``None`` without a file to write to."""
+    """Return the memory map of which an array is a view, ``None`` without a writable file."""
     if isinstance(array, np.ma.MaskedArray) or array.dtype.hasobject:
         return None
     while isinstance(array, np.ndarray):
@@ -82,7 +82,7 @@ def _file_of(array: Any) -> Any:
 
 
 def _process_local(target: Any) -> str:
-    """Name an object of an optional library that only this process can write into."""
+    """Name an object of an optional library that only this process can write to."""
     library = type(target).__module__.partition(".")[0]
     if library == "h5py":
         return "an open HDF5 file"

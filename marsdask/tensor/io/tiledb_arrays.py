@@ -1,4 +1,4 @@
-"""TileDB arrays, and what takes the place of vineyard."""
+"""TileDB arrays, and errors for vineyard."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _tiledb() -> Any:
 
 @dataclass(frozen=True)
 class TileDBArray:
-    """An attribute of a dense TileDB array, opened anew each time: a handle does not travel."""
+    """An attribute of a dense TileDB array, opened each time: a handle cannot be pickled."""
 
     uri: str
     attribute: str | None
@@ -73,7 +73,7 @@ class TileDBArray:
 
 
 def _config(ctx: Any, storage_options: Any) -> tuple[tuple[str, Any], ...]:
-    """Return the settings of a context as data, which travels."""
+    """Return the settings of a context as picklable data."""
     found = {} if ctx is None else dict(ctx.config().dict())
     return tuple(sorted({**found, **(storage_options or {})}.items()))
 
@@ -154,7 +154,7 @@ def from_tiledb(
             for sizes, tile in zip(wanted, tiles, strict=True)
         )
     splits = normalize_chunks(chunk_size, shape, dtype)
-    # Arrays lie anywhere: nothing says whether they have changed.
+    # Arrays may be remote, where changes cannot be detected.
     return Dataset(reader, (uri, uuid.uuid4().hex), dtype, splits)
 
 
@@ -174,8 +174,8 @@ def to_tiledb(
 ) -> Tensor:
     """Write a tensor to a new dense TileDB array, its tiles the chunks.
 
-    As Mars ``to_tiledb(uri, tensor)``, and as Dask ``to_tiledb(tensor, uri)``. Returns what was
-    executed, or the tensor over the array with ``return_stored``.
+    Supports Mars's ``to_tiledb(uri, tensor)``, and Dask's ``to_tiledb(tensor, uri)``. Return the
+    executed tensor, or the tensor over the array with ``return_stored``.
 
     Parameters
     ----------
