@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 
 class MutableTensor:
-    """An array of a session that many write to, each write with the time from which it holds.
+    """An array of a session with many writers; each write takes effect at a given time.
 
-    ``m[i]`` and ``m[i] = value`` work at once; ``read``, ``write`` and ``seal`` are coroutines, as
-    Mars has them. All writes are kept until it is sealed, so that it can be read as of any time.
+    ``m[i]`` and ``m[i] = value`` work immediately; ``read``, ``write`` and ``seal`` are coroutines,
+    as in Mars. All writes are kept until it is sealed, so that it can be read at any time.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ class MutableTensor:
 
     @property
     def name(self) -> str:
-        """What ``session.get_mutable_tensor`` finds it by."""
+        """The name for ``session.get_mutable_tensor``."""
         return self._name
 
     @property
@@ -89,7 +89,7 @@ class MutableTensor:
 
     @property
     def default_value(self) -> Any:
-        """What is where nothing was written."""
+        """The value of elements without writes."""
         return self._default
 
     def __getitem__(self, index: Any) -> Any:
@@ -99,7 +99,7 @@ class MutableTensor:
         self._write(index, value)
 
     async def read(self, index: Any, timestamp: float | None = None) -> Any:
-        """Return part of the values, as of a time.
+        """Return part of the values at a time.
 
         Parameters
         ----------
@@ -226,7 +226,7 @@ class MutableTensor:
             self._check_open()
             when = time.time() if timestamp is None else float(timestamp)
             value = np.array(value, self._dtype)
-            # A view of no memory says whether the value fits before anything changes.
+            # A broadcast view checks whether the value fits before any change.
             np.broadcast_to(value, np.broadcast_to(self._now, self._shape)[index].shape)
             place = bisect.bisect_right(self._writes, when, key=_time_of)
             self._writes.insert(place, (when, index, value))

@@ -1,4 +1,4 @@
-"""Several results that execute together, with the names that NumPy and the array API give them."""
+"""Several results that execute together, with the names in NumPy and the array API."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from marsdask.core.collection import ExecutableTuple
 
 
 def named(name: str, *fields: str) -> Any:
-    """Return a namedtuple of collections that also has their verbs."""
+    """Return a namedtuple of collections that also has their methods."""
     base = namedtuple(name, fields)  # type: ignore[misc]  # noqa: PYI024 - made from a table
     return type(name, (base, ExecutableTuple), {"__slots__": (), "__module__": __name__})
 

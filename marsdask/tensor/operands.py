@@ -1,4 +1,4 @@
-"""What every tensor family needs: operands as nodes, arrays in memory as sources."""
+"""Operands of all tensor families: nodes of collections, and sources of arrays in memory."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def _empty(dtype: np.dtype[Any], ndim: int, text: str) -> Any:
 
 
 def empty(dtype: np.dtype[Any], ndim: int) -> Any:
-    """Return an array without elements (of zeros, if it has no axes), always the same one."""
-    # Types that compare equal may still differ in their text: metadata, titles.
+    """Return an empty array (or zero, if it has no axes); equal calls return one object."""
+    # Types that compare equal may still differ in metadata and titles.
     plain = dtype.isbuiltin == 1 and dtype.metadata is None
     return _empty(dtype, ndim, "" if plain else f"{dtype}{dtype.metadata}")
 
@@ -72,12 +72,12 @@ class SliceAt:
         parts = tuple(
             slice(starts[i], starts[i + 1]) for starts, i in zip(self._starts, index, strict=True)
         )
-        return (self.array[(*parts, ...)],)  # without axes it is an array still
+        return (self.array[(*parts, ...)],)  # without axes, it remains an array
 
 
 @dataclass(frozen=True, eq=False)
 class Literal(Node):
-    """An array in memory that nobody changes, its chunks views of it (see :func:`literal`)."""
+    """An array in memory that does not change, with views as chunks (see :func:`literal`)."""
 
     array: Any = field(repr=False)
     splits: Chunks
@@ -88,7 +88,8 @@ class Literal(Node):
 
     @property
     def _content(self) -> str:
-        # Told once: reading a large array takes long, and the passes make it anew in other chunks.
+        # Cached: reading a large array takes long, and the passes create the node again in other
+        # chunks.
         if self.content:
             return self.content
         once = _distinct(self.array)
@@ -122,15 +123,15 @@ class Literal(Node):
         return self.replaced(splits=splits, content=self._content)
 
 
-#: What NumPy makes a new array of.
+#: Types that NumPy copies to a new array.
 _VALUES = (list, tuple, range, bool, int, float, complex, str, bytes)
 
 
 def literal(array: np.ndarray[Any, Any], splits: Chunks, copy: bool | None = None) -> Literal:
-    """Return the node of an array as it is now, which later writes to it do not reach.
+    """Return the node of an array's current values; later writes do not affect it.
 
-    With ``copy=False``, and for a memory map, the memory is shared instead. Its content may change,
-    so the node has a name of its own.
+    With ``copy=False``, and for a memory map, the memory is shared instead. Its values may change,
+    so the node's name is unique.
     """
     if copy is False or (copy is None and _is_mapped(array)):
         return Literal(_frozen(array.view()), splits, uuid.uuid4().hex, lent=True)
@@ -138,13 +139,13 @@ def literal(array: np.ndarray[Any, Any], splits: Chunks, copy: bool | None = Non
 
 
 def snapshot(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """Return a read-only copy in the same order; an axis that repeats one element stays so."""
+    """Return a read-only copy in the same order; an axis of stride zero is kept."""
     copied = _frozen(_distinct(array).copy(order="K"))
     return np.broadcast_to(copied, array.shape) if copied.shape != array.shape else copied
 
 
 def _distinct(array: Any) -> Any:
-    """Return an array without the repetitions along axes that show one element all over."""
+    """Return an array with length one along axes of stride zero."""
     strides = getattr(array, "strides", ())
     if all(strides):
         return array
@@ -157,7 +158,7 @@ def _frozen(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 
 def _bases(array: Any) -> Iterator[Any]:
-    """Yield what an array looks at, itself first."""
+    """Yield an array and its bases."""
     while array is not None:
         yield array
         array = getattr(array, "base", None)
@@ -168,7 +169,7 @@ def _is_mapped(array: Any) -> bool:
 
 
 def _is_frozen(array: Any) -> bool:
-    """Tell whether neither the array nor what it is a view of can be written to."""
+    """Tell whether neither the array nor its base is writeable."""
     return not any(
         base.flags.writeable if isinstance(base, np.ndarray) else not isinstance(base, bytes)
         for base in _bases(array)
@@ -210,20 +211,20 @@ def as_node(
 ) -> Node:
     """Return the node of a tensor or dask.array, or one that holds what NumPy makes of ``obj``.
 
-    Its blocks are dense unless the caller says that it can do with ``sparse`` ones. ``dtype`` and
-    ``copy`` are for what is no node yet (see :func:`literal`).
+    Its blocks are dense unless the caller accepts ``sparse`` ones. ``dtype`` and ``copy`` apply to
+    objects that are not nodes (see :func:`literal`).
     """
     node = _node_of(obj, chunk_size, dtype, copy)
     return node if sparse or not is_sparse(node.meta) else Densified(node)
 
 
 def is_masked(obj: Any) -> bool:
-    """Tell masked arrays, and tensors of them."""
+    """Recognise masked arrays, and tensors of them."""
     return isinstance(meta_of(obj), np.ma.MaskedArray)
 
 
 def meta_of(obj: Any) -> Any:
-    """Return the meta of a collection or a node; anything else speaks for itself."""
+    """Return the meta of a collection or a node; other objects are returned unchanged."""
     if isinstance(obj, Collection):
         return obj.node.meta
     return obj.meta if isinstance(obj, Node) else obj
@@ -247,14 +248,14 @@ def _node_of(obj: Any, chunk_size: Any, dtype: Any, copy: bool | None) -> Node:
 
 
 def as_array(obj: Any, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
-    """Return what NumPy makes of an object, frozen if nobody else has it."""
+    """Return NumPy's array of an object, read-only if it is not shared."""
     array = np.asarray(obj, dtype, copy=False if copy is False else None)
     ours = type(obj) in _VALUES or isinstance(obj, np.ndarray)
     return _frozen(array) if ours and array is not obj and array.base is None else array
 
 
 def sparse_literal(obj: Any, chunk_size: Any = None, dtype: Any = None) -> Node:
-    """Return the node of a copy of a SciPy sparse array, cut along its rows if nothing is said."""
+    """Return the node of a copy of a SciPy sparse array, by default with chunks of rows."""
     array = compressed(obj.copy(), dtype)
     if chunk_size is None and options.chunk_size is None:
         row = max(1.0, array.nnz * (array.dtype.itemsize + 8) / max(1, array.shape[0]))
@@ -264,7 +265,7 @@ def sparse_literal(obj: Any, chunk_size: Any = None, dtype: Any = None) -> Node:
 
 
 def _stored_bytes(array: Any) -> float | None:
-    """Return the bytes of an element, on the average of those that are not stored too."""
+    """Return the average bytes of an element, including those that are not stored."""
     if not is_sparse(array):
         return None
     return float(array.nnz * (array.dtype.itemsize + 8) / max(1, math.prod(array.shape)))
@@ -275,10 +276,10 @@ def _write_dtype(dtype: np.dtype[Any]) -> str:
 
 
 def _write_ufunc(func: np.ufunc) -> str:
-    """Name a ufunc by where it is found: users make their own, and name them alike."""
+    """Name a ufunc by its import path: users may create ufuncs of the same name."""
     if vars(np).get(func.__name__) is func:
         return f"ufunc:numpy.{func.__name__}"
-    from scipy import special  # heavy, and whose ufunc it is has loaded it most often
+    from scipy import special  # heavy, and usually imported with the ufunc
 
     if vars(special).get(func.__name__) is func:
         return f"ufunc:scipy.special.{func.__name__}"

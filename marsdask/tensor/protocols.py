@@ -1,4 +1,4 @@
-"""How a tensor answers Python's operators and NumPy's protocols: lazily, or by computing."""
+"""Python's operators and NumPy's protocols for tensors: lazy, or computed immediately."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _OURS = (np.ndarray, np.generic, numbers.Number, str, bytes, list, tuple)
 
 
 def is_tensor(obj: Any) -> bool:
-    """Tell tensors from frames and from everything else."""
+    """Distinguish tensors from frames and from other objects."""
     if not isinstance(obj, Collection):
         return False
     meta = obj.node.meta
@@ -42,12 +42,12 @@ def is_tensor(obj: Any) -> bool:
 
 
 def operand_of(obj: Any) -> bool:
-    """Tell whether an operator of ours may take ``obj``, rather than ``obj`` us."""
+    """Tell whether our operator accepts ``obj``, rather than deferring to it."""
     if isinstance(obj, Collection):
         return is_tensor(obj)
     if isinstance(obj, _OURS) or is_dask_array(obj):
         return True
-    # Whoever else implements the protocol (a pandas frame) decides for itself.
+    # Other classes with the protocol (a pandas frame) decide themselves.
     return not hasattr(obj, "__array_ufunc__")
 
 
@@ -101,7 +101,7 @@ raised: Final = binary(elementwise(np.power))
 
 
 def module() -> Any:
-    """Return ``marsdask.tensor``, which holds every function but imports the class itself."""
+    """Return ``marsdask.tensor``, which contains every function but imports the class itself."""
     return marsdask.tensor
 
 
@@ -119,7 +119,7 @@ def lazy_ufunc(ufunc: np.ufunc) -> Any:
 
 
 def array_ufunc(self: Any, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
-    """Answer a NumPy ufunc."""
+    """Implement a NumPy ufunc."""
     if not all(map(operand_of, inputs)):
         return NotImplemented
     outputs = kwargs.pop("out", ())
@@ -140,10 +140,10 @@ def _filled(
     kwargs: dict[str, Any],
     outputs: tuple[Any, ...],
 ) -> Any:
-    """Compute at once, since the results go into arrays in memory."""
+    """Compute immediately, since the results are stored in arrays in memory."""
     results = array_ufunc(self, ufunc, method, *inputs, **kwargs)
     several = results if isinstance(results, tuple) else (results,)
-    # A reduction's mask tells what is reduced; that of a call, where results go.
+    # A reduction's mask selects its elements; that of a call selects results.
     where = kwargs.get("where", True) if method == "__call__" else True
     casting = kwargs.get("casting", "same_kind")
     for out, result in zip(outputs, several, strict=True):
@@ -160,13 +160,13 @@ def _filled(
 
 
 def array(self: Any, dtype: Any = None, copy: bool | None = None) -> Any:
-    """Compute, as NumPy asks for an array."""
+    """Compute for NumPy's conversion to an array."""
     if copy is False:
         raise ValueError("a tensor becomes an array by computing: copy=False cannot be kept")
     return np.asarray(dense(self.compute()), dtype=dtype)
 
 
-#: Versions of the array API standard whose names are all there.
+#: Versions of the array API standard that are complete.
 API_VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12")
 
 
@@ -180,7 +180,7 @@ def array_namespace(self: Any, *, api_version: str | None = None) -> Any:
 
 
 def device(self: Any) -> str:
-    """Return where the chunks are computed, in the array API's words."""
+    """Return the device of the chunks, as defined by the array API."""
     return "cpu"
 
 
@@ -200,18 +200,18 @@ def dlpack(
     dl_device: tuple[int, int] | None = None,
     copy: bool | None = None,
 ) -> Any:
-    """Compute, and hand the memory to another library."""
+    """Compute, and export the memory to another library."""
     if copy is False:
         raise BufferError("a tensor is exported by computing it: copy=False cannot be kept")
     values = np.asarray(self.compute())
-    # Results may be read-only, which the protocol could not say before its version 1.
+    # Results may be read-only, which the protocol supports since its version 1.
     if not values.flags.writeable and (max_version is None or max_version < (1, 0)):
         values = values.copy()
     return values.__dlpack__(stream=stream, max_version=max_version, dl_device=dl_device, copy=copy)
 
 
 def dlpack_device(self: Any) -> tuple[int, int]:
-    """Return where :func:`dlpack` puts the values: the CPU's memory."""
+    """Return the device of the values of :func:`dlpack`: the CPU's memory."""
     return np.empty(0).__dlpack_device__()
 
 
@@ -258,12 +258,12 @@ def as_index(self: Any) -> int:
 
 
 def formatted(self: Any, spec: str) -> str:
-    """Compute one element where a format is asked for, as in ``f"{x.mean():.2f}"``."""
+    """Compute one element for a format, as in ``f"{x.mean():.2f}"``."""
     return format(_single(self), spec) if spec else str(self)
 
 
 def length(self: Any) -> int:
-    """Return the length of the first axis; runs what it depends on if nothing else tells."""
+    """Return the length of the first axis; unknown lengths are computed."""
     if not self.ndim:
         raise TypeError("len() of unsized object")
     if isinstance(self.node.shape[0], Unknown):
@@ -277,10 +277,10 @@ def contains(self: Any, item: Any) -> bool:
 
 
 def iterate(self: Any) -> Iterator[Any]:
-    """Iterate over the first axis; a loop that reads the rows reads many of them at a time."""
+    """Iterate over the first axis; many rows are read at a time."""
     if not self.ndim:
         raise TypeError("iteration over a 0-d array")
-    length(self)  # executes if it has to
+    length(self)  # executes if necessary
     return rows(self)
 
 

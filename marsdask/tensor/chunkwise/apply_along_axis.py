@@ -158,8 +158,8 @@ class frompyfunc:  # noqa: N801 - NumPy's name
 class vectorize:  # noqa: N801 - NumPy's name
     """A function of numbers as a function of tensors. See numpy.vectorize.
 
-    Differs from NumPy: without ``otypes``, a call with ones determines the result's type. With a ``signature``, exactly the keywords are excluded. ``cache`` changes
-    nothing.
+    Differs from NumPy: without ``otypes``, a call with ones determines the result's type. With a
+    ``signature``, exactly the keywords are excluded. ``cache`` has no effect.
     """
 
     def __init__(

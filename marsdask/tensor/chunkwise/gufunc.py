@@ -250,7 +250,7 @@ def _placed(result: Any, axes: tuple[int, ...], *, keepdims: bool) -> Any:
 def _check_core(
     form: Signature, nodes: Sequence[Node], sizes: Mapping[str, int], *, allow_rechunk: bool
 ) -> None:
-    """Raise ``ValueError`` for core axes of several chunks, unknown lengths, or lengths that differ."""
+    """Raise ``ValueError`` for core axes of several chunks, unknown or different lengths."""
     lengths: dict[str, Size] = {}
     for node, core in zip(nodes, form.inputs, strict=True):
         if len(node.chunks) < len(core):

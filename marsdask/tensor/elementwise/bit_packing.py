@@ -32,7 +32,7 @@ def _along(a: Any, axis: int | None) -> tuple[Any, int]:
 def packbits(a: Any, axis: int | None = None, bitorder: Any = "big") -> Node:
     """Return eight bits as a byte. See numpy.packbits."""
     tensor, axis = _along(a, axis)
-    np.packbits(np.zeros(0, tensor.dtype), bitorder=bitorder)  # may raise
+    np.packbits(np.zeros(0, tensor.dtype), bitorder=bitorder)  # checks types
     count = length(tensor.node, axis)
     sizes = tensor.chunks[axis]
     if any(size % 8 for size in sizes[:-1]):
@@ -62,7 +62,7 @@ def unpackbits(
 ) -> Node:
     """Return bytes as eight bits each. See numpy.unpackbits."""
     tensor, axis = _along(a, axis)
-    np.unpackbits(np.zeros(0, tensor.dtype), bitorder=bitorder)  # may raise
+    np.unpackbits(np.zeros(0, tensor.dtype), bitorder=bitorder)  # checks types
     whole = length(tensor.node, axis) * 8
     chunks = list(tensor.chunks)
     chunks[axis] = tuple(size * 8 for size in chunks[axis])

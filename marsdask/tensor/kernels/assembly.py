@@ -1,4 +1,4 @@
-"""Parts of several blocks as one block."""
+"""Join parts of several blocks in one block."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def assemble(blocks: list[Any], parts: tuple[tuple[slice, ...], ...]) -> Any:
             block[place] for block, place in zip(blocks, itertools.product(*parts), strict=True)
         ]
         return stitched(picked, tuple(map(len, parts)))
-    # An axis cut as before has one part, whose length only the blocks know.
+    # An axis with unchanged chunks has one part, whose length only the block determines.
     lengths = [
         [n if part.stop is None else part.stop - part.start for part in axis]
         for axis, n in zip(parts, blocks[0].shape, strict=True)

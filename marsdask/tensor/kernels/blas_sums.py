@@ -1,7 +1,7 @@
-"""Sums of floats by BLAS, which takes half the time of NumPy's where the numbers are in cache.
+"""Sums of floats by BLAS, twice as fast as NumPy's for numbers in cache.
 
-BLAS adds in as many lanes as its registers have. It is given rows short enough that a lane adds no
-more numbers one to the other than NumPy does before it halves.
+BLAS adds in as many lanes as its registers have. Its rows are short: no lane adds more numbers in
+sequence than NumPy does before it halves.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ import numpy as np
 #: Numbers of a row that BLAS sums at once, a few dozen in each of its lanes.
 ROW = 1024
 
-#: Rows of a block that BLAS adds one to the other at once.
+#: Rows of a block that BLAS adds at once.
 ROWS = 2**15
 
 _ONES = np.ones(ROWS)
 _ONES.flags.writeable = False
 
-#: The elements from which on the calls are worth it.
+#: The minimum number of elements for which BLAS is faster.
 WORTH = 4096
 
 Axis = tuple[int, ...]
@@ -39,7 +39,7 @@ _KEPT = {"keepdims": True}
 
 
 def _by_blas(block: Any, axis: Axis) -> Any:
-    """Return a sum with its axes kept, ``None`` where BLAS cannot read the block as it lies."""
+    """Return a sum with its axes kept, ``None`` if BLAS cannot read the block's memory layout."""
     if block.ndim == 2:
         rows, columns = block.shape
         if block.strides[1] != block.itemsize or block.strides[0] < columns * block.itemsize:

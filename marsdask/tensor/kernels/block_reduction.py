@@ -1,4 +1,4 @@
-"""Recipes of reductions, and the kernels that follow them: a block tile by tile, the last step."""
+"""Definitions of reductions, and their kernels: a block tile by tile, and the last step."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ Axis = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Recipe:
-    """How one reduction works; a row of the table."""
+    """The definition of a reduction; a row of the table."""
 
     map: Callable[..., Any]
     """``map(block, axis=, keepdims=True)``, and ``dtype=``, ``where=`` if they were given."""
@@ -63,14 +63,14 @@ class Recipe:
 
 @dataclass(frozen=True)
 class Way:
-    """One way that a block is reduced; the results of some reductions come from the same one."""
+    """One way to reduce a block; several reductions may share its results."""
 
     recipe: Recipe
     axis: Axis
     settings: tuple[tuple[str, Any], ...] = ()
 
     def bound(self) -> Callable[..., Any]:
-        """Return the map with all that is the same for each block."""
+        """Return the map with the arguments that are the same for each block."""
         return functools.partial(
             self.recipe.map, axis=self.axis, keepdims=True, **dict(self.settings)
         )
@@ -86,7 +86,7 @@ class Way:
         return self.recipe.stored(block, axis=self.axis, **dict(self.settings))
 
     def merge(self, parts: list[Any], axis: int) -> Any:
-        """Return one partial result of those of neighbours along an axis."""
+        """Return one partial result from those of neighbours along an axis."""
         if axis in self.axis:
             parts = [part for part in parts if not isinstance(part, Nothing)] or parts[:1]
             return parts[0] if len(parts) == 1 else fold_pairs(parts, self.recipe.combine, axis)
@@ -98,14 +98,14 @@ Ways = tuple[Way, ...]
 
 @dataclass(frozen=True)
 class Nothing:
-    """The partial result of no elements, where the recipe has none: the block itself."""
+    """The partial result of no elements, if the recipe has none: the block itself."""
 
     block: Any
 
 
 @dataclass(frozen=True)
 class Combine:
-    """A recipe's combination, for partial results that may be of nothing."""
+    """A recipe's combination, for partial results that may be empty."""
 
     func: Callable[[Any, Any], Any]
 
@@ -150,9 +150,9 @@ def _reduced(
 
 
 def _in_any_order(blocks: tuple[Any, ...], ways: Ways) -> tuple[Any, ...]:
-    """Let numbers be read in the order that is easiest along axes where all of them are combined.
+    """Read elements in the fastest order along axes where all of them are combined.
 
-    Axes count from the last one, and those along which other blocks have several elements do not.
+    Axes count from the last one; those with several elements in other blocks are excluded.
     """
     numeric = [isinstance(block, Deferred) and block.dtype.kind in "biufc" for block in blocks]
     if not any(numeric):
@@ -200,7 +200,7 @@ def _by_regions(
     reduce_one: Callable[[Sequence[Any]], tuple[Any, ...]],
     region: tuple[slice, ...] = (),
 ) -> tuple[Any, ...]:
-    """Reduce blocks that are mosaics where no border runs through, and put the results together."""
+    """Reduce mosaic blocks piece by piece, and combine the results."""
     axis = len(region)
     if axis == len(parts):
         return reduce_one([at(block, region) for block in blocks])
@@ -209,7 +209,7 @@ def _by_regions(
 
 
 def _merged(ways: Ways, found: list[tuple[Any, ...]], axis: int) -> tuple[Any, ...]:
-    """Put together, way by way, what neighbours along an axis gave."""
+    """Combine the results of neighbours along an axis, way by way."""
     if len(found) == 1:
         return found[0]
     return tuple(
@@ -219,7 +219,7 @@ def _merged(ways: Ways, found: list[tuple[Any, ...]], axis: int) -> tuple[Any, .
 
 
 class Tiles:
-    """Reduces a block tile by tile, each tile in all ways while it is in cache."""
+    """Reduces a block tile by tile; all ways use a tile while it is in cache."""
 
     def __init__(self, ways: Ways, program: UfuncProgram | None, masked: bool) -> None:
         self._ways = ways
@@ -240,7 +240,7 @@ class Tiles:
             self._ways = tuple(Way(way.recipe, (0,), way.settings) for way in self._ways)
         reduced = [sum(axis in way.axis for way in self._ways) for axis in range(len(shape))]
         sizes = tile_shape(blocks, shape, itemsize, 0 if reduced[-1] == len(self._ways) else STRIPE)
-        # Kept axes outside, reduced ones inside: what accumulates stays in cache. A row is joined.
+        # Kept axes outside, reduced ones inside: accumulators stay in cache. A row is joined.
         loops = sorted(range(len(shape)), key=lambda axis: (reduced[axis], -axis))
         cut = [axis for axis in loops if shape[axis] > sizes[axis]]
         self._read = reader(blocks, shape)
@@ -256,7 +256,7 @@ class Tiles:
     ) -> tuple[Any, ...]:
         if not cut:
             return self._leaf(tuple(region))
-        # What all ways sum up is put together at once: that costs as much as a small tile.
+        # The sums of all ways are combined together, which costs as much as a small tile.
         joint = all(cut[0] in way.axis for way in self._ways)
         axes, rest = (cut, ()) if joint else (cut[:1], cut[1:])
         parts = []
@@ -279,7 +279,7 @@ class Tiles:
 
 
 class ChosenTiles(Tiles):
-    """Reduces what a mask chooses of a block."""
+    """Reduces the selected elements of a block."""
 
     def __init__(self, ways: Ways, program: UfuncProgram) -> None:
         super().__init__(ways, program, masked=False)
@@ -305,7 +305,7 @@ _RAISE: Any = {"divide": "raise", "over": "raise", "invalid": "raise"}
 
 
 def _counts_apart(partial: Any) -> Any:
-    """Make arrays of the numbers of a partial result, since tiles differ in them."""
+    """Make arrays of the numbers in a partial result, which differ between tiles."""
     if not isinstance(partial, tuple):
         return partial
     one = (1,) * partial[0].ndim
@@ -315,7 +315,7 @@ def _counts_apart(partial: Any) -> Any:
 def fold_pairs(parts: list[Any], combine: Callable[[Any, Any], Any], axis: int) -> Any:
     """Combine neighbours along an axis, on which each has length one, until one is left.
 
-    Rounding errors do not pile up, and all pairs of a level are one call.
+    Rounding errors do not accumulate, and all pairs of a level are one call.
     """
     numbers = [_numbers(part) for part in parts]
     if any(item != numbers[0] for item in numbers[:-1]):
@@ -339,7 +339,7 @@ def fold_pairs(parts: list[Any], combine: Callable[[Any, Any], Any], axis: int) 
 
 
 def _numbers(partial: Any) -> list[Any]:
-    """Return the plain numbers of a partial result, which are one for all its elements."""
+    """Return the plain numbers of a partial result, which apply to all its elements."""
     items = partial if isinstance(partial, tuple) else (partial,)
     return [item for item in items if type(item) is int or not is_array(item)]
 
@@ -362,7 +362,7 @@ class _Reshape:
 
 
 def _each(partial: Any, func: Callable[[Any], Any]) -> Any:
-    """Apply ``func`` to the arrays of a partial result, leaving plain numbers alone."""
+    """Apply ``func`` to the arrays of a partial result, but not to plain numbers."""
     if isinstance(partial, tuple):
         return tuple(_each(item, func) for item in partial)
     return func(partial) if is_array(partial) else partial

@@ -1,4 +1,4 @@
-"""A block that lies in pieces of neighbouring blocks, read without joining them."""
+"""A block of pieces of neighbouring blocks, read without joining them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .duck_arrays import is_foreign
 
 
 class Mosaic(Deferred):
-    """Views side by side as one array; a part of one view costs nothing, another a small copy."""
+    """Adjacent views as one array; a part of one view is free, others need a small copy."""
 
     __slots__ = ("_pieces",)
 
@@ -56,7 +56,7 @@ class Mosaic(Deferred):
 
 
 def _cover(borders: list[int], part: slice) -> list[tuple[int, slice]]:
-    """Return the pieces along an axis that a part with step one lies in, at least one."""
+    """Return the pieces along an axis that a part with step one overlaps, at least one."""
     start, stop = part.start, part.stop
     first = min(bisect.bisect_right(borders, start) - 1, len(borders) - 2)
     cover: list[tuple[int, slice]] = []
@@ -70,7 +70,7 @@ def _cover(borders: list[int], part: slice) -> list[tuple[int, slice]]:
 
 
 def seams(blocks: Sequence[Any], shape: tuple[int, ...]) -> list[list[slice]] | None:
-    """Return parts of each axis that cross no border of a block, ``None`` if there is none."""
+    """Return parts of each axis that cross no border of a block, ``None`` without borders."""
     found = [
         (block, block.borders)
         for block in blocks
@@ -94,7 +94,7 @@ def seams(blocks: Sequence[Any], shape: tuple[int, ...]) -> list[list[slice]] | 
 def mosaic(*args: Any) -> Any:
     """Return parts of neighbouring blocks (last axis fastest) as one, without copying.
 
-    The last argument lists the parts along each axis; those of no length are left out.
+    The last argument lists the parts along each axis; empty ones are omitted.
     """
     *blocks, parts = args
     kept = [

@@ -1,4 +1,4 @@
-"""What a mask chooses, chosen tile by tile while a program runs: no chunk of it is ever made."""
+"""Boolean selection inside a fused program, without materializing it."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ Parts = list[tuple[Any, Sequence[Any], UfuncProgram]]
 def without_filters(
     operands: Sequence[Node], program: UfuncProgram | None, alone: Callable[[Node], bool]
 ) -> tuple[tuple[Node, ...], UfuncProgram] | None:
-    """Return a program over what all operands are chosen from, by one mask, that chooses itself.
+    """Return a program that selects by one mask from the sources of all operands.
 
-    ``None`` if they are not. Its values are in no order, on as many axes as the mask has.
+    ``None`` if this is impossible. Its values are unordered, on as many axes as the mask has.
     """
     filters = [node for node in operands if isinstance(node, BooleanIndexing) and alone(node)]
     if len(filters) < len(operands) or len({node.mask for node in filters}) != 1:
@@ -42,7 +42,7 @@ def without_filters(
 
 
 def _flat(node: BooleanIndexing) -> bool:
-    """Tell whether a mask chooses single elements, of an array that lies as it does."""
+    """Tell whether a mask selects single elements of an array of the same memory order."""
     a, mask = node.a, node.mask
     return (
         a.chunks == mask.chunks

@@ -1,4 +1,4 @@
-"""Blocks of which only the parts that are read are made, a tile at a time."""
+"""Blocks that compute only the parts that are read, a tile at a time."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ Tile = tuple[slice, ...]
 
 
 class Deferred:
-    """An array that kernels which work tile by tile index; to all others it becomes one at once.
+    """An array that tiled kernels index; all other functions convert it to an array.
 
-    Tiles along an axis are read in order. What is read is valid until the next reading.
+    Tiles along an axis are read in order. A part is valid until the next one is read.
     """
 
     __slots__ = ("_whole", "borders", "dtype", "shape", "strides")
@@ -42,7 +42,7 @@ class Deferred:
         return math.prod(self.shape)
 
     def read(self, tile: Tile) -> Any:
-        """Return the part at slices of step one, a whole slice or one with bounds."""
+        """Return the part for slices of step one, with or without bounds."""
         raise NotImplementedError(f"{type(self).__name__} declares no read")
 
     def shuffled(self, axes: Collection[int]) -> Deferred:
@@ -68,5 +68,5 @@ class Deferred:
 
 
 def as_block(block: Any) -> Any:
-    """Return a block as an array, unless it is one that tiles can be read from."""
+    """Return a block as an array, unless tiles can be read from it."""
     return block if isinstance(block, Deferred) else as_array(dense(block))

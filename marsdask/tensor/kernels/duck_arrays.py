@@ -1,7 +1,7 @@
-"""Blocks that are arrays of another library, on a device perhaps: NumPy's functions hand them on.
+"""Blocks that are arrays of another library, to which NumPy's functions dispatch.
 
-Kernels call NumPy's functions, which a foreign array answers itself (NEP 13 and 18), and never
-make a NumPy array of one.
+Kernels call NumPy's functions, which dispatch to foreign arrays (NEP 13 and 18), and never convert
+them to NumPy arrays.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-#: NumPy's own arrays, and what they are made of.
+#: NumPy's own arrays and scalars.
 NUMPYS = (np.ndarray, np.generic)
 
 
@@ -20,7 +20,7 @@ def is_foreign(block: Any) -> bool:
 
 
 def is_array(block: Any) -> bool:
-    """Tell arrays and their scalars from plain numbers and other values."""
+    """Distinguish arrays and their scalars from plain numbers and other values."""
     return isinstance(block, NUMPYS) or is_foreign(block)
 
 

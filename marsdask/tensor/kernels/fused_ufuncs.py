@@ -1,9 +1,8 @@
-"""Chains of elementwise functions as one kernel that works tile by tile, in cache.
+"""Chains of elementwise functions as one kernel, evaluated tile by tile in cache.
 
-Memory that is touched for the first time costs ten times as much as memory in cache, so temporaries
-of a whole block are what makes NumPy slow on large arrays. Here a block is cut into tiles; each
-function writes into a small register that is used again, and only the result is as large as the
-block.
+First use of memory costs ten times as much as memory in cache, so temporaries of whole blocks make
+NumPy slow on large arrays. Here a block is split into tiles; each function writes into a small
+register that is reused. Only the result has the size of the block.
 """
 
 from __future__ import annotations
@@ -27,15 +26,16 @@ from .duck_arrays import is_foreign
 from .scratch import in_tiles, scratch
 from .tile_selection import picked
 
-#: Bytes of one operand's tile at least: a few of them fit into the second-level cache of a core.
-#: A call of less than some 30 us costs more than it computes where another thread waits for the
+#: Minimum bytes of one operand's tile: a few of them fit into the second-level cache of a core. A
+#: call shorter than about 30 us costs more than its work if another thread waits for the
 #: interpreter's lock (benchmarks/README.md).
 TILE_BYTES = 2**20
 
-#: Bytes of all operands' tiles and a register, where they are few: the larger, the fewer calls.
+#: Bytes of the tiles of all operands and a register, if they are few: larger tiles mean fewer
+#: calls.
 TILES_BYTES = 3 * 2**20
 
-#: The width of a tile whose operands lie in memory in different orders.
+#: The width of a tile whose operands have different memory orders.
 MIXED_WIDTH = 64
 
 Shape = tuple[int, ...]
@@ -57,14 +57,14 @@ class UfuncStep:
         return [values[slot] if slot >= 0 else constants[~slot] for slot in self.slots]
 
     def moved(self, place: Sequence[int]) -> UfuncStep:
-        """Return the step with its slots renumbered."""
+        """Return the step with renumbered slots."""
         slots = tuple([place[slot] if slot >= 0 else slot for slot in self.slots])
         return UfuncStep(self.func, slots, self.constants, self.kwargs, self.dtype)
 
 
 @dataclass(frozen=True)
 class UfuncProgram:
-    """Function calls over ``leaves`` operands; the last one's value is the result."""
+    """Function calls over ``leaves`` operands; the last value is the result."""
 
     leaves: int
     steps: tuple[UfuncStep, ...]
@@ -76,7 +76,7 @@ class UfuncProgram:
 
     @cached_property
     def token_name(self) -> str:
-        """What names it: made once, though a node and its grid are named after it."""
+        """Its token: cached, because a node and its grid include it in their names."""
         return f"program:{token(self.leaves, self.steps)}"
 
     def __call__(self, *blocks: Any) -> Any:
@@ -88,7 +88,7 @@ class UfuncProgram:
 
     @cached_property
     def _registers(self) -> tuple[list[int | None], list[np.dtype[Any]]]:
-        """Which register each step writes to (none if it cannot), and the registers' types.
+        """The register that each step writes to (none if it cannot), and the registers' types.
 
         A register is free again after the last use of its value; a ufunc may overwrite its input.
         """
@@ -116,16 +116,16 @@ class UfuncProgram:
 
     @cached_property
     def thins(self) -> bool:
-        """Whether the result has fewer elements than the operands, as many as a mask chooses."""
+        """Whether the result has fewer elements than the operands, because a mask selects."""
         return any(step.func is picked for step in self.steps)
 
     @cached_property
     def itemsize(self) -> int:
-        """The bytes of the widest value on the way."""
+        """The bytes of the widest intermediate value."""
         return max(step.dtype.itemsize for step in self.steps)
 
     def worker(self) -> Worker:
-        """Return what evaluates the program tile after tile, with registers of its own."""
+        """Return an evaluator of tiles with its own registers."""
         return Worker(self.leaves, self.steps, *self._registers)
 
 
@@ -139,7 +139,7 @@ class Worker:
         chosen: list[int | None],
         dtypes: list[np.dtype[Any]],
     ) -> None:
-        # Constants stand before the operands, so that picking arguments is all that a call takes.
+        # Constants precede the operands, so that a call only needs to pick arguments.
         self._constants: list[Any] = []
         self._calls: list[tuple[Callable[..., Any], Callable[[Any], Any], Any, int | None]] = []
         total = sum(len(step.constants) for step in steps)
@@ -180,12 +180,12 @@ class Worker:
 
 
 def _cut(room: Any, shape: Shape) -> Any:
-    """Return the beginning of a register as one of another shape."""
+    """Return the beginning of a register in another shape."""
     return room.reshape(-1)[: math.prod(shape)].reshape(shape)
 
 
 def _picker(places: Sequence[int]) -> Callable[[Any], Any]:
-    """Return what picks the values at some places as a sequence."""
+    """Return a function that picks values at some positions as a sequence."""
     if len(places) > 1:
         return operator.itemgetter(*places)
     return operator.itemgetter(slice(places[0], places[0] + 1) if places else slice(0, 0))
@@ -196,8 +196,8 @@ def merged(
 ) -> tuple[tuple[Any, ...], UfuncProgram]:
     """Join programs, given as (name of the value, names of the operands, program).
 
-    An operand that is the value of an earlier part is taken from there. Returns the operands that
-    are left, and the one program.
+    An operand that is the value of an earlier part is taken from there. Return the remaining
+    operands, and the joined program.
     """
     made = {name for name, _, _ in parts}
     operands = dict.fromkeys(leaf for _, leaves, _ in parts for leaf in leaves if leaf not in made)
@@ -212,7 +212,7 @@ def merged(
 
 
 def flattened(blocks: Sequence[Any], shape: Shape) -> tuple[list[Any], str] | None:
-    """Return operands that lie alike in memory as vectors, with their order; else ``None``."""
+    """Return operands of equal memory order as vectors, with that order; else ``None``."""
     whole = [block for block in blocks if block.shape == shape]
     if any(block.size != 1 for block in blocks if block.shape != shape):
         return None
@@ -226,7 +226,7 @@ def flattened(blocks: Sequence[Any], shape: Shape) -> tuple[list[Any], str] | No
 
 
 def tile_shape(blocks: Sequence[Any], shape: Shape, itemsize: int, widest: int = 0) -> Shape:
-    """Return how large a tile is along each axis: whole rows first, unless they are too long."""
+    """Return the tile size along each axis: whole rows first, unless they are too long."""
     live = 1 + sum(block.shape == shape for block in blocks)
     room = max(1, max(TILE_BYTES, TILES_BYTES // live) // itemsize)
     if _mixed(blocks, shape):
@@ -243,7 +243,7 @@ def tile_shape(blocks: Sequence[Any], shape: Shape, itemsize: int, widest: int =
 
 
 def _even(length: int, size: int) -> int:
-    """Return a size that cuts an axis into equal parts, the given one if all such are far less."""
+    """Return a size that splits an axis equally, or the given one if all such are far less."""
     least = -(-length // max(1, size))
     for count in range(least, min(2 * least, length) + 1):
         if count and length % count == 0:
@@ -252,7 +252,7 @@ def _even(length: int, size: int) -> int:
 
 
 def _mixed(blocks: Sequence[Any], shape: Shape) -> bool:
-    """Tell whether some operand is not read along the last axis."""
+    """Tell whether the fastest axis of some operand is not the last."""
     return len(shape) > 1 and any(
         block.shape == shape and abs(block.strides[-1]) != min(map(abs, block.strides))
         for block in blocks
@@ -270,7 +270,7 @@ def steps(length: int, size: int) -> list[slice]:
 
 
 def at(block: Any, tile: Tile) -> Any:
-    """Return the part of an operand that a tile needs; axes of length one broadcast."""
+    """Return the part of an operand for a tile; axes of length one broadcast."""
     if block.ndim == 0:
         return block
     own = tile[len(tile) - block.ndim :]
@@ -283,7 +283,7 @@ def at(block: Any, tile: Tile) -> Any:
 
 
 def reader(blocks: Sequence[Any], shape: Shape) -> Callable[[Tile], list[Any]]:
-    """Return what reads the parts of all operands that a tile needs."""
+    """Return a function that reads the parts of all operands for a tile."""
     if all(block.shape == shape for block in blocks):
         return lambda tile: [block[tile] for block in blocks]
     return lambda tile: [at(block, tile) for block in blocks]
@@ -326,5 +326,5 @@ def fill(target: Any, blocks: Sequence[Any], program: UfuncProgram) -> None:
 
 
 def fusible(dtypes: Collection[np.dtype[Any]]) -> bool:
-    """Tell whether values of these types may live in registers."""
+    """Tell whether values of these types may be stored in registers."""
     return all(dtype.kind in "biufcmM" for dtype in dtypes)

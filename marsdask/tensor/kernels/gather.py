@@ -1,4 +1,4 @@
-"""Kernels that take points from blocks: at once, or tile by tile as a reader asks for them."""
+"""Kernels that take points from blocks: at once, or tile by tile on demand."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .deferred import Deferred, Tile
 
 Points = tuple[Any, ...]
 
-#: Elements that are put in order at a time, while they are in cache.
+#: Elements that are ordered at a time, in cache.
 CACHED = 2**16
 
 
@@ -64,7 +64,7 @@ class Gathering(Deferred):
         return np.take(joined, order, axis)
 
     def _plan(self, part: slice) -> tuple[list[Any], Any]:
-        """Return what a part takes of each block, and the order of what is taken."""
+        """Return the positions of a part in each block, and the order of the taken elements."""
         order = self._order[part]
         if len(order) == len(self._order):
             return list(self._chosen), order
@@ -76,7 +76,7 @@ class Gathering(Deferred):
 
 
 class ByBlocks(Gathering):
-    """The points of each block after those of the block before, to be read a block at a time."""
+    """The points ordered by block, to be read a block at a time."""
 
     __slots__ = ()
 
@@ -122,7 +122,7 @@ def taking_along(block: Any, points: Points, axes: tuple[int, ...], place: int) 
 
 @kernel(scratch=0.0, deferred=taking_along)
 def take_along(block: Any, points: Points, axes: tuple[int, ...], place: int) -> Any:
-    """Take points along one axis, where they stay."""
+    """Take points along one axis, which keeps its position."""
     return take_points(block, points, axes, place)
 
 
@@ -137,8 +137,8 @@ def gathering_points(*args: Any, axis: int) -> Any:
 def gather_points(*args: Any, axis: int) -> Any:
     """Take points from several blocks along an axis, in cache.
 
-    The last argument lists each block's positions, and the order that the points taken block by
-    block have to be brought into.
+    The last argument lists each block's positions, and the final order of the points taken block by
+    block.
     """
     lazy = gathering_points(*args, axis=axis)
     out = np.empty(lazy.shape, lazy.dtype)

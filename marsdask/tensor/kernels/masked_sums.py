@@ -1,7 +1,7 @@
-"""Sums of what a mask chooses, as products with the mask: nothing is moved to be summed.
+"""Sums of masked elements as products with the mask, without moving elements.
 
-Zero times what is not finite is not zero, and what is not chosen must raise no warning: then nobody
-knows the sum, and what is chosen has to be picked.
+Non-finite values make the product NaN; then the selected values are gathered and summed. Warnings
+for unselected elements are suppressed.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from .fused_ufuncs import UfuncProgram, UfuncStep
 from .scratch import scratch
 from .tile_selection import picked, places
 
-#: Functions that cost no more of all elements than picking some does.
+#: Functions that are cheaper for all elements than a selection.
 CHEAP = (np.add, np.subtract, np.multiply, np.negative, np.positive, np.square, np.absolute)
-#: How many of them.
+#: The largest number of them.
 FEW = 4
 
 
 def weighed(program: UfuncProgram) -> UfuncProgram | None:
-    """Return what gives a program's values of all elements and the mask it chooses by.
+    """Return a program for the values of all elements, and the mask.
 
-    ``None`` if the values are no doubles, or are too much work.
+    ``None`` if the values are not doubles, or are too expensive.
     """
     place: list[Any] = list(range(program.leaves))
     steps: list[UfuncStep] = []
@@ -52,7 +52,7 @@ def _both(value: Any, mask: Any) -> Any:
 
 
 def weighed_sum(value: Any, mask: Any) -> Any:
-    """Return the sum of the elements of a tile where a mask holds, ``nan`` where nobody knows."""
+    """Return the sum of the elements of a tile where a mask holds, ``nan`` if it is unknown."""
     weights = scratch("weights", mask.shape, value.dtype)
     np.copyto(weights, mask)
     if value.ndim == 1:

@@ -1,4 +1,4 @@
-"""Working tile by tile: in memory that a thread keeps, since new memory costs page faults."""
+"""Memory for tiles, which a thread keeps, since new memory costs page faults."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ register_cost(np.imag, Cost(shares=True))
 register_cost(np.isclose, Cost(scratch=2.0))
 register_cost(np.sort, Cost(scratch=0.1))
 
-#: What one buffer keeps at most; a larger request gets memory of its own.
+#: The largest size that a buffer keeps; larger requests get memory of their own.
 KEPT = 4 * 2**20
 
-#: Where a buffer starts: what crosses the lines of the cache is written at half the speed.
+#: Alignment of a buffer: writes across cache lines are half as fast.
 LINE = 64
 
-#: Elements that NumPy puts into a buffer of its own at once. It gathers several short rows in one,
-#: which copies what broadcasts; rows as long as a tile's are to be read from where they lie.
+#: Elements that NumPy copies into its own buffer at once. It gathers several short rows, which
+#: copies broadcast operands; rows as long as a tile's should be read in place.
 GATHERED = 1024
 
 
@@ -39,13 +39,13 @@ _buffers = _Buffers()
 
 
 def lined_up(nbytes: int) -> Any:
-    """Return new memory that starts where a line of the cache does."""
+    """Return new memory that is aligned to cache lines."""
     buffer = np.empty(nbytes + LINE, np.uint8)
     return buffer[-buffer.ctypes.data % LINE :][:nbytes]
 
 
 def scratch(purpose: str, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
-    """Return an array of any content, the same memory each time ``purpose`` asks in this thread."""
+    """Return an uninitialized array; the memory is the same for each ``purpose`` in a thread."""
     nbytes = math.prod(shape) * dtype.itemsize
     if nbytes > KEPT:
         return np.empty(shape, dtype)
@@ -59,9 +59,9 @@ def scratch(purpose: str, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
 def in_tiles(width: int) -> Iterator[None]:
     """Let ufuncs read operands that broadcast over the rows of a tile without copying them.
 
-    Rows shorter than :data:`GATHERED` are put together either way, and the more at once the better.
+    Rows shorter than :data:`GATHERED` are gathered in any case, preferably many at once.
     """
-    with np.errstate():  # NumPy's buffer size is part of what this restores.
+    with np.errstate():  # NumPy's buffer size is restored together with errstate.
         if width >= GATHERED:
             np.setbufsize(GATHERED)
         yield

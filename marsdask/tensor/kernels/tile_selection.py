@@ -1,4 +1,4 @@
-"""Steps of a program that choose elements of a tile, and go on with fewer."""
+"""Steps of a program that select elements of a tile, and continue with fewer."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from .scratch import scratch
 
 
 def places(mask: Any) -> Any:
-    """Return where a tile of a mask holds, counted in C order."""
+    """Return the positions where a tile of a mask holds, counted in C order."""
     return mask.reshape(-1).nonzero()[0]
 
 
 def picked(block: Any, where: Any, purpose: str) -> Any:
-    """Return the elements of a tile at places counted in C order, along its last axis.
+    """Return the elements of a tile at positions counted in C order, along its last axis.
 
     They are valid until the next call with this purpose.
     """

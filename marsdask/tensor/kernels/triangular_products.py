@@ -1,9 +1,9 @@
-"""Running sums down the rows of a block, by products with triangles of ones.
+"""Cumulative sums along the rows of a block, by products with triangles of ones.
 
-A group of rows is one product, the starts of the groups another: the blocked scan on units that
-multiply matrices (Dakkak et al., Accelerating Reduction and Scan Using Tensor Core Units, 2019).
-It multiplies :data:`GROUP` times an element, and yet takes a third of the time of adding one row to
-the next: a call for each row is so short that threads wait for the interpreter's lock instead.
+A group of rows is one product, the starts of the groups another. This is the blocked scan for
+matrix units (Dakkak et al., Accelerating Reduction and Scan Using Tensor Core Units, 2019). It
+multiplies each element :data:`GROUP` times, but takes a third of the time of adding row by row.
+Calls for single rows are so short that threads wait for the interpreter's lock.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ GROUP = 16
 #: Rows whose groups have their starts from one product.
 SLAB = 16 * GROUP
 
-#: Shorter rows are no work for BLAS.
+#: Shorter rows are too small for BLAS.
 SHORT = 32
 
 
 def is_summable(block: Any, out: Any) -> bool:
-    """Say whether BLAS can read the block and write the sums as they lie."""
+    """Tell whether BLAS can read the block and write the sums in place."""
     return (
         type(block) is np.ndarray
         and block.dtype == out.dtype
@@ -36,9 +36,9 @@ def is_summable(block: Any, out: Any) -> bool:
 
 
 def add_down(block: Any, before: Any, out: Any) -> bool:
-    """Write the running sums after ``before`` (a row, or ``None``); say whether all are finite.
+    """Write cumulative sums after ``before`` (a row or ``None``), and tell whether all are finite.
 
-    What is not finite spoils the sums of its group that come before it: they are to be made anew.
+    Non-finite values invalidate earlier sums of the group; recompute them.
     """
     with np.errstate(all="ignore"):
         for first in range(0, len(block), SLAB):

@@ -1,12 +1,11 @@
 """Factors of large matrices, a panel of columns at a time.
 
-The matrix is cut into panels of whole columns. As soon as one is factored, every panel to its right
-is updated by it, all at once, and the next one is factored while they still are: the right-looking
-variant of Golub and Van Loan, Matrix Computations, 3.2.11 (LU) and 4.2.9 (Cholesky). A task holds
-two panels, never the matrix. Since a panel has all the rows, pivots are those of partial pivoting
-over the whole column, as in LAPACK's getrf, and with them its bound: the factors are those of a
-matrix that differs from the given one by n eps times the growth factor (Higham, Accuracy and
-Stability of Numerical Algorithms, theorem 9.3).
+The matrix is split into panels of whole columns. Once a panel is factored, all panels to its right
+are updated in parallel, while the next one is factored. This is the right-looking variant of Golub
+and Van Loan, Matrix Computations, 3.2.11 (LU) and 4.2.9 (Cholesky). A task holds two panels, never
+the matrix. Partial pivoting uses the whole column, as LAPACK's getrf. The error bound is that of
+Higham, Accuracy and Stability of Numerical Algorithms, theorem 9.3: the factors are those of a
+matrix that differs from the given one by n eps times the growth factor.
 """
 
 from __future__ import annotations
@@ -28,10 +27,10 @@ from marsdask.tensor.chunks import regular
 from marsdask.tensor.chunkwise.rechunk import recut
 from marsdask.tensor.elementwise.nodes import cast
 
-#: Columns of a panel at least: a product with fewer keeps BLAS waiting for memory.
+#: Minimum columns of a panel: products with fewer columns are limited by memory bandwidth.
 WIDTH = 256
 
-#: Panels at most: the tasks are half the square of their number.
+#: Maximum number of panels: the tasks are half its square.
 MOST = 48
 
 WHOLE: Axes = (None, None)
@@ -45,14 +44,14 @@ def is_large(node: Node) -> bool:
 
 
 class Panel(NamedTuple):
-    """A factored panel: all its rows, and the order in which its pivots put those from its top."""
+    """A factored panel: all its rows, and the order of the rows by its pivots."""
 
     packed: Any
     order: Any
 
 
 class Panels(NamedTuple):
-    """The factored panels of a matrix, and what the first of them made of the columns beyond."""
+    """The factored panels of a matrix, and the first one's update of the columns beyond."""
 
     factored: tuple[Grid, ...]
     beyond: Grid | None
@@ -60,7 +59,7 @@ class Panels(NamedTuple):
 
     @property
     def starts(self) -> list[int]:
-        """The first column of each panel, and after the last one's end nothing."""
+        """The first column of each panel, and finally the end of the last one."""
         return borders(sum(numbers(grid.chunks[1])) for grid in self.factored)[:-1]
 
 
@@ -84,7 +83,7 @@ def in_panels(a: Grid, dtype: np.dtype[Any]) -> Grid:
 
 @dataclass(frozen=True)
 class DiagonalAt:
-    """Tells each panel where its diagonal begins."""
+    """Gives each panel the begin of its diagonal."""
 
     starts: tuple[int, ...]
 
@@ -95,9 +94,9 @@ class DiagonalAt:
 def eliminate(
     a: Grid, factor: Callable[..., Any], update: Callable[..., Any], *, placed: bool = False
 ) -> Panels:
-    """Factor panel after panel, and update by each the panels to its right.
+    """Factor panel after panel, and update the panels to its right by each.
 
-    With ``placed`` an update is told where the diagonal of its panel begins.
+    With ``placed`` an update receives the begin of its panel's diagonal.
     """
     (rows,) = numbers(a.chunks[0])
     factored: list[Grid] = []
@@ -154,7 +153,7 @@ def lu_factor(block: Any, start: int) -> Panel:
 
 @kernel(scratch=1.0)
 def lu_update(block: Any, panel: Panel, start: int) -> Any:
-    """Take a factored panel's part out of a panel to its right, or out of right sides."""
+    """Subtract a factored panel's part from a panel to its right, or from right sides."""
     out = np.concatenate([block[:start], block[start:][panel.order]])
     stop = start + panel.packed.shape[1]
     out[start:stop] = divided(panel.packed[start:stop], out[start:stop], lower=True, unit=True)
@@ -164,7 +163,7 @@ def lu_update(block: Any, panel: Panel, start: int) -> Any:
 
 @kernel(scratch=2.0)
 def cholesky_factor(block: Any, start: int) -> Panel:
-    """Factor a panel of a positive definite matrix; what is above its diagonal becomes zero."""
+    """Factor a panel of a positive definite matrix; elements above its diagonal become zero."""
     stop = start + block.shape[1]
     out = np.zeros_like(block)
     out[start:stop] = np.linalg.cholesky(block[start:stop])
@@ -175,7 +174,7 @@ def cholesky_factor(block: Any, start: int) -> Panel:
 
 @kernel(scratch=1.0)
 def cholesky_update(block: Any, panel: Panel, at: int, start: int) -> Any:
-    """Take a factored panel's part out of the panel whose diagonal begins at row ``at``."""
+    """Subtract a factored panel's part from the panel whose diagonal begins at row ``at``."""
     del start
     out = block.copy()
     mirrored = panel.packed[at : at + block.shape[1]]
@@ -201,7 +200,7 @@ def sweep(
     step: Callable[..., Any],
     **options: Any,
 ) -> Grid:
-    """Take one panel after the other out of the right sides, whose columns are independent."""
+    """Subtract one panel after the other from the right sides, whose columns are independent."""
     for (panel, axes), start in zip(panels, starts, strict=True):
         right = blockwise(
             step,
@@ -223,7 +222,7 @@ def solved(
 
 @kernel(scratch=1.0)
 def upper_step(right: Any, panel: Any, start: int, *, unit: bool = False) -> Any:
-    """Solve for the unknowns of one panel of an upper triangle, and take them out above."""
+    """Solve for the unknowns of one panel of an upper triangle, and subtract them above."""
     packed = panel.packed if isinstance(panel, Panel) else panel
     stop = start + packed.shape[1]
     out = right.copy()
@@ -234,7 +233,7 @@ def upper_step(right: Any, panel: Any, start: int, *, unit: bool = False) -> Any
 
 @kernel(scratch=1.0)
 def lower_step(right: Any, panel: Any, start: int, *, unit: bool = False) -> Any:
-    """Solve for the unknowns of one panel of a lower triangle, and take them out below."""
+    """Solve for the unknowns of one panel of a lower triangle, and subtract them below."""
     packed = panel.packed if isinstance(panel, Panel) else panel
     stop = start + packed.shape[1]
     out = right.copy()

@@ -1,8 +1,8 @@
-"""Contractions: sums of products over shared axes, the one operation behind every product.
+"""Contractions: sums of products over shared axes, which implement all products.
 
-A block of the result stays where it is while panels of the operands come to it and are multiplied
-and added, as in SUMMA (van de Geijn and Watts, Concurrency: Practice and Experience 9, 1997). Where
-there is a budget, a task's panels take a quarter of its share of it at most.
+A task holds a block of the result, and adds the products of successive panels of the operands, as
+in SUMMA (van de Geijn and Watts, Concurrency: Practice and Experience 9, 1997). With a memory
+budget, a task's panels take at most a quarter of its share.
 """
 
 from __future__ import annotations
@@ -46,13 +46,13 @@ from marsdask.tensor.sparse.blocks import is_sparse, multiplied, multiplies
 
 Labels = tuple[int, ...]
 
-#: Chunks of at least this length are worth halving, for BLAS is as fast on the halves.
+#: Chunks of at least this length are worth halving, because BLAS is as fast on the halves.
 HALVED = 1000
 
 
 @dataclass(frozen=True, eq=False)
 class Contraction(Node):
-    """The sum over labels that are not in ``out`` of the product of one or two operands."""
+    """The sum of the product of one or two operands over labels that are not in ``out``."""
 
     operands: tuple[Node, ...]
     labels: tuple[Labels, ...]
@@ -84,7 +84,7 @@ class Contraction(Node):
             _check_alike([label] * len(sides), sides)
         sizes = label_sizes([grid.chunks for grid in grids], self.labels)
         if any(is_sparse(grid.meta) for grid in grids):
-            # One product a task: panels of sparse blocks are small, and their sums are not free.
+            # One product per task: panels of sparse blocks are small, and their sums are expensive.
             summed = {
                 label: (sum(numbers(sizes[label])),) for label in sizes if label not in self.out
             }
@@ -97,7 +97,7 @@ class Contraction(Node):
 
 
 def label_sizes(chunks: Sequence[Chunks], labels: Sequence[Labels]) -> dict[int, Sizes]:
-    """Return how each label's axis is cut so that all operands can be cut alike."""
+    """Return common chunks of each label's axes for all operands."""
     found: dict[int, list[Sizes]] = {}
     for grid, names in zip(chunks, labels, strict=True):
         for sizes, label in zip(grid, names, strict=True):
@@ -115,7 +115,7 @@ def _check_alike(labels: Sequence[int], lengths: Sequence[Size]) -> None:
 
 
 def _agree(grids: Sequence[Grid], labels: Sequence[Labels]) -> bool:
-    """Tell whether the operands fit without looking at sizes that are unknown."""
+    """Tell whether the operands align without computing unknown sizes."""
     found: dict[int, set[Sizes]] = {}
     for grid, names in zip(grids, labels, strict=True):
         for sizes, label in zip(grid.chunks, names, strict=True):
@@ -147,7 +147,7 @@ class _Plan:
 
     @cached_property
     def mirror(self) -> tuple[int, ...]:
-        """The two labels that may be exchanged, where both operands are the same array."""
+        """The two labels that may be exchanged, if both operands are the same array."""
         if len({grid.name for grid in self.grids}) != 1 or len(self.grids) != 2:
             return ()
         pairs = [pair for pair in zip(*self.labels, strict=True) if pair[0] != pair[1]]
@@ -157,7 +157,7 @@ class _Plan:
 
     @cached_property
     def tasks(self) -> int:
-        """How many blocks of the output have to be computed."""
+        """The number of output blocks to compute."""
         count = math.prod(len(self.sizes[label]) for label in self.out)
         if not self.mirror:
             return count
@@ -166,19 +166,19 @@ class _Plan:
 
     @property
     def room(self) -> int:
-        """The bytes that the operands' blocks of one task may have."""
+        """The maximum bytes of the operands' blocks of one task."""
         return panel_bytes()
 
     @cached_property
     def steps(self) -> int:
-        """How many products each block of the output is the sum of."""
+        """The number of products in the sum of each block of the output."""
         return math.prod(len(self.sizes[label]) for label in self.summed)
 
     @cached_property
     def panelled(self) -> bool:
-        """Whether tasks sum products: they are enough to share, or their sums are large."""
+        """Whether tasks sum products: there are enough tasks, or their sums are large."""
         given = sum(_nbytes(grid.chunks, grid.meta) for grid in self.grids)
-        # Of unknown lengths nobody knows whether a task can hold them.
+        # The memory of unknown lengths cannot be projected.
         shared = self.tasks >= current_plan.get().workers and given <= self.room
         shared = shared and all(map(known, self.sizes.values()))
         return self.steps > 1 and (shared or self.steps * _nbytes(self.chunks, self.meta) > given)
@@ -196,7 +196,7 @@ class _Plan:
         return Grid(Mirrored(grid, axes), grid.chunks, grid.meta)
 
     def _balanced(self) -> _Plan:
-        """Halve the output's chunks where the workers could not share so few tasks evenly."""
+        """Halve the output's chunks if the workers cannot share so few tasks evenly."""
         workers = max(1, current_plan.get().workers)
         several = self.mirror or self.out
         lengths = {label: self.sizes[label] for label in several if known(self.sizes[label])}
@@ -219,7 +219,7 @@ class _Plan:
         return replace(self, grids=grids, sizes=sizes)
 
     def _products(self, kept: Labels) -> Grid:
-        """One task a product; the sum over ``kept`` is left to do."""
+        """One task per product; the sum over ``kept`` follows."""
         order = (*self.out, *kept)
         inputs: list[tuple[Grid, Axes]] = [
             (grid, tuple(order.index(label) if label in order else None for label in labels))
@@ -230,7 +230,7 @@ class _Plan:
         return blockwise(contract_blocks, inputs, chunks=chunks, meta=self.meta, kwargs=kwargs)
 
     def _panels(self) -> Grid:
-        """One task a group of products, which it sums."""
+        """One task per group of products, which it sums."""
         steps = self.steps
         largest = sum(grid.nbytes((0,) * grid.ndim) or 0 for grid in self.grids)
         width = min(steps, max(1, self.room // max(1, largest)))
@@ -318,7 +318,7 @@ def mirrored(block: Any, first: int, second: int) -> Any:
 
 @kernel(scratch=2.0, piecewise=True)
 def contract_panels(*panels: list[Any], labels: tuple[Labels, ...], out: Labels) -> Any:
-    """Sum the products of blocks that stand at the same place of each list."""
+    """Sum the products of blocks at equal positions of the lists."""
     total: Any = None
     for blocks in zip(*panels, strict=True):
         part = contract_blocks(*blocks, labels=labels, out=out)
@@ -353,7 +353,7 @@ def _pair(a: Any, b: Any, la: Labels, lb: Labels, out: Labels) -> Any:
     right = b.transpose([lb.index(label) for label in (*batch, *summed, *columns)])
     shared = tuple(length[label] for label in batch)
     depth = math.prod(length[label] for label in summed)
-    # Reshapes of single axes are views: BLAS reads transposed matrices as they lie.
+    # Reshapes of single axes are views: BLAS reads transposed matrices without a copy.
     left = left.reshape((*shared, math.prod(length[label] for label in rows), depth))
     right = right.reshape((*shared, depth, math.prod(length[label] for label in columns)))
     made = (*batch, *rows, *columns)
@@ -362,7 +362,7 @@ def _pair(a: Any, b: Any, la: Labels, lb: Labels, out: Labels) -> Any:
 
 
 def _prepared(block: Any, labels: Labels, needed: set[int]) -> tuple[Any, Labels]:
-    """Take diagonals of repeated labels and sum over labels that nobody else has."""
+    """Take diagonals of repeated labels and sum over labels that no other operand has."""
     kept = tuple(label for label in dict.fromkeys(labels) if label in needed)
     if kept == labels:
         return block, labels
@@ -382,7 +382,7 @@ def contract(
 ) -> Node:
     """Return the contraction; axes of length one broadcast against others of the same label.
 
-    Not against others of the same operand, and not where the label is in ``exact``.
+    They do not broadcast against others of the same operand, or if the label is in ``exact``.
     """
     fresh = itertools.count(max(itertools.chain(*labels), default=0) + 1)
     lengths: dict[int, set[Size]] = {}
@@ -410,7 +410,7 @@ def contract(
 
 
 def _unturned(node: Node, labels: Labels) -> tuple[Node, Labels]:
-    """Take the axes as they lie before a transpose: a product with itself is then seen as one."""
+    """Use the axes before a transpose, so that a product with itself is recognised."""
     if not isinstance(node, View) or sorted(map(str, node.axes)) != sorted(
         map(str, range(len(node.a.chunks)))
     ):
@@ -420,5 +420,5 @@ def _unturned(node: Node, labels: Labels) -> tuple[Node, Labels]:
 
 
 def conjugated(node: Node) -> Node:
-    """Return the complex conjugate; the node itself where that is no work."""
+    """Return the complex conjugate; real nodes are unchanged."""
     return Elementwise(np.conjugate, (node,)) if node.meta.dtype.kind == "c" else node

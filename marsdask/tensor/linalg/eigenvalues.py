@@ -1,8 +1,8 @@
-"""Eigenvalues, and what singular values tell: rank, condition, pseudo-inverse, least squares.
+"""Eigenvalues, and functions of singular values: rank, condition, pseudo-inverse, least squares.
 
-Eigenvalues are LAPACK's: a matrix is gathered into one block, so it has to fit in one task's memory
-(three times, for its vectors too); stacks run in parallel. For a few of the largest of a large
-matrix that is symmetric, ``svd_compressed`` needs no more than some passes over it.
+Eigenvalues are LAPACK's: a matrix is gathered in one block, so it has to fit in one task's memory
+(three times, for its vectors too). Stacks run in parallel. For a few of the largest eigenvalues of
+a large symmetric matrix, ``svd_compressed`` needs only some passes over it.
 """
 
 from __future__ import annotations
@@ -61,8 +61,8 @@ def _side(UPLO: str) -> str:
 def eig(a: Any) -> Any:
     """Return eigenvalues and vectors. See numpy.linalg.eig.
 
-    Gathers each matrix into one block. Differs from NumPy: always complex, for whether they are
-    real only the values tell.
+    Gathers each matrix into one block. Differs from NumPy: always complex, because only the values
+    determine whether they are real.
     """
     return EigResult(*stacks.several(complex_eig, "n,nn", square(as_node(a))))
 
@@ -117,7 +117,7 @@ def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any =
 
 
 def _along_last(limit: Any) -> Any:
-    """Let a limit for each matrix stand beside its singular values."""
+    """Broadcast a limit for each matrix against its singular values."""
     tensor = as_node(limit)
     return expand_dims(tensor, -1) if tensor.meta.ndim else limit
 
@@ -127,7 +127,7 @@ def _along_last(limit: Any) -> Any:
 def cond(x: Any, p: Any = None) -> Node:
     """Return the condition number. See numpy.linalg.cond.
 
-    Differs from NumPy: of a large singular matrix the norms but 2 and -2 raise LinAlgError.
+    Differs from NumPy: norms other than 2 and -2 raise LinAlgError for large singular matrices.
     """
     node = matrices(as_node(x))
     if 0 in node.shape[-2:]:
@@ -144,7 +144,7 @@ def cond(x: Any, p: Any = None) -> Node:
 
 
 def ratio(a: Any, b: Any) -> Any:
-    """Return a quotient that is infinite where both are zero."""
+    """Return a quotient, which is infinite for zero by zero."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(np.equal(a, 0) & np.equal(b, 0), np.inf, np.divide(a, b)).astype(a.dtype)
 
@@ -163,7 +163,7 @@ def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = np._
         rcond = 1e-15
     stacked, own = node.meta.ndim > 2, bool(np.ndim(rcond))
     if 0 in node.shape or ((stacked or hermitian) and not own):
-        limit = 0.0 if own else rcond  # a limit for each matrix of none at all
+        limit = 0.0 if own else rcond  # one limit per matrix, for an empty stack
         return stacks.apply(np.linalg.pinv, "nm", node, rcond=limit, hermitian=hermitian)
     u, s, v = map(collect, svd.node(node))
     v, u = (item.mT.node if stacked else transposed(item.node) for item in (v, u))
@@ -196,8 +196,8 @@ def _least_squares(a: Any, b: Any, **_: Any) -> tuple[Outcome, ...]:
 def lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
     """Return solutions of least squares, residuals, rank and singular values.
 
-    See numpy.linalg.lstsq. From the singular value decomposition, which a tall matrix of any size
-    has. Differs from NumPy: of overdetermined systems there are residuals whatever the rank.
+    See numpy.linalg.lstsq. Uses the singular value decomposition, which supports tall matrices of
+    any size. Differs from NumPy: overdetermined systems have residuals for every rank.
     """
     left, right = as_node(a), collect(as_node(b))
     if left.meta.ndim != 2 or right.ndim not in (1, 2):

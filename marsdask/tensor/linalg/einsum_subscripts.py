@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-#: Stands for the axes that ``...`` covers; labels of letters are their code points.
+#: A placeholder for the axes of ``...``; labels of letters are their code points.
 ELLIPSIS = -1
 
 #: The axes under an ellipsis are numbered down from here, the last axis first.
@@ -24,7 +24,7 @@ class Subscripts:
     output: Term | None
 
     def expanded(self, ndims: Sequence[int]) -> tuple[list[Term], Term]:
-        """Replace ellipses by labels and supply the result's labels where they were left out."""
+        """Replace ellipses by labels and add the result's labels if they are omitted."""
         if len(ndims) != len(self.inputs):
             raise ValueError(f"einsum: {len(self.inputs)} terms for {len(ndims)} operands")
         inputs = []

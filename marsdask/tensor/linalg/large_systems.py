@@ -261,7 +261,7 @@ def _upper(factors: Panels, meta: Any) -> Grid:
 
 @kernel(scratch=1.0)
 def checked_update(right: Any, panel: Panel, start: int) -> Any:
-    """Take a factored panel out of right sides; refuse a pivot of zero."""
+    """Subtract a factored panel from right sides; raise for a pivot of zero."""
     stop = start + panel.packed.shape[1]
     if not np.all(np.diagonal(panel.packed[start:stop])):
         raise np.linalg.LinAlgError("Singular matrix")
@@ -281,7 +281,7 @@ def order_of(panel: Panel) -> Any:
 
 
 def composed(orders: list[Any]) -> Any:
-    """Return where each row of the factors stood in the matrix."""
+    """Return the original row of each row of the factors."""
     rows = np.arange(len(orders[0]))
     for order in orders:
         start = len(rows) - len(order)
@@ -290,7 +290,7 @@ def composed(orders: list[Any]) -> Any:
 
 
 def permutation_block(rows: Any, start: int, stop: int, dtype: np.dtype[Any]) -> Any:
-    """Return some columns of the matrix that puts the rows back."""
+    """Return some columns of the matrix that restores the order of rows."""
     out = np.zeros((len(rows), stop - start), dtype)
     out[rows[start:stop], np.arange(stop - start)] = 1
     return out
@@ -298,7 +298,7 @@ def permutation_block(rows: Any, start: int, stop: int, dtype: np.dtype[Any]) ->
 
 @kernel(scratch=2.0)
 def lower_part(panel: list[Panel], orders: list[Any], start: int, number: int) -> Any:
-    """Return a panel of L, its rows in the order that later panels put them in."""
+    """Return a panel of L, its rows in the order of later panels."""
     block = panel[0].packed
     out = np.zeros_like(block)
     out[start:] = np.tril(block[start:], -1)
@@ -322,7 +322,7 @@ def top_rows(block: Any, count: int) -> Any:
 
 
 def pivots(panel: Panel, start: int) -> Any:
-    """Return the pivots of a panel, the first one's sign turned if rows were exchanged oddly."""
+    """Return the pivots of a panel; the first one's sign is inverted for odd permutations."""
     stop = start + panel.packed.shape[1]
     found = np.diagonal(panel.packed[start:stop]).copy()
     if found.size and _is_odd(panel.order):
@@ -352,7 +352,7 @@ def product(pivots: list[Any]) -> Any:
 
 
 def sign_of_product(pivots: list[Any]) -> Any:
-    """Return the sign of the product, in the complex plane its direction."""
+    """Return the sign of the product, or its direction for complex numbers."""
     return np.asarray(np.prod(np.sign(np.concatenate(pivots))))
 
 

@@ -1,4 +1,4 @@
-"""Products of many matrices, and equations over several axes, made of those over two."""
+"""Products of many matrices, and equations over several axes, reduced to those over two."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ def matrix_power(a: Any, n: int) -> Node:
 def multi_dot(arrays: Sequence[Any], *, out: Any = None) -> Node:
     """Multiply matrices in the order that takes the fewest operations. See numpy.linalg.multi_dot.
 
-    The order is found by dynamic programming over the products' shapes (Cormen, Leiserson, Rivest
-    and Stein, Introduction to Algorithms, 14.2).
+    Dynamic programming over the products' shapes finds the order (Cormen, Leiserson, Rivest and
+    Stein, Introduction to Algorithms, 14.2).
     """
     return into(out, _chained(arrays))
 
@@ -72,7 +72,7 @@ def _chained(arrays: Sequence[Any]) -> Node:
 
 
 def _order(lengths: Sequence[int]) -> dict[tuple[int, int], int]:
-    """Return after which factor each run of factors is best cut in two."""
+    """Return the best split of each run of factors."""
     count = len(lengths) - 1
     costs = {(i, i): 0 for i in range(count)}
     cuts: dict[tuple[int, int], int] = {}
@@ -98,7 +98,7 @@ def _product(nodes: Sequence[Node], cuts: dict[tuple[int, int], int], i: int, j:
 
 @public
 def tensorinv(a: Any, ind: int = 2) -> Node:
-    """Invert a tensor seen as a matrix of its first ``ind`` axes. See numpy.linalg.tensorinv."""
+    """Invert a tensor as a matrix of its first ``ind`` axes. See numpy.linalg.tensorinv."""
     node = as_node(a)
     if ind <= 0:
         raise ValueError("Invalid ind argument.")

@@ -86,7 +86,7 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> N
 
 @public
 def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Node:
-    """Return norms of vectors, which several axes may make up. See numpy.linalg.vector_norm.
+    """Return norms of vectors, which may span several axes. See numpy.linalg.vector_norm.
 
     Returns
     -------
@@ -100,7 +100,7 @@ def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any
 
 @public
 def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Node:
-    """Return norms of matrices, stacks of them too. See numpy.linalg.matrix_norm.
+    """Return norms of matrices or stacks of them. See numpy.linalg.matrix_norm.
 
     Returns
     -------
@@ -124,12 +124,12 @@ def randomized_svd(
     """Return the ``n_components`` largest singular values and their vectors, approximately.
 
     The algorithm is that of Halko, Martinsson and Tropp, SIAM Review 53, 2011. For ``k`` components
-    and ``p >= 2`` oversamples, even without iterations, the expected squared Frobenius norm of
-    what is missed is at most ``1 + k / (p - 1)`` times that of the best ``k`` (theorem 10.5).
-    Two passes over the matrix and two more for each of ``n_iter`` power iterations ("auto" means 7
-    for a tenth of the rank or less, else 4), each made orthogonal by QR whatever
-    ``power_iteration_normalizer`` and ``transpose`` say, however large the matrix is. With
-    ``flip_sign`` the largest element of each vector in U is positive, as scikit-learn has it.
+    and ``p >= 2`` oversamples, without iterations, the expected squared Frobenius norm of the error
+    is bounded. It is at most ``1 + k / (p - 1)`` times that of the best ``k`` (theorem 10.5). The
+    algorithm takes two passes over the matrix, and two more for each of ``n_iter`` power
+    iterations. "auto" means 7 iterations for a tenth of the rank or less, else 4. QR always
+    normalizes the iterations; ``power_iteration_normalizer`` and ``transpose`` have no effect. With
+    ``flip_sign`` the largest element of each vector in U is positive, as in scikit-learn.
 
     Parameters
     ----------
@@ -192,7 +192,7 @@ def randomized_svd(
 def svd_compressed(
     a: Any, k: int, n_power_iter: int = 0, n_oversamples: int = 10, seed: Any = None
 ) -> Any:
-    """Return the ``k`` largest singular values and their vectors; Dask's name and order.
+    """Return the ``k`` largest singular values and their vectors, with Dask's name and order.
 
     Parameters
     ----------

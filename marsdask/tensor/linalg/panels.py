@@ -1,4 +1,4 @@
-"""Products of tall blocks with small squares, panel by panel: what lies between stays in cache."""
+"""Products of tall blocks with small squares, panel by panel, so that results stay in cache."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PANEL_BYTES = 2**19
 
 
 def panels(block: Any) -> Iterator[slice]:
-    """Cut the rows of a block."""
+    """Iterate over panels of the rows of a block."""
     rows, columns = block.shape
     step = max(1, columns, PANEL_BYTES // max(1, columns * block.itemsize))
     return (slice(start, min(start + step, rows)) for start in range(0, rows, step))
@@ -38,7 +38,7 @@ def gram(block: Any, dtype: np.dtype[Any], inverses: Sequence[Any] = ()) -> Any:
 
 
 def divided(block: Any, inverses: Sequence[Any], last: Any = None) -> Any:
-    """Multiply a block by upper triangles one after the other, and by any matrix at the end."""
+    """Multiply a block by upper triangles successively, and finally by any matrix."""
     dtype = inverses[0].dtype
     out = np.empty(block.shape, dtype)
     for rows in panels(block):
@@ -59,7 +59,7 @@ def times_triangle(panel: Any, triangle: Any, out: Any) -> Any:
         return np.matmul(panel, triangle, out=out)
     np.copyto(out, panel)
     rows, columns = map(ctypes.c_int, out.shape)
-    # BLAS counts by columns: the transposes are what it sees, a lower triangle on the left.
+    # BLAS uses column order: it sees the transposes, with a lower triangle on the left.
     how = [ctypes.c_char(letter) for letter in (b"L", b"L", b"N", b"N")]
     sizes: list[Any] = [*how, columns, rows, ctypes.c_double(1.0)]
     width = ctypes.byref(columns)
@@ -72,9 +72,9 @@ def times_triangle(panel: Any, triangle: Any, out: Any) -> Any:
 
 @lru_cache
 def native(name: str, arguments: int) -> Any:
-    """Return a function of BLAS as C calls it, during which other threads of Python run.
+    """Return a function of BLAS by its C interface, which releases the interpreter's lock.
 
-    They do not while SciPy's own functions do. Every argument is a pointer.
+    SciPy's own functions do not release it. Every argument is a pointer.
     """
     from scipy.linalg import cython_blas  # heavy, and only factorisations need it
 

@@ -32,7 +32,7 @@ def _differ(a: Size, b: Size) -> bool:
 
 
 def _require_core(name: str, signature: str, a: Size, b: Size) -> None:
-    """Refuse what a generalized ufunc cannot sum over, in its words."""
+    """Raise for types that a generalized ufunc cannot sum, with its message."""
     if _differ(a, b):
         raise ValueError(
             f"{name}: Input operand 1 has a mismatch in its core dimension 0, with gufunc "
@@ -41,14 +41,14 @@ def _require_core(name: str, signature: str, a: Size, b: Size) -> None:
 
 
 def _require_axes(name: str, left: Node, right: Node, mine: int, theirs: int) -> None:
-    """Refuse what dot, inner and tensordot cannot sum over."""
+    """Raise for types that dot, inner and tensordot cannot sum."""
     a, b = left.shape[mine], right.shape[theirs]
     if not _differ(a, b):
         return
     if name == "tensordot":
         raise ValueError("shape-mismatch for sum")
     shape, place = right.shape, theirs % len(right.shape)
-    if name == "inner" and place:  # which NumPy turns into dot before it looks
+    if name == "inner" and place:  # NumPy converts these to dot before its checks
         shape, place = (*shape[:-2], shape[-1], shape[-2]), place - 1
     raise ValueError(
         f"shapes {shape_text(left.shape)} and {shape_text(shape)} not aligned: "
@@ -69,7 +69,7 @@ def matmul(
     dtype: Any = None,
     casting: Any = "same_kind",
 ) -> Node:
-    """Multiply matrices, stacks of them broadcast. See numpy.matmul."""
+    """Multiply matrices, or stacks of them with broadcasting. See numpy.matmul."""
     left, right = as_node(a, sparse=True), as_node(b, sparse=True)
     left, right = (_cast(node, dtype, casting) for node in (left, right))
     for position, node in enumerate((left, right)):
@@ -78,7 +78,7 @@ def matmul(
                 f"matmul: Input operand {position} does not have enough dimensions (has 0, gufunc "
                 f"core with signature {_MATMUL} requires 1); use * instead"
             )
-    # Rows are 0, the summed axis 1, columns 2; stacks count from 3, the last axis first.
+    # Labels: rows are 0, the summed axis 1, columns 2; stacks count from 3, the last axis first.
     la = _stack(left.meta.ndim) + (0, 1)[-left.meta.ndim :]
     lb = _stack(right.meta.ndim) + (1, 2)[: right.meta.ndim]
     _require_core("matmul", _MATMUL, left.shape[-1], right.shape[lb.index(1)])
@@ -95,8 +95,8 @@ def _stack(ndim: int) -> Labels:
 def dot(a: Any, b: Any, out: Any = None, sparse: bool | None = None) -> Node:
     """Sum over the last axis of ``a`` and the second last of ``b``. See numpy.dot.
 
-    Differs from NumPy, as all products that sum do: durations raise ``TypeError``. NumPy drops
-    their unit; ``(a * b).sum()`` keeps it.
+    Differs from NumPy, like all products that sum: durations raise ``TypeError``. NumPy drops their
+    unit; ``(a * b).sum()`` keeps it.
     """
     left, right = as_node(a, sparse=True), as_node(b, sparse=True)
     if not left.meta.ndim or not right.meta.ndim:
@@ -107,7 +107,7 @@ def dot(a: Any, b: Any, out: Any = None, sparse: bool | None = None) -> Node:
 
 
 def _given(found: Node, sparse: bool | None, out: Any) -> Node:
-    """Return a product in the kind of blocks that is asked for, or put it where it should go."""
+    """Return a product in the requested kind of blocks, or store it in ``out``."""
     if sparse is not None and sparse != is_sparse(found.meta):
         found = tosparse.node(found) if sparse else todense.node(found)
     return into(out, found)
@@ -168,7 +168,7 @@ def vecdot(
 @public
 @shows("dtype", "casting")
 def matvec(x1: Any, x2: Any, /, out: Any = None, **how: Any) -> Node:
-    """Multiply matrices with vectors, stacks of both broadcast. See numpy.matvec."""
+    """Multiply matrices with vectors, or stacks of both with broadcasting. See numpy.matvec."""
     return _given(squeeze.node(matmul.node(x1, expand_dims.node(x2, -1), **how), -1), None, out)
 
 
@@ -180,13 +180,13 @@ def vecmat(x1: Any, x2: Any, /, out: Any = None, **how: Any) -> Node:
     return _given(squeeze.node(matmul.node(row, x2, **how), -2), None, out)
 
 
-#: The components after each, and those before.
+#: The next component of each, and the previous.
 _TURNS = [1, 2, 0], [2, 0, 1]
 
 
 @public
 def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Node:
-    """Multiply vectors of three components as vectors. See numpy.linalg.cross."""
+    """Multiply vectors of three components by the cross product. See numpy.linalg.cross."""
     left, right = (moveaxis.node(as_node(x), axis, -1) for x in (x1, x2))
     if left.shape[-1] != 3 or right.shape[-1] != 3:
         raise ValueError(
@@ -198,13 +198,13 @@ def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Node:
 
 @public
 def matrix_diagonal(x: Any, /, *, offset: int = 0) -> Node:
-    """Return the diagonals of matrices, stacks of them too. See numpy.linalg.diagonal."""
+    """Return the diagonals of matrices or stacks of them. See numpy.linalg.diagonal."""
     return diagonal.node(x, offset, -2, -1)
 
 
 @public
 def matrix_trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Node:
-    """Sum the diagonals of matrices, stacks of them too. See numpy.linalg.trace."""
+    """Sum the diagonals of matrices or stacks of them. See numpy.linalg.trace."""
     return trace.node(x, offset, -2, -1, dtype)
 
 
@@ -275,7 +275,7 @@ def einsum(
 
 
 def _cast(node: Node, dtype: Any, casting: Any) -> Node:
-    """Return an operand in the type that is asked for."""
+    """Return an operand in the requested type."""
     if dtype is None:
         return node
     if not np.can_cast(node.meta.dtype, dtype, casting):
@@ -287,7 +287,7 @@ def _cast(node: Node, dtype: Any, casting: Any) -> Node:
 
 
 def _contracted(nodes: list[Node], labels: list[Labels], out: Labels, optimize: Any) -> Node:
-    """Return the sum of products, operands being used up on the way."""
+    """Return the sum of products; operands are removed when they are used."""
     for step in _path(nodes, labels, out, optimize):
         chosen = [(nodes[i], labels[i]) for i in step]
         for i in sorted(step, reverse=True):
@@ -303,14 +303,14 @@ def _contracted(nodes: list[Node], labels: list[Labels], out: Labels, optimize: 
 def _path(
     nodes: list[Node], labels: list[Labels], out: Labels, optimize: Any
 ) -> list[tuple[int, ...]]:
-    """Return which operands to contract in each step, as positions in the shrinking list."""
+    """Return the operands to contract in each step, as positions in the shrinking list."""
     if len(nodes) <= 2:
         return [tuple(range(len(nodes)))]
     if not optimize:
         return [(0, 1), *((0, len(nodes) - 1 - done) for done in range(1, len(nodes) - 1))]
     interleaved: list[Any] = []
     for node, names in zip(nodes, labels, strict=True):
-        # The path depends on shapes alone: an array of zero strides costs nothing.
+        # The path depends on shapes alone: an array of zero strides takes no memory.
         interleaved += [np.broadcast_to(np.empty(()), numbers(node.shape)), list(names)]
     path, _ = np.einsum_path(*interleaved, list(out), optimize="greedy")
     return _pairs(path[1:], len(nodes))
@@ -322,7 +322,7 @@ def _pairs(path: Sequence[Sequence[int]], count: int) -> list[tuple[int, ...]]:
     for step in path:
         rest = sorted(step)
         while len(rest) > 2:
-            # The product is put at the end of the list, after those that are left.
+            # The product is appended to the list of remaining operands.
             first, second, *others = rest
             steps.append((first, second))
             rest = sorted([*(item - 2 for item in others), count - 2])

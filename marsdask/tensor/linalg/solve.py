@@ -1,7 +1,7 @@
-"""Systems of equations, inverses, determinants and the factors behind them.
+"""Systems of equations, inverses, determinants and their factors.
 
-Matrices of some MiB, stacks, and those whose sizes only running can tell are left to
-LAPACK, one in one block; larger ones are factored in panels (:mod:`.blocked_lu`).
+LAPACK solves matrices of a few MiB, stacks, and matrices of unknown size, each in one block. Larger
+ones are factored in panels (:mod:`.blocked_lu`).
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def positive_solve(a: Any, b: Any) -> Any:
 
 
 def triangular_solve(a: Any, b: Any, **options: Any) -> Any:
-    """Solve with a triangle; what is beyond it is not read."""
+    """Solve with a triangle; elements beyond it are not read."""
     from scipy.linalg import solve_triangular as whole
 
     return whole(a, b, check_finite=False, **options) if b.size else b
@@ -135,10 +135,10 @@ _KINDS = {"gen": "general", "sym": "general", "her": "general", "pos": "positive
 def solve(
     a: Any, b: Any, sym_pos: bool = False, sparse: Any = None, *, assume_a: str = "gen"
 ) -> Node:
-    """Solve square systems, stacks of them broadcast. See numpy.linalg.solve.
+    """Solve square systems, or stacks of them with broadcasting. See numpy.linalg.solve.
 
-    Of SciPy's ``assume_a``, "pos" takes Cholesky's way and "gen", "sym" and "her" LU's with
-    partial pivoting. ``sym_pos`` is Mars's and Dask's word for "pos"; ``sparse`` is Mars's hint.
+    For SciPy's ``assume_a``, "pos" uses Cholesky's factors and "gen", "sym" and "her" use LU with
+    partial pivoting. ``sym_pos`` is the name of "pos" in Mars and Dask; ``sparse`` is Mars's hint.
     """
     if sparse:
         raise NotImplementedError("sparse systems: use scipy.sparse.linalg.spsolve on compute()")
@@ -166,7 +166,7 @@ def solve_triangular(
 ) -> Node:
     """Solve with a triangular matrix. See scipy.linalg.solve_triangular.
 
-    A large one is taken a panel of columns at a time, by substitution: each solution is that of a
+    A large one is solved by substitution, a panel of columns at a time. Each solution is that of a
     matrix within n eps of the given one (Higham, theorem 8.5).
     """
     if sparse:
@@ -190,7 +190,7 @@ def solve_triangular(
 def inv(a: Any, sparse: bool | None = None) -> Node:
     """Invert matrices. See numpy.linalg.inv.
 
-    A large one is solved for the columns of the identity, all panels of them at once. With
+    A large one is solved for the columns of the identity, for all panels in parallel. With
     ``sparse`` the blocks of the result are sparse.
     """
     if sparse:
@@ -226,8 +226,8 @@ def slogdet(a: Any) -> Any:
 def cholesky(a: Any, lower: bool = True, *, upper: bool | None = None) -> Node:
     """Return the triangle of positive definite matrices. See numpy.linalg.cholesky.
 
-    With ``lower=False`` (Mars's and Dask's word) or ``upper=True`` the upper one. Only the lower
-    triangle of the matrix is read.
+    With ``lower=False`` (the name in Mars and Dask) or ``upper=True`` it is the upper one. Only the
+    lower triangle of the matrix is read.
     """
     node = square(as_node(a))
     large = is_large(node)
@@ -240,7 +240,7 @@ def cholesky(a: Any, lower: bool = True, *, upper: bool | None = None) -> Node:
 def lu(a: Any) -> Any:
     """Return P, L and U of a matrix, ``a = P @ L @ U``. See scipy.linalg.lu.
 
-    The pivots are the largest of whole columns, as LAPACK's are, however the matrix is cut.
+    The pivots are the largest of whole columns, as in LAPACK, for every chunking.
     """
     node = matrices(as_node(a))
     if is_large(node):

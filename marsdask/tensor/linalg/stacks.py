@@ -1,4 +1,4 @@
-"""What LAPACK does with each matrix of a stack: a matrix in one block, stacks in parallel."""
+"""LAPACK's functions for each matrix of a stack: a matrix in one block, stacks in parallel."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def _smaller(m: Size, n: Size) -> Size:
 
 
 def linalg_kind(a: Any) -> np.dtype[Any]:
-    """Return the type in which NumPy's linalg computes: single precision stays."""
+    """Return the type in which NumPy's linalg computes; single precision is kept."""
     dtype: np.dtype[Any] = as_node(a).meta.dtype
     if dtype.char in "fF":
         return dtype
@@ -115,7 +115,7 @@ def of_stack(a: Any, dtype: Any, text: str = "") -> Outcome:
 
 @kernel(scratch=4.0)
 def call_linalg(block: Any, function: Callable[..., Any], options: dict[str, Any]) -> Any:
-    """Return what a function makes of each matrix, as a tuple of arrays."""
+    """Return the results of a function for each matrix, as a tuple of arrays."""
     made = function(block, **options)
     return tuple(map(np.asarray, made)) if isinstance(made, tuple) else (np.asarray(made),)
 
@@ -140,7 +140,7 @@ def several(
 
 
 def matrices(a: Node) -> Node:
-    """Return the node of at least one matrix; refuses what NumPy's linalg refuses."""
+    """Return the node of at least one matrix; raise as NumPy's linalg for others."""
     if a.meta.ndim < 2:
         raise np.linalg.LinAlgError(
             f"{a.meta.ndim}-dimensional array given. Array must be at least two-dimensional"
@@ -151,7 +151,7 @@ def matrices(a: Node) -> Node:
 
 
 def square(a: Node) -> Node:
-    """Return the node of square matrices; raises what NumPy raises for others."""
+    """Return the node of square matrices; raise NumPy's error for others."""
     rows, columns = matrices(a).shape[-2:]
     if rows != columns and not isinstance(rows, Unknown) and not isinstance(columns, Unknown):
         raise np.linalg.LinAlgError("Last 2 dimensions of the array must be square")

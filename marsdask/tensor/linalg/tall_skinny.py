@@ -1,11 +1,11 @@
-"""QR and singular values of matrices cut into blocks of rows.
+"""QR and singular values of matrices in blocks of rows.
 
-The first attempt is the Gram matrix: one cheap pass, whose triangle also tells the condition. Where
-that loses too many digits, a second Gram of the quotient restores them, which is CholeskyQR2: Q is
+The first attempt is the Gram matrix: one cheap pass, whose triangle also bounds the condition. If
+that loses too many digits, a second Gram matrix of the quotient restores them (CholeskyQR2): Q is
 orthogonal to a few eps while the condition is below about ``eps ** -0.5 / 10`` (Yamamoto,
-Nakatsukasa, Yanagisawa and Fukaya, ETNA 44, 2015). Above that, R is folded from the blocks' own
-triangles, which is stable whatever the condition (TSQR: Demmel, Grigori, Hoemmen and Langou, SIAM
-J. Sci. Comput. 34, 2012).
+Nakatsukasa, Yanagisawa and Fukaya, ETNA 44, 2015). For larger conditions, R is computed from the
+blocks' own triangles, which is always stable (TSQR: Demmel, Grigori, Hoemmen and Langou, SIAM J.
+Sci. Comput. 34, 2012).
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ from . import panels
 from .contraction import conjugated, contract
 from .stacks import apply, linalg_kind, matrices, of_stack, real_kind, several
 
-#: Rows of the pieces that a block is factored in: they stay in cache.
+#: Rows of the pieces of a block: they are factored in cache.
 PIECE = 1000
 
-#: A relative error of the smallest singular value that is good enough.
+#: The accepted relative error of the smallest singular value.
 GOOD = 1e-9
 
-#: A condition so small that one product with the inverse of R loses next to nothing.
+#: A condition so small that one product with the inverse of R is accurate.
 MILD = 100.0
 
 ROWS: Axes = (0, None)
@@ -101,11 +101,11 @@ class Factors(MultiOutput):
         return self._quotients(a, checked, good=digits <= GOOD, mild=bound <= MILD)
 
     def tile_blind(self, a: Grid) -> tuple[Grid, ...]:
-        """Take the way that is stable whatever the condition."""
+        """Use the algorithm that is stable for every condition."""
         return self._small(a) if self._is_small(a) else self._stable(_in_rows(a))
 
     def _is_small(self, a: Grid) -> bool:
-        """Tell whether LAPACK had better see the whole matrix."""
+        """Tell whether LAPACK should factor the whole matrix."""
         rows, columns = shape_of(a.chunks)
         small = rows * columns * self.dtype.itemsize <= SMALL_MATRIX
         return small or (len(a) == 1 and rows < 4 * columns)
@@ -199,7 +199,7 @@ def _output_chunks(chunks: Chunks) -> tuple[Chunks, ...]:
 
 @dataclass(frozen=True)
 class Shares:
-    """Tells each block of rows which share of the joint Q is its own."""
+    """Gives each block of rows the index of its share of the joint Q."""
 
     count: int
 
@@ -227,7 +227,7 @@ def gram(block: Any, dtype: np.dtype[Any]) -> Any:
 
 
 class Triangle(NamedTuple):
-    """An upper triangle, its inverse, and a bound of its condition (inf if there is none)."""
+    """An upper triangle, its inverse, and a bound of its condition (inf if it is unbounded)."""
 
     r: Any
     inverse: Any
@@ -360,9 +360,9 @@ def _check_mode(mode: str) -> None:
 def qr(a: Any, mode: str = "reduced", method: str = "tsqr") -> Any:
     """Return Q and R. See numpy.linalg.qr.
 
-    Differs from NumPy: the diagonal of R is not negative where the mode is "reduced" or "r" and the
-    matrix no stack; there is no mode "raw", and "complete" gathers the matrix into one block. A
-    matrix with more columns than rows has its leading columns in one block.
+    Differs from NumPy: the diagonal of R is not negative for the modes "reduced" and "r", except
+    for stacks. There is no mode "raw", and "complete" gathers the matrix in one block. A matrix
+    with more columns than rows has its leading columns in one block.
     """
     _check_method(method)
     node = matrices(as_node(a))
@@ -430,11 +430,11 @@ def svd(
 ) -> Any:
     """Return U, s and V, the last with vectors as rows. See numpy.linalg.svd.
 
-    Differs from NumPy: ``full_matrices`` is False unless given (the full U of a tall matrix is the
-    square of its rows, gathered in one block), as in Mars and Dask. The signs of vectors (of a pair
-    in U and V together) are LAPACK's for the triangle R, so they may differ from NumPy's;
-    ``coerce_signs``, Dask's word, makes the sum of each row of V positive or zero. ``hermitian`` is
-    a hint that is not needed.
+    Differs from NumPy: ``full_matrices`` is False by default, as in Mars and Dask. The full U of a
+    tall matrix is the square of its rows, gathered in one block. The signs of vectors (of pairs in
+    U and V) are LAPACK's for the triangle R, so they may differ from NumPy's. Dask's
+    ``coerce_signs`` makes the sum of each row of V nonnegative. ``hermitian`` is a hint without
+    effect.
     """
     del hermitian
     if isinstance(full_matrices, str):  # Mars's second parameter is the method
@@ -460,7 +460,7 @@ def svd(
 
 
 def _coerced(u: Node, s: Node, v: Node) -> tuple[Node, Node]:
-    """Turn pairs of vectors so that the sum of each row of V is not negative."""
+    """Choose the signs of vector pairs so that the sum of each row of V is not negative."""
     negative = less.node(total.node(real.node(v), axis=-1), 0)
     signs = astype.node(where.node(negative, -1, 1), s.meta.dtype)
     some = slice(length(s, s.meta.ndim - 1))

@@ -194,7 +194,7 @@ def masked_where(condition: Any, a: Any, copy: bool = True) -> Any:
 
 @public
 def where(condition: Any, x: Any = None, y: Any = None) -> Any:
-    """Choose from masked tensors, or tell where the condition holds. See numpy.ma.where."""
+    """Choose by a condition, or find where it holds. See numpy.ma.where."""
     if (x is None) != (y is None):
         raise ValueError("either both or neither of x and y should be given")
     return nonzero(condition) if x is None else mapped(np.ma.where, condition, x, y)
@@ -202,7 +202,7 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Any:
 
 @public
 def set_fill_value(a: Any, fill_value: Any) -> None:
-    """Set what takes the place of masked values. See numpy.ma.set_fill_value."""
+    """Set the fill value of masked elements. See numpy.ma.set_fill_value."""
     if np.ndim(fill_value):
         raise ValueError("set_fill_value() takes one value")
     if isinstance(a, MaskedTensor):
@@ -231,11 +231,11 @@ P = ParamSpec("P")
 N = TypeVar("N")
 R = TypeVar("R")
 
-# What moves elements is done to the data and to the mask.
+# Moving operations apply to the data and to the mask.
 
 
 def moving(func: Public[P, N, R]) -> Public[P, N, R]:
-    """Let a function that only moves elements take masked tensors as well."""
+    """Make a function that only moves elements accept masked tensors as well."""
 
     @wraps(func)
     def call(*args: Any, **kwargs: Any) -> Any:

@@ -1,8 +1,8 @@
 """Masked tensors: chunks are masked arrays of ``numpy.ma``.
 
-Functions of elements call NumPy's masked ones chunk by chunk. What moves elements is done to the
-data and to the mask, each a plain tensor, and so are reductions, which leave out what is masked:
-no kernel of plain chunks ever sees a masked one. A masked tensor's meta is an empty masked array.
+Elementwise functions call NumPy's masked ones chunk by chunk. Moving operations apply to the data
+and the mask. Reductions ignore masked elements. Both use plain tensors, so no kernel of plain
+chunks receives masked ones. A masked tensor's meta is an empty masked array.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class OfMasked:
-    """A function of masked blocks, under no warnings about what the mask hides."""
+    """A function of masked blocks, without warnings about masked elements."""
 
     func: Callable[..., Any]
     cost: ClassVar[Cost] = Cost(shares=True)
@@ -49,7 +49,7 @@ class OfMasked:
         shapes = [np.shape(block) for block in blocks]
         flat = not any(shapes)
         if flat:
-            # Of single elements NumPy would return numbers, and one object for all that is masked.
+            # For single elements NumPy would return numbers, and one object for all masked ones.
             blocks = tuple(
                 block.reshape(1) if isinstance(block, np.ndarray) else block for block in blocks
             )
@@ -137,7 +137,7 @@ class MaskedTensor(Tensor):
 
     @property
     def fill_value(self) -> Any:
-        """What takes the place of masked values in :meth:`filled`."""
+        """The value of masked elements in :meth:`filled`."""
         return self.node.meta.fill_value
 
     def filled(self, fill_value: Any = None) -> Tensor:
@@ -169,12 +169,12 @@ register_collection(np.ma.MaskedArray, MaskedTensor)
 
 
 def has_mask(obj: Any) -> bool:
-    """Tell masked tensors and arrays."""
+    """Recognise masked tensors and arrays."""
     return isinstance(obj, MaskedTensor | np.ma.MaskedArray)
 
 
 def node_of(obj: Any) -> Node:
-    """Return the node of a masked tensor, or of anything as it is."""
+    """Return the node of a masked tensor, or other objects unchanged."""
     if isinstance(obj, Collection):
         return obj.node
     if isinstance(obj, np.ma.MaskedArray):

@@ -1,4 +1,4 @@
-"""What the values that are not masked come to; a result of nothing is masked."""
+"""Reductions of unmasked values; without any, the result is masked."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def nonzero(a: Any) -> tuple[Tensor, ...]:
 
 
 def _kept(a: Any, result: Any, how: Mapping[str, Any]) -> Any:
-    """Mask results of nothing."""
+    """Mask results without values."""
     hidden = reductions.all(
         getmaskarray(a), axis=how.get("axis"), keepdims=how.get("keepdims", False)
     )
@@ -90,7 +90,7 @@ def _mean_dtype(a: Any, how: Any) -> Any:
 
 
 def _averaged(a: Any, name: str, how: Mapping[str, Any]) -> Any:
-    """Return the type that NumPy's reduction has, which is not always the plain one's."""
+    """Return the type of NumPy's reduction, which may differ from the plain one's."""
     sample = np.ma.masked_array(np.ones((2, 1), a.dtype), mask=np.zeros((2, 1), bool))
     return getattr(sample, name)(axis=0, dtype=how.get("dtype")).dtype
 
@@ -143,7 +143,7 @@ MaskedTensor._reduced = staticmethod(reduced)
 
 
 def _without_nan(a: Any, name: str) -> Any:
-    """Mask what is nan, or leave it out of sums and products as NumPy does."""
+    """Mask nan, or omit it from sums and products as NumPy does."""
     data, mask = getdata(a), getmaskarray(a)
     gone = ufuncs.isnan(data)
     if name in ("nansum", "nanprod"):
@@ -152,7 +152,7 @@ def _without_nan(a: Any, name: str) -> Any:
 
 
 def _masked(a: Any) -> Any:
-    """Return anything as a masked tensor."""
+    """Return any object as a masked tensor."""
     if isinstance(a, np.ma.MaskedArray):
         return from_masked(a)
     if has_mask(a):
@@ -163,7 +163,7 @@ def _masked(a: Any) -> Any:
 
 @public
 def sort(a: Any, axis: Any = -1, *, endwith: bool = True, fill_value: Any = None) -> Any:
-    """Sort along an axis, what is masked at the end. See numpy.ma.sort.
+    """Sort along an axis, with masked values at the end. See numpy.ma.sort.
 
     Parameters
     ----------
@@ -195,11 +195,11 @@ def sort(a: Any, axis: Any = -1, *, endwith: bool = True, fill_value: Any = None
 
 @public
 def median(a: Any, axis: Any = None, out: Any = None, *, keepdims: bool = False) -> Any:
-    """Return the median of what is not masked. See numpy.ma.median."""
+    """Return the median of unmasked values. See numpy.ma.median."""
     a = _masked(a)
     data, mask = getdata(a), getmaskarray(a)
     nothing = reductions.all(mask, axis=axis, keepdims=True)
-    # Masked values become nan, which is passed over; nan itself is the median.
+    # Masked values become nan, which is ignored; nan itself gives nan.
     seen = ufuncs.where(mask & logical_not(nothing), np.nan, data)
     found = nanmedian(seen, axis=axis, keepdims=keepdims)
     own = reductions.any(ufuncs.isnan(data) & logical_not(mask), axis=axis, keepdims=keepdims)
@@ -211,7 +211,7 @@ def median(a: Any, axis: Any = None, out: Any = None, *, keepdims: bool = False)
 
 @public
 def dot(a: Any, b: Any) -> Any:
-    """Return the product; what is masked counts as nothing. See numpy.ma.dot.
+    """Return the product; masked values are ignored. See numpy.ma.dot.
 
     Returns
     -------
@@ -228,7 +228,7 @@ def dot(a: Any, b: Any) -> Any:
 def average(
     a: Any, axis: Any = None, weights: Any = None, returned: bool = False, *, keepdims: bool = False
 ) -> Any:
-    """Return the weighted average of what is not masked. See numpy.ma.average."""
+    """Return the weighted average of unmasked values. See numpy.ma.average."""
     a = _masked(a)
     how = {"axis": axis, "keepdims": keepdims}
     if weights is None:
@@ -266,13 +266,13 @@ cumprod: Final = _scanned("cumprod")
 
 @public
 def argmin(a: Any, axis: Any = None) -> Any:
-    """Return where the smallest value that is not masked is. See numpy.ma.argmin."""
+    """Return the position of the smallest unmasked value. See numpy.ma.argmin."""
     return plain_argmin(filled(a, np.ma.minimum_fill_value(a.node.meta)), axis)
 
 
 @public
 def argmax(a: Any, axis: Any = None) -> Any:
-    """Return where the largest value that is not masked is. See numpy.ma.argmax."""
+    """Return the position of the largest unmasked value. See numpy.ma.argmax."""
     return plain_argmax(filled(a, np.ma.maximum_fill_value(a.node.meta)), axis)
 
 

@@ -1,4 +1,4 @@
-"""Arrays put together from many: blocks of blocks, sums of several, products of all pairs."""
+"""Arrays assembled from many: nested blocks, sums of several, Kronecker products."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .reshape import reshape
 
 
 def _depth(arrays: Any) -> int:
-    """Return how deep lists are nested, which they are alike."""
+    """Return the depth of nested lists, which must be equal."""
     if isinstance(arrays, tuple):
         raise TypeError("block() takes nested lists; a tuple may be a list or an array")
     if not isinstance(arrays, list):
@@ -88,10 +88,10 @@ Examples
 
 
 def _pairwise(func: TensorFunction, name: str) -> TensorFunction:
-    """Return a function of many arguments, put together two by two."""
+    """Return a function of many arguments, composed of calls with two."""
 
     def lazy(*args: Any, combine_size: int | None = None, **kwargs: Any) -> Any:
-        del combine_size  # Mars's: what is fused needs no width
+        del combine_size  # Mars's: fusion does not use a width
         items = list(args[0]) if len(args) == 1 and isinstance(args[0], list | tuple) else [*args]
         if not items:
             raise ValueError(f"{name}() takes at least one argument")
@@ -125,7 +125,7 @@ def _multiplied(a: Any, b: Any) -> Outcome:
 def kron(a: Any, b: Any) -> Node:
     """Multiply all elements of one tensor with all of another, as blocks. See numpy.kron.
 
-    The second one is seen whole by every task.
+    Every task reads the whole second tensor.
     """
     left, right = as_node(a), as_node(b)
     ndim = max(len(left.chunks), len(right.chunks))

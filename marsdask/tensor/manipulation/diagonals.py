@@ -1,4 +1,4 @@
-"""Patterns made of an array's elements: repeated, along and beside the diagonal."""
+"""Arrays of repeated elements, and of diagonals."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from .shape import (
 
 @dataclass(frozen=True, eq=False)
 class Repeat(Node):
-    """Every element so often, along an axis."""
+    """Repeat every element along an axis."""
 
     a: Node
     repeats: int
@@ -75,9 +75,9 @@ def _times(size: Size, count: int) -> Size:
 
 @public
 def repeat(a: Any, repeats: Any, axis: int | None = None) -> Node:
-    """Repeat each element, as often as ``repeats`` says. See numpy.repeat."""
+    """Repeat each element ``repeats`` times. See numpy.repeat."""
     node = as_node(a)
-    if axis is None or not node.chunks:  # NumPy lets numbers have an axis
+    if axis is None or not node.chunks:  # NumPy accepts an axis of numbers
         node = as_node(ravel.node(node))
     axis = normalize_axis(0 if axis is None else axis, len(node.chunks))
     if np.size(repeats) == 1:
@@ -103,7 +103,7 @@ class TriangularPart(Node):
 
     @property
     def meta(self) -> Any:
-        return np.tril(self.a.meta)  # in this machine's order of bytes
+        return np.tril(self.a.meta)  # in native byte order
 
     @property
     def chunks(self) -> Chunks:
@@ -129,7 +129,7 @@ def triangle(block: Any, shape: Any, starts: tuple[int, ...], k: int, lower: boo
 
 
 def _square(m: Any) -> Outcome:
-    """Tell of a square matrix, of the length of a vector."""
+    """Distinguish a square matrix from the length of a vector."""
     return Outcome(as_node(m).meta.dtype, (uncut(m, 0),) * 2)
 
 
@@ -185,7 +185,7 @@ class Diag(Node):
 
 
 def diagonal_block(values: Any, shape: tuple[int, int], starts: tuple[int, int]) -> Any:
-    """Return a block of a diagonal matrix; ``values`` belong to its rows."""
+    """Return a block of a diagonal matrix; ``values`` are those of its rows."""
     out = np.zeros_like(values, shape=shape)
     rows = np.arange(shape[0])
     columns = rows + starts[0] - starts[1]

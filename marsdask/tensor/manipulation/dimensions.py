@@ -1,4 +1,4 @@
-"""How many axes and elements there are."""
+"""The numbers of axes and elements."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ def size(a: ArrayLike, axis: int | None = None) -> int | float:
 def shape(a: ArrayLike) -> ExecutableTuple:
     """Return the lengths of the axes, nan where only running can tell. See numpy.shape.
 
-    As in Mars the tuple has ``execute()`` and ``fetch()``, which find it as it is.
+    As in Mars the tuple has ``execute()`` and ``fetch()``, which return it unchanged.
     """
     return ExecutableTuple(wrap(_node(a)).shape)
 
 
 def _node(a: Any) -> Node:
-    """Return the node of what may be masked: lengths do not depend on it."""
+    """Return the node of a possibly masked object: lengths do not depend on the mask."""
     return a.node if isinstance(a, Collection) else as_node(a)

@@ -1,4 +1,4 @@
-"""Tensors put together and taken apart; no chunk is copied for it."""
+"""Join and split tensors without copying chunks."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Concatenate(Node):
 
 
 def _common(cuts: list[Sizes]) -> Sizes:
-    """Return a cut for an axis of one length; sizes that are unknown are looked at later."""
+    """Return chunks for an axis of one length; unknown sizes are computed later."""
     if len(set(cuts)) > 1 and not all(map(known, cuts)):
         return next(sizes for sizes in cuts if not known(sizes))
     return common_sizes(cuts)
@@ -103,7 +103,7 @@ def concatenate(
     _check_alike(nodes, axis)
     metas = [node.meta for node in nodes]
     kind = np.result_type(*(meta.dtype for meta in metas)) if dtype is None else np.dtype(dtype)
-    # NumPy refuses what the casting rule forbids, and so names the types.
+    # NumPy raises for forbidden casts, with the types in its message.
     np.concatenate([np.empty((0,), meta.dtype) for meta in metas], dtype=kind, casting=casting)
     alone = len(nodes) == 1 and metas[0].dtype == kind
     found = nodes[0] if alone else Concatenate(tuple(nodes), axis, kind)
@@ -212,7 +212,7 @@ def part(a: Node, axis: int, taken: range) -> Node:
 
 
 def length(node: Node, axis: int) -> int:
-    """Return the length of an axis; :class:`UnknownShapeError` if only running can tell."""
+    """Return the length of an axis; :class:`UnknownShapeError` if it is unknown."""
     size = node.shape[axis]
     if not isinstance(size, int):
         raise UnknownShapeError(f"the length of axis {axis} is not known; execute() first")
@@ -396,7 +396,7 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Node:
 
 @public
 def tile(A: Any, reps: Any) -> Node:
-    """Repeat a tensor as often as said along each axis. See numpy.tile."""
+    """Repeat a tensor along each axis. See numpy.tile."""
     counts = [operator.index(x) for x in (reps if np.ndim(reps) else [reps])]
     node = as_node(A)
     ndim = max(len(counts), len(node.chunks))
@@ -417,7 +417,7 @@ def tile(A: Any, reps: Any) -> Node:
 def delete(arr: Any, obj: Any, axis: int | None = None) -> Node:
     """Leave out elements along an axis. See numpy.delete.
 
-    Positions that are a tensor are computed at the call.
+    Positions that are a tensor are computed immediately.
     """
     node = as_node(ravel.node(arr) if axis is None else arr)
     axis = normalize_axis(0 if axis is None else axis, len(node.chunks))

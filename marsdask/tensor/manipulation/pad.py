@@ -1,4 +1,4 @@
-"""Values put around a tensor."""
+"""Pad tensors."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _padded(array: Any, pad_width: Any, **_: Any) -> Outcome:
 
 
 def _widths(pad_width: Any, ndim: int) -> list[list[int]]:
-    """Return how much comes before and after each axis."""
+    """Return the widths before and after each axis."""
     if isinstance(pad_width, dict):
         found = {normalize_axis(axis, ndim): width for axis, width in pad_width.items()}
         pad_width = [found.get(axis, 0) for axis in range(ndim)]
@@ -53,16 +53,16 @@ def _widths(pad_width: Any, ndim: int) -> list[list[int]]:
 @public
 @waits_for_lengths(_padded)
 def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Node:
-    """Put values around a tensor. See numpy.pad.
+    """Pad a tensor. See numpy.pad.
 
-    Differs from NumPy: an odd reflection is no longer than the axis; "empty" gives zeros.
+    Differs from NumPy: an odd reflection has at most the axis's length; "empty" gives zeros.
     """
     node = as_node(array)
     ndim = len(node.chunks)
     widths = _widths(pad_width, ndim)
     if callable(mode):
         return _by_function(node, widths, mode, kwargs)
-    # NumPy names the arguments that do not fit.
+    # NumPy names the invalid arguments.
     np.pad(np.zeros((1,) * ndim), 0, mode=mode, **kwargs)
     for axis, pair in enumerate(widths):
         if any(pair):
@@ -73,7 +73,7 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> No
 
 
 def _ends(node: Node, axis: int, pair: list[int], mode: str, how: Any) -> list[list[Node]]:
-    """Return what comes before and after an axis, nothing where nothing is wanted."""
+    """Return the padding before and after an axis, empty if its width is zero."""
     if mode in ("constant", "empty"):
         return _constant(node, axis, pair, _own(how.get("constant_values", 0), node, axis))
     if not length(node, axis):
@@ -89,7 +89,7 @@ def _ends(node: Node, axis: int, pair: list[int], mode: str, how: Any) -> list[l
 
 
 def _own(values: Any, node: Node, axis: int) -> Any:
-    """Return the two of some values that are for the ends of an axis."""
+    """Return the two values for the ends of an axis."""
     return np.broadcast_to(np.asarray(values), (len(node.chunks), 2))[axis].tolist()
 
 
@@ -112,7 +112,7 @@ def _mirrored(node: Node, axis: int, pair: list[int], mode: Any) -> list[list[No
 
 
 def _odd(node: Node, axis: int, ends: list[list[Node]], mode: str) -> list[list[Node]]:
-    """Turn reflections about the value at the edge."""
+    """Invert reflections about the value at the edge."""
     own = length(node, axis)
     if own == 1 and mode == "reflect":  # nothing to reflect: NumPy too repeats the edge
         return ends
@@ -164,7 +164,7 @@ def _ramps(node: Node, axis: int, pair: list[int], values: Any) -> list[list[Nod
 
 
 def ramp(edge: Any, end: Any, width: int, axis: int, last: bool) -> Any:
-    """Return steps from a value up to an edge, which is not among them, or back from there."""
+    """Return steps from a value to an edge, which is excluded, or back from there."""
     steps = np.linspace(end, edge.squeeze(axis), width, endpoint=False, dtype=edge.dtype, axis=axis)
     return np.flip(steps, axis) if last else steps
 
@@ -181,7 +181,7 @@ def _by_function(node: Node, widths: list[list[int]], function: Any, kwargs: Any
 
 
 def filled(block: Any, function: Any, pair: tuple[int, int], axis: int, options: Any) -> Any:
-    """Call a function of each line, which it changes in place."""
+    """Call a function for each line, which it changes in place."""
     out = block.copy()
     lines = np.moveaxis(out, axis, -1)
     for place in np.ndindex(lines.shape[:-1]):

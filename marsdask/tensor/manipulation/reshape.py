@@ -1,4 +1,4 @@
-"""Reshape: axes merged and split in C order, moving as little as the chunks allow."""
+"""Reshape: axes merged and split in C order, with as little data movement as possible."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Group(NamedTuple):
 
 
 class ReshapeStep(NamedTuple):
-    """How one group is cut on its way: each time all chunks are bands of the leading axis."""
+    """The chunks of one group at each step: all are bands of the leading axis."""
 
     before: tuple[Sizes, ...]
     flat: Sizes
@@ -76,7 +76,7 @@ def groups(old: Shape, new: Shape) -> list[Group]:
 
 
 def step_of(group: Group, chunks: tuple[Sizes, ...]) -> ReshapeStep:
-    """Plan one group: bands as they are if possible, else of about the size the chunks have."""
+    """Plan one group: existing bands if possible, else bands of about the chunks' size."""
     if len(group.old) == len(group.new) == 1:
         return ReshapeStep(chunks, chunks[0], chunks[0], chunks)
     cuts = [numbers(sizes) for sizes in chunks]
@@ -100,7 +100,7 @@ def step_of(group: Group, chunks: tuple[Sizes, ...]) -> ReshapeStep:
 
 
 def _banded(sizes: tuple[int, ...], band: int) -> Sizes:
-    """Cut every size into bands, none longer than ``band``."""
+    """Split every size into bands, none longer than ``band``."""
     found: list[int] = []
     for size in sizes:
         count = -(-size // band) or 1
@@ -121,7 +121,7 @@ def plan(chunks: Chunks, shape: Shape) -> list[ReshapeStep]:
 
 @dataclass(frozen=True)
 class ShapesAt:
-    """Gives each chunk its new shape: one index an input group, several axes an output group."""
+    """Gives each chunk its new shape: one index per input group, several axes per output group."""
 
     groups: tuple[tuple[Sizes, ...], ...]
     """For each axis of the index the sizes of the axes it becomes, the first of them cut."""
@@ -135,7 +135,7 @@ class ShapesAt:
 
 @kernel(scratch=0.0, shares=True)
 def reform(block: Any, shape: Shape) -> Any:
-    """Return a block in another shape: a view where it is contiguous."""
+    """Return a block in another shape: a view if it is contiguous."""
     return block.reshape(shape)
 
 
@@ -176,7 +176,7 @@ def _split(a: Grid, steps: list[ReshapeStep]) -> Grid:
 
 @dataclass(frozen=True)
 class _Leading:
-    """Asks for the shape by the leading axis of each group alone."""
+    """Returns the shape for the leading axis of each group."""
 
     axes: tuple[int, ...]
     shapes: ShapesAt
@@ -255,7 +255,7 @@ def settle(old: tuple[Size, ...], new: Shape) -> Shape:
 
 
 def _text(shape: Shape) -> str:
-    """Return a shape as NumPy's reshape shows it: without -1 in front, which it calls newaxis."""
+    """Return a shape as in the errors of NumPy's reshape: a leading -1 is shown as newaxis."""
     sizes = itertools.dropwhile(lambda size: size < 0, shape)
     shown = ",".join("newaxis" if size < 0 else str(size) for size in sizes)
     return f"({shown}{',' if len(shape) == 1 else ''})"
@@ -266,11 +266,11 @@ def _text(shape: Shape) -> str:
 def reshape(a: Any, shape: Any = None, *more: Any, order: str = "C", **kwargs: Any) -> Node:
     """Give the elements another shape; one length may be -1. See numpy.reshape.
 
-    Differs from NumPy: ``order`` is "C" or "F"; the length of an axis of unknown chunks may only
-    turn out wrong when it runs.
+    Differs from NumPy: ``order`` is "C" or "F". A wrong length of an axis of unknown chunks may
+    raise only when it runs.
     """
     shape = kwargs.pop("newshape", shape)
-    for name in ("merge_chunks", "limit", "copy"):  # of Dask and NumPy; chunks are our business
+    for name in ("merge_chunks", "limit", "copy"):  # of Dask and NumPy; chunks are chosen here
         kwargs.pop(name, None)
     check_keywords(kwargs, ())
     if shape is None:

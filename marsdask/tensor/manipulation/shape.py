@@ -1,4 +1,4 @@
-"""Axes moved, added, dropped, merged and split; values stay as they are."""
+"""Move, add, drop, merge and split axes; values are unchanged."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ normalize_axes: Final = np.lib.array_utils.normalize_axis_tuple
 
 @dataclass(frozen=True, eq=False)
 class View(Node):
-    """The axes in another order: ``None`` is a new axis of length one, what is left out goes.
+    """The axes in another order: ``None`` is a new axis of length one, missing axes are dropped.
 
-    An axis that goes has length one.
+    A dropped axis has length one.
     """
 
     a: Node
@@ -58,9 +58,9 @@ class View(Node):
 
 
 def viewed(a: Grid, axes: tuple[int | None, ...]) -> Grid:
-    """Return a grid whose chunks are views with their axes as ``axes`` says."""
+    """Return a grid whose chunks are views with the given ``axes``."""
     places = tuple(axes.index(axis) if axis in axes else None for axis in range(a.ndim))
-    # An axis of length one may be cut into chunks that are empty and one that is not.
+    # An axis of length one may have empty chunks and one that is not.
     a = whole(a, [axis for axis, place in enumerate(places) if place is None])
     return blockwise(
         reorder,
@@ -74,7 +74,7 @@ def viewed(a: Grid, axes: tuple[int | None, ...]) -> Grid:
 
 
 def view_meta(meta: Any, axes: tuple[int | None, ...]) -> Any:
-    """Return the meta with its axes as ``axes`` says; new axes make sparse blocks dense."""
+    """Return the meta with the given ``axes``; new axes make sparse blocks dense."""
     if None in axes:
         return empty(meta.dtype, len(axes))
     return empty_like_kind(meta, meta.dtype, len(axes))
@@ -82,7 +82,7 @@ def view_meta(meta: Any, axes: tuple[int | None, ...]) -> Any:
 
 @kernel(view=True)
 def reorder(block: Any, axes: tuple[int | None, ...]) -> Any:
-    """Return a view of a block with its axes moved, added and dropped."""
+    """Return a view of a block with moved, added and dropped axes."""
     if is_sparse(block):
         if None not in axes and axes:
             return reordered(block, axes)
@@ -96,7 +96,7 @@ def reorder(block: Any, axes: tuple[int | None, ...]) -> Any:
 
 
 def view(a: Any, axes: Sequence[int | None]) -> Node:
-    """Return the node with its axes as ``axes`` says, the same one if that changes nothing."""
+    """Return the node with the given ``axes``, or itself if they are unchanged."""
     node = as_node(a, sparse=True)
     return node if list(axes) == list(range(len(node.chunks))) else View(node, tuple(axes))
 
@@ -139,7 +139,7 @@ def swapaxes(a: Any, axis1: int, axis2: int) -> Node:
 
 @public
 def moveaxis(a: Any, source: Any, destination: Any) -> Node:
-    """Move axes to other places, the rest in order. See numpy.moveaxis."""
+    """Move axes to other positions, the rest in order. See numpy.moveaxis."""
     node = as_node(a)
     ndim = len(node.chunks)
     start, stop = (
@@ -191,7 +191,7 @@ def squeeze(a: Any, axis: Any = None) -> Node:
 
 
 def whole(a: Grid, axes: Sequence[int]) -> Grid:
-    """Return the grid with some axes, of known length, in one chunk each."""
+    """Return the grid with one chunk along each of some axes of known length."""
     several = [axis for axis in axes if a.numblocks[axis] > 1]
     if not several:
         return a
@@ -249,7 +249,7 @@ class Broadcast(Node):
 
 @dataclass(frozen=True)
 class SizesAt:
-    """Gives each chunk its lengths along the axes that ``splits`` cuts, ``None`` for the others."""
+    """Gives each chunk its lengths along the axes of ``splits``, ``None`` for the others."""
 
     splits: Chunks
 

@@ -1,4 +1,4 @@
-"""A tensor's elements seen otherwise: in one row, or their bytes as another type."""
+"""Other views of a tensor's elements: flat, or their bytes as another type."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from .reshape import ravel, reshape
 
 
 class Flat:
-    """The elements of a tensor in C order; what is assigned here is assigned to the tensor."""
+    """The elements of a tensor in C order; assignments here change the tensor."""
 
     def __init__(self, tensor: Any) -> None:
         self.base = tensor
@@ -68,14 +68,14 @@ def seen_as(block: Any, kind: Any) -> Any:
 
 @public
 def byteswap(a: Any, inplace: bool = False) -> Node:
-    """Turn each element's bytes around. See numpy.ndarray.byteswap."""
+    """Reverse each element's bytes. See numpy.ndarray.byteswap."""
     swapped = apply(swap_bytes, a)
     return into(a if inplace else None, swapped)
 
 
 @kernel(scratch=0.0)
 def swap_bytes(block: Any) -> Any:
-    """Turn each element's bytes around."""
+    """Reverse each element's bytes."""
     return block.byteswap()
 
 
@@ -84,7 +84,7 @@ def swap_bytes(block: Any) -> Any:
 def view(a: Any, dtype: Any = None, order: Any = "C") -> Node:
     """Return the same bytes as elements of another type. See numpy.ndarray.view.
 
-    Differs from NumPy: changes of one tensor are not seen in the other.
+    Differs from NumPy: changes of one tensor do not affect the other.
 
     Returns
     -------
