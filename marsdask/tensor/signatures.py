@@ -1,4 +1,4 @@
-"""What signatures show: the keywords that a function takes one by one, not ``**kwargs``.
+"""Signatures of functions: their keywords one by one, not ``**kwargs``.
 
 ``help()``, editors and the array API's tests of signatures read them.
 """
@@ -17,19 +17,19 @@ _DEFAULTS = {"keepdims": False, "where": True, "ddof": 0}
 
 
 def optional(names: Iterable[str], *, named: bool = False) -> list[Parameter]:
-    """Return parameters that may be left out; ``named`` ones are given by name only."""
+    """Return optional parameters; ``named`` ones are keyword-only."""
     kind = Parameter.KEYWORD_ONLY if named else Parameter.POSITIONAL_OR_KEYWORD
     return [Parameter(name, kind, default=_DEFAULTS.get(name)) for name in names]
 
 
 def signed(func: F, parameters: Iterable[Parameter]) -> F:
-    """Return the function, which shows these parameters."""
+    """Return the function with these parameters in its signature."""
     func.__signature__ = Signature(list(parameters))  # type: ignore[attr-defined]
     return func
 
 
 def shows(*names: str) -> Callable[[F], F]:
-    """Return a decorator: show keywords in the place of ``**extra``."""
+    """Return a decorator that shows keywords in the place of ``**extra``."""
 
     def decorate(func: F) -> F:
         own = signature(func).parameters.values()

@@ -59,7 +59,7 @@ def method(func: Callable[P, R]) -> Callable[P, R]:
 
 
 class Tensor(Collection):
-    """A lazy n-dimensional array over chunks; NumPy's vocabulary, Mars's and Dask's verbs."""
+    """A lazy n-dimensional array over chunks; NumPy's functions, Mars's and Dask's methods."""
 
     __slots__ = ()
     __array_priority__: ClassVar[int] = 20
@@ -77,7 +77,7 @@ class Tensor(Collection):
 
     @property
     def shape(self) -> tuple[int | float, ...]:
-        """The length of each axis; nan where only running can tell."""
+        """The length of each axis; nan if it is unknown."""
         return tuple(map(known_or_nan, self._node.shape))
 
     @shape.setter
@@ -127,7 +127,7 @@ class Tensor(Collection):
 
     @property
     def name(self) -> str:
-        """The name of the operation, by which its keys begin."""
+        """The name of the operation, with which its keys begin."""
         return self._node.name
 
     def map_blocks(self, func: Callable[..., Any], *args: Any, **kwargs: Any) -> Tensor:
@@ -189,7 +189,7 @@ class Tensor(Collection):
 
     @property
     def size(self) -> int | float:
-        """The number of elements; nan where only running can tell."""
+        """The number of elements; nan if it is unknown."""
         return math.prod(self.shape)
 
     @property
@@ -199,12 +199,12 @@ class Tensor(Collection):
 
     @property
     def nbytes(self) -> int | float:
-        """Bytes of all elements; nan where only running can tell."""
+        """Bytes of all elements; nan if it is unknown."""
         return self.size * self.itemsize
 
     @property
     def flags(self) -> Any:
-        """How the array that is computed lies in memory."""
+        """The memory layout of the computed array."""
         return np.empty((1,) * self.ndim, self.dtype).flags
 
     @property

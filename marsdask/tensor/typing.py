@@ -43,15 +43,15 @@ class Ufunc(Public[..., Node, "Tensor"], Protocol):
 
 
 def itself(tensor: Collection) -> Node:
-    """Return the tensor that a function was given, which users have back as it is.
+    """Return the tensor that a function received, which users get back unchanged.
 
-    Operations give nodes and get nodes, whatever this says.
+    Operations return and receive nodes, whatever the declared types.
     """
     return cast("Node", tensor)
 
 
 class _Decorator(Protocol):
-    """What a function of nodes becomes: one of tensors."""
+    """The public type of a function of nodes: a function of tensors."""
 
     @overload
     def __call__(self, func: Callable[P, Node]) -> Public[P, Node, Tensor]: ...

@@ -1,8 +1,8 @@
-"""Functions that must know lengths, of tensors whose lengths only running tells.
+"""Functions that require known lengths, for tensors of unknown lengths.
 
-Where such a function raises :class:`UnknownShapeError`, it becomes a node of its own. A rule that
-the function declares tells the types and axes of its results. When the node is tiled its inputs run
-first. Then the function is called with known lengths, and what it returns is tiled in its place.
+Where such a function raises :class:`UnknownShapeError`, it becomes a node of its own. A rule of the
+function declares the types and axes of its results. When the node is tiled its inputs run first.
+Then the function is called with known lengths, and its result is tiled instead.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ R = TypeVar("R")
 
 @dataclass(frozen=True)
 class ArgumentSlot:
-    """The place of a tensor among arguments."""
+    """The placeholder of a tensor among arguments."""
 
     position: int
 
 
 @dataclass(frozen=True, eq=False)
 class Sized(Node):
-    """A grid whose sizes are known by now, as a node."""
+    """A grid of known sizes, as a node."""
 
     interned: ClassVar[bool] = False
 
@@ -64,7 +64,7 @@ class Sized(Node):
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one of a function's results is known to be."""
+    """The known properties of one of a function's results."""
 
     dtype: np.dtype[Any]
     lengths: tuple[Sizes | None, ...]
@@ -81,7 +81,7 @@ def like(a: Any, dtype: Any = None, *, unknown: Iterable[int] = ()) -> Outcome:
 
 
 def whole(a: Any, axis: int) -> Sizes:
-    """Return the sizes of an axis, unknown ones as one: the result may be cut otherwise."""
+    """Return the sizes of an axis, unknown ones as one: the result may have other chunks."""
     return merged(as_node(a).chunks[axis])
 
 
@@ -136,7 +136,7 @@ class Waiting(MultiOutput):
         return tuple(map(_cut_as_told, grids, self.outcomes))
 
     def _check(self, node: Node, told: Outcome) -> None:
-        """Refuse a result of another type or other axes than those that were told before."""
+        """Raise for a result of another type or other axes than declared."""
         if len(node.chunks) != len(told.lengths):
             raise UnknownShapeError(
                 f"{self.label} of these lengths has {len(node.chunks)} axes; "
@@ -147,7 +147,7 @@ class Waiting(MultiOutput):
 
 
 def _cut_as_told(grid: Grid, told: Outcome) -> Grid:
-    """Cut the axes of known lengths as users see them."""
+    """Rechunk the axes of known lengths to the logical chunks."""
     pairs = zip(told.lengths, grid.chunks, strict=True)
     return recut(
         grid, tuple(new if new and known(new) and known(old) else old for new, old in pairs)
@@ -181,7 +181,7 @@ def _filled(item: Any, tensors: Sequence[Any]) -> Any:
 
 
 def _taken(item: Any, nodes: list[Node]) -> Any:
-    """Put slots in place of tensors."""
+    """Replace tensors by slots."""
     if isinstance(item, Collection | Node):
         nodes.append(as_node(item))
         return ArgumentSlot(len(nodes) - 1)
@@ -193,10 +193,10 @@ def _taken(item: Any, nodes: list[Node]) -> Any:
 def waits_for_lengths(
     tells: Callable[..., Outcome | tuple[Outcome, ...]],
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Let a function of tensors take unknown lengths, by calling it again when they are known.
+    """Make a function of tensors accept unknown lengths, by calling it again when they are known.
 
-    ``tells`` is given all arguments by name, defaults too, and returns what is known of the result,
-    or of each of several. It looks at types and chunks, and never calls the function.
+    ``tells`` receives all arguments by name, including defaults. It returns the known properties of
+    the result, or of each of several. It uses types and chunks, and never calls the function.
     """
 
     def decorate(func: Callable[P, R]) -> Callable[P, R]:
@@ -236,6 +236,6 @@ def _waiting(
     if isinstance(told, Outcome):
         return Part(Waiting(func, nodes, args, kwargs, (told,)), 0)
     node = Waiting(func, nodes, args, kwargs, tuple(told))
-    # Named tuples take their items one by one.
+    # Named tuples are built from their items.
     make: Callable[..., Any] = getattr(told, "_make", type(told))
     return make(node.parts())

@@ -77,7 +77,7 @@ def _times(size: Size, count: int) -> Size:
 def repeat(a: Any, repeats: Any, axis: int | None = None) -> Node:
     """Repeat each element ``repeats`` times. See numpy.repeat."""
     node = as_node(a)
-    if axis is None or not node.chunks:  # NumPy accepts an axis of numbers
+    if axis is None or not node.chunks:  # NumPy accepts an axis for scalars
         node = as_node(ravel.node(node))
     axis = normalize_axis(0 if axis is None else axis, len(node.chunks))
     if np.size(repeats) == 1:

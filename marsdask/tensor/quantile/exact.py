@@ -1,10 +1,10 @@
 """Quantiles: exact, by selection in two passes instead of a sort.
 
-A sample brackets the wanted elements between two values; one pass counts what lies below each
-bracket and collects the few elements inside; the wanted ones are among those: the selection of
-Floyd and Rivest (Comm. ACM 18, 1975). Brackets are five standard deviations of the sampled rank
-wide on each side, so of a million elements or more at most 1.4 % are collected for each quantile.
-A bracket that misses is widened, so the result is exact whatever the sample said.
+A sample brackets the wanted elements between two values. One pass counts the elements below each
+bracket and collects the few inside, which contain the wanted ones. This is the selection of Floyd
+and Rivest (Comm. ACM 18, 1975). Brackets extend five standard deviations of the sampled rank on
+each side. For a million elements or more, at most 1.4 % are collected for each quantile. A bracket
+that misses is widened, so the result is exact for every sample.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from .methods import METHODS, MIDDLE, wanted_ranks
 from .selection import Bracket, bracket, collect, counted, interpolated, sample
 from .sketch import Sketched
 
-#: Elements looked at to bracket the wanted ones.
+#: The number of sampled elements.
 SAMPLE = 2**17
 
 #: Half-width of a bracket in standard deviations of the sample's rank.
@@ -57,7 +57,7 @@ def _nanmedian(block: Any, q: Any, axis: Any = None, keepdims: bool = False, **m
     return np.nanmedian(block, axis, keepdims=keepdims)
 
 
-#: NumPy's function of whole lanes, by whether it is the median and whether NaN are left out.
+#: NumPy's function of whole lanes, by whether it is the median and whether NaN are ignored.
 _WHOLE: dict[tuple[bool, bool], Callable[..., Any]] = {
     (False, False): np.quantile,
     (False, True): np.nanquantile,
@@ -114,7 +114,7 @@ class Quantile(Node):
         return self.tile_blind(*grids)
 
     def tile_blind(self, a: Grid, *weights: Grid) -> Grid:
-        """Make lanes whole, and take each one's quantiles."""
+        """Rechunk to whole lanes, and take the quantiles of each one."""
         if any(a.numblocks[axis] > 1 for axis in self.axes):
             a = recut(a, whole_lanes(a, self.axes))
         chunks = self._result_chunks(a.chunks)
@@ -174,7 +174,7 @@ def _collected(
 
 
 def _share(a: Grid, infos: Sequence[ChunkInfo]) -> float:
-    """Return how much of a chunk lies in the brackets, at most: what is collected is that small."""
+    """Return the largest share of a chunk in the brackets, a bound of the collected elements."""
     found = [int(np.diff(info.sample, axis=1).sum()) for info in infos]
     sizes = itertools.product(*map(numbers, a.chunks))
     return max(
@@ -184,7 +184,7 @@ def _share(a: Grid, infos: Sequence[ChunkInfo]) -> float:
 
 
 def all_nan(*, q: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
-    """Return nothing but NaN."""
+    """Return NaN only."""
     del q
     return np.full(shape, np.nan, dtype)
 
@@ -199,7 +199,7 @@ def quantile_of_block(
     dtype: np.dtype[Any],
     **options: Any,
 ) -> Any:
-    """Return the quantiles of whole lanes; no lanes are no quantiles."""
+    """Return the quantiles of whole lanes; empty input gives an empty result."""
     if 0 in (length for i, length in enumerate(block.shape) if i not in axis):
         sample = np.ones([length if i not in axis else 1 for i, length in enumerate(block.shape)])
         return np.empty(q.shape + np.sum(sample, axis, keepdims=options["keepdims"]).shape, dtype)
@@ -208,7 +208,7 @@ def quantile_of_block(
         return as_array(func(block, q, axis=axis, **options, **extra))
 
 
-#: Dask's words for how percentiles are found, and whether that is exact.
+#: Dask's names of methods for percentiles, and whether they are exact.
 _WAYS = {"default": True, "exact": True, "dask": False, "tdigest": False, "sketch": False}
 
 
@@ -247,7 +247,7 @@ def _quantile(
 
 
 def _settled(options: dict[str, Any], method: str) -> tuple[Any, bool, str]:
-    """Return weights, whether the result is exact, and the method by its one name."""
+    """Return weights, whether the result is exact, and the canonical name of the method."""
     check_keywords(options, {"weights", "internal_method", "interpolation"})
     way = options.get("internal_method", "default")
     if way not in _WAYS:
@@ -262,7 +262,7 @@ def _checked_q(node: Node, q: Any, scale: int) -> Any:
     dtype = node.meta.dtype
     if dtype.kind == "c":
         raise TypeError("complex numbers have no order: take the real part or the modulus")
-    # The type of q decides the result's as in NumPy: Python's numbers are weak.
+    # The type of q affects the result's as in NumPy: Python's numbers are weak.
     if scale != 1:
         qs = np.asarray(np.true_divide(q, dtype.type(scale) if dtype.kind == "f" else scale))
     else:
@@ -324,7 +324,7 @@ def median(
 def nanmedian(
     a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, keepdims: bool = False
 ) -> Node:
-    """Return the exact median of what is not NaN. See numpy.nanmedian."""
+    """Return the exact median of elements other than NaN. See numpy.nanmedian."""
     return _middle(a, axis, out, keepdims, skip_nan=True)
 
 
@@ -336,7 +336,7 @@ def _middle(a: Any, axis: Any, out: Any, keepdims: bool, *, skip_nan: bool) -> N
 
 
 def _axes(axis: Any, ndim: int) -> tuple[int, ...]:
-    """Return the axes that lanes lie along."""
+    """Return the axes of the lanes."""
     if axis is None:
         return tuple(range(ndim))
     return tuple(sorted(np.lib.array_utils.normalize_axis_tuple(axis, ndim)))

@@ -1,4 +1,4 @@
-"""Where quantiles lie between ordered elements, by every method of NumPy's."""
+"""The position of quantiles between ordered elements, by every method of NumPy's."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ def _averaged(count: int, q: float) -> float:
     return place - 0.5 if place == math.floor(place) else math.ceil(place) - 1.0
 
 
-#: Where between the ordered elements a quantile lies: the whole part is an element's rank, the
-#: fraction says how far it is on the way to the next; an int is an element itself.
+#: The position of a quantile among the ordered elements. The whole part is an element's rank, the
+#: fraction the distance to the next; an int is an element itself.
 METHODS: dict[str, Callable[[int, float], float]] = {
     "linear": _linear,
     "lower": lambda count, q: math.floor(_linear(count, q)),
@@ -54,13 +54,13 @@ METHODS: dict[str, Callable[[int, float], float]] = {
     "closest_observation": _closest,
 }
 
-#: A median is the mean of the elements in the middle. A quantile of a half goes from the one to the
-#: other instead: by a difference that small integers cannot hold, and that of infinities is NaN.
+#: A median is the mean of the elements in the middle. A quantile of a half interpolates between
+#: them instead. Small integers cannot hold their difference, and that of infinities is NaN.
 MIDDLE = "middle"
 
 
 class Place(NamedTuple):
-    """Two ranks, and how far a quantile is on the way from the one to the other."""
+    """Two ranks, and the position of a quantile between them."""
 
     low: int
     high: int
@@ -69,7 +69,7 @@ class Place(NamedTuple):
 
 
 def place_of(method: str, count: int, q: float) -> Place:
-    """Return where one quantile of ``count`` elements lies."""
+    """Return the position of one quantile of ``count`` elements."""
     if method == MIDDLE:
         return Place((count - 1) // 2, count // 2, 0.5 if count % 2 == 0 else None)
     place = METHODS[method](count, q)
@@ -79,7 +79,7 @@ def place_of(method: str, count: int, q: float) -> Place:
 
 
 def wanted_ranks(qs: Any, method: str, count: int) -> tuple[int, ...]:
-    """Return the ranks of the elements that the quantiles lie between."""
+    """Return the ranks of the elements around the quantiles."""
     ranks = set()
     for q in np.ravel(qs).tolist():
         ranks |= set(place_of(method, count, q)[:2])
@@ -89,7 +89,7 @@ def wanted_ranks(qs: Any, method: str, count: int) -> tuple[int, ...]:
 def between(
     elements: dict[int, Any], dtype: np.dtype[Any], method: str, count: int, q: float
 ) -> Any:
-    """Return a quantile of ``count`` elements, of which those it lies between are given by rank."""
+    """Return a quantile of ``count`` elements from the elements around it, given by rank."""
     place = place_of(method, count, q)
     low, high = elements[place.low], elements[place.high]
     if place.share is None:

@@ -1,4 +1,4 @@
-"""Elements of given ranks without a sort: between which values they lie, and what lies there."""
+"""Find elements of given ranks without a sort: brackets around them, and the elements inside."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from marsdask.core.compilation.costs import kernel
 from ..sorting.sort import sampled
 from .methods import between
 
-#: Elements compared at a time: they stay in cache, and a comparison takes long enough for threads
-#: not to wait for each other's turns with the interpreter.
+#: Elements compared at a time: they stay in cache, and a comparison is long enough for threads not
+#: to wait for the interpreter's lock.
 STEP = 2**17
 
 
@@ -26,7 +26,7 @@ class Bracket(NamedTuple):
 
 
 def bracket(ranks: Sequence[int], samples: Any, count: int, width: float) -> tuple[Bracket, ...]:
-    """Return value ranges that hold the ranks almost surely; overlapping ones are joined."""
+    """Return value ranges that contain the ranks almost surely; overlapping ones are merged."""
     size = len(samples)
     found: list[tuple[int, int]] = []
     for rank in ranks:
@@ -46,7 +46,7 @@ def bracket(ranks: Sequence[int], samples: Any, count: int, width: float) -> tup
 
 
 def _bound(dtype: np.dtype[Any], sign: int) -> Any:
-    """Return the least or the greatest value of a dtype."""
+    """Return the smallest or the largest value of a dtype."""
     if dtype.kind == "f":
         return dtype.type(sign * np.inf)
     info = np.iinfo(dtype)
@@ -55,7 +55,7 @@ def _bound(dtype: np.dtype[Any], sign: int) -> Any:
 
 @kernel(scratch=0.1)
 def sample(block: Any, rate: float) -> tuple[int, Any]:
-    """Return the number of NaNs, and the elements at the sampled positions but NaN."""
+    """Return the number of NaNs, and the sampled elements except NaN."""
     flat = block.reshape(-1)
     chosen = flat[sampled(len(flat), rate)]
     if block.dtype.kind != "f":
@@ -66,7 +66,7 @@ def sample(block: Any, rate: float) -> tuple[int, Any]:
 
 
 class Collected(NamedTuple):
-    """What one chunk knows of one bracket."""
+    """The counts and elements of one chunk for one bracket."""
 
     below: int
     at_low: int
@@ -76,7 +76,7 @@ class Collected(NamedTuple):
 
 @kernel(scratch=0.1)
 def collect(block: Any, brackets: tuple[Bracket, ...]) -> list[Collected]:
-    """Count and collect what lies below, on and inside each bracket."""
+    """Count the elements below and on each bracket, and collect those inside."""
     flat = block.reshape(-1)
     inside: list[list[Any]] = [[] for _ in brackets]
     counts = np.zeros((len(brackets), 3), np.intp)
@@ -98,7 +98,7 @@ def collect(block: Any, brackets: tuple[Bracket, ...]) -> list[Collected]:
 
 
 def counted(found: list[Collected]) -> Any:
-    """Return for each bracket how many elements precede it and how many do not follow it."""
+    """Return for each bracket the number of elements before it, and up to its end."""
     rows = [
         (item.below, item.below + item.at_low + len(item.inside) + item.at_high) for item in found
     ]

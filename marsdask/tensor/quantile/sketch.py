@@ -1,11 +1,11 @@
 """Approximate quantiles: one pass, and a summary of a thousand elements a chunk.
 
-Each chunk keeps the elements at :data:`POINTS` evenly spaced ranks, each of which stands for those
-around it. What several chunks keep is simply put together, so the summary is mergeable (Agarwal,
-Cormode, Huang, Phillips, Wei and Yi, Mergeable Summaries, ACM TODS 38, 2013) and its error does not
-grow with the number of chunks. A quantile lies between elements whose ranks differ from the one
-asked for by at most ``N / POINTS`` and one a chunk. That holds for every input: nothing is random.
-The least and the greatest element are exact.
+Each chunk keeps the elements at :data:`POINTS` evenly spaced ranks, each of which represents those
+around it. Summaries of several chunks are concatenated, so they are mergeable (Agarwal, Cormode,
+Huang, Phillips, Wei and Yi, Mergeable Summaries, ACM TODS 38, 2013). The error does not grow with
+the number of chunks. A quantile lies between elements whose ranks differ from the requested one by
+at most ``N / POINTS`` and one per chunk. This holds for every input, because the algorithm is
+deterministic. The minimum and the maximum are exact.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ POINTS = 1024
 
 
 class QuantileSummary(NamedTuple):
-    """Elements in order, how many of the chunk each stands for, and how many were NaN."""
+    """Elements in order, the number of elements that each represents, and the number of NaNs."""
 
     values: Any
     weight: float
@@ -94,7 +94,7 @@ def estimate(
     dtype: np.dtype[Any],
     skip_nan: bool,
 ) -> Any:
-    """Return the quantiles of what the summaries stand for."""
+    """Return the quantiles of the summarized elements."""
     values = np.concatenate([part.values for part in parts])
     if not len(values) or (not skip_nan and any(part.nans for part in parts)):
         return np.full(shape, np.nan, dtype)
@@ -102,7 +102,7 @@ def estimate(
     ends = np.concatenate([part.ends for part in parts])
     order = np.argsort(values, kind="stable")
     values, weights = values[order], weights[order]
-    # An element stands for those around it: its rank is in the middle of them.
+    # An element represents those around it: its rank is their middle.
     ranks = np.cumsum(weights) - weights / 2
     total = float(weights.sum())
     places = np.concatenate([[0.5], ranks, [total - 0.5]])

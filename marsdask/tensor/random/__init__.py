@@ -1,4 +1,4 @@
-"""Random numbers: NumPy's laws, Mars's and Dask's arguments, values that no chunking changes."""
+"""Random numbers: NumPy's distributions, Mars's and Dask's arguments; values do not depend on chunks."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""How a law's numbers are drawn: into a buffer where NumPy can, else as NumPy does."""
+"""Draw a distribution's numbers: into a buffer if NumPy can, else as NumPy does."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ Params = tuple[Any, ...]
 
 @dataclass(frozen=True)
 class Sampler:
-    """One law: ``method`` of NumPy's generator, then perhaps ``finish(values, *params)`` in place.
+    """One law: A ``method`` of NumPy's generator, optionally followed by ``finish(values,
+    *params)`` in place.
 
-    ``fills`` says that the method takes no parameters, but ``out=`` and the float dtypes.
+    ``fills`` means that the method takes no parameters, but ``out=`` and the float dtypes.
     """
 
     method: str
@@ -61,7 +62,7 @@ def scale_and_shift(values: Any, shift: Any, factor: Any) -> None:
 
 
 def stretch(values: Any, low: Any, high: Any) -> None:
-    """Stretch the unit interval in place."""
+    """Scale the unit interval in place."""
     scale_and_shift(values, low, np.subtract(high, low))
 
 
@@ -74,7 +75,7 @@ SAMPLERS = {
     "exponential": Sampler("standard_exponential", fills=True, finish=scale),
 }
 
-#: Laws that are another one without anything left to do.
+#: Distributions that equal another one without further steps.
 PLAIN: dict[tuple[str, Params], tuple[str, Params]] = {
     ("normal", (0.0, 1.0)): ("standard_normal", ()),
     ("uniform", (0.0, 1.0)): ("random", ()),
@@ -83,5 +84,5 @@ PLAIN: dict[tuple[str, Params], tuple[str, Params]] = {
 
 
 def by_name(law: str) -> Sampler:
-    """Return how to draw from a law; those not listed are drawn as NumPy draws them."""
+    """Return the sampler of a distribution; those not listed are drawn as by NumPy."""
     return SAMPLERS.get(law) or Sampler(law)

@@ -1,4 +1,4 @@
-"""Random states: the seed, the count of calls, and one line for each law."""
+"""Random states: the seed, the count of calls, and one line for each distribution."""
 
 from __future__ import annotations
 
@@ -33,19 +33,19 @@ from .tiles import Draw, snapped, tile_steps
 if TYPE_CHECKING:
     from ..tensor import Tensor
 
-#: What every law takes after its own parameters.
+#: The common arguments of all distributions, after their own parameters.
 _COMMON = ("size", "chunk_size", "gpu", "dtype", "chunks", "out")
 _UNSET = Parameter.empty
 
 
 def law(name: str, **params: Any) -> Callable[..., Tensor]:
-    """Return the method that draws from NumPy's law ``name`` with these parameters' defaults."""
+    """Return the method for NumPy's distribution ``name`` with these defaults of parameters."""
     fields = [
         Parameter(field, Parameter.POSITIONAL_OR_KEYWORD, default=default)
         for field, default in params.items()
     ]
     common = [Parameter(key, Parameter.POSITIONAL_OR_KEYWORD, default=None) for key in _COMMON]
-    # The parameters without a default come first in every law, so the signature is a legal one.
+    # The parameters without a default come first in every distribution, so the signature is valid.
     signature = Signature([*fields, *common])
 
     def method(self: RandomState, *args: Any, **kwargs: Any) -> Tensor:
@@ -66,8 +66,8 @@ def law(name: str, **params: Any) -> Callable[..., Tensor]:
 class RandomState:
     """A seed and a count of calls.
 
-    Differs from NumPy: another stream; the values depend on the seed, the shape, the dtype and how
-    many calls came before, never on the chunks.
+    Differs from NumPy: another stream. The values depend on the seed, the shape, the dtype and the
+    number of earlier calls, never on the chunks.
     """
 
     def __init__(self, seed: Any = None) -> None:
@@ -76,7 +76,7 @@ class RandomState:
     def seed(self, seed: Any = None) -> None:
         """Start again from ``seed``, or from the system's entropy.
 
-        A seed is what NumPy takes: numbers, a SeedSequence, a BitGenerator, a Generator.
+        A seed is as in NumPy: numbers, a SeedSequence, a BitGenerator, a Generator.
 
         Parameters
         ----------
@@ -96,7 +96,7 @@ class RandomState:
 
     @classmethod
     def from_numpy(cls, np_random_state: Any) -> Self:
-        """Return a state that continues from NumPy's state as it is, which does not change.
+        """Return a state that continues from NumPy's current state, which does not change.
 
         Parameters
         ----------
@@ -131,12 +131,12 @@ class RandomState:
         return np.random.RandomState(np.random.MT19937(np.random.SeedSequence(self._entropy)))
 
     def get_state(self, legacy: bool = True) -> tuple[Any, int]:
-        """Return the seed and how many calls were made. See numpy.random.get_state."""
+        """Return the seed and the number of calls. See numpy.random.get_state."""
         del legacy
         return self._entropy, self._calls.made
 
     def set_state(self, state: Any) -> None:
-        """Go on from a state that :meth:`get_state` returned.
+        """Continue from a state that :meth:`get_state` returned.
 
         Parameters
         ----------
@@ -248,7 +248,7 @@ class RandomState:
     ) -> Tensor:
         """Draw integers from [low, high). See numpy.random.randint.
 
-        With a ``density`` the tensor is sparse, and only so large a share of it is drawn.
+        With a ``density`` the tensor is sparse, and only this share of it is drawn.
         """
         bounds = (0, low) if high is None else (low, high)
         drawn = self._draw("integers", bounds, size=size, dtype=dtype, **options)
@@ -315,7 +315,7 @@ class RandomState:
 
         See numpy.random.Generator.choice.
         """
-        del shuffle  # what is drawn is in random order anyway
+        del shuffle  # the drawn elements are in random order anyway
         items = None if isinstance(a, int | np.integer) else as_node(a)
         if items is not None and not items.chunks:
             raise ValueError("a is an int or has at least one axis")
@@ -374,7 +374,7 @@ class RandomState:
         assign(x, self.permutation(x, axis).node)
 
     def bytes(self, length: int) -> bytes:
-        """Return random bytes, at once.
+        """Return random bytes, immediately.
 
         Parameters
         ----------
@@ -397,7 +397,7 @@ class RandomState:
 
 @suggesting_methods
 class Generator(RandomState):
-    """The methods of numpy.random.Generator where their names differ from RandomState's."""
+    """The methods of numpy.random.Generator whose names differ from RandomState's."""
 
     @property
     def bit_generator(self) -> np.random.BitGenerator:
@@ -436,7 +436,7 @@ class Generator(RandomState):
         return self._draw(name, params, size=size, events=colors.shape, **more)
 
     def permuted(self, x: Any, axis: int | None = None, out: Any = None) -> Tensor:
-        """Shuffle each lane by itself. See numpy.random.Generator.permuted."""
+        """Shuffle each lane separately. See numpy.random.Generator.permuted."""
         tensor = wrap(as_node(x))
         flat = tensor.ravel() if axis is None else tensor
         lane = 0 if axis is None else normalize_axis(axis, tensor.ndim)
@@ -454,7 +454,7 @@ class Generator(RandomState):
 
 
 class Calls:
-    """Counts calls, whichever threads they come from."""
+    """Counts calls from all threads."""
 
     def __init__(self, made: int = 0) -> None:
         self.made = made
@@ -470,7 +470,7 @@ class Calls:
 
 
 def entropy_of(seed: Any) -> Any:
-    """Return what seeds are made of: an int, or a tuple of them."""
+    """Return the entropy of a seed: an int, or a tuple of ints."""
     if isinstance(seed, np.random.RandomState):
         _, key, position, *_ = seed.get_state(legacy=True)
         seed = np.random.SeedSequence([*map(int, key), int(position)])
@@ -496,7 +496,7 @@ def _weights(p: Any, count: int) -> Any:
 
 
 def default_rng(seed: Any = None) -> Generator:
-    """Return a generator; one given is returned as it is.
+    """Return a generator; a given generator is returned unchanged.
 
     Parameters
     ----------
@@ -529,7 +529,7 @@ def _parameter(value: Any, *, whole: bool) -> Any:
 
 
 def _result_dtype(name: str, params: tuple[Any, ...], dtype: Any) -> np.dtype[Any]:
-    """Check constant parameters with NumPy's own eyes, and find the dtype."""
+    """Check constant parameters with NumPy's own checks, and find the dtype."""
     wanted = None if dtype is None else np.dtype(dtype)
     if name == "choice":
         return np.dtype(np.int64)
@@ -574,7 +574,7 @@ def _splits(
 
 
 def _taken(items: Node, index: Any, axis: int) -> Tensor:
-    """Return the elements that an index tensor names."""
+    """Return the elements for an index tensor."""
     if isinstance(items, Literal) and len(items.chunks) == 1:
         taken: Tensor = wrap(Elementwise(np.take, (items.array, index.node)))
         return taken

@@ -1,8 +1,7 @@
-"""Random arrays whose values do not depend on how they are cut.
+"""Random arrays whose values do not depend on their chunks.
 
-A shape has one canonical tiling; tile ``k`` is drawn from a stream of its own, seeded by the
-state's entropy, the number of the call and ``k``. Any chunk is put together from the tiles it
-covers.
+A shape has one canonical tiling. Tile ``k`` is drawn from its own stream, seeded by the state's
+entropy, the number of the call and ``k``. Any chunk is assembled from the tiles that it covers.
 """
 
 from __future__ import annotations
@@ -29,18 +28,18 @@ from marsdask.tensor.kernels.scratch import scratch
 
 from .samplers import Params, Sampler, by_name
 
-#: Elements of a tile: small enough for the second-level cache, large enough to pay for its seed.
+#: Elements of a tile: small enough for the second-level cache, large enough to amortize its seed.
 TILE = 2**16
 
-#: What is drawn of a tile before it is put into place.
+#: The part of a tile that is drawn before it is copied.
 TILE_BYTES = 2 * 2**20
 
-#: How many elements may be drawn for each one wanted before whole tiles are drawn and cut.
+#: The limit of drawn elements per wanted one; above it, whole tiles are drawn and split.
 WASTE = 1.3
 
 
 def tile_steps(extent: Sequence[int], events: int = 0) -> tuple[int, ...]:
-    """Return the shape of a tile: as square as the array is, the last ``events`` axes whole."""
+    """Return the shape of a tile: as square as possible, with the last ``events`` axes whole."""
     room = TILE / max(1, math.prod(extent[len(extent) - events :]))
     steps = list(extent)
     free = sorted(range(len(extent) - events), key=lambda axis: extent[axis])
@@ -54,7 +53,7 @@ def tile_steps(extent: Sequence[int], events: int = 0) -> tuple[int, ...]:
 
 @dataclass(frozen=True, eq=False)
 class Draw(Node):
-    """Random numbers of one law; parameters are constants or tensors that broadcast."""
+    """Random numbers of one distribution; parameters are constants or tensors that broadcast."""
 
     law: str
     params: tuple[Any, ...]
@@ -92,7 +91,7 @@ class Draw(Node):
         return recut(self._draw((), snapped(self.splits, self.steps)), self.splits)
 
     def _with_tensors(self, grids: tuple[Grid, ...]) -> Any:
-        """Draw whole tiles, since how much of a stream a number takes depends on parameters."""
+        """Draw whole tiles, since the length of a number's stream depends on parameters."""
         grids = yield from resolved(*grids)
         chunks = snapped(self.splits, self.steps)
         lead = len(chunks)
@@ -131,13 +130,13 @@ class Draw(Node):
 
 @dataclass(frozen=True)
 class Slot:
-    """Stands for a parameter that is a tensor."""
+    """The placeholder of a parameter that is a tensor."""
 
     position: int
 
 
 def _waste(chunks: Chunks, steps: Sequence[int]) -> float:
-    """Return how many elements are drawn for each one wanted when chunks draw what they cover."""
+    """Return the number of drawn elements per wanted one if chunks draw the tiles they cover."""
     waste = 1.0
     for axis, step in zip(chunks, steps, strict=True):
         sizes = numbers(axis)
@@ -153,7 +152,7 @@ def _waste(chunks: Chunks, steps: Sequence[int]) -> float:
 
 
 def snapped(chunks: Chunks, steps: Sequence[int]) -> Chunks:
-    """Return chunks of about the same sizes whose borders are tiles'."""
+    """Return chunks of similar sizes whose borders are those of tiles."""
     result: list[Sizes] = []
     for axis, step in zip(chunks, steps, strict=True):
         sizes = numbers(axis)
@@ -185,7 +184,7 @@ class Drawing(Deferred):
         place = tuple((low + part.start, low + part.stop) for (low, _), part in pairs)
         if place == self._bounds:
             return draw_with(place, **self._options)
-        # In memory that is used again: touching new memory costs a tenth of drawing.
+        # In reused memory: touching new memory costs a tenth of drawing.
         shape = tuple(stop - start for start, stop in place)
         return draw_into(scratch("drawn", shape, self.dtype), place, **self._options)
 
@@ -198,7 +197,7 @@ def drawing(bounds: Bounds, **options: Any) -> Any:
 
 @kernel(scratch=0.0, buffer=TILE_BYTES, deferred=drawing)
 def draw(bounds: Bounds, **options: Any) -> Any:
-    """Return one chunk, put together from the tiles it covers."""
+    """Return one chunk, assembled from the tiles it covers."""
     return draw_with(bounds, **options)
 
 
@@ -219,7 +218,7 @@ def draw_into(
     extent: tuple[int, ...],
     events: int,
 ) -> Any:
-    """Put the numbers between the bounds, the last argument, into an array, and return it."""
+    """Store the numbers between the bounds, the last argument, in an array, and return it."""
     *blocks, bounds = args
     sampler = by_name(law)
     lead = len(extent) - events
@@ -267,7 +266,7 @@ def _drawn(
 def _tiles(
     bounds: Bounds, extent: Sequence[int], steps: Sequence[int]
 ) -> Iterator[tuple[int, Bounds]]:
-    """Iterate over the numbers and places of the tiles that a chunk covers."""
+    """Iterate over the numbers and positions of the tiles that a chunk covers."""
     if any(start == stop for start, stop in bounds):
         return
     counts = [-(-length // step) for length, step in zip(extent, steps, strict=True)]
@@ -289,7 +288,7 @@ def _tiles(
 
 
 def _part(block: Any, bounds: Bounds, box: Bounds) -> Any:
-    """Return what a parameter's block says of a tile."""
+    """Return the values of a parameter's block for a tile."""
     block = np.asarray(block)
     skip = len(bounds) - block.ndim
     return block[

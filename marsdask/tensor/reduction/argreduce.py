@@ -1,4 +1,4 @@
-"""Where the extremes are: reductions whose partial results carry positions."""
+"""The positions of extremes: reductions whose partial results include positions."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Found = tuple[Any, Any, Any]
 
 @dataclass(frozen=True)
 class Pick:
-    """Which of two finds is the better one: the earlier, if they are equal."""
+    """Which of two extremes is the better one: the earlier, if they are equal."""
 
     largest: bool
     skips_nan: bool
@@ -37,7 +37,7 @@ class Pick:
         if a is None or b is None:
             return b if a is None else a
         (value_a, place_a, real_a), (value_b, place_b, real_b) = a, b
-        # What differs from itself: nan of any type, NaT too.
+        # Values that differ from themselves: nan of any type, NaT too.
         nan_a, nan_b = np.not_equal(value_a, value_a), np.not_equal(value_b, value_b)
         better = value_b > value_a if self.largest else value_b < value_a
         better = np.where(nan_a | nan_b, nan_b & ~nan_a, better)
@@ -122,7 +122,7 @@ def find_block(
 def find_real_block(
     block: Any, start: Index, pick: Pick, axis: int | None, shape: tuple[int, ...]
 ) -> Found | None:
-    """Return the best of a block but nan, see :func:`find_block`."""
+    """Return the best of a block except nan, see :func:`find_block`."""
     block = as_array(block)
     if block.dtype.kind not in "fc" or not block.size:
         found: Found | None = find_block(block, start, pick, axis, shape)
@@ -152,7 +152,7 @@ def _found(
 
 
 def position_block(found: Found | None, axes: tuple[int, ...], keepdims: bool, title: str) -> Any:
-    """Return the positions of the last finds."""
+    """Return the positions of the last partial results."""
     if found is None:
         raise ValueError(f"attempt to get {title} of an empty sequence")
     _, place, real = found
@@ -175,7 +175,7 @@ def argreduction(title: str, *, largest: bool, skips_nan: bool = False) -> Tenso
     ) -> Any:
         del combine_size  # Mars's width of the tree: options.split_every
         node = as_node(a)
-        if axis in (0, -1) and not node.meta.ndim:  # NumPy lets numbers have an axis
+        if axis in (0, -1) and not node.meta.ndim:  # NumPy accepts an axis for scalars
             axis = None
         if axis is not None:
             axis = np.lib.array_utils.normalize_axis_index(axis, node.meta.ndim)
@@ -189,7 +189,7 @@ def argreduction(title: str, *, largest: bool, skips_nan: bool = False) -> Tenso
 
 
 def _check(node: Node, axis: int | None, title: str) -> None:
-    """Raise what NumPy raises for no elements, and for types without an order."""
+    """Raise NumPy's errors for no elements, and for types without an order."""
     lengths = node.shape if axis is None else (node.shape[axis],)
     others = () if axis is None else tuple(n for a, n in enumerate(node.shape) if a != axis)
     if 0 in lengths and 0 not in others:

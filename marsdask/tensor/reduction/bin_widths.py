@@ -1,8 +1,8 @@
-"""How wide a histogram's bins had better be: the rules that NumPy knows by name.
+"""The width of a histogram's bins: the rules that NumPy knows by name.
 
-Each is a formula over a few numbers that describe the data, all of them found lazily. Sources: for
-"sturges" H. A. Sturges 1926, "scott" D. W. Scott 1979, "fd" D. Freedman and P. Diaconis 1981,
-"doane" D. P. Doane 1976, "stone" C. J. Stone 1984; "auto" is NumPy's compromise.
+Each is a formula of a few statistics of the data, all of which are lazy. Sources: for "sturges" H.
+A. Sturges 1926, "scott" D. W. Scott 1979, "fd" D. Freedman and P. Diaconis 1981, "doane" D. P.
+Doane 1976, "stone" C. J. Stone 1984; "auto" is NumPy's compromise.
 """
 
 from __future__ import annotations
@@ -29,22 +29,22 @@ from .reductions import mean, std
 
 
 def by_root(span: float, count: int) -> float:
-    """Return the width of as many bins as the root of the number of elements."""
+    """Return the width of bins whose number is the square root of the number of elements."""
     return span / math.sqrt(count)
 
 
 def by_sturges(span: float, count: int) -> float:
-    """Return the width of a bin a binary digit of the number of elements."""
+    """Return the width of one bin per binary digit of the number of elements."""
     return span / (math.log2(count) + 1.0)
 
 
 def by_rice(span: float, count: int) -> float:
-    """Return the width of twice as many bins as the third root of the number of elements."""
+    """Return the width of bins whose number is twice the cube root of the number of elements."""
     return float(span / (2.0 * count ** (1.0 / 3)))
 
 
 def by_scott(span: float, count: int, spread: Any) -> float:
-    """Return the width that is best for a normal distribution."""
+    """Return the best width for a normal distribution."""
     return float((24.0 * np.pi**0.5 / count) ** (1.0 / 3.0) * spread)
 
 
@@ -58,18 +58,18 @@ def by_doane(span: float, count: int, spread: Any, third: Any) -> float:
 
 
 def by_quartiles(span: float, count: int, quartiles: Any) -> float:
-    """Return Freedman and Diaconis's width, which outliers do not matter to."""
+    """Return Freedman and Diaconis's width, which is robust to outliers."""
     return float(2.0 * (quartiles[0] - quartiles[1]) * count ** (-1.0 / 3.0))
 
 
 def by_compromise(span: float, count: int, quartiles: Any) -> float:
-    """Return the narrower of two widths, though not one that makes very many bins."""
+    """Return the narrower of two widths, but not one with a very large number of bins."""
     wide = max(by_quartiles(span, count, quartiles), by_root(span, count) / 2)
     return min(wide, by_sturges(span, count))
 
 
 def by_stone(span: float, count: int, counts: Any) -> float:
-    """Return the width whose histogram is nearest to the data, left out one at a time."""
+    """Return the width whose histogram is nearest to the data by leave-one-out cross-validation."""
     if count <= 1 or span == 0:
         return 0.0
     most = _most_bins(count)
@@ -90,7 +90,7 @@ def _most_bins(count: int) -> int:
 
 
 def candidates(block: Any, count: Any, ends: Any) -> Any:
-    """Count a block's elements in one bin, in two, in three and so on, one after the other."""
+    """Count a block's elements in one bin, in two, in three and so on."""
     if count <= 1 or not np.isfinite(ends).all():
         return np.zeros(0, np.intp)
     found = (np.histogram(block, n, tuple(ends))[0] for n in range(1, _most_bins(int(count)) + 1))
@@ -110,7 +110,7 @@ def _spread_and_skew(a: Node, count: Node, ends: Node) -> list[Node]:
 
 
 def _quartiles(a: Node, count: Node, ends: Node) -> list[Node]:
-    # Of nothing there are no percentiles, so one nan comes along, which is not counted.
+    # Percentiles of no elements raise, so one nan is added, which is not counted.
     values = ravel.node(a)
     if known(a.shape) and 0 not in a.shape:
         return [percentile.node(values, [75, 25])]
@@ -123,7 +123,7 @@ def _candidates(a: Node, count: Node, ends: Node) -> list[Node]:
     return [Summary(candidates, np.add, (a,), others, length, np.dtype(np.intp))]
 
 
-#: The formula of each rule, and what it needs to know besides the extent and the number.
+#: The formula of each rule, and its statistics besides the extent and the number of elements.
 RULES: dict[str, tuple[Callable[..., float], Callable[..., list[Any]]]] = {
     "sqrt": (by_root, _nothing),
     "sturges": (by_sturges, _nothing),
@@ -138,7 +138,7 @@ RULES: dict[str, tuple[Callable[..., float], Callable[..., list[Any]]]] = {
 
 @kernel(scratch=0.1)
 def extremes(block: Any) -> Any:
-    """Return the least and the greatest element; nothing of nothing."""
+    """Return the minimum and the maximum; empty input gives an empty result."""
     return np.array([block.min(), block.max()]) if block.size else np.asarray(block).ravel()
 
 
@@ -148,14 +148,14 @@ def outer(a: Any, b: Any) -> Any:
 
 
 def extent(a: Node) -> Node:
-    """Return the least and the greatest element as a vector, which is empty if there is none."""
+    """Return the minimum and the maximum as a vector, which is empty without elements."""
     length = (Unknown(f"extent({a.name})", -1, 2),)
     return Summary(extremes, outer, (a,), (), length, a.meta.dtype)
 
 
 def edges_by_rule(ends: Any, count: Any, *facts: Any, rule: str, range: Any) -> Any:
-    """Return the edges of as many bins as a rule asks for."""
-    edges = np.histogram_bin_edges(ends, 1, range)  # refuses an extent that is not finite
+    """Return the edges of the number of bins of a rule."""
+    edges = np.histogram_bin_edges(ends, 1, range)  # raises for an extent that is not finite
     bins = 1
     if count:
         low, high = ends.tolist()
@@ -168,7 +168,7 @@ def edges_by_rule(ends: Any, count: Any, *facts: Any, rule: str, range: Any) -> 
 
 
 def estimated(a: Node, rule: str, range: Any) -> Node:
-    """Return the edges of as many bins as a rule asks for, whose number is unknown."""
+    """Return the edges of the number of bins of a rule, which is unknown."""
     kept = a if a.chunks else ravel.node(a)
     if range is not None:
         low, high = range if range[0] != range[1] else (range[0] - 0.5, range[1] + 0.5)

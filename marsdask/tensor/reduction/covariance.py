@@ -61,7 +61,7 @@ def cov(
 ) -> Node:
     """Estimate a covariance matrix. See numpy.cov.
 
-    Differs from NumPy: the signs of weights that are tensors are not looked at.
+    Differs from NumPy: the signs of weights that are tensors are not checked.
     """
     if ddof is not None and ddof != int(ddof):
         raise ValueError("ddof must be integer")
@@ -84,7 +84,7 @@ def cov(
 
 
 def _weights(fweights: Any, aweights: Any, ddof: int, count: int) -> tuple[Any, Any]:
-    """Return the weight of each observation and what to divide by, as NumPy's cov defines it."""
+    """Return the weight of each observation and the divisor, as defined in NumPy's cov."""
     often = 1 if fweights is None else _checked_weights("fweights", fweights, count)
     much = 1.0 if aweights is None else _checked_weights("aweights", aweights, count)
     both = multiply(often, much)
@@ -113,7 +113,7 @@ def _checked_weights(name: str, weights: Any, count: int) -> Any:
 
 
 def _observations(x: Any, rowvar: bool) -> Any:
-    """Return a matrix with a row a variable."""
+    """Return a matrix with one row per variable."""
     x = wrap(as_node(x))
     if x.ndim > 2:
         raise ValueError("m has more than 2 dimensions")

@@ -1,4 +1,4 @@
-"""Reductions by functions of a user's own: of each chunk, of groups of partial results, of all."""
+"""Reductions by user functions: of each chunk, of groups of partial results, of all."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class NestedGroups(Grouped):
 
 @dataclass(frozen=True)
 class MergeParts:
-    """Makes one of a group of partial results, and gives it to a user's function if any."""
+    """Combines a group of partial results, and calls a user function if any."""
 
     func: Callable[..., Any] | None
     axes: tuple[int, ...]
@@ -53,7 +53,7 @@ class MergeParts:
 
     @property
     def cost(self) -> Cost:
-        """What it takes; joined arrays are new, so the function may write into them."""
+        """The cost of the function; joined arrays are new, so it may modify them."""
         return Cost(least=2**20, writes=self.func is not None and not self.joins)
 
     @property
@@ -174,13 +174,13 @@ def reduction(
     meta: Any = None,
     weights: Any = None,
 ) -> Node:
-    """Reduce by functions of one's own. See dask.array.reduction.
+    """Reduce by user functions. See dask.array.reduction.
 
     Each is called with ``axis=`` (a tuple) and ``keepdims=``: ``chunk`` with a chunk, ``combine``
     with a group of partial results, ``aggregate`` with the last group.
     """
     del name
-    # Users' functions know masks, or say so.
+    # User functions handle masks themselves, or are declared not to.
     node = x.node if isinstance(x, Collection) else as_node(x)
     ndim = len(node.chunks)
     axes = tuple(range(ndim)) if axis is None else tuple(sorted(normalize_axes(axis, ndim)))
@@ -214,7 +214,7 @@ def _takes_dtype(func: Callable[..., Any]) -> bool:
 
 
 def _widths(split_every: Any, axes: tuple[int, ...]) -> dict[int, int]:
-    """Return how many partial results along each axis make a group."""
+    """Return the number of partial results in a group along each axis."""
     if isinstance(split_every, Mapping):
         return {axis: max(2, int(split_every.get(axis, 2))) for axis in axes}
     width = options.split_every if split_every in (None, False) else int(split_every)

@@ -1,4 +1,4 @@
-"""Variances and standard deviations, about means that are given and of objects too."""
+"""Variances and standard deviations, also with a given mean and for objects."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from . import reductions
 
 
 def _about(plain: Callable[..., Any], *, root: bool = False, skips: bool = False) -> TensorFunction:
-    """Return a reduction that takes ``mean=`` and objects, which ``plain`` does not."""
+    """Return a reduction that accepts ``mean=`` and objects, which ``plain`` does not."""
 
     @wraps(plain)
     def lazy(
@@ -103,7 +103,7 @@ def _variance(
 
 
 def _count(a: Any, axis: Any, mask: Any, *, keepdims: bool) -> Any:
-    """Return how many elements are summed: a number if the lengths are known."""
+    """Return the number of summed elements: a number if the lengths are known."""
     axes = range(a.ndim) if axis is None else normalize_axes(axis, a.ndim)
     lengths = [a.node.shape[i] for i in axes]
     if mask is True and known(lengths):

@@ -1,4 +1,4 @@
-"""Histograms: each block counts its own, the counts are added up in a tree."""
+"""Histograms: each block counts its elements, and a tree adds the counts."""
 
 from __future__ import annotations
 
@@ -22,18 +22,19 @@ from .bin_widths import estimated, extent
 
 
 def edges_over(ends: Any, bins: int) -> Any:
-    """Return the edges of equal bins over the data that reach from one end to the other."""
+    """Return the edges of equal bins over the extent of the data."""
     return np.histogram_bin_edges(ends, bins)
 
 
 def _edges(a: Node, bins: Any, range: Any, weights: Any) -> tuple[Node, bool]:
-    """Return the edges of the bins as a node, and whether they are equally far apart."""
+    """Return the edges of the bins as a node, and whether they are equally spaced."""
     none = np.empty(0, a.meta.dtype)
     if isinstance(bins, Collection) and len(bins.node.chunks) == 1:
         return as_node(bins), False
     bins = bins.compute() if isinstance(bins, Collection) else bins
     lazy = range is not None and any(isinstance(end, Collection) for end in range)
-    # NumPy refuses here what it refuses of all data: unknown rules, falling edges, bad ranges.
+    # NumPy raises here for arguments that are invalid for all data: unknown rules, falling edges,
+    # bad ranges.
     edges = np.histogram_bin_edges(none, bins, None if lazy else range)
     if not isinstance(bins, str) and (np.ndim(bins) or (range is not None and not lazy)):
         return as_node(edges), not np.ndim(bins)
@@ -49,13 +50,13 @@ def _edges(a: Node, bins: Any, range: Any, weights: Any) -> tuple[Node, bool]:
 
 
 def _data(a: Any) -> Node:
-    """Return what is counted; as in NumPy, bools are small numbers."""
+    """Return the data to count; as in NumPy, bools are small numbers."""
     node = as_node(a)
     return as_node(astype.node(node, np.uint8)) if node.meta.dtype == np.bool_ else node
 
 
 def _bins(edges: Node) -> Size:
-    """Return how many bins there are between edges."""
+    """Return the number of bins between edges."""
     size = edges.shape[0]
     if isinstance(size, int):
         return max(size - 1, 0)
@@ -66,19 +67,20 @@ def _bins(edges: Node) -> Size:
 def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> Node:
     """Return the edges of a histogram's bins. See numpy.histogram_bin_edges.
 
-    A rule by name ("auto", "fd", ...) makes as many as the data ask for: the length is unknown.
+    The number of bins of a rule by name ("auto", "fd", ...) depends on the data: the length is
+    unknown.
     """
     return _edges(_data(a), bins, range, weights)[0]
 
 
-#: Up to so many edges they are sought in sorted pieces of a block, which takes half the time of
-#: computing each element's bin.
+#: Up to this number of edges, they are searched in sorted pieces of a block. This takes half the
+#: time of computing each element's bin.
 FEW_EDGES = 2**11
 
 
 @kernel(scratch=1.0)
 def count_in_bins(block: Any, *rest: Any, equal: bool) -> Any:
-    """Count a block's elements, or add up their weights, between the edges, which come last."""
+    """Count a block's elements, or add their weights, between the edges, which come last."""
     *weights, edges = rest
     if not equal or (len(edges) <= FEW_EDGES and not weights):
         return np.histogram(block, edges, weights=weights[0] if weights else None)[0]
@@ -87,7 +89,7 @@ def count_in_bins(block: Any, *rest: Any, equal: bool) -> Any:
 
 
 def density_of(counts: Any, edges: Any) -> Any:
-    """Divide counts by what all of them cover."""
+    """Divide counts by their sum and the widths of bins."""
     return counts / np.diff(edges).astype(np.float64) / counts.sum()
 
 
@@ -95,10 +97,10 @@ def density_of(counts: Any, edges: Any) -> Any:
 def histogram(
     a: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None
 ) -> tuple[Any, Any]:
-    """Count the elements in each of some bins; return counts and edges. See numpy.histogram.
+    """Count the elements in bins; return counts and edges. See numpy.histogram.
 
-    Two passes over the data, one for their extent and one to count; one if ``range`` or the edges
-    are given. Edges may be a tensor.
+    Takes two passes over the data, one for their extent and one to count. With ``range`` or edges
+    it takes one. Edges may be a tensor.
     """
     node = _data(a)
     edges, equal = _edges(node, bins, range, weights)
@@ -138,9 +140,10 @@ def _edges_of_axis(column: Node, bins: Any, range: Any) -> Node:
 
 @kernel(scratch=3.0)
 def count_in_boxes(*blocks: Any, count: int) -> Any:
-    """Count points, or add up their weights, in boxes.
+    """Count points, or add their weights, in boxes.
 
-    The first ``count`` blocks are coordinates, as many edges come last, weights between them.
+    The first ``count`` blocks are coordinates, the last ``count`` blocks edges, weights are between
+    them.
     """
     weights = blocks[count] if len(blocks) > 2 * count else None
     points = np.stack(blocks[:count], axis=1)

@@ -48,7 +48,7 @@ def moment(
     values = astype.node(tensor, kind)
     away = subtract.node(values, mean.node(values, axis=axis, keepdims=True))
     if order < 2:
-        # As Dask has them: exact, whatever rounding would leave.
+        # As in Dask, they are exact, without rounding errors.
         powers = add.node(multiply.node(away, 0), (1 - order))
         found = mean.node(powers, axis=axis, keepdims=keepdims)
     else:

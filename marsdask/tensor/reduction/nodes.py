@@ -26,7 +26,7 @@ from ..operands import empty
 
 @dataclass(frozen=True)
 class Wanted:
-    """What a reduction gives: ``settings`` go to the map, ``options`` to the finish."""
+    """A reduction's definition: ``settings`` are for the map, ``options`` for the last step."""
 
     recipe: Recipe
     axis: Axis
@@ -39,7 +39,7 @@ class Wanted:
 
     @property
     def way(self) -> Way:
-        """How blocks are reduced for it."""
+        """The reduction of blocks for it."""
         return Way(self.recipe, self.axis, self.settings)
 
     def reduced(self, chunks: Chunks) -> Chunks:
@@ -49,13 +49,13 @@ class Wanted:
         return tuple(sizes for axis, sizes in enumerate(chunks) if axis not in self.axis)
 
     def over(self, ndim: int) -> Wanted | None:
-        """Return the same along all of so many axes in place of the only one, if that is right."""
+        """Return the same reduction along all of so many axes instead of one, if that is valid."""
         if self.axis != (0,) or (self.keepdims and ndim != 1):
             return None
         return replace(self, axis=tuple(range(ndim)))
 
     def finished(self, partials: Grid, way: Way) -> Grid:
-        """Return the result, made of what is left of each block."""
+        """Return the result, computed from the partial results of each block."""
         grid = tree(partials, Pairwise(Combine(way.recipe.combine)), self.axis)
         kept = [axis for axis in range(grid.ndim) if self.keepdims or axis not in self.axis]
         place = tuple(kept.index(axis) if axis in kept else None for axis in range(grid.ndim))
@@ -78,7 +78,7 @@ class Wanted:
 class Reducing(Node):
     """A reduction of ``program`` of the operands (of the first one, if there is none).
 
-    With ``masked`` the last operand tells which elements count.
+    With ``masked`` the last operand selects elements.
     """
 
     input_chunks = "vanish"
@@ -109,7 +109,7 @@ class Reducing(Node):
         return self if chosen is None else self._over(*chosen) or self
 
     def _over(self, operands: tuple[Node, ...], program: UfuncProgram) -> Node | None:
-        """Return the reduction of what a program chooses from operands of any number of axes."""
+        """Return the reduction of a program's selection from operands of any number of axes."""
         raise NotImplementedError(f"{type(self).__name__} declares no _over")
 
     def tile(self, *grids: Grid) -> Any:
@@ -134,7 +134,7 @@ class Reducing(Node):
         meta: Any = None,
         itemsize: float | None = None,
     ) -> Grid:
-        """Return what is left of each block."""
+        """Return the partial results of each block."""
         kwargs = {"ways": ways, "program": self.program, "masked": self.masked}
         return map_blocks(
             reduce_block, *grids, chunks=chunks, meta=meta, itemsize=itemsize, kwargs=kwargs
@@ -249,7 +249,7 @@ def _share_left(chunks: Chunks, ways: Ways) -> float:
 
 
 def shared_ways(several: tuple[Wanted, ...]) -> list[Way]:
-    """Return for each reduction how blocks are reduced: as another one does it, if that serves."""
+    """Return for each reduction its way; several share one if possible."""
     ways = [wanted.way for wanted in several]
     by_map: dict[object, Way] = {}
     for way in ways:

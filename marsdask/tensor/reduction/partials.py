@@ -1,4 +1,4 @@
-"""What reductions make of a block, of two partial results, and of the last one."""
+"""Kernels of reductions for a block, for two partial results, and for the last one."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Moments = tuple[Any, Any, Any]
 
 
 def counted(block: Any, axis: Axis, where: Any = True) -> Any:
-    """Return how many elements each result is made of."""
+    """Return the number of elements of each result."""
     if where is True:
         count = 1
         for a in axis:
@@ -28,7 +28,7 @@ def counted(block: Any, axis: Axis, where: Any = True) -> Any:
 
 
 def accurate(dtype: np.dtype[Any], wanted: Any) -> np.dtype[Any]:
-    """Return the type that averages are accumulated in, as NumPy chooses it."""
+    """Return the type in which NumPy accumulates averages."""
     if wanted is not None:
         kind: np.dtype[Any] = np.dtype(wanted)
         return kind
@@ -90,14 +90,14 @@ def moments(block: Any, axis: Axis, dtype: Any = None, where: Any = True, **keep
 
 
 def _quotient(value: Any, count: Any) -> Any:
-    """Return a mean in the type of the sum, 0 of no elements."""
+    """Return a mean in the type of the sum, 0 for no elements."""
     if isinstance(count, int):
         return value / value.dtype.type(count)
     return value / np.maximum(count, 1).astype(value.real.dtype)
 
 
 def _there(block: Any, where: Any) -> Any:
-    """Return where something is, of what was asked for."""
+    """Return the positions of the requested elements."""
     if block.dtype.kind not in "fc":
         return where
     there = ~np.isnan(block)
@@ -107,7 +107,7 @@ def _there(block: Any, where: Any) -> Any:
 def nan_moments(
     block: Any, axis: Axis, dtype: Any = None, where: Any = True, **keep: Any
 ) -> Moments:
-    """Return the moments of what is not nan."""
+    """Return the moments of values other than nan."""
     return moments(block, axis, dtype, _there(block, where), **keep)
 
 
@@ -143,29 +143,29 @@ def deviation(partial: Moments, ddof: float = 0) -> Any:
 
 
 def nan_variance(partial: Moments, ddof: float = 0) -> Any:
-    """Return the variance, nan where too few elements are left."""
+    """Return the variance, nan if too few elements are left."""
     count = np.asarray(partial[1])
     value = variance(partial, ddof)
     return np.where(count - ddof <= 0, np.array(np.nan, value.dtype), value)
 
 
 def nan_deviation(partial: Moments, ddof: float = 0) -> Any:
-    """Return the square root of the variance, nan where too few elements are left."""
+    """Return the square root of the variance, nan if too few elements are left."""
     return np.sqrt(nan_variance(partial, ddof))
 
 
 def nan_total(block: Any, axis: Axis, dtype: Any = None, where: Any = True, **keep: Any) -> Any:
-    """Return the sum and the count of what is not nan."""
+    """Return the sum and the count of values other than nan."""
     return total(block, axis, dtype, _there(block, where), **keep)
 
 
 def nan_least(block: Any, axis: Axis, **kwargs: Any) -> Any:
-    """Return the minimum of what is not nan; nan if nothing is."""
+    """Return the minimum of values other than nan; nan without any."""
     return np.fmin.reduce(block, axis=axis, **kwargs)
 
 
 def nan_most(block: Any, axis: Axis, **kwargs: Any) -> Any:
-    """Return the maximum of what is not nan; nan if nothing is."""
+    """Return the maximum of values other than nan; nan without any."""
     return np.fmax.reduce(block, axis=axis, **kwargs)
 
 

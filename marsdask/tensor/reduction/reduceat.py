@@ -1,4 +1,4 @@
-"""Runs of an axis reduced one by one: ``ufunc.reduceat``."""
+"""Reduce runs of an axis separately: ``ufunc.reduceat``."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from ..unknown_lengths import Outcome, later
 
 @kernel(scratch=0.0)
 def reduce_runs(block: Any, starts: Any, *, ufunc: np.ufunc, axis: int, dtype: Any) -> Any:
-    """Reduce the runs of a block that begin where said."""
+    """Reduce the runs of a block that begin at the given positions."""
     return ufunc.reduceat(block, starts, axis=axis, dtype=dtype)
 
 
 @dataclass(frozen=True, eq=False)
 class Segments(Node):
-    """What a ufunc makes of each run along an axis; the first begins where the axis does."""
+    """A ufunc's reduction of each run along an axis; the first begins where the axis does."""
 
     a: Node
     ufunc: np.ufunc
@@ -73,9 +73,9 @@ class Segments(Node):
 
 
 def cut_runs(sizes: tuple[int, ...], starts: Any) -> tuple[tuple[int, ...], tuple[Any, ...]]:
-    """Cut an axis so that each run lies in one chunk; return where in it its runs begin.
+    """Rechunk an axis so that each run lies in one chunk; return the begins of its runs.
 
-    Cuts come as near before the old ones as they can. Runs that overlap need the whole axis.
+    New borders are as close before the old ones as possible. Runs that overlap need the whole axis.
     """
     stops = borders(sizes)
     if not len(starts) or np.any(np.diff(starts) < 0):
@@ -101,15 +101,15 @@ def reduceat(
 ) -> Node:
     """Reduce the runs that begin at indices. See numpy.ufunc.reduceat.
 
-    Indices that are a tensor are computed at the call. A run lies in one chunk, unless the ufunc
-    is associative.
+    Indices that are a tensor are computed immediately. A run lies in one chunk, unless the ufunc is
+    associative.
     """
     node = as_node(array)
-    # As NumPy: lists of numbers are cut to integers, arrays of floats are refused.
+    # As NumPy: lists of numbers are truncated to integers, arrays of floats raise.
     found = np.asarray(indices, None if hasattr(indices, "dtype") else np.intp)
     starts = found.astype(np.intp, casting="safe")
     kind = None if dtype is None else np.dtype(dtype)
-    # NumPy's own words for types, shapes and ufuncs that cannot be.
+    # NumPy raises its own errors for types, shapes and unsupported ufuncs.
     sample = np.zeros((1,) * node.meta.ndim, node.meta.dtype)
     result = ufunc.reduceat(sample, np.zeros_like(starts), axis=axis, dtype=kind).dtype
     axis = 0 if axis is None else normalize_axis(np.ravel(axis)[0], node.meta.ndim)
@@ -141,7 +141,7 @@ def reduced_runs(
     sizes = numbers(node.chunks[axis])
     if associative and np.all(np.diff(starts) > 0) and len(starts):
         cut, _ = cut_runs(sizes, starts)
-        if max(cut) > 2 * max(sizes):  # long runs: what is in each chunk goes first
+        if max(cut) > 2 * max(sizes):  # long runs: each chunk is reduced first
             inner = np.union1d(starts, borders(sizes)[:-1])
             node = Segments(node, ufunc, inner[inner < count], axis, asked, result)
             starts, asked = np.searchsorted(inner, starts), loop_type(result)

@@ -1,11 +1,11 @@
 """Reductions: one row of a table each.
 
-``name = reduction(map, combine, finalize)`` is all it takes. ``map(block, axis=, keepdims=)`` makes
-a partial result (an array, or a tuple of them) that keeps the reduced axes at length one,
-``combine(a, b)`` is associative and makes one of two, ``finalize(partial)`` makes the result of the
-last. Axes, ``keepdims``, ``dtype``, ``out``, empty chunks, the tree and the fusion with what the
-reduction is taken of are done here, once. ``whole`` names NumPy's function where there is one: its
-result type counts, and what it makes (or raises) of no elements.
+``name = reduction(map, combine, finalize)`` declares a reduction. ``map(block, axis=, keepdims=)``
+computes a partial result (an array, or a tuple of them) that keeps the reduced axes at length one.
+``combine(a, b)`` is associative and combines two. ``finalize(partial)`` computes the result of the
+last. This module implements axes, ``keepdims``, ``dtype``, ``out``, empty chunks, the tree, and
+fusion with the operand. ``whole`` is NumPy's function if there is one: it determines the result
+type, and the result (or error) for no elements.
 """
 
 from __future__ import annotations
@@ -79,7 +79,8 @@ _VAR = ("dtype", "out", "ddof", "keepdims", "where", "correction")
 _PTP = ("out", "keepdims")
 _COUNT = ("keepdims",)
 
-#: How wide the tree is: Mars's and Dask's words, which only tune and are taken from the options.
+#: The width of the tree: arguments of Mars and Dask, which only tune and are taken from the
+#: options.
 _TUNING = ("combine_size", "split_every", "method")
 
 
@@ -100,7 +101,7 @@ def reduction(
 ) -> TensorFunction:
     """Return a lazy reduction; ``takes`` are its arguments after ``a`` and ``axis``, in order.
 
-    ``casting`` says into which types of ``out`` results go: most of NumPy's take any.
+    ``casting`` restricts the types of ``out``: most of NumPy's accept any.
     """
     recipe = Recipe(map, combine, finalize, whole, tiled, idempotent, within, weighed, stored)
     title = name or (whole or map).__name__
@@ -133,7 +134,7 @@ def reduction(
 def as_axes(axis: Any, ndim: int) -> Axis:
     """Return the axes as a sorted tuple of non-negative ints; ``None`` is all of them."""
     if axis is None or (ndim == 0 and np.ndim(axis) == 0 and operator.index(axis) in (0, -1)):
-        return tuple(range(ndim))  # NumPy lets numbers have an axis, too
+        return tuple(range(ndim))  # NumPy accepts an axis for scalars, too
     axes: Axis = np.lib.array_utils.normalize_axis_tuple(axis, ndim)
     return tuple(sorted(axes))
 
@@ -175,12 +176,12 @@ def _node(recipe: Recipe, title: str, node: Node, axes: Axis, given: dict[str, A
 def _result_dtype(
     recipe: Recipe, node: Node, axes: Axis, settings: dict[str, Any], *, masked: bool
 ) -> Any:
-    """Return the result's type; raises what NumPy raises for types and arguments."""
+    """Return the result's type; raise NumPy's errors for types and arguments."""
     sample = np.ones((1,) * node.meta.ndim, node.meta.dtype)
     where = {"where": np.ones(sample.shape, np.bool_)} if masked else {}
     if recipe.whole is not None:
         value = recipe.whole(sample, axis=axes, **settings, **where)
-        # One object, or one string, no longer says which type the others may have.
+        # One object, or one string, does not determine the type of the others.
         if node.meta.dtype.kind not in "OT":
             return np.asarray(value).dtype
     value = recipe.map(sample, axis=axes, keepdims=True, **settings, **where)
@@ -188,7 +189,7 @@ def _result_dtype(
 
 
 def _check_empty(whole: Callable[..., Any], node: Node, axes: Axis) -> None:
-    """Raise now what NumPy raises for no elements."""
+    """Raise NumPy's error for no elements here."""
     shape = tuple(1 if axis not in axes and n != 0 else n for axis, n in enumerate(node.shape))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -281,7 +282,7 @@ _nanstd = reduction(
 
 
 def _or_plain(func: TensorFunction, plain: TensorFunction) -> TensorFunction:
-    """Return a reduction that skips nan, the plain one for types without: as NumPy has it."""
+    """Return a reduction that ignores nan, the plain one for types without nan, as NumPy."""
 
     @wraps(func)
     def lazy(a: Any, *args: Any, **kwargs: Any) -> Any:
@@ -362,7 +363,7 @@ _NO_WEIGHT = "Weights sum to zero, can't be normalized"
 
 
 def weighty(scale: Any) -> Any:
-    """Return what weights sum to, unless it is nothing."""
+    """Return the sum of the weights, unless it is zero."""
     if np.any(np.equal(scale, 0)):
         raise ZeroDivisionError(_NO_WEIGHT)
     return scale

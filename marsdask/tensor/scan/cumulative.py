@@ -1,4 +1,4 @@
-"""Running sums and products: what a block adds, and how it goes on from where it starts."""
+"""Cumulative sums and products: the total of a block, and its accumulation from a start."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from ..operands import as_node, empty
 from ..typing import TensorFunction, public
 from ..unknown_lengths import resized, waits_for_lengths
 
-#: Rows at least this long are added one to the other; shorter ones are left to NumPy.
+#: Rows at least this long are added to each other; shorter ones use NumPy.
 LONG_ROW = 256
 
 
@@ -75,20 +75,20 @@ class Scan(Node):
 
 
 def _real(block: Any, ufunc: np.ufunc) -> Any:
-    """Return the block with what leaves the result alone in place of nan."""
+    """Return the block with nan replaced by the identity."""
     if block.dtype.kind in "fc":
         return np.where(np.isnan(block), block.dtype.type(ufunc.identity), block)
     return block
 
 
 def loop_type(dtype: Any) -> Any:
-    """Return a type as ufuncs take it, to which neither units nor kinds of text can be told."""
+    """Return a type for ufuncs, which do not accept units or kinds of text."""
     return None if dtype.kind in "mMT" else dtype
 
 
 @kernel(scratch=0.0)
 def total_block(block: Any, ufunc: np.ufunc, axis: int, dtype: Any) -> Any:
-    """Return what a block adds to those after it."""
+    """Return a block's contribution to later ones."""
     if dtype.kind == "T":  # which NumPy accumulates but does not reduce
         first = np.full_like(block, "", shape=(*block.shape[:axis], 1, *block.shape[axis + 1 :]))
         return np.take(ufunc.accumulate(np.concatenate([first, block], axis), axis), [-1], axis)
@@ -97,7 +97,7 @@ def total_block(block: Any, ufunc: np.ufunc, axis: int, dtype: Any) -> Any:
 
 
 def neutral(ufunc: np.ufunc, dtype: Any) -> Any:
-    """Return the value that a ufunc leaves all others unchanged with."""
+    """Return the identity of a ufunc."""
     if ufunc.identity is not None:
         return (
             np.zeros((), dtype)[()]
@@ -122,18 +122,18 @@ def neutral(ufunc: np.ufunc, dtype: Any) -> Any:
 
 @kernel(scratch=1.2)
 def total_real_block(block: Any, ufunc: np.ufunc, axis: int, dtype: Any) -> Any:
-    """Return what a block without its nan adds to those after it."""
+    """Return the contribution of a block without its nan to later ones."""
     return total_block(_real(block, ufunc), ufunc, axis, dtype)
 
 
 def start_values(totals: list[Any], ufunc: np.ufunc, axis: int) -> Any:
-    """Return what comes before each block, from the totals of all blocks but the last."""
+    """Return the start of each block, from the totals of all blocks but the last."""
     first = np.full_like(totals[0], neutral(ufunc, totals[0].dtype))
     return ufunc.accumulate(np.concatenate([first, *totals], axis=axis), axis=axis)
 
 
 class Running(Deferred):
-    """The accumulation of a block, made as its tiles are read one after the other."""
+    """The accumulation of a block, computed as its tiles are read one after the other."""
 
     __slots__ = ("_block", "_buffer", "_done", "_how", "_start")
 
@@ -142,7 +142,7 @@ class Running(Deferred):
         self._block = block
         self._start = start
         self._how = (ufunc, axis)
-        #: For tiles of the same part of the other axes: how far they are, and the last values.
+        #: For tiles of the same part of the other axes: their progress, and the last values.
         self._done: dict[Any, tuple[int, Any]] = {}
         self._buffer = np.empty(0, self.dtype)
 
@@ -176,7 +176,7 @@ def running(
     axis: int,
     dtype: Any,
 ) -> Any:
-    """Accumulate a block from where it starts, tile by tile."""
+    """Accumulate a block from its start, tile by tile."""
     if is_foreign(block):
         return scan_block(block, starts, position, ufunc=ufunc, axis=axis, dtype=dtype)
     return Running(np.asarray(block), _start(starts, position, axis), ufunc, axis, dtype)
@@ -196,7 +196,7 @@ def scan_block(
     axis: int,
     dtype: Any,
 ) -> Any:
-    """Accumulate a block from where it starts."""
+    """Accumulate a block from its start."""
     block = as_array(block)
     out = np.empty_like(block, dtype, order="C", subok=False)
     accumulate(block, _start(starts, position, axis), out, ufunc, axis)
@@ -204,7 +204,7 @@ def scan_block(
 
 
 def accumulate(block: Any, before: Any, out: Any, ufunc: np.ufunc, axis: int) -> None:
-    """Write what a block accumulates to, after what comes before it (``None`` is nothing)."""
+    """Write the accumulation of a block after ``before`` (``None`` for the first)."""
     summable = ufunc is np.add and axis == 0 and is_summable(block, out)
     if summable and add_down(block, None if before is None else before[0], out):
         return
@@ -213,7 +213,7 @@ def accumulate(block: Any, before: Any, out: Any, ufunc: np.ufunc, axis: int) ->
         if before is not None:
             ufunc(out, before, out=out)
         return
-    # NumPy walks down one column after the other; whole rows are what memory likes.
+    # NumPy accumulates column by column; whole rows are faster to access.
     if before is not None:
         before = np.moveaxis(before, axis, 0)[0]
     for row, target in zip(np.moveaxis(block, axis, 0), np.moveaxis(out, axis, 0), strict=True):
@@ -226,7 +226,7 @@ def accumulate(block: Any, before: Any, out: Any, ufunc: np.ufunc, axis: int) ->
 
 @kernel(scratch=1.2)
 def scan_real_block(block: Any, *start: Any, ufunc: np.ufunc, axis: int, dtype: Any) -> Any:
-    """Accumulate a block without its nan from where it starts."""
+    """Accumulate a block without its nan from its start."""
     real = _real(as_array(block), ufunc)
     return scan_block(real, *start, ufunc=ufunc, axis=axis, dtype=dtype)
 
@@ -238,7 +238,7 @@ def scan(
 
     def lazy(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
         node = as_node(a)
-        if axis is None or not node.meta.ndim:  # NumPy lets numbers have an axis
+        if axis is None or not node.meta.ndim:  # NumPy accepts an axis for scalars
             node = as_node(ravel.node(node))
             axis = 0 if axis is None else axis
         axis = np.lib.array_utils.normalize_axis_index(operator.index(axis), node.meta.ndim)
@@ -259,7 +259,7 @@ nancumprod: Final = scan("nancumprod", np.multiply, np.nancumprod, skips_nan=Tru
 
 @waits_for_lengths(lambda a, axis, **_: resized(a, axis))
 def with_initial(a: Any, axis: int | None, initial: int) -> Node:
-    """Return an accumulation with what it starts from in front."""
+    """Return an accumulation preceded by its initial value."""
     node = as_node(a)
     place = normalize_axis(0 if axis is None else axis, node.meta.ndim)
     shape = [1 if i == place else n for i, n in enumerate(numbers(node.shape))]
@@ -267,7 +267,7 @@ def with_initial(a: Any, axis: int | None, initial: int) -> Node:
 
 
 def cumulative(name: str, func: TensorFunction, initial: int) -> TensorFunction:
-    """Return the array API's form of a scan, which wants an axis unless there is only one."""
+    """Return the array API's form of a scan, which requires an axis unless there is only one."""
 
     def lazy(
         x: Any,

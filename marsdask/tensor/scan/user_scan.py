@@ -1,4 +1,4 @@
-"""Accumulations by a user's functions, and forward fill: each block goes on from the one before."""
+"""Accumulations by user functions, and forward fill: each block continues the previous one."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from .cumulative import cumsum
 
 @kernel(writes=True)
 def starts_of(lasts: list[Any], combine: Callable[[Any, Any], Any], start: Any) -> list[Any]:
-    """Combine last elements in order; blocks without elements have none."""
+    """Combine last elements in order; empty blocks have none."""
     found = [start]
     for last in lasts:
         found.append(combine(private(found[-1]), last) if last.size else found[-1])
@@ -36,20 +36,20 @@ def starts_of(lasts: list[Any], combine: Callable[[Any, Any], Any], start: Any) 
 
 @kernel(view=True)
 def last_of(block: Any, axis: int) -> Any:
-    """Return the last element along an axis, which stays."""
+    """Return the last element along an axis, which is kept."""
     return block[(slice(None),) * axis + (slice(-1, None),)]
 
 
 @kernel(writes=True)
 def accumulate(block: Any, func: Callable[..., Any], axis: int, dtype: Any) -> Any:
-    """Accumulate one block by itself."""
+    """Accumulate one block separately."""
     found = func(block, axis=axis) if dtype is None else func(block, axis=axis, dtype=dtype)
     return np.asarray(found)
 
 
 def go_on(block: Any, starts: list[Any], position: int, combine: Callable[[Any, Any], Any]) -> Any:
-    """Let a block that was accumulated by itself go on from what comes before it."""
-    # Both are read by others, and the function may write into them.
+    """Combine a separately accumulated block with the elements before it."""
+    # Both have other readers, and the function may modify them.
     return np.asarray(combine(private(starts[position]), private(block))) if block.size else block
 
 
@@ -108,11 +108,11 @@ def cumreduction(
     method: str = "sequential",
     preop: Any = None,
 ) -> Node:
-    """Accumulate along an axis by functions of one's own. See dask.array.reductions.cumreduction.
+    """Accumulate along an axis by user functions. See dask.array.reductions.cumreduction.
 
-    ``func(block, axis=, dtype=)`` accumulates a block, ``binop(last, block)`` lets one go on from
-    the last elements before it. ``method`` and ``preop`` change nothing: the last elements of all
-    blocks go to each block at once.
+    ``func(block, axis=, dtype=)`` accumulates a block, ``binop(last, block)`` combines it with the
+    last elements before it. ``method`` and ``preop`` have no effect: each block gets the last
+    elements of all blocks at once.
     """
     del method, preop
     node = as_node(x)
@@ -127,7 +127,7 @@ def cumreduction(
 
 @kernel(scratch=3.0)
 def filled_forward(block: Any, axis: int, dtype: Any = None) -> Any:
-    """Put in place of each nan the last number before it."""
+    """Replace each nan by the last number before it."""
     del dtype
     shape = [1] * block.ndim
     shape[axis] = -1
@@ -137,13 +137,13 @@ def filled_forward(block: Any, axis: int, dtype: Any = None) -> Any:
 
 
 def filled_from(before: Any, block: Any) -> Any:
-    """Put in place of each nan, all at the start, the last number of the block before."""
+    """Replace the leading nan of a block by the last number of the block before."""
     return np.where(np.isnan(block), before, block).astype(block.dtype, copy=False)
 
 
 @public
 def push(array: Any, n: int | None, axis: int = -1) -> Node:
-    """Put in place of each nan the last number before it, at most ``n`` away.
+    """Replace each nan by the last number before it, at most ``n`` positions away.
 
     See dask.array.push. Differs from Dask: bottleneck is not needed.
 

@@ -1,4 +1,4 @@
-"""Orders by several keys, of complex numbers, and of what is not zero."""
+"""Orders by several keys, sorted complex numbers, and trimmed zeros."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def lexsort(keys: Any, axis: int = -1) -> Node:
     axis = normalize_axis(axis, tensors[0].ndim)
     order = argsort.node(tensors[0], axis)
     for key in tensors[1:]:
-        # Each sort keeps the order of what is equal.
+        # Each sort keeps the order of equal elements.
         then = argsort.node(take_along_axis.node(key, order, axis), axis)
         order = take_along_axis.node(order, then, axis)
     return order
@@ -53,7 +53,7 @@ def sort_complex(a: Any) -> Any:
 
 @public
 def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Node:
-    """Leave out the zeros at the ends of axes. See numpy.trim_zeros.
+    """Remove the zeros at the ends of axes. See numpy.trim_zeros.
 
     The lengths are unknown until executed.
     """

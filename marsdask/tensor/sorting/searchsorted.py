@@ -1,4 +1,4 @@
-"""Where values belong in a sorted array, and how often each whole number is there."""
+"""Positions of values in a sorted array, and counts of integers."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ from ..typing import public
 
 
 def places_in(block: Any, values: Any, side: Any) -> Any:
-    """Return, along a new axis, how many elements of a sorted block come before each value."""
+    """Return, along a new axis, the number of elements of a sorted block before each value."""
     return np.searchsorted(block, values, side=side)[None]
 
 
 @dataclass(frozen=True, eq=False)
 class Places(Node):
-    """Along a new axis of length one, where values belong in a sorted vector.
+    """Along a new axis of length one, the positions of values in a sorted vector.
 
-    What comes before a value in each chunk, summed, is what comes before it in all of them.
+    The numbers of elements before a value in all chunks add up to its position.
     """
 
     a: Node
@@ -69,9 +69,9 @@ class Places(Node):
 def searchsorted(
     a: Any, v: Any, side: Any = "left", sorter: Any = None, combine_size: int | None = None
 ) -> Node:
-    """Return where values belong in a sorted tensor. See numpy.searchsorted.
+    """Return the positions of values in a sorted tensor. See numpy.searchsorted.
 
-    ``combine_size`` is Mars's: it tunes nothing here.
+    ``combine_size`` is Mars's and has no effect.
     """
     del combine_size
     np.searchsorted(np.empty(0), 0, side)  # refuses other sides
@@ -105,20 +105,20 @@ def _checked_sorter(node: Node, sorter: Any) -> Node:
 
 @public
 def digitize(x: Any, bins: Any, right: bool = False) -> Node:
-    """Return which bin each value is in. See numpy.digitize."""
+    """Return the bin of each value. See numpy.digitize."""
     node = as_node(x)
     if np.issubdtype(node.meta.dtype, np.complexfloating):
         raise TypeError("x may not be complex")
     edges = bins if isinstance(bins, Collection) else np.asarray(bins)
     if not isinstance(edges, Collection):
-        np.digitize(np.empty(0), edges)  # refuses what is not monotonic
+        np.digitize(np.empty(0), edges)  # raises for edges that are not monotonic
     elif len(edges.node.chunks) != 1:
         raise ValueError("object of too small depth for desired array")
     return beside(np.digitize, node, edges, dtype=np.intp, right=bool(right))
 
 
 def count_values(block: Any, weights: Any = None, minlength: int = 0) -> Any:
-    """Count the whole numbers of a block."""
+    """Count the integers in a block."""
     counts = np.bincount(block, weights, minlength)
     return counts if weights is None else counts.astype(np.float64, copy=False)
 
@@ -134,7 +134,7 @@ def add_padded(a: Any, b: Any) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class CountValues(Node):
-    """How often each whole number is in a vector; the largest tells how many numbers there are."""
+    """The counts of the integers in a vector; the largest integer determines the length."""
 
     a: Node
     weights: tuple[Node, ...]
@@ -169,9 +169,9 @@ class CountValues(Node):
 
 @public
 def bincount(x: Any, weights: Any = None, minlength: int = 0, chunk_size_limit: Any = None) -> Node:
-    """Count how often each whole number is there. See numpy.bincount.
+    """Count the occurrences of each integer. See numpy.bincount.
 
-    The length is unknown until executed. ``chunk_size_limit`` is Mars's: it tunes nothing here.
+    The length is unknown until executed. ``chunk_size_limit`` is Mars's and has no effect.
     """
     del chunk_size_limit
     node = as_node(x)

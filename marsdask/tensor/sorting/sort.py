@@ -1,9 +1,9 @@
-"""Sorting along an axis: whole lanes where they fit, else a parallel sort by sampling.
+"""Sorting along an axis: whole lanes if they fit, else a parallel sort by sampling.
 
-A long vector is sampled, cut at pivots into parts of about equal sizes, and each part is sorted:
+A long vector is sampled, split at pivots into parts of similar sizes, and each part is sorted:
 samplesort (Frazer and McKellar, J. ACM 17, 1970). A pivot is a value and a position, so that equal
-values are cut too and no part grows too large. Of ``s`` sampled elements a part, 32 at least, its
-size has a standard deviation of about ``s ** -0.5`` of its mean, whatever the values are.
+values are split too and no part grows too large. With ``s`` sampled elements per part, at least 32,
+its size has a standard deviation of about ``s ** -0.5`` of its mean, for any values.
 """
 
 from __future__ import annotations
@@ -44,10 +44,10 @@ from ..operands import as_node
 from ..typing import public
 from ..unknown_lengths import Outcome, like, waits_for_lengths
 
-#: Elements looked at to find the pivots.
+#: The number of elements sampled to find the pivots.
 SAMPLE = 2**14
 
-#: Counting below and above each of more pivots than this takes longer than sorting a block.
+#: For more pivots than this, counting below and above each takes longer than sorting a block.
 SORT_FROM = 6
 
 
@@ -120,14 +120,14 @@ class Sort(Node):
 
 
 class Pivots(NamedTuple):
-    """Where the parts begin: an element with this value at this position, or what follows it."""
+    """The pivots between parts: an element with this value at this position, or the next one."""
 
     values: Any
     positions: tuple[int, ...]
 
 
 def whole_lanes(grid: Grid, axes: tuple[int, ...]) -> Chunks:
-    """Return chunks with ``axes`` whole and the others cut so that a block stays small."""
+    """Return chunks with ``axes`` whole; the others are split to keep blocks small."""
     lengths = shape_of(grid.chunks)
     lane = math.prod(lengths[axis] for axis in axes) * (grid.width or 8)
     room = max(1.0, block_bytes() / max(1.0, lane))
@@ -146,9 +146,9 @@ def whole_lanes(grid: Grid, axes: tuple[int, ...]) -> Chunks:
 
 
 def find_pivots(a: Grid, where: SpanAt, width: float | None = None) -> Generator[Look, Any, Pivots]:
-    """Sample a vector; return the values and positions at which it is cut into equal parts.
+    """Sample a vector; return the pivots (values and positions) that split it into equal parts.
 
-    ``width`` are the bytes that an element takes in its part, where these are not its own.
+    ``width`` is the number of bytes of an element in its part, if it is not its own.
     """
     count = part_count(numbers(where.sizes), width or a.width or 8)
     rate = sample_rate(a, max(SAMPLE, 32 * count))
@@ -170,10 +170,10 @@ def find_pivots(a: Grid, where: SpanAt, width: float | None = None) -> Generator
 
 
 def part_count(sizes: Sequence[int], width: float) -> int:
-    """Return into how many parts to cut: each is a pass of partitioning, so no more than needed.
+    """Return the number of parts: each is a pass of partitioning, so it should be small.
 
-    These are one for each core, and so many that a part is as small as the memory wants it, though
-    no smaller than the largest chunk, and not above four of these.
+    Use one part per core, or more if memory requires. A part is at least as large as the largest
+    chunk, and at most as large as four of these.
     """
     plan = current_plan.get()
     largest = max(1, *sizes) if sizes else 1
@@ -183,7 +183,7 @@ def part_count(sizes: Sequence[int], width: float) -> int:
 
 
 def sample_rate(a: Grid, wanted: int) -> float:
-    """Return the share of elements to look at, so that no chunk's sample is too large to tell."""
+    """Return the share of sampled elements, large enough for every chunk."""
     largest = max(1, math.prod(max(numbers(sizes)) for sizes in a.chunks))
     total = max(1, math.prod(shape_of(a.chunks)))
     width = 128 if a.meta.dtype.hasobject else a.meta.dtype.itemsize
@@ -199,7 +199,7 @@ def is_at_hand(grid: Grid) -> bool:
 
 
 def sampled(size: int, rate: float) -> Any:
-    """Return which elements of a chunk are looked at: random, but the same ones each time."""
+    """Return the sampled elements of a chunk: random, but the same ones each time."""
     count = min(size, math.ceil(size * rate))
     return (
         np.sort(np.random.default_rng(size).choice(size, count, replace=False))
@@ -216,7 +216,7 @@ def sample(block: Any, rate: float) -> Any:
 
 @kernel(scratch=0.2)
 def parts(block: Any, start: int, stop: int, pivots: Pivots) -> list[Any]:
-    """Cut a block at the pivots, its parts in any order within."""
+    """Split a block at the pivots, without order inside the parts."""
     if block.dtype.kind not in "biuf" or len(pivots.values) > SORT_FROM:
         ordered = np.sort(block)
         return _split(ordered, _cuts(ordered, start, stop, pivots))
@@ -230,7 +230,7 @@ def parts(block: Any, start: int, stop: int, pivots: Pivots) -> list[Any]:
 
 
 def _counts(block: Any, value: Any) -> tuple[int, int]:
-    """Return how many elements are before a value in order, and how many equal it."""
+    """Return the number of elements before a value in order, and of those that equal it."""
     if block.dtype.kind == "f" and np.isnan(value):
         missing = int(np.isnan(block).sum())
         return len(block) - missing, missing
@@ -238,7 +238,7 @@ def _counts(block: Any, value: Any) -> tuple[int, int]:
 
 
 def _left_of(position: int, start: int, stop: int, equal: int) -> int:
-    """Say how many of a block's elements equal to the pivot come before it: its share."""
+    """Return the number of a block's elements equal to the pivot that precede it."""
     return equal * (min(position, stop) - start) // max(1, stop - start)
 
 
@@ -269,7 +269,7 @@ def _split(block: Any, cuts: list[int]) -> list[Any]:
 
 @kernel(scratch=0.7)
 def runs(block: Any, start: int, stop: int, pivots: Pivots) -> list[Any]:
-    """Sort a block with its positions and cut both at the pivots; ties keep their order."""
+    """Sort a block with its positions and split both at the pivots; ties keep their order."""
     order = arg_sorted(block)
     ordered = block[order]
     order += start
@@ -311,7 +311,7 @@ def arg_sorted(block: Any, axis: int = -1, kind: str | None = None) -> Any:
         return np.argsort(block, axis=axis, kind="stable")
     order = np.argsort(block)
     if not _rises(block[order]):
-        del order  # a third vector of positions would be one too many
+        del order  # a third vector of positions would take too much memory
         return np.argsort(block, kind="stable")
     return order
 
@@ -356,8 +356,8 @@ def sort(
 ) -> Any:
     """Return a sorted copy, with Mars's ``return_index`` also the positions. See numpy.sort.
 
-    ``parallel_kind`` and ``psrs_kinds`` are Mars's hints; the data choose here. ``descending`` is
-    the array API's: NaN comes first.
+    ``parallel_kind`` and ``psrs_kinds`` are Mars's hints without effect. ``descending`` is the
+    array API's: NaN comes first.
     """
     node, axis = _checked(a, axis, order)
     if node.meta.dtype.names:
@@ -386,11 +386,11 @@ def argsort(
 ) -> Node:
     """Return the positions that sort. See numpy.argsort.
 
-    Differs from NumPy: equal elements always keep their order, with ``descending`` too.
+    Differs from NumPy: equal elements always keep their order, also with ``descending``.
     """
     node, axis = _checked(a, axis, order)
     if descending:
-        # From the other end, equal elements stand the other way round; flipped, as they stood.
+        # Reversed, equal elements are in reverse order; a flip before the sort keeps their order.
         found = argsort.node(flip.node(node, axis), axis, kind, order=order, stable=stable)
         return subtract.node((length(node, axis) - 1), flip.node(found, axis))
     if node.meta.dtype.names:
@@ -421,9 +421,9 @@ def _sorted(a: Any, axis: Any, dtype: Any = None) -> Outcome:
 def partition(
     a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", order: Any = None
 ) -> Node:
-    """Return a copy in which ``kth`` elements stand where sorting puts them. See numpy.partition.
+    """Return a copy with the ``kth`` elements at their sorted positions. See numpy.partition.
 
-    Differs from NumPy: the rest may come sorted.
+    Differs from NumPy: the other elements may be sorted.
     """
     _check_kth(a, kth, axis)
     found: Node = sort.node(a, axis, order=order)
@@ -435,9 +435,9 @@ def partition(
 def argpartition(
     a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", order: Any = None
 ) -> Node:
-    """Return positions that put ``kth`` elements where sorting does. See numpy.argpartition.
+    """Return positions that place the ``kth`` elements as a sort. See numpy.argpartition.
 
-    Differs from NumPy: the rest may come sorted.
+    Differs from NumPy: the other elements may be sorted.
     """
     _check_kth(a, kth, axis)
     return argsort.node(a, axis, order=order)
@@ -447,18 +447,18 @@ def _check_kth(a: Any, kth: Any, axis: Any) -> None:
     shape = as_node(a).shape
     length = math.prod(numbers(shape)) if axis is None else numbers(shape)[axis]
     for item in map(operator.index, np.atleast_1d(kth).tolist()):
-        # Where there are no elements at all NumPy takes any.
+        # For empty input NumPy accepts any.
         if 0 not in shape and not -length <= item < length:
             raise ValueError(f"kth(={item}) out of bounds ({length})")
 
 
 @public
 def sort_in_place(a: Any, axis: int = -1, **options: Any) -> None:
-    """Sort the tensor itself: it becomes the sorted one. See numpy.ndarray.sort."""
+    """Sort the tensor in place. See numpy.ndarray.sort."""
     assign(a, sort.node(a, axis, **options))
 
 
 @public
 def partition_in_place(a: Any, kth: Any, axis: int = -1, **options: Any) -> None:
-    """Partition the tensor itself. See numpy.ndarray.partition."""
+    """Partition the tensor in place. See numpy.ndarray.partition."""
     assign(a, partition.node(a, kth, axis, **options))

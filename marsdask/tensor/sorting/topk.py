@@ -1,8 +1,9 @@
 """The largest or smallest elements along an axis: a few of each chunk, then a few of those.
 
-A chunk is read once: what the best ``k`` so far reach is a bound that hardly any of the rest pass,
-and those are selected among (introselect, linear: Musser, Software: Practice and Experience 27,
-1997). ``k`` of each chunk meet in a tree, so no task holds more than ``k`` for each of its inputs.
+A chunk is read once. The worst of the best ``k`` so far is a bound, which few of the rest exceed;
+the selection is among those (introselect, linear: Musser, Software: Practice and Experience 27,
+1997). A tree combines ``k`` elements of each chunk, so no task holds more than ``k`` for each of
+its inputs.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from ..typing import public
 #: Elements that are compared with the bound at a time: they stay in cache.
 STEP = 2**16
 
-#: A bound pays if no more than one in so many elements is wanted.
+#: A bound is worthwhile if at most one in this many elements is wanted.
 FEW = 8
 
 
@@ -136,7 +137,7 @@ def top(block: Any, k: int, axis: int, largest: bool) -> Any:
 
 @kernel(scratch=2.0)
 def top_with_positions(block: Any, start: int, k: int, axis: int, largest: bool) -> Any:
-    """Return the ``k`` extreme elements along an axis, and where they stand."""
+    """Return the ``k`` extreme elements along an axis, and their positions."""
     if block.ndim == 1 and block.dtype.kind in "iuf" and len(block) > k:
         values, positions = candidates(block, k, largest)
         order = _chosen(values, k, 0, largest)
@@ -146,9 +147,9 @@ def top_with_positions(block: Any, start: int, k: int, axis: int, largest: bool)
 
 
 def candidates(block: Any, k: int, largest: bool) -> tuple[Any, Any]:
-    """Return few elements, the ``k`` extreme ones among them, and their positions.
+    """Return few elements, including the ``k`` extreme ones, and their positions.
 
-    A bound that ``k`` elements of the part seen so far reach lets through hardly any of the rest.
+    The ``k`` best elements so far give a bound that few of the rest exceed.
     """
     length = len(block)
     if k == 0:
@@ -161,7 +162,7 @@ def candidates(block: Any, k: int, largest: bool) -> tuple[Any, Any]:
     mask = np.empty(STEP, bool)
     for start in range(0, length, STEP):
         part = block[start : start + STEP]
-        # Not "better": NaN is worse than nothing, and is kept for the partition to place.
+        # Not "better": NaN is never better than the bound; it is kept for the partition to place.
         below = worse(part, bound, out=mask[: len(part)])
         found = np.flatnonzero(np.logical_not(below, out=below))
         if len(found):
@@ -196,13 +197,13 @@ def _chosen(block: Any, k: int, axis: int, largest: bool) -> Any:
 
 
 def ordered(block: Any, k: int, axis: int, largest: bool) -> Any:
-    """Sort what was chosen, the best first."""
+    """Sort the selected elements, the best first."""
     result = np.sort(block, axis)
     return np.flip(result, axis) if largest else result
 
 
 def ordered_positions(pair: Any, k: int, axis: int, largest: bool) -> Any:
-    """Return the positions of what was chosen, the best first."""
+    """Return the positions of the selected elements, the best first."""
     values, positions = pair
     order = np.argsort(values, axis, kind="stable")
     result = np.take_along_axis(positions, order, axis)
@@ -212,7 +213,7 @@ def ordered_positions(pair: Any, k: int, axis: int, largest: bool) -> Any:
 def _topk(a: Any, k: Any, axis: int, largest: bool, *, indices: bool) -> Node:
     node = as_node(a)
     k = operator.index(k)
-    if k < 0:  # Dask's way to ask for the smallest
+    if k < 0:  # Dask's request for the smallest
         k, largest = -k, not largest
     axis = np.lib.array_utils.normalize_axis_index(axis, node.meta.ndim)
     found = TopK(native(node), k, axis, largest, indices)
@@ -231,7 +232,7 @@ def topk(
 ) -> Any:
     """Return the ``k`` largest elements along an axis, the largest first (NaN before all).
 
-    A negative ``k`` asks for the smallest, as in Dask. The result is sorted in any case; ``order``,
+    A negative ``k`` requests the smallest, as in Dask. The result is always sorted; ``order``,
     ``parallel_kind`` and ``psrs_kinds`` are Mars's hints.
 
     Parameters

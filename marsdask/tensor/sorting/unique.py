@@ -1,8 +1,8 @@
 """Distinct elements, and sets of them.
 
-Each chunk's own distinct elements come first. Where they are few they meet in one place; where they
-are many they are cut at sampled pivots as in :mod:`.sort`, equal ones into the same part, of which
-each chunk brings one: parts are as even as there, or smaller.
+Each chunk finds its own distinct elements first. Few distinct elements are merged in one chunk.
+Many are partitioned at sampled pivots, as in :mod:`.sort`. Equal elements go to the same part, once
+per chunk, so parts have at most similar sizes.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ from ..typing import public
 from ..unknown_lengths import Outcome, like, resized, waits_for_lengths
 from .sort import find_pivots, sort
 
-#: Distinct elements of all chunks together, up to which they meet in one place.
+#: The largest number of distinct elements of all chunks that are merged in one chunk.
 FEW = 2**22
 
 
 class Distinct(NamedTuple):
-    """The distinct elements of a piece, in order, where each is first, and how often it is."""
+    """The distinct elements of a piece, in order, with their first positions and counts."""
 
     values: Any
     first: Any
@@ -55,9 +55,9 @@ class Distinct(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Unique(MultiOutput):
-    """The distinct elements of a vector in order, with what NumPy tells of them.
+    """The distinct elements of a vector in order, with NumPy's optional results.
 
-    Outputs: values, first positions, counts, and for each element the place of its value.
+    Outputs: values, first positions, counts, and for each element the index of its value.
     """
 
     a: Node
@@ -85,7 +85,7 @@ class Unique(MultiOutput):
             return self._met(a, own)
         pivots = yield from find_pivots(a, SpanAt(a.chunks[0]))
         values = np.unique(pivots.values)
-        values = values[np.equal(values, values)]  # every nan, complex ones too, into one part
+        values = values[np.equal(values, values)]  # put every nan, complex ones too, in one part
         parts = map_blocks(cut_at, own, itemsize=own.width, kwargs={"values": values})
         merged = all_to_all(
             parts,
@@ -102,7 +102,7 @@ class Unique(MultiOutput):
         return self._outputs(a, merged, ((0,),), (lengths,))
 
     def tile_blind(self, a: Grid) -> tuple[Grid, ...]:
-        """Let the distinct elements meet in one place, however many they are."""
+        """Merge the distinct elements in one chunk, whatever their number."""
         return self._met(a, self._own(a))
 
     def _own(self, a: Grid) -> Grid:
@@ -141,7 +141,7 @@ class Unique(MultiOutput):
 
 
 def upper_total(chunks: Chunks) -> int:
-    """Return how long an axis can be, for the projection of memory."""
+    """Return the largest possible length of an axis, for the projection of memory."""
     return sum(upper(size) or 0 for size in chunks[0])
 
 
@@ -155,13 +155,13 @@ def distinct(block: Any, start: int, stop: int, equal_nan: bool) -> Distinct:
 
 
 def length_of(piece: Distinct) -> Any:
-    """Return how many distinct elements there are."""
+    """Return the number of distinct elements."""
     return np.array([len(piece.values)])
 
 
 @kernel(scratch=4.0)
 def merge(pieces: list[Distinct], equal_nan: bool) -> Distinct:
-    """Join the distinct elements of pieces, which stand in the order of positions."""
+    """Join the distinct elements of pieces, which are in the order of positions."""
     values = np.concatenate([piece.values for piece in pieces])
     first = np.concatenate([piece.first for piece in pieces])
     counts = np.concatenate([piece.counts for piece in pieces])
@@ -174,7 +174,7 @@ def merge(pieces: list[Distinct], equal_nan: bool) -> Distinct:
 
 @kernel(scratch=0.0)
 def cut_at(piece: Distinct, values: Any) -> list[Distinct]:
-    """Cut at values, as views; equal elements of all chunks come into the same part."""
+    """Split at values, as views; equal elements of all chunks go to the same part."""
     cuts = [0, *np.searchsorted(piece.values, values).tolist(), len(piece.values)]
     return [Distinct(*(field[a:b] for field in piece)) for a, b in itertools.pairwise(cuts)]
 
@@ -192,9 +192,9 @@ def joined(blocks: list[Any]) -> Any:
 
 @kernel(scratch=1.0)
 def places(block: Any, table: Any) -> Any:
-    """Return where each element's value stands among the distinct ones."""
+    """Return the index of each element among the distinct ones."""
     found = np.searchsorted(table, block)
-    if table.dtype.kind == "c":  # nan sorts by its other half too, but all of them are one value
+    if table.dtype.kind == "c":  # nan is sorted by both parts, but is one value
         found = np.minimum(found, len(table) - np.count_nonzero(np.isnan(table)))
     return found
 
@@ -231,9 +231,9 @@ def unique(
 ) -> Any:
     """Return the distinct elements in order. See numpy.unique.
 
-    The distinct parts along an ``axis`` meet in one place. Differs from NumPy: with
-    ``equal_nan=False`` all NaNs have the first one's place in the inverse. ``aggregate_size`` is
-    Mars's hint, and ``sorted`` NumPy's: they are in order always.
+    The distinct parts along an ``axis`` are merged in one chunk. Differs from NumPy: with
+    ``equal_nan=False`` all NaNs have the first one's index in the inverse. ``aggregate_size`` is
+    Mars's hint, and ``sorted`` NumPy's: the results are always sorted.
     """
     check_keywords(hints, {"aggregate_size", "sorted"})
     node = as_node(ar)
@@ -252,7 +252,7 @@ def unique(
 
 
 def _outputs(a: Any, flags: tuple[bool, ...], *, equal_nan: bool) -> list[Node]:
-    """Return the distinct elements of a vector and what else is wanted, in NumPy's order."""
+    """Return the distinct elements of a vector and the optional results, in NumPy's order."""
     node = as_node(a)
     found = Unique(native(node), equal_nan)
     values = astype.node(Part(found, 0), node.meta.dtype, copy=False)
@@ -282,13 +282,13 @@ def _unique_along(node: Node, axis: int, flags: tuple[bool, ...]) -> Any:
 
 
 def as_records(block: Any, kind: Any) -> Any:
-    """Return rows as records; those of nothing are all alike."""
+    """Return rows as records; empty rows are all equal."""
     block = np.ascontiguousarray(block)
     return block.view(kind).reshape(len(block)) if block.shape[1] else np.zeros(len(block), kind)
 
 
 def as_rows(records: Any, kind: Any, shape: tuple[int, ...]) -> Any:
-    """Return records as rows again, of several axes perhaps."""
+    """Return records as rows again, possibly of several axes."""
     found = records.view(kind) if records.dtype.names else np.empty(0, kind)
     return found.reshape(len(records), *shape)
 
@@ -332,7 +332,7 @@ def isin(
 ) -> Node:
     """Tell which elements are among others, whose distinct ones fit in memory. See numpy.isin.
 
-    ``assume_unique`` and ``kind`` are NumPy's hints; what is fastest is chosen here.
+    ``assume_unique`` and ``kind`` are NumPy's hints without effect.
     """
     if kind not in (None, "sort", "table"):
         raise ValueError(f"Invalid kind: '{kind}'. Please use None, 'sort' or 'table'.")
@@ -345,7 +345,7 @@ def isin(
 
 @public
 def union1d(ar1: Any, ar2: Any) -> Node:
-    """Return what is in either, in order. See numpy.union1d."""
+    """Return the union, in order. See numpy.union1d."""
     found: Node = unique.node(concatenate.node([ravel.node(ar1), ravel.node(ar2)]))
     return found
 
@@ -354,7 +354,7 @@ def union1d(ar1: Any, ar2: Any) -> Node:
 def intersect1d(
     ar1: Any, ar2: Any, assume_unique: bool = False, return_indices: bool = False
 ) -> Any:
-    """Return what is in both, in order, and where it is first in each. See numpy.intersect1d."""
+    """Return the intersection, in order, and its first positions in each. See numpy.intersect1d."""
     dtype = np.result_type(as_node(ar1).meta.dtype, as_node(ar2).meta.dtype)
     if not return_indices:
         mine = unique.node(ar1)
@@ -369,14 +369,14 @@ def intersect1d(
 
 @public
 def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Node:
-    """Return what is in the first and not in the second. See numpy.setdiff1d."""
+    """Return the elements of the first that are not in the second. See numpy.setdiff1d."""
     mine = ravel.node(ar1) if assume_unique else unique.node(ar1)
     return getitem.node(mine, isin.node(mine, ar2, invert=True))
 
 
 @public
 def setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Node:
-    """Return what is in one of both alone, in order. See numpy.setxor1d."""
+    """Return the elements of exactly one of both, in order. See numpy.setxor1d."""
     apart = setdiff1d.node(ar1, ar2), setdiff1d.node(ar2, ar1)
     found: Node = sort.node(concatenate.node(apart))
     return found
@@ -384,19 +384,20 @@ def setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Node:
 
 @public
 def unique_all(x: Any, /) -> Any:
-    """Return the distinct elements, where, and how often they are. See numpy.unique_all."""
+    """Return the distinct elements, their positions, and their counts. See numpy.unique_all."""
     return UniqueAllResult(*unique.node(x, True, True, True, equal_nan=False))
 
 
 @public
 def unique_counts(x: Any, /) -> Any:
-    """Return the distinct elements and how often they are. See numpy.unique_counts."""
+    """Return the distinct elements and their counts. See numpy.unique_counts."""
     return UniqueCountsResult(*unique.node(x, return_counts=True, equal_nan=False))
 
 
 @public
 def unique_inverse(x: Any, /) -> Any:
-    """Return the distinct elements and which one each is. See numpy.unique_inverse."""
+    """Return the distinct elements and the inverse. See
+    numpy.unique_inverse."""
     return UniqueInverseResult(*unique.node(x, return_inverse=True, equal_nan=False))
 
 

@@ -1,8 +1,7 @@
-"""Blocks with few elements that are not zero, as SciPy's compressed rows.
+"""Blocks with few nonzero elements, as SciPy's compressed rows.
 
-A node whose ``meta`` is one of SciPy's sparse arrays has such blocks. Who asks :func:`.as_node` for
-a node without saying that it knows them is given the node of dense blocks instead, so that no
-kernel meets them unawares.
+A node whose ``meta`` is one of SciPy's sparse arrays has such blocks. By default :func:`.as_node`
+returns the node of dense blocks, so that only kernels which support sparse blocks receive them.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ def is_sparse(block: Any) -> bool:
 
 
 def compressed(block: Any, dtype: Any = None) -> Any:
-    """Return anything that SciPy takes for a sparse array, or an array, as compressed rows."""
+    """Return anything that SciPy can convert to a sparse array, or an array, as compressed rows."""
     from scipy.sparse import csr_array
 
     found = csr_array(block, dtype=dtype)
@@ -49,7 +48,7 @@ def placed(values: Any, coords: Sequence[Any], shape: tuple[int, ...]) -> Any:
 
 
 def dense(block: Any, fill_value: Any = None) -> Any:
-    """Return a block as an array; what is not stored becomes ``fill_value`` (zero)."""
+    """Return a block as an array; elements that are not stored become ``fill_value`` (zero)."""
     if not is_sparse(block):
         return block
     if fill_value is None:
@@ -61,7 +60,7 @@ def dense(block: Any, fill_value: Any = None) -> Any:
 
 
 def few(block: Any, missing: Any = None) -> Any:
-    """Return an array as a sparse block, without the zeros (or what is ``missing``)."""
+    """Return an array as a sparse block, without the zeros (or ``missing`` elements)."""
     if missing is None:
         return compressed(block)
     gone = np.isnan(block) if missing != missing else np.equal(block, missing)  # noqa: PLR0124
@@ -71,7 +70,7 @@ def few(block: Any, missing: Any = None) -> Any:
 
 @kernel(scratch=3.0)
 def evaluate_stored(*blocks: Any, program: Any) -> Any:
-    """Evaluate an elementwise function that makes zero of zeros, where a block stores something."""
+    """Evaluate an elementwise function that maps zeros to zero, on the stored elements."""
     (step,) = program.steps
     stored = [block.tocoo() if is_sparse(block) else None for block in blocks]
     shape = next(block.shape for block in blocks if is_sparse(block))
@@ -96,9 +95,9 @@ def evaluate_dense(*blocks: Any, program: Any) -> Any:
 
 
 def keeps_zeros(step: Any, kinds: Sequence[str | None], dtypes: Sequence[Any]) -> bool:
-    """Tell whether a function makes zero of zeros, so that only what is stored matters.
+    """Tell whether a function maps zeros to zero, so that only stored elements matter.
 
-    ``kinds`` says of each operand whether its blocks are ``"sparse"`` or ``"dense"``.
+    ``kinds`` has ``"sparse"`` or ``"dense"`` for the blocks of each operand.
     """
     if "dense" in kinds:
         return step.func in (np.multiply, np.logical_and, np.bitwise_and) and len(kinds) > 1
@@ -108,7 +107,7 @@ def keeps_zeros(step: Any, kinds: Sequence[str | None], dtypes: Sequence[Any]) -
 
 
 def stitched(blocks: Sequence[Any], counts: Sequence[int]) -> Any:
-    """Put neighbouring sparse blocks (last axis fastest, so many along each axis) together."""
+    """Join neighbouring sparse blocks (last axis fastest, with the number along each axis)."""
     grid = dict(zip(itertools.product(*map(range, counts)), blocks, strict=True))
     ndim = len(counts)
     starts = []
@@ -127,7 +126,7 @@ def stitched(blocks: Sequence[Any], counts: Sequence[int]) -> Any:
 
 @kernel(scratch=2.0)
 def multiplied(*blocks: Any, labels: tuple[tuple[int, ...], ...], out: tuple[int, ...]) -> Any:
-    """Multiply two matrices or vectors, one of them sparse at least."""
+    """Multiply two matrices or vectors, at least one of which is sparse."""
     shared = _shared(labels)
     a = blocks[0].T if labels[0][0] == shared else blocks[0]
     b = blocks[1] if labels[1][0] == shared else blocks[1].T
@@ -159,7 +158,7 @@ def multiplies(labels: Sequence[tuple[int, ...]], out: tuple[int, ...]) -> bool:
 
 
 def stored_sum(block: Any, axis: tuple[int, ...], dtype: Any = None, **kwargs: Any) -> Any:
-    """Add up a sparse block, the axes kept at length one."""
+    """Sum a sparse block, with the axes kept at length one."""
     del kwargs
     whole = len(axis) == block.ndim
     found = np.asarray(block.sum(axis=None if whole else axis[0], dtype=dtype))
@@ -167,7 +166,7 @@ def stored_sum(block: Any, axis: tuple[int, ...], dtype: Any = None, **kwargs: A
 
 
 def reordered(block: Any, axes: tuple[int | None, ...]) -> Any:
-    """Return a sparse block with its axes moved and dropped; those that go have length one."""
+    """Return a sparse block with moved and dropped axes; dropped ones have length one."""
     if len(axes) == block.ndim:
         return block if axes == tuple(range(block.ndim)) else compressed(block.T)
     return compressed(block.reshape(-1) if hasattr(block, "coords") else block.tocoo().reshape(-1))

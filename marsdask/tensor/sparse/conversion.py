@@ -1,4 +1,4 @@
-"""Tensors whose blocks are sparse: made of dense ones, and back."""
+"""Conversion of tensors between sparse and dense blocks."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .blocks import few, is_sparse
 
 @dataclass(frozen=True, eq=False)
 class Sparsified(Node):
-    """The same values in blocks that store only what is not zero (or not ``missing``)."""
+    """The same values in blocks that store only nonzero (or not ``missing``) elements."""
 
     input_chunks = "pass"
 
@@ -40,7 +40,7 @@ class Sparsified(Node):
 
 @public
 def tosparse(a: Any, missing: Any = None) -> Node:
-    """Return the tensor in SciPy's compressed rows, without the zeros (or what is ``missing``).
+    """Return the tensor in SciPy's compressed rows, without the zeros (or ``missing`` elements).
 
     Parameters
     ----------
@@ -76,7 +76,8 @@ def tosparse(a: Any, missing: Any = None) -> Node:
 
 @public
 def todense(a: Any, fill_value: Any = None) -> Node:
-    """Return the tensor in NumPy's blocks; what is not stored becomes ``fill_value`` (zero).
+    """Return the tensor in NumPy's blocks; elements that are not stored become ``fill_value``
+    (zero).
 
     Parameters
     ----------

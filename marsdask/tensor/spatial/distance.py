@@ -52,7 +52,7 @@ __all__ = ["cdist", "pdist", "squareform"]
 
 Metric = str | Callable[..., Any]
 
-#: Metrics whose parameter comes from all rows if it is not given.
+#: Metrics whose parameter defaults to a statistic of all rows.
 _SCALED = {"seuclidean": "V", "se": "V", "s": "V"}
 _INVERSE = {"mahalanobis": "VI", "mahal": "VI", "mi": "VI"}
 
@@ -105,12 +105,12 @@ def _alone(grids: list[Grid]) -> list[tuple[Grid, Axes]]:
 
 
 def _rows(grid: Grid, sizes: Sizes) -> Grid:
-    """Return a matrix cut into rows only."""
+    """Return a matrix with chunks along rows only."""
     return recut(grid, (sizes, (sum(numbers(grid.chunks[1])),)))
 
 
 def _square(rows: tuple[Sizes, Sizes]) -> Chunks:
-    """Cut rows so that a block of distances is not too large; keep the given cut if it does."""
+    """Rechunk rows so that blocks of distances are small enough; keep chunks that are."""
     room = max(1, int(options.chunk_store_limit) // 8)
     if max(numbers(rows[0])) * max(numbers(rows[1])) <= room:
         return rows
@@ -154,7 +154,7 @@ def _matrix(points: Any, name: str) -> Node:
 def _parameters(
     nodes: tuple[Node, ...], metric: Metric, kwargs: dict[str, Any]
 ) -> tuple[dict[str, Node], tuple[tuple[str, Any], ...]]:
-    """Return parameters that are tensors, among them those that come from all rows, and others."""
+    """Return parameters that are tensors, including those computed from all rows, and others."""
     title = metric if isinstance(metric, str) else getattr(metric, "__name__", "")
     extras = {key: as_node(item) for key, item in kwargs.items() if isinstance(item, Collection)}
     rest = {key: item for key, item in kwargs.items() if key not in extras}
@@ -184,7 +184,7 @@ def _inverse(points: Any) -> Any:
 def _check(
     width: Size, metric: Metric, title: str, later: list[str], kwargs: dict[str, Any]
 ) -> None:
-    """Let SciPy see the metric and its parameters, so that it refuses them now."""
+    """Call SciPy with the metric and its parameters, so that it raises here."""
     from scipy.spatial.distance import cdist as distances
 
     if not isinstance(metric, str) or isinstance(width, Unknown) or later:
@@ -199,7 +199,7 @@ def _check(
 
 @dataclass(frozen=True, eq=False)
 class PairRows(Rule):
-    """Chunk ``r`` of a condensed vector: rows of block ``r`` with themselves and all behind."""
+    """Chunk ``r`` of a condensed vector: rows of block ``r`` with themselves and all later ones."""
 
     a: Grid
     extras: tuple[Grid, ...]
@@ -218,7 +218,7 @@ class PairRows(Rule):
 
 @dataclass(frozen=True, eq=False)
 class CondensedDistances(Node):
-    """The distances of each row from all behind it, as a condensed vector."""
+    """The distances of each row from all later ones, as a condensed vector."""
 
     a: Node
     extras: tuple[Node, ...]
@@ -257,13 +257,13 @@ class CondensedDistances(Node):
 
 
 def _bands(n: int, sizes: tuple[int, ...]) -> tuple[int, ...]:
-    """Cut rows so that their distances from all others are not too many."""
+    """Rechunk rows to limit the number of distances from all others."""
     room = max(1, int(options.chunk_store_limit) // 8 // max(1, n))
     return sizes if max(sizes, default=0) <= room else numbers(regular(n, room))
 
 
 def _condensed(n: int, bands: tuple[int, ...]) -> tuple[int, ...]:
-    """Return how many distances belong to each band of rows."""
+    """Return the number of distances of each band of rows."""
     found, start = [], 0
     for size in bands:
         found.append(size * (n - start) - size * (size + 1) // 2)
@@ -279,7 +279,7 @@ def pairs(
     names: tuple[str, ...],
     options: Mapping[str, Any],
 ) -> Any:
-    """Return the distances of the first block's rows from all rows behind them."""
+    """Return the distances of the first block's rows from all later rows."""
     rows = len(behind[0])
     total = sum(map(len, behind))
     starts = np.cumsum([0, *(total - 1 - i for i in range(rows))])
@@ -333,7 +333,7 @@ class Square(Node):
 
 @dataclass(frozen=True, eq=False)
 class Halves(Rule):
-    """Each block from the band of rows it lies in, or the one that it mirrors."""
+    """Each block from its band of rows, or from the block that it mirrors."""
 
     a: Grid
     side: int
@@ -409,7 +409,7 @@ class CondensedForm(Node):
 
 
 def folded(block: Any, *facts: Any) -> Any:
-    """Return what of rows lies above the diagonal; refuse a matrix that is no distances'."""
+    """Return the part of rows above the diagonal; raise for a matrix that is not of distances."""
     *checks, start = facts
     for holds, what in zip(checks, ("symmetric", "zero on the diagonal"), strict=False):
         if not holds:
@@ -421,7 +421,7 @@ def folded(block: Any, *facts: Any) -> Any:
 
 @public
 def squareform(X: Any, force: str = "no", checks: bool = True, chunk_size: Any = None) -> Node:
-    """Turn condensed distances into a matrix, or back. See scipy.spatial.distance.squareform."""
+    """Convert condensed distances to a matrix, or back. See scipy.spatial.distance.squareform."""
     node = as_node(X)
     ndim = len(node.chunks)
     if {"tomatrix": 2, "tovector": 1}.get(str(force).lower()) == ndim or ndim not in (1, 2):
@@ -448,7 +448,7 @@ def squareform(X: Any, force: str = "no", checks: bool = True, chunk_size: Any =
 
 
 def _cut(side: int, chunk_size: Any, *, whole: bool) -> tuple[int, ...]:
-    """Cut rows into bands whose blocks are not too large."""
+    """Split rows into bands whose blocks are not too large."""
     if chunk_size is not None:
         step = chunk_size if isinstance(chunk_size, int) else chunk_size[0]
     else:

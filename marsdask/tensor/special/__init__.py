@@ -1,7 +1,7 @@
-"""Special functions: every ufunc of scipy.special over chunks, and functions made of them.
+"""Special functions: every ufunc of scipy.special over chunks, and functions composed of them.
 
-SciPy is loaded when the first of them is asked for. The table is SciPy's own: what the installed
-version has is here.
+SciPy is imported on access to the first of them. The table is SciPy's own: it contains the
+functions of the installed version.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ from ..reduction.reductions import reduction
 from ..reduction.reductions import sum as total
 from ..typing import TensorFunction, public
 
-#: Functions of SciPy's that treat each element by itself and are no ufuncs.
+#: Elementwise functions of SciPy's that are not ufuncs.
 _FUNCTIONS = (
     "comb diric ellip_harm ellip_harm_2 ellip_normal h1vp h2vp ivp jvp kvp lambertw multigammaln "
     "perm polygamma softplus spherical_in spherical_jn spherical_kn spherical_yn stirling2 yvp zeta"
 )
 FUNCTIONS = tuple(_FUNCTIONS.split())
 
-#: What is made here, or is NumPy's.
+#: Functions defined here, or in NumPy.
 OWN = ("factorial", "factorial2", "factorialk", "log_softmax", "logsumexp", "sinc", "softmax")
 
 Partial = tuple[Any, Any, Any]
@@ -85,7 +85,7 @@ def __dir__() -> list[str]:
 
 
 def factorials(block: Any, name: str, args: tuple[Any, ...], options: tuple[Any, ...]) -> Any:
-    """Call one of SciPy's factorials; of no elements it does not tell the type."""
+    """Call one of SciPy's factorials; for no elements it does not determine the type."""
     func = vars(scipy_special())[name]
     found = func(block, *args, **dict(options))
     if np.size(block):
@@ -154,7 +154,7 @@ def log_of_sum(partial: Partial) -> Any:
 def log_of_size(partial: Partial) -> Any:
     """Return the logarithm of the sum's absolute value.
 
-    What is largest is kept apart, so that no digit of the others is lost (Blanchard, Higham and
+    The largest is kept separately, so that no digit of the others is lost (Blanchard, Higham and
     Higham, IMA J. Numer. Anal. 41, 2021).
     """
     top, there, rest = partial
@@ -169,7 +169,7 @@ def log_of_size(partial: Partial) -> Any:
 
 
 def sign_of_sum(partial: Partial) -> Any:
-    """Return the sum's sign, for complex numbers its direction."""
+    """Return the sum's sign, or its direction for complex numbers."""
     top, there, rest = partial
     with np.errstate(all="ignore"):
         return np.where(top == -np.inf, np.zeros_like(there), np.sign(there + rest))

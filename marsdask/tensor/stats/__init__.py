@@ -1,4 +1,4 @@
-"""Statistical tests and moments over chunks, their p-values by scipy.special."""
+"""Statistical tests and moments over chunks, with p-values by scipy.special."""
 
 from .frequencies import chisquare, entropy, power_divergence
 from .ks_test import ks_1samp, ks_2samp

@@ -40,7 +40,7 @@ def power_divergence(
 ) -> Significance:
     """Test whether frequencies are the expected ones. See scipy.stats.power_divergence.
 
-    That both sums agree is checked when the result is computed.
+    The equality of both sums is checked when the result is computed.
     """
     if isinstance(lambda_, str):
         if lambda_ not in LAMBDAS:
@@ -99,7 +99,7 @@ def divergence(observed: Any, expected: Any, power: float) -> Any:
 
 
 def agreed(statistic: Any, observed: Any, expected: Any) -> Any:
-    """Return the statistic; refuse sums that differ."""
+    """Return the statistic; raise for sums that differ."""
     rtol = np.finfo(np.result_type(observed, expected)).eps ** 0.5
     with np.errstate(all="ignore"):
         away = np.abs(observed - expected) / np.minimum(observed, expected)

@@ -31,12 +31,12 @@ from ..typing import public
 from . import p_values
 from .sample import ALTERNATIVES, Significance, checked, floats, lazily, ones_of
 
-#: Samples up to this length are compared exactly where nothing else is asked for, as by SciPy.
+#: Samples up to this length are compared exactly by default, as in SciPy.
 EXACT = 10_000
 
 
 class KstestResult(Significance):
-    """The largest distance, its p-value, and where it is."""
+    """The largest distance, its p-value, and its position."""
 
     statistic_location: Any
     statistic_sign: Any
@@ -81,9 +81,9 @@ def ks_1samp(
     mode: str | None = None,
     nan_policy: str = "propagate",
 ) -> KstestResult:
-    """Test whether a sample is of a distribution. See scipy.stats.ks_1samp.
+    """Test whether a sample has a distribution. See scipy.stats.ks_1samp.
 
-    ``mode`` is Mars's word for ``method``. Differs from SciPy: vectors only.
+    ``mode`` is Mars's name of ``method``. Differs from SciPy: vectors only.
     """
     methods = ("auto", "exact", "approx", "asymp")
     alternative, method = _settled(alternative, method, mode, methods)
@@ -107,7 +107,7 @@ def distributed(block: Any, cdf: Callable[..., Any], args: tuple[Any, ...]) -> A
 
 
 def share(position: Any, count: Any, before: int) -> Any:
-    """Return which share of the sample is up to a position."""
+    """Return the share of the sample up to a position."""
     return (position - before) / count
 
 
@@ -121,10 +121,10 @@ def ks_2samp(
     mode: str | None = None,
     nan_policy: str = "propagate",
 ) -> KstestResult:
-    """Test whether two samples are of one distribution. See scipy.stats.ks_2samp.
+    """Test whether two samples have one distribution. See scipy.stats.ks_2samp.
 
-    Exact p-values, as of samples up to 10,000 values, are made in one task. Differs from SciPy:
-    vectors only.
+    One task computes exact p-values, by default for samples up to 10,000 values. Differs from
+    SciPy: vectors only.
     """
     alternative, method = _settled(alternative, method, mode, ("auto", "exact", "asymp"))
     one, two = _vector(data1, nan_policy), _vector(data2, nan_policy)
@@ -143,11 +143,11 @@ def ks_2samp(
     away = subtract(
         lazily(share, cumsum(first), n1, before=0), lazily(share, cumsum(~first), n2, before=0)
     )
-    # Only behind the last of equal values have both samples been counted.
+    # Both samples are counted only after the last of equal values.
     last = concatenate([not_equal(values[1:], values[:-1]), [True]])
     above = largest(where(last, away, -np.inf))
     below = -smallest(where(last, away, np.inf))
-    # Of several places SciPy takes the first that is a value of the first sample, if any is.
+    # Of several positions SciPy takes the first that is a value of the first sample, if any.
     up = argmax(where(last & equal(away, above), where(first, 2, 1), 0))
     down = argmax(where(last & equal(away, -below), where(first, 2, 1), 0))
     over = {"greater": True, "less": False}.get(alternative, above >= below)
@@ -159,7 +159,7 @@ def ks_2samp(
 
 @dataclass(frozen=True, eq=False)
 class Compared(Node):
-    """Statistic, p-value, place and sign of two samples that one task takes whole."""
+    """Statistic, p-value, position and sign of two samples in one task."""
 
     one: Node
     two: Node

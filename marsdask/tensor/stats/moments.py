@@ -1,4 +1,4 @@
-"""Moments, and the tests of normality that are made of them."""
+"""Moments, and the tests of normality based on them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def moment(
 ) -> Node:
     """Return moments about the mean, or about ``center``. See scipy.stats.moment.
 
-    ``moment`` is Dask's word for ``order``.
+    ``moment`` is Dask's name of ``order``.
     """
     values = sample(a, axis, nan_policy)
     orders = np.asarray(order if moment is None else moment)
@@ -48,7 +48,7 @@ def _moment(values: Sample, order: int, center: Any) -> Any:
 
 
 def constant(mean: Any, value: float) -> Any:
-    """Return one value for each mean that there is."""
+    """Return one value for each mean."""
     return np.where(np.isnan(mean), mean, np.array(value, mean.dtype))
 
 
@@ -72,7 +72,7 @@ def _skewness(values: Sample, *, bias: bool = True) -> Any:
 
 
 def skewness(mean: Any, second: Any, third: Any, count: Any, bias: bool) -> Any:
-    """Return the skewness of moments, nan where all values are alike."""
+    """Return the skewness of moments, nan if all values are equal."""
     with np.errstate(all="ignore"):
         alike = second <= (np.finfo(second.dtype).eps * mean) ** 2
         value = third / second**1.5
@@ -103,7 +103,7 @@ def _peakedness(values: Sample, *, fisher: bool, bias: bool = True) -> Any:
 
 
 def peakedness(mean: Any, second: Any, fourth: Any, count: Any, fisher: bool, bias: bool) -> Any:
-    """Return the kurtosis of moments, nan where all values are alike."""
+    """Return the kurtosis of moments, nan if all values are equal."""
     with np.errstate(all="ignore"):
         alike = second <= (np.finfo(second.dtype).eps * mean) ** 2
         value = fourth / second**2.0
@@ -132,7 +132,7 @@ def skewtest(
 
 
 def skew_score(value: Any, count: Any) -> Any:
-    """Return what is normally distributed if the sample is (D'Agostino, Biometrika 57, 1970)."""
+    """Return a statistic that is normal for normal samples (D'Agostino, Biometrika 57, 1970)."""
     n = np.where(np.less(count, 8), np.nan, np.asarray(count, np.float64)).astype(value.dtype)
     with np.errstate(all="ignore"):
         y = value * np.sqrt(((n + 1) * (n + 3)) / (6.0 * (n - 2)))
@@ -161,7 +161,7 @@ def kurtosistest(
 
 
 def kurtosis_score(value: Any, count: Any) -> Any:
-    """Return what is normally distributed if the sample is (Anscombe and Glynn, 1983)."""
+    """Return a statistic that is normal for normal samples (Anscombe and Glynn, 1983)."""
     n = np.where(np.less(count, 5), np.nan, np.asarray(count, np.float64)).astype(value.dtype)
     with np.errstate(all="ignore"):
         spread = 24.0 * n * (n - 2) * (n - 3) / ((n + 1) * (n + 1.0) * (n + 3) * (n + 5))

@@ -1,4 +1,4 @@
-"""Kernels that turn statistics into p-values."""
+"""Kernels that compute p-values from statistics."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ import numpy as np
 
 
 def normal(z: Any, alternative: str) -> Any:
-    """Return how likely a normal number is so far from zero."""
+    """Return the probability that a normal variable is as far from zero."""
     from scipy.special import ndtr
 
     return _sided(ndtr, z, alternative)
 
 
 def student(t: Any, df: Any, alternative: str) -> Any:
-    """Return how likely Student's t is so far from zero."""
+    """Return the probability that Student's t is as far from zero."""
     from scipy.special import stdtr
 
     def below(value: Any) -> Any:
@@ -35,28 +35,28 @@ def _sided(below: Any, value: Any, alternative: str) -> Any:
 
 
 def chi_square(value: Any, df: Any) -> Any:
-    """Return how likely a chi-squared number is as large."""
+    """Return the probability that a chi-squared variable is as large."""
     from scipy.special import chdtrc
 
     return np.asarray(chdtrc(df, value), dtype=np.asarray(value).dtype)
 
 
 def fisher(value: Any, over: Any, under: Any) -> Any:
-    """Return how likely Fisher's F is as large."""
+    """Return the probability that Fisher's F is as large."""
     from scipy.special import fdtrc
 
     return np.asarray(fdtrc(over, under, value), dtype=np.asarray(value).dtype)
 
 
 def student_limit(df: Any, chance: float) -> Any:
-    """Return the t below which Student's t is with a chance."""
+    """Return the quantile of Student's t for a probability."""
     from scipy.special import stdtrit
 
     return stdtrit(df, chance)
 
 
 def kolmogorov(distance: Any, count: Any, alternative: str, method: str) -> Any:
-    """Return how likely a sample's distance from its distribution is as large."""
+    """Return the probability that a sample's distance from its distribution is as large."""
     from scipy.stats import ksone, kstwo, kstwobign
 
     count = np.asarray(count)
@@ -72,7 +72,7 @@ def kolmogorov(distance: Any, count: Any, alternative: str, method: str) -> Any:
 
 
 def smirnov(distance: Any, first: Any, second: Any, alternative: str) -> Any:
-    """Return how likely two large samples' distance is as large (Hodges, 1958)."""
+    """Return the probability that two large samples' distance is as large (Hodges, 1958)."""
     from scipy.stats import kstwo
 
     m, n = np.maximum(first, second) * 1.0, np.minimum(first, second) * 1.0

@@ -1,4 +1,4 @@
-"""Ranks: through the parallel sort where the values are many."""
+"""Ranks: by the parallel sort for many values."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ METHODS = ("average", "min", "max", "dense", "ordinal")
 def rankdata(
     a: Any, method: str = "average", *, axis: int | None = None, nan_policy: str = "propagate"
 ) -> Any:
-    """Return the ranks of the values, the least one's 1. See scipy.stats.rankdata.
+    """Return the ranks of the values, starting at 1. See scipy.stats.rankdata.
 
-    Differs from SciPy: the ranks of floats are floats by every method, since only computing tells
-    whether one of them is nan.
+    Differs from SciPy: the ranks of floats are floats for every method, since only the values
+    determine whether one is nan.
     """
     if method not in METHODS:
         raise ValueError(f'unknown method "{method}"')
@@ -65,7 +65,7 @@ def _ranked(a: Any, method: str, nan_policy: str) -> Any:
 
 
 def ranks(block: Any, axis: int, method: str, omit: bool) -> Any:
-    """Return the ranks along an axis that is whole."""
+    """Return the ranks along a whole axis."""
     from scipy.stats import rankdata as ranked
 
     inexact = method == "average" or block.dtype.kind in "fc"

@@ -1,4 +1,4 @@
-"""What every test is made of: a sample along axes, its sums, and the shape of a result."""
+"""Shared parts of all tests: a sample along axes, its sums, and the shape of a result."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ ALTERNATIVES = ("two-sided", "less", "greater")
 
 
 class SignificanceResult(NamedTuple):
-    """What a computed test is: two arrays or numbers."""
+    """A computed test: two arrays or numbers."""
 
     statistic: Any
     pvalue: Any
 
 
 class Significance(ExecutableTuple):
-    """A test that is still to be computed: two tensors, by name too."""
+    """A lazy test: two tensors with names."""
 
     _make = SignificanceResult._make
 
@@ -41,17 +41,17 @@ class Significance(ExecutableTuple):
 
     @property
     def pvalue(self) -> Any:
-        """How likely such a statistic is if the hypothesis holds."""
+        """The probability of such a statistic under the hypothesis."""
         return self[1]
 
 
 def lazily(func: Callable[..., Any], *args: Any, **options: Any) -> Any:
-    """Return the tensor of a NumPy function of tensors that treats each element by itself."""
+    """Return the tensor of an elementwise NumPy function of tensors."""
     return wrap(apply(func, *args, **options))
 
 
 def check_alternative(alternative: str) -> None:
-    """Refuse a hypothesis that does not exist."""
+    """Raise for an unknown hypothesis."""
     if alternative not in ALTERNATIVES:
         raise ValueError("`alternative` must be 'less', 'greater', or 'two-sided'.")
 
@@ -63,14 +63,14 @@ def floats(a: Any) -> Any:
 
 
 def without_nan(block: Any) -> Any:
-    """Return a block; refuse it if an element is nan."""
+    """Return a block; raise if an element is nan."""
     if np.isnan(block).any():
         raise ValueError("The input contains nan values")
     return block
 
 
 def checked(a: Any, nan_policy: str) -> Any:
-    """Return a tensor that raises when it is computed if nan is refused and there is one."""
+    """Return a tensor that raises on nan when it is computed, if requested."""
     if nan_policy not in POLICIES:
         raise ValueError("nan_policy must be one of {'propagate', 'raise', 'omit'}")
     return lazily(without_nan, a) if nan_policy == "raise" and a.dtype.kind in "fc" else a
@@ -78,21 +78,21 @@ def checked(a: Any, nan_policy: str) -> Any:
 
 @dataclass(frozen=True)
 class Sample:
-    """Values whose statistics are taken along axes; reduced axes are kept at length one."""
+    """Values whose statistics are along axes; reduced axes are kept at length one."""
 
     values: Any
     axes: tuple[int, ...]
     omit: bool = False
 
     def sum(self, values: Any) -> Any:
-        """Sum values that have the sample's shape, but for those beside what is left out."""
+        """Sum values of the sample's shape, except for omitted ones."""
         if self.omit:
             values = lazily(present, values, self.values)
         return total(values, axis=self.axes, keepdims=True)
 
     @cached_property
     def count(self) -> Any:
-        """How many values each result is made of: a number where it is known."""
+        """The number of values of each result, as a number if it is known."""
         lengths = [self.values.shape[axis] for axis in self.axes]
         if not self.omit and not any(map(math.isnan, lengths)):
             return math.prod(lengths)
@@ -113,7 +113,7 @@ class Sample:
         return lazily(ratio, self.sum(lazily(powered, away, order=order)), self.count)
 
     def variance(self) -> Any:
-        """Return the variance as it is estimated for the whole from a sample."""
+        """Return the estimate of the variance from a sample."""
         squares = self.sum(lazily(powered, subtract(self.values, self.mean), order=2))
         return lazily(ratio, squares, self.count - 1)
 
@@ -136,7 +136,7 @@ def sample(a: Any, axis: Any, nan_policy: str = "propagate") -> Sample:
 
 
 def pair(a: Any, b: Any, axis: Any, nan_policy: str) -> tuple[Sample, Sample]:
-    """Return the samples of two tensors in one shape; what is left out of one is of both."""
+    """Return the samples of two tensors in one shape; omitted elements are omitted in both."""
     first, second = sample(a, axis, nan_policy), sample(b, axis, nan_policy)
     one, two = broadcast_arrays(first.values, second.values)
     omit = first.omit or second.omit
@@ -146,12 +146,12 @@ def pair(a: Any, b: Any, axis: Any, nan_policy: str) -> tuple[Sample, Sample]:
 
 
 def beside(a: Any, b: Any) -> Any:
-    """Return ``a``, nan where ``b`` is."""
+    """Return ``a``, nan where ``b`` is nan."""
     return np.where(np.isnan(b), np.array(np.nan, a.dtype), a)
 
 
 def present(values: Any, sample: Any) -> Any:
-    """Return values, zero where the sample has none: what is nan for other reasons stays."""
+    """Return values, zero where the sample has none: other nan are kept."""
     return np.where(np.isnan(sample), np.zeros((), values.dtype), values)
 
 
@@ -161,13 +161,13 @@ def ones_of(block: Any) -> Any:
 
 
 def ratio(a: Any, b: Any) -> Any:
-    """Divide; what cannot be is nan or infinite, without a warning."""
+    """Divide; undefined results are nan or infinite, without a warning."""
     with np.errstate(all="ignore"):
         return np.divide(a, b)
 
 
 def powered(away: Any, order: int) -> Any:
-    """Raise to a whole power by squaring (Knuth, The Art of Computer Programming 4.6.3)."""
+    """Raise to an integer power by squaring (Knuth, The Art of Computer Programming 4.6.3)."""
     value, factor = np.ones_like(away), away
     while order:
         if order & 1:

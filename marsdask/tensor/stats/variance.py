@@ -26,7 +26,7 @@ class ConfidenceInterval(NamedTuple):
 
 
 class TtestResult(Significance):
-    """Student's t, its p-value, and what they come from."""
+    """Student's t, its p-value, and the quantities behind them."""
 
     df: Any
     estimate: Any
@@ -34,7 +34,7 @@ class TtestResult(Significance):
     alternative: str
 
     def confidence_interval(self, confidence_level: float = 0.95) -> Any:
-        """Return the ends of the interval that holds the mean so often, lazily."""
+        """Return the ends of the confidence interval of the mean, lazily."""
         if not 0 <= confidence_level <= 1:
             raise ValueError("`confidence_level` must be a number between 0 and 1.")
         rest = 1 - confidence_level
@@ -50,7 +50,7 @@ class TtestResult(Significance):
 
 
 class Interval(ExecutableTuple):
-    """The two ends of an interval that is still to be computed."""
+    """The two ends of a lazy interval."""
 
     _make = ConfidenceInterval._make
 
@@ -209,7 +209,7 @@ def error_of(spread: Any, count: Any) -> Any:
 
 
 def pooled_error(v1: Any, n1: Any, v2: Any, n2: Any) -> Any:
-    """Return the standard error of the difference if both samples vary alike."""
+    """Return the standard error of the difference for equal variances."""
     with np.errstate(all="ignore"):
         zero = np.zeros((), v1.dtype)
         first = np.where(np.equal(n1, 1), zero, v1) * (n1 - 1)
@@ -218,7 +218,7 @@ def pooled_error(v1: Any, n1: Any, v2: Any, n2: Any) -> Any:
 
 
 def pooled_freedom(v1: Any, n1: Any, v2: Any, n2: Any) -> Any:
-    """Return the degrees of freedom if both samples vary alike."""
+    """Return the degrees of freedom for equal variances."""
     return np.broadcast_to(np.asarray(n1 + n2 - 2.0, v1.dtype), np.shape(v1 * v2)).copy()
 
 
@@ -228,7 +228,7 @@ def own_error(v1: Any, n1: Any, v2: Any, n2: Any) -> Any:
 
 
 def welch_freedom(v1: Any, n1: Any, v2: Any, n2: Any) -> Any:
-    """Return the degrees of freedom if each sample varies by itself (Welch, 1947)."""
+    """Return the degrees of freedom for unequal variances (Welch, 1947)."""
     with np.errstate(all="ignore"):
         one, two = v1 / n1, v2 / n2
         df = (one + two) ** 2 / (one**2 / (n1 - 1) + two**2 / (n2 - 1))
@@ -274,7 +274,7 @@ def _facts(values: tuple[Any, ...], groups: int) -> list[list[Any]]:
 
 
 def _constant(value: Any, ends: list[list[Any]]) -> Any:
-    """Put in what F is where nothing varies within the groups, or at all."""
+    """Set F for groups without variance, inside them or in total."""
     low, high = (np.stack(np.broadcast_arrays(*part)) for part in ends)
     value = np.where(np.all(low == high, axis=0), np.array(np.inf, value.dtype), value)
     same = np.min(low, axis=0) == np.max(high, axis=0)
@@ -282,7 +282,7 @@ def _constant(value: Any, ends: list[list[Any]]) -> Any:
 
 
 def fisher_equal(*values: Any, groups: int) -> Any:
-    """Return F if all groups vary alike."""
+    """Return F for equal variances."""
     means, spreads, counts, *ends = _facts(values, groups)
     with np.errstate(all="ignore"):
         whole = sum(counts)
@@ -294,13 +294,13 @@ def fisher_equal(*values: Any, groups: int) -> Any:
 
 
 def within_freedom(*values: Any, groups: int) -> Any:
-    """Return how many observations are free within the groups."""
+    """Return the degrees of freedom inside the groups."""
     means, _, counts, *_ = _facts(values, groups)
     return np.broadcast_to(np.asarray(sum(counts) - groups, means[0].dtype), means[0].shape).copy()
 
 
 def fisher_welch(*values: Any, groups: int) -> Any:
-    """Return F if each group varies by itself (Welch, Biometrika 38, 1951)."""
+    """Return F for unequal variances (Welch, Biometrika 38, 1951)."""
     means, _, counts, *ends = _facts(values, groups)
     with np.errstate(all="ignore"):
         weights = _weights(values, groups)
@@ -313,7 +313,7 @@ def fisher_welch(*values: Any, groups: int) -> Any:
 
 
 def welch_within_freedom(*values: Any, groups: int) -> Any:
-    """Return the degrees of freedom under F if each group varies by itself."""
+    """Return the degrees of freedom of F for unequal variances."""
     _, _, counts, *_ = _facts(values, groups)
     with np.errstate(all="ignore"):
         return (groups**2 - 1) / (3 * _tail(_weights(values, groups), counts))
