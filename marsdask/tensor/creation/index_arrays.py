@@ -38,7 +38,7 @@ def unravel_index(indices: Any, shape: Any, order: Any = "C") -> tuple[Node, ...
     shape = (shape,) if np.ndim(shape) == 0 else tuple(map(operator.index, shape))
     node = as_node(indices)
     in_memory = not isinstance(indices, Collection | Node) and np.size(indices)
-    # NumPy refuses types, shapes and, where they are in memory, positions out of bounds.
+    # NumPy raises for invalid types and shapes, and for positions in memory out of bounds.
     np.unravel_index(indices if in_memory else np.zeros(0, node.meta.dtype), shape, order)
     how = {"shape": shape, "order": order}
     return ExecutableTuple(apply(place_along, node, axis=axis, **how) for axis in range(len(shape)))

@@ -1,4 +1,4 @@
-"""Random numbers: NumPy's distributions, Mars's and Dask's arguments; values do not depend on chunks."""
+"""Random numbers: distributions as in NumPy, with values that do not depend on chunks."""
 
 from typing import Final
 

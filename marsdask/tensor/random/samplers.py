@@ -13,8 +13,7 @@ Params = tuple[Any, ...]
 
 @dataclass(frozen=True)
 class Sampler:
-    """One law: A ``method`` of NumPy's generator, optionally followed by ``finish(values,
-    *params)`` in place.
+    """A ``method`` of NumPy's generator, then optionally ``finish(values, *params)`` in place.
 
     ``fills`` means that the method takes no parameters, but ``out=`` and the float dtypes.
     """

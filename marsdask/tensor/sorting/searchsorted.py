@@ -186,7 +186,7 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0, chunk_size_limit: 
         raise ValueError("'minlength' must not be negative")
     if not isinstance(x, Collection | Node) and np.min(x, initial=0) < 0:
         raise ValueError("'list' argument must have no negative elements")
-    # Of nothing NumPy counts whole numbers, weights or not.
+    # For empty input NumPy counts integers, with or without weights.
     given = () if weights is None or node.shape[0] == 0 else (as_node(weights),)
     lengths = (node.shape[0], *(other.shape[0] for other in given))
     if known(lengths) and len(set(lengths)) > 1:

@@ -162,7 +162,7 @@ def candidates(block: Any, k: int, largest: bool) -> tuple[Any, Any]:
     mask = np.empty(STEP, bool)
     for start in range(0, length, STEP):
         part = block[start : start + STEP]
-        # Not "better": NaN is never better than the bound; it is kept for the partition to place.
+        # Not "better": NaN is never worse than the bound, and is kept for the partition to place.
         below = worse(part, bound, out=mask[: len(part)])
         found = np.flatnonzero(np.logical_not(below, out=below))
         if len(found):

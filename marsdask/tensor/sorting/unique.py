@@ -396,8 +396,7 @@ def unique_counts(x: Any, /) -> Any:
 
 @public
 def unique_inverse(x: Any, /) -> Any:
-    """Return the distinct elements and the inverse. See
-    numpy.unique_inverse."""
+    """Return the distinct elements and the inverse. See numpy.unique_inverse."""
     return UniqueInverseResult(*unique.node(x, return_inverse=True, equal_nan=False))
 
 

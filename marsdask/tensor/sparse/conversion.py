@@ -76,8 +76,7 @@ def tosparse(a: Any, missing: Any = None) -> Node:
 
 @public
 def todense(a: Any, fill_value: Any = None) -> Node:
-    """Return the tensor in NumPy's blocks; elements that are not stored become ``fill_value``
-    (zero).
+    """Return the tensor in NumPy's blocks; other elements than the stored are ``fill_value``.
 
     Parameters
     ----------
