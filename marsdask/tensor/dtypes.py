@@ -145,18 +145,18 @@ def _like(a: Any) -> Any:
 
 
 def common_type(*arrays: ArrayLike) -> type[np.inexact[Any]]:
-    """Return the floating type that holds all the arrays' numbers. See numpy.common_type."""
+    """Return the floating type that holds the values of all arrays. See numpy.common_type."""
     kind: type[np.inexact[Any]] = np.common_type(*map(_like, arrays))
     return kind
 
 
 def iscomplexobj(x: ArrayLike) -> builtins.bool:
-    """Tell at once whether the type is complex. See numpy.iscomplexobj."""
+    """Tell immediately whether the type is complex. See numpy.iscomplexobj."""
     return np.iscomplexobj(_like(x))
 
 
 def isrealobj(x: ArrayLike) -> builtins.bool:
-    """Tell at once whether the type is not complex. See numpy.isrealobj."""
+    """Tell immediately whether the type is not complex. See numpy.isrealobj."""
     return np.isrealobj(_like(x))
 
 

@@ -34,9 +34,9 @@ class MutableTensor:
     dtype : dtype
         The element type.
     name : str, optional
-        What ``session.get_mutable_tensor`` finds it by.
+        The name for ``session.get_mutable_tensor``.
     default_value : scalar
-        What is where nothing was written.
+        The value of elements without writes.
     chunk_size : int, tuple or dict, optional
         The chunks of the tensor that sealing makes.
 
@@ -147,7 +147,7 @@ class MutableTensor:
         self._write(index, value, timestamp)
 
     async def seal(self, timestamp: float | None = None) -> Tensor:
-        """Return a tensor of the values, as of a time; nothing can be written from now on.
+        """Return a tensor of the values at a time; later writes raise.
 
         Parameters
         ----------

@@ -70,7 +70,7 @@ def reflected(func: Callable[..., R]) -> Callable[[Any, ArrayLike], R]:
 
 
 def inplace(ufunc: np.ufunc) -> Callable[[Any, ArrayLike], Tensor]:
-    """Return the operator that makes ``self`` hold the result, in its own type and shape."""
+    """Return the in-place operator: ``self`` holds the result, in its own type and shape."""
 
     def call(self: Any, other: Any) -> Any:
         return assign(self, apply(ufunc, self, other)) if operand_of(other) else NotImplemented
@@ -79,7 +79,7 @@ def inplace(ufunc: np.ufunc) -> Callable[[Any, ArrayLike], Tensor]:
 
 
 def inplace_by(func: Callable[..., Any]) -> Callable[[Any, ArrayLike], Tensor]:
-    """Return the operator that makes ``self`` hold what a function of tensors makes of it."""
+    """Return the in-place operator of a function of tensors."""
 
     def call(self: Any, other: Any) -> Any:
         return assign(self, func(self, other).node) if operand_of(other) else NotImplemented
@@ -88,7 +88,7 @@ def inplace_by(func: Callable[..., Any]) -> Callable[[Any, ArrayLike], Tensor]:
 
 
 def power(self: Any, exponent: ArrayLike) -> Tensor:
-    """Raise to a power; squares and roots take the short way, as NumPy's own operator does."""
+    """Raise to a power; squares and roots use their own functions, as NumPy's operator does."""
     if type(exponent) in (int, float) and self.dtype.kind in "biufc":
         if exponent == 2 and (type(exponent) is int or self.dtype.kind in "fc"):
             return square(self)
@@ -185,7 +185,7 @@ def device(self: Any) -> str:
 
 
 def to_device(self: Tensor, device: Any, /, *, stream: Any = None) -> Tensor:
-    """Return the tensor on a device: on the only one it is already."""
+    """Return the tensor on a device; only its own is supported."""
     check_device(device)
     if stream is not None:
         raise ValueError("stream= is for devices that have streams")

@@ -269,7 +269,7 @@ class Tensor(Collection):
     __array_function__: Final = array_function
     __array__: Final = protocols.array
     __array_namespace__: Final = protocols.array_namespace
-    # Python's: what needs a value computes it.
+    # Python's: a value is computed if needed.
     __bool__: Final = protocols.truth
     __int__: Final = protocols.as_int
     __float__: Final = protocols.as_float

@@ -209,7 +209,7 @@ def from_delayed(value: Any, shape: Any, dtype: Any) -> Node:
 
 
 def to_backend(tensor: Tensor, backend: str | None = None, **kwargs: Any) -> Tensor:
-    """Return the tensor with chunks of a backend, of which there is NumPy."""
+    """Return the tensor with chunks of a backend; only NumPy is available."""
     del kwargs
     if backend not in (None, "numpy"):
         raise NotImplementedError(f"backend {backend!r}: chunks are arrays of NumPy")

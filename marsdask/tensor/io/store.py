@@ -175,7 +175,7 @@ def store(
     load_stored: bool | None = None,
     **kwargs: Any,
 ) -> Any:  # nothing, a tensor or several: compute= and return_stored= decide
-    """Write tensors into objects that take slices. See dask.array.store.
+    """Write tensors to objects that support slice assignment. See dask.array.store.
 
     ``lock=True`` writes one chunk at a time into each target. Return nothing, or with
     ``return_stored`` tensors over the written data. Without ``compute``, return tensors whose

@@ -240,7 +240,7 @@ totiledb = to_tiledb
 
 
 def from_vineyard(*args: Any, **kwargs: Any) -> NoReturn:
-    """Refuse: workers of one machine share memory without vineyard.
+    """Raise: workers of one machine share memory without vineyard.
 
     Parameters
     ----------

@@ -127,7 +127,7 @@ class MaskedTensor(Tensor):
 
     @property
     def data(self) -> Tensor:
-        """The tensor of the values, those that are masked too."""
+        """The tensor of the values, including masked ones."""
         return getdata(self)
 
     @property
@@ -231,7 +231,7 @@ _FORMS: dict[Any, Callable[..., Any]] = {ufuncs.chosen: np.ma.where}
 
 
 def apply(func: Callable[..., Any], args: Any, out: Any, where: Any, kwargs: Any) -> MaskedTensor:
-    """Return the lazy form of an elementwise function of which some arguments are masked."""
+    """Return the lazy form of an elementwise function with some masked arguments."""
     if where is not True or getattr(func, "nout", 1) > 1:
         raise NotImplementedError(
             f"{func.__name__} of masked tensors takes no where=: use ma.where"
@@ -248,7 +248,7 @@ def cast_masked(block: Any, dtype: Any) -> Any:
 
 @public
 def getdata(a: Any) -> Tensor:
-    """Return the values, those that are masked too. See numpy.ma.getdata.
+    """Return the values, including masked ones. See numpy.ma.getdata.
 
     Returns
     -------

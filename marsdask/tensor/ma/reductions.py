@@ -60,7 +60,7 @@ def compressed(a: Any) -> Tensor:
 
 @public
 def nonzero(a: Any) -> tuple[Tensor, ...]:
-    """Return where values are neither zero nor masked. See numpy.ma.nonzero."""
+    """Return the positions of values that are neither zero nor masked. See numpy.ma.nonzero."""
     return boolean.nonzero(filled(a, 0))
 
 

@@ -21,13 +21,13 @@ def ndim(a: Any) -> int:
 
 
 def size(a: ArrayLike, axis: int | None = None) -> int | float:
-    """Return the number of elements, nan where only running can tell. See numpy.size."""
+    """Return the number of elements, nan if it is unknown. See numpy.size."""
     tensor: Tensor = wrap(_node(a))
     return tensor.size if axis is None else tensor.shape[normalize_axis(axis, tensor.ndim)]
 
 
 def shape(a: ArrayLike) -> ExecutableTuple:
-    """Return the lengths of the axes, nan where only running can tell. See numpy.shape.
+    """Return the lengths of the axes, nan if they are unknown. See numpy.shape.
 
     As in Mars the tuple has ``execute()`` and ``fetch()``, which return it unchanged.
     """
