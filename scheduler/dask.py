@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import atexit
+import math
 import threading
 import weakref
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -54,6 +55,9 @@ SHARE = 0.75
 
 #: Key under which a worker reports where its results can be opened, ``None`` if nowhere.
 PLACE = "mars_place"
+
+#: Key under which a worker reports where it spills: the free bytes of each disk, and its limit.
+ROOM = "mars_room"
 
 
 class DaskScheduler:
@@ -152,11 +156,7 @@ class DaskScheduler:
 
     def machine(self) -> Machine:
         """Return the current resources of the cluster's workers."""
-        workers = self._client.scheduler_info()["workers"].values()
-        machine = combined_machine(
-            (worker["nthreads"], worker["memory_limit"]) for worker in workers
-        )
-        return replace(machine, shared_memory=can_share_memory(workers))
+        return cluster_machine(self._client.scheduler_info()["workers"].values())
 
     def futures(self, keys: Sequence[Key]) -> list[Future[Any]]:
         """Return new Futures of held results, for Dask."""
@@ -340,6 +340,14 @@ class _Available:
         return state is not None and state.status in ("pending", "finished")
 
 
+def cluster_machine(workers: Collection[Mapping[str, Any]], window: int | None = None) -> Machine:
+    """Return the combined machine of workers, according to their registrations and heartbeats."""
+    limits = ((worker["nthreads"], worker["memory_limit"]) for worker in workers)
+    machine = combined_machine(limits, window)
+    spill = None if machine.memory is None else spill_room(workers)
+    return replace(machine, shared_memory=can_share_memory(workers), spill=spill)
+
+
 def combined_machine(
     workers: Iterable[tuple[int, int | None]], window: int | None = None
 ) -> Machine:
@@ -360,6 +368,22 @@ def can_share_memory(workers: Iterable[Mapping[str, Any]]) -> bool:
     """Return whether workers can open each other's results, according to their registration."""
     places = [told.get(PLACE) for told in workers]
     return bool(places) and places[0] is not None and all(one == places[0] for one in places)
+
+
+def spill_room(workers: Iterable[Mapping[str, Any]]) -> int | None:
+    """Return the bytes that workers may spill; ``None`` if some do not report it, as stock ones.
+
+    Workers of one host may spill to the same disks.
+    """
+    disks: dict[tuple[str, str], int] = {}
+    limits = 0.0
+    for worker in workers:
+        told = worker["metrics"].get(ROOM)
+        if told is None:
+            return None
+        disks |= {(worker["host"], disk): free for disk, free in told["disks"].items()}
+        limits += math.inf if told["limit"] is None else told["limit"]
+    return int(min(sum(disks.values()), limits))
 
 
 def annotated(graph: dict[Key, Any], hints: Mapping[Key, Hint]) -> HighLevelGraph:

@@ -15,7 +15,7 @@ import time
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final
 
@@ -26,7 +26,7 @@ from distributed.diagnostics.plugin import SchedulerPlugin
 
 from ..base import ChunkInfo, Done, Key, Stage, describe
 from ..cluster.failures import clear, no_workers
-from ..dask import can_share_memory, combined_machine
+from ..dask import cluster_machine
 from ..remote.packing import unpacked
 from .result_info import reported_info
 from .submissions import GraphFailed, KeyWatcher, SubmittedGraphs, prepare
@@ -262,10 +262,8 @@ class Jobs(SchedulerPlugin):
         data, job.packed = job.packed, b""
         compilation = await self._apart(unpacked, data)
         del data
-        workers = self.scheduler.workers.values()
-        limits = [(ws.nthreads, ws.memory_limit) for ws in workers]
-        shared = can_share_memory(ws.extra for ws in workers)
-        compilation.fit(replace(combined_machine(limits, WINDOW), shared_memory=shared))
+        workers = [ws.identity() for ws in self.scheduler.workers.values()]
+        compilation.fit(cluster_machine(workers, WINDOW))
         try:
             return await self._run(job, compilation)
         except GraphFailed as raised:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import os
+import shutil
 import threading
 from collections.abc import Iterator, MutableMapping, Sequence
 from typing import Any
@@ -29,6 +30,15 @@ def _padding(parts: Sequence[Data]) -> int:
     return -sum(sizes[: sizes.index(max(sizes))]) % _ALIGNMENT
 
 
+def free_space(paths: Sequence[str]) -> dict[str, int]:
+    """Return the free bytes of the disks that hold these directories."""
+    disks = {}
+    for path in paths:
+        with contextlib.suppress(OSError):  # a missing directory does not count
+            disks[str(os.stat(path).st_dev)] = shutil.disk_usage(path).free
+    return disks
+
+
 class Directories(MutableMapping[Any, Any]):
     """Bytes by key, in files below ``paths``; a directory that is full is skipped.
 
@@ -38,7 +48,7 @@ class Directories(MutableMapping[Any, Any]):
     """
 
     def __init__(self, paths: Sequence[str], parallel: int = 1) -> None:
-        self._paths = list(paths)
+        self.paths = list(paths)
         self._spaces = [WorkSpace(path).new_work_dir(prefix="spill-") for path in paths]
         self._free = [threading.BoundedSemaphore(parallel) for _ in paths]
         self._turns = itertools.count()
@@ -58,7 +68,7 @@ class Directories(MutableMapping[Any, Any]):
             except OSError as error:
                 with contextlib.suppress(OSError):
                     os.unlink(path)
-                refusals.append(refusal(self._paths[which], error))
+                refusals.append(refusal(self.paths[which], error))
                 continue
             self._files[key] = path, padding
             return

@@ -21,14 +21,14 @@ from .. import limits
 from ..cluster import hooks
 from ..cluster.environment import environment, stacks
 from ..cluster.failures import FULL
-from ..dask import PLACE
+from ..dask import PLACE, ROOM
 from ..storage.shared import Pool
 from ..usage import Usage, count
 from ..web.tls import dashboard_tls, verify_clients
 from . import binding, memory_ledger
 from .admission import Admission
 from .connections import NAME, PeerConnections, introduction
-from .directories import Directories
+from .directories import Directories, free_space
 from .hooks import WORKER_HOOKS
 from .memory_ledger import LedgerView
 from .reconnect import ReconnectingWorker
@@ -154,6 +154,10 @@ class MarsWorker(ReconnectingWorker):
     def _full(self, worker: distributed.Worker) -> str | None:
         return self.spill_manager.full
 
+    def _room(self, worker: distributed.Worker) -> dict[str, Any]:
+        paths = [self.local_directory] if self._directories is None else self._directories.paths
+        return {"disks": free_space(paths), "limit": self.spill_manager.limit}
+
     def _described(self, worker: distributed.Worker) -> dict[str, Any]:
         return environment()
 
@@ -211,6 +215,7 @@ class MarsWorker(ReconnectingWorker):
 
     def _write_to(self, folders: Sequence[str], parallel: int, *, in_background: bool) -> None:
         self.metrics[FULL] = self._full
+        self.metrics[ROOM] = self._room
         if in_background:
             # Not in its own directory, which is removed before it closes.
             beside = os.path.dirname(self.local_directory)

@@ -98,6 +98,14 @@ class SpillManager:
         self._refused: float = sys.maxsize
         """Bytes of the smallest result that did not fit on the disk in this round."""
 
+    @property
+    def limit(self) -> int | None:
+        """Bytes that may still be written according to distributed's max-spill; None: no limit."""
+        slow = self.data._slow_uncached
+        if slow.max_weight is False:
+            return None
+        return max(0, int(slow.max_weight - slow.total_weight.disk))
+
     def run(self, function: Any, *args: Any) -> asyncio.Future[Any]:
         """Call a function in one of the threads."""
         return asyncio.get_running_loop().run_in_executor(self._pool, function, *args)

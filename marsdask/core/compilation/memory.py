@@ -151,7 +151,8 @@ def check_results(grids: Sequence[Grid], plan: Plan) -> None:
     memory, disk = plan.budget or 0, plan.spill or 0
     if plan.spill is not None and kept > memory + disk:
         where = f"memory ({format_bytes(memory)}) and spill directories ({format_bytes(disk)})"
-        instead = f"{_INSTEAD}; options.spill_dirs and options.spill_limit give more room"
+        settings = "options.spill_dirs and options.spill_limit, or a worker's --spill-dirs,"
+        instead = f"{_INSTEAD}; {settings} give more room"
         raise ResultsTooLarge(name, kept, memory + disk, where, instead)
     if plan.client is not None and kept > plan.client:
         raise too_large_to_fetch(name, kept, plan.client)

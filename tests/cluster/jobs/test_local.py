@@ -10,10 +10,12 @@ import numpy as np
 import pandas as pd
 import psutil
 import pytest
+from distributed import Client
 
 import marsdask
 import marsdask.dataframe as md
 import marsdask.tensor as mt
+from marsdask.core.errors import ResultsTooLarge
 from marsdask.scheduler.errors import NoSupervisor
 from marsdask.scheduler.remote import local_cluster
 from marsdask.scheduler.remote.client import SupervisorScheduler
@@ -49,6 +51,19 @@ def session(tmp_path_factory):
 @pytest.fixture(autouse=True)
 def nothing_left_running():
     """Check only at the end of the module, which shares the cluster."""
+
+
+def test_results_beyond_memory_and_disks_are_refused(session):
+    """Before anything runs: the processes report their disks; a Dask client knows them as well."""
+    x = mt.ones((10**7, 10**7))
+    with pytest.raises(ResultsTooLarge, match="spill directories"):
+        x.execute(session=session)
+    with (
+        Client(session.scheduler._client.scheduler.address, set_as_default=False) as client,
+        marsdask.new_session(client, default=False) as other,
+        pytest.raises(ResultsTooLarge, match="spill directories"),
+    ):
+        x.execute(session=other)
 
 
 def test_two_processes_compute(session):

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from marsdask.scheduler.dask import PLACE, can_share_memory, combined_machine
+from marsdask.scheduler.dask import (
+    PLACE,
+    ROOM,
+    can_share_memory,
+    cluster_machine,
+    combined_machine,
+)
 from marsdask.scheduler.remote.packing import packed, unpacked
 
 
@@ -41,3 +47,26 @@ def test_who_sees_each_others_results(places, expected):
         can_share_memory([{} if place is None else {PLACE: place} for place in places]) is expected
     )
     assert can_share_memory([{PLACE: place} for place in places]) is expected
+
+
+def worker(host, disks=None, limit=None, memory=100):
+    """Return what a worker has told; with disks, one that reports them."""
+    room = {} if disks is None else {ROOM: {"disks": disks, "limit": limit}}
+    return {"nthreads": 1, "memory_limit": memory, "host": host, "metrics": room}
+
+
+@pytest.mark.parametrize(
+    ("workers", "expected"),
+    [
+        ([worker("a", {"1": 10, "2": 20}), worker("a", {"1": 10}), worker("b", {"1": 5})], 35),
+        ([worker("a", {"1": 10}, limit=3), worker("b", {"1": 9}, limit=4)], 7),
+        ([worker("a", {"1": 10}, limit=3), worker("b", {"1": 9})], 19),
+        ([worker("a", {})], 0),
+        ([worker("a", {"1": 10}), worker("b")], None),
+        ([worker("a", {"1": 10}, memory=None)], None),
+        ([], None),
+    ],
+)
+def test_what_workers_may_spill(workers, expected):
+    """Each disk counts once; it is unknown with stock workers or without limits of memory."""
+    assert cluster_machine(workers).spill == expected

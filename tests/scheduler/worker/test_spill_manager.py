@@ -367,3 +367,15 @@ def test_closing_does_not_wait_for_everything(data, tmp_path):
         assert len(data.fast) == 10
 
     asyncio.run(main())
+
+
+def test_what_may_still_be_spilled(tmp_path):
+    """It is distributed's max-spill less what is on disk; there is no limit by default."""
+    assert SpillManager(SpillBuffer(str(tmp_path / "all"), target=MIB)).limit is None
+    data = SpillBuffer(str(tmp_path / "some"), target=4 * MIB, max_spill=2 * MIB)
+    assert SpillManager(data).limit == 2 * MIB
+    data["x"] = np.ones(MIB // 8)
+    data.evict()
+    left = SpillManager(data).limit
+    assert left is not None
+    assert 0 < left < 2 * MIB
