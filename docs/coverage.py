@@ -28,7 +28,7 @@ import marsdask.compat.tensor
 import marsdask.dataframe
 import marsdask.learn
 import marsdask.tensor
-from marsdask.core.execution import Execution
+from marsdask.core.results.execution import Execution
 from marsdask.scheduler import registry
 
 HERE = Path(__file__).parent

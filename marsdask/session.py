@@ -1,7 +1,7 @@
 """Sessions under the name by which Mars's documents import them."""
 
 from .core.collection import execute, fetch
-from .core.execution import Execution
+from .core.results.execution import Execution
 from .core.session import (
     Session,
     clear_default_session,

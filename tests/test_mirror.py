@@ -27,7 +27,7 @@ ELSEWHERE = {
         "scheduler/testing/tools",
     ),
     "tests/core/test_session.py": ("marsdask/core/errors", "marsdask/core/origin"),
-    "tests/core/test_sources.py": ("marsdask/core/given",),
+    "tests/core/results/test_stored.py": ("marsdask/core/results/source_node",),
     "tests/core/compilation/test_tiling.py": (
         "marsdask/core/grids/blockwise",
         "marsdask/core/grids/grid",

@@ -39,9 +39,9 @@ from .graph import Graph, Packed, pack, unpack
 from .grids.grid import Grid, current_node
 from .node import Node
 from .registry import class_of, register_collection
+from .results.stored import Embedded, Stored
 from .session import Session, ensure_session, executing, get_default_session, own_memory
 from .sizes import Chunks, Index, known_or_nan
-from .sources import Embedded, Stored
 
 #: Threads that run tasks, ours and Dask's: no operation is eager there.
 _WORKER_THREADS = ("marsdask-", "Dask-")

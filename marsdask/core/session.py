@@ -29,11 +29,11 @@ from .dask.context import ambient
 from .dask.source import Adopted
 from .display.progress import progress_bar
 from .errors import SessionClosed, explain_failure
-from .execution import Execution, Monitor, RunningHandle
 from .graph import Graph
 from .node import Node
 from .registry import package
-from .sources import Result, Stored, store
+from .results.execution import Execution, Monitor, RunningHandle
+from .results.stored import Result, Stored, store
 
 #: Whether the calling thread is inside of ``execute``: lines run there are not user code.
 executing: ContextVar[bool] = ContextVar("executing", default=False)

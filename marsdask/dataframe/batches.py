@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from marsdask.core.sources import Stored
+from marsdask.core.results.stored import Stored
 
 from .elementwise import column_at, flagged, rowwise
 

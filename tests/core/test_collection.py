@@ -14,8 +14,8 @@ import marsdask.tensor as mt
 from marsdask.core.collection import Collection, ExecutableTuple, compute, execute, fetch, flatten
 from marsdask.core.config import option_context
 from marsdask.core.node import Node
+from marsdask.core.results.stored import Stored
 from marsdask.core.session import new_session
-from marsdask.core.sources import Stored
 from tests.core.recording import recording_session
 from tests.core.toys import Numbers
 

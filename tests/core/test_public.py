@@ -12,8 +12,8 @@ from marsdask.core.collection import ExecutableTuple, composing, rebind, wrap
 from marsdask.core.config import option_context
 from marsdask.core.node import Node
 from marsdask.core.public import public
+from marsdask.core.results.stored import Stored
 from marsdask.core.session import Session
-from marsdask.core.sources import Stored
 from marsdask.tensor.elementwise.ufuncs import add, multiply
 from marsdask.tensor.named_results import EighResult
 from marsdask.tensor.reduction.covariance import cov

@@ -17,6 +17,7 @@ import marsdask
 import marsdask.tensor as mt
 from marsdask.core.config import option_context
 from marsdask.core.errors import NotExecutedError, SessionClosed
+from marsdask.core.results.stored import Stored
 from marsdask.core.session import (
     ensure_session,
     get_default_session,
@@ -24,7 +25,6 @@ from marsdask.core.session import (
     set_default_session,
     stop_server,
 )
-from marsdask.core.sources import Stored
 from marsdask.scheduler import create
 from tests.core.recording import recording_session
 

@@ -12,7 +12,7 @@ from ..dask.source import Adopted
 from ..errors import explain_failure
 from ..graph import Graph, pack, unpack
 from ..node import Node
-from ..sources import Stored
+from ..results.stored import Stored
 from .plan import Plan
 from .tiling import Compilation, Infos
 

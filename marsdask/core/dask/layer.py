@@ -24,9 +24,9 @@ from ..grids.logical import as_shown
 from ..grids.select import Select
 from ..node import Node
 from ..registry import class_of
+from ..results.stored import Stored
 from ..session import get_default_session
 from ..sizes import Chunks, Index
-from ..sources import Stored
 from .context import active_client, current_client
 from .source import Adopted, AdoptedRule, DaskGraph, KeysOf, client_of
 

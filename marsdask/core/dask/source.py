@@ -14,8 +14,8 @@ from marsdask.scheduler.base import HoldsFutures, Scheduler
 from marsdask.scheduler.dask_graph import materialize, to_tasks
 from marsdask.scheduler.errors import ResultLost
 
-from ..given import Given
 from ..grids.grid import Grid, Rule
+from ..results.source_node import SourceNode
 from ..sizes import Chunks, Index
 from .context import active_client
 
@@ -173,7 +173,7 @@ class AdoptedGrid(Grid):
 
 
 @dataclass(frozen=True, eq=False)
-class Adopted(Given):
+class Adopted(SourceNode):
     """An array or frame computed by a Dask graph; its keys are unchanged."""
 
     graph: DaskGraph = field(repr=False)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..compilation.lowering import lower
 from ..grids.grid import Call, Grid, Ref, Rule
+from ..results.stored import Stored
 from ..sizes import Index, Sizes, borders
-from ..sources import Stored
 
 if TYPE_CHECKING:
     from ..collection import Collection

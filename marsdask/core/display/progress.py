@@ -11,7 +11,7 @@ from typing import Any
 from marsdask.scheduler.events import Event
 
 from ..config import options
-from ..execution import Monitor
+from ..results.execution import Monitor
 
 #: Work shorter than this shows no bar when ``show_progress`` is ``"auto"``.
 _QUIET_SECONDS = 1.0

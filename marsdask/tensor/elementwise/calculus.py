@@ -14,7 +14,6 @@ from marsdask.tensor.indexing.getitem import getitem
 
 from ..chunkwise.rechunk import rechunk
 from ..chunkwise.single_task import beside
-from ..elementwise.ufuncs import astype, greater, less, multiply
 from ..manipulation.join import concatenate, length, part, stack
 from ..manipulation.shape import moveaxis, normalize_axes, normalize_axis
 from ..operands import as_node
@@ -23,7 +22,7 @@ from ..typing import public
 from ..unknown_lengths import like, waits_for_lengths
 from .differences import diff
 from .ufuncs import abs as absolute
-from .ufuncs import add, divide, equal, logical_and, mod, subtract
+from .ufuncs import add, astype, divide, equal, greater, less, logical_and, mod, multiply, subtract
 
 if TYPE_CHECKING:
     pass

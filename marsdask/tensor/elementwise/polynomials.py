@@ -9,7 +9,6 @@ import numpy as np
 from marsdask.core.collection import Collection, ExecutableTuple, wrap
 from marsdask.core.node import Node
 
-from ..elementwise.ufuncs import add, astype, subtract
 from ..indexing.getitem import getitem
 from ..linalg import matmul, svd
 from ..manipulation.join import length
@@ -18,7 +17,7 @@ from ..reduction.reductions import sum as total
 from ..typing import public
 from ..unknown_lengths import Outcome, waits_for_lengths, whole
 from .ufuncs import abs as absolute
-from .ufuncs import conj, divide, multiply, power, sqrt, square, where
+from .ufuncs import add, astype, conj, divide, multiply, power, sqrt, square, subtract, where
 
 
 def _powers(x: Any, **_: Any) -> Outcome:

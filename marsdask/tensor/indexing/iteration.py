@@ -14,9 +14,9 @@ from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.lengths import resolved
 from marsdask.core.grids.select import sliced
 from marsdask.core.node import Node
+from marsdask.core.results.stored import Stored
 from marsdask.core.session import Session
 from marsdask.core.sizes import Chunks, borders, known, numbers
-from marsdask.core.sources import Stored
 from marsdask.core.tokens import token
 
 from ..blocks import assemble

@@ -11,7 +11,7 @@ import pytest
 from marsdask.core.config import option_context
 from marsdask.core.display import progress
 from marsdask.core.display.progress import progress_bar
-from marsdask.core.execution import Monitor
+from marsdask.core.results.execution import Monitor
 from marsdask.scheduler.events import GraphSubmitted, TaskDone
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping
 
-from ...given import Given
 from ...graph import Graph
 from ...node import MultiOutput, Node
+from ...results.source_node import SourceNode
 from ...sizes import Chunks, Sizes, known, known_chunks, merge_sizes, upper
 from ..plan import Plan
 from ..sizing import LARGEST_BLOCK, SMALLEST_BLOCK
@@ -73,9 +73,9 @@ def _counted(graph: Graph) -> set[Node]:
     whole = {sizes: (sum(sizes),) for sizes in known_sizes}  # type: ignore[arg-type]
 
     def change(node: Node) -> Node:
-        if isinstance(node, Given):
+        if isinstance(node, SourceNode):
             chunks = tuple(whole.get(sizes, sizes) for sizes in node.chunks)
-            return Given(node.name, node.meta, chunks)
+            return SourceNode(node.name, node.meta, chunks)
         return node.regrid(whole) or node
 
     pairs = zip(graph.roots, graph.map(change).roots, strict=True)

@@ -11,7 +11,7 @@ from typing import Any
 from marsdask.scheduler.base import Handle
 from marsdask.scheduler.events import Event, GraphSubmitted, TaskDone
 
-from .errors import shortened
+from ..errors import shortened
 
 
 class Monitor:

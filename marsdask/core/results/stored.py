@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from marsdask.scheduler.base import HoldsFutures, dtypes_of
 
-from .compilation.tiling import Layout
-from .dask.source import Adopted, DaskGraph
-from .given import Given
-from .grids.blockwise import Blockwise, same
-from .grids.grid import Grid, Held, HeldGrid
-from .node import Node
-from .sizes import Chunks, Index, known
-from .traits import Traits
+from ..compilation.tiling import Layout
+from ..dask.source import Adopted, DaskGraph
+from ..grids.blockwise import Blockwise, same
+from ..grids.grid import Grid, Held, HeldGrid
+from ..node import Node
+from ..sizes import Chunks, Index, known
+from ..traits import Traits
+from .source_node import SourceNode
 
 if TYPE_CHECKING:
     from marsdask.scheduler.base import Scheduler
@@ -34,7 +34,7 @@ class Result:
 
 
 @dataclass(frozen=True, eq=False)
-class Resident(Given):
+class Resident(SourceNode):
     """The scheduler's form of a computed node, for the scheduler that holds its chunks."""
 
     layout: Layout = field(repr=False)
@@ -46,7 +46,7 @@ class Resident(Given):
 
 
 @dataclass(frozen=True, eq=False)
-class Stored(Given):
+class Stored(SourceNode):
     """A computed node whose chunks a session keeps."""
 
     result: Result = field(repr=False)
@@ -77,7 +77,7 @@ class Stored(Given):
         return Adopted(**shown, graph=DaskGraph(graph), keys=keys, block_chunks=layout.chunks)
 
     def _shown(self) -> dict[str, Any]:
-        return {item.name: getattr(self, item.name) for item in fields(Given)}
+        return {item.name: getattr(self, item.name) for item in fields(SourceNode)}
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (self.as_futures() or self.embedded()).__reduce__()
@@ -137,7 +137,7 @@ class BlockAt:
 
 
 @dataclass(frozen=True, eq=False)
-class Embedded(Given):
+class Embedded(SourceNode):
     """Blocks in memory that are part of the graph."""
 
     block_chunks: Chunks = field(repr=False)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import marsdask.tensor as mt
-from marsdask.core.execution import Monitor, RunningHandle
+from marsdask.core.results.execution import Monitor, RunningHandle
 from marsdask.core.session import new_session, set_default_session
 from marsdask.scheduler.events import GraphSubmitted, TaskDone
 

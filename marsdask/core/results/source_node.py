@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from .node import Node
-from .sizes import Chunks
-from .traits import Partitioning, Traits
+from ..node import Node
+from ..sizes import Chunks
+from ..traits import Partitioning, Traits
 
 
 @dataclass(frozen=True, eq=False)
-class Given(Node):
+class SourceNode(Node):
     """A source node with a given name, meta and chunks."""
 
     interned: ClassVar[bool] = False

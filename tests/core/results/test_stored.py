@@ -7,8 +7,8 @@ import pickle
 
 import pytest
 
+from marsdask.core.results.stored import Embedded, Stored
 from marsdask.core.session import Session
-from marsdask.core.sources import Embedded, Stored
 from tests.core.recording import RecordingScheduler
 from tests.core.toys import Numbers, Scaled, Total
 

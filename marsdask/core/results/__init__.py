@@ -1,0 +1,1 @@
+"""Results: what a session computes, what it keeps, and nodes that stand for either."""
