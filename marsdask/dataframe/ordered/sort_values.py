@@ -214,7 +214,7 @@ def sort_values(
     if kind not in KINDS:
         raise ValueError(f"invalid kind: {kind!r}; choose from {', '.join(map(repr, KINDS))}")
     if isinstance(obj.node.meta, pd.DataFrame):
-        if by is None:
+        if by is None and None not in obj.node.meta.columns:
             raise TypeError("sort_values() missing 1 required positional argument: 'by'")
         several = isinstance(by, list) or (
             isinstance(by, tuple) and by not in obj.node.meta.columns
