@@ -32,7 +32,9 @@ REDUCTIONS: dict[Any, str] = {
 def array(self: Any, dtype: Any = None, copy: bool | None = None) -> Any:
     """Compute, as NumPy asks for an array: the array that pandas makes of the same values."""
     if copy is False:
-        raise ValueError("rows become an array by computing: copy=False cannot be kept")
+        raise ValueError(
+            "Unable to avoid copy while creating an array as requested: rows are computed"
+        )
     found = self.compute()
     return np.asarray(found, dtype) if copy is None else np.array(found, dtype)
 

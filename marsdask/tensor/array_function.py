@@ -46,7 +46,7 @@ def _namesake(func: Callable[..., Any]) -> Any:
         place = getattr(place, name, None)
     if place is None or place is func:
         raise NotImplementedError(
-            f"{func.__module__}.{func.__name__} has no lazy form; apply it to compute()"
+            f"{func.__module__}.{func.__name__}() of tensors is not supported; use compute() first"
         )
     return place
 

@@ -203,7 +203,9 @@ def svg(tensor: Any, size: int = 500) -> str:
     import dask.array.svg
 
     if any(math.isnan(length) for length in tensor.shape):
-        raise NotImplementedError("chunks of unknown sizes cannot be drawn: execute() first")
+        raise NotImplementedError(
+            "drawing chunks of unknown sizes is not supported; use execute() first"
+        )
     if not tensor.ndim:
-        raise NotImplementedError("a tensor without axes has nothing to draw")
+        raise NotImplementedError("drawing a tensor without axes is not supported; use repr()")
     return str(dask.array.svg.svg(tensor.chunks, size=size))

@@ -32,7 +32,7 @@ def register_chunk_type(kind: type) -> None:
     """Raise for backends other than NumPy. See dask.array.register_chunk_type."""
     if not issubclass(kind, np.ndarray):
         raise NotImplementedError(
-            f"chunks are arrays of NumPy, not {kind.__name__}: convert them in map_blocks()"
+            f"chunks of type {kind.__name__} are not supported; use map_blocks() to convert them"
         )
 
 

@@ -234,7 +234,7 @@ def _node_of(obj: Any, chunk_size: Any, dtype: Any, copy: bool | None) -> Node:
     if isinstance(obj, Collection):
         if is_masked(obj):
             raise NotImplementedError(
-                "this does not know masks: see what tensor.ma has, or take filled() or .data"
+                "masked tensors are not supported here; use tensor.ma, x.filled() or x.data"
             )
         return obj.node
     if isinstance(obj, Node):

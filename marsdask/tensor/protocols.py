@@ -113,7 +113,7 @@ def lazy_ufunc(ufunc: np.ufunc) -> Any:
     found = getattr(module(), ufunc.__name__, None)
     if found is None:
         raise NotImplementedError(
-            f"{ufunc.__name__} has no lazy form; apply it to compute(), or use map_blocks"
+            f"{ufunc.__name__}() of tensors is not supported; use compute() first, or map_blocks()"
         )
     return found
 
@@ -162,7 +162,9 @@ def _filled(
 def array(self: Any, dtype: Any = None, copy: bool | None = None) -> Any:
     """Compute for NumPy's conversion to an array."""
     if copy is False:
-        raise ValueError("a tensor becomes an array by computing: copy=False cannot be kept")
+        raise ValueError(
+            "Unable to avoid copy while creating an array as requested: tensors are computed"
+        )
     return np.asarray(dense(self.compute()), dtype=dtype)
 
 
@@ -202,7 +204,9 @@ def dlpack(
 ) -> Any:
     """Compute, and export the memory to another library."""
     if copy is False:
-        raise BufferError("a tensor is exported by computing it: copy=False cannot be kept")
+        raise BufferError(
+            "Unable to avoid copy while creating an array as requested: tensors are computed"
+        )
     values = np.asarray(self.compute())
     # Results may be read-only, which the protocol supports since its version 1.
     if not values.flags.writeable and (max_version is None or max_version < (1, 0)):

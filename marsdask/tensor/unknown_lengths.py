@@ -139,11 +139,13 @@ class Waiting(MultiOutput):
         """Raise for a result of another type or other axes than declared."""
         if len(node.chunks) != len(told.lengths):
             raise UnknownShapeError(
-                f"{self.label} of these lengths has {len(node.chunks)} axes; "
-                f"{len(told.lengths)} were told before; execute() the input first"
+                f"{self.label} of these lengths has {len(node.chunks)} dimensions, but "
+                f"{len(told.lengths)} were expected; use execute() of the input first"
             )
         if node.meta.dtype != told.dtype:
-            raise TypeError(f"{self.label} told {told.dtype} and found {node.meta.dtype}")
+            raise TypeError(
+                f"{self.label} has dtype {node.meta.dtype}, but {told.dtype} was expected"
+            )
 
 
 def _cut_as_told(grid: Grid, told: Outcome) -> Grid:

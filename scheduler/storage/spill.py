@@ -56,7 +56,7 @@ def refusal(folder: str, error: OSError) -> str:
 
 def full(refusals: Sequence[str]) -> SpillFull:
     """Return the error for the case that every directory has refused."""
-    return SpillFull(f"no spill directory takes any more ({'; '.join(refusals)})")
+    return SpillFull(f"no spill directory has room left ({'; '.join(refusals)})")
 
 
 def room(folder: str, usage: Usage = shutil.disk_usage) -> int:

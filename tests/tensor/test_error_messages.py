@@ -38,6 +38,131 @@ REFUSED: dict[str, tuple[Call, str]] = {
         lambda xp, x: xp.searchsorted(np.array(1), 2),
         "object of too small depth for desired array",
     ),
+    "transpose": (lambda xp, x: x.transpose(0, 1, 2), "axes don't match array"),
+    "transpose twice": (lambda xp, x: x.transpose(0, 0), "repeated axis in transpose"),
+    "moveaxis": (
+        lambda xp, x: xp.moveaxis(x, (0, 1), (0,)),
+        "arguments must have the same number of elements",
+    ),
+    "diagonal": (lambda xp, x: x.diagonal(0, 0, 0), "axis1 and axis2 cannot be the same"),
+    "rot90": (lambda xp, x: xp.rot90(x, 1, (0, 0)), "Axes must be different"),
+    "percentile": (
+        lambda xp, x: xp.percentile(x, 101),
+        r"Percentiles must be in the range \[0, 100",
+    ),
+    "nanpercentile": (lambda xp, x: xp.nanpercentile(x, -1), r"must be in the range \[0, 100\]"),
+    "quantile": (lambda xp, x: xp.quantile(x, 2), r"Quantiles must be in the range \[0, 1\]"),
+    "quantile method": (
+        lambda xp, x: xp.quantile(x, 0.5, method="x"),
+        "'x' is not a valid method. Use one of: ",
+    ),
+    "key of a float": (lambda xp, x: x[1.5], "only integers, slices .* are valid indices"),
+    "key of a list of floats": (lambda xp, x: x[[1.5]], "only integers, slices .* are valid ind"),
+    "key of text": (lambda xp, x: x["a"], "only integers, slices .* are valid indices"),
+    "key of an array": (
+        lambda xp, x: x[np.array([1.5])],
+        r"arrays used as indices must be of integer \(or boolean\) type",
+    ),
+    "choice of too many": (
+        lambda xp, x: xp.random.choice(3, 5, replace=False),
+        "Cannot take a larger sample than population when 'replace=False'",
+    ),
+    "choice of other weights": (
+        lambda xp, x: xp.random.choice(3, 2, p=[0.5, 0.5]),
+        "'a' and 'p' must have same size",
+    ),
+    "choice of large weights": (
+        lambda xp, x: xp.random.choice(2, 2, p=[0.5, 0.6]),
+        "probabilities do not sum to 1",
+    ),
+    "choice of negative weights": (
+        lambda xp, x: xp.random.choice(2, 2, p=[1.5, -0.5]),
+        "probabilities are not non-negative",
+    ),
+    "choice of nothing": (
+        lambda xp, x: xp.random.choice(0, 2),
+        "a must be greater than 0 unless no samples are taken",
+    ),
+    "sum by an axis twice": (lambda xp, x: x.sum(axis=(0, 0)), "duplicate value in 'axis'"),
+    "sum by a float": (
+        lambda xp, x: x.sum(axis=1.5),
+        "'float' object cannot be interpreted as an integer",
+    ),
+    "argmax by a float": (
+        lambda xp, x: x.argmax(axis=1.5),
+        "'float' object cannot be interpreted as an integer",
+    ),
+    "concatenate by a float": (
+        lambda xp, x: xp.concatenate([x, x], axis=1.5),
+        "'float' object cannot be interpreted as an integer",
+    ),
+    "out of integers": (
+        lambda xp, x: xp.add(x, 1, out=xp.ones((3, 4), dtype=int)),
+        "Cannot cast ufunc 'add' output from dtype.'float64'. to dtype.'int64'. with casting rule",
+    ),
+    "in-place sum of integers": (
+        lambda xp, x: xp.ones((3, 4), dtype=int).__iadd__(x),
+        "Cannot cast ufunc 'add' output from",
+    ),
+    "out of another shape": (
+        lambda xp, x: xp.add(x, x, out=xp.ones((2, 2))),
+        r"operands could not be broadcast together with shapes \(3,4\) \(3,4\) \(2,2\)",
+    ),
+    "where of another shape": (
+        lambda xp, x: xp.add(x, x, where=xp.ones((2, 2), dtype=bool), out=xp.ones((3, 4))),
+        r"broadcast together with shapes \(3,4\) \(3,4\) \(3,4\) \(2,2\)",
+    ),
+    "where": (
+        lambda xp, x: xp.where(x > 1, xp.ones(5), x),
+        r"operands could not be broadcast together with shapes \(3,4\) \(5,\) \(3,4\)",
+    ),
+    "positional arguments": (
+        lambda xp, x: xp.add(x),
+        r"add\(\) takes from 2 to 3 positional arguments but 1 w",
+    ),
+    "solve": (
+        lambda xp, x: xp.linalg.solve(xp.ones((6, 6)), xp.ones(4)),
+        "Input operand 1 has a mismatch in its core dimension 0.*size 4 is different from 6",
+    ),
+    "tensordot": (lambda xp, x: xp.tensordot(x, x, ((0, 1), (0,))), "shape-mismatch for sum"),
+    "qr mode": (lambda xp, x: xp.linalg.qr(x, mode="x"), "Unrecognized mode 'x'"),
+    "sort kind": (
+        lambda xp, x: xp.sort(x, kind="x"),
+        "sort kind must be one of 'quick', 'heap', o",
+    ),
+    "choose mode": (
+        lambda xp, x: xp.choose([0, 1], [[1, 2], [3, 4]], mode="x"),
+        r"clipmode must be one of 'clip', 'raise', or 'wrap' \(got 'x'\)",
+    ),
+    "fft norm": (lambda xp, x: xp.fft.fft(x, norm="x"), "Invalid norm value x; should be"),
+    "einsum of nothing": (
+        lambda xp, x: xp.einsum("ij"),
+        "must specify the einstein sum subscripts",
+    ),
+    "einsum of more": (lambda xp, x: xp.einsum("ij", x, x), "(more|fewer) operands provided to"),
+    "einsum of fewer": (lambda xp, x: xp.einsum("ij,jk", x), "(more|fewer) operands provided to"),
+    "einsum of three axes": (
+        lambda xp, x: xp.einsum("ijk", x),
+        "einstein sum subscripts string contains too many subscripts for operand 0",
+    ),
+    "einsum of one axis": (
+        lambda xp, x: xp.einsum("i", x),
+        "operand has more dimensions than subscripts given in einstein sum",
+    ),
+    "einsum of a sign": (lambda xp, x: xp.einsum("i$", x), r"invalid subscript '\$' in einstein"),
+    "einsum of a dot": (lambda xp, x: xp.einsum("i.j", x), "not part of an ellipsis"),
+    "einsum to no subscript": (
+        lambda xp, x: xp.einsum("ij->k", x),
+        "included output subscript 'k' which never appeared in an input",
+    ),
+    "einsum to a subscript twice": (
+        lambda xp, x: xp.einsum("ij->ii", x),
+        "includes output subscript 'i' multiple times",
+    ),
+    "einsum of a diagonal": (
+        lambda xp, x: xp.einsum("ii", x),
+        r"dimensions .*for collapsing index.* don't match.* \(3 != 4\)",
+    ),
     "position out of bounds": (
         lambda xp, x: xp.unravel_index([1, 99], (3, 4)),
         "index 99 is out of bounds for array with size 12",
@@ -65,6 +190,18 @@ SHAPES: dict[str, tuple[Call, str]] = {
     "sorter of another size": (
         lambda xp, x: xp.searchsorted([1, 2, 3], 2, sorter=[0, 1]),
         r"sorter has 2 elements, a 3",
+    ),
+    "solve": (
+        lambda xp, x: xp.linalg.solve(xp.ones((6, 6)), xp.ones(4)),
+        r"shapes \(6,6\) \(4,\)",
+    ),
+    "choice of other weights": (
+        lambda xp, x: xp.random.choice(3, 2, p=[0.5, 0.5]),
+        r"3 elements and shape \(2,\)",
+    ),
+    "store": (
+        lambda xp, x: xp.store(x, np.empty((2, 2))),
+        r"could not broadcast input array from shape \(3,4\) into shape \(2,2\)",
     ),
     "searchsorted of a matrix": (lambda xp, x: xp.searchsorted(x, 2), r"a has shape \(3,4\)"),
 }

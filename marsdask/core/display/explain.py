@@ -107,7 +107,7 @@ def dot(nodes: Sequence[Node], level: str) -> str:
     """Return the graph of a level in the language of graphviz."""
     makers = {"nodes": _node_edges, "chunks": _grid_edges, "tasks": _task_edges}
     if level not in makers:
-        raise ValueError(f"level is one of {', '.join(makers)}, not {level!r}")
+        raise ValueError(f"invalid level: {level!r}; choose from {', '.join(map(repr, makers))}")
     labels, edges = makers[level](nodes)
     places = {name: f"n{position}" for position, name in enumerate(labels)}
     lines = ["digraph {", "  rankdir=BT; node [shape=box];"]

@@ -58,7 +58,7 @@ def _unlike(distinct: Sequence[Sizes]) -> ValueError:
         "?" if any(isinstance(size, Unknown) for size in sizes) else str(sum(sizes))  # type: ignore[arg-type]
         for sizes in distinct
     )
-    return ValueError(f"operands of lengths {lengths} do not fit together")
+    return ValueError(f"operands could not be broadcast together with lengths {lengths}")
 
 
 def broadcast_chunks(*grids: Chunks) -> Chunks:

@@ -182,9 +182,11 @@ def recut(
         return grid
     for old, new in zip(grid.chunks, chunks, strict=True):
         if old != new and any(isinstance(size, Unknown) for size in (*old, *new)):
-            raise ValueError("an axis of unknown chunk sizes cannot be cut anew before it has run")
+            raise ValueError("an axis of unknown chunk sizes cannot be rechunked before execute()")
         if old != new and sum(numbers(old)) != sum(numbers(new)):
-            raise ValueError(f"chunks {new} do not add up to those there are, {old}")
+            raise ValueError(
+                f"chunks {new} do not add up to the length of the axis, {sum(numbers(old))}"
+            )
     pieces = _count_pieces(grid.chunks, chunks)
     ends = len(grid) + math.prod(map(len, chunks))
     if pieces > max(MANY_PIECES, options.rechunk.threshold * ends):

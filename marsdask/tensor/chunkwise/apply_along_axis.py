@@ -200,7 +200,7 @@ class vectorize:  # noqa: N801 - NumPy's name
         keywords = {key: value for key, value in fixed if isinstance(key, str)}
         if len(keywords) < len(fixed) or any(isinstance(key, str) for key in given):
             raise NotImplementedError(
-                "vectorize(signature=) maps over positions and excludes keywords: use a partial"
+                "keywords of vectorize(signature=) are not supported; use functools.partial"
             )
         func = partial(self.pyfunc, **keywords) if keywords else self.pyfunc
         how: Any = {"vectorize": True, "allow_rechunk": True, "output_dtypes": self._otypes}

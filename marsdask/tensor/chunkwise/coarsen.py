@@ -52,7 +52,7 @@ def _factors(axes: Mapping[int, int], ndim: int) -> tuple[int, ...]:
     wanted = {normalize_axis(axis, ndim): operator.index(n) for axis, n in axes.items()}
     factors = tuple(wanted.get(axis, 1) for axis in range(ndim))
     if min(factors, default=1) < 1:
-        raise ValueError(f"axes={dict(axes)}: a group has one element or more")
+        raise ValueError(f"sizes of groups must be at least 1, got axes={dict(axes)}")
     return factors
 
 
@@ -139,7 +139,9 @@ def shuffle(x: Any, indexer: Sequence[Sequence[int]], axis: int, chunks: Any = "
     if not isinstance(indexer, list) or not all(isinstance(group, list) for group in indexer):
         raise ValueError("indexer must be a list of lists of positions")
     if chunks != "auto":
-        raise NotImplementedError("shuffle(chunks=) is 'auto'; rechunk() the result")
+        raise NotImplementedError(
+            "shuffle(chunks=) other than 'auto' is not supported; use rechunk() of the result"
+        )
     (length,) = numbers((x.shape[axis],))
     flat = [position for group in indexer for position in group]
     if flat and (min(flat) < 0 or max(flat) >= length):

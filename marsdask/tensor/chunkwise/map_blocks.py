@@ -396,7 +396,9 @@ def map_chunk(
         example = np.asarray(infer(call, arrays, {**kwargs, **asked}, "map_chunk", fallback))
         out_ndim, kind = example.ndim, np.dtype(dtype or example.dtype)
     if out_ndim > ndim:
-        raise NotImplementedError("map_chunk cannot add axes; use map_blocks(new_axis=...)")
+        raise NotImplementedError(
+            "map_chunk() that adds axes is not supported; use map_blocks(new_axis=...)"
+        )
     return MapBlocks(
         func,
         arrays,

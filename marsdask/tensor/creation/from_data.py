@@ -94,7 +94,10 @@ def tensor(
         return sparse_literal(data, chunk_size, dtype)
     if isinstance(data, Collection):
         if copy is False and dtype is not None and getattr(data, "dtype", None) != dtype:
-            raise ValueError("another type takes a copy: copy=False cannot be kept")
+            raise ValueError(
+                f"Unable to avoid copy while creating an array as requested: "
+                f"the dtype is not {dtype}"
+            )
         return _as_given(collect(data.node) if copy else data, dtype, chunk_size)
     if isinstance(data, list | tuple) and _holds_tensor(data):
         return _as_given(collect(_stacked(data)), dtype, chunk_size)

@@ -102,7 +102,9 @@ def chunks_from(chunk_size: Any, settings: dict[str, Any]) -> Any:
     """Return ``chunk_size`` or Dask's ``chunks``; raise for unsupported or unknown arguments."""
     for name, instead in (("gpu", "to_gpu"), ("sparse", "tosparse")):
         if settings.pop(name, None):
-            raise NotImplementedError(f"{name}=True is not taken here: call {instead}() after")
+            raise NotImplementedError(
+                f"{name}=True is not supported; use {instead}() of the result"
+            )
     order = settings.pop("order", "C")
     check_order(order)
     chunks = settings.pop("chunks", None)

@@ -206,7 +206,7 @@ class AxisConcatenator:
         parts = key if isinstance(key, tuple) else (key,)
         if isinstance(parts[0], str):
             if parts[0] in ("r", "c"):
-                raise NotImplementedError("matrices are not offered; leave the text out")
+                raise NotImplementedError("matrices are not supported; use the key without text")
             points = [int(number) for number in parts[0].split(",")]
             names = dict(zip(("axis", "ndmin", "trans1d"), points, strict=False))
             return AxisConcatenator(**{**vars(self), **names})[parts[1:]]

@@ -44,7 +44,8 @@ _FACTS = ("nin", "nout", "nargs", "ntypes", "types", "identity", "signature")
 
 def _refusal(ufunc: np.ufunc, method: str) -> NotImplementedError:
     return NotImplementedError(
-        f"{ufunc.__name__}.{method} has no lazy form; apply it to compute(), or use map_blocks"
+        f"{ufunc.__name__}.{method}() of tensors is not supported; "
+        "use compute() first, or map_blocks()"
     )
 
 

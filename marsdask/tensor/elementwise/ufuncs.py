@@ -18,6 +18,7 @@ import numpy as np
 from marsdask.core.collection import Collection, ExecutableTuple
 from marsdask.core.display.suggestions import check_keywords
 from marsdask.core.node import Node
+from marsdask.core.sizes import known, numbers, shape_text
 
 from ..chunks import check_device
 from ..indexing.assignment import assign, into
@@ -188,7 +189,8 @@ def elementwise(func: Callable[..., Any], name: str = "", *, masks: bool = False
         if where is not True and where is not None:
             if not masks:
                 raise NotImplementedError(
-                    f"{lazy.__name__} takes no where=; use where(mask, {lazy.__name__}(...), other)"
+                    f"{lazy.__name__}(where=) is not supported; "
+                    f"use where(mask, {lazy.__name__}(...), other)"
                 )
             return _where(func, args, out, where, kwargs)
         found = _applied(func, args, kwargs)
@@ -262,7 +264,7 @@ def _split_outputs(
     """Accept outputs that were given by position."""
     if not count < len(args) <= count + outputs or out is not None:
         raise TypeError(
-            f"{name}() takes {count} positional arguments (and {outputs} outputs) "
+            f"{name}() takes from {count} to {count + outputs} positional arguments "
             f"but {len(args)} were given"
         )
     return args[:count], (*args[count:], *(None,) * (count + outputs - len(args)))
@@ -282,7 +284,8 @@ def _settled(
         check_keywords(kwargs, _SETTINGS)
         return args, kwargs
     signature = inspect.signature(func)
-    check_keywords(kwargs, signature.parameters)
+    hands_on = any(one.kind is one.VAR_KEYWORD for one in signature.parameters.values())
+    check_keywords(kwargs, (*signature.parameters, *(_SETTINGS if hands_on else ())))
     bound = signature.bind(*args, **kwargs)
     return bound.args, bound.kwargs
 
@@ -311,6 +314,18 @@ def _stored(
     return results[0] if len(results) == 1 else ExecutableTuple(results)
 
 
+def _check_broadcast(given: tuple[Any, ...]) -> None:
+    """Refuse arguments that do not broadcast, with the shapes of all of them."""
+    shapes = [arg.shape for arg in operands(given) if isinstance(arg, Node)]
+    if not all(map(known, shapes)):
+        return
+    try:
+        np.broadcast_shapes(*map(numbers, shapes))
+    except ValueError:
+        told = " ".join(map(shape_text, shapes))
+        raise ValueError(f"operands could not be broadcast together with shapes {told}") from None
+
+
 def _where(func: Any, args: tuple[Any, ...], out: Any, where: Any, kwargs: dict[str, Any]) -> Any:
     """Call a function where a mask holds; elsewhere the result is the previous ``out``, or zero."""
     found = _applied(func, args, kwargs)
@@ -319,6 +334,7 @@ def _where(func: Any, args: tuple[Any, ...], out: Any, where: Any, kwargs: dict[
     casting = kwargs.get("casting", "same_kind")
     types = tuple(_kept(node, target, casting) for node, target in zip(nodes, targets, strict=True))
     mask = boolean(where)
+    _check_broadcast((*args, *(target for target in targets if target is not None), mask))
     options = {"func": func, "types": types, "options": tuple(sorted(kwargs.items()))}
     results = []
     for position, (dtype, target) in enumerate(zip(types, targets, strict=True)):
@@ -449,7 +465,7 @@ def chosen(condition: Any, x: Any, y: Any) -> Any:
 def where(condition: Any, x: Any = None, y: Any = None) -> Node:
     """Choose from ``x`` where the condition holds, from ``y`` elsewhere. See numpy.where."""
     if x is None or y is None:
-        raise NotImplementedError("where() takes three arguments here; use nonzero(condition)")
+        raise NotImplementedError("where(condition) alone is not supported; use nonzero(condition)")
     return apply(chosen, condition, x, y)
 
 

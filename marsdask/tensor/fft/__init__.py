@@ -160,11 +160,11 @@ def _transformed(
     if node.meta.dtype.kind not in "biufc":
         raise TypeError(f"{name} takes numbers, not elements of type {node.meta.dtype}")
     if norm not in _NORMS:
-        raise ValueError(f"norm is one of {_NORMS[1:]}, not {norm!r}")
+        raise ValueError(f'Invalid norm value {norm}; should be "backward", "ortho" or "forward".')
     if name in ("rfft", "rfftn", "ihfft") and node.meta.dtype.kind == "c":
         raise TypeError(f"{name} takes real input; take the real part or use the complex transform")
     if len(set(axes)) < len(axes):
-        raise NotImplementedError("an axis given twice: transform it in two calls")
+        raise NotImplementedError("an axis given twice is not supported; use two calls")
     given = None
     if lengths is not None:
         given = tuple(

@@ -183,15 +183,29 @@ def assign(target: Any, node: Node, casting: Any = "same_kind") -> Any:
         )
     if node.meta.dtype != old.meta.dtype:
         if not np.can_cast(node.meta.dtype, old.meta.dtype, casting):
-            raise TypeError(
-                f"Cannot cast output from {node.meta.dtype!r} to {old.meta.dtype!r} "
-                f"with casting rule {casting!r}"
-            )
+            raise _cast_error(node, old.meta.dtype, casting)
         node = Elementwise(cast, (node,), (("dtype", old.meta.dtype),))
     if not fits:  # its lengths are compared once they are known
         node = SetSlice(old, node, (EVERYTHING,) * len(old.chunks))
     rebind(target, node)
     return target
+
+
+def _cast_error(node: Node, dtype: np.dtype[Any], casting: Any) -> TypeError:
+    """Return the error of a result that ``out`` cannot hold, NumPy's own if a ufunc makes it."""
+    if isinstance(node, Elementwise) and isinstance(node.func, np.ufunc):
+        samples = [
+            np.ones((), arg.meta.dtype) if isinstance(arg, Node) else arg for arg in node.args
+        ]
+        try:
+            with np.errstate(all="ignore"):
+                options = {**dict(node.kwargs), "casting": casting}
+                node.func(*samples, out=np.empty((), dtype), **options)
+        except TypeError as error:
+            return error
+    return TypeError(
+        f"Cannot cast output from {node.meta.dtype!r} to {dtype!r} with casting rule {casting!r}"
+    )
 
 
 def into(out: Any, node: Node, casting: Any = "same_kind") -> Node:

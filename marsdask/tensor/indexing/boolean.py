@@ -289,7 +289,9 @@ def compress(condition: Any, a: Any, axis: int | None = None) -> Node:
         raise UnknownShapeError("whether a condition is as long as the axis, only running tells")
     if known((length,)) and length != node.shape[axis]:
         if length > node.shape[axis]:  # type: ignore[operator]
-            raise IndexError("condition is longer than the axis it chooses from")
+            raise IndexError(
+                f"condition has {length} elements, but axis {axis} has size {node.shape[axis]}"
+            )
         part = [EVERYTHING if i != axis else range(length) for i in range(len(node.chunks))]  # type: ignore[arg-type]
         node = Slice(node, tuple(part))
     return BooleanIndexing(node, mask, axis)

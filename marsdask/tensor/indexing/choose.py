@@ -35,7 +35,7 @@ def choose_from(places: Any, *choices: Any, mode: str) -> Any:
 def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Node:
     """Take each element from the choice whose index is in ``a``. See numpy.choose."""
     if mode not in ("raise", "wrap", "clip"):
-        raise ValueError(f"mode is 'raise', 'wrap' or 'clip', not {mode!r}")
+        raise ValueError(f"clipmode must be one of 'clip', 'raise', or 'wrap' (got {mode!r})")
     places = as_node(a)
     if not np.can_cast(places.meta.dtype, np.intp, "same_kind"):
         raise TypeError(f"Cannot cast array data from {places.meta.dtype!r} to {np.dtype(int)!r}")

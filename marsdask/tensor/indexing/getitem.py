@@ -75,7 +75,9 @@ def parse(key: Any, shape: tuple[Size, ...]) -> list[Item]:
     arrays = [item for item in items if item.chooses]
     single = any(item.width == 0 and item.value is not None for item in items)
     if single and arrays and (len(arrays) > 1 or arrays[0].width):
-        raise NotImplementedError("a single boolean beside arrays in a key: use x[None] first")
+        raise NotImplementedError(
+            "a single boolean beside arrays in a key is not supported; use x[None] first"
+        )
     return items
 
 
@@ -95,13 +97,19 @@ def _plain(part: Any) -> Any:
     array = np.array(part)  # a copy: the key may change before its use
     if array.size == 0 and not isinstance(part, np.ndarray):
         array = array.astype(np.intp)
-    return _checked(array)
+    return _checked(array, given=isinstance(part, np.ndarray))
 
 
-def _checked(array: Any) -> Any:
+def _checked(array: Any, *, given: bool = True) -> Any:
+    """Return an array of integers or a mask; NumPy has other words for what is not yet an array."""
     meta = array.meta if isinstance(array, Node) else array
     if meta.dtype.kind not in "iub":
-        raise IndexError("arrays used as indices must be of integer (or boolean) type")
+        raise IndexError(
+            "arrays used as indices must be of integer (or boolean) type"
+            if given
+            else "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and "
+            "integer or boolean arrays are valid indices"
+        )
     if meta.ndim == 0 and isinstance(array, np.ndarray):
         return bool(array) if array.dtype == np.bool_ else int(array)
     return array
@@ -292,7 +300,8 @@ def points_of(arrays: Sequence[Item]) -> tuple[tuple[int, ...], tuple[Any, ...],
     if not all(known(node.shape) for node in nodes):
         if any(len(node.chunks) > 1 for node in nodes):
             raise NotImplementedError(
-                "an array of several axes beside one of unknown length in a key: execute() first"
+                "an array of several axes beside one of unknown length in a key is not supported; "
+                "use execute() first"
             )
         # Their total length, and whether it fits, is known only at run time.
         wide = (apply(spread, *nodes[i:], *nodes[:i]) for i in range(len(nodes)))
@@ -327,7 +336,7 @@ def take(
 ) -> Node:
     """Return the elements at positions along an axis. See numpy.take."""
     if mode not in ("raise", "wrap", "clip"):
-        raise ValueError(f"mode is 'raise', 'wrap' or 'clip', not {mode!r}")
+        raise ValueError(f"clipmode must be one of 'clip', 'raise', or 'wrap' (got {mode!r})")
     node = as_node(ravel.node(a) if axis is None else a)
     axis = normalize_axis(0 if axis is None else axis, len(node.chunks))
     where = as_node(np.array(indices) if isinstance(indices, np.ndarray) else indices)

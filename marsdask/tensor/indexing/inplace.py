@@ -190,7 +190,7 @@ def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
     count = int(np.prod(shape, dtype=np.intp))
     where, new = ravel(ind), ravel(v)
     if mode not in ("raise", "wrap", "clip"):
-        raise ValueError(f"mode is 'raise', 'wrap' or 'clip', not {mode!r}")
+        raise ValueError(f"clipmode must be one of 'clip', 'raise', or 'wrap' (got {mode!r})")
     if length(where.node, 0) == 0 or length(new.node, 0) == 0:
         return
     if where.dtype.kind not in "iub":

@@ -212,5 +212,5 @@ def to_backend(tensor: Tensor, backend: str | None = None, **kwargs: Any) -> Ten
     """Return the tensor with chunks of a backend; only NumPy is available."""
     del kwargs
     if backend not in (None, "numpy"):
-        raise NotImplementedError(f"backend {backend!r}: chunks are arrays of NumPy")
+        raise NotImplementedError(f"backend={backend!r} is not supported; use 'numpy'")
     return tensor

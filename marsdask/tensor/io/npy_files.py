@@ -65,11 +65,14 @@ def load(
         if "object" not in str(error).lower():
             raise
         raise NotImplementedError(
-            f"{path} holds Python objects: use tensor(numpy.load(path, allow_pickle=True))"
+            f"{path} with Python objects is not supported; "
+            "use tensor(numpy.load(path, allow_pickle=True))"
         ) from error
     if not isinstance(array, np.ndarray):
         array.close()
-        raise NotImplementedError(f"{path} is an archive: use tensor(numpy.load(path)[name])")
+        raise NotImplementedError(
+            f"archive {path} is not supported; use tensor(numpy.load(path)[name])"
+        )
     splits = normalize_chunks(chunk_size, array.shape, array.dtype)
     node = Dataset(NpyFile(path, mmap_mode), file_version(path), array.dtype, splits)
     tensor: Tensor = wrap(node)
@@ -92,7 +95,9 @@ def save(
     tensor = wrap(as_node(arr))
     if hasattr(file, "write") or tensor.dtype.hasobject:
         if not compute:
-            raise NotImplementedError("open files and objects are written at once: compute=True")
+            raise NotImplementedError(
+                "compute=False with open files or objects is not supported; use a path"
+            )
         np.save(file, np.asarray(tensor.compute()), allow_pickle)
         return None
     tensor = tensor.compute_chunk_sizes()

@@ -23,7 +23,7 @@ from marsdask.core.grids.lengths import resolved
 from marsdask.core.grids.places import SlicesAt
 from marsdask.core.node import Node
 from marsdask.core.session import ensure_session
-from marsdask.core.sizes import Chunks, Index, Sizes, numbers
+from marsdask.core.sizes import Chunks, Index, Sizes, numbers, shape_text
 
 from ..chunkwise.rechunk import rechunk
 from ..creation.from_data import Dataset, inside
@@ -247,7 +247,10 @@ def _check_shape(target: Any, x: Any, region: tuple[slice, ...]) -> None:
         math.isnan(own) or own == n for own, n in zip(x.shape, shape, strict=True)
     )
     if not fits:
-        raise ValueError(f"a tensor of shape {x.shape} does not go into {tuple(shape)}")
+        raise ValueError(
+            f"could not broadcast input array from shape {shape_text(x.shape)} into shape "
+            f"{shape_text(shape)}"
+        )
 
 
 def to_zarr(
@@ -471,7 +474,9 @@ def to_hdf5(
         else:
             targets = [HDF5Target(path, name) for name in data]
     if is_open and not compute:
-        raise NotImplementedError("to_hdf5(compute=False) takes the path of the file")
+        raise NotImplementedError(
+            "to_hdf5(compute=False) into an open file is not supported; use the file's path"
+        )
     written = write(tensors, targets, [()] * len(tensors), compute=compute)
     return written[0] if len(written) == 1 else tuple(written)
 

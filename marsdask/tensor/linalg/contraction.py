@@ -111,7 +111,9 @@ def _check_alike(labels: Sequence[int], lengths: Sequence[Size]) -> None:
     for label, length in zip(labels, lengths, strict=True):
         other = found.setdefault(label, length)
         if length != other and known((length, other)):
-            raise ValueError(f"axes to sum over together have lengths {other} and {length}")
+            raise ValueError(
+                f"dimensions for collapsing index don't match in length ({other} != {length})"
+            )
 
 
 def _agree(grids: Sequence[Grid], labels: Sequence[Labels]) -> bool:

@@ -26,13 +26,21 @@ class Subscripts:
     def expanded(self, ndims: Sequence[int]) -> tuple[list[Term], Term]:
         """Replace ellipses by labels and add the result's labels if they are omitted."""
         if len(ndims) != len(self.inputs):
-            raise ValueError(f"einsum: {len(self.inputs)} terms for {len(ndims)} operands")
+            raise ValueError(_count_error(len(self.inputs), len(ndims)))
         inputs = []
         widest: Term = ()
-        for term, ndim in zip(self.inputs, ndims, strict=True):
+        for place, (term, ndim) in enumerate(zip(self.inputs, ndims, strict=True)):
             named = len(term) - (ELLIPSIS in term)
-            if named > ndim or (named < ndim and ELLIPSIS not in term):
-                raise ValueError(f"einsum: {named} subscripts for an operand of {ndim} axes")
+            if named > ndim:
+                raise ValueError(
+                    "einstein sum subscripts string contains too many subscripts for operand "
+                    f"{place}: {named} for {ndim} dimensions"
+                )
+            if named < ndim and ELLIPSIS not in term:
+                raise ValueError(
+                    "operand has more dimensions than subscripts given in einstein sum, but no "
+                    "'...' ellipsis provided to broadcast the extra dimensions."
+                )
             covered = tuple(range(_COVERED - (ndim - named) + 1, _COVERED + 1))
             widest = max(widest, covered if ELLIPSIS in term else (), key=len)
             inputs.append(_filled(term, covered))
@@ -42,10 +50,36 @@ class Subscripts:
             once = sorted(item for item, count in counts.items() if count == 1 and item >= 0)
             output = (*((ELLIPSIS,) if widest else ()), *once)
         output = _filled(output, widest)
-        known = {label for term in inputs for label in term}
-        if not known.issuperset(output) or len(set(output)) != len(output):
-            raise ValueError("einsum: each subscript of the result is one of an operand, once")
+        _check_output(inputs, output)
         return _renamed(inputs, output)
+
+
+def _count_error(terms: int, operands: int) -> str:
+    """Return NumPy's message of subscripts for another number of operands."""
+    if not operands:
+        return "must specify the einstein sum subscripts string and at least one operand"
+    problem = "more" if operands > terms else "fewer"
+    return (
+        f"{problem} operands provided to einstein sum function than specified in the subscripts "
+        f"string: {operands} for {terms}"
+    )
+
+
+def _check_output(inputs: Sequence[Term], output: Term) -> None:
+    """Refuse subscripts of the result that no operand has, and those that are there twice."""
+    known = {label for term in inputs for label in term}
+    for label, count in Counter(output).items():
+        # Labels of the other spelling are small numbers: control characters, were they letters.
+        name = repr(chr(label)) if label >= ord(" ") else str(label)
+        if label not in known:
+            raise ValueError(
+                f"einstein sum subscripts string included output subscript {name} which never "
+                "appeared in an input"
+            )
+        if count > 1:
+            raise ValueError(
+                f"einstein sum subscripts string includes output subscript {name} multiple times"
+            )
 
 
 def _filled(term: Term, covered: Term) -> Term:
@@ -65,7 +99,7 @@ def _renamed(inputs: Sequence[Term], output: Term) -> tuple[list[Term], Term]:
 def parse(operands: Sequence[Any]) -> tuple[Subscripts, list[Any]]:
     """Return the subscripts and the arrays of either spelling of a call."""
     if not operands:
-        raise ValueError("einsum: no subscripts given")
+        raise ValueError(_count_error(0, 0))
     if isinstance(operands[0], str):
         return _parse_text(operands[0]), list(operands[1:])
     arrays = list(operands[: len(operands) // 2 * 2 : 2])
@@ -86,7 +120,15 @@ def _parse_text(text: str) -> Subscripts:
 
 def _parse_term(text: str) -> Term:
     before, dots, after = text.partition("...")
-    if not (before + after).isalpha() and before + after:
-        raise ValueError(f"einsum: subscripts are letters and at most one '...', not {text!r}")
+    wrong = next((letter for letter in before + after if not letter.isalpha()), None)
+    if wrong == ".":
+        raise ValueError(
+            "einstein sum subscripts string contains a '.' that is not part of an ellipsis ('...')"
+        )
+    if wrong is not None:
+        raise ValueError(
+            f"invalid subscript {wrong!r} in einstein sum subscripts string, subscripts must be "
+            "letters"
+        )
     middle = (ELLIPSIS,) if dots else ()
     return (*map(ord, before), *middle, *map(ord, after))

@@ -169,7 +169,7 @@ def randomized_svd(
     count = operator.index(n_components)
     rank = min(numbers(tensor.shape))
     if not 0 < count <= rank:
-        raise ValueError(f"n_components lies from 1 to {rank}, not {count}")
+        raise ValueError(f"n_components must be in the range [1, {rank}], got {count}")
     if n_iter == "auto":
         n_iter = 7 if count < 0.1 * rank else 4
     width = min(count + n_oversamples, rank)

@@ -234,7 +234,7 @@ def tensordot(a: Any, b: Any, axes: Any = 2, sparse: bool | None = None) -> Node
         count = operator.index(axes)
         first, second = tuple(range(-count, 0)), tuple(range(count))
     if len(first) != len(second):
-        raise ValueError(f"tensordot: {len(first)} axes do not pair with {len(second)}")
+        raise ValueError(f"shape-mismatch for sum: {len(first)} axes of a and {len(second)} of b")
     return _given(_tensordot("tensordot", left, right, first, second), sparse, None)
 
 

@@ -18,7 +18,7 @@ from marsdask.core.grids.blockwise import blockwise
 from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.lengths import resolved
 from marsdask.core.node import Node, Part
-from marsdask.core.sizes import Chunks, Unknown, known_chunks, numbers
+from marsdask.core.sizes import Chunks, Unknown, known_chunks, numbers, shape_text
 from marsdask.tensor.chunkwise.rechunk import recut
 from marsdask.tensor.creation.from_shape import eye
 from marsdask.tensor.elementwise.ufuncs import conj
@@ -115,7 +115,11 @@ def _system(a: Any, b: Any) -> tuple[Node, Node, bool]:
         right = expand_dims.node(right, -1)
     rows, given = left.shape[-2], right.shape[-2]
     if rows != given and not isinstance(rows, Unknown) and not isinstance(given, Unknown):
-        raise ValueError(f"solve: {rows} equations but {given} right sides")
+        raise ValueError(
+            "solve: Input operand 1 has a mismatch in its core dimension 0 "
+            f"(size {given} is different from {rows}): shapes {shape_text(left.shape)} "
+            f"{shape_text(as_node(b).shape)}"
+        )
     return left, right, is_vector
 
 
@@ -141,9 +145,13 @@ def solve(
     partial pivoting. ``sym_pos`` is the name of "pos" in Mars and Dask; ``sparse`` is Mars's hint.
     """
     if sparse:
-        raise NotImplementedError("sparse systems: use scipy.sparse.linalg.spsolve on compute()")
+        raise NotImplementedError(
+            "sparse systems are not supported; use scipy.sparse.linalg.spsolve on compute()"
+        )
     if assume_a not in _KINDS:
-        raise ValueError(f"assume_a is one of {', '.join(map(repr, _KINDS))}, not {assume_a!r}")
+        raise ValueError(
+            f"invalid assume_a: {assume_a!r}; choose from {', '.join(map(repr, _KINDS))}"
+        )
     kind = "positive" if sym_pos else _KINDS[assume_a]
     left, right, is_vector = _system(a, b)
     if is_large(left) and right.meta.ndim == 2:
@@ -170,9 +178,11 @@ def solve_triangular(
     matrix within n eps of the given one (Higham, theorem 8.5).
     """
     if sparse:
-        raise NotImplementedError("sparse systems: use scipy.sparse.linalg.spsolve on compute()")
+        raise NotImplementedError(
+            "sparse systems are not supported; use scipy.sparse.linalg.spsolve on compute()"
+        )
     if trans not in (0, 1, 2, "N", "T", "C"):
-        raise ValueError(f"trans is one of 0, 1, 2, 'N', 'T', 'C', not {trans!r}")
+        raise ValueError(f"invalid trans: {trans!r}; choose from 0, 1, 2, 'N', 'T', 'C'")
     left, right, is_vector = _system(a, b)
     if trans not in (0, "N"):
         left, lower = matrix_transpose.node(left), not lower

@@ -352,7 +352,11 @@ _QR_AXES = {"complete": ("mm", "mn"), "reduced": ("mk", "kn"), "r": ("mk", "kn")
 
 def _check_mode(mode: str) -> None:
     if mode not in _QR_AXES:
-        raise NotImplementedError(f"mode {mode!r}: use 'reduced', 'complete' or 'r'")
+        if mode in ("raw", "full", "f", "economic", "e"):
+            raise NotImplementedError(
+                f"qr(mode={mode!r}) is not supported; use 'reduced', 'complete' or 'r'"
+            )
+        raise ValueError(f"Unrecognized mode {mode!r}")
 
 
 @public
@@ -482,4 +486,4 @@ def svdvals(a: Any) -> Node:
 
 def _check_method(method: str) -> None:
     if method != "tsqr":
-        raise NotImplementedError(f"method {method!r}: the only one is 'tsqr'")
+        raise NotImplementedError(f"method={method!r} is not supported; use 'tsqr'")

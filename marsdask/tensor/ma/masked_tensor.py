@@ -160,7 +160,7 @@ class MaskedTensor(Tensor):
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if method != "__call__" or kwargs.get("out") is not None:
             raise NotImplementedError(
-                f"{ufunc.__name__}.{method} with masked tensors or out=: use the functions of ma"
+                f"{ufunc.__name__}.{method} of masked tensors is not supported; use functions of ma"
             )
         return super().__array_ufunc__(ufunc, method, *inputs, **kwargs)
 
@@ -234,7 +234,7 @@ def apply(func: Callable[..., Any], args: Any, out: Any, where: Any, kwargs: Any
     """Return the lazy form of an elementwise function with some masked arguments."""
     if where is not True or getattr(func, "nout", 1) > 1:
         raise NotImplementedError(
-            f"{func.__name__} of masked tensors takes no where=: use ma.where"
+            f"{func.__name__}(where=) of masked tensors is not supported; use ma.where"
         )
     form = getattr(np.ma, func.__name__, None) if isinstance(func, np.ufunc) else None
     found = mapped(form or _FORMS.get(func, func), *args, **kwargs)

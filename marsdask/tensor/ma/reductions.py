@@ -115,7 +115,9 @@ def reduced(name: str, a: Any, axis: Any, how: dict[str, Any]) -> Tensor:
     for key in ("where", "initial", "correction"):
         given = how.pop(key, None)
         if not any(given is nothing for nothing in (None, True, np._NoValue)):
-            raise NotImplementedError(f"{name}() of a masked tensor takes no {key}=: mask it first")
+            raise NotImplementedError(
+                f"{name}({key}=) of a masked tensor is not supported; use a mask"
+            )
     how["axis"] = axis
     if name.startswith("nan"):
         a, name = _without_nan(a, name), name.removeprefix("nan")
@@ -133,7 +135,7 @@ def reduced(name: str, a: Any, axis: Any, how: dict[str, Any]) -> Tensor:
         found = ufuncs.sqrt(_var(a, how)).astype(_averaged(a, name, how))
     else:
         raise NotImplementedError(
-            f"{name}() of a masked tensor: use filled() or compressed() first"
+            f"{name}() of a masked tensor is not supported; use filled() or compressed() first"
         )
     held: Tensor = found if out is None else assign(out, found.node)
     return held

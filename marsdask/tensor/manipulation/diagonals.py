@@ -247,7 +247,9 @@ def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Node:
     node = as_node(a)
     if len(node.chunks) < 2:
         raise ValueError("diag requires an array of at least two dimensions")
-    first, second = normalize_axes((axis1, axis2), len(node.chunks))
+    first, second = normalize_axes((axis1, axis2), len(node.chunks), allow_duplicate=True)
+    if first == second:
+        raise ValueError("axis1 and axis2 cannot be the same")
     rows, columns = length(node, first), length(node, second)
     start = max(0, -offset)
     count = max(0, min(rows - start, columns - max(0, offset)))

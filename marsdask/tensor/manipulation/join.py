@@ -99,7 +99,7 @@ def concatenate(
     ndim = len(nodes[0].chunks)
     if ndim == 0:
         raise ValueError("zero-dimensional arrays cannot be concatenated")
-    axis = normalize_axis(axis, ndim)
+    axis = normalize_axis(operator.index(axis), ndim)
     _check_alike(nodes, axis)
     metas = [node.meta for node in nodes]
     kind = np.result_type(*(meta.dtype for meta in metas)) if dtype is None else np.dtype(dtype)
@@ -349,7 +349,9 @@ def rot90(m: Any, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Node:
     node = as_node(m)
     if len(axes) != 2:
         raise ValueError("len(axes) must be 2.")
-    first, second = normalize_axes(axes, len(node.chunks))
+    first, second = normalize_axes(axes, len(node.chunks), allow_duplicate=True)
+    if first == second:
+        raise ValueError("Axes must be different.")
     turned: list[int | None] = list(range(len(node.chunks)))
     turned[first], turned[second] = turned[second], turned[first]
     turns = k % 4

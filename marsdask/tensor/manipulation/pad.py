@@ -119,7 +119,9 @@ def _odd(node: Node, axis: int, ends: list[list[Node]], mode: str) -> list[list[
     most = own - (mode == "reflect") if own > 1 else np.inf
     for end, last in zip(ends, (False, True), strict=True):
         if any(length(part, axis) > most for part in end):
-            raise NotImplementedError("pad(reflect_type='odd') longer than the axis: pad twice")
+            raise NotImplementedError(
+                "pad(reflect_type='odd') longer than the axis is not supported; use pad() twice"
+            )
         edge = _edge(node, axis, 1, last=last)
         end[:] = [
             subtract.node(multiply.node(edge, np.array(2, edge.meta.dtype)), part) for part in end

@@ -282,7 +282,7 @@ def reshape(a: Any, shape: Any = None, *more: Any, order: str = "C", **kwargs: A
         turned = reshape.node(_reversed(node), wanted[::-1])
         return _reversed(turned)
     if order not in ("C", "A"):
-        raise NotImplementedError(f"order={order!r}: use order='C' or 'F'")
+        raise NotImplementedError(f"order={order!r} is not supported; use order='C' or 'F'")
     form = settle(node.shape, wanted)
     if known(node.shape) and form == node.shape and not isinstance(a, np.ndarray):
         return node

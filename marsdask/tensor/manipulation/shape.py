@@ -110,9 +110,11 @@ def transpose(a: Any, axes: Any = None, *more: int) -> Node:
         axes = (axes, *more)
     if axes is None:
         return view(node, range(ndim)[::-1])
-    order = normalize_axes(axes, ndim)
-    if len(order) != ndim:
+    if np.size(axes) != ndim:
         raise ValueError("axes don't match array")
+    order = normalize_axes(axes, ndim, allow_duplicate=True)
+    if len(set(order)) != ndim:
+        raise ValueError("repeated axis in transpose")
     return view(node, order)
 
 
@@ -120,7 +122,7 @@ def transpose(a: Any, axes: Any = None, *more: int) -> Node:
 def matrix_transpose(a: Any) -> Node:
     """Swap the last two axes. See numpy.matrix_transpose."""
     if as_node(a, sparse=True).meta.ndim < 2:
-        raise ValueError("matrix_transpose takes at least two axes")
+        raise ValueError("Input array must be at least 2-dimensional for matrix_transpose()")
     return swapaxes.node(a, -1, -2)
 
 
@@ -147,7 +149,9 @@ def moveaxis(a: Any, source: Any, destination: Any) -> Node:
         for axes, name in ((source, "source"), (destination, "destination"))
     )
     if len(start) != len(stop):
-        raise ValueError("`source` and `destination` arguments must have the same number of axes")
+        raise ValueError(
+            "`source` and `destination` arguments must have the same number of elements"
+        )
     order = [axis for axis in range(ndim) if axis not in start]
     for place, axis in sorted(zip(stop, start, strict=True)):
         order.insert(place, axis)

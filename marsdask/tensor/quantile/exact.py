@@ -227,7 +227,7 @@ def _quantile(
     node = as_node(a)
     qs = _checked_q(node, q, scale)
     if method not in METHODS:
-        raise ValueError(f"method is one of {', '.join(METHODS)}, not {method!r}")
+        raise ValueError(f"{method!r} is not a valid method. Use one of: {', '.join(METHODS)}")
     ndim = node.meta.ndim
     axes = _axes(axis, ndim)
     if weights is not None:
@@ -240,8 +240,8 @@ def _quantile(
         return made
     if len(axes) < ndim or node.meta.dtype.kind not in "iuf" or method != "linear":
         raise NotImplementedError(
-            "approximate quantiles are linear ones of all elements, which are real numbers: "
-            "leave out internal_method= for exact ones"
+            "approximate quantiles along an axis, by another method than 'linear' or of other "
+            "types than real numbers are not supported; use exact ones, without internal_method="
         )
     return Sketched(node, qs, made.meta.dtype, keepdims, skip_nan)
 
@@ -251,14 +251,14 @@ def _settled(options: dict[str, Any], method: str) -> tuple[Any, bool, str]:
     check_keywords(options, {"weights", "internal_method", "interpolation"})
     way = options.get("internal_method", "default")
     if way not in _WAYS:
-        raise ValueError(f"internal_method is one of {', '.join(_WAYS)}, not {way!r}")
+        raise ValueError(f"invalid internal_method: {way!r}; choose from {', '.join(_WAYS)}")
     return options.get("weights"), _WAYS[way], options.get("interpolation", method)
 
 
 def _checked_q(node: Node, q: Any, scale: int) -> Any:
     """Return the quantiles as an array of shares."""
     if isinstance(q, Collection):
-        raise NotImplementedError("q is a tensor: compute it first")
+        raise NotImplementedError("q that is a tensor is not supported; use q.compute()")
     dtype = node.meta.dtype
     if dtype.kind == "c":
         raise TypeError("complex numbers have no order: take the real part or the modulus")
@@ -269,7 +269,8 @@ def _checked_q(node: Node, q: Any, scale: int) -> Any:
         weak = isinstance(q, int | float) and dtype.kind == "f"
         qs = np.asarray(q, dtype if weak else None)
     if not np.all((qs >= 0) & (qs <= 1)):
-        raise ValueError(f"quantiles lie from 0 to {scale}")
+        name = "Quantiles" if scale == 1 else "Percentiles"
+        raise ValueError(f"{name} must be in the range [0, {scale}]")
     return qs
 
 

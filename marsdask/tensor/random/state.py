@@ -318,12 +318,12 @@ class RandomState:
         del shuffle  # the drawn elements are in random order anyway
         items = None if isinstance(a, int | np.integer) else as_node(a)
         if items is not None and not items.chunks:
-            raise ValueError("a is an int or has at least one axis")
+            raise ValueError("a must be at least 1-dimensional or an integer")
         axis = 0 if items is None else normalize_axis(axis, len(items.chunks))
         (count,) = (operator.index(a),) if items is None else numbers((items.shape[axis],))
         extent = () if size is None else as_shape(size)
         if count <= 0 and 0 not in extent:
-            raise ValueError("a is empty: there is nothing to draw from")
+            raise ValueError("a must be greater than 0 unless no samples are taken")
         weights = None if p is None else _weights(p, count)
         if replace:
             index = self._draw_index(count, extent, weights, options)
@@ -342,7 +342,10 @@ class RandomState:
     def _draw_distinct(self, count: int, extent: tuple[int, ...], weights: Any) -> Any:
         wanted = int(np.prod(extent, dtype=np.int64))
         if wanted > count:
-            raise ValueError(f"{wanted} elements cannot be drawn from {count} without replacement")
+            raise ValueError(
+                "Cannot take a larger sample than population when 'replace=False': "
+                f"{wanted} elements of {count}"
+            )
         if weights is None:
             return self.permutation(count)[:wanted].reshape(extent)
         if np.count_nonzero(weights) < wanted:
@@ -489,9 +492,13 @@ def entropy_of(seed: Any) -> Any:
 def _weights(p: Any, count: int) -> Any:
     weights = np.asarray(p, dtype=np.float64)
     if weights.shape != (count,):
-        raise ValueError(f"a has {count} elements and p {weights.shape}")
-    if (weights < 0).any() or not np.isclose(weights.sum(), 1.0):
-        raise ValueError("probabilities are not negative and sum to 1")
+        raise ValueError(
+            f"'a' and 'p' must have same size: {count} elements and shape {weights.shape}"
+        )
+    if (weights < 0).any():
+        raise ValueError("probabilities are not non-negative")
+    if not np.isclose(weights.sum(), 1.0):
+        raise ValueError("probabilities do not sum to 1")
     return weights
 
 
@@ -520,7 +527,9 @@ def _parameter(value: Any, *, whole: bool) -> Any:
     """Return a parameter that broadcasts as a node, one that each draw needs whole as an array."""
     if isinstance(value, Collection):
         if whole:
-            raise NotImplementedError("a tensor cannot be a multivariate parameter: pass an array")
+            raise NotImplementedError(
+                "a tensor as multivariate parameter is not supported; use x.compute()"
+            )
         return value.node
     if isinstance(value, list | tuple | np.ndarray):
         array = np.asarray(value)
@@ -559,7 +568,9 @@ def _extent(size: Any, params: Sequence[Any]) -> tuple[int, ...]:
         return natural
     extent = as_shape(size)
     if np.broadcast_shapes(natural, extent) != extent:
-        raise ValueError(f"parameters of shape {natural} do not fit size {extent}")
+        raise ValueError(
+            f"Output size {extent} is not compatible with broadcast dimensions of inputs {natural}."
+        )
     return extent
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Generator
 from dataclasses import dataclass
 from typing import Any, Final
@@ -178,7 +179,7 @@ def argreduction(title: str, *, largest: bool, skips_nan: bool = False) -> Tenso
         if axis in (0, -1) and not node.meta.ndim:  # NumPy accepts an axis for scalars
             axis = None
         if axis is not None:
-            axis = np.lib.array_utils.normalize_axis_index(axis, node.meta.ndim)
+            axis = np.lib.array_utils.normalize_axis_index(operator.index(axis), node.meta.ndim)
         _check(node, axis, title)
         found = ArgReduction(node, pick, axis, bool(keepdims), title)
         return into(out, found)

@@ -135,7 +135,10 @@ def as_axes(axis: Any, ndim: int) -> Axis:
     """Return the axes as a sorted tuple of non-negative ints; ``None`` is all of them."""
     if axis is None or (ndim == 0 and np.ndim(axis) == 0 and operator.index(axis) in (0, -1)):
         return tuple(range(ndim))  # NumPy accepts an axis for scalars, too
-    axes: Axis = np.lib.array_utils.normalize_axis_tuple(axis, ndim)
+    given = tuple(map(operator.index, axis if np.iterable(axis) else (axis,)))
+    axes: Axis = np.lib.array_utils.normalize_axis_tuple(given, ndim, allow_duplicate=True)
+    if len(set(axes)) < len(axes):
+        raise ValueError("duplicate value in 'axis'")
     return tuple(sorted(axes))
 
 

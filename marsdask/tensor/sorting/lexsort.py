@@ -30,7 +30,7 @@ def lexsort(keys: Any, axis: int = -1) -> Node:
     if len({key.shape for key in tensors}) > 1:
         raise ValueError("all keys need to be the same shape")
     if tensors[0].ndim == 0:
-        raise NotImplementedError("lexsort() of scalars: the order is 0")
+        raise NotImplementedError("lexsort() of scalars is not supported; use keys of one element")
     axis = normalize_axis(axis, tensors[0].ndim)
     order = argsort.node(tensors[0], axis)
     for key in tensors[1:]:

@@ -337,7 +337,7 @@ _KINDS = (None, "quicksort", "mergesort", "heapsort", "stable")
 
 def _kind(kind: Any, stable: Any) -> str | None:
     if kind not in _KINDS:
-        raise ValueError(f"sort kind must be one of {_KINDS[1:]}, not {kind!r}")
+        raise ValueError(f"sort kind must be one of 'quick', 'heap', or 'stable' (got {kind!r})")
     return "stable" if stable else kind
 
 

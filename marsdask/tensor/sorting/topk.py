@@ -312,4 +312,6 @@ def argtopk(
 def _check_hints(hints: dict[str, Any]) -> None:
     check_keywords(hints, {"order", "parallel_kind", "psrs_kinds"})
     if hints.get("order") is not None:
-        raise NotImplementedError("order= of record fields: choose one field, or use a DataFrame")
+        raise NotImplementedError(
+            "order= of record fields is not supported; use one field, or a DataFrame"
+        )

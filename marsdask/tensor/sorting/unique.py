@@ -242,7 +242,9 @@ def unique(
     if axis is not None and node.meta.ndim != 1:
         return _unique_along(node, axis, (return_index, return_inverse, return_counts))
     if node.meta.dtype.names:
-        raise NotImplementedError("records: use a DataFrame's drop_duplicates")
+        raise NotImplementedError(
+            "unique() of records is not supported; use drop_duplicates() of a DataFrame"
+        )
     flags = (return_index, return_inverse, return_counts)
     values, *more = _outputs(ravel.node(node), flags, equal_nan=equal_nan)
     if return_inverse and node.meta.ndim != 1:

@@ -26,7 +26,9 @@ def compressed(block: Any, dtype: Any = None) -> Any:
 
     found = csr_array(block, dtype=dtype)
     if found.ndim > 2:
-        raise NotImplementedError("sparse tensors have one axis or two: use todense() for more")
+        raise NotImplementedError(
+            "sparse tensors of more than two dimensions are not supported; use todense()"
+        )
     found.sum_duplicates()
     return found
 

@@ -69,7 +69,8 @@ def tosparse(a: Any, missing: Any = None) -> Node:
         return itself(a) if isinstance(a, Collection) else node
     if len(node.chunks) not in (1, 2):
         raise NotImplementedError(
-            f"sparse tensors have one axis or two, not {len(node.chunks)}: reshape() before"
+            f"sparse tensors of {len(node.chunks)} dimensions are not supported; "
+            "use reshape() to 1 or 2"
         )
     return Sparsified(node, missing)
 

@@ -61,7 +61,9 @@ def _settled(alternative: str, method: str, mode: Any, methods: tuple[str, ...])
 def _vector(x: Any, nan_policy: str) -> Any:
     x = checked(floats(x), nan_policy)
     if x.ndim != 1:
-        raise NotImplementedError("samples are vectors here; use map_chunk for lanes of an array")
+        raise NotImplementedError(
+            "samples of several dimensions are not supported; use map_chunk()"
+        )
     return compress(lazily(np.logical_not, lazily(np.isnan, x)), x) if nan_policy == "omit" else x
 
 

@@ -157,7 +157,7 @@ def ttest_ind(
     check_alternative(alternative)
     if trim or method is not None:
         raise NotImplementedError(
-            "ttest_ind() takes no trim= and no method= here; use scipy.stats on compute()"
+            "ttest_ind(trim=, method=) is not supported; use scipy.stats on compute()"
         )
     one, two = sample(a, axis, nan_policy), sample(b, axis, nan_policy)
     spreads = (one.variance(), one.count, two.variance(), two.count)

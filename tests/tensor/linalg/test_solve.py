@@ -87,7 +87,7 @@ def test_wrong_shapes_are_refused_at_the_call():
         linalg.inv(tensor(np.ones((2, 3))))
     with pytest.raises(np.linalg.LinAlgError, match="two-dimensional"):
         linalg.det(tensor(np.ones(3)))
-    with pytest.raises(ValueError, match="equations"):
+    with pytest.raises(ValueError, match=r"core dimension 0.*shapes \(3,3\) \(2,\)"):
         linalg.solve(tensor(np.eye(3)), np.ones(2))
     with pytest.raises(np.linalg.LinAlgError, match="0-dimensional"):
         linalg.solve(tensor(np.eye(3)), 1.0)
