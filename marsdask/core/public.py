@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterator
 from functools import wraps
+from types import FunctionType
 from typing import Any, ParamSpec, Protocol, TypeVar
 
 from .collection import Collection, collect, composing, execute, executes_at_once
@@ -15,6 +16,8 @@ from .node import Node
 P = ParamSpec("P")
 N_co = TypeVar("N_co", covariant=True)
 R_co = TypeVar("R_co", covariant=True)
+F = TypeVar("F", bound=Callable[..., Any])
+C = TypeVar("C", bound=type)
 
 
 class Public(Protocol[P, N_co, R_co]):
@@ -53,6 +56,48 @@ def public(func: Callable[..., Any]) -> Any:
         func.__qualname__ = f"{func.__qualname__}.node"
     face.node = func  # type: ignore[attr-defined]
     return face
+
+
+def public_call(func: F) -> F:
+    """Return the function that users call, of one that makes collections itself.
+
+    In eager mode they are executed once it returns, as with ``public``.
+    """
+    face: F = public(func)
+    return face
+
+
+#: Methods that Python and other libraries call for the user: operators and protocols.
+OPERATORS = {name for name in dir(operator) if name.startswith("__")}
+REFLECTED = {f"__r{name[2:]}" for name in OPERATORS}
+PROTOCOLS = {"__array_ufunc__", "__arrow_c_stream__", "__dataframe__"}
+
+
+def public_methods(cls: C) -> C:
+    """Let each method that users call of a class execute once in eager mode, and each setter."""
+    faces: dict[Any, Any] = {}
+    for name, member in list(vars(cls).items()):
+        if name.startswith("_") and name not in OPERATORS | REFLECTED | PROTOCOLS:
+            continue
+        if isinstance(member, FunctionType):
+            # Two names of one method stay names of one method.
+            face = faces.setdefault(member, _executing_once(member))
+            setattr(cls, name, face)
+        elif isinstance(member, property) and member.fset is not None:
+            setattr(cls, name, member.setter(_executing_once(member.fset)))
+    return cls
+
+
+def _executing_once(func: F) -> F:
+    """Return a function whose steps are not executed in eager mode, but what comes of it is."""
+
+    @wraps(func)
+    def face(*args: Any, **kwargs: Any) -> Any:
+        if options.eager_mode and executes_at_once():
+            return _executed(func, args, kwargs)
+        return func(*args, **kwargs)
+
+    return face  # type: ignore[return-value]
 
 
 def collected(found: Any) -> Any:

@@ -11,6 +11,7 @@ from pandas.api.types import is_bool_dtype, is_object_dtype
 from marsdask.core.collection import Collection, wrap
 from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.rechunk import refined
+from marsdask.core.public import public_methods
 from marsdask.core.sizes import Chunks, Index, known_or_nan, total
 
 from . import batches, protocols
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from marsdask.tensor import Tensor
 
 
+@public_methods
 class Rows(Collection):
     """A lazy pandas object in runs of rows."""
 

@@ -11,11 +11,11 @@ import pandas as pd
 
 from marsdask.core.collection import Collection, wrap
 from marsdask.core.compilation.costs import kernel
-from marsdask.core.display.suggestions import suggesting
 from marsdask.core.grids.blockwise import Blockwise
 from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.select import joined
 from marsdask.core.node import Columns, Node
+from marsdask.core.public import public_call
 from marsdask.core.sizes import Chunks
 
 from .frame_node import FrameNode, S, axis_number
@@ -87,7 +87,7 @@ class Concat(FrameNode):
         return self.grid(rule, grid.chunks[0])
 
 
-@suggesting
+@public_call
 def concat(
     objs: Iterable[S], *, axis: int | str = 0, ignore_index: bool = False, join: str = "outer"
 ) -> S:

@@ -12,12 +12,12 @@ import pandas as pd
 
 from marsdask.core.collection import Collection, wrap
 from marsdask.core.config import options
-from marsdask.core.display.suggestions import suggesting
 from marsdask.core.grids.blockwise import Axes, Blockwise
 from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.lengths import resolved
 from marsdask.core.grids.places import ChunkAt, StartAt
 from marsdask.core.node import Node
+from marsdask.core.public import public_call
 from marsdask.core.sizes import Chunks, Sizes, known, numbers, total
 from marsdask.core.traits import Traits
 from marsdask.tensor.chunks import bytes_of, normalize_chunks
@@ -60,7 +60,7 @@ def from_pandas(data: pd.DataFrame, *args: Any, **kwargs: Any) -> DataFrame: ...
 def from_pandas(data: pd.Series, *args: Any, **kwargs: Any) -> Series: ...
 @overload
 def from_pandas(data: pd.Index, *args: Any, **kwargs: Any) -> Index: ...
-@suggesting
+@public_call
 def from_pandas(
     data: Any,
     chunk_size: Any = None,

@@ -9,8 +9,9 @@ import numpy as np
 import pandas as pd
 from pandas.api.extensions import ExtensionArray
 
-from marsdask.core.collection import Collection, register_collection
+from marsdask.core.collection import Collection, rebind, register_collection
 from marsdask.core.node import Node
+from marsdask.core.public import public_methods
 from marsdask.core.session import Session
 from marsdask.tensor.tensor import method
 
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from .series import Series
 
 
+@public_methods
 class DataFrame(Labelled):
     """A lazy table in runs of rows; pandas's vocabulary, Mars's and Dask's verbs."""
 
@@ -67,7 +69,7 @@ class DataFrame(Labelled):
 
     @columns.setter
     def columns(self, labels: Any) -> None:
-        self._node = rowwise(relabelled, self, columns=pd.Index(labels)).node
+        rebind(self, rowwise(relabelled, self, columns=pd.Index(labels)).node)
 
     @property
     def dtypes(self) -> pd.Series[Any]:
@@ -112,7 +114,7 @@ class DataFrame(Labelled):
         return rowwise(column_of, self, key=key)
 
     def __setitem__(self, name: Any, value: Any) -> None:
-        self._node = self._with({name: value}).node
+        rebind(self, self._with({name: value}).node)
 
     def assign(self, **columns: Any) -> DataFrame:
         """Return the frame with columns added or replaced; functions are given the frame."""

@@ -9,6 +9,7 @@ import pandas as pd
 
 from marsdask.core.collection import register_collection
 from marsdask.core.node import Node
+from marsdask.core.public import public_methods
 from marsdask.core.session import Session
 
 from . import batches
@@ -16,6 +17,7 @@ from .collection import Rows
 from .create import in_memory
 
 
+@public_methods
 class Index(Rows):
     """Lazy row labels."""
 

@@ -6,6 +6,7 @@ import operator
 from typing import TYPE_CHECKING, Final, Self
 from typing import cast as typed
 
+from marsdask.core.public import public_methods
 from marsdask.tensor.tensor import method
 
 from . import elementwise, reduce, scan
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from .index import Index
 
 
+@public_methods
 class Labelled(Rows):
     """Lazy rows with labels."""
 

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.extensions import ExtensionArray
 
-from marsdask.core.collection import Collection
+from marsdask.core.collection import Collection, rebind
 
 from .elementwise import rowwise
 from .frame_node import dtypes_of
@@ -141,4 +141,4 @@ def _replaced(out: Any, result: Any, where: Any) -> None:
         raise NotImplementedError(
             "out= of other rows or types is not supported; use = to assign the result"
         )
-    out._node = new
+    rebind(out, new)

@@ -9,6 +9,7 @@ import pandas as pd
 
 from marsdask.core.collection import Collection, register_collection
 from marsdask.core.node import Node
+from marsdask.core.public import public_methods
 from marsdask.core.session import Session
 from marsdask.tensor.tensor import method
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from .frame import DataFrame
 
 
+@public_methods
 class Series(Labelled):
     """A lazy column; pandas's vocabulary, Mars's and Dask's verbs."""
 

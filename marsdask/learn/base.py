@@ -13,6 +13,7 @@ from sklearn.utils.validation import validate_data
 
 from marsdask.core.collection import Collection
 from marsdask.core.node import Node
+from marsdask.core.public import public_methods
 from marsdask.core.sizes import numbers
 from marsdask.dataframe import DataFrame
 
@@ -35,6 +36,7 @@ class RowsEstimator:
         for name in ("transform", "fit_transform"):
             if name in vars(cls):
                 setattr(cls, name, _lazily(vars(cls)[name]))
+        public_methods(cls)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()  # type: ignore[misc]

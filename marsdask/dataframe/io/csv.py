@@ -15,11 +15,12 @@ import pandas as pd
 
 from marsdask.core.collection import wrap
 from marsdask.core.compilation.sizing import TEXT_BLOCK
-from marsdask.core.display.suggestions import check_keywords, suggesting
+from marsdask.core.display.suggestions import check_keywords
 from marsdask.core.grids.blockwise import Blockwise
 from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.tree import gather
 from marsdask.core.node import Node
+from marsdask.core.public import public_call
 from marsdask.core.sizes import Chunks, Index, unknown_sizes
 from marsdask.core.tokens import token
 from marsdask.core.traits import Traits
@@ -312,7 +313,7 @@ def _parsed_by_arrow(
     return frame if wrong <= set(_narrow(like, options)) else None
 
 
-@suggesting
+@public_call
 def read_csv(
     path: Any,
     sep: str = ",",

@@ -11,7 +11,7 @@ from dask.delayed import Delayed
 from marsdask.core.collection import Collection, wrap
 from marsdask.core.dask.layer import check_static, graph_of, key_of
 from marsdask.core.dask.source import Adopted, DaskGraph, KeysOf
-from marsdask.core.display.suggestions import suggesting
+from marsdask.core.public import public_call
 from marsdask.core.sizes import unknown_sizes
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ..series import Series
 
 
-@suggesting
+@public_call
 def from_dask(frame: Any) -> Any:  # a frame, a series or an index, as Dask's is
     """Return a frame, series or index over the partitions of a dask.dataframe.
 
@@ -71,7 +71,7 @@ def from_delayed(parts: Sequence[Any], meta: pd.DataFrame) -> DataFrame: ...
 def from_delayed(parts: Sequence[Any], meta: pd.Series) -> Series: ...
 @overload
 def from_delayed(parts: Sequence[Any], meta: pd.Index) -> Index: ...
-@suggesting
+@public_call
 def from_delayed(parts: Sequence[Any], meta: Any) -> Any:
     """Return a frame whose partitions dask.delayed values make; ``meta`` has its columns.
 

@@ -14,10 +14,10 @@ import pandas as pd
 
 from marsdask.core.collection import wrap
 from marsdask.core.compilation.sizing import LARGEST_BLOCK
-from marsdask.core.display.suggestions import suggesting
 from marsdask.core.grids.blockwise import Blockwise
 from marsdask.core.grids.grid import Grid
 from marsdask.core.node import Condition, Node
+from marsdask.core.public import public_call
 from marsdask.core.sizes import Chunks, Index, Sizes, numbers, unknown_sizes
 from marsdask.core.tokens import token
 from marsdask.core.traits import Traits
@@ -333,7 +333,7 @@ def _groups_of(files: Files, *, each: bool) -> tuple[tuple[RowGroup, ...], Sizes
     return tuple(groups), tuple(sizes) or (0,)
 
 
-@suggesting
+@public_call
 def read_parquet(
     path: Any,
     *,

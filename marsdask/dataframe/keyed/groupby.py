@@ -21,6 +21,7 @@ from marsdask.core.grids.blockwise import map_blocks
 from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.tree import gather, sizes_at_most, tree
 from marsdask.core.node import Columns, Node
+from marsdask.core.public import public_methods
 from marsdask.core.sizes import Chunks, Sizes, numbers, total, unknown_sizes, upper
 from marsdask.core.tokens import token
 from marsdask.core.traits import Level, Traits, kept
@@ -364,6 +365,7 @@ def _aggregation(name: str) -> AggregationMethod:
 
 
 @suggesting_methods
+@public_methods
 class Groups(Generic[R, C]):
     """What ``groupby`` returns: aggregations are its methods, columns are chosen with ``[]``."""
 

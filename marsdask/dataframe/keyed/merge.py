@@ -12,10 +12,10 @@ import pandas as pd
 from marsdask.core.collection import Collection, wrap
 from marsdask.core.compilation.costs import kernel
 from marsdask.core.compilation.sizing import BROADCAST, SHUFFLED, is_tight, part_bytes, part_count
-from marsdask.core.display.suggestions import suggesting
 from marsdask.core.grids.blockwise import Blockwise
 from marsdask.core.grids.grid import Grid
 from marsdask.core.node import Columns, Node
+from marsdask.core.public import public_call
 from marsdask.core.sizes import Chunks, Sizes, total, unknown_sizes, upper
 from marsdask.core.traits import Level, Partitioning, Traits
 
@@ -402,7 +402,7 @@ def common_type(a: Any, b: Any) -> Any:
     return float if any(numeric) and not any(other) else object
 
 
-@suggesting
+@public_call
 def merge(
     left: Any,
     right: Any,

@@ -20,6 +20,7 @@ from marsdask.core.grids.places import ChunkAt
 from marsdask.core.grids.select import cut_axis
 from marsdask.core.grids.tree import gather
 from marsdask.core.node import Columns, Node
+from marsdask.core.public import public_methods
 from marsdask.core.sizes import Chunks, Index, known, numbers, total, unknown_sizes, upper
 from marsdask.core.traits import Traits
 
@@ -225,6 +226,7 @@ def row_at(block: Any, at: int) -> Any:
     return block.iloc[0]
 
 
+@public_methods
 class ILoc(Generic[S]):
     """``iloc``: rows (and columns) by position."""
 
@@ -268,6 +270,7 @@ def _row(obj: Any, at: int) -> Any:
     return wrap(Row(Positions(obj.node, rows), at))
 
 
+@public_methods
 class Loc(Generic[S]):
     """``loc``: rows by a lazy mask, columns by label."""
 

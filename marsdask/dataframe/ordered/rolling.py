@@ -11,6 +11,7 @@ import pandas as pd
 
 from marsdask.core.collection import wrap
 from marsdask.core.compilation.costs import kernel
+from marsdask.core.public import public_methods
 
 from ..frame_node import S, dtypes_of
 from ..rows import concat
@@ -59,6 +60,7 @@ def aggregation(name: str) -> RollingMethod:
     return typed("RollingMethod", call)
 
 
+@public_methods
 class Rolling(Generic[S]):
     """The rows around each row, as many as a window has."""
 

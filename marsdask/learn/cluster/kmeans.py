@@ -137,7 +137,7 @@ class KMeans(RowsEstimator, cluster.KMeans):
                 "Explicit initial center position passed: performing only one init in "
                 f"{type(self).__name__} instead of n_init={self.n_init}.",
                 RuntimeWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
             return 1
         return int(self.n_init)
@@ -185,7 +185,7 @@ class KMeans(RowsEstimator, cluster.KMeans):
                 f"Number of distinct clusters ({distinct}) found smaller than n_clusters "
                 f"({self.n_clusters}). Possibly due to duplicate points in X.",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
         self.cluster_centers_ = best.centers.astype(dtype)
         self._n_features_out = self.n_clusters
