@@ -11,7 +11,7 @@ import marsdask.tensor as mt
 from marsdask.core.collection import ExecutableTuple, composing, rebind, wrap
 from marsdask.core.config import option_context
 from marsdask.core.node import Node
-from marsdask.core.public import public
+from marsdask.core.public import public, public_call, public_methods
 from marsdask.core.results.stored import Stored
 from marsdask.core.session import Session
 from marsdask.tensor.elementwise.ufuncs import add, multiply
@@ -38,6 +38,41 @@ def changed(a):
     """Change a tensor in place and return another."""
     rebind(a, multiply.node(a, 5))
     return wrap(add.node(a, 1))
+
+
+@public_call
+def tripled(a):
+    """Make tensors step by step."""
+    return wrap(add.node(wrap(add.node(a, a)).node, a))
+
+
+@public_methods
+class WithMethods:
+    """Holds a tensor."""
+
+    def __init__(self, tensor):
+        self.tensor = tensor
+
+    def doubled(self):
+        """Make tensors step by step."""
+        return wrap(add.node(self._halved(), wrap(multiply.node(self.tensor, 1.5))))
+
+    twice = doubled
+
+    def _halved(self):
+        return wrap(multiply.node(self.tensor, 0.5))
+
+    def __radd__(self, other):
+        return wrap(add.node(self._halved(), other))
+
+    @property
+    def content(self):
+        """The tensor."""
+        return self.tensor
+
+    @content.setter
+    def content(self, value):
+        rebind(self.tensor, wrap(multiply.node(wrap(add.node(self.tensor, 1)), value)).node)
 
 
 @pytest.fixture
@@ -134,3 +169,32 @@ def test_a_wrapped_function_is_pickled_by_name():
     """What waits for lengths is called by name in other processes."""
     assert pickle.loads(pickle.dumps(cov.node)) is cov.node
     assert pickle.loads(pickle.dumps(cov)) is cov
+
+
+def test_functions_that_wrap_execute_once(executions):
+    """What is made inside of one that returns collections is executed with its result."""
+    x = ones()
+    with option_context({"eager_mode": True}):
+        assert tripled(x).fetch()[0, 0] == 3
+    assert executions == [1]
+
+
+def test_methods_execute_once(executions):
+    """So do public methods, operators and setters of a class that says so, under all names."""
+    box = WithMethods(ones())
+    with option_context({"eager_mode": True}):
+        assert box.doubled().fetch()[0, 0] == 2
+        assert (3 + box).fetch()[0, 0] == 3.5
+        box.content = 5
+    assert executions == [1, 1, 1]
+    assert box.content.fetch()[0, 0] == 10
+    assert WithMethods.twice is WithMethods.doubled
+
+
+def test_what_is_private_is_no_call(executions):
+    """A private method executes where a program calls it; constructors are left alone."""
+    box = WithMethods(ones())
+    with option_context({"eager_mode": True}):
+        box._halved()
+    assert executions == [1]
+    assert not hasattr(WithMethods.__init__, "__wrapped__")

@@ -18,6 +18,7 @@ from marsdask.core.compilation.costs import Cost
 from marsdask.core.grids.align import aligned
 from marsdask.core.grids.grid import Grid
 from marsdask.core.node import Node
+from marsdask.core.public import public_methods
 from marsdask.core.sizes import Index
 
 from ..blocks import assemble
@@ -105,6 +106,7 @@ def joined(data: Any, mask: Any, fill_value: Any = None) -> Any:
     return np.ma.masked_array(data, mask=mask, fill_value=fill_value)
 
 
+@public_methods
 class MaskedTensor(Tensor):
     """A lazy masked array; its value is one of ``numpy.ma``."""
 

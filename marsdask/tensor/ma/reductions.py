@@ -278,6 +278,7 @@ def argmax(a: Any, axis: Any = None) -> Any:
     return plain_argmax(filled(a, np.ma.maximum_fill_value(a.node.meta)), axis)
 
 
+@public
 def _sort_in_place(a: Any, axis: Any = -1, **how: Any) -> None:
     """Sort along an axis. See numpy.ma.MaskedArray.sort."""
     rebind(a, sort(a, axis, **how).node)

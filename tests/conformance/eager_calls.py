@@ -1,0 +1,274 @@
+"""A call of every public function and method of frames, of masked tensors and of statistics.
+
+Calls take a frame ``a.f`` of the columns ``key`` and ``v``, its columns ``a.key`` and ``a.v``, the
+truths ``a.c``, those of its rows ``a.m``, their labels ``a.i``, another frame ``a.g`` of ``key``
+and ``w``, groups ``a.by``, windows ``a.w``, the text ``a.s``, tensors ``a.x`` (matrix), ``a.y`` and
+``a.z`` (vectors), ``a.large`` (truths) and ``a.mean`` (a scalar), masked ones ``a.mx`` and
+``a.my``, what is not ours: ``a.pandas``, ``a.dask`` and ``a.delayed``, and a folder ``a.folder``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import dask
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+from scipy import special
+
+import marsdask.dataframe as md
+import marsdask.tensor as mt
+from marsdask.core.collection import Collection
+from marsdask.dataframe.keyed.groupby import Groups
+from marsdask.dataframe.ordered.rolling import Rolling
+
+Call = Callable[[Any], Any]
+
+
+def operands(folder: Path) -> SimpleNamespace:
+    """Return what the calls take."""
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame({"key": rng.integers(0, 3, 12), "v": rng.permutation(12) / 16})
+    f = md.from_pandas(frame, chunk_size=5)
+    x = mt.tensor(rng.permutation(12).reshape(3, 4) / 16 + 0.1, chunk_size=2)
+    y = mt.tensor(rng.permutation(12) / 16 + 0.1, chunk_size=5)
+    frame.to_csv(folder / "rows.csv", index=False)
+    frame.to_parquet(folder / "rows.parquet")
+    return SimpleNamespace(
+        f=f,
+        key=f.key,
+        v=f.v,
+        m=f.v > 0.3,
+        c=f > 0.3,
+        i=f.index,
+        g=md.from_pandas(pd.DataFrame({"key": [0, 1, 2], "w": [1.0, 2.0, 3.0]}), chunk_size=2),
+        by=f.groupby("key"),
+        w=f.rolling(3),
+        s=md.Series(pd.Series(["a b", "c", "d"]), chunk_size=2),
+        x=x,
+        y=y,
+        z=y * 2 + 1,
+        large=x > 0.5,
+        mean=y.mean(),
+        mx=mt.ma.masked_greater(x, 0.5),
+        my=mt.ma.masked_greater(y, 0.5),
+        pandas=frame,
+        dask=dd.from_pandas(frame, npartitions=2),
+        delayed=[dask.delayed(frame.head)(3), dask.delayed(frame.tail)(3)],
+        folder=folder,
+    )
+
+
+def _methods(owner: str, which: str, names: str) -> dict[str, Call]:
+    """Return calls without arguments of the methods of an operand."""
+
+    def calling(name: str) -> Call:
+        return lambda a: getattr(getattr(a, which), name)()
+
+    return {f"{owner}.{name}": calling(name) for name in names.split()}
+
+
+def _functions(module: Any, which: str, names: str, *args: Any) -> dict[str, Call]:
+    """Return calls of the functions of a module with an operand."""
+    title = module.__name__.rpartition(".")[2]
+
+    def calling(name: str) -> Call:
+        return lambda a: getattr(module, name)(getattr(a, which), *args)
+
+    return {f"{title}.{name}": calling(name) for name in names.split()}
+
+
+LABELLED = """abs all any count cumprod cumsum diff drop_duplicates dropna head isna isnull max mean
+    min notna notnull prod reset_index round shift sort_index std sum tail to_numpy to_pandas
+    to_tensor var"""
+
+FRAMES: dict[str, Call] = {
+    **_methods("DataFrame", "f", LABELLED),
+    "DataFrame.add_prefix": lambda a: a.f.add_prefix("p_"),
+    "DataFrame.add_suffix": lambda a: a.f.add_suffix("_s"),
+    "DataFrame.assign": lambda a: a.f.assign(a=a.v, b=lambda f: f.a * 2, c=list(range(12))),
+    "DataFrame.astype": lambda a: a.f.astype(str),
+    "DataFrame.clip": lambda a: a.f.clip(0, 1),
+    "DataFrame.drop": lambda a: a.f.drop(columns="v"),
+    "DataFrame.fillna": lambda a: a.f.fillna(0),
+    "DataFrame.isin": lambda a: a.f.isin([0, 1]),
+    "DataFrame.mask": lambda a: a.f.mask(a.c, 0.0),
+    "DataFrame.merge": lambda a: a.f.merge(a.g, on="key", how="left"),
+    "DataFrame.rename": lambda a: a.f.rename(columns={"v": "u"}),
+    "DataFrame.set_index": lambda a: a.f.set_index("v"),
+    "DataFrame.sort_values": lambda a: a.f.sort_values("v", ignore_index=True),
+    "DataFrame.to_parquet": lambda a: a.f.to_parquet(a.folder / "part-*.parquet"),
+    "DataFrame.where": lambda a: a.f.where(a.c, 0.0),
+    "DataFrame, one value of all": lambda a: [a.f.sum(axis=None)],
+    "DataFrame, one value of all rows": lambda a: a.f.mean(axis=None),
+    "DataFrame, distinct rows with numbers": lambda a: a.f.drop_duplicates(ignore_index=True),
+    "DataFrame, a column by its name": lambda a: a.f.v,
+    "DataFrame, rows by a list": lambda a: a.f[[True, False] * 6],
+    "DataFrame, rows by a mask": lambda a: a.f[a.m],
+    "DataFrame, rows and columns by position": lambda a: a.f.iloc[2:4, 1],
+    "DataFrame, rows and columns by label": lambda a: a.f.loc[a.m, "v"],
+    "DataFrame, a row": lambda a: a.f.iloc[3],
+    "DataFrame, beside a tensor": lambda a: a.v + a.y,
+    "DataFrame, an array less it": lambda a: np.ones((12, 2)) - a.f,
+    "DataFrame, a ufunc": lambda a: np.sqrt(a.f),
+    "DataFrame, a ufunc of two results": lambda a: np.modf(a.v),
+    "DataFrame, a ufunc that accumulates": lambda a: np.add.accumulate(a.v),
+    "DataFrame, an item assigned": lambda a: a.f.__setitem__("w", list(range(12))),
+    "DataFrame, labels assigned": lambda a: setattr(a.f, "columns", ["p", "q"]),
+    "DataFrame, groups by a column": lambda a: a.f.groupby(a.m).sum(),
+    "DataFrame, its values": lambda a: a.f.values,
+    "DataFrame, its labels": lambda a: a.f.index,
+    **_methods("Series", "v", f"{LABELLED} argmax argmin nunique sort_values to_frame"),
+    "Series.astype": lambda a: a.v.astype(str),
+    "Series.between": lambda a: a.v.between(0.1, 0.3),
+    "Series.clip": lambda a: a.v.clip(0, 1),
+    "Series.fillna": lambda a: a.v.fillna(0),
+    "Series.isin": lambda a: a.v.isin([0, 1]),
+    "Series.mask": lambda a: a.v.mask(a.m, 0.0),
+    "Series.rename": lambda a: a.v.rename("u"),
+    "Series.value_counts": lambda a: a.key.value_counts(normalize=True),
+    "Series.where": lambda a: a.v.where(a.m, 0.0),
+    "Series, missing values counted": lambda a: a.key.nunique(dropna=False),
+    "Series, text": lambda a: a.s.str.upper(),
+    "Series, a part of text": lambda a: a.s.str[0],
+    **_methods("Index", "i", "to_numpy to_pandas to_tensor"),
+    **_methods(
+        "Groups", "by", "all any count first last max mean median min nunique prod size std sum var"
+    ),
+    "Groups.agg": lambda a: a.by.agg({"v": ["sum", "mean"]}),
+    "Groups.aggregate": lambda a: a.by.aggregate(total=("v", "sum")),
+    "Groups, keys as columns": lambda a: a.f.groupby("key", as_index=False).size(),
+    "Groups, of a column": lambda a: a.by.v.mean(),
+    **_methods("Rolling", "w", "count max mean min std sum var"),
+    "Rolling, of a column": lambda a: a.w["v"].mean(),
+    "concat": lambda a: md.concat([a.f, a.f], ignore_index=True),
+    "from_dask": lambda a: md.from_dask(a.dask),
+    "from_delayed": lambda a: md.from_delayed(a.delayed, meta=a.pandas.iloc[:0]),
+    "from_pandas": lambda a: md.from_pandas(a.pandas, chunk_size=4),
+    "merge": lambda a: md.merge(a.f, a.g),
+    "read_csv": lambda a: md.read_csv(a.folder / "rows.csv"),
+    "read_parquet": lambda a: md.read_parquet(a.folder / "rows.parquet"),
+    "DataFrame": lambda a: md.DataFrame(a.pandas),
+    "DataFrame of a tensor": lambda a: md.DataFrame(a.x),
+    "DataFrame of a column": lambda a: md.DataFrame(a.v),
+    "Series": lambda a: md.Series(a.pandas.v),
+    "Series of a tensor": lambda a: md.Series(a.y, name="y"),
+    "Index": lambda a: md.Index([1, 2]),
+}
+
+#: What yields values one by one, hands the graph over, or waits for what is wanted.
+NOT_EXECUTED = {
+    "DataFrame": "groupby items iterrows itertuples rolling to_dask to_delayed",
+    "Series": "groupby items rolling to_dask to_delayed",
+    "Index": "to_dask to_delayed",
+}
+
+#: Whose methods the table has, all of them.
+CLASSES = {
+    "DataFrame": md.DataFrame,
+    "Series": md.Series,
+    "Index": md.Index,
+    "Groups": Groups,
+    "Rolling": Rolling,
+}
+
+
+def frame_names() -> set[str]:
+    """Return the names of all functions of frames, and of the methods of their classes."""
+    found = set(md.__all__) - {"ExecutableTuple"}
+    for title, cls in CLASSES.items():
+        without = {*dir(Collection), *NOT_EXECUTED.get(title, "").split()}
+        found |= {
+            f"{title}.{name}"
+            for name in dir(cls)
+            if not name.startswith("_") and name not in without and callable(getattr(cls, name))
+        }
+    return found
+
+
+MASKED: dict[str, Call] = {
+    **_functions(
+        mt.ma,
+        "mx",
+        """argmax argmin array average compressed count cumprod cumsum empty_like filled
+        fix_invalid getdata getmaskarray masked_array masked_invalid median nonzero ones_like
+        sort zeros_like""",
+    ),
+    **_functions(
+        mt.ma,
+        "x",
+        """masked_equal masked_greater masked_greater_equal masked_less masked_less_equal
+        masked_not_equal masked_values""",
+        0.5,
+    ),
+    "ma.concatenate": lambda a: mt.ma.concatenate([a.mx, a.mx]),
+    "ma.dot": lambda a: mt.ma.dot(a.my, a.my),
+    "ma.from_masked": lambda a: mt.ma.from_masked(np.ma.masked_equal([1, 2], 1)),
+    "ma.masked_inside": lambda a: mt.ma.masked_inside(a.x, 0.2, 0.4),
+    "ma.masked_outside": lambda a: mt.ma.masked_outside(a.x, 0.2, 0.4),
+    "ma.masked_where": lambda a: mt.ma.masked_where(a.large, a.x),
+    "ma.set_fill_value": lambda a: mt.ma.set_fill_value(a.mx, 7.0),
+    "ma.stack": lambda a: mt.ma.stack([a.mx, a.mx]),
+    "ma.where": lambda a: mt.ma.where(a.mx, a.x, a.mx),
+    "masked weights": lambda a: mt.ma.average(a.mx, axis=0, weights=a.x),
+    **_methods(
+        "MaskedTensor",
+        "mx",
+        """all any argmax argmin compressed count cumprod cumsum diagonal filled flatten max mean
+        min prod ravel std sum transpose var""",
+    ),
+    "MaskedTensor.astype": lambda a: a.mx.astype(int),
+    "MaskedTensor.compress": lambda a: a.my.compress([True, False] * 6),
+    "MaskedTensor.dot": lambda a: a.my.dot(a.my),
+    "MaskedTensor.rechunk": lambda a: a.mx.rechunk(4),
+    "MaskedTensor.repeat": lambda a: a.my.repeat(2),
+    "MaskedTensor.reshape": lambda a: a.mx.reshape(4, 3),
+    "MaskedTensor.sort": lambda a: a.my.sort(),
+    "MaskedTensor.take": lambda a: a.my.take([1, 2]),
+    "MaskedTensor, its mask": lambda a: a.mx.mask,
+    "MaskedTensor, a part": lambda a: a.mx[1:, ::2],
+    "MaskedTensor, an item assigned": lambda a: a.my.__setitem__(slice(2), np.ma.masked),
+    "MaskedTensor, a sum of two": lambda a: a.mx + a.mx,
+    "MaskedTensor, a ufunc": lambda a: np.sqrt(a.mx),
+}
+
+STATISTICS: dict[str, Call] = {
+    **_functions(
+        mt.stats,
+        "y",
+        """chisquare entropy kurtosis kurtosistest moment normaltest power_divergence rankdata skew
+        skewtest""",
+    ),
+    "stats.f_oneway": lambda a: mt.stats.f_oneway(a.y, a.z),
+    "stats.ks_1samp": lambda a: mt.stats.ks_1samp(a.y, special.ndtr),
+    "stats.ks_2samp": lambda a: mt.stats.ks_2samp(a.y, a.z, method="asymp"),
+    "stats.ttest_1samp": lambda a: mt.stats.ttest_1samp(a.y, 0.3),
+    "stats.ttest_ind": lambda a: mt.stats.ttest_ind(a.y, a.z),
+    "stats.ttest_ind_from_stats": lambda a: mt.stats.ttest_ind_from_stats(
+        a.mean, a.mean, 12, 1.0, 2.0, 12
+    ),
+    "stats.ttest_rel": lambda a: mt.stats.ttest_rel(a.y, a.z),
+    "exact": lambda a: mt.stats.ks_2samp(a.y, a.z),
+}
+
+TENSORS: dict[str, Call] = {
+    **_methods(
+        "Tensor",
+        "x",
+        """all any argmax argmin argsort conj copy cumprod cumsum diagonal flatten max mean min prod
+        ptp ravel round std sum trace transpose var""",
+    ),
+    **_methods("Tensor of an axis", "y", "argsort nonzero sort"),
+    "Tensor, a sum of two": lambda a: a.x + a.x,
+    "Tensor, one added": lambda a: a.x.__iadd__(1),
+    "Tensor, an item assigned": lambda a: a.x.__setitem__((0, 1), 5.0),
+    "Tensor, filled": lambda a: a.x.fill(3.0),
+    "Tensor, values put": lambda a: a.y.put([1, 2], 0.0),
+    "Tensor, a frame": lambda a: a.x.to_dataframe(),
+    "Tensor.moment": lambda a: a.x.moment(3),
+    "Tensor.vindex": lambda a: a.x.vindex[[0, 1], [1, 2]],
+}
