@@ -40,7 +40,11 @@ if TYPE_CHECKING:
 
 @public_methods
 class DataFrame(Labelled):
-    """A lazy table in runs of rows; pandas's vocabulary, Mars's and Dask's verbs."""
+    """A lazy table in runs of rows; pandas's vocabulary, Mars's and Dask's verbs.
+
+    ``pd.DataFrame(df)`` keeps the values, but loses the labels. Use ``df.to_pandas()`` or
+    ``pd.DataFrame.from_arrow(df)``.
+    """
 
     __slots__ = ()
 

@@ -200,7 +200,7 @@ def finish(
     options = dict(kwargs)
     options.pop("numeric_only", None)
     result = RECIPES[recipe].finalize(partial, **options)
-    if dtype == np.float32:
+    if dtype == np.float32 or isinstance(dtype, pd.Float64Dtype):
         result = result.astype(dtype)
     return result.iloc[0] if isinstance(like, pd.Series) else result
 

@@ -25,7 +25,10 @@ if TYPE_CHECKING:
 
 @public_methods
 class Series(Labelled):
-    """A lazy column; pandas's vocabulary, Mars's and Dask's verbs."""
+    """A lazy column; pandas's vocabulary, Mars's and Dask's verbs.
+
+    ``pd.Series(s)`` keeps the values, but loses the labels. Use ``s.to_pandas()``.
+    """
 
     __slots__ = ()
 

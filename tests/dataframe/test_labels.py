@@ -83,3 +83,18 @@ def test_several_columns_of_one_label(operation):
     }
     assert "\n" not in repr(lazy)
     equal(functions[operation](lazy), functions[operation](frame))
+
+
+def test_labels_may_be_missing_or_tuples():
+    """NaN is the same label after each pass; a tuple that is a label is one column."""
+    nan = float("nan")
+    with marsdask.option_context({"verify": True}):
+        column = pd.Series([1, 1, 2], name=nan)
+        lazy = md.Series(column, chunk_size=1)
+        equal(lazy.to_frame(), column.to_frame())
+        equal(lazy.reset_index(), column.reset_index())
+        equal(lazy.value_counts(), column.value_counts())
+        frame = pd.DataFrame([[1, 2], [1, 3], [2, 3]])
+        frame.columns = pd.Index([("a", "b"), "c"], tupleize_cols=False)
+        found = md.DataFrame(frame, chunk_size=1).drop_duplicates(("a", "b"))
+        equal(found, frame.drop_duplicates(("a", "b")))

@@ -144,3 +144,11 @@ def test_types_over_no_rows(name):
         found = getattr(column(lazy[lazy.a > 5]), name)().execute()
         assert found.dtype == np.asarray(wanted).dtype
         equal(found, wanted)
+
+
+def test_means_of_nullable_and_plain_integers():
+    """They have the type that was said, which is that of pandas."""
+    frame = pd.DataFrame({"b": [1, 2], "N": pd.array([1, 2], "Int64")})
+    lazy = md.DataFrame(frame, chunk_size=1)
+    assert lazy.mean().dtype == "Float64"
+    equal(lazy.mean(), frame.mean())

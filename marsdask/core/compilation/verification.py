@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
+from math import isnan
 from typing import Any
 
 from marsdask.scheduler.base import dtype_of
@@ -92,8 +93,18 @@ def _form(meta: Any) -> Any:
     if not hasattr(type(meta), "iloc"):
         return type(meta), dtype_of(meta)
     columns = list(meta.items()) if meta.ndim > 1 else [(meta.name, meta)]
-    labels = meta.index.names, [level.dtype for level in _levels(meta.index)]
-    return type(meta), [(label, column.dtype) for label, column in columns], *labels
+    labels = (
+        [_label(name) for name in meta.index.names],
+        [level.dtype for level in _levels(meta.index)],
+    )
+    return type(meta), [(_label(label), column.dtype) for label, column in columns], *labels
+
+
+def _label(label: Any) -> Any:
+    """Return a label for comparisons, in which NaN equals NaN."""
+    if isinstance(label, tuple):
+        return tuple(map(_label, label))
+    return ("NaN", float) if isinstance(label, float) and isnan(label) else label
 
 
 def _levels(index: Any) -> Sequence[Any]:

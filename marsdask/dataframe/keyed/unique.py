@@ -169,8 +169,10 @@ def drop_duplicates(
         )
     options = {"keep": keep} | ({} if subset is None else {"subset": subset})
     if subset is not None:
-        columns = subset if isinstance(subset, list | tuple) else [subset]
-        if missing := [one for one in columns if one not in obj.node.meta.columns]:
+        labels = obj.node.meta.columns
+        single = isinstance(subset, tuple) and subset in labels
+        columns = subset if isinstance(subset, list | tuple) and not single else [subset]
+        if missing := [one for one in columns if one not in labels]:
             raise KeyError(pd.Index(missing))
     result: S = wrap(DropDuplicates(obj.node, tuple(options.items())))
     return reset_index(result, drop=True) if ignore_index else result

@@ -211,8 +211,7 @@ def sort_values(
 
     Differs from pandas: equal rows always keep their order, whatever ``kind`` is.
     """
-    if kind not in KINDS:
-        raise ValueError(f"invalid kind: {kind!r}; choose from {', '.join(map(repr, KINDS))}")
+    _check_kind(kind)
     if isinstance(obj.node.meta, pd.DataFrame):
         if by is None and None not in obj.node.meta.columns:
             raise TypeError("sort_values() missing 1 required positional argument: 'by'")
@@ -229,7 +228,18 @@ def sort_values(
     return reset_index(result, drop=True) if ignore_index else result
 
 
-def sort_index(obj: S, *, ascending: Any = True, na_position: str = "last") -> S:
-    """Sort the rows by their labels. See pandas.DataFrame.sort_index."""
+def _check_kind(kind: str) -> None:
+    if kind not in KINDS:
+        raise ValueError(f"invalid kind: {kind!r}; choose from {', '.join(map(repr, KINDS))}")
+
+
+def sort_index(
+    obj: S, *, ascending: Any = True, kind: str = "quicksort", na_position: str = "last"
+) -> S:
+    """Sort the rows by their labels. See pandas.DataFrame.sort_index.
+
+    Differs from pandas: equal rows always keep their order, whatever ``kind`` is.
+    """
+    _check_kind(kind)
     levels = obj.node.meta.index.nlevels
     return _sorted(obj, (), levels, ascending, na_position)

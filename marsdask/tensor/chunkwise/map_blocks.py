@@ -526,8 +526,9 @@ class BlockView:
         items = key if isinstance(key, tuple) else (key,)
         if any(item is None for item in items):
             raise ValueError("blocks take no new axes")
-        if Ellipsis in items:
-            gap = items.index(Ellipsis)
+        gaps = [at for at, item in enumerate(items) if item is Ellipsis]  # arrays have no ==
+        if gaps:
+            gap = gaps[0]
             fill = (slice(None),) * (len(self.shape) - len(items) + 1)
             items = (*items[:gap], *fill, *items[gap + 1 :])
         if len(items) > len(self.shape):

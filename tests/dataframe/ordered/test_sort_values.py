@@ -41,7 +41,7 @@ def test_sort_index(mode, both, ascending):
     frame, lazy = both
     with planned(mode):
         equal(
-            lazy.sort_index(ascending=ascending),
+            lazy.sort_index(ascending=ascending, kind="stable"),
             frame.sort_index(ascending=ascending, kind="stable"),
         )
 
@@ -55,3 +55,5 @@ def test_refused_at_the_call():
         lazy.sort_values(["k", "u"], ascending=[True])
     with pytest.raises(ValueError, match="na_position"):
         lazy.sort_values("k", na_position="middle")
+    with pytest.raises(ValueError, match="invalid kind"):
+        lazy.sort_index(kind="bogus")

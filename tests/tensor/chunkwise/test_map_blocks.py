@@ -158,7 +158,16 @@ def test_something_must_be_an_array():
 
 @pytest.mark.parametrize(
     "key",
-    [0, -1, (0, 1), (slice(1, None), 0), slice(None, None, 2), (..., 1), ([0, 2], slice(None))],
+    [
+        0,
+        -1,
+        (0, 1),
+        (slice(1, None), 0),
+        slice(None, None, 2),
+        (..., 1),
+        ([0, 2], slice(None)),
+        np.array([1, 2, 0]),
+    ],
 )
 def test_blocks_are_those_of_dask(key):
     """The same indexing of chunks, the same values."""
