@@ -13,10 +13,11 @@ from .lengths import resolved
 def common_sizes(axis: Sequence[Sizes]) -> Sizes:
     """Return one way to cut an axis that several inputs cut in different ways.
 
-    This is the cut of the input with the smallest chunks; the others are read across their borders.
-    The union of all borders would give shifted slices of one array twice the chunks, half of them
-    tiny. Axes of length one broadcast. Raise ``ValueError`` if the lengths differ. If one length is
-    unknown, the known one is used.
+    Cuts whose largest chunk is less than twice the smallest are equally fine. Of these, this is the
+    one with the fewest chunks; the others are read across their borders. The union of all borders
+    would give shifted slices of one array twice the chunks, half of them tiny. Axes of length one
+    broadcast. Raise ``ValueError`` if the lengths differ. If one length is unknown, the known one
+    is used.
     """
     distinct = list(dict.fromkeys(axis))
     if len(distinct) > 1:
@@ -32,11 +33,9 @@ def common_sizes(axis: Sequence[Sizes]) -> Sizes:
             return distinct[0]
     if len(set(map(total, distinct))) > 1:
         raise _unlike(distinct)
-    return min(distinct, key=_fineness)
-
-
-def _fineness(sizes: Sizes) -> tuple[int, int]:
-    return max(numbers(sizes)), len(sizes)
+    least = min(max(numbers(sizes)) for sizes in distinct)
+    fine = [sizes for sizes in distinct if max(numbers(sizes)) < 2 * max(1, least)]
+    return min(fine, key=lambda sizes: (len(sizes), max(numbers(sizes))))
 
 
 def is_one(sizes: Sizes) -> bool:
