@@ -71,7 +71,7 @@ class Machine:
     """Bytes that all tasks and their results may use together."""
     largest: int | None = None
     """Bytes that one task may use if that is less: the memory of one worker."""
-    window: int | None = None
+    batch: int | None = None
     """Number of tasks that the scheduler takes at a time of a larger graph."""
     shared_memory: bool = False
     """Whether all tasks read each other's results without copying."""
@@ -235,17 +235,17 @@ class Stage:
     samples: bool = True
     """Whether the infos should include small values."""
     later: int = 0
-    """Upper bound of the number of tasks in later windows of the stage (see :class:`Machine`).
+    """Upper bound of the number of tasks in later batches of the stage (see :class:`Machine`).
 
-    ``advance({})`` returns the next window at any time. After the last window the compilation needs
-    the infos of the ``keys`` of all windows.
+    ``advance({})`` returns the next batch at any time. After the last batch the compilation needs
+    the infos of the ``keys`` of all batches.
     """
     kept: tuple[Key, ...] = ()
-    """Keys that later windows need; hold them until a window lists them in ``dropped``."""
+    """Keys that later batches need; hold them until a batch lists them in ``dropped``."""
     dropped: tuple[Key, ...] = ()
-    """Held keys, of windows or of earlier stages, that only tasks of this window need.
+    """Held keys, of batches or of earlier stages, that only tasks of this batch need.
 
-    Release them after the window is submitted, which keeps the inputs of its tasks.
+    Release them after the batch is submitted, which keeps the inputs of its tasks.
     """
 
 

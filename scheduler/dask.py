@@ -340,16 +340,16 @@ class _Available:
         return state is not None and state.status in ("pending", "finished")
 
 
-def cluster_machine(workers: Collection[Mapping[str, Any]], window: int | None = None) -> Machine:
+def cluster_machine(workers: Collection[Mapping[str, Any]], batch: int | None = None) -> Machine:
     """Return the combined machine of workers, according to their registrations and heartbeats."""
     limits = ((worker["nthreads"], worker["memory_limit"]) for worker in workers)
-    machine = combined_machine(limits, window)
+    machine = combined_machine(limits, batch)
     spill = None if machine.memory is None else spill_room(workers)
     return replace(machine, shared_memory=can_share_memory(workers), spill=spill)
 
 
 def combined_machine(
-    workers: Iterable[tuple[int, int | None]], window: int | None = None
+    workers: Iterable[tuple[int, int | None]], batch: int | None = None
 ) -> Machine:
     """Return the combined machine of workers with these threads and bytes.
 
@@ -359,9 +359,9 @@ def combined_machine(
     found = list(workers)
     limits = [limit for _, limit in found if limit]
     if not found or len(limits) < len(found):
-        return Machine(max(1, sum(threads for threads, _ in found)), window=window)
+        return Machine(max(1, sum(threads for threads, _ in found)), batch=batch)
     memory = int(SHARE * sum(limits))
-    return Machine(sum(threads for threads, _ in found), memory, max(limits), window)
+    return Machine(sum(threads for threads, _ in found), memory, max(limits), batch)
 
 
 def can_share_memory(workers: Iterable[Mapping[str, Any]]) -> bool:

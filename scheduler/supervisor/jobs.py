@@ -1,6 +1,6 @@
 """Jobs: compilations that the supervisor drives.
 
-A client sends nodes. The supervisor tiles them stage by stage, large stages in windows, and submits
+A client sends nodes. The supervisor tiles them stage by stage, large stages in batches, and submits
 each to the scheduler of this process. The infos of its results make the next stage possible.
 """
 
@@ -37,7 +37,7 @@ logger: Final = logging.getLogger(__name__)
 _REMEMBERED = 1000
 
 #: Number of tasks that are created and submitted at a time ...
-WINDOW = 2_000
+BATCH = 2_000
 #: ... and maximum number of submitted tasks that have not run.
 _AHEAD = 20_000
 
@@ -263,7 +263,7 @@ class Jobs(SchedulerPlugin):
         compilation = await self._apart(unpacked, data)
         del data
         workers = [ws.identity() for ws in self.scheduler.workers.values()]
-        compilation.fit(cluster_machine(workers, WINDOW))
+        compilation.fit(cluster_machine(workers, BATCH))
         try:
             return await self._run(job, compilation)
         except GraphFailed as raised:
@@ -287,7 +287,7 @@ class Jobs(SchedulerPlugin):
                 graphs.send(await self._apart(prepare, step, workers))
                 job.total, infos = graphs.total + step.later, {}
                 wanted.extend(step.keys)
-                await graphs.below(_AHEAD // WINDOW if step.later else 1)
+                await graphs.below(_AHEAD // BATCH if step.later else 1)
                 if not step.later:
                     infos = await self._infos(wanted)
                     wanted.clear()

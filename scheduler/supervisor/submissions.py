@@ -1,7 +1,7 @@
 """Submits a job's graphs to the scheduler of this process, without a client.
 
-Graphs are not pickled, and results need no futures. A window of a graph is unfinished until all its
-requested keys, and those kept for later windows, are in memory.
+Graphs are not pickled, and results need no futures. A batch of a graph is unfinished until all its
+requested keys, and those kept for later batches, are in memory.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def as_annotations(hints: Mapping[Key, Hint]) -> dict[str, dict[Key, Any]]:
 
 
 @dataclass(eq=False)
-class _Window:
+class _Batch:
     missing: set[Key]
     watched: list[Key] = field(default_factory=list)
 
@@ -124,8 +124,8 @@ class SubmittedGraphs:
         self._scheduler = scheduler
         self._watch = watch
         self._name = name
-        self._windows: list[_Window] = []
-        self._window_of: dict[Key, list[_Window]] = {}
+        self._batches: list[_Batch] = []
+        self._batches_of: dict[Key, list[_Batch]] = {}
         self._failure: BaseException | None = None
         self._news = asyncio.Event()
         self.total = 0
@@ -134,7 +134,7 @@ class SubmittedGraphs:
         """Called with the key of each finished task."""
 
     def send(self, prepared: PreparedGraph) -> None:
-        """Submit a stage or a window of one."""
+        """Submit a stage or a batch of one."""
         scheduler, stage = self._scheduler, prepared.stage
         tasks = scheduler.tasks
         lost = [key for key in prepared.outside if key not in tasks]
@@ -162,17 +162,17 @@ class SubmittedGraphs:
 
     def _follow(self, keys: Collection[Key], fresh: list[Key]) -> None:
         tasks = self._scheduler.tasks
-        window = _Window({key for key in keys if tasks[key].state != "memory"})
-        window.watched = [key for key in {*fresh, *window.missing} if key in tasks]
-        for key in window.watched:
+        batch = _Batch({key for key in keys if tasks[key].state != "memory"})
+        batch.watched = [key for key in {*fresh, *batch.missing} if key in tasks]
+        for key in batch.watched:
             self._watch.add(key, self)
-        for key in window.missing:
-            self._window_of.setdefault(key, []).append(window)
-        if window.missing:
-            self._windows.append(window)
+        for key in batch.missing:
+            self._batches_of.setdefault(key, []).append(batch)
+        if batch.missing:
+            self._batches.append(batch)
         else:
-            self._finish_window(window)
-        for key in window.missing:
+            self._finish_batch(batch)
+        for key in batch.missing:
             if tasks[key].state == "erred":
                 self.handle_transition(key, "processing", "erred")
                 break
@@ -185,34 +185,34 @@ class SubmittedGraphs:
                 self.done += 1
                 if self.progressed is not None:
                     self.progressed(key)
-            for window in self._window_of.pop(key, ()):
-                window.missing.discard(key)
-                if not window.missing:
-                    self._windows.remove(window)
-                    self._finish_window(window)
+            for batch in self._batches_of.pop(key, ()):
+                batch.missing.discard(key)
+                if not batch.missing:
+                    self._batches.remove(batch)
+                    self._finish_batch(batch)
         elif finish == "erred":
             task = self._scheduler.tasks[key]
             blamed = task.exception_blame or task
             self._fail(GraphFailed(blamed.key, blamed.exception, blamed.exception_text))
-        elif finish == "forgotten" and key in self._window_of:
+        elif finish == "forgotten" and key in self._batches_of:
             self._fail(ResultLost(key))
 
     def _fail(self, error: BaseException) -> None:
         self._failure = self._failure or error
         self._news.set()
 
-    def _finish_window(self, window: _Window) -> None:
+    def _finish_batch(self, batch: _Batch) -> None:
         # Some tasks did not run, because no task needed them.
-        for key in window.watched:
+        for key in batch.watched:
             self._watch.remove(key, self)
         self._news.set()
 
-    async def below(self, windows: int) -> None:
-        """Wait until fewer than ``windows`` are unfinished; raise a failed task's exception."""
+    async def below(self, batches: int) -> None:
+        """Wait until fewer than ``batches`` are unfinished; raise a failed task's exception."""
         while True:
             if self._failure is not None:
                 raise self._failure
-            if len(self._windows) < windows:
+            if len(self._batches) < batches:
                 return
             self._news.clear()
             await self._news.wait()
@@ -229,10 +229,10 @@ class SubmittedGraphs:
 
     async def close(self) -> None:
         """Stop following tasks, and release all keys."""
-        for window in self._windows:
-            self._finish_window(window)
-        self._windows.clear()
-        self._window_of.clear()
+        for batch in self._batches:
+            self._finish_batch(batch)
+        self._batches.clear()
+        self._batches_of.clear()
         state = self._scheduler.clients.get(self._name)
         if state is None:
             return

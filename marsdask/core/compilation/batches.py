@@ -25,7 +25,7 @@ from .fusion import once
 from .lowering import Hints, Lowering, Tasks, collection_paused
 
 
-class Window(NamedTuple):
+class Batch(NamedTuple):
     """The next tasks of a stage."""
 
     tasks: Tasks
@@ -73,7 +73,7 @@ class _Marks:
         return sum(map(int.__mul__, index, self.strides))
 
 
-class Windows:
+class Batches:
     """Lower ``targets`` in batches; the other arguments are those of ``lower``."""
 
     def __init__(
@@ -150,7 +150,7 @@ class Windows:
         for (_, axes), source in leaves.items():
             yield source, once(grid, axes)
 
-    def __iter__(self) -> Iterator[Window]:
+    def __iter__(self) -> Iterator[Batch]:
         with collection_paused():
             self._count()
         stack: list[Ref | _Made] = list(reversed(self._targets))
@@ -239,11 +239,11 @@ class Windows:
                         marks = self._counts[grid.name] = _Marks.of(grid, "L")
                     marks.numbers[marks.at(index)] += 1
 
-    def _cut(self, later: int) -> Window:
+    def _cut(self, later: int) -> Batch:
         lowering = self._lowering
         wanted = tuple(key for key in lowering.tasks if key[0] in self._wanted)
         wanted, self._given = self._given + wanted, ()
-        window = Window(
+        batch = Batch(
             lowering.tasks,
             lowering.hints,
             wanted,
@@ -256,4 +256,4 @@ class Windows:
         self._open.clear()
         self._dropped.clear()
         lowering.tasks, lowering.hints = {}, {}
-        return window
+        return batch

@@ -18,7 +18,7 @@ class Plan:
     shared_memory: bool = True
     largest: int | None = None
     """Bytes that one task may take, where that differs from the budget of all."""
-    window: int | None = None
+    batch: int | None = None
     """Tasks of a stage that are made at a time."""
     spill: int | None = None
     """Bytes of results that may go to disk, if that is known."""
@@ -40,7 +40,7 @@ class Plan:
             workers=machine.threads,
             budget=machine.memory,
             largest=machine.largest,
-            window=machine.window,
+            batch=machine.batch,
             spill=machine.spill,
             shared_memory=self.shared_memory or machine.shared_memory,
         )

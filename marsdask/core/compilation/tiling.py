@@ -18,7 +18,7 @@ from ..node import Node
 from ..registry import class_of
 from ..sizes import Chunks, Index, Size, Unknown
 from ..traits import Partitioning
-from .batches import Window, Windows
+from .batches import Batch, Batches
 from .frontier import Frontier
 from .holdings import Holdings
 from .lowering import lower
@@ -95,7 +95,7 @@ class Compilation:
         self._infos: dict[Any, ChunkInfo] = {}
         self._held = Holdings()
         self._final = False
-        self._windows: Iterator[Window] | None = None
+        self._batches: Iterator[Batch] | None = None
         self._specification: StageSpecification | None = None
 
     def advance(self, infos: Infos) -> Stage | Done:
@@ -103,8 +103,8 @@ class Compilation:
         if not self._begun:
             self._begin(self.plan)
         self._infos.update(infos)
-        if self._windows is not None:
-            return self._next_window()
+        if self._batches is not None:
+            return self._next_batch()
         if self._final:
             return self._cast() or self._done()
         try:
@@ -169,11 +169,11 @@ class Compilation:
         }
         if self._check:
             self._specification = StageSpecification(self._held.keys, {ref.grid for ref in refs})
-        windows = None if self.plan.window is None else Windows(refs, self.plan.window, **how)
-        if windows is not None and windows.worthwhile:
+        batches = None if self.plan.batch is None else Batches(refs, self.plan.batch, **how)
+        if batches is not None and batches.worthwhile:
             self._held.plan(refs, self._needed_later())
-            self._windows = iter(windows)
-            return self._next_window()
+            self._batches = iter(batches)
+            return self._next_batch()
         tasks, hints, grids = lower(refs, **how)
         self._held.plan(refs, self._needed_later())
         self.grids.update(grids)
@@ -190,30 +190,30 @@ class Compilation:
         grids = [grid for one in tiled for grid in (one if isinstance(one, tuple) else (one,))]
         return [*grids, *(grid for looked in self._looked.values() for grid in looked)]
 
-    def _next_window(self) -> Stage:
-        assert self._windows is not None
-        window = next(self._windows)
-        if not window.later:
-            self._windows = None
-            window = window._replace(dropped=(*window.dropped, *self._held.dropped))
-        self.grids.update(window.grids)
+    def _next_batch(self) -> Stage:
+        assert self._batches is not None
+        batch = next(self._batches)
+        if not batch.later:
+            self._batches = None
+            batch = batch._replace(dropped=(*batch.dropped, *self._held.dropped))
+        self.grids.update(batch.grids)
         if self._specification is not None:
             self._specification.verify(
-                window.tasks,
-                window.hints,
-                window.grids,
-                wanted=window.wanted,
-                kept=window.kept,
-                dropped=window.dropped,
+                batch.tasks,
+                batch.hints,
+                batch.grids,
+                wanted=batch.wanted,
+                kept=batch.kept,
+                dropped=batch.dropped,
             )
         return Stage(
-            window.tasks,
-            window.wanted,
-            window.hints,
+            batch.tasks,
+            batch.wanted,
+            batch.hints,
             samples=bool(self._paused),
-            later=window.later,
-            kept=window.kept,
-            dropped=window.dropped,
+            later=batch.later,
+            kept=batch.kept,
+            dropped=batch.dropped,
         )
 
     def _done(self) -> Done:

@@ -88,7 +88,7 @@ def _size(starts: Sequence[int], position: int) -> int:
     return starts[position + 1] - starts[position]
 
 
-def windows(sizes: tuple[int, ...], depth: Depth, edge: Edge) -> list[list[Run]]:
+def halo_runs(sizes: tuple[int, ...], depth: Depth, edge: Edge) -> list[list[Run]]:
     """For each chunk of an axis list the runs of its elements and of its halo."""
     starts = borders(sizes)
     length = starts[-1]
@@ -137,15 +137,15 @@ class Halo(Rule):
         return 0.0
 
     @cached_property
-    def _windows(self) -> list[list[list[Run]]]:
+    def _runs(self) -> list[list[list[Run]]]:
         axes = zip(self.source.chunks, self.depths, self.edges, strict=True)
         return [
-            windows(numbers(sizes), depth, edge) if any(depth) or known(sizes) else _each(sizes)
+            halo_runs(numbers(sizes), depth, edge) if any(depth) or known(sizes) else _each(sizes)
             for sizes, depth, edge in axes
         ]
 
     def cell(self, index: Index) -> Call:
-        per_axis = [found[position] for found, position in zip(self._windows, index, strict=True)]
+        per_axis = [found[position] for found, position in zip(self._runs, index, strict=True)]
         refs: list[Ref] = []
         taken: list[tuple[tuple[slice, ...], tuple[slice, ...]]] = []
         filled: list[tuple[Any, tuple[slice, ...]]] = []
@@ -225,12 +225,12 @@ class Stencil(Rule):
         return borders(self.source.chunks[0])
 
     @cached_property
-    def _windows(self) -> list[list[Run]]:
-        return windows(numbers(self.source.chunks[0]), self.depth, "none")
+    def _runs(self) -> list[list[Run]]:
+        return halo_runs(numbers(self.source.chunks[0]), self.depth, "none")
 
     def cell(self, index: Index) -> Call:
         (at,) = index
-        runs = self._windows[at]
+        runs = self._runs[at]
         begin = self._begins[at]
         refs = [Ref(self.source, (run.position,)) for run in runs]
         inside = begin - max(begin - self.depth[0], 0)

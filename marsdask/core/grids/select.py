@@ -160,7 +160,7 @@ def prefix(a: Grid, axis: int, count: int) -> Generator[Look, Any, Grid]:
     have = taken = 0
     step = 1
     while taken < a.numblocks[axis] and (have < count or not found):
-        (window,) = yield from resolved(
+        (block,) = yield from resolved(
             chosen(
                 a,
                 [
@@ -169,8 +169,8 @@ def prefix(a: Grid, axis: int, count: int) -> Generator[Look, Any, Grid]:
                 ],
             )
         )
-        found.append(window)
-        have += sum(numbers(window.chunks[axis]))
+        found.append(block)
+        have += sum(numbers(block.chunks[axis]))
         taken += step
         step *= 2
     return joined(found, axis)

@@ -11,7 +11,7 @@ import numpy as np
 from marsdask.core.grids.blockwise import blockwise
 from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.lengths import resolved
-from marsdask.core.grids.neighbours import Depth, Edge, Halo, is_none, regrouped, windows
+from marsdask.core.grids.neighbours import Depth, Edge, Halo, halo_runs, is_none, regrouped
 from marsdask.core.grids.rechunk import cut
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, Index, Sizes, Unknown, known, numbers
@@ -61,8 +61,8 @@ class Overlap(Node):
             if depth == (0, 0):
                 found.append(sizes)
             elif known(sizes):
-                runs = windows(numbers(sizes), depth, edge)
-                found.append(tuple(sum(run.length for run in window) for window in runs))
+                runs = halo_runs(numbers(sizes), depth, edge)
+                found.append(tuple(sum(run.length for run in part) for part in runs))
             else:
                 found.append((Unknown(f"{self.name}@{axis}"),))
         return tuple(found)

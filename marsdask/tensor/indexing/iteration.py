@@ -26,7 +26,7 @@ from ..sparse.blocks import is_sparse
 from .slicing import EVERYTHING, Slice
 
 #: Bytes that a loop holds in memory at a time, or one row if that is larger.
-WINDOW = 2**24
+BATCH = 2**24
 
 
 class RowBatch:
@@ -53,7 +53,7 @@ class Element(Node):
 
     a: Node
     places: tuple[int, ...]
-    window: RowBatch | None = field(default=None, repr=False)
+    batch: RowBatch | None = field(default=None, repr=False)
     """Where it may be read together with its neighbours."""
 
     @property
@@ -80,8 +80,8 @@ class Element(Node):
         return viewed(part, tuple(range(count, a.ndim)))
 
     def at_hand(self, session: Session) -> Any:
-        if self.window is not None:
-            return self.window.read(session, self.places)
+        if self.batch is not None:
+            return self.batch.read(session, self.places)
         stored = self.a
         if not isinstance(stored, Stored) or not _in_memory(stored, session):
             return None
@@ -120,7 +120,7 @@ def element(node: Node, key: Any) -> Node | None:
         return None  # told where all keys are
     places = tuple(i % n for i, n in zip(places, lengths, strict=True))
     if isinstance(node, Element):
-        return Element(node.a, node.places + places, node.window)
+        return Element(node.a, node.places + places, node.batch)
     return Element(node, places)
 
 
@@ -132,7 +132,7 @@ def rows(tensor: Any) -> Iterator[Any]:
         yield from (tensor[i] for i in range(int(tensor.shape[0])))
         return
     width = max(1, math.prod(numbers(node.shape[1:])) * node.meta.dtype.itemsize)
-    most = max(1, WINDOW // width)
+    most = max(1, BATCH // width)
     for start, stop in itertools.pairwise(borders(numbers(node.chunks[0]))):
         for begin in range(start, stop, most):
             around = RowBatch(node, range(begin, min(begin + most, stop)))

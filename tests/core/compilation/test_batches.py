@@ -1,4 +1,4 @@
-"""Stages in windows: the same tasks, each after what it needs, and nothing kept for longer."""
+"""Stages in batches: the same tasks, each after what it needs, and nothing kept for longer."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ EXPRESSIONS = {
 }
 
 
-def drive(root, window):
-    """Run a compilation, window by window; return its values, and the tasks of each step."""
-    compilation = Compilation([root.node], plan=Plan(coalesce=False, window=window, workers=2))
+def drive(root, batch):
+    """Run a compilation, batch by batch; return its values, and the tasks of each step."""
+    compilation = Compilation([root.node], plan=Plan(coalesce=False, batch=batch, workers=2))
     held: dict[Any, Any] = {}
     infos: dict[Any, Any] = {}
     steps = []
@@ -51,7 +51,7 @@ def drive(root, window):
         held = {key: values[key] for key in {*wanted, *kept}}
         infos = {}
         if not step.later:
-            assert not kept, "nothing is kept beyond the last window"
+            assert not kept, "nothing is kept beyond the last batch"
             infos = {key: describe(held[key]) for key in wanted}
     return [held[key] for key in step.keys], steps
 
@@ -70,14 +70,14 @@ def ordered(graph):
     return list(order)
 
 
-@pytest.mark.parametrize("window", [1, 3, 7])
+@pytest.mark.parametrize("batch", [1, 3, 7])
 @pytest.mark.parametrize("name", EXPRESSIONS)
-def test_windows_do_what_one_graph_does(name, window):
-    """Every task is made once, in windows that are no larger than asked, and values are equal."""
+def test_batches_do_what_one_graph_does(name, batch):
+    """Every task is made once, in batches that are no larger than asked, and values are equal."""
     expected, whole = drive(EXPRESSIONS[name](), None)
-    found, parts = drive(EXPRESSIONS[name](), window)
+    found, parts = drive(EXPRESSIONS[name](), batch)
     assert len(parts) > len(whole)
-    assert max(map(len, parts)) <= window
+    assert max(map(len, parts)) <= batch
     tasks = [key for part in parts for key in part]
     assert len(tasks) == len(set(tasks))
     assert set(tasks) == {key for graph in whole for key in graph}
@@ -85,9 +85,9 @@ def test_windows_do_what_one_graph_does(name, window):
 
 
 def test_little_is_kept_of_a_tree():
-    """Of a map under a tree, windows leave a path of the tree behind, however many there are."""
+    """Of a map under a tree, batches leave a path of the tree behind, however many there are."""
     x = (mt.ones(20_000, chunk_size=1) + 1).sum()
-    compilation = Compilation([x.node], plan=Plan(coalesce=False, window=500))
+    compilation = Compilation([x.node], plan=Plan(coalesce=False, batch=500))
     kept: set[Any] = set()
     most = 0
     step: Any = compilation.advance({})

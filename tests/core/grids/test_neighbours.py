@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from marsdask.core.grids.grid import Grid
-from marsdask.core.grids.neighbours import reaches_far, regrouped, stencil, windows
+from marsdask.core.grids.neighbours import halo_runs, reaches_far, regrouped, stencil
 from marsdask.core.sizes import Unknown, unknown_sizes
 from tests.core.grids.bare_rules import value
 from tests.core.toys import Numbers
@@ -70,7 +70,7 @@ def test_what_lies_beyond_the_ends(edge: Any, expected: Any) -> None:
             for run in runs
             for item in ([None] * run.length if run.constant else _read(elements, run))
         ]
-        for runs in windows((1, 2), (2, 1), edge)
+        for runs in halo_runs((1, 2), (2, 1), edge)
     ]
     assert found == expected
 

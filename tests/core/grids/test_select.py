@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from marsdask.core.compilation.batches import Windows
+from marsdask.core.compilation.batches import Batches
 from marsdask.core.compilation.lowering import lower
 from marsdask.core.errors import MemoryBudgetError
 from marsdask.core.grids.blockwise import Axes, Via, blockwise
@@ -94,17 +94,17 @@ def _need(tasks: Any, key: Any, values: dict[Any, Any]) -> None:
         values[key] = evaluate(tasks[key], values)
 
 
-def run_in_windows(grid: Grid, size: int) -> list[Any]:
+def run_in_batches(grid: Grid, size: int) -> list[Any]:
     """Return the values of all chunks, made so many tasks at a time, keeping what is said."""
     kept: dict[Any, Any] = {}
     found: dict[Any, Any] = {}
-    for window in Windows(grid.refs(), size):
+    for batch in Batches(grid.refs(), size):
         values = {**kept, **found}
-        for key, task in window.tasks.items():
+        for key, task in batch.tasks.items():
             values[key] = evaluate(task, values)
-        found.update((key, values[key]) for key in window.wanted)
-        kept.update((key, values[key]) for key in window.kept)
-        for key in window.dropped:
+        found.update((key, values[key]) for key in batch.wanted)
+        kept.update((key, values[key]) for key in batch.kept)
+        for key in batch.dropped:
             del kept[key]
     assert not kept
     return [found[grid.key(index)] for index in grid.indices()]
@@ -163,7 +163,7 @@ def test_what_is_selected_is_what_the_rules_say(grid: Grid, inline: bool, size: 
     assert found == expected
     assert max(Counter(MADE).values()) == 1
     MADE.clear()
-    assert run_in_windows(grid, size) == expected
+    assert run_in_batches(grid, size) == expected
     assert max(Counter(MADE).values()) == 1
     assert run(gather(sorted, grid, chunks=((1,),)))[0] == [sorted(expected)]
 

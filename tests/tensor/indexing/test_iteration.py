@@ -61,7 +61,7 @@ def test_a_loop_computes_a_window_at_a_time(submissions, monkeypatch):
     assert [[float(item) for item in row] for row in loop] == array.tolist()
     assert len(submissions) == 3
     del loop
-    monkeypatch.setattr(iteration, "WINDOW", 8 * 2 * 5)
+    monkeypatch.setattr(iteration, "BATCH", 8 * 2 * 5)
     for tensor in (lazy, mt.tensor(array, chunk_size=20) * 1):
         submissions.clear()
         assert [row.compute().tolist() for row in tensor] == array.tolist()
