@@ -7,6 +7,7 @@ import os
 import pickle
 import signal
 import threading
+import weakref
 from typing import Any
 
 import dask
@@ -41,6 +42,10 @@ def thread_count(session):
     return scheduler.nthreads
 
 
+def one_more(block):
+    return block + 1
+
+
 def failing(block):
     raise RuntimeError("broken block")
 
@@ -57,6 +62,21 @@ def test_results_live_as_long_as_a_collection():
         del twin
         gc.collect()
         assert not scheduler.results
+
+
+@pytest.mark.parametrize("run", ["execute", "compute"])
+def test_nodes_are_freed_at_once(run):
+    """No cycle keeps what was computed until Python collects its garbage."""
+    gc.collect()
+    gc.disable()
+    try:
+        x = mt.ones((40, 40), chunk_size=10).map_blocks(one_more, dtype=float)
+        getattr(x, run)()
+        watch = weakref.ref(x.node)
+        del x
+        assert watch() is None
+    finally:
+        gc.enable()
 
 
 def test_a_loop_holds_one_result():

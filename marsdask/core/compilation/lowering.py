@@ -69,6 +69,13 @@ def collection_paused() -> Iterator[None]:
             gc.enable()
 
 
+def _is_whole(grid: Grid, held: Collection[Any], names: Collection[str]) -> bool:
+    """Tell whether all chunks of a grid are held, so that its ancestors need not run."""
+    if grid.name not in names:
+        return False
+    return all(grid.key(index) in held for index in grid.indices())
+
+
 class Lowering:
     """Creates the tasks of chunks; the caller chooses the chunks and their order."""
 
@@ -84,7 +91,8 @@ class Lowering:
     ) -> None:
         grids = {ref.grid.name: ref.grid for ref in targets}
         self.held = held
-        self._held_grids = held_grids
+        # No method of its own: a cycle would keep all nodes until the collector runs.
+        self.whole = partial(_is_whole, held=held, names=held_grids)
         self.fusion = Fusion(
             grids.values(),
             held_grids,
@@ -102,12 +110,6 @@ class Lowering:
         self._interned: dict[Hint, Hint] = {}
         self._noted: dict[int, Template] = {}
         """Templates whose grids are among :attr:`grids`."""
-
-    def whole(self, grid: Grid) -> bool:
-        """Tell whether all chunks of a grid are held, so that its ancestors need not run."""
-        if grid.name not in self._held_grids:
-            return False
-        return all(grid.key(index) in self.held for index in grid.indices())
 
     def run(self, targets: Sequence[Ref]) -> None:
         """Create every task that the targets need."""
