@@ -130,11 +130,11 @@ AT_RUN_TIME = {
 #: Calls of ``wrap`` that operations still make, by file. Their number only falls: an
 #: operation returns nodes, of which ``public`` makes collections.
 WRAPS = {
-    "marsdask/dataframe/arrow.py": 1,
+    "marsdask/dataframe/io/arrow.py": 1,
     "marsdask/dataframe/collection.py": 1,
-    "marsdask/dataframe/concatenate.py": 1,
+    "marsdask/dataframe/reshape/concat.py": 1,
     "marsdask/dataframe/create.py": 3,
-    "marsdask/dataframe/elementwise.py": 1,
+    "marsdask/dataframe/elementwise/rowwise.py": 1,
     "marsdask/dataframe/io/csv.py": 1,
     "marsdask/dataframe/io/dask_frames.py": 1,
     "marsdask/dataframe/io/parquet.py": 2,
@@ -146,8 +146,8 @@ WRAPS = {
     "marsdask/dataframe/ordered/row_numbers.py": 1,
     "marsdask/dataframe/ordered/shift.py": 1,
     "marsdask/dataframe/ordered/sort_values.py": 1,
-    "marsdask/dataframe/reduce.py": 2,
-    "marsdask/dataframe/scan.py": 1,
+    "marsdask/dataframe/reduction/reductions.py": 2,
+    "marsdask/dataframe/ordered/cumulative.py": 1,
     "marsdask/dataframe/tensors.py": 1,
     "marsdask/learn/cluster/kmeans.py": 3,
     "marsdask/learn/cluster/seeding.py": 4,

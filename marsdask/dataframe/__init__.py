@@ -2,7 +2,6 @@
 
 from marsdask.core.collection import ExecutableTuple
 
-from .concatenate import concat
 from .create import from_pandas
 from .frame import DataFrame
 from .index import Index
@@ -10,6 +9,7 @@ from .io.csv import read_csv
 from .io.dask_frames import from_dask, from_delayed
 from .io.parquet import read_parquet
 from .keyed.merge import merge
+from .reshape.concat import concat
 from .series import Series
 
 __all__ = [

@@ -11,7 +11,7 @@ import pandas as pd
 
 from marsdask.core.results.stored import Stored
 
-from .elementwise import column_at, flagged, rowwise
+from .elementwise.rowwise import column_at, flagged, rowwise
 
 
 def batches(rows: Any) -> Iterator[Any]:

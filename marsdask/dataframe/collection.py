@@ -16,10 +16,10 @@ from marsdask.core.sizes import Chunks, Index, known_or_nan, total
 
 from . import batches, protocols
 from .display import html, representation
-from .dtypes import cast_chunks, settled, united
-from .filter import Filter
+from .elementwise.filter import Filter
 from .io import dask_frames
 from .rows import alignment, cut_rows, recut_rows
+from .schemas.dtypes import cast_chunks, settled, united
 from .tensors import to_tensor
 
 if TYPE_CHECKING:

@@ -15,9 +15,10 @@ from marsdask.core.public import public_methods
 from marsdask.core.session import Session
 from marsdask.tensor.tensor import method
 
-from . import arrow, batches
+from . import batches
 from .create import make_frame
-from .elementwise import (
+from .elementwise.operands import beside, tensor_beside
+from .elementwise.rowwise import (
     by_column,
     column_of,
     method_of,
@@ -27,12 +28,11 @@ from .elementwise import (
     with_names,
 )
 from .frame_node import axis_number
-from .io import parquet
+from .io import arrow, parquet
 from .keyed.merge import merge as merge_frames
 from .labelled import Labelled
-from .operands import beside, tensor_beside
 from .ordered import iloc
-from .schema import result_of
+from .schemas.schema import result_of
 
 if TYPE_CHECKING:
     from .series import Series

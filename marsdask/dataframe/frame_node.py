@@ -19,7 +19,7 @@ from marsdask.core.tokens import foreign, register_token, token
 from marsdask.core.traits import Partitioning, Traits
 
 from .keyed.keys import of_labels
-from .schema import once_a_schema
+from .schemas.schema import once_a_schema
 
 S = TypeVar("S", bound=Any)
 """A DataFrame, Series or Index: these have methods in common that the checker cannot see."""

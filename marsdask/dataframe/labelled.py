@@ -9,16 +9,18 @@ from typing import cast as typed
 from marsdask.core.public import public_methods
 from marsdask.tensor.tensor import method
 
-from . import elementwise, reduce, scan
 from .collection import Rows
-from .elementwise import index_of, method_of, rowwise
+from .elementwise import rowwise as elementwise
+from .elementwise.operands import binary
+from .elementwise.rowwise import index_of, method_of, rowwise
 from .keyed import groupby, unique
 from .keyed.aggregation import GroupByMethod
-from .operands import binary
+from .ordered import cumulative as scan
 from .ordered import iloc as position
 from .ordered import rolling, row_numbers, shift
 from .ordered import sort_values as order
 from .ordered.row_numbers import ResetMethod
+from .reduction import reductions as reduce
 
 if TYPE_CHECKING:
     from .index import Index

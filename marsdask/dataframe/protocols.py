@@ -11,9 +11,9 @@ from pandas.api.extensions import ExtensionArray
 
 from marsdask.core.collection import Collection, rebind
 
-from .elementwise import rowwise
+from .elementwise.operands import operand, tensor_beside
+from .elementwise.rowwise import rowwise
 from .frame_node import dtypes_of
-from .operands import operand, tensor_beside
 from .rows import alignment
 from .tensors import to_tensor
 

@@ -13,11 +13,13 @@ from marsdask.core.public import public_methods
 from marsdask.core.session import Session
 from marsdask.tensor.tensor import method
 
-from . import arrow, batches, scan
+from . import batches
 from .create import make_series
-from .elementwise import Accessor, method_of, renamed, rowwise, to_frame
+from .elementwise.rowwise import Accessor, method_of, renamed, rowwise, to_frame
+from .io import arrow
 from .keyed import unique
 from .labelled import Labelled
+from .ordered import cumulative as scan
 
 if TYPE_CHECKING:
     from .frame import DataFrame

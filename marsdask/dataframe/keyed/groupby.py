@@ -26,12 +26,12 @@ from marsdask.core.sizes import Chunks, Sizes, numbers, total, unknown_sizes, up
 from marsdask.core.tokens import token
 from marsdask.core.traits import Level, Traits, kept
 
-from ..elementwise import rowwise, with_columns
+from ..elementwise.rowwise import rowwise, with_columns
 from ..frame_node import FrameNode, row_bytes
 from ..ordered.row_numbers import reset_index, unnumbered
 from ..ordered.sort_values import Sorted
 from ..rows import gathered
-from ..schema import types_of
+from ..schemas.schema import types_of
 from .aggregation import (
     AGGREGATES,
     AggregationMethod,

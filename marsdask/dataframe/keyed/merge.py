@@ -22,8 +22,8 @@ from marsdask.core.traits import Level, Partitioning, Traits
 from ..frame_node import FrameNode
 from ..ordered.row_numbers import Numbered, unnumbered
 from ..rows import gathered
-from ..samples import emptied, row
-from ..schema import result_of, types_of
+from ..schemas.samples import emptied, row
+from ..schemas.schema import result_of, types_of
 from .keys import comparable, dtype_of_key, levels
 from .memory_room import (
     Weighed,

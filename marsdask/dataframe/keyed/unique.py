@@ -19,8 +19,8 @@ from marsdask.core.node import Columns, Node
 from marsdask.core.sizes import Chunks, numbers, total, unknown_sizes, upper
 from marsdask.core.traits import Traits
 
-from ..elementwise import renamed, rowwise
-from ..filter import Filter
+from ..elementwise.filter import Filter
+from ..elementwise.rowwise import renamed, rowwise
 from ..frame_node import FrameNode, S, axis_number
 from ..ordered.row_numbers import reset_index
 from ..ordered.sort_values import sort_values

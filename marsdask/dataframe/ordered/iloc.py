@@ -24,9 +24,9 @@ from marsdask.core.public import public_methods
 from marsdask.core.sizes import Chunks, Index, known, numbers, total, unknown_sizes, upper
 from marsdask.core.traits import Traits
 
-from ..elementwise import column_of, rowwise
+from ..elementwise.rowwise import column_of, rowwise
 from ..frame_node import FrameNode, S, row_bytes
-from ..reduce import one_row
+from ..reduction.reductions import one_row
 from ..rows import concat, take
 from .row_numbers import Numbered, counted
 

@@ -21,7 +21,7 @@ from marsdask.core.traits import VALUES, Level, Traits, kept
 
 from ..frame_node import FrameNode, S
 from ..keyed.keys import comparable, numbered_rows
-from ..schema import types_of
+from ..schemas.schema import types_of
 
 if TYPE_CHECKING:
     from ..frame import DataFrame

@@ -14,8 +14,8 @@ from marsdask.core.grids.grid import Grid
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks
 
-from .batches import batches
-from .frame_node import FrameNode
+from ..batches import batches
+from ..frame_node import FrameNode
 
 
 @dataclass(frozen=True, eq=False)

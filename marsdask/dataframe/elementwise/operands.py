@@ -17,10 +17,10 @@ from marsdask.core.node import Node
 from marsdask.core.sizes import known, numbers, total
 from marsdask.core.traits import Traits
 
-from .create import FromTensor
-from .elementwise import labelled_as, rowwise
-from .frame_node import Beside, S, is_row
-from .rows import alignment
+from ..create import FromTensor
+from ..frame_node import Beside, S, is_row
+from ..rows import alignment
+from .rowwise import labelled_as, rowwise
 
 #: What NumPy says of lengths that differ.
 BROADCAST = "operands could not be broadcast together with shapes ({1},) ({0},)"

@@ -22,17 +22,17 @@ from marsdask.core.grids.tree import Pairwise, tree
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, total
 
-from .create import series_from_tensor
-from .elementwise import rowwise
-from .frame_node import FrameNode, row_bytes
-from .schema import interned, result_of
-from .tensors import ToTensor
+from ..create import series_from_tensor
+from ..elementwise.rowwise import rowwise
+from ..frame_node import FrameNode, row_bytes
+from ..schemas.schema import interned, result_of
+from ..tensors import ToTensor
 
 if TYPE_CHECKING:
     from marsdask.tensor import Tensor
 
-    from .frame import DataFrame
-    from .series import Series
+    from ..frame import DataFrame
+    from ..series import Series
 
 
 class OfColumns(Protocol):

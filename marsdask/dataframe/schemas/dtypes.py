@@ -16,8 +16,8 @@ from marsdask.core.sizes import Chunks
 from marsdask.core.traits import Traits
 from marsdask.scheduler.base import ChunkInfo, dtypes_of
 
-from .frame_node import FrameNode, row_bytes
-from .rows import cast_labels, concat
+from ..frame_node import FrameNode, row_bytes
+from ..rows import cast_labels, concat
 from .samples import column
 
 #: The types of columns, and of what labels the rows, level by level.

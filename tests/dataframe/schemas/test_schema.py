@@ -15,10 +15,10 @@ from marsdask.core.compilation.plan import Plan
 from marsdask.core.compilation.tiling import Compilation
 from marsdask.core.compilation.verification import SpecificationError, verify_graph
 from marsdask.core.graph import Graph
-from marsdask.dataframe import schema
-from marsdask.dataframe.elementwise import Rowwise
+from marsdask.dataframe.elementwise.rowwise import Rowwise
 from marsdask.dataframe.keyed.groupby import Grouping
-from marsdask.dataframe.schema import BY_TYPES, interned, once_a_schema
+from marsdask.dataframe.schemas import schema
+from marsdask.dataframe.schemas.schema import BY_TYPES, interned, once_a_schema
 
 FRAME = pd.DataFrame({"a": [1], "b": [1.5]})
 #: Frames and series all unlike each other, some of which compare as equal.

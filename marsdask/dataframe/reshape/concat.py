@@ -18,9 +18,9 @@ from marsdask.core.node import Columns, Node
 from marsdask.core.public import public_call
 from marsdask.core.sizes import Chunks
 
-from .frame_node import FrameNode, S, axis_number
-from .ordered.row_numbers import reset_index
-from .schema import types_of
+from ..frame_node import FrameNode, S, axis_number
+from ..ordered.row_numbers import reset_index
+from ..schemas.schema import types_of
 
 
 def _types(like: Any) -> list[Any]:

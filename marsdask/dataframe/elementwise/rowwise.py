@@ -21,9 +21,8 @@ from marsdask.core.node import Columns, Node
 from marsdask.core.sizes import Chunks
 from marsdask.core.traits import Traits, kept
 
-from .dtypes import OneType
-from .frame_node import FrameNode, S, SameKind, dtypes_of, is_row
-from .keyed.keys import (
+from ..frame_node import FrameNode, S, SameKind, dtypes_of, is_row
+from ..keyed.keys import (
     Carrying,
     carry_all,
     carry_column,
@@ -35,12 +34,13 @@ from .keyed.keys import (
     comparable,
     kept_labels,
 )
-from .rows import aligned_rows, check_aligned, gathered
-from .samples import emptied, sample
-from .schema import result_of
+from ..rows import aligned_rows, check_aligned, gathered
+from ..schemas.dtypes import OneType
+from ..schemas.samples import emptied, sample
+from ..schemas.schema import result_of
 
 if TYPE_CHECKING:
-    from .series import Series
+    from ..series import Series
 
 
 @dataclass(frozen=True, eq=False)

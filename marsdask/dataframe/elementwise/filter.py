@@ -14,9 +14,9 @@ from marsdask.core.sizes import Chunks, Sizes, unknown_sizes, upper
 from marsdask.core.tokens import token
 from marsdask.core.traits import Traits
 
-from .elementwise import Rowwise, column_of
-from .frame_node import FrameNode
-from .rows import aligned_rows
+from ..frame_node import FrameNode
+from ..rows import aligned_rows
+from .rowwise import Rowwise, column_of
 
 #: Comparisons that statistics of a file can answer.
 COMPARISONS: dict[Callable[..., Any], str] = {

@@ -19,9 +19,9 @@ from marsdask.core.node import Columns, Node
 from marsdask.core.sizes import Chunks
 from marsdask.core.traits import Traits
 
-from .frame_node import FrameNode, SameKind, dtypes_of
-from .keyed.keys import comparable, kept_labels
-from .tensors import to_tensor
+from ..frame_node import FrameNode, SameKind, dtypes_of
+from ..keyed.keys import comparable, kept_labels
+from ..tensors import to_tensor
 
 #: For each scan what a column adds to the rows after it, and how that is combined.
 TOTALS: dict[str, tuple[str, np.ufunc]] = {

@@ -16,8 +16,8 @@ import pytest
 
 import marsdask
 import marsdask.dataframe as md
-from marsdask.dataframe.dtypes import OneType, cast, settled, united
 from marsdask.dataframe.rows import concat
+from marsdask.dataframe.schemas.dtypes import OneType, cast, settled, united
 from marsdask.scheduler.base import describe
 from tests.dataframe.tables import equal
 

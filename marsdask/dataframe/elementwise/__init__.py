@@ -1,0 +1,1 @@
+"""Operations on rows that stay where they are: arithmetic, columns, filters."""

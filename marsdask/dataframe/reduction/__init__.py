@@ -1,0 +1,1 @@
+"""Values of all rows: sums, means, extremes."""

@@ -1,0 +1,1 @@
+"""Frames made of other frames: concat."""

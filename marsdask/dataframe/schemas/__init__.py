@@ -1,0 +1,1 @@
+"""The types of frames before they are computed."""
