@@ -31,7 +31,7 @@ from .dask.layer import (
     rebuild_several,
 )
 from .dask.source import Adopted
-from .display.corners import peek
+from .display.edge_items import fetch_edge_items
 from .display.explain import explain, visualize
 from .display.suggestions import HandsOn, suggesting_methods
 from .errors import NotExecutedError, shortened
@@ -332,7 +332,7 @@ class Collection(HandsOn):
         ``edges`` has two numbers for each axis. Only these parts of the chunks are fetched.
         """
         stored = _stored(self, None)
-        return peek(stored, type(self), edges)
+        return fetch_edge_items(stored, type(self), edges)
 
     def _held(self) -> Stored | None:
         """Return the computed node of this expression, if the session has it."""

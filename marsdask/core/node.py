@@ -10,8 +10,8 @@ from weakref import WeakValueDictionary
 
 from marsdask.scheduler.base import dtype_of
 
+from .call_site import CallSite, caller
 from .facts import Fact
-from .origin import Origin, caller
 from .sizes import Chunks, Size, Sizes, total
 from .tokens import token
 from .traits import Traits
@@ -90,7 +90,7 @@ class Node(metaclass=_NodeType):
     the fields, which never change.
     """
 
-    origin: ClassVar[Origin | None] = None
+    origin: ClassVar[CallSite | None] = None
     """The user's line; not part of the identity (an instance overrides it)."""
     interned: ClassVar[bool] = True
     input_chunks: ClassVar[Literal["matter", "pass", "vanish"]] = "matter"

@@ -22,7 +22,7 @@ from marsdask.scheduler.errors import SchedulerClosed, did_you_mean
 
 from .compilation.plan import Plan
 from .compilation.rules.simplification import substitute
-from .compilation.shipping import Parcel, can_be_sent, written_at
+from .compilation.serialization import SerializedCompilation, can_be_sent, written_at
 from .compilation.tiling import Compilation
 from .config import get_option, options
 from .dask.context import ambient
@@ -478,7 +478,7 @@ class Session:
         # The scheduler knows its machine better.
         plan = Plan(coalesce=options.coalesce, shared_memory=shared, lasting=lasting)
         handle = scheduler.compile(
-            Parcel(graph, plan, check=options.verify),
+            SerializedCompilation(graph, plan, check=options.verify),
             session=self.session_id,
             name=nodes[-1].label,
             callbacks=() if monitor is None else (monitor,),

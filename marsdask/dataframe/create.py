@@ -13,9 +13,9 @@ import pandas as pd
 from marsdask.core.collection import Collection, wrap
 from marsdask.core.config import options
 from marsdask.core.grids.blockwise import Axes, Blockwise
+from marsdask.core.grids.chunk_positions import ChunkAt, StartAt
 from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.lengths import resolved
-from marsdask.core.grids.places import ChunkAt, StartAt
 from marsdask.core.node import Node
 from marsdask.core.public import public_call
 from marsdask.core.sizes import Chunks, Sizes, known, numbers, total

@@ -27,10 +27,10 @@ from .elementwise.rowwise import (
     with_columns,
     with_names,
 )
+from .frame_base import FrameBase
 from .frame_node import axis_number
 from .io import arrow, parquet
 from .keyed.merge import merge as merge_frames
-from .labelled import Labelled
 from .ordered import iloc
 from .schemas.schema import result_of
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 @public_methods
-class DataFrame(Labelled):
+class DataFrame(FrameBase):
     """A lazy table in runs of rows; pandas's vocabulary, Mars's and Dask's verbs.
 
     ``pd.DataFrame(df)`` keeps the values, but loses the labels. Use ``df.to_pandas()`` or

@@ -16,9 +16,9 @@ from marsdask.tensor.tensor import method
 from . import batches
 from .create import make_series
 from .elementwise.rowwise import Accessor, method_of, renamed, rowwise, to_frame
+from .frame_base import FrameBase
 from .io import arrow
 from .keyed import unique
-from .labelled import Labelled
 from .ordered import cumulative as scan
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @public_methods
-class Series(Labelled):
+class Series(FrameBase):
     """A lazy column; pandas's vocabulary, Mars's and Dask's verbs.
 
     ``pd.Series(s)`` keeps the values, but loses the labels. Use ``s.to_pandas()``.

@@ -20,13 +20,13 @@ from ..sizes import Chunks, Index, Size, Unknown
 from ..traits import Partitioning
 from .batches import Batch, Batches
 from .frontier import Frontier
-from .holdings import Holdings
 from .lowering import lower
 from .memory import check_results
 from .passes import run_passes
 from .plan import Plan, current_plan
 from .rules.coalescing import shown
 from .rules.simplification import substitute
+from .stage_results import StageResults
 from .verification import StageSpecification, verify_tiling
 
 Infos = Mapping[Any, ChunkInfo]
@@ -93,7 +93,7 @@ class Compilation:
         self._paused: dict[Node, _Paused] = {}
         self._looked: dict[Node, list[Grid]] = {}
         self._infos: dict[Any, ChunkInfo] = {}
-        self._held = Holdings()
+        self._held = StageResults()
         self._final = False
         self._batches: Iterator[Batch] | None = None
         self._specification: StageSpecification | None = None

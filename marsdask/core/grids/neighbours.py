@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 from ..compilation.costs import Wrapped
 from ..sizes import Index, Sizes, borders, known, numbers, upper
 from .blockwise import blockwise
+from .chunk_positions import ChunkAt
 from .grid import Call, Grid, Ref, Rule
-from .places import ChunkAt
 from .rechunk import cover
 from .tree import gather
 

@@ -48,8 +48,8 @@ from .aggregation import (
     partials,
     restored,
 )
+from .chunk_sizing import Weighed, fitted, may_be_tight, packed, weighed
 from .keys import comparable, levels, ordering_by
-from .memory_room import Weighed, fitted, may_be_tight, packed, weighed
 from .shuffle import (
     Counts,
     counted_parts,

@@ -24,14 +24,14 @@ from ..ordered.row_numbers import Numbered, unnumbered
 from ..rows import gathered
 from ..schemas.samples import emptied, row
 from ..schemas.schema import result_of, types_of
-from .keys import comparable, dtype_of_key, levels
-from .memory_room import (
+from .chunk_sizing import (
     Weighed,
     fitted,
     may_be_tight,
     packed,
     weighed,
 )
+from .keys import comparable, dtype_of_key, levels
 from .shuffle import Counts, counted_parts, cut_by_hash, exchange, joined
 
 if TYPE_CHECKING:

@@ -25,9 +25,9 @@ from ..frame_node import FrameNode, S, axis_number
 from ..ordered.row_numbers import reset_index
 from ..ordered.sort_values import sort_values
 from ..rows import concat
+from .chunk_sizing import Weighed, fitted, may_be_tight, packed, weighed
 from .groupby import groupby
 from .keys import comparable, keys_by
-from .memory_room import Weighed, fitted, may_be_tight, packed, weighed
 from .parts import RowPart
 from .shuffle import counted_parts, cut_by_hash, exchange
 

@@ -14,9 +14,9 @@ from pandas.errors import IndexingError
 from marsdask.core.collection import Collection, wrap
 from marsdask.core.compilation.costs import kernel
 from marsdask.core.grids.blockwise import Blockwise, Via, blockwise
+from marsdask.core.grids.chunk_positions import ChunkAt
 from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.lengths import first_chunks, resolved
-from marsdask.core.grids.places import ChunkAt
 from marsdask.core.grids.select import cut_axis
 from marsdask.core.grids.tree import gather
 from marsdask.core.node import Columns, Node

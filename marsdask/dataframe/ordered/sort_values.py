@@ -19,8 +19,8 @@ from marsdask.core.sizes import Chunks, Sizes, total, unknown_sizes, upper
 from marsdask.core.traits import Ordering, Partitioning, Traits
 
 from ..frame_node import FrameNode, S
+from ..keyed.chunk_sizing import fitted, may_be_tight, packed, weighed
 from ..keyed.keys import comparable, keys_by, ordering_by
-from ..keyed.memory_room import fitted, may_be_tight, packed, weighed
 from ..keyed.shuffle import counted_parts, cut_by_range, exchange, samples_of
 from ..rows import concat
 from .row_numbers import reset_index

@@ -28,7 +28,7 @@ from marsdask.tensor import Tensor
 from marsdask.tensor.linalg import dot
 from marsdask.tensor.typing import ArrayLike
 
-from .dimension import likeliest_rank
+from .minka_mle import infer_dimension
 
 #: A variance below this share of the largest has lost half its digits in the products.
 WEAK = 1e-8
@@ -136,7 +136,7 @@ class PCA(RowsEstimator, decomposition.PCA):
         if wish == "mle":
             if found.count < found.components.shape[1]:
                 raise ValueError("n_components='mle' is only supported if n_samples >= n_features")
-            return likeliest_rank(found.variances, found.count)
+            return infer_dimension(found.variances, found.count)
         _check_components(wish, limit)
         if 0 < wish < 1:
             shares = np.cumsum(found.variances / found.variances.sum())

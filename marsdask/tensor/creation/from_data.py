@@ -12,8 +12,8 @@ import numpy as np
 
 from marsdask.core.collection import Collection, collect
 from marsdask.core.grids.blockwise import blockwise
+from marsdask.core.grids.chunk_positions import SlicesAt
 from marsdask.core.grids.grid import Grid
-from marsdask.core.grids.places import SlicesAt
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, Sizes, numbers
 from marsdask.tensor.chunkwise.rechunk import rechunk

@@ -14,8 +14,8 @@ from marsdask.core.collection import Collection, ExecutableTuple
 from marsdask.core.compilation.costs import kernel
 from marsdask.core.display.suggestions import check_keywords
 from marsdask.core.grids.blockwise import blockwise
+from marsdask.core.grids.chunk_positions import PlaceAt
 from marsdask.core.grids.grid import Grid
-from marsdask.core.grids.places import PlaceAt
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, Sizes, UnknownShapeError, known_chunks, numbers
 

@@ -13,9 +13,9 @@ import numpy as np
 from marsdask.core.collection import ExecutableTuple
 from marsdask.core.compilation.costs import kernel
 from marsdask.core.grids.blockwise import blockwise
+from marsdask.core.grids.chunk_positions import StartAt
 from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.lengths import resolved
-from marsdask.core.grids.places import StartAt
 from marsdask.core.node import Node
 from marsdask.core.sizes import (
     Chunks,

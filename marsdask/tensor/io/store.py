@@ -18,9 +18,9 @@ from dask.utils import SerializableLock
 from marsdask.core.collection import Collection, execute, wrap
 from marsdask.core.compilation.costs import kernel
 from marsdask.core.grids.blockwise import map_blocks
+from marsdask.core.grids.chunk_positions import SlicesAt
 from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.lengths import resolved
-from marsdask.core.grids.places import SlicesAt
 from marsdask.core.node import Node
 from marsdask.core.session import ensure_session
 from marsdask.core.sizes import Chunks, Index, Sizes, numbers, shape_text

@@ -16,7 +16,6 @@ from marsdask.core.compilation.costs import kernel
 
 from ..sparse.blocks import is_sparse
 from .block_views import seams
-from .deferred import Deferred, as_block
 from .duck_arrays import as_array, is_array, is_foreign
 from .fused_ufuncs import (
     TILE_BYTES,
@@ -28,6 +27,7 @@ from .fused_ufuncs import (
     steps,
     tile_shape,
 )
+from .lazy_block import LazyBlock, as_block
 from .masked_sums import weighed
 from .scratch import in_tiles
 
@@ -141,7 +141,7 @@ def _reduced(
     itemsize = max(block.dtype.itemsize for block in blocks)
     itemsize = itemsize if program is None else max(itemsize, program.itemsize)
     once = program is None and len(ways) == 1 and not ways[0].recipe.tiled
-    once = once and not isinstance(blocks[0], Deferred)
+    once = once and not isinstance(blocks[0], LazyBlock)
     if once or math.prod(shape) * itemsize <= TILE_BYTES:
         return _whole(blocks, shape, ways, program, masked)
     if program is not None and program.thins:
@@ -154,7 +154,7 @@ def _in_any_order(blocks: tuple[Any, ...], ways: Ways) -> tuple[Any, ...]:
 
     Axes count from the last one; those with several elements in other blocks are excluded.
     """
-    numeric = [isinstance(block, Deferred) and block.dtype.kind in "biufc" for block in blocks]
+    numeric = [isinstance(block, LazyBlock) and block.dtype.kind in "biufc" for block in blocks]
     if not any(numeric):
         return blocks
     ndim = max(block.ndim for block in blocks)

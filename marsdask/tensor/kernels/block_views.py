@@ -12,11 +12,11 @@ import numpy as np
 
 from marsdask.core.compilation.costs import kernel
 
-from .deferred import Deferred, Tile
 from .duck_arrays import is_foreign
+from .lazy_block import LazyBlock, Tile
 
 
-class Mosaic(Deferred):
+class Mosaic(LazyBlock):
     """Adjacent views as one array; a part of one view is free, others need a small copy."""
 
     __slots__ = ("_pieces",)
@@ -74,7 +74,7 @@ def seams(blocks: Sequence[Any], shape: tuple[int, ...]) -> list[list[slice]] | 
     found = [
         (block, block.borders)
         for block in blocks
-        if isinstance(block, Deferred) and block.borders is not None
+        if isinstance(block, LazyBlock) and block.borders is not None
     ]
     if not found:
         return None

@@ -21,8 +21,8 @@ from marsdask.core.compilation.costs import kernel
 from marsdask.core.tokens import token
 
 from .block_views import seams
-from .deferred import Deferred, Tile, as_block
 from .duck_arrays import is_foreign
+from .lazy_block import LazyBlock, Tile, as_block
 from .scratch import in_tiles, scratch
 from .tile_selection import picked
 
@@ -81,7 +81,7 @@ class UfuncProgram:
 
     def __call__(self, *blocks: Any) -> Any:
         """Evaluate over whole operands, for those that are small."""
-        values = [np.asarray(block) if isinstance(block, Deferred) else block for block in blocks]
+        values = [np.asarray(block) if isinstance(block, LazyBlock) else block for block in blocks]
         for step in self.steps:
             values.append(step.func(*step.args(values), **dict(step.kwargs)))
         return values[-1]
@@ -216,7 +216,7 @@ def flattened(blocks: Sequence[Any], shape: Shape) -> tuple[list[Any], str] | No
     whole = [block for block in blocks if block.shape == shape]
     if any(block.size != 1 for block in blocks if block.shape != shape):
         return None
-    if any(isinstance(block, Deferred) for block in whole):
+    if any(isinstance(block, LazyBlock) for block in whole):
         return None
     if all(block.flags.c_contiguous for block in whole):
         return [b.reshape(-1) if b.shape == shape else b.reshape(()) for b in blocks], "C"

@@ -11,7 +11,7 @@ import numpy as np
 
 from marsdask.core.compilation.costs import kernel
 
-from .deferred import Deferred, Tile
+from .lazy_block import LazyBlock, Tile
 
 Points = tuple[Any, ...]
 
@@ -19,7 +19,7 @@ Points = tuple[Any, ...]
 CACHED = 2**16
 
 
-class Gathering(Deferred):
+class Gathering(LazyBlock):
     """Points along one axis of neighbouring blocks, taken as their tiles are read."""
 
     __slots__ = ("_axis", "_blocks", "_chosen", "_order", "_plans")
@@ -34,7 +34,7 @@ class Gathering(Deferred):
         self._axis = axis
         self._plans: dict[tuple[int, int], tuple[list[Any], Any]] = {}
 
-    def shuffled(self, axes: Collection[int]) -> Deferred:
+    def shuffled(self, axes: Collection[int]) -> LazyBlock:
         if self._axis not in axes:
             return self
         chosen = [np.sort(points) for points in self._chosen]

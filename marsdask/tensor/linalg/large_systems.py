@@ -10,9 +10,9 @@ import numpy as np
 
 from marsdask.core.compilation.costs import kernel
 from marsdask.core.grids.blockwise import Axes, Via, blockwise, map_blocks
+from marsdask.core.grids.chunk_positions import SpanAt
 from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.lengths import resolved
-from marsdask.core.grids.places import SpanAt
 from marsdask.core.grids.select import joined
 from marsdask.core.grids.tree import gather
 from marsdask.core.node import MultiOutput, Node

@@ -11,9 +11,9 @@ import numpy as np
 
 from marsdask.core.grids.align import aligned_axes, broadcast_chunks
 from marsdask.core.grids.blockwise import blockwise, map_blocks
+from marsdask.core.grids.chunk_positions import PlaceAt
 from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.lengths import resolved
-from marsdask.core.grids.places import PlaceAt
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, Size, Unknown
 

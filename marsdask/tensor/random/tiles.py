@@ -16,14 +16,14 @@ import numpy as np
 
 from marsdask.core.compilation.costs import kernel
 from marsdask.core.grids.blockwise import blockwise, map_blocks
+from marsdask.core.grids.chunk_positions import Bounds, BoundsAt
 from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.lengths import resolved
-from marsdask.core.grids.places import Bounds, BoundsAt
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, Sizes, numbers, shape_of
 from marsdask.tensor.chunks import regular
 from marsdask.tensor.chunkwise.rechunk import recut
-from marsdask.tensor.kernels.deferred import Deferred, Tile
+from marsdask.tensor.kernels.lazy_block import LazyBlock, Tile
 from marsdask.tensor.kernels.scratch import scratch
 
 from .samplers import Params, Sampler, by_name
@@ -161,7 +161,7 @@ def snapped(chunks: Chunks, steps: Sequence[int]) -> Chunks:
     return tuple(result)
 
 
-class Drawing(Deferred):
+class Drawing(LazyBlock):
     """Random numbers that are drawn as they are read."""
 
     __slots__ = ("_bounds", "_options")

@@ -17,8 +17,8 @@ from marsdask.core.sizes import Chunks, numbers
 
 from ..creation.from_shape import full
 from ..indexing.assignment import into
-from ..kernels.deferred import Deferred, Tile
 from ..kernels.duck_arrays import as_array, is_foreign
+from ..kernels.lazy_block import LazyBlock, Tile
 from ..kernels.scratch import lined_up
 from ..kernels.triangular_products import add_down, is_summable
 from ..manipulation.join import concatenate
@@ -132,7 +132,7 @@ def start_values(totals: list[Any], ufunc: np.ufunc, axis: int) -> Any:
     return ufunc.accumulate(np.concatenate([first, *totals], axis=axis), axis=axis)
 
 
-class Running(Deferred):
+class Running(LazyBlock):
     """The accumulation of a block, computed as its tiles are read one after the other."""
 
     __slots__ = ("_block", "_buffer", "_done", "_how", "_start")

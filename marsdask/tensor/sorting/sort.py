@@ -22,9 +22,9 @@ from marsdask.core.compilation.costs import kernel
 from marsdask.core.compilation.plan import current_plan
 from marsdask.core.compilation.sizing import block_bytes, part_bytes
 from marsdask.core.grids.blockwise import Blockwise, map_blocks
+from marsdask.core.grids.chunk_positions import SpanAt
 from marsdask.core.grids.grid import Grid, Held, Look
 from marsdask.core.grids.lengths import resolved
-from marsdask.core.grids.places import SpanAt
 from marsdask.core.grids.select import Select
 from marsdask.core.grids.shuffle import all_to_all
 from marsdask.core.grids.tree import gather

@@ -18,9 +18,9 @@ from marsdask.core.collection import ExecutableTuple
 from marsdask.core.compilation.costs import Cost, kernel
 from marsdask.core.display.suggestions import check_keywords
 from marsdask.core.grids.blockwise import blockwise, map_blocks
+from marsdask.core.grids.chunk_positions import StartAt
 from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.lengths import resolved
-from marsdask.core.grids.places import StartAt
 from marsdask.core.grids.tree import Pairwise, tree
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, Unknown, upper

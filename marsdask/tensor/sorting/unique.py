@@ -19,9 +19,9 @@ from marsdask.core.collection import ExecutableTuple
 from marsdask.core.compilation.costs import kernel
 from marsdask.core.display.suggestions import check_keywords
 from marsdask.core.grids.blockwise import Axes, blockwise, map_blocks
+from marsdask.core.grids.chunk_positions import SpanAt
 from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.lengths import resolved
-from marsdask.core.grids.places import SpanAt
 from marsdask.core.grids.shuffle import all_to_all
 from marsdask.core.grids.tree import gather
 from marsdask.core.node import MultiOutput, Node, Part

@@ -14,9 +14,9 @@ from marsdask.core.collection import Collection
 from marsdask.core.compilation.costs import kernel
 from marsdask.core.config import options
 from marsdask.core.grids.blockwise import Axes, blockwise
+from marsdask.core.grids.chunk_positions import StartAt
 from marsdask.core.grids.grid import Call, Grid, Ref, Rule
 from marsdask.core.grids.lengths import resolved
-from marsdask.core.grids.places import StartAt
 from marsdask.core.node import Node
 from marsdask.core.sizes import (
     Chunks,

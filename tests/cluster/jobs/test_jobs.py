@@ -19,7 +19,7 @@ from distributed import Client
 import marsdask
 import marsdask.tensor as mt
 from marsdask.core.compilation.plan import Plan
-from marsdask.core.compilation.shipping import Parcel, can_be_sent
+from marsdask.core.compilation.serialization import SerializedCompilation, can_be_sent
 from marsdask.core.errors import MemoryBudgetError
 from marsdask.core.graph import Graph
 from marsdask.scheduler.remote import job as remote
@@ -149,7 +149,7 @@ def test_results_are_used_where_they_lie(session):
     x = mt.ones((2000, 500), chunk_size=250) * 3
     x.execute(session=session)
     graph = Graph([session.lookup(x.node)])
-    assert len(pickle.dumps(Parcel(graph, Plan(), check=False))) < 10_000
+    assert len(pickle.dumps(SerializedCompilation(graph, Plan(), check=False))) < 10_000
     total, again = fetch(session, (x + 1).sum(), x)
     assert total == 4e6
     assert again.shape == (2000, 500)
@@ -160,7 +160,9 @@ def test_the_client_ships_nodes(session):
     sizes = [
         len(
             pickle.dumps(
-                Parcel(Graph([mt.ones(10_000, chunk_size=size).node]), Plan(), check=False)
+                SerializedCompilation(
+                    Graph([mt.ones(10_000, chunk_size=size).node]), Plan(), check=False
+                )
             )
         )
         for size in (1, 10_000)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import marsdask.tensor as mt
 from marsdask.tensor.kernels.block_views import Mosaic, mosaic
-from marsdask.tensor.kernels.deferred import as_block
+from marsdask.tensor.kernels.lazy_block import as_block
 from tests.strategies import arrays_and_chunks, assert_same, grids, tensor_of
 from tests.tensor.stages import first_graph
 

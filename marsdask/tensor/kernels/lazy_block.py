@@ -14,7 +14,7 @@ from .duck_arrays import as_array
 Tile = tuple[slice, ...]
 
 
-class Deferred:
+class LazyBlock:
     """An array that tiled kernels index; all other functions convert it to an array.
 
     Tiles along an axis are read in order. A part is valid until the next one is read.
@@ -45,7 +45,7 @@ class Deferred:
         """Return the part for slices of step one, with or without bounds."""
         raise NotImplementedError(f"{type(self).__name__} declares no read")
 
-    def shuffled(self, axes: Collection[int]) -> Deferred:
+    def shuffled(self, axes: Collection[int]) -> LazyBlock:
         """Return the same elements in any order along each of these axes."""
         del axes
         return self
@@ -69,4 +69,4 @@ class Deferred:
 
 def as_block(block: Any) -> Any:
     """Return a block as an array, unless tiles can be read from it."""
-    return block if isinstance(block, Deferred) else as_array(dense(block))
+    return block if isinstance(block, LazyBlock) else as_array(dense(block))

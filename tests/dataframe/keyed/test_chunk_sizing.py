@@ -13,7 +13,7 @@ import marsdask
 import marsdask.dataframe as md
 from marsdask.core.compilation.sizing import part_bytes
 from marsdask.core.config import option_context
-from marsdask.dataframe.keyed.memory_room import Weighed, packed
+from marsdask.dataframe.keyed.chunk_sizing import Weighed, packed
 from tests.dataframe.tables import planned
 
 MIB = 2**20

@@ -1,4 +1,4 @@
-"""The corners of an executed collection: repr fetches only these."""
+"""The items at the edges of an executed collection: repr fetches only these."""
 
 from __future__ import annotations
 
@@ -53,20 +53,22 @@ def edges_of(sizes: Sizes, head: int, tail: int) -> tuple[Piece, ...]:
     return tuple(pieces) or ((0, 0, 0),)
 
 
-def peek(stored: Stored, kind: type[Collection], edges: Sequence[tuple[int, int]]) -> Any:
+def fetch_edge_items(
+    stored: Stored, kind: type[Collection], edges: Sequence[tuple[int, int]]
+) -> Any:
     """Return the concatenated items at both ends of every axis."""
     grid: Grid = stored.tile()
     pieces = tuple(
         edges_of(sizes, head, tail) for sizes, (head, tail) in zip(grid.chunks, edges, strict=True)
     )
     chunks = tuple(tuple(stop - start for _, start, stop in axis) for axis in pieces)
-    corners = Grid(Parts(grid, pieces), chunks, stored.meta)
-    tasks, hints, _ = lower(corners.refs())
+    shown = Grid(Parts(grid, pieces), chunks, stored.meta)
+    tasks, hints, _ = lower(shown.refs())
     scheduler = stored.result.scheduler
-    keys = [corners.key(index) for index in corners.indices()]
+    keys = [shown.key(index) for index in shown.indices()]
     scheduler.submit(tasks, keys, hints=hints).wait()
     try:
-        blocks = dict(zip(corners.indices(), scheduler.gather(keys), strict=True))
+        blocks = dict(zip(shown.indices(), scheduler.gather(keys), strict=True))
     finally:
         scheduler.release(keys)
     return kind._assemble(blocks, stored.meta, owned=True)

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 import marsdask.tensor as mt
-from marsdask.core.compilation.holdings import Holdings
 from marsdask.core.compilation.plan import Plan
+from marsdask.core.compilation.stage_results import StageResults
 from marsdask.core.compilation.tiling import Compilation
 from marsdask.core.config import option_context
 from marsdask.core.grids.blockwise import blockwise
@@ -35,24 +35,24 @@ def refs(*grids: Grid) -> list[Ref]:
     return [ref for one in grids for ref in one.refs()]
 
 
-def held_after(*stages: tuple[list[Ref], list[Grid]]) -> tuple[Holdings, list[set[Any]]]:
-    """Plan stages in turn; return the holdings, and what each drops."""
-    holdings, dropped = Holdings(), []
+def held_after(*stages: tuple[list[Ref], list[Grid]]) -> tuple[StageResults, list[set[Any]]]:
+    """Plan stages in turn; return the results, and what each drops."""
+    results, dropped = StageResults(), []
     for targets, later in stages:
-        holdings.settle()
-        holdings.plan(targets, later)
-        dropped.append(set(holdings.dropped))
-    holdings.settle()
-    return holdings, dropped
+        results.settle()
+        results.plan(targets, later)
+        dropped.append(set(results.dropped))
+    results.settle()
+    return results, dropped
 
 
 def test_what_is_read_later_is_held():
     """However many grids lie between."""
     source = grid()
     above = grid(grid(source, count=3), count=4)
-    holdings, dropped = held_after((refs(source), [source]), (refs(grid(count=5)), [above]))
-    assert set(holdings.keys) == keys(source, grid(count=5))
-    assert holdings.grids == {source.name, grid(count=5).name}
+    results, dropped = held_after((refs(source), [source]), (refs(grid(count=5)), [above]))
+    assert set(results.keys) == keys(source, grid(count=5))
+    assert results.grids == {source.name, grid(count=5).name}
     assert dropped == [set(), set()]
 
 
@@ -60,9 +60,9 @@ def test_what_nothing_reads_is_dropped():
     """With the stage after which that is so, which may read it itself."""
     source = grid()
     above = grid(source, count=3)
-    holdings, dropped = held_after((refs(source), [source]), (refs(above), []))
+    results, dropped = held_after((refs(source), [source]), (refs(above), []))
     assert dropped[1] == keys(source)
-    assert set(holdings.keys) == keys(above)
+    assert set(results.keys) == keys(above)
 
 
 def test_what_lies_below_held_chunks_is_not_read():

@@ -12,14 +12,14 @@ from marsdask.core.compilation.plan import Plan
 from marsdask.core.compilation.tiling import Compilation
 from marsdask.core.config import option_context
 from marsdask.scheduler.base import Stage
-from marsdask.tensor.kernels.deferred import Deferred, as_block
+from marsdask.tensor.kernels.lazy_block import LazyBlock, as_block
 from tests.strategies import assert_same
 
 LARGE = np.random.default_rng(0).random((700, 900))
 PICKED = (np.arange(600) * 391) % 700
 
 
-class Counting(Deferred):
+class Counting(LazyBlock):
     """What is read is where it lies."""
 
     __slots__ = ("read_times",)

@@ -11,7 +11,7 @@ from ..grids.grid import Grid, Ref
 Keys = tuple[Any, ...]
 
 
-class Holdings:
+class StageResults:
     """The chunks of earlier stages, by key.
 
     A chunk is dropped with the last stage that may read it. The scheduler frees it after the last

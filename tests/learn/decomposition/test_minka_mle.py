@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn import datasets, decomposition
 
-from marsdask.learn.decomposition.dimension import likeliest_rank
+from marsdask.learn.decomposition.minka_mle import infer_dimension
 
 
 @pytest.mark.parametrize("name", ["iris", "wine", "diabetes", "breast_cancer"])
@@ -15,11 +15,11 @@ def test_the_likeliest_rank_is_scikit_learns(name):
     samples = getattr(datasets, f"load_{name}")().data
     found = decomposition.PCA("mle", svd_solver="full").fit(samples)
     every = decomposition.PCA(svd_solver="full").fit(samples).explained_variance_
-    assert likeliest_rank(every, len(samples)) == found.n_components_
+    assert infer_dimension(every, len(samples)) == found.n_components_
 
 
 def test_a_few_strong_directions_are_counted():
     """Three directions above noise are three components."""
     rng = np.random.default_rng(0)
     samples = rng.normal(size=(500, 8)) * [9, 7, 5, 1, 1, 1, 1, 1]
-    assert likeliest_rank(np.linalg.eigvalsh(np.cov(samples.T))[::-1], 500) == 3
+    assert infer_dimension(np.linalg.eigvalsh(np.cov(samples.T))[::-1], 500) == 3

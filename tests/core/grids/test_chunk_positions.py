@@ -2,7 +2,14 @@
 
 import numpy as np
 
-from marsdask.core.grids.places import BoundsAt, CornerAt, PlaceAt, SlicesAt, SpanAt, StartAt
+from marsdask.core.grids.chunk_positions import (
+    BoundsAt,
+    CornerAt,
+    PlaceAt,
+    SlicesAt,
+    SpanAt,
+    StartAt,
+)
 from marsdask.core.sizes import Index
 
 

@@ -13,7 +13,7 @@ _LIBRARIES = (
 )
 
 
-class Origin(NamedTuple):
+class CallSite(NamedTuple):
     """A position in user code, kept as a code object and a line: formatted only on demand."""
 
     code: CodeType
@@ -25,12 +25,12 @@ class Origin(NamedTuple):
         return f"{where}\n    {line}" if line else where
 
 
-def caller() -> Origin | None:
+def caller() -> CallSite | None:
     """Return the innermost line outside marsdask and the libraries below it."""
     frame = sys._getframe(1)  # the cheapest way to walk the stack
     while frame is not None:
         module = frame.f_globals.get("__name__", "")
         if module.partition(".")[0] not in _LIBRARIES:
-            return Origin(frame.f_code, frame.f_lineno)
+            return CallSite(frame.f_code, frame.f_lineno)
         frame = frame.f_back  # type: ignore[assignment]
     return None

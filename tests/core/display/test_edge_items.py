@@ -1,10 +1,10 @@
-"""The corners of a result."""
+"""The items at the edges of a result."""
 
 from __future__ import annotations
 
 import pytest
 
-from marsdask.core.display.corners import edges_of
+from marsdask.core.display.edge_items import edges_of
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from .plan import Plan
 from .tiling import Compilation, Infos
 
 
-class Arrived(Compilation):
+class ReceivedCompilation(Compilation):
     """A deserialized compilation, driven under the sender's options.
 
     The machine in their plan is unknown before :meth:`fit`.
@@ -65,8 +65,8 @@ class Arrived(Compilation):
         return explain_failure(error, grid, index), node
 
 
-class Parcel:
-    """Nodes and options; unpickling returns an :class:`Arrived`."""
+class SerializedCompilation:
+    """Nodes and options; unpickling returns an :class:`ReceivedCompilation`."""
 
     def __init__(self, graph: Graph, plan: Plan, *, check: bool) -> None:
         # Where tokens are not deterministic, names differ between processes.
@@ -77,13 +77,15 @@ class Parcel:
 
     def __reduce__(self) -> tuple[Any, ...]:
         settings = options.to_dict()
-        return _arrive, (pack(self._graph.roots), self._names, self._plan, self._check, settings)
+        return _received, (pack(self._graph.roots), self._names, self._plan, self._check, settings)
 
 
-def _arrive(
+def _received(
     packed: Any, names: tuple[str, ...], plan: Plan, check: bool, settings: Mapping[str, Any]
-) -> Arrived:
-    return Arrived(unpack(packed), names=names, plan=plan, check=check, settings=settings)
+) -> ReceivedCompilation:
+    return ReceivedCompilation(
+        unpack(packed), names=names, plan=plan, check=check, settings=settings
+    )
 
 
 def can_be_sent(graph: Graph) -> bool:

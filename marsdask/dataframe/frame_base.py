@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 @public_methods
-class Labelled(Rows):
+class FrameBase(Rows):
     """Lazy rows with labels."""
 
     __slots__ = ()

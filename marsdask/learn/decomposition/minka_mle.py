@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import gammaln
 
 
-def likeliest_rank(variances: Any, samples: int) -> int:
+def infer_dimension(variances: Any, samples: int) -> int:
     """Return the most probable number of components for these variances.
 
     T. Minka, "Automatic choice of dimensionality for PCA", NIPS 2000, equation 77.
