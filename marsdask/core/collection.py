@@ -6,7 +6,7 @@ import threading
 from collections.abc import Iterable, Mapping, Sequence
 from contextvars import ContextVar
 from numbers import Number
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import dask.base
 import dask.threaded
@@ -77,6 +77,9 @@ class Collection(HandsOn):
     """
 
     __slots__ = ("__weakref__", "_node", "_session")
+
+    #: Whether functions of tensors leave ufuncs to its ``__array_ufunc__``.
+    handles_ufuncs: ClassVar[bool] = False
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)

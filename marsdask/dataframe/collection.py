@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import pandas as pd
 from pandas.api.types import is_bool_dtype, is_object_dtype
@@ -31,6 +31,8 @@ class Rows(Collection):
     """A lazy pandas object in runs of rows."""
 
     __slots__ = ()
+
+    handles_ufuncs: ClassVar[bool] = True
 
     @property
     def npartitions(self) -> int:

@@ -249,3 +249,41 @@ def test_what_plots_ask_for(data):
     same_arrays(np.atleast_1d(lazy.u), frame.u.to_numpy())
     assert next(iter(lazy.u)) == frame.u.iloc[0]
     assert np.isfinite(lazy.u).compute().all()
+
+
+@pytest.mark.parametrize("name", ["cbrt", "negative", "add", "greater", "divmod", "modf", "trunc"])
+@draws(15)
+@given(both=tables(min_rows=2))
+def test_ufuncs_of_the_tensor_package_are_those_of_numpy(name, both):
+    """They keep labels and names, beside scalars and tensors; pandas objects are refused."""
+    frame, lazy = both
+    values = np.arange(1.0, len(frame) + 1)
+    tensor = mt.tensor(values, chunk_size=2)
+    ours, numpys = getattr(mt, name), getattr(np, name)
+    if numpys.nin == 1:
+        cases = [(ours(lazy.u), numpys(frame.u))]
+        if frame.index.dtype.kind in "iu":
+            cases += [(ours(lazy.index), numpys(frame.index))]
+    else:
+        cases = [(ours(lazy.u, 2), numpys(frame.u, 2)), (ours(2, lazy.u), numpys(2, frame.u))]
+        cases += [(ours(tensor, lazy.u), numpys(values, frame.u))]
+        cases += [(ours(lazy.u, tensor), numpys(frame.u, values))]
+        with pytest.raises(NotImplementedError, match=r"md\.Series"):
+            ours(lazy.u, frame.u)
+    if numpys.nout == 1:
+        wanted = numpys(frame[["k", "u"]], *[1] * (numpys.nin - 1))
+        cases += [(ours(lazy[["k", "u"]], *[1] * (numpys.nin - 1)), wanted)]
+    for found, wanted in cases:
+        several = isinstance(wanted, tuple)
+        equal(found[1] if several else found, wanted[1] if several else wanted)
+
+
+def test_other_functions_of_the_tensor_package_take_rows_for_arrays():
+    """A function that is made of ufuncs, or writes to ``out``, returns a tensor of rows."""
+    frame = table(5)
+    lazy = md.DataFrame(frame, chunk_size=2)
+    assert isinstance(mt.special.softmax(lazy.u), mt.Tensor)
+    assert isinstance(mt.var(lazy.u), mt.Tensor)
+    target = mt.zeros(5)
+    assert mt.add(lazy.u, 1, target) is target
+    assert target.compute().tolist() == (frame.u + 1).tolist()

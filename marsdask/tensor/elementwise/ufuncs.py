@@ -10,6 +10,7 @@ import inspect
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import wraps
 from typing import Any, Final, overload
 from typing import cast as typed
 
@@ -201,7 +202,41 @@ def elementwise(func: Callable[..., Any], name: str = "", *, masks: bool = False
     lazy.__name__ = lazy.__qualname__ = name or func.__name__
     lazy.__doc__ = f"Apply ``{lazy.__name__}`` to each element. See numpy.{lazy.__name__}."
     lazy.func = func  # type: ignore[attr-defined]
-    return public(lazy)
+    return _handing_on(func, lazy) if isinstance(func, np.ufunc) else public(lazy)
+
+
+def _handing_on(func: np.ufunc, lazy: Callable[..., Any]) -> TensorFunction:
+    """Return the public form of a ufunc: operands that handle ufuncs themselves do it, as in NumPy.
+
+    Its ``node`` takes them for arrays: operations of tensors have tensors as their steps.
+    """
+
+    @wraps(lazy)
+    def handed(*args: Any, **kwargs: Any) -> Any:
+        if len(args) == func.nin and _is_plain(kwargs):
+            for arg in args:
+                if isinstance(arg, Collection) and arg.handles_ufuncs:
+                    return _handled(arg, func, args, kwargs)
+        return lazy(*args, **kwargs)
+
+    face = public(handed)
+    face.node = lazy  # type: ignore[misc]
+    return face
+
+
+def _is_plain(kwargs: dict[str, Any]) -> bool:
+    """Tell whether a call has neither ``out`` nor ``where``."""
+    return kwargs.get("out") is None and kwargs.get("where", True) is True
+
+
+def _handled(owner: Any, func: np.ufunc, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Return what an operand makes of a ufunc."""
+    rest = {name: value for name, value in kwargs.items() if name not in {"out", "where", "gpu"}}
+    found = owner.__array_ufunc__(func, "__call__", *args, **rest)
+    if found is NotImplemented:
+        kinds = ", ".join(repr(type(arg).__name__) for arg in args)
+        raise TypeError(f"operand type(s) all returned NotImplemented from {func!r}: {kinds}")
+    return ExecutableTuple(found) if isinstance(found, tuple) else found
 
 
 def several(func: np.ufunc) -> SeveralTensors:
