@@ -12,6 +12,7 @@ import numpy as np
 from marsdask.core.collection import wrap
 from marsdask.core.compilation.costs import Cost
 from marsdask.core.grids.align import common_sizes, is_one
+from marsdask.core.grids.blockwise import Axes, Blockwise
 from marsdask.core.grids.grid import Call, Grid, Look, Ref, Rule
 from marsdask.core.grids.lengths import resolved
 from marsdask.core.node import Node
@@ -90,14 +91,13 @@ def nest(blocks: Any, counts: Index) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class LabelledBlocks(Rule):
-    """Each chunk from inputs' chunks with the same indices of labels; missing labels take all."""
+    """Each chunk from inputs' chunks with the same indices of labels; missing labels take lists."""
 
     func: UserFunction
     out: Labels
     sources: tuple[Grid, ...]
     labels: tuple[Labels, ...]
     kwargs: Mapping[str, Any] | None
-    lists: bool
 
     @property
     def label(self) -> str:
@@ -115,8 +115,8 @@ class LabelledBlocks(Rule):
             ]
             refs = [Ref(source, found) for found in itertools.product(*axes)]
             gone = tuple(count for count, label in pairs if label not in place)
-            args.append(refs if gone and self.lists else refs[0])
-            counts.append(gone if self.lists else ())
+            args.append(refs if gone else refs[0])
+            counts.append(gone)
         return Call(Nested(self.func, tuple(counts)), tuple(args), self.kwargs or {})
 
 
@@ -197,21 +197,35 @@ class LabelledMap(Node):
         else:
             sizes = self._sizes([grid.chunks for grid in grids])
         if self.concatenates:
-            gone = [
-                [axis for axis, label in enumerate(own) if label not in self.out]
-                for own in self.labels
-            ]
-            if any(
-                grid.numblocks[axis] > 1 and not known(grid.chunks[axis])
-                for grid, axes in zip(grids, gone, strict=True)
-                for axis in axes
-            ):
-                grids = yield from resolved(*grids)
-            grids = tuple(whole(grid, axes) for grid, axes in zip(grids, gone, strict=True))
-        rule = LabelledBlocks(
-            self.func, self.out, grids, self.labels, self.kwargs, not self.concatenates
-        )
+            grids = yield from self._concatenated(grids)
+        lists = not self.concatenates and not set().union(*self.labels) <= set(self.out)
+        rule: Rule = LabelledBlocks(self.func, self.out, grids, self.labels, self.kwargs)
+        if not lists:
+            # Tasks that take one chunk of each input are fused as those of other operations.
+            rule = Blockwise(
+                self.func, grids, tuple(map(self._axes, grids, self.labels)), self.kwargs
+            )
         return Grid(rule, self._out_chunks(sizes), self.meta)
+
+    def _concatenated(self, grids: tuple[Grid, ...]) -> Generator[Look, Any, tuple[Grid, ...]]:
+        """Join the chunks along labels that are not in the output."""
+        gone = [
+            [axis for axis, label in enumerate(own) if label not in self.out] for own in self.labels
+        ]
+        if any(
+            grid.numblocks[axis] > 1 and not known(grid.chunks[axis])
+            for grid, axes in zip(grids, gone, strict=True)
+            for axis in axes
+        ):
+            grids = yield from resolved(*grids)
+        return tuple(whole(grid, axes) for grid, axes in zip(grids, gone, strict=True))
+
+    def _axes(self, grid: Grid, own: Labels) -> Axes:
+        """Return the output's axis for each axis of an input."""
+        return tuple(
+            None if count == 1 else self.out.index(label)
+            for count, label in zip(grid.numblocks, own, strict=True)
+        )
 
 
 @public

@@ -7,6 +7,7 @@ import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -320,7 +321,7 @@ def map_blocks(
     ndim = max(len(node.chunks) for node in arrays)
     dropped = tuple(sorted(axis % ndim for axis in _several(drop_axis)))
     added = tuple(sorted(axis for axis in _several(new_axis)))
-    keywords = tuple(word for word in ("block_id", "block_info") if _takes(func, word))
+    keywords = tuple(word for word in ("block_id", "block_info") if takes(func, word))
     out_ndim = ndim - len(dropped) + len(added)
     sizes = None if chunks is None else _per_axis(chunks, out_ndim)
     if meta is None and dtype is None:
@@ -438,11 +439,28 @@ def _per_axis(chunks: Any, ndim: int) -> tuple[Any, ...]:
     return tuple(tuple(item) if isinstance(item, list) else item for item in sizes)
 
 
-def _takes(func: Callable[..., Any], keyword: str) -> bool:
+#: The names of the parameters of functions: to read a signature takes longer than to make a node.
+_PARAMETERS: WeakKeyDictionary[Callable[..., Any], frozenset[str]] = WeakKeyDictionary()
+
+
+def takes(func: Callable[..., Any], keyword: str) -> bool:
+    """Tell whether a user function has a parameter of that name."""
+    # NumPy's functions take no weak references, but what they wrap does.
+    func = getattr(func, "__wrapped__", func)
     try:
-        return keyword in inspect.signature(func).parameters
+        found = _PARAMETERS.get(func)
+    except TypeError:  # a ufunc
+        return keyword in _parameters(func)
+    if found is None:
+        found = _PARAMETERS[func] = _parameters(func)
+    return keyword in found
+
+
+def _parameters(func: Callable[..., Any]) -> frozenset[str]:
+    try:
+        return frozenset(inspect.signature(func).parameters)
     except (TypeError, ValueError):
-        return False
+        return frozenset()
 
 
 def _one_item(node: Node) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -21,6 +20,7 @@ from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, Index
 
 from ..chunkwise.blockwise import nest
+from ..chunkwise.map_blocks import takes
 from ..chunkwise.rechunk import recut
 from ..indexing.assignment import into
 from ..manipulation.shape import broadcast_to, normalize_axes
@@ -186,9 +186,9 @@ def reduction(
     axes = tuple(range(ndim)) if axis is None else tuple(sorted(normalize_axes(axis, ndim)))
     arrays = (node,) if weights is None else (node, as_node(broadcast_to.node(weights, node.shape)))
     combine = combine or aggregate
-    if dtype is not None and _takes_dtype(chunk):
+    if dtype is not None and takes(chunk, "dtype"):
         chunk = partial(chunk, dtype=dtype)
-    if dtype is not None and _takes_dtype(aggregate):
+    if dtype is not None and takes(aggregate, "dtype"):
         aggregate = partial(aggregate, dtype=dtype)
     if meta is None and dtype is None:
         ones = [np.ones((1,) * ndim, item.meta.dtype) for item in arrays]
@@ -204,13 +204,6 @@ def reduction(
         arrays, *steps, axes, keepdims, concatenate, widths, output_size, sample
     )
     return into(out, found)
-
-
-def _takes_dtype(func: Callable[..., Any]) -> bool:
-    try:
-        return "dtype" in inspect.signature(func).parameters
-    except (TypeError, ValueError):
-        return False
 
 
 def _widths(split_every: Any, axes: tuple[int, ...]) -> dict[int, int]:

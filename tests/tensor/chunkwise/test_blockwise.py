@@ -11,6 +11,7 @@ from hypothesis import given
 
 import marsdask.tensor as mt
 from tests.strategies import assert_same, chunkings
+from tests.tensor.stages import first_graph
 
 X = np.arange(20.0).reshape(4, 5)
 Y = np.arange(15.0).reshape(5, 3)
@@ -114,3 +115,22 @@ def test_unify_chunks_is_dasks() -> None:
     theirs, _ = da.core.unify_chunks(da.ones(4, chunks=2), "i", da.ones(4, chunks=2), "i")
     ours, _ = mt.unify_chunks(mt.ones(4, chunk_size=2), "i", mt.ones(4, chunk_size=2), "i")
     assert ours == theirs
+
+
+def row_sums(block: Any) -> Any:
+    return block.sum(axis=1)
+
+
+def test_links_without_contraction_are_fused() -> None:
+    """One task a chunk, whatever the order of labels, and its values; joined rows are read once."""
+    x = mt.tensor(X, chunk_size=2)
+    links = mt.blockwise(np.negative, "ij", x, "ij", dtype=float)
+    links = mt.blockwise(np.transpose, "ji", links, "ij", dtype=float) + 1
+    links = mt.blockwise(np.add, "ij", links, "ij", mt.ones(4, chunk_size=2), "j", dtype=float)
+    whole = len(first_graph(x.T + 1))
+    assert len(first_graph(links)) == whole
+    assert_same(links, 2 - X.T)
+    sums = mt.blockwise(row_sums, "i", links, "ij", concatenate=True, dtype=float)
+    assert_same(sums, (2 - X.T).sum(axis=1))
+    more = mt.blockwise(np.negative, "i", sums, "i", dtype=float)
+    assert len(first_graph(more)) == len(first_graph(sums))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import threading
 from typing import Any
 
@@ -230,3 +231,29 @@ def test_a_shape_that_nobody_promised_is_not_checked():
     """As in Dask, compute() joins what the function returns."""
     x = mt.ones((4, 4), chunk_size=2)
     assert x.map_blocks(lambda block: block[:1], dtype=float).compute().shape == (2, 4)
+
+
+def test_the_signature_of_a_function_is_read_once(monkeypatch: Any) -> None:
+    """Reading it takes longer than making a node; what has none has no parameters."""
+
+    def shifted(block: Any, block_id: Any) -> Any:
+        return block + block_id[0]
+
+    def largest(block: Any, axis: Any, keepdims: Any, dtype: Any) -> Any:
+        return np.max(block, axis, keepdims=keepdims).astype(dtype)
+
+    read = []
+
+    def recorded(func: Any) -> Any:
+        read.append(func)
+        return signature(func)
+
+    signature = inspect.signature
+    monkeypatch.setattr(inspect, "signature", recorded)
+    x = mt.ones(4, chunk_size=2)
+    for _ in range(3):
+        x = mt.map_blocks(shifted, x, dtype=float)
+        x = mt.map_blocks(np.negative, x, dtype=float)
+        x = x + mt.reduction(x, largest, largest, dtype=float)
+    assert [read.count(func) for func in (shifted, largest)] == [1, 1]
+    np.testing.assert_array_equal(mt.map_blocks(np.negative, x).compute(), -x.compute())
