@@ -8,6 +8,7 @@ import uuid
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass
 from enum import Enum
+from functools import partial
 from hashlib import blake2b
 from typing import Any
 
@@ -133,11 +134,19 @@ def _mapping(part: dict[Any, Any]) -> str:
     return "{" + "\0".join(out) + "}"
 
 
+def _partial(part: partial[Any]) -> str:
+    out: list[str] = []
+    for item in (part.func, part.args, part.keywords):
+        _write(item, out)
+    return "partial{" + "\0".join(out) + "}"
+
+
 _WRITERS: dict[type, Callable[[Any], str]] = {
     types.FunctionType: _function,
     type: _class,
     slice: _slice,
     dict: _mapping,
+    partial: _partial,
 }
 
 

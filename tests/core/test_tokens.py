@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from marsdask.core import tokens
 from marsdask.core.tokens import token
 
 atoms = st.one_of(
@@ -69,6 +70,25 @@ def test_local_functions_are_named_by_code():
 
     assert token(scale(2)) != token(scale(3))
     assert token(functools.partial(operator.add, 1)) != token(functools.partial(operator.add, 2))
+
+
+def test_partial_functions_are_named_by_their_parts(monkeypatch):
+    """Without Dask's walk over them, and each part counts."""
+
+    def refused(part):
+        raise AssertionError(part)
+
+    monkeypatch.setattr(tokens, "foreign", refused)
+    parts = [
+        functools.partial(operator.add),
+        functools.partial(operator.add, 1),
+        functools.partial(operator.sub, 1),
+        functools.partial(operator.add, 1, 2),
+        functools.partial(operator.add, a=1),
+        functools.partial(operator.add, b=1),
+    ]
+    assert len({token(part) for part in parts}) == len(parts)
+    assert token(functools.partial(operator.add, a=1)) == token(parts[4])
 
 
 def test_what_cannot_be_named_is_unique():

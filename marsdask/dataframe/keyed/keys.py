@@ -10,6 +10,8 @@ import pandas as pd
 
 from marsdask.core.traits import VALUES, Carry, Level, Ordering, SortKey, Traits
 
+from ..schema import once_a_schema
+
 
 def dtype_of_key(meta: Any, key: Hashable) -> Any:
     """Return the type of a key's values, ``None`` if no or several columns have the label."""
@@ -18,10 +20,15 @@ def dtype_of_key(meta: Any, key: Hashable) -> Any:
         return labels.dtypes.iloc[key.number] if labels.nlevels > 1 else labels.dtype
     if isinstance(meta, pd.Series):
         return meta.dtype if key == VALUES else None
+    return once_a_schema(_dtypes, meta).get(key)
+
+
+def _dtypes(meta: Any) -> dict[Hashable, Any]:
+    """Return the types of the columns by their labels."""
     columns = meta.columns
-    if columns.nlevels > 1 or not columns.is_unique or key not in columns:
-        return None
-    return meta.dtypes.iloc[columns.get_loc(key)]
+    if columns.nlevels > 1 or not columns.is_unique:
+        return {}
+    return dict(zip(columns, meta.dtypes, strict=True))
 
 
 def is_comparable(dtype: Any) -> bool:

@@ -213,24 +213,26 @@ class Merge(FrameNode):
     def _has_lone_rows(self, side: str) -> bool:
         """Tell whether no row of a side is in two rows of the result, nor rows without it."""
         other = "right" if side == "left" else "left"
-        return self.how.how in {"inner", side} and self._is_unique(other)
+        return self.how.how in {"inner", side} and other in self._unique
 
-    def _is_unique(self, side: str) -> bool:
-        """Tell whether a side is known to have each key once, of a type that both sides have."""
+    @property
+    def _unique(self) -> tuple[str, ...]:
+        """The sides known to have each key once, of a type that both sides have."""
         left, right = self.how.keys(self.left.meta, self.right.meta)
-        pairs = zip(left, right, strict=True)
         alike = all(
             dtype_of_key(self.left.meta, one) == dtype_of_key(self.right.meta, other)
-            for one, other in pairs
+            for one, other in zip(left, right, strict=True)
         )
-        keys = left if side == "left" else right
-        return alike and bool(keys) and getattr(self, side).traits.is_unique(keys)
+        sides = (("left", self.left, left), ("right", self.right, right))
+        return tuple(
+            name for name, side, keys in sides if alike and keys and side.traits.is_unique(keys)
+        )
 
     @property
     def _told(self) -> How:
         """What pandas is told: not to check what is known."""
         sides = next((sides for names, sides in UNIQUE.items() if self.how.validate in names), ())
-        known = sides and all(map(self._is_unique, sides))
+        known = sides and set(sides) <= set(self._unique)
         return replace(self.how, validate=None) if known else self.how
 
     def _out(self, left: Counts, right: Counts) -> Sizes:

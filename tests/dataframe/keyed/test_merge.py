@@ -13,9 +13,11 @@ from hypothesis import strategies as st
 
 import marsdask.dataframe as md
 from marsdask.core.sizes import upper
-from marsdask.dataframe.keyed.merge import common_type
+from marsdask.dataframe.keyed import keys
+from marsdask.dataframe.keyed.merge import How, common_type
 from marsdask.dataframe.keyed.shuffle import places_of
 from tests.dataframe.tables import equal, filtered, planned, table, tables
+from tests.tensor.stages import first_graph
 
 HOWS = ["left", "right", "inner", "outer"]
 
@@ -189,3 +191,19 @@ def test_keys_known_to_be_distinct_are_not_validated():
     assert unknown.node.a._told.validate == "m:1"
     with pytest.raises(pd.errors.MergeError):
         unknown.compute()
+
+
+def test_a_merge_asks_once_which_keys_are_unique(monkeypatch):
+    """And the types of equal frames are read once, however many merges plan with them."""
+    asked, read = [], []
+    of_keys, of_columns = How.keys, keys._dtypes
+    monkeypatch.setattr(How, "keys", lambda *args: asked.append(args) or of_keys(*args))
+    monkeypatch.setattr(keys, "_dtypes", lambda meta: read.append(meta) or of_columns(meta))
+    lazy = md.DataFrame(right_side(), chunk_size=4)
+    merges = 8
+    for _ in range(merges):
+        lazy = lazy.merge(lazy[["k"]].drop_duplicates(), on="k")
+    first_graph(lazy)
+    nodes = 3  # as it was called, with chunks coalesced, and without numbers below others
+    assert merges <= len(asked) <= nodes * merges
+    assert 0 < len(read) <= 3
