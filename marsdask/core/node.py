@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, TypeAlias, TypeVar
 from weakref import WeakValueDictionary
 
@@ -13,7 +13,7 @@ from marsdask.scheduler.base import dtype_of
 from .call_site import CallSite, caller
 from .facts import Fact
 from .sizes import Chunks, Size, Sizes, total
-from .tokens import token
+from .tokens import field_names, token, values_of
 from .traits import Traits
 
 if TYPE_CHECKING:
@@ -64,8 +64,7 @@ def _intern(node: Node) -> Node:
 def among_fields(owner: Any, kind: type[T]) -> tuple[T, ...]:
     """Return the objects of a type among a dataclass's fields and the tuples in them, in order."""
     found: list[T] = []
-    for field in fields(owner):
-        value = getattr(owner, field.name)
+    for value in values_of(owner):
         if isinstance(value, kind):
             found.append(value)
         elif type(value) is tuple:
@@ -102,9 +101,7 @@ class Node(metaclass=_NodeType):
     @property
     def name(self) -> str:
         """The identity: class, inputs and parameters."""
-        kind = type(self)
-        values = [getattr(self, field.name) for field in fields(self)]
-        return f"{self.label}-{token(kind, *values)}"
+        return f"{self.label}-{token(type(self), *values_of(self))}"
 
     @property
     def token_name(self) -> str:
@@ -147,19 +144,18 @@ class Node(metaclass=_NodeType):
     def with_inputs(self, new: Mapping[Node, Node]) -> Node:
         """Return the same operation over other inputs, with the same origin."""
         changes: dict[str, Any] = {}
-        for field in fields(self):
-            value = getattr(self, field.name)
+        values = dict(zip(field_names(type(self)), values_of(self), strict=True))
+        for name, value in values.items():
             if isinstance(value, Node) and new.get(value, value) is not value:
-                changes[field.name] = new[value]
+                changes[name] = new[value]
             elif type(value) is tuple and any(
                 isinstance(item, Node) and new.get(item, item) is not item for item in value
             ):
-                changes[field.name] = tuple(
+                changes[name] = tuple(
                     new.get(item, item) if isinstance(item, Node) else item for item in value
                 )
         if not changes:
             return self
-        values = {field.name: getattr(self, field.name) for field in fields(self)}
         node: Node = type.__call__(type(self), **{**values, **changes})
         object.__setattr__(node, "origin", self.origin)
         found = _intern(node)
@@ -302,12 +298,12 @@ class Node(metaclass=_NodeType):
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        values = tuple(getattr(self, field.name) for field in fields(self))
+        values = tuple(values_of(self))
         return _rebuild, (type(self), values)
 
 
 def _rebuild(kind: type[Node], values: tuple[Any, ...]) -> Node:
-    node: Node = kind(**dict(zip((field.name for field in fields(kind)), values, strict=True)))
+    node: Node = kind(**dict(zip(field_names(kind), values, strict=True)))
     return node
 
 

@@ -8,7 +8,7 @@ import uuid
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass
 from enum import Enum
-from functools import partial
+from functools import cache, partial
 from hashlib import blake2b
 from typing import Any
 
@@ -22,6 +22,18 @@ _LONG = 32
 _MAINS = ("__main__", "__mp_main__")
 
 _PLAIN = (int, float, complex, bool, str, bytes, type(None), type(...), range)
+
+
+@cache
+def field_names(kind: type) -> tuple[str, ...]:
+    """Return the names of a dataclass's fields, in order."""
+    return tuple(item.name for item in fields(kind))
+
+
+def values_of(part: Any) -> list[Any]:
+    """Return the values of a dataclass's fields, in order."""
+    kind: Any = type(part)
+    return [getattr(part, name) for name in field_names(kind)]
 
 
 def token(*parts: Any) -> str:
@@ -49,7 +61,7 @@ def _write(part: Any, out: list[str]) -> None:
         out.append(f"{kind.__module__}.{part}")
     elif is_dataclass(part) and not isinstance(part, type):
         out.append(_class(kind))
-        _write_sequence([getattr(part, item.name) for item in fields(part)], out)
+        _write_sequence(values_of(part), out)
     elif callable(part) and (name := _importable_name(part)):
         out.append(f"function:{name}")
     else:

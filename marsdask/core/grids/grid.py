@@ -6,7 +6,7 @@ import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -14,7 +14,7 @@ from marsdask.scheduler.base import dtype_of
 
 from ..node import Node, among_fields
 from ..sizes import Chunks, Index, upper
-from ..tokens import token
+from ..tokens import token, values_of
 from ..traits import Partitioning
 
 #: The node being tiled, so that errors of a chunk can name its operation.
@@ -67,7 +67,7 @@ class Rule:
 
     @cached_property
     def token_name(self) -> str:
-        return token(type(self), *(getattr(self, item.name) for item in fields(self)))
+        return token(type(self), *values_of(self))
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ import pandas as pd
 
 from marsdask.core.traits import VALUES, Carry, Level, Ordering, SortKey, Traits
 
-from ..schema import once_a_schema
+from ..schemas.schema import once_a_schema
 
 
 def dtype_of_key(meta: Any, key: Hashable) -> Any:

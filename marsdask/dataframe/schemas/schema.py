@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Hashable
-from dataclasses import fields, is_dataclass
+from dataclasses import is_dataclass
 from typing import Any, TypeVar
 from weakref import WeakValueDictionary, ref
 
@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from marsdask.core.node import Node
+from marsdask.core.tokens import values_of
 
 T = TypeVar("T")
 
@@ -115,7 +116,7 @@ def result_of(
 
 def types_of(node: Node, compute: Callable[[], Any]) -> Any:
     """Return the schema of a node whose types follow from its parameters and its inputs' types."""
-    args = tuple(getattr(node, item.name) for item in fields(node))
+    args = tuple(values_of(node))
     return result_of(type(node), args, (), compute)
 
 
@@ -138,7 +139,7 @@ def _decisive(arg: Any, by_type: bool = False) -> Any:
     if kind is dict:
         return kind, tuple(map(_decisive, arg.items()))
     if is_dataclass(arg) and not isinstance(arg, type):
-        return kind, tuple(_decisive(getattr(arg, item.name)) for item in fields(arg))
+        return kind, tuple(map(_decisive, values_of(arg)))
     if by_type and kind is float:
         return kind
     if by_type and kind is int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pandas as pd
@@ -195,15 +196,15 @@ def test_keys_known_to_be_distinct_are_not_validated():
 
 def test_a_merge_asks_once_which_keys_are_unique(monkeypatch):
     """And the types of equal frames are read once, however many merges plan with them."""
-    asked, read = [], []
-    of_keys, of_columns = How.keys, keys._dtypes
-    monkeypatch.setattr(How, "keys", lambda *args: asked.append(args) or of_keys(*args))
-    monkeypatch.setattr(keys, "_dtypes", lambda meta: read.append(meta) or of_columns(meta))
+    asked = mock.create_autospec(How.keys, side_effect=How.keys)
+    read = mock.Mock(side_effect=keys._dtypes)
+    monkeypatch.setattr(How, "keys", asked)
+    monkeypatch.setattr(keys, "_dtypes", read)
     lazy = md.DataFrame(right_side(), chunk_size=4)
     merges = 8
     for _ in range(merges):
         lazy = lazy.merge(lazy[["k"]].drop_duplicates(), on="k")
     first_graph(lazy)
     nodes = 3  # as it was called, with chunks coalesced, and without numbers below others
-    assert merges <= len(asked) <= nodes * merges
-    assert 0 < len(read) <= 3
+    assert merges <= asked.call_count <= nodes * merges
+    assert 0 < read.call_count <= 3
