@@ -82,7 +82,7 @@ def pack(roots: Sequence[Node]) -> Packed:
     packed = []
     for node in Graph(roots).nodes:
         rebuild, (kind, values) = node.__reduce__()
-        packed.append((rebuild, kind, tuple(_exchanged(value, places) for value in values)))
+        packed.append((rebuild, kind, tuple(_substituted(value, places) for value in values)))
         places[node] = _At(len(places))
     return packed, [places[root].position for root in roots]
 
@@ -92,14 +92,14 @@ def unpack(packed: Packed) -> list[Node]:
     entries, positions = packed
     places: dict[_At, Node] = {}
     for position, (rebuild, kind, values) in enumerate(entries):
-        places[_At(position)] = rebuild(kind, tuple(_exchanged(v, places) for v in values))
+        places[_At(position)] = rebuild(kind, tuple(_substituted(v, places) for v in values))
     return [places[_At(position)] for position in positions]
 
 
-def _exchanged(value: Any, places: Mapping[Any, Any]) -> Any:
+def _substituted(value: Any, places: Mapping[Any, Any]) -> Any:
     """Replace nodes by positions, or positions by nodes, in a field with one or several."""
     if isinstance(value, Node | _At):
         return places.get(value, value)
     if type(value) is tuple and any(isinstance(item, Node | _At) for item in value):
-        return tuple(_exchanged(item, places) for item in value)
+        return tuple(_substituted(item, places) for item in value)
     return value

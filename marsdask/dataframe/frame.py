@@ -17,7 +17,7 @@ from marsdask.tensor.tensor import method
 
 from . import batches
 from .create import make_frame
-from .elementwise.operands import beside, tensor_beside
+from .elementwise.operands import aligned_tensor, aligned_values
 from .elementwise.rowwise import (
     by_column,
     column_of,
@@ -114,7 +114,9 @@ class DataFrame(FrameBase):
         if isinstance(key, list | np.ndarray | pd.Index):
             key = list(key)
             if key and all(isinstance(one, bool | np.bool_) for one in key):
-                return self._filtered(beside(self, key, "Item wrong length {} instead of {}."))
+                return self._filtered(
+                    aligned_values(self, key, "Item wrong length {} instead of {}.")
+                )
         return rowwise(column_of, self, key=key)
 
     def __setitem__(self, name: Any, value: Any) -> None:
@@ -142,9 +144,9 @@ class DataFrame(FrameBase):
                 "a pandas Series as a column is not supported; use its values, or md.Series(x)"
             )
         if isinstance(value, list | np.ndarray | pd.Index | ExtensionArray):
-            return beside(self, value, complaint)
+            return aligned_values(self, value, complaint)
         if isinstance(value, Collection) and isinstance(value.node.meta, np.ndarray):
-            return tensor_beside(self, value, complaint) if value.node.chunks else value
+            return aligned_tensor(self, value, complaint) if value.node.chunks else value
         return value
 
     def set_index(self, keys: Any, *, drop: bool = True, append: bool = False) -> DataFrame:

@@ -187,7 +187,7 @@ class FromPandas(FrameNode):
 
 
 @dataclass(frozen=True, eq=False)
-class Beside(FromPandas):
+class AlignedValues(FromPandas):
     """Values in memory that lie beside some rows, whatever these are labelled."""
 
     rows: str

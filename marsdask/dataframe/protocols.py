@@ -11,7 +11,7 @@ from pandas.api.extensions import ExtensionArray
 
 from marsdask.core.collection import Collection, rebind
 
-from .elementwise.operands import operand, tensor_beside
+from .elementwise.operands import aligned_tensor, operand
 from .elementwise.rowwise import rowwise
 from .frame_node import dtypes_of
 from .rows import alignment
@@ -96,7 +96,7 @@ def array_ufunc(self: Any, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs:
     if method == "reduce":
         return _reduced(self, ufunc, kwargs)
     if method == "accumulate":
-        return tensor_beside(self, ufunc.accumulate(to_tensor(self), **kwargs), "{} rows of {}")
+        return aligned_tensor(self, ufunc.accumulate(to_tensor(self), **kwargs), "{} rows of {}")
     raise NotImplementedError(
         f"{ufunc.__name__}.{method} of rows is not supported; use their to_tensor()"
     )

@@ -38,7 +38,7 @@ class ArgumentSlot:
 
 
 @dataclass(frozen=True, eq=False)
-class Sized(Node):
+class GridNode(Node):
     """A grid of known sizes, as a node."""
 
     interned: ClassVar[bool] = False
@@ -63,7 +63,7 @@ class Sized(Node):
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ResultSpec:
     """The known properties of one of a function's results."""
 
     dtype: np.dtype[Any]
@@ -71,13 +71,13 @@ class Outcome:
     """For each axis its sizes, or ``None`` where only running tells."""
 
 
-def like(a: Any, dtype: Any = None, *, unknown: Iterable[int] = ()) -> Outcome:
+def like(a: Any, dtype: Any = None, *, unknown: Iterable[int] = ()) -> ResultSpec:
     """Return the outcome of the shape of ``a``, with other lengths along the ``unknown`` axes."""
     node = as_node(a)
     ndim = len(node.chunks)
     other = np.lib.array_utils.normalize_axis_tuple(unknown, ndim, allow_duplicate=True)
     lengths = tuple(None if i in other else whole(node, i) for i in range(ndim))
-    return Outcome(node.meta.dtype if dtype is None else np.dtype(dtype), lengths)
+    return ResultSpec(node.meta.dtype if dtype is None else np.dtype(dtype), lengths)
 
 
 def whole(a: Any, axis: int) -> Sizes:
@@ -90,22 +90,22 @@ def merged(sizes: Sizes) -> Sizes:
     return sizes if known(sizes) else (total(sizes),)
 
 
-def resized(a: Any, axis: Any, dtype: Any = None) -> Outcome:
+def resized(a: Any, axis: Any, dtype: Any = None) -> ResultSpec:
     """Return the outcome of ``a`` with another length along an axis, or of all elements."""
     if axis is not None:
         return like(a, dtype, unknown=(axis,))
-    return Outcome(as_node(a).meta.dtype if dtype is None else np.dtype(dtype), (None,))
+    return ResultSpec(as_node(a).meta.dtype if dtype is None else np.dtype(dtype), (None,))
 
 
 @dataclass(frozen=True, eq=False)
-class Waiting(MultiOutput):
+class UnknownLengthCall(MultiOutput):
     """A function that is called once the lengths of its tensors are known."""
 
     func: Callable[..., Any]
     arrays: tuple[Node, ...]
     args: tuple[Any, ...]
     kwargs: tuple[tuple[str, Any], ...]
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[ResultSpec, ...]
 
     @property
     def label(self) -> str:
@@ -128,14 +128,14 @@ class Waiting(MultiOutput):
     def tile(self, *inputs: Grid) -> Any:
         distinct = dict(zip(self.inputs, inputs, strict=True))
         grids = yield from resolved(*(distinct[node] for node in self.arrays))
-        found = _results(self.func, [Sized(grid) for grid in grids], self.args, self.kwargs)
+        found = _results(self.func, [GridNode(grid) for grid in grids], self.args, self.kwargs)
         nodes = [as_node(item) for item in found]
         for node, told in zip(nodes, self.outcomes, strict=True):
             self._check(node, told)
         grids = yield from tiled(nodes)
         return tuple(map(_cut_as_told, grids, self.outcomes))
 
-    def _check(self, node: Node, told: Outcome) -> None:
+    def _check(self, node: Node, told: ResultSpec) -> None:
         """Raise for a result of another type or other axes than declared."""
         if len(node.chunks) != len(told.lengths):
             raise UnknownShapeError(
@@ -148,7 +148,7 @@ class Waiting(MultiOutput):
             )
 
 
-def _cut_as_told(grid: Grid, told: Outcome) -> Grid:
+def _cut_as_told(grid: Grid, told: ResultSpec) -> Grid:
     """Rechunk the axes of known lengths to the logical chunks."""
     pairs = zip(told.lengths, grid.chunks, strict=True)
     return recut(
@@ -193,7 +193,7 @@ def _taken(item: Any, nodes: list[Node]) -> Any:
 
 
 def waits_for_lengths(
-    tells: Callable[..., Outcome | tuple[Outcome, ...]],
+    tells: Callable[..., ResultSpec | tuple[ResultSpec, ...]],
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Make a function of tensors accept unknown lengths, by calling it again when they are known.
 
@@ -223,7 +223,7 @@ def waits_for_lengths(
     return decorate
 
 
-def later(func: Callable[..., Any], node: Node, *args: Any, outcome: Outcome) -> Any:
+def later(func: Callable[..., Any], node: Node, *args: Any, outcome: ResultSpec) -> Any:
     """Call ``func(tensor, *args)``, one tensor, once the lengths of ``node`` are known."""
     return _waiting(func, (node,), (ArgumentSlot(0), *args), (), outcome)
 
@@ -233,11 +233,11 @@ def _waiting(
     nodes: tuple[Node, ...],
     args: Any,
     kwargs: Any,
-    told: Outcome | tuple[Outcome, ...],
+    told: ResultSpec | tuple[ResultSpec, ...],
 ) -> Any:
-    if isinstance(told, Outcome):
-        return Part(Waiting(func, nodes, args, kwargs, (told,)), 0)
-    node = Waiting(func, nodes, args, kwargs, tuple(told))
+    if isinstance(told, ResultSpec):
+        return Part(UnknownLengthCall(func, nodes, args, kwargs, (told,)), 0)
+    node = UnknownLengthCall(func, nodes, args, kwargs, tuple(told))
     # Named tuples are built from their items.
     make: Callable[..., Any] = getattr(told, "_make", type(told))
     return make(node.parts())

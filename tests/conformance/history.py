@@ -191,7 +191,7 @@ PINNED: dict[str, dict[str, Call]] = {
     },
     "ReshapeBlocks": {"flat": lambda a: mt.reshape_blockwise(a.x, (12,))},
     "Write": {"facts": lambda a: stored(a.x)},
-    "Outlines": {"streamed": lambda a: streamed(a.f)},
+    "ArrowSchemas": {"streamed": lambda a: streamed(a.f)},
     "WriteParquet": {"rows": lambda a: files(a.f, a.folder)},
 }
 

@@ -247,7 +247,7 @@ def test_every_node_that_shows_chunks_has_a_case() -> None:
     pinning = {kind.__name__ for kind in kinds(Node) if kind.pins_grid}
     assert pinning == set(history.PINNED)
     for kind in pinning - {
-        "Outlines",
+        "ArrowSchemas",
         "Write",
         "WriteParquet",
     }:  # these are executed as they are called

@@ -12,7 +12,7 @@ import marsdask.tensor as mt
 from marsdask.core.config import option_context
 from marsdask.core.sizes import Unknown, UnknownShapeError, numbers
 from marsdask.tensor.typing import public
-from marsdask.tensor.unknown_lengths import Outcome, Waiting, like, waits_for_lengths
+from marsdask.tensor.unknown_lengths import ResultSpec, UnknownLengthCall, like, waits_for_lengths
 from tests.core.recording import recording_session
 from tests.strategies import assert_same
 
@@ -266,7 +266,7 @@ def test_what_is_known_beforehand_is_told() -> None:
     """Lengths that do not depend on the unknown ones; equal ones are known to be equal."""
     rows = unknown_rows()
     moved = mt.roll(rows, 1, axis=0)
-    assert isinstance(moved.node.source, Waiting)  # type: ignore[attr-defined]
+    assert isinstance(moved.node.source, UnknownLengthCall)  # type: ignore[attr-defined]
     assert moved.shape[1] == 5
     assert moved.node.shape[0] == rows.node.shape[0]
     assert mt.cov(rows, rowvar=False).shape == (5, 5)
@@ -289,7 +289,7 @@ def test_lengths_that_are_needed_for_good() -> None:
     """Where a call takes no tensor of unknown length the error stays what it is."""
     calls = []
 
-    def rule(tensor: Any) -> Outcome:
+    def rule(tensor: Any) -> ResultSpec:
         calls.append(tensor)
         return like(tensor)
 
@@ -316,7 +316,7 @@ def test_a_rule_that_tells_another_type_or_other_axes_is_found_out() -> None:
     with pytest.raises(TypeError, match="told int8 and found float64"):
         wrong_type(unknown_vector()).compute()
     wrong_axes = public(
-        waits_for_lengths(lambda tensor: Outcome(tensor.dtype, (None, None)))(needs)
+        waits_for_lengths(lambda tensor: ResultSpec(tensor.dtype, (None, None)))(needs)
     )
     with pytest.raises(UnknownShapeError, match="has 1 axes; 2 were told"):
         wrong_axes(unknown_vector()).compute()

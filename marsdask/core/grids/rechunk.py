@@ -129,10 +129,10 @@ class PiecesAt:
         return (tuple(axis[i] for axis, i in zip(self.parts, index, strict=True)),)
 
 
-def pieced(grid: Grid, chunks: Chunks, mosaic: Callable[..., Any]) -> Grid | None:
+def pieced(grid: Grid, chunks: Chunks, concatenate: Callable[..., Any]) -> Grid | None:
     """Return the grid in chunks that each overlap few of its own, ``None`` if they overlap many.
 
-    ``mosaic(*blocks, parts)`` returns parts of blocks (last axis fastest) as one view.
+    ``concatenate(*blocks, parts)`` returns parts of blocks (last axis fastest) as one view.
     """
     if grid.chunks == chunks or not (known_chunks(grid.chunks) and known_chunks(chunks)):
         return None
@@ -155,7 +155,7 @@ def pieced(grid: Grid, chunks: Chunks, mosaic: Callable[..., Any]) -> Grid | Non
     ]
     parts = tuple(tuple(tuple(part for _, part in new) for new in found) for found in padded)
     return blockwise(
-        mosaic,
+        concatenate,
         [(grid, axes) for axes in itertools.product(*tables)],
         chunks=chunks,
         meta=grid.meta,

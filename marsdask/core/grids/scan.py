@@ -18,7 +18,7 @@ from .grid import Call, Grid, Ref, Rule
 
 
 @dataclass(frozen=True, eq=False)
-class Starts(Rule):
+class ScanOffsets(Rule):
     """The starts of all chunks of a lane, computed from the totals of earlier chunks."""
 
     func: Callable[..., Any]
@@ -34,7 +34,7 @@ class Starts(Rule):
 
 
 @dataclass(frozen=True)
-class StartOf:
+class OffsetAt:
     """The start of a chunk; the first nonempty chunk has none."""
 
     axis: int
@@ -76,11 +76,11 @@ def scan(
         total, [(source, whole)], chunks=ones, meta=meta, itemsize=itemsize, kwargs=total_kwargs
     )
     lanes = _replaced(source.chunks, axis, (count,))
-    begun = Grid(Starts(starts, totals, axis, starts_kwargs or None), lanes, meta, itemsize)
+    begun = Grid(ScanOffsets(starts, totals, axis, starts_kwargs or None), lanes, meta, itemsize)
     return blockwise(
         step,
         [(source, whole), (begun, _replaced(whole, axis, None))],
-        varying=StartOf(axis, _leading_empty(source.chunks[axis])),
+        varying=OffsetAt(axis, _leading_empty(source.chunks[axis])),
         **like,
     )
 

@@ -18,7 +18,7 @@ from marsdask.core.sizes import known, numbers, total
 from marsdask.core.traits import Traits
 
 from ..create import FromTensor
-from ..frame_node import Beside, S, is_row
+from ..frame_node import AlignedValues, S, is_row
 from ..rows import alignment
 from .rowwise import labelled_as, rowwise
 
@@ -27,7 +27,7 @@ BROADCAST = "operands could not be broadcast together with shapes ({1},) ({0},)"
 
 
 @dataclass(frozen=True, eq=False)
-class TensorBeside(FromTensor):
+class AlignedTensor(FromTensor):
     """A tensor's values that lie beside some rows, whatever these are labelled."""
 
     rows: str
@@ -38,7 +38,7 @@ class TensorBeside(FromTensor):
         return Traits(self.rows)
 
 
-def beside(obj: Any, values: Any, complaint: str) -> Any:
+def aligned_values(obj: Any, values: Any, complaint: str) -> Any:
     """Return values in memory as lazy rows of an object, in their order.
 
     ``complaint`` is pandas's of a wrong length, with the two lengths to be filled in.
@@ -56,11 +56,11 @@ def beside(obj: Any, values: Any, complaint: str) -> Any:
     )
     if len(rows) != sum(numbers(sizes)):
         raise ValueError(complaint.format(len(rows), sum(numbers(sizes))))
-    node = Beside(rows, numbers(sizes), alignment(obj.node))
+    node = AlignedValues(rows, numbers(sizes), alignment(obj.node))
     return rowwise(labelled_as, obj, node)
 
 
-def tensor_beside(obj: Any, values: Any, complaint: str) -> Any:
+def aligned_tensor(obj: Any, values: Any, complaint: str) -> Any:
     """Return a tensor of one value (or one row) for each row of an object as lazy rows of it."""
     node, meta = values.node, obj.node.meta
     lengths = [total(one.chunks[0]) for one in (node, obj.node)]
@@ -68,7 +68,7 @@ def tensor_beside(obj: Any, values: Any, complaint: str) -> Any:
         raise ValueError(complaint.format(*lengths))
     several = len(node.chunks) == 2
     columns, kind = (meta.columns, pd.DataFrame) if several else (_name(meta), pd.Series)
-    return rowwise(labelled_as, obj, TensorBeside(node, columns, kind, alignment(obj.node)))
+    return rowwise(labelled_as, obj, AlignedTensor(node, columns, kind, alignment(obj.node)))
 
 
 def _name(meta: Any) -> Any:
@@ -96,7 +96,7 @@ def operand(obj: Any, other: Any) -> Any:
 def _tensor_operand(obj: Any, tensor: Any) -> Any:
     if tensor.ndim != obj.node.meta.ndim or _is_single(tensor.shape[0], obj):
         return tensor
-    return tensor_beside(obj, tensor, BROADCAST)
+    return aligned_tensor(obj, tensor, BROADCAST)
 
 
 def _array_operand(obj: Any, values: Any) -> Any:
@@ -105,7 +105,7 @@ def _array_operand(obj: Any, values: Any) -> Any:
         return values
     if meta.ndim == 2:
         values = np.broadcast_to(values, (len(values), len(meta.columns)))
-    return beside(obj, values, BROADCAST)
+    return aligned_values(obj, values, BROADCAST)
 
 
 def _is_single(length: Any, obj: Any) -> bool:

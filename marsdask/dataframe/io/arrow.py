@@ -19,7 +19,7 @@ from ..frame_node import FrameNode
 
 
 @dataclass(frozen=True, eq=False)
-class Outlines(FrameNode):
+class ArrowSchemas(FrameNode):
     """One row for each chunk: its Arrow schema, and its labels if these are a range."""
 
     pins_grid = True
@@ -56,7 +56,7 @@ def stream(self: Any, requested_schema: Any = None) -> Any:
     import pyarrow as pa
 
     held = self.persist()
-    outlines = wrap(Outlines(held.node)).compute()
+    outlines = wrap(ArrowSchemas(held.node)).compute()
     schemas = [pa.ipc.read_schema(pa.py_buffer(one)) for one in outlines["schema"]]
     # Of objects only values tell the types, and a chunk may have none.
     schema = pa.unify_schemas(schemas, promote_options="permissive")

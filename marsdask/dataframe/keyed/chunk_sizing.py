@@ -96,7 +96,7 @@ def packed(source: Weighed, limit: int = sys.maxsize) -> Grid:
     sizes = grid.chunks[0]
     runs = itertools.pairwise([*starts, len(sizes)])
     joined = tuple(total(sizes[start:stop]) for start, stop in runs)
-    return Grid(Runs(grid, tuple(starts)), (joined,), grid.meta, grid.itemsize)
+    return Grid(ChunkRuns(grid, tuple(starts)), (joined,), grid.meta, grid.itemsize)
 
 
 def _cut(grid: Grid, nbytes: Sequence[int], wanted: int) -> Grid:
@@ -146,7 +146,7 @@ def share(block: Any, k: int, count: int) -> Any:
 
 
 @dataclass(frozen=True, eq=False)
-class Runs(Rule):
+class ChunkRuns(Rule):
     """Each chunk from a run of neighbouring chunks."""
 
     source: Grid

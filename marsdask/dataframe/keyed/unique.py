@@ -105,7 +105,7 @@ class DropDuplicates(FrameNode):
         (met,) = yield from counted_parts(keys, count=count)
         stay = exchange(
             keys,
-            unrepeated,
+            kept_positions,
             unknown_sizes(f"{self.name}:met", met),
             {"keep": dict(self.options)["keep"]},
             width=8.0,
@@ -125,7 +125,7 @@ class DropDuplicates(FrameNode):
 
 
 @kernel(scratch=2.5)
-def unrepeated(parts: list[RowPart], keep: Any) -> list[Any]:
+def kept_positions(parts: list[RowPart], keep: Any) -> list[Any]:
     """Return for each chunk which of its rows stay, of those whose keys have met."""
     repeated = concat(parts, labels=False).duplicated(keep=keep).to_numpy()
     ends = np.cumsum([len(part.rows) for part in parts])

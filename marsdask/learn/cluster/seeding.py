@@ -28,14 +28,14 @@ def plus_plus(rows: Node, weight: Node | None, count: int, state: Any) -> Any:
     """Choose samples far from those chosen before; each is the best of a few draws."""
     trials = 2 + int(math.log(count))
     chosen = [_first(rows, weight, state)]
-    squared, sums = _nearer(rows, weight, None, chosen[0])
+    squared, sums = _minimum_distances(rows, weight, None, chosen[0])
     closest = rowwise(column, squared.node, dtype=np.float64, position=0)
     total = sums[0]
     while len(chosen) < count:
         mass = closest if weight is None else multiply(closest, wrap(weight))
         found = _locate(mass, state.uniform(size=trials) * total, "left")
         candidates = _take(rows, found)
-        squared, sums = _nearer(rows, weight, closest.node, candidates)
+        squared, sums = _minimum_distances(rows, weight, closest.node, candidates)
         best = int(sums.argmin())
         total = sums[best]
         closest = rowwise(column, squared.node, dtype=np.float64, position=best)
@@ -55,7 +55,7 @@ def parallel(
     candidates = [found]
     closest = None
     for _ in range(rounds):
-        squared, _ = _nearer(rows, weight, closest, found)
+        squared, _ = _minimum_distances(rows, weight, closest, found)
         closest = rowwise(least, squared.node, dtype=np.float64).node
         total = fold(weigh, add, closest, weight, nbytes=8)[0][0]
         if total == 0:
@@ -105,7 +105,7 @@ def _draw(rows: Node, weight: Node | None, uniform: Any, found: Sequence[int]) -
         return np.minimum((uniform * length).astype(np.int64), length - 1)
     mass = ones(length) if weight is None else wrap(weight)
     places = arange(length)
-    left = rowwise(cleared, mass.node, places.node, dtype=np.float64, found=np.asarray(found, int))
+    left = rowwise(zero_at, mass.node, places.node, dtype=np.float64, found=np.asarray(found, int))
     return _locate(left, uniform * float(left.sum().compute()), "right")
 
 
@@ -119,9 +119,13 @@ def _take(rows: Node, positions: Any) -> Any:
     return np.asarray(wrap(rows)[np.asarray(positions)].compute())
 
 
-def _nearer(rows: Node, weight: Node | None, closest: Node | None, points: Any) -> tuple[Any, Any]:
+def _minimum_distances(
+    rows: Node, weight: Node | None, closest: Node | None, points: Any
+) -> tuple[Any, Any]:
     """Return the squared distances after adding each point, and their weighted sums."""
-    squared = rowwise(nearer, rows, closest, dtype=np.float64, width=len(points), points=points)
+    squared = rowwise(
+        minimum_distances, rows, closest, dtype=np.float64, width=len(points), points=points
+    )
     operands = (squared.node,) if weight is None else (squared.node, weight)
     sums = Value(Fold(weigh, add, operands, {}, 8 * len(points)))
     execute(squared, sums)
@@ -129,7 +133,7 @@ def _nearer(rows: Node, weight: Node | None, closest: Node | None, points: Any) 
 
 
 @kernel(scratch=0.5)
-def nearer(block: Any, closest: Any = None, *, points: Any) -> Any:
+def minimum_distances(block: Any, closest: Any = None, *, points: Any) -> Any:
     """Return each sample's squared distance from each point, at most ``closest``."""
     squared = squared_distances(block, points)
     return squared if closest is None else np.minimum(squared, closest[:, np.newaxis], out=squared)
@@ -143,7 +147,7 @@ def weigh(block: Any, weight: Any = None) -> tuple[Any]:
     return (np.atleast_1d(weight @ block),)
 
 
-def cleared(block: Any, places: Any, *, found: Any) -> Any:
+def zero_at(block: Any, places: Any, *, found: Any) -> Any:
     """Return the values with zeros at the places found before."""
     return np.where(np.isin(places, found), 0.0, block)
 

@@ -14,7 +14,7 @@ from marsdask.core.collection import collect, wrap
 from marsdask.core.compilation.costs import Cost
 from marsdask.core.node import Node
 
-from ..elementwise.nodes import Elementwise, Several, operands
+from ..elementwise.nodes import Elementwise, ElementwiseOutputs, operands
 from ..manipulation.shape import expand_dims, normalize_axis
 from ..operands import as_node
 from ..typing import public
@@ -135,7 +135,7 @@ def _mapped(kernel: EachElement, args: Iterable[Any]) -> Any:
     nodes = operands(tuple(args))
     if kernel.nout == 1:
         return wrap(Elementwise(kernel, nodes))
-    return tuple(map(wrap, Several(kernel, nodes).parts()))
+    return tuple(map(wrap, ElementwiseOutputs(kernel, nodes).parts()))
 
 
 class frompyfunc:  # noqa: N801 - NumPy's name

@@ -23,7 +23,7 @@ from ..manipulation.reshape import groups, reform
 from ..manipulation.shape import normalize_axis
 from ..operands import as_node, empty
 from ..typing import public
-from ..unknown_lengths import Outcome, like, waits_for_lengths
+from ..unknown_lengths import ResultSpec, like, waits_for_lengths
 from .map_blocks import map_blocks
 from .rechunk import rechunk
 
@@ -37,14 +37,14 @@ def coarsen_block(block: Any, *, reduce: Callable[..., Any], factors: Index, opt
 
 def _coarsened(
     reduction: Callable[..., Any], x: Any, axes: Mapping[int, int], kwargs: Any, **_: Any
-) -> Outcome:
+) -> ResultSpec:
     node = as_node(x)
     factors = _factors(axes, len(node.chunks))
     lengths = (
         (size // factor,) if isinstance(size, int) else None
         for size, factor in zip(node.shape, factors, strict=True)
     )
-    return Outcome(_kind(reduction, factors, node.meta.dtype, kwargs), tuple(lengths))
+    return ResultSpec(_kind(reduction, factors, node.meta.dtype, kwargs), tuple(lengths))
 
 
 def _factors(axes: Mapping[int, int], ndim: int) -> tuple[int, ...]:
@@ -115,11 +115,11 @@ def _multiples(sizes: tuple[int, ...], factor: int) -> Sizes:
     return tuple(size for size in cut if size) or (0,)
 
 
-def _shuffled(x: Any, indexer: Any, axis: int, **_: Any) -> Outcome:
+def _shuffled(x: Any, indexer: Any, axis: int, **_: Any) -> ResultSpec:
     told = like(x)
     lengths = list(told.lengths)
     lengths[axis] = (sum(map(len, indexer)),)
-    return Outcome(told.dtype, tuple(lengths))
+    return ResultSpec(told.dtype, tuple(lengths))
 
 
 @public

@@ -16,7 +16,7 @@ from marsdask.core.sizes import known, numbers
 from ..manipulation.shape import normalize_axes
 from ..operands import as_node
 from ..typing import public
-from ..unknown_lengths import Outcome, like, waits_for_lengths
+from ..unknown_lengths import ResultSpec, like, waits_for_lengths
 from .halo import Overlap, Trim
 from .map_blocks import map_blocks
 from .rechunk import rechunk
@@ -256,10 +256,10 @@ def _check_windows(lengths: Sequence[int], axes: Sequence[int]) -> None:
         )
 
 
-def _windows(x: Any, window_shape: Any, axis: Any, **_: Any) -> Outcome:
+def _windows(x: Any, window_shape: Any, axis: Any, **_: Any) -> ResultSpec:
     lengths, axes = _window_axes(as_node(x), window_shape, axis)
     told = like(x, unknown=(at for at, n in zip(axes, lengths, strict=True) if n > 1))
-    return Outcome(told.dtype, (*told.lengths, *((n,) for n in lengths)))
+    return ResultSpec(told.dtype, (*told.lengths, *((n,) for n in lengths)))
 
 
 def _window_axes(node: Node, window_shape: Any, axis: Any) -> tuple[tuple[int, ...], Any]:

@@ -28,7 +28,7 @@ from marsdask.core.sizes import (
 
 from ..chunks import normalize_chunks, regular
 from ..kernels.assembly import assemble
-from ..kernels.block_views import mosaic
+from ..kernels.block_views import concatenate_views
 from ..operands import as_node
 from ..sparse.blocks import is_sparse
 from ..typing import itself, public
@@ -40,8 +40,8 @@ def recut(grid: Grid, chunks: Chunks) -> Grid:
 
 
 def patched(grid: Grid, chunks: Chunks) -> Grid:
-    """Return a grid of arrays in the given chunks, as mosaics if each overlaps few chunks."""
-    found = None if is_sparse(grid.meta) else pieced(grid, chunks, mosaic)
+    """Return a grid of arrays in the given chunks, joined from views if each overlaps few."""
+    found = None if is_sparse(grid.meta) else pieced(grid, chunks, concatenate_views)
     return recut(grid, chunks) if found is None else found
 
 

@@ -23,7 +23,7 @@ from .rechunk import recut
 Options = tuple[tuple[str, Any], ...]
 
 
-def in_one(*grids: Grid) -> Generator[Look, Any, list[tuple[Grid, tuple[None, ...]]]]:
+def single_chunks(*grids: Grid) -> Generator[Look, Any, list[tuple[Grid, tuple[None, ...]]]]:
     """Return each grid as one chunk, with axes that map every task to it."""
     cut = {grid.name: grid for grid in grids if len(grid) > 1}
     if any(not known(sizes) for grid in cut.values() for sizes in grid.chunks if len(sizes) > 1):
@@ -55,7 +55,7 @@ class BroadcastMap(Node):
         return self.a.chunks
 
     def tile(self, a: Grid, *others: Grid) -> Generator[Look, Any, Grid]:
-        inputs = yield from in_one(*others)
+        inputs = yield from single_chunks(*others)
         return blockwise(
             self.func,
             [(a, tuple(range(a.ndim))), *inputs],
@@ -96,7 +96,7 @@ class Once(Single):
     options: Options = ()
 
     def tile(self, *arrays: Grid) -> Generator[Look, Any, Grid]:
-        inputs = yield from in_one(*arrays)
+        inputs = yield from single_chunks(*arrays)
         return blockwise(
             self.func, inputs, chunks=self.chunks, meta=self.meta, kwargs=dict(self.options)
         )
@@ -121,7 +121,7 @@ class Summary(Single):
 
     def tile(self, *grids: Grid) -> Generator[Look, Any, Grid]:
         distinct = dict(zip(self.inputs, grids, strict=True))
-        others = yield from in_one(*(distinct[node] for node in self.others))
+        others = yield from single_chunks(*(distinct[node] for node in self.others))
         arrays, chunks = yield from aligned([distinct[node] for node in self.arrays], recut)
         own = tuple(range(len(chunks)))
         partials = blockwise(
@@ -136,7 +136,9 @@ class Summary(Single):
         return blockwise(np.asarray, [(grid, last)], chunks=self.chunks, meta=self.meta)
 
 
-def beside(func: Callable[..., Any], a: Any, *others: Any, dtype: Any, **options: Any) -> Node:
+def broadcast_map(
+    func: Callable[..., Any], a: Any, *others: Any, dtype: Any, **options: Any
+) -> Node:
     """Return the node of ``func(chunk, *others, **options)``, which keeps a chunk's shape."""
     nodes = tuple(map(as_node, others))
     return BroadcastMap(func, as_node(a), nodes, np.dtype(dtype), tuple(sorted(options.items())))

@@ -29,7 +29,7 @@ from ..operands import as_node, empty
 from ..signatures import optional, shows, signed
 from ..sparse.conversion import tosparse
 from ..typing import public
-from ..unknown_lengths import Outcome, like, waits_for_lengths
+from ..unknown_lengths import ResultSpec, like, waits_for_lengths
 
 if TYPE_CHECKING:
     pass
@@ -44,7 +44,7 @@ COUNTED = 2**16
 
 
 @dataclass(frozen=True, eq=False)
-class Made(Node):
+class FromShape(Node):
     """An array whose blocks are results of ``func(shape, starts, dtype=, **kwargs)``."""
 
     func: Callable[..., Any]
@@ -94,7 +94,7 @@ def made(
     sparse, gpu, device = (settings.pop(key, None) for key in ("sparse", "gpu", "device"))
     chunk_size = chunks_from(chunk_size, settings)
     splits = normalize_chunks(chunk_size, shape, dtype)
-    found: Node = Made(func, dtype, splits, tuple(sorted(kwargs.items())), title)
+    found: Node = FromShape(func, dtype, splits, tuple(sorted(kwargs.items())), title)
     return placed_on(tosparse.node(found) if sparse else found, gpu, device)
 
 
@@ -193,7 +193,7 @@ def _like(a: Any, dtype: Any, shape: Any, chunk_size: Any, extra: dict[str, Any]
     return as_shape(shape), dtype, chunk_size
 
 
-def _alike(a: Any, dtype: Any, chunk_size: Any, chunks: Any = None, **_: Any) -> Outcome:
+def _alike(a: Any, dtype: Any, chunk_size: Any, chunks: Any = None, **_: Any) -> ResultSpec:
     cut = chunks if chunk_size is None else chunk_size
     return like(a if cut is None else rechunk.node(a, cut), dtype)
 
@@ -460,7 +460,7 @@ def fromfunction(
     few = (1,) * len(shape)
     sample = np.asarray(called(few, (0,) * len(shape), given, function, options))
     fixed = (("function", function), ("kwargs", options), ("positions", given))
-    return Made(called_as, sample.dtype, splits, fixed, "fromfunction")
+    return FromShape(called_as, sample.dtype, splits, fixed, "fromfunction")
 
 
 def called_as(
@@ -487,11 +487,11 @@ def meshgrid(
         grids.append(view(vector, [0 if a == place else None for a in range(ndim)]))
     if sparse:
         return ExecutableTuple(grids)
-    return ExecutableTuple(Elementwise(spread, (grid, *grids)) for grid in grids)
+    return ExecutableTuple(Elementwise(broadcast_against, (grid, *grids)) for grid in grids)
 
 
 @kernel(shares=True)
-def spread(block: Any, *others: Any) -> Any:
+def broadcast_against(block: Any, *others: Any) -> Any:
     """Broadcast a block against others, as a view."""
     shape = np.broadcast_shapes(*(np.shape(item) for item in (block, *others)))
     return np.broadcast_to(block, shape)

@@ -19,7 +19,7 @@ from ..manipulation.reshape import ravel
 from ..manipulation.shape import normalize_axis
 from ..operands import as_node
 from ..typing import public
-from ..unknown_lengths import Outcome, resized, waits_for_lengths
+from ..unknown_lengths import ResultSpec, resized, waits_for_lengths
 
 
 def _along(a: Any, axis: int | None) -> tuple[Any, int]:
@@ -46,13 +46,13 @@ def packbits(a: Any, axis: int | None = None, bitorder: Any = "big") -> Node:
     )
 
 
-def _unpacked(a: Any, axis: int | None, count: int | None, **_: Any) -> Outcome:
+def _unpacked(a: Any, axis: int | None, count: int | None, **_: Any) -> ResultSpec:
     told = resized(a, axis, np.uint8)
     if count is None or count < 0:
         return told
     lengths = list(told.lengths)
     lengths[0 if axis is None else axis] = (operator.index(count),)
-    return Outcome(told.dtype, tuple(lengths))
+    return ResultSpec(told.dtype, tuple(lengths))
 
 
 @public

@@ -13,7 +13,7 @@ from marsdask.tensor.elementwise.ufuncs import where
 from marsdask.tensor.indexing.getitem import getitem
 
 from ..chunkwise.rechunk import rechunk
-from ..chunkwise.single_task import beside
+from ..chunkwise.single_task import broadcast_map
 from ..manipulation.join import concatenate, length, part, stack
 from ..manipulation.shape import moveaxis, normalize_axes, normalize_axis
 from ..operands import as_node
@@ -53,7 +53,7 @@ def interp(
             raise ValueError("array of sample points is empty")
     dtype = np.dtype(np.complex128 if points[1].meta.dtype.kind == "c" else np.float64)
     how = {"left": left, "right": right, "period": period}
-    return beside(between, x, *points, dtype=dtype, **how)
+    return broadcast_map(between, x, *points, dtype=dtype, **how)
 
 
 def _slopes(f: Any, varargs: tuple[Any, ...], axis: Any, **_: Any) -> Any:

@@ -17,12 +17,12 @@ from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, Index
 
 from ..chunkwise.rechunk import recut
-from ..chunkwise.single_task import in_one
+from ..chunkwise.single_task import single_chunks
 from ..indexing.getitem import getitem
 from ..manipulation.join import flip, length
 from ..operands import as_node, empty
 from ..typing import public
-from ..unknown_lengths import Outcome, waits_for_lengths
+from ..unknown_lengths import ResultSpec, waits_for_lengths
 from .ufuncs import conj
 
 
@@ -72,7 +72,7 @@ class Convolution(Node):
 
     def tile(self, a: Grid, v: Grid) -> Generator[Look, Any, Grid]:
         (a,) = yield from resolved(a)
-        (short,) = yield from in_one(v)
+        (short,) = yield from single_chunks(v)
         sizes = self._cut(a.chunks[0])
         a = recut(a, (sizes,))
         before = Via(0, (0, *range(len(sizes) - 1)))
@@ -111,8 +111,8 @@ def _vectors(a: Any, v: Any) -> tuple[Any, Any]:
 _MODES = {"valid": 0, "same": 1, "full": 2, "v": 0, "s": 1, "f": 2, 0: 0, 1: 1, 2: 2}
 
 
-def _convolved(a: Any, v: Any, **_: Any) -> Outcome:
-    return Outcome(np.result_type(as_node(a).meta.dtype, as_node(v).meta.dtype), (None,))
+def _convolved(a: Any, v: Any, **_: Any) -> ResultSpec:
+    return ResultSpec(np.result_type(as_node(a).meta.dtype, as_node(v).meta.dtype), (None,))
 
 
 @public

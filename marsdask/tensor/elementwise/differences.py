@@ -17,7 +17,7 @@ from ..manipulation.shape import broadcast_to, normalize_axis
 from ..operands import as_node
 from ..reduction.reductions import sum as total
 from ..typing import public
-from ..unknown_lengths import Outcome, like, waits_for_lengths
+from ..unknown_lengths import ResultSpec, like, waits_for_lengths
 from .ufuncs import add, divide, multiply, not_equal, subtract
 
 
@@ -53,10 +53,10 @@ def _neighbours(a: Node, axis: int) -> tuple[Node, Node]:
     return getitem.node(a, (*before, slice(1, None))), getitem.node(a, (*before, slice(-1)))
 
 
-def _one_along(item: Any, a: Any, axis: int) -> Outcome:
+def _one_along(item: Any, a: Any, axis: int) -> ResultSpec:
     lengths = list(like(a).lengths)
     lengths[axis] = (1,)
-    return Outcome(item.meta.dtype, tuple(lengths))
+    return ResultSpec(item.meta.dtype, tuple(lengths))
 
 
 def _edge(item: Any, a: Node, axis: int) -> Node:

@@ -207,7 +207,7 @@ class Fused(Pointwise):
 
 
 @dataclass(frozen=True, eq=False)
-class Several(MultiOutput, Elementwise):
+class ElementwiseOutputs(MultiOutput, Elementwise):
     """An elementwise function with several outputs."""
 
     @property

@@ -15,14 +15,14 @@ from ..manipulation.join import length
 from ..operands import as_node
 from ..reduction.reductions import sum as total
 from ..typing import public
-from ..unknown_lengths import Outcome, waits_for_lengths, whole
+from ..unknown_lengths import ResultSpec, waits_for_lengths, whole
 from .ufuncs import abs as absolute
 from .ufuncs import add, astype, conj, divide, multiply, power, sqrt, square, subtract, where
 
 
-def _powers(x: Any, **_: Any) -> Outcome:
+def _powers(x: Any, **_: Any) -> ResultSpec:
     sizes = whole(x, 0)
-    return Outcome(np.promote_types(as_node(x).meta.dtype, int), (sizes, sizes))
+    return ResultSpec(np.promote_types(as_node(x).meta.dtype, int), (sizes, sizes))
 
 
 @public

@@ -17,7 +17,7 @@ from .ufuncs import elementwise
 
 
 @dataclass(frozen=True)
-class UpdatedBy:
+class UfuncAt:
     """Assigns a ufunc's result of an old value and a new one, point after point."""
 
     ufunc: np.ufunc
@@ -49,5 +49,5 @@ def at(ufunc: np.ufunc, a: Any, indices: Any, *b: Any) -> None:
         setitem(a, indices, elementwise(ufunc)(getitem(a, indices), *values))
         return
     value = values[0] if values else as_node(np.zeros((), node.meta.dtype))
-    put = UpdatedBy(ufunc, tuple(np.geterr().items()))
+    put = UfuncAt(ufunc, tuple(np.geterr().items()))
     rebind(a, assign_points(node, items, value, put))

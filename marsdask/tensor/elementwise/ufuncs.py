@@ -27,7 +27,7 @@ from ..operands import meta_of
 from ..typing import SeveralTensors, TensorFunction, Ufunc, itself, public
 from .nodes import (
     Elementwise,
-    Several,
+    ElementwiseOutputs,
     boolean,
     cast,
     masked,
@@ -255,7 +255,7 @@ _USUAL = {"divide": "warn", "over": "warn", "under": "ignore", "invalid": "warn"
 
 
 @dataclass(frozen=True)
-class Under:
+class WithErrstate:
     """A function under the ``errstate`` of its call.
 
     The threads and processes that run it do not have the caller's ``errstate``.
@@ -287,10 +287,10 @@ def _applied(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, 
     options = tuple(sorted(kwargs.items())) if kwargs else ()
     count = func.nout if isinstance(func, np.ufunc) else 1
     if (state := np.geterr()) != _USUAL:
-        func = Under(func, tuple(state.items()))
+        func = WithErrstate(func, tuple(state.items()))
     if count == 1:
         return Elementwise(func, nodes, options)
-    return Several(func, nodes, options).parts()
+    return ElementwiseOutputs(func, nodes, options).parts()
 
 
 def _split_outputs(

@@ -28,7 +28,7 @@ Points = tuple[Any, ...]
 
 
 @dataclass(frozen=True)
-class Spread:
+class PointBlocks:
     """The positions of points in a grid."""
 
     block: Any
@@ -39,7 +39,7 @@ class Spread:
     """The number of blocks along each axis of the points."""
 
 
-def spread(chunks: Chunks, points: Points, axes: tuple[int, ...]) -> Spread:
+def locate_points(chunks: Chunks, points: Points, axes: tuple[int, ...]) -> PointBlocks:
     """Find the blocks of points, which are in bounds and not negative."""
     counts = tuple(len(chunks[axis]) for axis in axes)
     block: Any = np.zeros(len(points[0]), np.intp)
@@ -50,7 +50,7 @@ def spread(chunks: Chunks, points: Points, axes: tuple[int, ...]) -> Spread:
         starts = np.concatenate([[0], stops[:-1]])
         local.append(positions - starts[which])
         block = block * len(stops) + which
-    return Spread(block, tuple(local), counts)
+    return PointBlocks(block, tuple(local), counts)
 
 
 def settle(points: Points, axes: tuple[int, ...], lengths: tuple[int, ...]) -> Points:
@@ -99,14 +99,14 @@ def runs(block: Any, largest: int) -> PointRuns:
 class PointLayout:
     """The chunks of the points' axis, and whether they need merging."""
 
-    where: Spread
+    where: PointBlocks
     runs: PointRuns | None
     sizes: tuple[int, ...]
 
 
 def layout(chunks: Chunks, points: Points, axes: tuple[int, ...]) -> PointLayout:
     """Choose the chunks of the result: runs within a block if they are few, else equal chunks."""
-    where = spread(chunks, points, axes)
+    where = locate_points(chunks, points, axes)
     count = len(where.block)
     largest = max(1, math.prod(max(numbers(chunks[axis])) for axis in axes))
     changes = int(np.count_nonzero(np.diff(where.block)))
@@ -254,7 +254,7 @@ def _shares(
     sizes: Sizes,
     axes: tuple[int, ...],
     place: int,
-    where: Spread,
+    where: PointBlocks,
     name: str,
 ) -> Grid:
     """Take ``parts[i]`` from the block ``blocks[i]``: one chunk each along the points' axis."""
@@ -278,7 +278,7 @@ def _shares(
 
 
 @dataclass(frozen=True, eq=False)
-class Chosen(Node):
+class PointSelection(Node):
     """The elements at positions, an array for each of ``axes``; their axes begin at ``place``."""
 
     a: Node
@@ -300,7 +300,7 @@ class Chosen(Node):
 
 
 @dataclass(frozen=True, eq=False)
-class Take(Chosen):
+class Take(PointSelection):
     """The elements at positions in memory."""
 
     @property
@@ -325,7 +325,7 @@ class Take(Chosen):
 
 
 @dataclass(frozen=True, eq=False)
-class TakeBy(Chosen):
+class TakeByTensor(PointSelection):
     """The elements at positions that are computed.
 
     Few positions are computed first and then treated like known ones. Otherwise every chunk of
@@ -354,12 +354,12 @@ class TakeBy(Chosen):
             )
             settled = settle(found, self.axes, lengths)
             return taken(a, settled, self.axes, self.place, self.name)
-        rule = Picked(a, points, self.axes, self.place)
+        rule = TakeAcrossBlocks(a, points, self.axes, self.place)
         return Grid(rule, self._cut(a.chunks, points[0].chunks[0]), self.meta)
 
 
 @dataclass(frozen=True, eq=False)
-class Picked(Rule):
+class TakeAcrossBlocks(Rule):
     """A chunk of points from all chunks along their axes."""
 
     a: Grid
@@ -395,7 +395,7 @@ def pick_points(
 ) -> Any:
     """Take points from their blocks."""
     settled = settle(tuple(points), axes, tuple(map(sum, sizes)))
-    where = spread(sizes, settled, tuple(range(len(sizes))))
+    where = locate_points(sizes, settled, tuple(range(len(sizes))))
     out: Any = None
     for position in range(len(blocks)):
         mine = np.flatnonzero(where.block == position)

@@ -14,13 +14,13 @@ from marsdask.core.node import Node
 from marsdask.core.sizes import Size, Unknown, UnknownShapeError, known
 
 from .. import operands
-from ..creation.from_shape import spread
+from ..creation.from_shape import broadcast_against
 from ..elementwise.ufuncs import apply, astype
 from ..manipulation.reshape import ravel, reshape
 from ..manipulation.shape import broadcast_to, normalize_axis, view
 from ..operands import as_node
 from ..typing import public
-from .advanced import Take, TakeBy, placed, settle
+from .advanced import Take, TakeByTensor, placed, settle
 from .assignment import into
 from .boolean import ArgWhere, BooleanIndexing, check_fit, column
 from .iteration import element
@@ -263,7 +263,7 @@ def _advanced(node: Node, items: Sequence[Item], arrays: list[Item]) -> Node:
         labels = [axis for axis in range(len(node.chunks)) if axis not in axes]
         labels.insert(place, "points")
         if isinstance(points[0], Node):
-            node = TakeBy(node, points, axes, place)
+            node = TakeByTensor(node, points, axes, place)
         else:
             node = Take(node, points, axes, place)
     order = _order(items, labels)
@@ -304,7 +304,7 @@ def points_of(arrays: Sequence[Item]) -> tuple[tuple[int, ...], tuple[Any, ...],
                 "use execute() first"
             )
         # Their total length, and whether it fits, is known only at run time.
-        wide = (apply(spread, *nodes[i:], *nodes[:i]) for i in range(len(nodes)))
+        wide = (apply(broadcast_against, *nodes[i:], *nodes[:i]) for i in range(len(nodes)))
         points = tuple(map(as_node, wide))
         return tuple(axes), points, points[0].shape
     shape = _broadcast(nodes)

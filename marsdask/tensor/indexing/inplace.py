@@ -23,7 +23,7 @@ from ..manipulation.shape import broadcast_to, moveaxis, normalize_axis
 from ..operands import as_node
 from ..scan.cumulative import cumsum
 from ..typing import public
-from ..unknown_lengths import Outcome, resized, waits_for_lengths
+from ..unknown_lengths import ResultSpec, resized, waits_for_lengths
 from .advanced import placed, settle
 from .assignment import assign
 from .getitem import getitem
@@ -46,9 +46,9 @@ def _lengths(a: Any) -> tuple[int, ...]:
     return numbers(shape)
 
 
-def _resized(a: Any, new_shape: Any) -> Outcome:
+def _resized(a: Any, new_shape: Any) -> ResultSpec:
     lengths = np.atleast_1d(new_shape).tolist()
-    return Outcome(as_node(a).meta.dtype, tuple((whole_number(size),) for size in lengths))
+    return ResultSpec(as_node(a).meta.dtype, tuple((whole_number(size),) for size in lengths))
 
 
 @public

@@ -23,7 +23,7 @@ from marsdask.core.sizes import Index, Sizes, borders, numbers, shape_of
 from ..chunkwise.rechunk import recut
 from ..manipulation.shape import whole
 from ..operands import Literal
-from .advanced import Points, settle, spread, taken
+from .advanced import Points, locate_points, settle, taken
 from .assignment import (
     Assigned,
     KeyAt,
@@ -204,7 +204,7 @@ class SetKnown(Assigned):
     def tile(self, a: Grid, value: Grid) -> Generator[Look, Any, Grid]:
         a, value = yield from resolved(a, value)
         lengths = shape_of(a.chunks[axis] for axis in self.axes)
-        where = spread(a.chunks, settle(self.points, self.axes, lengths), self.axes)
+        where = locate_points(a.chunks, settle(self.points, self.axes, lengths), self.axes)
         count = len(where.block)
         if not count:
             return a

@@ -15,7 +15,7 @@ import numpy as np
 from marsdask.core.compilation.costs import kernel
 
 from ..sparse.blocks import is_sparse
-from .block_views import seams
+from .block_views import border_parts
 from .duck_arrays import as_array, is_array, is_foreign
 from .fused_ufuncs import (
     TILE_BYTES,
@@ -62,8 +62,8 @@ class Recipe:
 
 
 @dataclass(frozen=True)
-class Way:
-    """One way to reduce a block; several reductions may share its results."""
+class BlockReduction:
+    """The reduction of a block; several reductions may share its results."""
 
     recipe: Recipe
     axis: Axis
@@ -88,16 +88,16 @@ class Way:
     def merge(self, parts: list[Any], axis: int) -> Any:
         """Return one partial result from those of neighbours along an axis."""
         if axis in self.axis:
-            parts = [part for part in parts if not isinstance(part, Nothing)] or parts[:1]
+            parts = [part for part in parts if not isinstance(part, EmptyPartial)] or parts[:1]
             return parts[0] if len(parts) == 1 else fold_pairs(parts, self.recipe.combine, axis)
         return _joined(parts, axis)
 
 
-Ways = tuple[Way, ...]
+BlockReductions = tuple[BlockReduction, ...]
 
 
 @dataclass(frozen=True)
-class Nothing:
+class EmptyPartial:
     """The partial result of no elements, if the recipe has none: the block itself."""
 
     block: Any
@@ -110,46 +110,52 @@ class Combine:
     func: Callable[[Any, Any], Any]
 
     def __call__(self, a: Any, b: Any) -> Any:
-        if isinstance(a, Nothing):
+        if isinstance(a, EmptyPartial):
             return b
-        return a if isinstance(b, Nothing) else self.func(a, b)
+        return a if isinstance(b, EmptyPartial) else self.func(a, b)
 
 
 @kernel(scratch=0.2, tiled=True)
-def reduce_block(*blocks: Any, ways: Ways, program: UfuncProgram | None, masked: bool) -> Any:
-    """Return the partial result of a block for one way, a tuple of them for several."""
-    results = _reduced(blocks, ways, program, masked)
-    return results[0] if len(ways) == 1 else results
+def reduce_block(
+    *blocks: Any, reductions: BlockReductions, program: UfuncProgram | None, masked: bool
+) -> Any:
+    """Return the partial result of a block for one reduction, a tuple of them for several."""
+    results = _reduced(blocks, reductions, program, masked)
+    return results[0] if len(reductions) == 1 else results
 
 
 def _reduced(
-    blocks: Sequence[Any], ways: Ways, program: UfuncProgram | None, masked: bool
+    blocks: Sequence[Any], reductions: BlockReductions, program: UfuncProgram | None, masked: bool
 ) -> tuple[Any, ...]:
-    if len(blocks) == 1 and is_sparse(blocks[0]) and all(way.recipe.stored for way in ways):
-        return tuple(way.stored(blocks[0]) for way in ways)
+    if (
+        len(blocks) == 1
+        and is_sparse(blocks[0])
+        and all(reduction.recipe.stored for reduction in reductions)
+    ):
+        return tuple(reduction.stored(blocks[0]) for reduction in reductions)
     blocks = tuple(map(as_block, blocks))
     shape = np.broadcast_shapes(*(block.shape for block in blocks))
     if any(map(is_foreign, blocks)):
-        return _whole(blocks, shape, ways, program, masked)
+        return _whole(blocks, shape, reductions, program, masked)
     if 0 in shape:
         blocks = tuple(map(np.asarray, blocks))
-    blocks = _in_any_order(blocks, ways)
-    parts = seams(blocks, shape)
+    blocks = _in_any_order(blocks, reductions)
+    parts = border_parts(blocks, shape)
     if parts is not None:
-        each = functools.partial(_reduced, ways=ways, program=program, masked=masked)
-        return _by_regions(blocks, parts, ways, each)
+        each = functools.partial(_reduced, reductions=reductions, program=program, masked=masked)
+        return _by_regions(blocks, parts, reductions, each)
     itemsize = max(block.dtype.itemsize for block in blocks)
     itemsize = itemsize if program is None else max(itemsize, program.itemsize)
-    once = program is None and len(ways) == 1 and not ways[0].recipe.tiled
+    once = program is None and len(reductions) == 1 and not reductions[0].recipe.tiled
     once = once and not isinstance(blocks[0], LazyBlock)
     if once or math.prod(shape) * itemsize <= TILE_BYTES:
-        return _whole(blocks, shape, ways, program, masked)
+        return _whole(blocks, shape, reductions, program, masked)
     if program is not None and program.thins:
-        return ChosenTiles(ways, program).run(blocks, shape, itemsize)
-    return Tiles(ways, program, masked).run(blocks, shape, itemsize)
+        return ChosenTiles(reductions, program).run(blocks, shape, itemsize)
+    return Tiles(reductions, program, masked).run(blocks, shape, itemsize)
 
 
-def _in_any_order(blocks: tuple[Any, ...], ways: Ways) -> tuple[Any, ...]:
+def _in_any_order(blocks: tuple[Any, ...], reductions: BlockReductions) -> tuple[Any, ...]:
     """Read elements in the fastest order along axes where all of them are combined.
 
     Axes count from the last one; those with several elements in other blocks are excluded.
@@ -158,7 +164,9 @@ def _in_any_order(blocks: tuple[Any, ...], ways: Ways) -> tuple[Any, ...]:
     if not any(numeric):
         return blocks
     ndim = max(block.ndim for block in blocks)
-    free = {axis - ndim for axis in set.intersection(*(set(way.axis) for way in ways))}
+    free = {
+        axis - ndim for axis in set.intersection(*(set(reduction.axis) for reduction in reductions))
+    }
     found = []
     for block, is_numeric in zip(blocks, numeric, strict=True):
         varies = {
@@ -176,7 +184,7 @@ def _in_any_order(blocks: tuple[Any, ...], ways: Ways) -> tuple[Any, ...]:
 def _whole(
     blocks: Sequence[Any],
     shape: tuple[int, ...],
-    ways: Ways,
+    reductions: BlockReductions,
     program: UfuncProgram | None,
     masked: bool,
 ) -> tuple[Any, ...]:
@@ -184,45 +192,54 @@ def _whole(
     value = blocks[0] if program is None else program(*blocks)
     if program is not None and program.thins:
         shape = value.shape
-    return tuple(_of_whole(value, shape, way, blocks[-1] if masked else None) for way in ways)
+    return tuple(
+        _of_whole(value, shape, reduction, blocks[-1] if masked else None)
+        for reduction in reductions
+    )
 
 
-def _of_whole(block: Any, shape: tuple[int, ...], way: Way, mask: Any) -> Any:
-    if way.recipe.whole is not None and 0 in [shape[axis] for axis in way.axis]:
-        return Nothing(np.broadcast_to(block, shape))
-    return way.map(block) if mask is None else way.map(block, where=mask)
+def _of_whole(block: Any, shape: tuple[int, ...], reduction: BlockReduction, mask: Any) -> Any:
+    if reduction.recipe.whole is not None and 0 in [shape[axis] for axis in reduction.axis]:
+        return EmptyPartial(np.broadcast_to(block, shape))
+    return reduction.map(block) if mask is None else reduction.map(block, where=mask)
 
 
 def _by_regions(
     blocks: Sequence[Any],
     parts: Sequence[Sequence[slice]],
-    ways: Ways,
+    reductions: BlockReductions,
     reduce_one: Callable[[Sequence[Any]], tuple[Any, ...]],
     region: tuple[slice, ...] = (),
 ) -> tuple[Any, ...]:
-    """Reduce mosaic blocks piece by piece, and combine the results."""
+    """Reduce blocks of pieces piece by piece, and combine the results."""
     axis = len(region)
     if axis == len(parts):
         return reduce_one([at(block, region) for block in blocks])
-    found = [_by_regions(blocks, parts, ways, reduce_one, (*region, part)) for part in parts[axis]]
-    return _merged(ways, found, axis)
+    found = [
+        _by_regions(blocks, parts, reductions, reduce_one, (*region, part)) for part in parts[axis]
+    ]
+    return _merged(reductions, found, axis)
 
 
-def _merged(ways: Ways, found: list[tuple[Any, ...]], axis: int) -> tuple[Any, ...]:
-    """Combine the results of neighbours along an axis, way by way."""
+def _merged(
+    reductions: BlockReductions, found: list[tuple[Any, ...]], axis: int
+) -> tuple[Any, ...]:
+    """Combine the results of neighbours along an axis, one reduction after the other."""
     if len(found) == 1:
         return found[0]
     return tuple(
-        way.merge(list(parts), axis)
-        for way, parts in zip(ways, zip(*found, strict=True), strict=True)
+        reduction.merge(list(parts), axis)
+        for reduction, parts in zip(reductions, zip(*found, strict=True), strict=True)
     )
 
 
 class Tiles:
-    """Reduces a block tile by tile; all ways use a tile while it is in cache."""
+    """Reduces a block tile by tile; all reductions use a tile while it is in cache."""
 
-    def __init__(self, ways: Ways, program: UfuncProgram | None, masked: bool) -> None:
-        self._ways = ways
+    def __init__(
+        self, reductions: BlockReductions, program: UfuncProgram | None, masked: bool
+    ) -> None:
+        self._reductions = reductions
         self._worker = None if program is None else program.worker()
         self._masked = masked
         self._ndim = 0
@@ -233,18 +250,26 @@ class Tiles:
         """Return the partial results of the block."""
         self._ndim = ndim = len(shape)
         flat = None
-        if all(len(way.axis) == ndim for way in self._ways):
+        if all(len(reduction.axis) == ndim for reduction in self._reductions):
             flat = flattened(blocks, shape)
         if flat is not None:
             blocks, shape = flat[0], (math.prod(shape),)
-            self._ways = tuple(Way(way.recipe, (0,), way.settings) for way in self._ways)
-        reduced = [sum(axis in way.axis for way in self._ways) for axis in range(len(shape))]
-        sizes = tile_shape(blocks, shape, itemsize, 0 if reduced[-1] == len(self._ways) else STRIPE)
+            self._reductions = tuple(
+                BlockReduction(reduction.recipe, (0,), reduction.settings)
+                for reduction in self._reductions
+            )
+        reduced = [
+            sum(axis in reduction.axis for reduction in self._reductions)
+            for axis in range(len(shape))
+        ]
+        sizes = tile_shape(
+            blocks, shape, itemsize, 0 if reduced[-1] == len(self._reductions) else STRIPE
+        )
         # Kept axes outside, reduced ones inside: accumulators stay in cache. A row is joined.
         loops = sorted(range(len(shape)), key=lambda axis: (reduced[axis], -axis))
         cut = [axis for axis in loops if shape[axis] > sizes[axis]]
         self._read = reader(blocks, shape)
-        self._maps = [way.bound() for way in self._ways]
+        self._maps = [reduction.bound() for reduction in self._reductions]
         with in_tiles(sizes[-1]):
             values = self._loop(shape, sizes, cut, [slice(0, length) for length in shape])
         if flat is not None:
@@ -256,8 +281,8 @@ class Tiles:
     ) -> tuple[Any, ...]:
         if not cut:
             return self._leaf(tuple(region))
-        # The sums of all ways are combined together, which costs as much as a small tile.
-        joint = all(cut[0] in way.axis for way in self._ways)
+        # The sums of all reductions are combined together, which costs as much as a small tile.
+        joint = all(cut[0] in reduction.axis for reduction in self._reductions)
         axes, rest = (cut, ()) if joint else (cut[:1], cut[1:])
         parts = []
         for place in itertools.product(*(steps(shape[axis], sizes[axis]) for axis in axes)):
@@ -266,7 +291,7 @@ class Tiles:
             parts.append(self._loop(shape, sizes, rest, region))
         for axis in axes:
             region[axis] = slice(0, shape[axis])
-        return _merged(self._ways, parts, cut[0])
+        return _merged(self._reductions, parts, cut[0])
 
     def _leaf(self, tile: tuple[slice, ...]) -> tuple[Any, ...]:
         views = self._read(tile)
@@ -281,9 +306,13 @@ class Tiles:
 class ChosenTiles(Tiles):
     """Reduces the selected elements of a block."""
 
-    def __init__(self, ways: Ways, program: UfuncProgram) -> None:
-        super().__init__(ways, program, masked=False)
-        self._weigh = ways[0].recipe.weighed if len(ways) == 1 and not ways[0].settings else None
+    def __init__(self, reductions: BlockReductions, program: UfuncProgram) -> None:
+        super().__init__(reductions, program, masked=False)
+        self._weigh = (
+            reductions[0].recipe.weighed
+            if len(reductions) == 1 and not reductions[0].settings
+            else None
+        )
         allowed = None if self._weigh is None else weighed(program)
         self._weigher = None if allowed is None else allowed.worker()
 
@@ -297,7 +326,7 @@ class ChosenTiles(Tiles):
         assert self._worker is not None
         value = self._worker(views, shape)
         if not value.size:
-            return (Nothing(np.empty((0,) * self._ndim, value.dtype)),) * len(self._maps)
+            return (EmptyPartial(np.empty((0,) * self._ndim, value.dtype)),) * len(self._maps)
         return tuple([_counts_apart(reduce_tile(value)) for reduce_tile in self._maps])
 
 
@@ -386,7 +415,7 @@ def finish_block(
     initial: Any,
 ) -> Any:
     """Turn the last partial result into the reduction's."""
-    if isinstance(partial, Nothing):
+    if isinstance(partial, EmptyPartial):
         assert recipe.whole is not None
         extra = {} if initial is None else {"initial": initial}
         value = recipe.whole(partial.block, axis=axis, keepdims=True, **options, **extra)

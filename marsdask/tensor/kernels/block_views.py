@@ -16,7 +16,7 @@ from .duck_arrays import is_foreign
 from .lazy_block import LazyBlock, Tile
 
 
-class Mosaic(LazyBlock):
+class ConcatenatedViews(LazyBlock):
     """Adjacent views as one array; a part of one view is free, others need a small copy."""
 
     __slots__ = ("_pieces",)
@@ -52,7 +52,7 @@ class Mosaic(LazyBlock):
 
     def __reduce__(self) -> tuple[Any, ...]:
         lengths = [np.diff(borders).tolist() for borders in self.borders]
-        return Mosaic, (self._pieces, lengths)
+        return ConcatenatedViews, (self._pieces, lengths)
 
 
 def _cover(borders: list[int], part: slice) -> list[tuple[int, slice]]:
@@ -69,7 +69,7 @@ def _cover(borders: list[int], part: slice) -> list[tuple[int, slice]]:
     return cover
 
 
-def seams(blocks: Sequence[Any], shape: tuple[int, ...]) -> list[list[slice]] | None:
+def border_parts(blocks: Sequence[Any], shape: tuple[int, ...]) -> list[list[slice]] | None:
     """Return parts of each axis that cross no border of a block, ``None`` without borders."""
     found = [
         (block, block.borders)
@@ -91,7 +91,7 @@ def seams(blocks: Sequence[Any], shape: tuple[int, ...]) -> list[list[slice]] | 
 
 
 @kernel(scratch=0.0, deferred=True)
-def mosaic(*args: Any) -> Any:
+def concatenate_views(*args: Any) -> Any:
     """Return parts of neighbouring blocks (last axis fastest) as one, without copying.
 
     The last argument lists the parts along each axis; empty ones are omitted.
@@ -116,6 +116,6 @@ def mosaic(*args: Any) -> Any:
     for axis, count in enumerate(counts):
         step = math.prod(counts[axis + 1 :])
         lengths.append([pieces[i * step].shape[axis] for i in range(count)])
-    found = Mosaic(pieces, lengths)
+    found = ConcatenatedViews(pieces, lengths)
     # Only NumPy's views are read piece by piece.
     return found[(slice(None),) * found.ndim] if is_foreign(pieces[0]) else found

@@ -20,7 +20,7 @@ import numpy as np
 from marsdask.core.compilation.costs import kernel
 from marsdask.core.tokens import token
 
-from .block_views import seams
+from .block_views import border_parts
 from .duck_arrays import is_foreign
 from .lazy_block import LazyBlock, Tile, as_block
 from .scratch import in_tiles, scratch
@@ -299,7 +299,7 @@ def fused(*blocks: Any, program: UfuncProgram) -> Any:
     itemsize = program.itemsize
     if int(np.prod(shape)) * itemsize <= TILE_BYTES:
         return program(*blocks)
-    parts = seams(blocks, shape)
+    parts = border_parts(blocks, shape)
     if parts is not None:
         out = np.empty(shape, program.dtype)
         for region in itertools.product(*parts):

@@ -19,7 +19,7 @@ from marsdask.tensor.manipulation.shape import expand_dims, squeeze
 from marsdask.tensor.named_results import EighResult, EigResult
 from marsdask.tensor.operands import as_node
 from marsdask.tensor.reduction import reductions
-from marsdask.tensor.unknown_lengths import Outcome, waits_for_lengths, whole
+from marsdask.tensor.unknown_lengths import ResultSpec, waits_for_lengths, whole
 
 from ..typing import public
 from . import stacks
@@ -177,16 +177,16 @@ def _inverted(values: Any, rcond: Any) -> Any:
     return ufuncs.where(large, 1 / ufuncs.where(large, values, 1), 0)
 
 
-def _least_squares(a: Any, b: Any, **_: Any) -> tuple[Outcome, ...]:
+def _least_squares(a: Any, b: Any, **_: Any) -> tuple[ResultSpec, ...]:
     right = as_node(b)
     kind = np.result_type(linalg_kind(a), right.meta.dtype)
     sides = [whole(b, 1)] if len(right.chunks) == 2 else []
     return ExecutableTuple(
         (
-            Outcome(kind, (whole(a, 1), *sides)),
-            Outcome(np.finfo(kind).dtype, (None,)),
-            Outcome(np.dtype(np.int32), ()),
-            Outcome(real_kind(a), (None,)),
+            ResultSpec(kind, (whole(a, 1), *sides)),
+            ResultSpec(np.finfo(kind).dtype, (None,)),
+            ResultSpec(np.dtype(np.int32), ()),
+            ResultSpec(real_kind(a), (None,)),
         )
     )
 

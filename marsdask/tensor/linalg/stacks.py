@@ -16,13 +16,13 @@ from marsdask.core.node import MultiOutput, Node
 from marsdask.core.sizes import Chunks, Size, Unknown, total, upper
 from marsdask.tensor.manipulation.shape import whole as uncut
 from marsdask.tensor.operands import as_node
-from marsdask.tensor.unknown_lengths import Outcome, whole
+from marsdask.tensor.unknown_lengths import ResultSpec, whole
 
 Options = tuple[tuple[str, Any], ...]
 
 
 @dataclass(frozen=True, eq=False)
-class OfMatrices(MultiOutput):
+class MatrixStackMap(MultiOutput):
     """A function of each matrix of a stack.
 
     ``outputs`` has a text for each result, a letter for each of its axes: m and n are rows and
@@ -104,13 +104,13 @@ def real_kind(a: Any) -> np.dtype[Any]:
     return np.finfo(linalg_kind(a)).dtype
 
 
-def of_stack(a: Any, dtype: Any, text: str = "") -> Outcome:
+def of_stack(a: Any, dtype: Any, text: str = "") -> ResultSpec:
     """Return the outcome for a stack of matrices; ``text`` has a letter for each axis, as above."""
     node = as_node(a)
     ndim = len(node.chunks)
     lengths = {"m": whole(node, ndim - 2), "n": whole(node, ndim - 1)} if text else {}
     stack = (whole(node, axis) for axis in range(ndim - 2))
-    return Outcome(np.dtype(dtype), (*stack, *(lengths.get(letter) for letter in text)))
+    return ResultSpec(np.dtype(dtype), (*stack, *(lengths.get(letter) for letter in text)))
 
 
 @kernel(scratch=4.0)
@@ -136,7 +136,7 @@ def several(
 ) -> tuple[Node, ...]:
     """Return the results of a function of matrices."""
     texts = tuple(outputs.split(","))
-    return OfMatrices(function, texts, node, tuple(sorted(options.items()))).parts()
+    return MatrixStackMap(function, texts, node, tuple(sorted(options.items()))).parts()
 
 
 def matrices(a: Node) -> Node:

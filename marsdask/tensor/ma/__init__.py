@@ -234,7 +234,7 @@ R = TypeVar("R")
 # Moving operations apply to the data and to the mask.
 
 
-def moving(func: Public[P, N, R]) -> Public[P, N, R]:
+def accepts_masked(func: Public[P, N, R]) -> Public[P, N, R]:
     """Make a function that only moves elements accept masked tensors as well."""
 
     @wraps(func)
@@ -270,10 +270,10 @@ def _rejoined(data: Any, mask: Any, fill_value: Any) -> Any:
 
 
 concatenate: Public[..., Node, MaskedTensor] = typed(
-    "Public[..., Node, MaskedTensor]", moving(join.concatenate)
+    "Public[..., Node, MaskedTensor]", accepts_masked(join.concatenate)
 )
 stack: Public[..., Node, MaskedTensor] = typed(
-    "Public[..., Node, MaskedTensor]", moving(join.stack)
+    "Public[..., Node, MaskedTensor]", accepts_masked(join.stack)
 )
 
 #: Methods of tensors that only move elements.
@@ -292,5 +292,5 @@ _METHODS: dict[str, Public[..., Any, Any]] = {
     "compress": boolean.compressed,
 }
 for _name, _func in _METHODS.items():
-    setattr(MaskedTensor, _name, moving(_func))
-MaskedTensor.T = property(moving(shape.transpose))  # type: ignore[method-assign, assignment]
+    setattr(MaskedTensor, _name, accepts_masked(_func))
+MaskedTensor.T = property(accepts_masked(shape.transpose))  # type: ignore[method-assign, assignment]

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class OfMasked:
+class MaskedFunction:
     """A function of masked blocks, without warnings about masked elements."""
 
     func: Callable[..., Any]
@@ -213,7 +213,7 @@ def from_masked(array: Any, chunk_size: Any = None) -> MaskedTensor:
 
 def with_mask(data: Any, mask: Any, fill_value: Any) -> MaskedTensor:
     """Return the masked tensor of data and a mask."""
-    node = MaskedMap(OfMasked(joined), (data.node, mask.node), (("fill_value", fill_value),))
+    node = MaskedMap(MaskedFunction(joined), (data.node, mask.node), (("fill_value", fill_value),))
     tensor: MaskedTensor = wrap(node)
     return tensor
 
@@ -224,7 +224,9 @@ def mapped(func: Callable[..., Any], *args: Any, **options: Any) -> MaskedTensor
         node_of(arg) if isinstance(arg, np.ma.MaskedArray | MaskedTensor) else arg for arg in args
     )
     nodes = operands(nodes)
-    tensor: MaskedTensor = wrap(MaskedMap(OfMasked(func), nodes, tuple(sorted(options.items()))))
+    tensor: MaskedTensor = wrap(
+        MaskedMap(MaskedFunction(func), nodes, tuple(sorted(options.items())))
+    )
     return tensor
 
 
@@ -260,7 +262,7 @@ def getdata(a: Any) -> Tensor:
     node = node_of(a)
     if not isinstance(node.meta, np.ma.MaskedArray):
         data = node
-    elif isinstance(node, MaskedMap) and node.func == OfMasked(joined):
+    elif isinstance(node, MaskedMap) and node.func == MaskedFunction(joined):
         data = node.args[0]
     else:
         data = Unmasked(np.ma.getdata, (node,))
@@ -280,7 +282,7 @@ def getmaskarray(a: Any) -> Tensor:
     node = node_of(a)
     if not isinstance(node.meta, np.ma.MaskedArray):
         return ufuncs.not_equal(wrap(node), wrap(node)) & False
-    if isinstance(node, MaskedMap) and node.func == OfMasked(joined):
+    if isinstance(node, MaskedMap) and node.func == MaskedFunction(joined):
         mask = node.args[1]
     else:
         mask = Unmasked(np.ma.getmaskarray, (node,))

@@ -15,7 +15,7 @@ from ..chunkwise.rechunk import rechunk
 from ..elementwise.ufuncs import add, multiply
 from ..operands import as_node
 from ..typing import TensorFunction, public
-from ..unknown_lengths import Outcome, waits_for_lengths
+from ..unknown_lengths import ResultSpec, waits_for_lengths
 from .join import concatenate
 from .reshape import reshape
 
@@ -110,14 +110,14 @@ tree_add: Final = _pairwise(add, "tree_add")
 tree_multiply: Final = _pairwise(multiply, "tree_multiply")
 
 
-def _multiplied(a: Any, b: Any) -> Outcome:
+def _multiplied(a: Any, b: Any) -> ResultSpec:
     nodes = [as_node(a), as_node(b)]
     ndim = max(len(node.chunks) for node in nodes)
     shapes = [(1,) * (ndim - len(node.chunks)) + node.shape for node in nodes]
     pairs = list(zip(*shapes, strict=True))
     dtypes = (node.meta.dtype for node in nodes)
     kind = np.multiply.resolve_dtypes((*dtypes, None))[-1]
-    return Outcome(kind, tuple((math.prod(numbers(p)),) if known(p) else None for p in pairs))
+    return ResultSpec(kind, tuple((math.prod(numbers(p)),) if known(p) else None for p in pairs))
 
 
 @public

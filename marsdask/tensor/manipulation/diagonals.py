@@ -25,7 +25,7 @@ from ..operands import as_node, empty
 from ..reduction import reductions
 from ..sparse.conversion import tosparse
 from ..typing import public
-from ..unknown_lengths import Outcome, like, merged, waits_for_lengths
+from ..unknown_lengths import ResultSpec, like, merged, waits_for_lengths
 from ..unknown_lengths import whole as uncut
 from .join import concatenate, length
 from .reshape import ravel
@@ -128,9 +128,9 @@ def triangle(block: Any, shape: Any, starts: tuple[int, ...], k: int, lower: boo
     return np.tril(block, k) if lower else np.triu(block, k)
 
 
-def _square(m: Any) -> Outcome:
+def _square(m: Any) -> ResultSpec:
     """Distinguish a square matrix from the length of a vector."""
-    return Outcome(as_node(m).meta.dtype, (uncut(m, 0),) * 2)
+    return ResultSpec(as_node(m).meta.dtype, (uncut(m, 0),) * 2)
 
 
 @public
@@ -194,9 +194,9 @@ def diagonal_block(values: Any, shape: tuple[int, int], starts: tuple[int, int])
     return out
 
 
-def _with_diagonal(v: Any, k: int, **_: Any) -> Outcome:
+def _with_diagonal(v: Any, k: int, **_: Any) -> ResultSpec:
     told = _square(v)
-    return told if k == 0 else Outcome(told.dtype, (None, None))
+    return told if k == 0 else ResultSpec(told.dtype, (None, None))
 
 
 @public
@@ -233,11 +233,11 @@ def diagflat(
     return diag.node(ravel.node(v), k, sparse, gpu, chunk_size)
 
 
-def _diagonals(a: Any, axis1: int, axis2: int, **_: Any) -> Outcome:
+def _diagonals(a: Any, axis1: int, axis2: int, **_: Any) -> ResultSpec:
     told = like(a)
     pair = normalize_axes((axis1, axis2), len(told.lengths))
     rest = (sizes for axis, sizes in enumerate(told.lengths) if axis not in pair)
-    return Outcome(told.dtype, (*rest, None))
+    return ResultSpec(told.dtype, (*rest, None))
 
 
 @public
@@ -301,17 +301,17 @@ class TakeAlong(Node):
         return blockwise(np.take_along_axis, inputs, chunks=chunks, meta=self.meta, kwargs=kwargs)
 
 
-def _taken_along(arr: Any, indices: Any, axis: int | None) -> Outcome:
+def _taken_along(arr: Any, indices: Any, axis: int | None) -> ResultSpec:
     dtype, where = as_node(arr).meta.dtype, like(indices)
     if axis is None:
-        return Outcome(dtype, where.lengths)
+        return ResultSpec(dtype, where.lengths)
     a = as_node(arr)
     axis = normalize_axis(axis, len(a.chunks))
     if len(a.chunks) != len(where.lengths):
         raise ValueError(_NOT_ALIKE)
     chunks = broadcast_chunks(_other_axes(a, axis), _other_axes(as_node(indices), axis))
     lengths = list(map(merged, chunks))
-    return Outcome(dtype, (*lengths[:axis], where.lengths[axis], *lengths[axis:]))
+    return ResultSpec(dtype, (*lengths[:axis], where.lengths[axis], *lengths[axis:]))
 
 
 def _other_axes(node: Node, axis: int) -> Chunks:

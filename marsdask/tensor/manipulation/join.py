@@ -26,7 +26,7 @@ from ..indexing.slicing import EVERYTHING, Slice
 from ..operands import as_node, empty_like_kind
 from ..sparse.blocks import is_sparse
 from ..typing import public
-from ..unknown_lengths import Outcome, like, resized, waits_for_lengths
+from ..unknown_lengths import ResultSpec, like, resized, waits_for_lengths
 from .reshape import ravel, reshape
 from .shape import expand_dims, normalize_axes, normalize_axis, transpose, view
 
@@ -219,7 +219,7 @@ def length(node: Node, axis: int) -> int:
     return size
 
 
-def _parts(ary: Any, indices_or_sections: Any, axis: int) -> tuple[Outcome, ...]:
+def _parts(ary: Any, indices_or_sections: Any, axis: int) -> tuple[ResultSpec, ...]:
     if np.ndim(indices_or_sections):
         count = len(indices_or_sections) + 1
     else:

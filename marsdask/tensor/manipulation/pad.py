@@ -19,7 +19,7 @@ from ..operands import as_node
 from ..quantile.exact import median
 from ..reduction import reductions
 from ..typing import public
-from ..unknown_lengths import Outcome, like, waits_for_lengths
+from ..unknown_lengths import ResultSpec, like, waits_for_lengths
 from .join import concatenate, length
 from .shape import broadcast_to, normalize_axis
 
@@ -33,7 +33,7 @@ _STATISTICS: dict[str, Public[..., Node, Any]] = {
 }
 
 
-def _padded(array: Any, pad_width: Any, **_: Any) -> Outcome:
+def _padded(array: Any, pad_width: Any, **_: Any) -> ResultSpec:
     widths = _widths(pad_width, len(as_node(array).chunks))
     return like(array, unknown=(axis for axis, pair in enumerate(widths) if any(pair)))
 

@@ -22,7 +22,7 @@ from ..chunkwise.rechunk import recut
 from ..operands import as_node, empty, empty_like_kind
 from ..sparse.blocks import dense, is_sparse, reordered
 from ..typing import itself, public
-from ..unknown_lengths import Outcome, later, merged, waits_for_lengths
+from ..unknown_lengths import ResultSpec, later, merged, waits_for_lengths
 
 if TYPE_CHECKING:
     pass
@@ -239,7 +239,7 @@ class Broadcast(Node):
         a = whole(a, spread_axes)
         axes = tuple(None if axis in spread_axes else axis + self._offset for axis in range(a.ndim))
         return blockwise(
-            spread,
+            broadcast_block,
             [(a, axes)],
             chunks=chunks,
             meta=self.meta,
@@ -263,7 +263,7 @@ class SizesAt:
 
 
 @kernel(view=True)
-def spread(block: Any, shape: tuple[int | None, ...]) -> Any:
+def broadcast_block(block: Any, shape: tuple[int | None, ...]) -> Any:
     """Repeat a block along new axes and those of length one, as a view."""
     own = (1,) * (len(shape) - block.ndim) + block.shape
     lengths = tuple(n if size is None else size for size, n in zip(shape, own, strict=True))
@@ -278,7 +278,7 @@ def broadcast_to(array: Any, shape: Any, subok: bool = False, chunks: Any = None
     shape = as_shape(shape)
     if not known(node.shape) and len(shape) >= len(node.chunks):
         splits = normalize_chunks(chunks, shape, node.meta.dtype)
-        outcome = Outcome(node.meta.dtype, splits)
+        outcome = ResultSpec(node.meta.dtype, splits)
         waiting: Node = later(broadcast_to, node, shape, outcome=outcome)
         return waiting
     offset = len(shape) - len(node.chunks)
@@ -303,11 +303,11 @@ def broadcast_to(array: Any, shape: Any, subok: bool = False, chunks: Any = None
     return itself(array) if isinstance(array, Collection) else node
 
 
-def _broadcast(args: tuple[Any, ...], **_: Any) -> tuple[Outcome, ...]:
+def _broadcast(args: tuple[Any, ...], **_: Any) -> tuple[ResultSpec, ...]:
     nodes = [as_node(arg) for arg in args]
     chunks = broadcast_chunks(*(node.chunks for node in nodes))
     lengths = tuple(map(merged, chunks))
-    return ExecutableTuple(Outcome(node.meta.dtype, lengths) for node in nodes)
+    return ExecutableTuple(ResultSpec(node.meta.dtype, lengths) for node in nodes)
 
 
 @public

@@ -37,7 +37,7 @@ from ..reduction.reductions import along
 from ..sorting.sort import is_at_hand, sample_rate, whole_lanes
 from ..typing import TensorFunction, public
 from .methods import METHODS, MIDDLE, wanted_ranks
-from .selection import Bracket, bracket, collect, counted, interpolated, sample
+from .selection import QuantileBracket, bracket, collect, counted, interpolated, sample
 from .sketch import Sketched
 
 #: The number of sampled elements.
@@ -159,7 +159,7 @@ class Quantile(Node):
 
 def _collected(
     a: Grid, ranks: Sequence[int], samples: Any, count: int
-) -> Generator[Look, Any, tuple[Grid, tuple[Bracket, ...]]]:
+) -> Generator[Look, Any, tuple[Grid, tuple[QuantileBracket, ...]]]:
     """Return the counts and the elements in the brackets, once every bracket holds its ranks."""
     width = WIDTH
     while True:

@@ -18,14 +18,16 @@ from .methods import between
 STEP = 2**17
 
 
-class Bracket(NamedTuple):
-    """Wanted elements lie from ``low`` to ``high``, both included."""
+class QuantileBracket(NamedTuple):
+    """The elements lie from ``low`` to ``high``, both included."""
 
     low: Any
     high: Any
 
 
-def bracket(ranks: Sequence[int], samples: Any, count: int, width: float) -> tuple[Bracket, ...]:
+def bracket(
+    ranks: Sequence[int], samples: Any, count: int, width: float
+) -> tuple[QuantileBracket, ...]:
     """Return value ranges that contain the ranks almost surely; overlapping ones are merged."""
     size = len(samples)
     found: list[tuple[int, int]] = []
@@ -37,7 +39,7 @@ def bracket(ranks: Sequence[int], samples: Any, count: int, width: float) -> tup
             low = found.pop()[0]
         found.append((low, high))
     return tuple(
-        Bracket(
+        QuantileBracket(
             samples[low] if low >= 0 else _bound(samples.dtype, -1),
             samples[high] if high < size else _bound(samples.dtype, 1),
         )
@@ -65,7 +67,7 @@ def sample(block: Any, rate: float) -> tuple[int, Any]:
     return nans, chosen[~np.isnan(chosen)]
 
 
-class Collected(NamedTuple):
+class BracketElements(NamedTuple):
     """The counts and elements of one chunk for one bracket."""
 
     below: int
@@ -75,7 +77,7 @@ class Collected(NamedTuple):
 
 
 @kernel(scratch=0.1)
-def collect(block: Any, brackets: tuple[Bracket, ...]) -> list[Collected]:
+def collect(block: Any, brackets: tuple[QuantileBracket, ...]) -> list[BracketElements]:
     """Count the elements below and on each bracket, and collect those inside."""
     flat = block.reshape(-1)
     inside: list[list[Any]] = [[] for _ in brackets]
@@ -92,12 +94,12 @@ def collect(block: Any, brackets: tuple[Bracket, ...]) -> list[Collected]:
             counts[number] += (below, at_low, at_high)
             inside[number].append(strict)
     return [
-        Collected(int(below), int(at_low), np.concatenate(pieces or [flat[:0]]), int(at_high))
+        BracketElements(int(below), int(at_low), np.concatenate(pieces or [flat[:0]]), int(at_high))
         for (below, at_low, at_high), pieces in zip(counts, inside, strict=True)
     ]
 
 
-def counted(found: list[Collected]) -> Any:
+def counted(found: list[BracketElements]) -> Any:
     """Return for each bracket the number of elements before it, and up to its end."""
     rows = [
         (item.below, item.below + item.at_low + len(item.inside) + item.at_high) for item in found
@@ -107,14 +109,14 @@ def counted(found: list[Collected]) -> Any:
 
 @kernel(scratch=2.0)
 def interpolated(
-    chunks: list[list[Collected]],
+    chunks: list[list[BracketElements]],
     q: Any,
     shape: tuple[int, ...],
     dtype: np.dtype[Any],
     method: str,
     count: int,
     ranks: Sequence[int],
-    brackets: Sequence[Bracket],
+    brackets: Sequence[QuantileBracket],
 ) -> Any:
     """Find the elements of the wanted ranks and interpolate between them."""
     elements: dict[int, Any] = {}

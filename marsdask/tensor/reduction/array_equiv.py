@@ -13,12 +13,12 @@ from marsdask.core.sizes import numbers
 from ..creation.from_data import array
 from ..operands import as_node
 from ..typing import public
-from ..unknown_lengths import Outcome, waits_for_lengths
+from ..unknown_lengths import ResultSpec, waits_for_lengths
 from .reductions import all as all_true
 
 
 @public
-@waits_for_lengths(lambda **_: Outcome(np.dtype(bool), ()))
+@waits_for_lengths(lambda **_: ResultSpec(np.dtype(bool), ()))
 def array_equiv(a1: Any, a2: Any) -> Node:
     """Tell whether two tensors are equal after broadcasting, lazily. See numpy.array_equiv."""
     first, second = wrap(as_node(a1)), wrap(as_node(a2))

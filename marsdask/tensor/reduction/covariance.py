@@ -29,12 +29,12 @@ from ..manipulation.join import concatenate, length
 from ..manipulation.shape import expand_dims, squeeze, transpose
 from ..operands import as_node
 from ..typing import public
-from ..unknown_lengths import Outcome, waits_for_lengths
+from ..unknown_lengths import ResultSpec, waits_for_lengths
 from .reductions import average, mean
 from .reductions import sum as total
 
 
-def _covariance(m: Any, y: Any, rowvar: bool, dtype: Any, **given: Any) -> Outcome:
+def _covariance(m: Any, y: Any, rowvar: bool, dtype: Any, **given: Any) -> ResultSpec:
     nodes = [as_node(x) for x in (m, y) if x is not None]
     kind = np.result_type(*(node.meta.dtype for node in nodes), np.float64)
     counts = [1 if len(node.chunks) < 2 else node.shape[0 if rowvar else 1] for node in nodes]
@@ -43,7 +43,7 @@ def _covariance(m: Any, y: Any, rowvar: bool, dtype: Any, **given: Any) -> Outco
     kind = kind if dtype is None else np.dtype(dtype)
     if given["fweights"] is not None or given["aweights"] is not None:
         kind = np.result_type(kind, np.float64)
-    return Outcome(kind, (sizes,) * axes)
+    return ResultSpec(kind, (sizes,) * axes)
 
 
 @public

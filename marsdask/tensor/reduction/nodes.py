@@ -18,14 +18,22 @@ from marsdask.core.sizes import Chunks, total, upper
 
 from ..chunkwise.rechunk import patched
 from ..elementwise.nodes import joins, output
-from ..kernels.block_reduction import Axis, Combine, Recipe, Way, Ways, finish_block, reduce_block
+from ..kernels.block_reduction import (
+    Axis,
+    BlockReduction,
+    BlockReductions,
+    Combine,
+    Recipe,
+    finish_block,
+    reduce_block,
+)
 from ..kernels.boolean_selection import without_filters
 from ..kernels.fused_ufuncs import UfuncProgram, merged
 from ..operands import empty
 
 
 @dataclass(frozen=True)
-class Wanted:
+class ReductionSpec:
     """A reduction's definition: ``settings`` are for the map, ``options`` for the last step."""
 
     recipe: Recipe
@@ -38,9 +46,9 @@ class Wanted:
     initial: Any = None
 
     @property
-    def way(self) -> Way:
+    def reduction(self) -> BlockReduction:
         """The reduction of blocks for it."""
-        return Way(self.recipe, self.axis, self.settings)
+        return BlockReduction(self.recipe, self.axis, self.settings)
 
     def reduced(self, chunks: Chunks) -> Chunks:
         """Return the chunks of the result."""
@@ -48,15 +56,15 @@ class Wanted:
             return tuple((1,) if a in self.axis else sizes for a, sizes in enumerate(chunks))
         return tuple(sizes for axis, sizes in enumerate(chunks) if axis not in self.axis)
 
-    def over(self, ndim: int) -> Wanted | None:
+    def over(self, ndim: int) -> ReductionSpec | None:
         """Return the same reduction along all of so many axes instead of one, if that is valid."""
         if self.axis != (0,) or (self.keepdims and ndim != 1):
             return None
         return replace(self, axis=tuple(range(ndim)))
 
-    def finished(self, partials: Grid, way: Way) -> Grid:
+    def finished(self, partials: Grid, reduction: BlockReduction) -> Grid:
         """Return the result, computed from the partial results of each block."""
-        grid = tree(partials, Pairwise(Combine(way.recipe.combine)), self.axis)
+        grid = tree(partials, Pairwise(Combine(reduction.recipe.combine)), self.axis)
         kept = [axis for axis in range(grid.ndim) if self.keepdims or axis not in self.axis]
         place = tuple(kept.index(axis) if axis in kept else None for axis in range(grid.ndim))
         return blockwise(
@@ -130,12 +138,12 @@ class Reducing(Node):
         self,
         grids: tuple[Grid, ...],
         chunks: Chunks,
-        ways: Ways,
+        reductions: BlockReductions,
         meta: Any = None,
         itemsize: float | None = None,
     ) -> Grid:
         """Return the partial results of each block."""
-        kwargs = {"ways": ways, "program": self.program, "masked": self.masked}
+        kwargs = {"reductions": reductions, "program": self.program, "masked": self.masked}
         return map_blocks(
             reduce_block, *grids, chunks=chunks, meta=meta, itemsize=itemsize, kwargs=kwargs
         )
@@ -148,38 +156,38 @@ class Reduction(Reducing):
     operands: tuple[Node, ...]
     program: UfuncProgram | None
     masked: bool
-    wanted: Wanted
+    spec: ReductionSpec
 
     @property
     def label(self) -> str:
-        return self.wanted.title
+        return self.spec.title
 
     def _over(self, operands: tuple[Node, ...], program: UfuncProgram) -> Node | None:
-        wanted = self.wanted.over(max(len(node.chunks) for node in operands))
-        if wanted is None:
+        spec = self.spec.over(max(len(node.chunks) for node in operands))
+        if spec is None:
             return None
-        return self.replaced(operands=operands, program=program, wanted=wanted)
+        return self.replaced(operands=operands, program=program, spec=spec)
 
     @property
     def reads(self) -> Hashable:
         return self.operands, self.program, self.masked
 
     def joined(self, nodes: Sequence[Node]) -> MultiOutput:
-        several = tuple(node.wanted for node in nodes)  # type: ignore[attr-defined]
+        several = tuple(node.spec for node in nodes)  # type: ignore[attr-defined]
         return Reductions(self.operands, self.program, self.masked, several)
 
     @property
     def meta(self) -> Any:
-        return empty(self.wanted.dtype, len(self.chunks))
+        return empty(self.spec.dtype, len(self.chunks))
 
     @property
     def chunks(self) -> Chunks:
-        return self.wanted.reduced(self._source)
+        return self.spec.reduced(self._source)
 
     def _tile(self, grids: tuple[Grid, ...], chunks: Chunks) -> Grid:
-        way = self.wanted.way
-        partials = self._partials(grids, _left(chunks, way), (way,), self.meta)
-        return self.wanted.finished(partials, way)
+        reduction = self.spec.reduction
+        partials = self._partials(grids, _left(chunks, reduction), (reduction,), self.meta)
+        return self.spec.finished(partials, reduction)
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,15 +197,15 @@ class Reductions(MultiOutput, Reducing):
     operands: tuple[Node, ...]
     program: UfuncProgram | None
     masked: bool
-    several: tuple[Wanted, ...]
+    several: tuple[ReductionSpec, ...]
 
     @property
     def label(self) -> str:
-        return "_".join(dict.fromkeys(wanted.title for wanted in self.several))
+        return "_".join(dict.fromkeys(spec.title for spec in self.several))
 
     def _over(self, operands: tuple[Node, ...], program: UfuncProgram) -> Node | None:
         ndim = max(len(node.chunks) for node in operands)
-        several = tuple(wanted.over(ndim) for wanted in self.several)
+        several = tuple(spec.over(ndim) for spec in self.several)
         if None in several:
             return None
         return self.replaced(operands=operands, program=program, several=several)
@@ -205,57 +213,61 @@ class Reductions(MultiOutput, Reducing):
     @property
     def meta(self) -> Any:
         pairs = zip(self.several, self.chunks, strict=True)
-        return tuple(empty(wanted.dtype, len(chunks)) for wanted, chunks in pairs)
+        return tuple(empty(spec.dtype, len(chunks)) for spec, chunks in pairs)
 
     @property
     def chunks(self) -> Any:
-        return tuple(wanted.reduced(self._source) for wanted in self.several)
+        return tuple(spec.reduced(self._source) for spec in self.several)
 
     def _tile(self, grids: tuple[Grid, ...], chunks: Chunks) -> tuple[Grid, ...]:
-        chosen = shared_ways(self.several)
-        ways = tuple(dict.fromkeys(chosen))
-        if len(ways) == 1:
-            partials = [self._partials(grids, _left(chunks, ways[0]), ways, self.meta[0])]
+        chosen = shared_reductions(self.several)
+        reductions = tuple(dict.fromkeys(chosen))
+        if len(reductions) == 1:
+            partials = [
+                self._partials(grids, _left(chunks, reductions[0]), reductions, self.meta[0])
+            ]
         else:
-            joint = self._partials(grids, chunks, ways, itemsize=_share_left(chunks, ways))
+            joint = self._partials(
+                grids, chunks, reductions, itemsize=_share_left(chunks, reductions)
+            )
             partials = [
                 map_blocks(
                     output,
                     joint,
-                    chunks=_left(chunks, way),
-                    meta=self.meta[chosen.index(way)],
+                    chunks=_left(chunks, reduction),
+                    meta=self.meta[chosen.index(reduction)],
                     kwargs={"position": position},
                     cheap=True,
                 )
-                for position, way in enumerate(ways)
+                for position, reduction in enumerate(reductions)
             ]
         return tuple(
-            wanted.finished(partials[ways.index(way)], way)
-            for wanted, way in zip(self.several, chosen, strict=True)
+            spec.finished(partials[reductions.index(reduction)], reduction)
+            for spec, reduction in zip(self.several, chosen, strict=True)
         )
 
 
-def _left(chunks: Chunks, way: Way) -> Chunks:
+def _left(chunks: Chunks, reduction: BlockReduction) -> Chunks:
     """Return the chunks of partial results."""
     return tuple(
-        (1,) * len(sizes) if axis in way.axis else sizes for axis, sizes in enumerate(chunks)
+        (1,) * len(sizes) if axis in reduction.axis else sizes for axis, sizes in enumerate(chunks)
     )
 
 
-def _share_left(chunks: Chunks, ways: Ways) -> float:
+def _share_left(chunks: Chunks, reductions: BlockReductions) -> float:
     """Return the bytes of all partial results of a block, for each of its elements."""
     largest = [max([1, *(upper(size) or 1 for size in sizes)]) for sizes in chunks]
-    return sum(16 / math.prod(largest[axis] for axis in way.axis) for way in ways)
+    return sum(16 / math.prod(largest[axis] for axis in reduction.axis) for reduction in reductions)
 
 
-def shared_ways(several: tuple[Wanted, ...]) -> list[Way]:
-    """Return for each reduction its way; several share one if possible."""
-    ways = [wanted.way for wanted in several]
-    by_map: dict[object, Way] = {}
-    for way in ways:
-        by_map.setdefault((way.recipe.map, way.axis, way.settings), way)
+def shared_reductions(several: tuple[ReductionSpec, ...]) -> list[BlockReduction]:
+    """Return the reduction of blocks for each reduction; several share one if possible."""
+    reductions = [spec.reduction for spec in several]
+    by_map: dict[object, BlockReduction] = {}
+    for reduction in reductions:
+        by_map.setdefault((reduction.recipe.map, reduction.axis, reduction.settings), reduction)
     return [
-        by_map.get((way.recipe.within, way.axis, way.settings))
-        or by_map[way.recipe.map, way.axis, way.settings]
-        for way in ways
+        by_map.get((reduction.recipe.within, reduction.axis, reduction.settings))
+        or by_map[reduction.recipe.map, reduction.axis, reduction.settings]
+        for reduction in reductions
     ]

@@ -159,12 +159,12 @@ def nan_total(block: Any, axis: Axis, dtype: Any = None, where: Any = True, **ke
     return total(block, axis, dtype, _there(block, where), **keep)
 
 
-def nan_least(block: Any, axis: Axis, **kwargs: Any) -> Any:
+def nan_minimum(block: Any, axis: Axis, **kwargs: Any) -> Any:
     """Return the minimum of values other than nan; nan without any."""
     return np.fmin.reduce(block, axis=axis, **kwargs)
 
 
-def nan_most(block: Any, axis: Axis, **kwargs: Any) -> Any:
+def nan_maximum(block: Any, axis: Axis, **kwargs: Any) -> Any:
     """Return the maximum of values other than nan; nan without any."""
     return np.fmax.reduce(block, axis=axis, **kwargs)
 
@@ -184,11 +184,11 @@ def extremes(block: Any, axis: Axis, keepdims: Any = True) -> Any:
     )
 
 
-def wider(a: Any, b: Any) -> Any:
+def merge_extremes(a: Any, b: Any) -> Any:
     """Return the larger maximum and the smaller minimum."""
     return np.maximum(a[0], b[0]), np.minimum(a[1], b[1])
 
 
-def spread(partial: Any) -> Any:
+def peak_to_peak(partial: Any) -> Any:
     """Return maximum - minimum."""
     return np.subtract(*partial)

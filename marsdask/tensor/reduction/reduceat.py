@@ -22,7 +22,7 @@ from ..manipulation.join import length, part
 from ..manipulation.shape import normalize_axis
 from ..operands import as_node, empty
 from ..scan.cumulative import loop_type
-from ..unknown_lengths import Outcome, later
+from ..unknown_lengths import ResultSpec, later
 
 
 @kernel(scratch=0.0)
@@ -117,7 +117,7 @@ def reduceat(
     if known(node.shape[axis : axis + 1]):
         return reduced_runs(node, *how)
     lengths = (*node.chunks[:axis], (len(starts),), *node.chunks[axis + 1 :])
-    waiting: Node = later(reduced_runs, node, *how, outcome=Outcome(result, lengths))
+    waiting: Node = later(reduced_runs, node, *how, outcome=ResultSpec(result, lengths))
     return waiting
 
 

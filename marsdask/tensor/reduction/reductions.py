@@ -45,9 +45,9 @@ from ..operands import as_node
 from ..signatures import optional, signed
 from ..sparse.blocks import stored_sum
 from ..typing import TensorFunction, public
-from ..unknown_lengths import Outcome, like, waits_for_lengths
+from ..unknown_lengths import ResultSpec, like, waits_for_lengths
 from . import partials
-from .nodes import Reduction, Wanted
+from .nodes import Reduction, ReductionSpec
 
 __all__ = [
     "all",
@@ -163,7 +163,7 @@ def _node(recipe: Recipe, title: str, node: Node, axes: Axis, given: dict[str, A
     if recipe.whole is not None and initial is None and 0 in [node.shape[a] for a in axes]:
         _check_empty(recipe.whole, node, axes)
     result = _result_dtype(recipe, node, axes, settings, masked=masked)
-    wanted = Wanted(
+    spec = ReductionSpec(
         recipe,
         axes,
         bool(given.get("keepdims", False)),
@@ -173,7 +173,7 @@ def _node(recipe: Recipe, title: str, node: Node, axes: Axis, given: dict[str, A
         (("ddof", ddof),) if ddof else (),
         initial,
     )
-    return Reduction(operands, None, masked, wanted)
+    return Reduction(operands, None, masked, spec)
 
 
 def _result_dtype(
@@ -213,8 +213,8 @@ all: Final = reduction(np.all, np.logical_and, whole=np.all, takes=_ANY)
 count_nonzero: Final = reduction(np.count_nonzero, np.add, whole=np.count_nonzero, takes=_COUNT)
 ptp: Final = reduction(
     partials.extremes,
-    partials.wider,
-    partials.spread,
+    partials.merge_extremes,
+    partials.peak_to_peak,
     whole=np.ptp,
     takes=_PTP,
     casting="same_kind",
@@ -249,10 +249,20 @@ std: Final = reduction(
 nansum: Final = reduction(np.nansum, np.add, whole=np.nansum, takes=_SUM, tiled=True)
 nanprod: Final = reduction(np.nanprod, np.multiply, whole=np.nanprod, takes=_SUM, tiled=True)
 nanmax: Final = reduction(
-    partials.nan_most, np.fmax, partials.warn_all_nan, whole=np.nanmax, takes=_MAX, idempotent=True
+    partials.nan_maximum,
+    np.fmax,
+    partials.warn_all_nan,
+    whole=np.nanmax,
+    takes=_MAX,
+    idempotent=True,
 )
 nanmin: Final = reduction(
-    partials.nan_least, np.fmin, partials.warn_all_nan, whole=np.nanmin, takes=_MAX, idempotent=True
+    partials.nan_minimum,
+    np.fmin,
+    partials.warn_all_nan,
+    whole=np.nanmin,
+    takes=_MAX,
+    idempotent=True,
 )
 nanmean: Final = reduction(
     partials.nan_total,
@@ -326,7 +336,7 @@ def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Node:
 def _averaged(a: Any, axis: Any, weights: Any, returned: bool, keepdims: bool, **_: Any) -> Any:
     told = like(mean.node(a, axis=axis, keepdims=keepdims))
     if weights is not None:
-        told = Outcome(_weighted_kind(as_node(a), as_node(weights)), told.lengths)
+        told = ResultSpec(_weighted_kind(as_node(a), as_node(weights)), told.lengths)
     return ExecutableTuple((told, told)) if returned else told
 
 

@@ -132,7 +132,7 @@ def start_values(totals: list[Any], ufunc: np.ufunc, axis: int) -> Any:
     return ufunc.accumulate(np.concatenate([first, *totals], axis=axis), axis=axis)
 
 
-class Running(LazyBlock):
+class CumulativeBlock(LazyBlock):
     """The accumulation of a block, computed as its tiles are read one after the other."""
 
     __slots__ = ("_block", "_buffer", "_done", "_how", "_start")
@@ -179,7 +179,7 @@ def running(
     """Accumulate a block from its start, tile by tile."""
     if is_foreign(block):
         return scan_block(block, starts, position, ufunc=ufunc, axis=axis, dtype=dtype)
-    return Running(np.asarray(block), _start(starts, position, axis), ufunc, axis, dtype)
+    return CumulativeBlock(np.asarray(block), _start(starts, position, axis), ufunc, axis, dtype)
 
 
 def _start(starts: Any, position: int, axis: int) -> Any:

@@ -54,7 +54,7 @@ def go_on(block: Any, starts: list[Any], position: int, combine: Callable[[Any, 
 
 
 @dataclass(frozen=True, eq=False)
-class Carried(Node):
+class UserScan(Node):
     """An accumulation along an axis: ``func`` in the blocks, ``combine(before, block)`` between."""
 
     a: Node
@@ -121,7 +121,7 @@ def cumreduction(
     axis = normalize_axis(axis, len(node.chunks))
     sample = np.ones((1,) * len(node.chunks), node.meta.dtype)
     kind = np.dtype(dtype) if dtype is not None else accumulate(sample, func, axis, None).dtype
-    found = Carried(node, func, binop, ident, axis, kind, None if dtype is None else kind)
+    found = UserScan(node, func, binop, ident, axis, kind, None if dtype is None else kind)
     return into(out, found)
 
 

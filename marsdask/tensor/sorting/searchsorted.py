@@ -18,7 +18,7 @@ from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, Unknown, known, shape_text
 
 from ..chunkwise.rechunk import recut
-from ..chunkwise.single_task import beside
+from ..chunkwise.single_task import broadcast_map
 from ..indexing.getitem import getitem
 from ..manipulation.shape import view
 from ..operands import as_node, empty
@@ -114,7 +114,7 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Node:
         np.digitize(np.empty(0), edges)  # raises for edges that are not monotonic
     elif len(edges.node.chunks) != 1:
         raise ValueError("object of too small depth for desired array")
-    return beside(np.digitize, node, edges, dtype=np.intp, right=bool(right))
+    return broadcast_map(np.digitize, node, edges, dtype=np.intp, right=bool(right))
 
 
 def count_values(block: Any, weights: Any = None, minlength: int = 0) -> Any:

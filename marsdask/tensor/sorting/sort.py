@@ -42,7 +42,7 @@ from ..manipulation.join import flip, length
 from ..manipulation.reshape import ravel
 from ..operands import as_node
 from ..typing import public
-from ..unknown_lengths import Outcome, like, waits_for_lengths
+from ..unknown_lengths import ResultSpec, like, waits_for_lengths
 
 #: The number of elements sampled to find the pivots.
 SAMPLE = 2**14
@@ -412,7 +412,7 @@ def _arg_sorted_records(a: Node, axis: int, order: Any) -> Node:
     return found
 
 
-def _sorted(a: Any, axis: Any, dtype: Any = None) -> Outcome:
+def _sorted(a: Any, axis: Any, dtype: Any = None) -> ResultSpec:
     return like(a if axis is not None else ravel.node(a), dtype)
 
 

@@ -38,7 +38,7 @@ from ..manipulation.shape import moveaxis, normalize_axis
 from ..named_results import UniqueAllResult, UniqueCountsResult, UniqueInverseResult
 from ..operands import as_node, empty
 from ..typing import public
-from ..unknown_lengths import Outcome, like, resized, waits_for_lengths
+from ..unknown_lengths import ResultSpec, like, resized, waits_for_lengths
 from .sort import find_pivots, sort
 
 #: The largest number of distinct elements of all chunks that are merged in one chunk.
@@ -210,8 +210,8 @@ def _distinct(
     values = resized(ar, axis)
     places = like(ar, np.intp)
     if axis is not None:
-        places = Outcome(places.dtype, (places.lengths[axis],))
-    each = Outcome(places.dtype, (None,))
+        places = ResultSpec(places.dtype, (places.lengths[axis],))
+    each = ResultSpec(places.dtype, (None,))
     flags = (return_index, return_inverse, return_counts)
     more = [told for told, flag in zip((each, places, each), flags, strict=True) if flag]
     return ExecutableTuple((values, *more)) if more else values

@@ -141,11 +141,11 @@ def pair(a: Any, b: Any, axis: Any, nan_policy: str) -> tuple[Sample, Sample]:
     one, two = broadcast_arrays(first.values, second.values)
     omit = first.omit or second.omit
     if omit:
-        one, two = lazily(beside, one, two), lazily(beside, two, one)
+        one, two = lazily(propagate_nan, one, two), lazily(propagate_nan, two, one)
     return Sample(one, first.axes, omit), Sample(two, first.axes, omit)
 
 
-def beside(a: Any, b: Any) -> Any:
+def propagate_nan(a: Any, b: Any) -> Any:
     """Return ``a``, nan where ``b`` is nan."""
     return np.where(np.isnan(b), np.array(np.nan, a.dtype), a)
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from marsdask.tensor.kernels.block_reduction import (
+    BlockReduction,
     Combine,
-    Nothing,
+    EmptyPartial,
     Recipe,
-    Way,
     finish_block,
     fold_pairs,
     reduce_block,
@@ -24,14 +24,18 @@ def test_tiles_give_what_the_whole_block_gives() -> None:
     block = np.random.default_rng(0).normal(size=(50, 40, 90))
     for axis in [(0,), (1,), (2,), (0, 2), (0, 1, 2)]:
         for view in (block, block.T, block[:, ::-1]):
-            got = reduce_block(view, ways=(Way(MAX, axis),), program=None, masked=False)
+            got = reduce_block(
+                view, reductions=(BlockReduction(MAX, axis),), program=None, masked=False
+            )
             assert np.array_equal(got, view.max(axis=axis, keepdims=True))
 
 
 def test_nothing_gives_way() -> None:
     """The partial result of no elements combines to the other one."""
-    nothing = reduce_block(np.ones((0, 2)), ways=(Way(MAX, (0,)),), program=None, masked=False)
-    assert isinstance(nothing, Nothing)
+    nothing = reduce_block(
+        np.ones((0, 2)), reductions=(BlockReduction(MAX, (0,)),), program=None, masked=False
+    )
+    assert isinstance(nothing, EmptyPartial)
     combine = Combine(np.maximum)
     assert combine(nothing, 3) == 3
     assert combine(3, nothing) == 3

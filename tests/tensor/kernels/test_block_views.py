@@ -10,17 +10,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import marsdask.tensor as mt
-from marsdask.tensor.kernels.block_views import Mosaic, mosaic
+from marsdask.tensor.kernels.block_views import ConcatenatedViews, concatenate_views
 from marsdask.tensor.kernels.lazy_block import as_block
 from tests.strategies import arrays_and_chunks, assert_same, grids, tensor_of
 from tests.tensor.stages import first_graph
 
 
 def in_pieces(array, rows, columns):
-    """Return a mosaic of four views of an array."""
+    """Return a concatenation of four views of an array."""
     pieces = [part for half in np.split(array, [rows]) for part in np.split(half, [columns], 1)]
     lengths = [[rows, array.shape[0] - rows], [columns, array.shape[1] - columns]]
-    return Mosaic(pieces, lengths)
+    return ConcatenatedViews(pieces, lengths)
 
 
 @given(data=st.data())
@@ -43,7 +43,7 @@ def test_parts_within_a_piece_are_views():
 
 
 def test_other_code_sees_an_array():
-    """What knows no mosaics gets an array: by conversion, by attribute, by function."""
+    """What cannot read pieces gets an array: by conversion, by attribute, by function."""
     array = np.arange(30).reshape(5, 6)
     block = in_pieces(array, 2, 3)
     assert (block.shape, block.ndim, block.size) == ((5, 6), 2, 30)
@@ -57,11 +57,11 @@ def test_other_code_sees_an_array():
         block._missing  # noqa: B018
 
 
-def test_one_piece_is_no_mosaic():
+def test_one_piece_is_the_view():
     """Parts of no length are left out."""
     array = np.arange(6)
     parts = ((slice(2, 4), slice(0, 0)),)
-    assert np.shares_memory(mosaic(array, array, parts), array)
+    assert np.shares_memory(concatenate_views(array, array, parts), array)
 
 
 SHIFTED = {
@@ -85,7 +85,7 @@ def test_shifted_slices_meet(name, merged, case):
 
 
 def test_large_shifted_slices_are_read_tile_by_tile():
-    """The fused kernel and the fused reduction read mosaics of many tiles."""
+    """The fused kernel and the fused reduction read joined views of many tiles."""
     array = np.random.default_rng(0).random((900, 1100))
     x = mt.array(array, chunk_size=400)
     with grids(merged=False):

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from marsdask.tensor.kernels.block_reduction import Recipe, Way, reduce_block
+from marsdask.tensor.kernels.block_reduction import BlockReduction, Recipe, reduce_block
 from marsdask.tensor.kernels.fused_ufuncs import UfuncProgram, UfuncStep
 from marsdask.tensor.kernels.gather import Gathering, gather_points, take_along, taking_along
 
@@ -48,7 +48,9 @@ def test_a_sum_takes_points_in_any_order(axis: tuple[int, ...]) -> None:
     for others in ((), (row,), (column,), (np.array(2.0),)):
         lazy = Gathering(blocks, *chosen(points), 1)
         program = PRODUCT if others else None
-        got = reduce_block(lazy, *others, ways=(Way(SUM, axis),), program=program, masked=False)
+        got = reduce_block(
+            lazy, *others, reductions=(BlockReduction(SUM, axis),), program=program, masked=False
+        )
         whole = WHOLE[:, points] * (others[0] if others else 1)
         np.testing.assert_allclose(got, whole.sum(axis=axis, keepdims=True))
 

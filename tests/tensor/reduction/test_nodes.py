@@ -15,7 +15,7 @@ from marsdask.core.compilation.plan import Plan
 from marsdask.core.compilation.rules.node_fusion import join
 from marsdask.core.graph import Graph
 from marsdask.core.node import Part
-from marsdask.tensor.reduction.nodes import Reduction, Reductions, shared_ways
+from marsdask.tensor.reduction.nodes import Reduction, Reductions, shared_reductions
 from marsdask.tensor.reduction.reductions import mean, std, var
 from tests.strategies import arrays_and_chunks, tensor_of
 
@@ -50,16 +50,16 @@ def test_a_shared_prologue_is_taken_in() -> None:
 def wanted(reduced: mt.Tensor) -> Any:
     """Return what a reduction is to find."""
     assert isinstance(reduced.node, Reduction)
-    return reduced.node.wanted
+    return reduced.node.spec
 
 
 def test_a_mean_comes_from_moments() -> None:
     """The mean and the variances along one axis are made of the same partial results."""
     x = mt.ones((4, 4))
     several = [wanted(t) for t in (mean(x, axis=0), var(x, axis=0), std(x, axis=0, ddof=1))]
-    assert len(set(shared_ways(tuple(several)))) == 1
+    assert len(set(shared_reductions(tuple(several)))) == 1
     apart = [wanted(t) for t in (mean(x, axis=0), var(x, axis=1), var(x, axis=0, dtype="f4"))]
-    assert len(set(shared_ways(tuple(apart)))) == 3
+    assert len(set(shared_reductions(tuple(apart)))) == 3
 
 
 @given(

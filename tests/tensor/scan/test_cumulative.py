@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import marsdask.tensor as mt
-from marsdask.tensor.scan.cumulative import Running
+from marsdask.tensor.scan.cumulative import CumulativeBlock
 from tests.strategies import arrays_and_chunks, assert_same, grids, tensor_of
 
 NAMES = ["cumsum", "cumprod", "nancumsum", "nancumprod"]
@@ -79,7 +79,7 @@ def test_tiles_of_a_running_block() -> None:
     """Tiles read in order continue each other, side by side too; others are refused."""
     block = np.arange(24.0).reshape(6, 4)
     start = np.full((1, 4), 10.0)
-    lazy = Running(block, start, np.add, 0, np.dtype("f8"))
+    lazy = CumulativeBlock(block, start, np.add, 0, np.dtype("f8"))
     expected = 10 + block.cumsum(0)
     for columns in (slice(0, 3), slice(3, 4)):
         for rows in (slice(0, 2), slice(2, 5), slice(5, 6)):
