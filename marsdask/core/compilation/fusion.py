@@ -111,6 +111,18 @@ class Template:
 #: A grid inside a task, by name, and the axes that lead to its chunk.
 Node = tuple[str, Axes]
 
+#: What a step is given, in the order of its arguments.
+Nodes = tuple[Node, ...]
+
+
+class Ordered(NamedTuple):
+    """A grid computed in a task, and what it is given, before slots are known."""
+
+    node: Node
+    grid: Grid
+    below: Nodes
+
+
 #: A step before the last uses of values are known: rule, slots, star, name of the grid.
 Draft = tuple[Blockwise, tuple[int, ...], int | None, str]
 
@@ -303,19 +315,18 @@ class Fusion:
         order = self._order(root, index, selected, leaf_slots, template)
         base = len(template.leaves)
         step_slots: dict[Any, int] = {
-            node: base + position for position, node in enumerate(node for node, _ in order)
+            step.node: base + position for position, step in enumerate(order)
         }
         last_use: dict[int, int] = {}
         drafts: list[Draft] = []
-        for position, ((name, axes), grid) in enumerate(order):
+        for position, ((name, axes), grid, below) in enumerate(order):
             rule = grid.rule
             assert isinstance(rule, Blockwise)
             slots = tuple(
                 step_slots[node]
-                if (node := _real((source.name, _compose(source, edge, axes)), selected))
-                in step_slots
+                if (node := _real(given, selected)) in step_slots
                 else leaf_slots[node]
-                for source, edge in zip(rule.sources, rule.axes, strict=True)
+                for given in below
             )
             star = leaf_slots.get((name, axes, "varying"))
             for slot in (*slots, *(() if star is None else (star,))):
@@ -323,11 +334,12 @@ class Fusion:
             drafts.append((rule, slots, star, name))
             template.grids.append((grid, axes))
         deferred = _deferred(drafts, base)
+        uses = Counter(slot for _, slots, _, _ in drafts for slot in slots)
         for position, (rule, slots, star, name) in enumerate(drafts):
             used = {*slots, *(() if star is None else (star,))}
             dead = tuple(sorted(slot for slot in used if last_use[slot] == position))
             func = deferred.get(base + position, rule.func)
-            if cost_of(func).writes and (others := _read_by_others(template, drafts, slots)):
+            if cost_of(func).writes and (others := _read_by_others(template, uses, slots)):
                 func = CopiedBlocks(func, others)
             template.steps.append(Step(func, slots, star, rule.kwargs or {}, dead, name))
         if len(template.steps) > 1:
@@ -341,16 +353,16 @@ class Fusion:
         selected: dict[Node, Node],
         leaf_slots: dict[Any, int],
         template: Template,
-    ) -> list[tuple[Node, Grid]]:
+    ) -> list[Ordered]:
         """List the grids computed in one task, producers first, and register the task's leaves.
 
         Grids that only select chunks compute none: ``selected`` maps them to their sources.
         """
-        order: list[tuple[Node, Grid]] = []
+        order: list[Ordered] = []
         done: set[Node] = set()
-        stack: list[tuple[Grid, Axes, bool]] = [(root, tuple(range(root.ndim)), False)]
+        stack: list[tuple[Grid, Axes, Nodes | None]] = [(root, tuple(range(root.ndim)), None)]
         while stack:
-            grid, axes, expanded = stack.pop()
+            grid, axes, below = stack.pop()
             node = (grid.name, axes)
             rule = grid.rule
             if node in done:
@@ -364,19 +376,20 @@ class Fusion:
                 done.add(node)
                 source, way = _choose(rule, axes, index, template)
                 selected[node] = source.name, way
-                stack.append((source, way, False))
+                stack.append((source, way, None))
                 continue
             assert isinstance(rule, Blockwise)
-            if expanded:
+            if below is not None:
                 done.add(node)
-                order.append((node, grid))
+                order.append(Ordered(node, grid, below))
                 if rule.varying is not None:
                     leaf_slots[(*node, "varying")] = len(template.leaves)
                     template.leaves.append(Leaf(None, rule.varying, axes))
                 continue
-            stack.append((grid, axes, True))
-            for source, edge in zip(reversed(rule.sources), reversed(rule.axes), strict=True):
-                stack.append((source, _compose(source, edge, axes), False))
+            ways = [_compose(*edge, axes) for edge in zip(rule.sources, rule.axes, strict=True)]
+            given = list(zip(rule.sources, ways, strict=True))
+            stack.append((grid, axes, tuple((source.name, way) for source, way in given)))
+            stack.extend((source, way, None) for source, way in reversed(given))
         return order
 
 
@@ -397,11 +410,10 @@ def _real(node: Node, selected: Mapping[Node, Node]) -> Node:
 
 
 def _read_by_others(
-    template: Template, drafts: list[Draft], slots: tuple[int, ...]
+    template: Template, uses: Mapping[int, int], slots: tuple[int, ...]
 ) -> tuple[int, ...]:
     """Return the slots of arguments that other steps may read later."""
     base = len(template.leaves)
-    uses = Counter(slot for _, own, _, _ in drafts for slot in own)
     return tuple(
         place
         for place, slot in enumerate(slots)

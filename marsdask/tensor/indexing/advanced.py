@@ -45,10 +45,13 @@ def locate_points(chunks: Chunks, points: Points, axes: tuple[int, ...]) -> Poin
     block: Any = np.zeros(len(points[0]), np.intp)
     local = []
     for axis, positions in zip(axes, points, strict=True):
-        stops = np.cumsum(numbers(chunks[axis]))
-        which = np.searchsorted(stops, positions, side="right")
-        starts = np.concatenate([[0], stops[:-1]])
-        local.append(positions - starts[which])
+        if len(chunks[axis]) == 1:
+            local.append(positions)
+            continue
+        sizes = np.array(numbers(chunks[axis]))
+        stops = sizes.cumsum()
+        which = stops.searchsorted(positions, side="right")
+        local.append(positions - (stops - sizes)[which])
         block = block * len(stops) + which
     return PointBlocks(block, tuple(local), counts)
 
@@ -83,16 +86,15 @@ class PointRuns:
     sizes: tuple[int, ...]
 
 
-def runs(block: Any, largest: int) -> PointRuns:
-    """Split points where their block changes, and runs longer than ``largest``."""
-    changes = np.flatnonzero(np.diff(block)) + 1
+def runs(block: Any, changes: Any, largest: int) -> PointRuns:
+    """Split points at the ``changes`` of their block, and runs longer than ``largest``."""
     starts: list[int] = []
     for begin, end in itertools.pairwise([0, *changes.tolist(), len(block)]):
         starts.extend(range(begin, end, largest))
     if not starts:
         return PointRuns(np.zeros(1, np.intp), np.zeros(1, np.intp), (0,))
-    sizes = np.diff([*starts, len(block)])
-    return PointRuns(np.asarray(starts), block[starts], tuple(sizes.tolist()))
+    sizes = tuple(end - begin for begin, end in itertools.pairwise([*starts, len(block)]))
+    return PointRuns(np.asarray(starts), block[starts], sizes)
 
 
 @dataclass(frozen=True)
@@ -109,10 +111,10 @@ def layout(chunks: Chunks, points: Points, axes: tuple[int, ...]) -> PointLayout
     where = locate_points(chunks, points, axes)
     count = len(where.block)
     largest = max(1, math.prod(max(numbers(chunks[axis])) for axis in axes))
-    changes = int(np.count_nonzero(np.diff(where.block)))
+    changes = (where.block[1:] != where.block[:-1]).nonzero()[0] + 1
     # Each run is a task. Runs are used unless equal chunks would be far fewer.
-    if changes <= count // largest + min(math.prod(where.counts), count):
-        found = runs(where.block, largest)
+    if len(changes) <= count // largest + min(math.prod(where.counts), count):
+        found = runs(where.block, changes, largest)
         return PointLayout(where, found, found.sizes)
     return PointLayout(where, None, tuple(numbers(regular(count, largest))))
 

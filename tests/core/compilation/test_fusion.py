@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from typing import Any
+from unittest import mock
 
 from hypothesis import given
 from hypothesis import strategies as st
 
+from marsdask.core.compilation import fusion
 from marsdask.core.compilation.costs import kernel
 from marsdask.core.compilation.lowering import lower
 from marsdask.core.grids.blockwise import Blockwise, Via, blockwise, same
@@ -158,6 +160,26 @@ def test_below_a_diamond_that_does_not_fit() -> None:
     kept = {"held_grids": {p.name, q.name}}
     assert tasks_of(top, **kept, limit=5 * 800) == {"top": 4, "p": 4, "q": 4}
     assert tasks_of(top, **kept, limit=4 * 800) == {"top": 4, "a": 4, "p": 4, "q": 4}
+
+
+@kernel(writes=True)
+def writing(*blocks: Any, label: str) -> str:
+    """Do the same in the memory of the first block."""
+    return made(*blocks, label=label)
+
+
+def test_a_task_is_planned_in_one_walk(monkeypatch: Any) -> None:
+    """Also if its kernels write: who reads what is counted once, and each way is found once."""
+    counted = mock.Mock(side_effect=Counter)
+    composed = mock.Mock(side_effect=fusion._compose)
+    monkeypatch.setattr(fusion, "Counter", counted)
+    monkeypatch.setattr(fusion, "_compose", composed)
+    top = grid_of("g0")
+    for number in range(1, 51):
+        top = grid_of(f"g{number}", top, func=writing)
+    assert tasks_of(top) == {"g50": 4}
+    assert counted.call_count == 1
+    assert composed.call_count == 2 * 50  # which grid is fused, and how its chunk is reached
 
 
 @st.composite

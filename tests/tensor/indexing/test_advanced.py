@@ -7,6 +7,7 @@ import pytest
 
 import marsdask.tensor as mt
 from marsdask.core.sizes import Unknown
+from marsdask.tensor.indexing.advanced import locate_points
 from tests.strategies import assert_same, grids
 from tests.tensor.stages import first_graph
 
@@ -20,6 +21,16 @@ def test_sorted_positions_need_no_merge():
     """Each chunk of the result comes from one chunk of the source."""
     x = mt.ones((100, 1000), chunk_size=100)
     assert tasks(x[:, np.arange(0, 1000, 3)]) == 10
+
+
+def test_positions_in_one_chunk_are_not_looked_for():
+    """They are what they were, and of the block that the other axes say."""
+    points = (np.array([0, 3, 3, 9]), np.array([1, 4, 0, 2]))
+    found = locate_points(((10,), (3, 2)), points, (0, 1))
+    assert found.local[0] is points[0]
+    np.testing.assert_array_equal(found.local[1], [1, 1, 0, 2])
+    np.testing.assert_array_equal(found.block, [0, 1, 0, 0])
+    assert found.counts == (1, 2)
 
 
 def test_unsorted_positions_cost_a_share_a_chunk_and_a_merge():
