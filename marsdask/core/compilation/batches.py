@@ -21,7 +21,7 @@ from ..grids.select import Select
 from ..grids.shuffle import Merged
 from ..grids.tree import Grouped
 from ..sizes import Index
-from .fusion import once
+from .fusion import used_once
 from .lowering import Hints, Lowering, Tasks, collection_paused
 
 
@@ -148,7 +148,7 @@ class Batches:
             if leaf.grid is not None
         }
         for (_, axes), source in leaves.items():
-            yield source, once(grid, axes)
+            yield source, used_once(grid, axes)
 
     def __iter__(self) -> Iterator[Batch]:
         with collection_paused():

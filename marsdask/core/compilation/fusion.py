@@ -128,15 +128,15 @@ Draft = tuple[Blockwise, tuple[int, ...], int | None, str]
 
 
 @dataclass
-class Fork:
+class TemplatesBySource:
     """The templates of a grid (or of some of its chunks), by the source that is chosen."""
 
     rule: Select
     axes: Axes
-    ways: dict[int, Template | Fork] = field(default_factory=dict)
+    templates: dict[int, Template | TemplatesBySource] = field(default_factory=dict)
 
 
-class Home(NamedTuple):
+class TaskGrid(NamedTuple):
     """The grid whose tasks compute the chunks, and the axes from its chunk to theirs."""
 
     name: str
@@ -173,11 +173,11 @@ class Fusion:
         self._targets = {grid.name for grid in targets}
         self._grids: dict[str, Grid] = {}
         self._consumers: dict[str, set[tuple[Grid, Axes | None]]] = {}
-        self._templates: dict[str, Template | Fork] = {}
+        self._templates: dict[str, Template | TemplatesBySource] = {}
         self._spreads: dict[str, bool] = {}
         self._narrow: set[str] = set()
         """Grids whose tasks take in only what has one reader."""
-        self._homes: dict[str, Home | None] = {}
+        self._task_grids: dict[str, TaskGrid | None] = {}
         self._inlined: set[str] = set()
         self._settle(self._walk(targets))
 
@@ -213,35 +213,37 @@ class Fusion:
         """Find the tasks that compute the chunks of grids, consumers first."""
         for grid in grids:
             name = grid.name
-            home = self._home(grid) if self._fusible(grid) else None
+            task_grid = self._task_grid(grid) if self._fusible(grid) else None
             repeated = self._repeated(grid)
-            if repeated or home is not None:
+            if repeated or task_grid is not None:
                 self._inlined.add(name)
-                self._homes[name] = home
+                self._task_grids[name] = task_grid
             else:
                 self._inlined.discard(name)
-                self._homes[name] = Home(name, tuple(range(grid.ndim)))
+                self._task_grids[name] = TaskGrid(name, tuple(range(grid.ndim)))
 
-    def _home(self, grid: Grid) -> Home | None:
+    def _task_grid(self, grid: Grid) -> TaskGrid | None:
         """Return the one task grid that computes a producer's chunks, ``None`` without one."""
         consumers = self._consumers.get(grid.name, ())
-        homes = {self._through(consumer, edge, grid) for consumer, edge in consumers}
-        home = homes.pop() if len(homes) == 1 else None
-        if home is None or not once(self._grids[home.name], home.axes, home.single):
+        task_grids = {self._through(consumer, edge, grid) for consumer, edge in consumers}
+        task_grid = task_grids.pop() if len(task_grids) == 1 else None
+        if task_grid is None or not used_once(
+            self._grids[task_grid.name], task_grid.axes, task_grid.single
+        ):
             return None
-        return None if len(consumers) > 1 and home.name in self._narrow else home
+        return None if len(consumers) > 1 and task_grid.name in self._narrow else task_grid
 
-    def _through(self, consumer: Grid, edge: Axes | None, grid: Grid) -> Home | None:
-        home = self._homes[consumer.name]
-        if home is None or edge is None:
+    def _through(self, consumer: Grid, edge: Axes | None, grid: Grid) -> TaskGrid | None:
+        task_grid = self._task_grids[consumer.name]
+        if task_grid is None or edge is None:
             return None
-        axes = _compose(grid, edge, home.axes)
+        axes = _compose(grid, edge, task_grid.axes)
         single = {
             way
             for way, count in zip(axes, grid.numblocks, strict=True)
             if count == 1 and isinstance(way, Via) and way.once()
         }
-        return Home(home.name, axes, home.single | single)
+        return TaskGrid(task_grid.name, axes, task_grid.single | single)
 
     def _fusible(self, grid: Grid) -> bool:
         held = grid.name in self._targets or grid.name in self._kept
@@ -259,7 +261,7 @@ class Fusion:
         return not rule.sources or (self._inline and not self._spread(grid))
 
     def _spread(self, grid: Grid) -> bool:
-        """Tell whether the chunks are parts for an exchange that exceeds the memory.
+        """Tell whether the chunks are parts for a shuffle that exceeds the memory.
 
         Fused into its reader, a part would keep the chunk that it was cut from in memory.
         """
@@ -274,8 +276,8 @@ class Fusion:
     def template(self, grid: Grid, index: Index) -> Template:
         """Return the template of the task of a chunk of a blockwise grid, or of selected chunks."""
         found = self._templates.get(grid.name)
-        while isinstance(found, Fork):
-            found = found.ways.get(found.rule.source(pick(index, found.axes)))
+        while isinstance(found, TemplatesBySource):
+            found = found.templates.get(found.rule.source(pick(index, found.axes)))
         return self._new(grid, index) if found is None else found
 
     def templates(self, grid: Grid) -> list[Template]:
@@ -299,13 +301,13 @@ class Fusion:
             self._templates.pop(grid.name, None)
             self._settle(step for step, _ in reversed(found.grids) if step is not grid)
             found = self._build(grid, index)
-        ways: dict[Any, Template | Fork] = self._templates
-        way: Any = grid.name
+        templates: dict[Any, Template | TemplatesBySource] = self._templates
+        key: Any = grid.name
         for rule, axes, source in found.choices:
-            fork = ways.setdefault(way, Fork(rule, axes))
-            assert isinstance(fork, Fork)
-            ways, way = fork.ways, source
-        ways[way] = found
+            by_source = templates.setdefault(key, TemplatesBySource(rule, axes))
+            assert isinstance(by_source, TemplatesBySource)
+            templates, key = by_source.templates, source
+        templates[key] = found
         return found
 
     def _build(self, root: Grid, index: Index) -> Template:
@@ -471,7 +473,7 @@ def _along(axis: int | Via | None, axes: Axes) -> int | Via | None:
     return axis if axis.axis is None else axis.under(axes[axis.axis])
 
 
-def once(consumer: Grid, axes: Axes, single: Collection[Via] = ()) -> bool:
+def used_once(consumer: Grid, axes: Axes, single: Collection[Via] = ()) -> bool:
     """Tell whether no two chunks of the consumer need the same chunk of the producer."""
     found = {axis.axis if isinstance(axis, Via) and axis.once() else axis for axis in axes}
     found.update(way.axis for way in single)

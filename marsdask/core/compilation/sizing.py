@@ -1,6 +1,6 @@
 """The sizes of blocks and the number of parts: one policy for all operations.
 
-A *block* is what one task works on, a *part* what one task gets of an exchange, a *panel* what one
+A *block* is what one task works on, a *part* what one task gets of a shuffle, a *panel* what one
 task multiplies. Each has a target number of bytes, which the memory of the machine may reduce: all
 functions here read :data:`.current_plan`. Kernels choose the size of cache tiles themselves. The
 chunks of user-created arrays follow ``options.chunk_store_limit``.
@@ -52,7 +52,7 @@ def block_bytes(limit: int = LARGEST_BLOCK) -> int:
 
 
 def part_bytes(limit: int = sys.maxsize) -> int:
-    """Return the target bytes of a part of an exchange, at most ``limit``."""
+    """Return the target bytes of a part of a shuffle, at most ``limit``."""
     return max(1, min(limit, PART_BLOCKS * block_bytes(sys.maxsize // PART_BLOCKS)))
 
 

@@ -1,4 +1,4 @@
-"""What memory has room for: chunks weighed, cut and put together before they are exchanged."""
+"""What memory has room for: chunks measured, cut and put together before they are shuffled."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def may_be_tight(*grids: Grid) -> bool:
     return None in sizes or is_tight(DOUBT * sum(size or 0 for size in sizes))
 
 
-class Weighed(NamedTuple):
+class MeasuredGrid(NamedTuple):
     """Chunks that ran: their grid knows its sizes and what a row takes."""
 
     grid: Grid
@@ -57,29 +57,31 @@ class Weighed(NamedTuple):
         return part_count(self.total, limit)
 
 
-def weighed(*grids: Grid, keep: tuple[Grid, ...] = ()) -> Generator[Look, Any, tuple[Weighed, ...]]:
+def measure(
+    *grids: Grid, keep: tuple[Grid, ...] = ()
+) -> Generator[Look, Any, tuple[MeasuredGrid, ...]]:
     """Run chunks to learn how many rows they have and what these take; ``keep`` runs beside."""
     infos = iter((yield Look(grids, keep=keep)))
-    return tuple(_weighed(grid, list(itertools.islice(infos, len(grid)))) for grid in grids)
+    return tuple(_measured(grid, list(itertools.islice(infos, len(grid)))) for grid in grids)
 
 
-def _weighed(grid: Grid, infos: Sequence[Any]) -> Weighed:
+def _measured(grid: Grid, infos: Sequence[Any]) -> MeasuredGrid:
     if not known_chunks(grid.chunks):
         grid = with_sizes(grid, {(at,): info.shape for at, info in enumerate(infos)})
     # Thousands of frames of a few rows are not to count for what each takes without any.
     empty = EMPTY_BYTES if grid.meta is None else describe(grid.meta).nbytes
     nbytes = tuple(max(0, info.nbytes - empty) for info in infos)
     rows = sum(info.shape[0] for info in infos)
-    return Weighed(replace(grid, itemsize=sum(nbytes) / rows if rows else 0.0), nbytes)
+    return MeasuredGrid(replace(grid, itemsize=sum(nbytes) / rows if rows else 0.0), nbytes)
 
 
-def fitted(grid: Grid) -> Grid:
+def split_large(grid: Grid) -> Grid:
     """Cut chunks that are expected to be too large for the tasks that work on them."""
     bounds = [grid.nbytes((position,)) or 0 for position in range(len(grid))]
     return _cut(grid, bounds, part_bytes())
 
 
-def packed(source: Weighed, limit: int = sys.maxsize) -> Grid:
+def repartition(source: MeasuredGrid, limit: int = sys.maxsize) -> Grid:
     """Cut large chunks and put neighbouring small ones together, each to be a part's size."""
     wanted = part_bytes(limit)
     grid = _cut(source.grid, source.nbytes, wanted)

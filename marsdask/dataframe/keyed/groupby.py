@@ -48,15 +48,15 @@ from .aggregation import (
     partials,
     restored,
 )
-from .chunk_sizing import Weighed, fitted, may_be_tight, packed, weighed
+from .chunk_sizing import MeasuredGrid, may_be_tight, measure, repartition, split_large
 from .keys import comparable, levels, ordering_by
 from .shuffle import (
     Counts,
     counted_parts,
     cut_by_hash,
     cut_by_range,
-    exchange,
     samples_of,
+    shuffle,
 )
 
 if TYPE_CHECKING:
@@ -152,7 +152,7 @@ class GroupBy(FrameNode):
         return self if below is self.a else self.replaced(a=below)
 
     def tile(self, a: Grid) -> Any:
-        a = fitted(a)
+        a = split_large(a)
         if len(a) == 1:
             return self._one(a)
         plan = self._plan
@@ -186,7 +186,7 @@ class GroupBy(FrameNode):
 
     def _sorted_groups(self, groups: Grid) -> Generator[Look, Any, Grid]:
         """Bring groups in order, which are whole."""
-        (source,) = yield from weighed(groups)
+        (source,) = yield from measure(groups)
         rising = (True,) * len(self.call.by)
         found: Any = Sorted(self, (), rising, na_first=False).tile(source.grid)
         return cast(Grid, (yield from found) if isinstance(found, Generator) else found)
@@ -212,7 +212,7 @@ class GroupBy(FrameNode):
             by = self.call.by
             splits = self._cut(a, samples_of(a, by), by, len(a))
             return gathered(
-                self._exchanged(splits, aggregated, self._out(len(a)), {"call": self.call})
+                self._shuffle(splits, aggregated, self._out(len(a)), {"call": self.call})
             )
         return self._tree(self._partials(a, plan), plan)
 
@@ -235,7 +235,7 @@ class GroupBy(FrameNode):
             return self._tree(parts, plan)
         by = tuple(range(len(plan.keys)))
         samples = samples_of(parts, by)
-        (source,) = yield from weighed(parts, keep=(samples,) if self.call.sort else ())
+        (source,) = yield from measure(parts, keep=(samples,) if self.call.sort else ())
         if not is_tight(source.total) and (source.rows <= TREE_ROWS or not self.call.sort):
             return self._tree(source.grid, plan)
         if self.call.sort:
@@ -257,7 +257,7 @@ class GroupBy(FrameNode):
 
     def _ranges(
         self,
-        source: Weighed,
+        source: MeasuredGrid,
         samples: Grid,
         by: tuple[Any, ...],
         merge: Callable[..., Any],
@@ -265,31 +265,31 @@ class GroupBy(FrameNode):
     ) -> Generator[Look, Any, Grid]:
         """Send rows to chunks by ranges of their keys: the groups come sorted."""
         count = self._count(source)
-        splits = self._cut(packed(source), samples, by, count)
+        splits = self._cut(repartition(source), samples, by, count)
         rows: Counts = [None] * count
         if is_tight(source.total):
             (rows,) = yield from counted_parts(splits, count=count)
         # How many groups there are depends on where the chunks were cut.
         sizes = unknown_sizes(f"{self.alignment}:{splits.name}", rows)
-        return self._exchanged(splits, merge, sizes, kwargs)
+        return self._shuffle(splits, merge, sizes, kwargs)
 
-    def _count(self, source: Weighed) -> int:
+    def _count(self, source: MeasuredGrid) -> int:
         return max(2, -(-source.rows // SHUFFLED_ROWS), source.parts())
 
-    def _exchanged(
+    def _shuffle(
         self, splits: Grid, merge: Callable[..., Any], sizes: Sizes, kwargs: dict[str, Any]
     ) -> Grid:
         width = max(row_bytes(self.meta), splits.width or 0.0)
-        return exchange(splits, merge, sizes, kwargs, meta=self.meta, width=width)
+        return shuffle(splits, merge, sizes, kwargs, meta=self.meta, width=width)
 
     def _met(
-        self, source: Weighed, by: tuple[Any, ...] | None, plan: AggregationPlan | None
+        self, source: MeasuredGrid, by: tuple[Any, ...] | None, plan: AggregationPlan | None
     ) -> Generator[Look, Any, Grid]:
         """Aggregate rows where those of their group meet; each goes back to where it was first."""
         count = self._count(source)
-        splits = cut_by_hash(packed(source), by, count, keep="at")
+        splits = cut_by_hash(repartition(source), by, count, keep="at")
         (rows,) = yield from counted_parts(splits, count=count)
-        groups = exchange(
+        groups = shuffle(
             splits,
             first_met,
             unknown_sizes(f"{self.name}:met", rows),
@@ -297,14 +297,14 @@ class GroupBy(FrameNode):
             width=splits.width,
         )
         sizes = unknown_sizes(f"{self.name}:{splits.name}", numbers(splits.chunks[0]))
-        return exchange(groups, restored, sizes, meta=self.meta, width=splits.width)
+        return shuffle(groups, restored, sizes, meta=self.meta, width=splits.width)
 
     def _whole_groups(self, a: Grid) -> Any:
         rows = self._bound
         if rows is not None and rows <= GROUPED_ROWS and not may_be_tight(a):
             return self._one(a)
         samples = samples_of(a, self.call.by)
-        (source,) = yield from weighed(a, keep=(samples,) if self.call.sort else ())
+        (source,) = yield from measure(a, keep=(samples,) if self.call.sort else ())
         if not is_tight(source.total) and (source.rows <= GROUPED_ROWS or not self.call.sort):
             return self._one(source.grid)
         if not self.call.sort:

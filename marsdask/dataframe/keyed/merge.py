@@ -25,14 +25,14 @@ from ..rows import gathered
 from ..schemas.samples import emptied, row
 from ..schemas.schema import result_of, types_of
 from .chunk_sizing import (
-    Weighed,
-    fitted,
+    MeasuredGrid,
     may_be_tight,
-    packed,
-    weighed,
+    measure,
+    repartition,
+    split_large,
 )
 from .keys import comparable, dtype_of_key, levels
-from .shuffle import Counts, counted_parts, cut_by_hash, exchange, joined
+from .shuffle import Counts, counted_parts, cut_by_hash, joined, shuffle
 
 if TYPE_CHECKING:
     from ..frame import DataFrame
@@ -54,7 +54,7 @@ UNIQUE = {
 
 
 @dataclass(frozen=True)
-class How:
+class MergeOptions:
     """What pandas's merge is told, as data."""
 
     how: str
@@ -134,7 +134,7 @@ class Merge(FrameNode):
 
     left: Node
     right: Node
-    how: How
+    how: MergeOptions
 
     @property
     def meta(self) -> Any:
@@ -229,7 +229,7 @@ class Merge(FrameNode):
         )
 
     @property
-    def _told(self) -> How:
+    def _told(self) -> MergeOptions:
         """What pandas is told: not to check what is known."""
         sides = next((sides for names, sides in UNIQUE.items() if self.how.validate in names), ())
         known = sides and set(sides) <= set(self._unique)
@@ -275,31 +275,31 @@ class Merge(FrameNode):
         return self.grid(Blockwise(merged, (left, right), axes, {"how": self._told}), sizes)
 
     def _chosen(self, left: Grid, right: Grid, spread: Sequence[str]) -> Any:
-        one, other = yield from weighed(left, right)
+        one, other = yield from measure(left, right)
         left_bytes, right_bytes = one.total, other.total
         broadcast = part_bytes(BROADCAST)
         if "left" in spread and right_bytes <= min(broadcast, left_bytes):
-            return self._beside(fitted(one.grid), right, "left")
+            return self._beside(split_large(one.grid), right, "left")
         left_is_small = "right" in spread and left_bytes <= min(broadcast, right_bytes)
         if left_is_small and self.how.how == "right":
-            return self._beside(left, fitted(other.grid), "right")
+            return self._beside(left, split_large(other.grid), "right")
         count = part_count(left_bytes + right_bytes, SHUFFLED)
         if not self.how.keyed and spread:
             return self._beside(left, right, spread[0])
         if count == 1 or not self.how.keyed:
             return self._beside(gathered(left), gathered(right), "left")
         if left_is_small:
-            return self._beside(left, fitted(other.grid), "right")
-        return (yield from self._exchanged(one, other, max(2, count)))
+            return self._beside(left, split_large(other.grid), "right")
+        return (yield from self._shuffle_measured(one, other, max(2, count)))
 
-    def _exchanged(self, left: Weighed, right: Weighed, count: int) -> Any:
+    def _shuffle_measured(self, left: MeasuredGrid, right: MeasuredGrid, count: int) -> Any:
         if not is_tight(left.total + right.total):
             grids = left.grid, right.grid
             lying = [len(one) for one, by in zip(grids, self._by, strict=True) if _lies(one, by)]
             return self._shuffled(*grids, lying[0] if lying else count)
         # How many rows come out nobody knows: where keys repeat it is more than go in.
         count *= 2
-        splits = self._cut(packed(left), packed(right), count)
+        splits = self._cut(repartition(left), repartition(right), count)
         rows = yield from counted_parts(*splits, count=count)
         return self._joined(self._met(splits, rows), rows)
 
@@ -334,7 +334,7 @@ class Merge(FrameNode):
     def _met(self, splits: tuple[Grid, Grid], rows: Sequence[Counts]) -> list[Grid]:
         """Bring the rows of both sides to where those of equal keys meet."""
         return [
-            exchange(
+            shuffle(
                 split,
                 joined,
                 unknown_sizes(f"{self.name}:{place}", counts),
@@ -372,7 +372,7 @@ class Merge(FrameNode):
 
 
 def _lies(grid: Grid, by: Partitioning) -> bool:
-    """Tell whether the chunks of a grid are what an exchange would make of it."""
+    """Tell whether the chunks of a grid are what a shuffle would make of it."""
     return len(grid) > 1 and grid.partitioning == by
 
 
@@ -389,7 +389,7 @@ def _bytes(grid: Grid) -> float:
 
 
 @kernel(scratch=3.5)
-def merged(left: Any, right: Any, how: How) -> Any:
+def merged(left: Any, right: Any, how: MergeOptions) -> Any:
     """Merge two chunks."""
     return how(left, right)
 
@@ -445,7 +445,7 @@ def merge(
     if not given:
         options["on"] = [one for one in nodes[0].meta.columns if one in nodes[1].meta.columns]
     keys = {name: _labels(options[name]) for name in ("on", "left_on", "right_on")}
-    spec = How(**{**options, **keys, "suffixes": tuple(suffixes)})
+    spec = MergeOptions(**{**options, **keys, "suffixes": tuple(suffixes)})
     node: Node = Merge(nodes[0], nodes[1], spec)
     merged: DataFrame = wrap(Numbered(node, drop=True) if spec.numbers else node)
     return merged

@@ -1,4 +1,4 @@
-"""The parts that chunks are cut into for an exchange."""
+"""The parts that chunks are cut into for a shuffle."""
 
 from __future__ import annotations
 

@@ -107,7 +107,7 @@ def counted_parts(*splits: Grid, count: int) -> Generator[Look, Any, tuple[Count
     return tuple(found)
 
 
-def exchange(
+def shuffle(
     splits: Grid,
     merge: Callable[..., Any],
     sizes: Sizes,

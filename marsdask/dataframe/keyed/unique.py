@@ -25,11 +25,11 @@ from ..frame_node import FrameNode, S, axis_number
 from ..ordered.row_numbers import reset_index
 from ..ordered.sort_values import sort_values
 from ..rows import concat
-from .chunk_sizing import Weighed, fitted, may_be_tight, packed, weighed
+from .chunk_sizing import MeasuredGrid, may_be_tight, measure, repartition, split_large
 from .groupby import groupby
 from .keys import comparable, keys_by
 from .parts import RowPart
-from .shuffle import counted_parts, cut_by_hash, exchange
+from .shuffle import counted_parts, cut_by_hash, shuffle
 
 if TYPE_CHECKING:
     from marsdask.tensor import Tensor
@@ -73,13 +73,13 @@ class DropDuplicates(FrameNode):
         return (wanted | frozenset(self._by),)
 
     def tile(self, a: Grid) -> Any:
-        a = fitted(a)
+        a = split_large(a)
         parts = self._parts(a)
         if a.partitioning is not None and a.partitioning.holds_whole(keys_by(self.meta, self._by)):
             return replace(parts, partitioning=a.partitioning)
         if not may_be_tight(parts):
             return self._tree(parts)
-        (source,) = yield from weighed(parts)
+        (source,) = yield from measure(parts)
         return (yield from self._met(source)) if is_tight(source.total) else self._tree(source.grid)
 
     def tile_blind(self, a: Grid) -> Grid:
@@ -98,12 +98,12 @@ class DropDuplicates(FrameNode):
         like = {"meta": self.meta, "itemsize": rest.itemsize}
         return gather(distinct, rest, chunks=self.chunks, kwargs=kwargs, **like)
 
-    def _met(self, source: Weighed) -> Generator[Look, Any, Grid]:
+    def _met(self, source: MeasuredGrid) -> Generator[Look, Any, Grid]:
         """Compare keys where equal ones meet, and tell each chunk which of its rows stay."""
-        rows, count = packed(source), max(2, source.parts())
+        rows, count = repartition(source), max(2, source.parts())
         keys = cut_by_hash(rows, self._by, count, keep="keys")
         (met,) = yield from counted_parts(keys, count=count)
-        stay = exchange(
+        stay = shuffle(
             keys,
             kept_positions,
             unknown_sizes(f"{self.name}:met", met),
@@ -111,7 +111,7 @@ class DropDuplicates(FrameNode):
             width=8.0,
         )
         sizes = unknown_sizes(self.name, numbers(rows.chunks[0]))
-        places = exchange(stay, in_order, sizes, width=8.0)
+        places = shuffle(stay, in_order, sizes, width=8.0)
         return self.mapped(kept_rows, rows, places, chunks=(sizes,))
 
     @property

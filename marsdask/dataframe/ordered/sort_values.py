@@ -19,9 +19,9 @@ from marsdask.core.sizes import Chunks, Sizes, total, unknown_sizes, upper
 from marsdask.core.traits import Ordering, Partitioning, Traits
 
 from ..frame_node import FrameNode, S
-from ..keyed.chunk_sizing import fitted, may_be_tight, packed, weighed
+from ..keyed.chunk_sizing import may_be_tight, measure, repartition, split_large
 from ..keyed.keys import comparable, keys_by, ordering_by
-from ..keyed.shuffle import counted_parts, cut_by_range, exchange, samples_of
+from ..keyed.shuffle import counted_parts, cut_by_range, samples_of, shuffle
 from ..rows import concat
 from .row_numbers import reset_index
 
@@ -72,7 +72,7 @@ class Sorted(FrameNode):
         return {"by": self.by, "ascending": self.ascending, "na_first": self.na_first}
 
     def tile(self, a: Grid) -> Any:
-        a = fitted(a)
+        a = split_large(a)
         rows = upper(total(a.chunks[0]))
         tight = may_be_tight(a)
         if len(a) == 1 or (rows is not None and rows <= SORTED_ROWS and not tight):
@@ -100,17 +100,17 @@ class Sorted(FrameNode):
 
     def _measured(self, a: Grid) -> Generator[Look, Any, Grid]:
         samples = samples_of(a, self.by)
-        (source,) = yield from weighed(a, keep=(samples,))
+        (source,) = yield from measure(a, keep=(samples,))
         count = max(2, source.parts(SORTED_BYTES))
         if not is_tight(source.total):
             return self._static(source.grid, min(len(a), count), samples)
-        splits = self._cut(packed(source), samples, count)
+        splits = self._cut(repartition(source), samples, count)
         (rows,) = yield from counted_parts(splits, count=count)
-        return self._exchanged(splits, unknown_sizes(self.name, rows))
+        return self._shuffle(splits, unknown_sizes(self.name, rows))
 
     def _static(self, a: Grid, count: int, samples: Grid | None = None) -> Grid:
         splits = self._cut(a, samples or samples_of(a, self.by), count)
-        return self._exchanged(splits, unknown_sizes(self.name, [None] * count))
+        return self._shuffle(splits, unknown_sizes(self.name, [None] * count))
 
     def _cut(self, a: Grid, samples: Grid, count: int) -> Grid:
         return cut_by_range(
@@ -123,9 +123,9 @@ class Sorted(FrameNode):
             labels=True,
         )
 
-    def _exchanged(self, splits: Grid, sizes: Sizes) -> Grid:
+    def _shuffle(self, splits: Grid, sizes: Sizes) -> Grid:
         by = Partitioning("ranges", keys_by(self.meta, self.by))
-        return exchange(
+        return shuffle(
             splits,
             sorted_rows,
             sizes,

@@ -81,7 +81,7 @@ def _concatenate(parts: list[Any], axis: int) -> Any:
 
 
 @dataclass(frozen=True)
-class OfChunk:
+class ChunkMap:
     """Calls a user's reduction of one chunk, with its weights if there are any."""
 
     func: Callable[..., Any]
@@ -138,7 +138,7 @@ class CustomReduction(Node):
         several = tuple(
             (self.size,) * len(own) if i in self.axes else own for i, own in enumerate(chunks)
         )
-        grid = map_blocks(OfChunk(self.chunk, self.axes), *sources, chunks=several, meta=self.meta)
+        grid = map_blocks(ChunkMap(self.chunk, self.axes), *sources, chunks=several, meta=self.meta)
         merge = MergeParts(self.combine, self.axes, self.joins)
         groups: Any = {"width": dict(self.width), "whole": False, "rule": NestedGroups}
         grid = tree(grid, merge, self.axes, **groups)
@@ -150,7 +150,7 @@ class CustomReduction(Node):
         kept = [i for i in range(len(chunks)) if self.keepdims or i not in self.axes]
         place = tuple(kept.index(i) if i in kept else None for i in range(len(chunks)))
         return blockwise(
-            OfChunk(self.aggregate, self.axes, self.keepdims),
+            ChunkMap(self.aggregate, self.axes, self.keepdims),
             [(grid, place)],
             chunks=self._out_chunks(grid.chunks),
             meta=self.meta,
@@ -192,8 +192,8 @@ def reduction(
         aggregate = partial(aggregate, dtype=dtype)
     if meta is None and dtype is None:
         ones = [np.ones((1,) * ndim, item.meta.dtype) for item in arrays]
-        part = MergeParts(None, axes, concatenate)([OfChunk(chunk, axes)(*ones)], (1,) * len(axes))
-        meta = OfChunk(aggregate, axes, keepdims)(part)
+        part = MergeParts(None, axes, concatenate)([ChunkMap(chunk, axes)(*ones)], (1,) * len(axes))
+        meta = ChunkMap(aggregate, axes, keepdims)(part)
     kind = np.dtype(dtype) if dtype is not None else np.asarray(meta).dtype
     widths = tuple(_widths(split_every, axes).items())
     kept = ndim if keepdims else ndim - len(axes)

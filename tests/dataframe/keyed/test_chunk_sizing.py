@@ -13,7 +13,7 @@ import marsdask
 import marsdask.dataframe as md
 from marsdask.core.compilation.sizing import part_bytes
 from marsdask.core.config import option_context
-from marsdask.dataframe.keyed.chunk_sizing import Weighed, packed
+from marsdask.dataframe.keyed.chunk_sizing import MeasuredGrid, repartition
 from tests.dataframe.tables import planned
 
 MIB = 2**20
@@ -85,5 +85,5 @@ def test_chunks_are_packed(sizes: tuple[int, ...], wanted: tuple[int, ...]):
     rows = sum(sizes)
     grid: Any = md.from_pandas(table(rows), chunk_size=(sizes,)).node.tile()
     with planned("tight"):
-        weighed = Weighed(grid, tuple(size * part_bytes() // 20 for size in sizes))
-        assert packed(weighed).chunks[0] == wanted
+        source = MeasuredGrid(grid, tuple(size * part_bytes() // 20 for size in sizes))
+        assert repartition(source).chunks[0] == wanted

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import marsdask.dataframe as md
 from marsdask.core.sizes import upper
 from marsdask.dataframe.keyed import keys
-from marsdask.dataframe.keyed.merge import How, common_type
+from marsdask.dataframe.keyed.merge import MergeOptions, common_type
 from marsdask.dataframe.keyed.shuffle import places_of
 from tests.dataframe.tables import equal, filtered, planned, table, tables
 from tests.tensor.stages import first_graph
@@ -196,9 +196,9 @@ def test_keys_known_to_be_distinct_are_not_validated():
 
 def test_a_merge_asks_once_which_keys_are_unique(monkeypatch):
     """And the types of equal frames are read once, however many merges plan with them."""
-    asked = mock.create_autospec(How.keys, side_effect=How.keys)
+    asked = mock.create_autospec(MergeOptions.keys, side_effect=MergeOptions.keys)
     read = mock.Mock(side_effect=keys._dtypes)
-    monkeypatch.setattr(How, "keys", asked)
+    monkeypatch.setattr(MergeOptions, "keys", asked)
     monkeypatch.setattr(keys, "_dtypes", read)
     lazy = md.DataFrame(right_side(), chunk_size=4)
     merges = 8

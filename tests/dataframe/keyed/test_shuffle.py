@@ -42,7 +42,7 @@ def lazily(frame: pd.DataFrame, chunk: int) -> Any:
 
 @contextmanager
 def counted() -> Iterator[list[int]]:
-    """List the rows of each chunk that is cut for an exchange."""
+    """List the rows of each chunk that is cut for a shuffle."""
     cut: list[int] = []
 
     def counting(block: Any, *args: Any, **kwargs: Any) -> Any:
