@@ -75,7 +75,7 @@ def test_drawings_have_an_edge_for_each_input(level, tmp_path):
 
 def test_an_unknown_level_is_refused():
     """With those that exist."""
-    with pytest.raises(ValueError, match="nodes, chunks, tasks"):
+    with pytest.raises(ValueError, match="'nodes', 'chunks', 'tasks'"):
         dot([expression().node], "grids")
 
 
