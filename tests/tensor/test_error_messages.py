@@ -171,6 +171,71 @@ REFUSED: dict[str, tuple[Call, str]] = {
         lambda xp, x: xp.bincount([1, -1]),
         "'list' argument must have no negative elements",
     ),
+    "sum into another length": (
+        lambda xp, x: xp.sum(x, axis=1, out=xp.ones(5)),
+        r"together with remapped shapes .*: \(5,\)->\(5,newaxis\) \(3,4\)",
+    ),
+    "mean into another length": (
+        lambda xp, x: xp.mean(x, axis=0, out=xp.ones(3)),
+        r"together with remapped shapes .*: \(3,\)->\(3\) \(3,4\)",
+    ),
+    "maximum into another length": (
+        lambda xp, x: xp.max(x, axis=0, keepdims=True, out=xp.ones((1, 5))),
+        r"together with remapped shapes .*: \(1,5\)->\(1,5\) \(3,4\)",
+    ),
+    "product into more axes": (
+        lambda xp, x: xp.prod(x, out=xp.ones(3)),
+        "reduction operation multiply has the wrong number of dimensions: Found 1 but expected 0",
+    ),
+    "variance into more axes": (
+        lambda xp, x: xp.var(x, axis=0, out=xp.ones((2, 4))),
+        "reduction operation add has the wrong number of dimensions: Found 2 but expected 1",
+    ),
+    "reshape to a float": (
+        lambda xp, x: x.reshape(2.5),
+        "expected a sequence of integers or a single integer, got '2.5'",
+    ),
+    "reshape to text": (
+        lambda xp, x: x.reshape("a"),
+        "'str' object cannot be interpreted as an integer",
+    ),
+    "norm by an axis twice": (
+        lambda xp, x: xp.linalg.norm(x, axis=(1, -1)),
+        "Duplicate axes given.",
+    ),
+    "norm by text": (
+        lambda xp, x: xp.linalg.norm(x, axis="a"),
+        "'axis' must be None, an integer or a tuple of integers",
+    ),
+    "order of a matrix norm": (
+        lambda xp, x: xp.linalg.norm(x, 3),
+        "Invalid norm order for matrices.",
+    ),
+    "take by floats": (
+        lambda xp, x: xp.take(x, xp.ones(2)),
+        "Cannot cast array data from .*'float64'.* to .*'int64'.* according to the rule",
+    ),
+    "take by text": (
+        lambda xp, x: xp.take(x, "a"),
+        r"invalid literal for int\(\) with base 10: 'a'",
+    ),
+    "take by nan": (lambda xp, x: xp.take(x, np.nan), "cannot convert float NaN to integer"),
+    "condition too long": (
+        lambda xp, x: xp.compress([True, False, True, False, True], x, axis=0),
+        "index 4 is out of bounds for axis 0 with size 3",
+    ),
+    "condition of two axes": (
+        lambda xp, x: xp.compress([[True]], x),
+        "condition must be a 1-d array",
+    ),
+    "choices of other shapes": (
+        lambda xp, x: xp.choose([0, 1], [x, x]),
+        r"cannot be broadcast to a single shape.*between arg 0 with shape \(3, 4\) and arg 2",
+    ),
+    "choose by floats": (
+        lambda xp, x: xp.choose([0.0, 1.0], [[1, 2], [3, 4]]),
+        "Cannot cast array data from .*'float64'.* to .*'int64'.* according to the rule 'safe'",
+    ),
 }
 
 #: Calls of a module and a vector of which only the values tell that NumPy refuses them.
@@ -220,6 +285,24 @@ def test_what_numpy_refuses(name):
         call(np, matrix())
     with pytest.raises(expected.type, match=words):
         call(mt, mt.tensor(matrix(), chunk_size=2))
+
+
+#: Calls that NumPy accepts, though the arguments are of another type or length.
+ACCEPTED: dict[str, Call] = {
+    "take by a float": lambda xp, x: xp.take(x, 1.5),
+    "take by a list of floats": lambda xp, x: xp.take(x, [1.5, 0.0], axis=0),
+    "take by nothing": lambda xp, x: xp.take(x, []),
+    "condition past the axis": lambda xp, x: xp.compress([True, False, True, False], x, axis=0),
+    "reshape to a number in an array": lambda xp, x: x.reshape(np.array(12)),
+}
+
+
+@pytest.mark.parametrize("name", ACCEPTED)
+def test_what_numpy_accepts(name):
+    """The values are NumPy's."""
+    call, array = ACCEPTED[name], matrix()
+    found = call(mt, mt.tensor(array, chunk_size=2)).compute()
+    np.testing.assert_array_equal(found, call(np, array), strict=True)
 
 
 @pytest.mark.parametrize("name", REFUSED_BY_VALUES)

@@ -176,7 +176,7 @@ def assign(target: Any, node: Node, casting: Any = "same_kind") -> Any:
         raise TypeError("out= takes a tensor; to fill an array, assign the result of compute()")
     old = target.node
     fits = node.shape == old.shape
-    if not fits and not _may_fit(node.shape, old.shape):
+    if not fits and not may_fit(node.shape, old.shape):
         raise ValueError(
             f"non-broadcastable output operand with shape {old.shape} doesn't match the "
             f"broadcast shape {node.shape}"
@@ -217,7 +217,7 @@ def into(out: Any, node: Node, casting: Any = "same_kind") -> Node:
     return held
 
 
-def _may_fit(shape: Sequence[Any], target: Sequence[Any]) -> bool:
+def may_fit(shape: Sequence[Any], target: Sequence[Any]) -> bool:
     """Tell whether shapes may turn out to be equal."""
     if len(shape) != len(target):
         return False

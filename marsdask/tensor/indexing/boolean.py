@@ -277,11 +277,11 @@ def column(a: Node, position: int) -> Node:
 def compress(condition: Any, a: Any, axis: int | None = None) -> Node:
     """Return the slices along an axis where the condition holds. See numpy.compress.
 
-    Differs from NumPy: a condition longer than the axis raises, whatever its values.
+    Differs from NumPy: a lazy condition longer than the axis raises, whatever its values.
     """
-    mask = as_bool(condition)
     node = as_node(ravel.node(a) if axis is None else a)
     axis = normalize_axis(0 if axis is None else axis, len(node.chunks))
+    mask = as_bool(_within(condition, node.shape[axis], axis))
     if len(mask.chunks) != 1:
         raise ValueError("condition must be a 1-d array")
     length = mask.shape[0]
@@ -295,6 +295,19 @@ def compress(condition: Any, a: Any, axis: int | None = None) -> Node:
         part = [EVERYTHING if i != axis else range(length) for i in range(len(node.chunks))]  # type: ignore[arg-type]
         node = Slice(node, tuple(part))
     return BooleanIndexing(node, mask, axis)
+
+
+def _within(condition: Any, length: Any, axis: int) -> Any:
+    """Return a condition in memory without what lies past the axis, where nothing may hold."""
+    if not isinstance(condition, list | tuple | np.ndarray):
+        return condition
+    mask = np.asarray(condition).astype(bool)
+    if mask.ndim != 1 or isinstance(length, Unknown):
+        return mask
+    if mask[length:].any():
+        position = length + int(mask[length:].argmax())
+        raise IndexError(f"index {position} is out of bounds for axis {axis} with size {length}")
+    return mask[:length]
 
 
 @public

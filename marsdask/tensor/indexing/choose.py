@@ -10,6 +10,7 @@ import numpy as np
 from marsdask.core.collection import Collection, wrap
 from marsdask.core.compilation.costs import kernel
 from marsdask.core.node import Node
+from marsdask.core.sizes import known, numbers
 
 from ..chunkwise.map_blocks import map_blocks
 from ..elementwise.ufuncs import apply
@@ -38,8 +39,15 @@ def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Node:
         raise ValueError(f"clipmode must be one of 'clip', 'raise', or 'wrap' (got {mode!r})")
     places = as_node(a)
     if not np.can_cast(places.meta.dtype, np.intp, "same_kind"):
-        raise TypeError(f"Cannot cast array data from {places.meta.dtype!r} to {np.dtype(int)!r}")
-    node = apply(choose_from, places, *_several(choices), mode=mode)
+        raise TypeError(
+            f"Cannot cast array data from {places.meta.dtype!r} to {np.dtype(np.intp)!r} "
+            "according to the rule 'safe'"
+        )
+    several = _several(choices)
+    shapes = [as_node(choice).shape for choice in several] + [places.shape]
+    if all(map(known, shapes)):
+        np.broadcast_shapes(*map(numbers, shapes))  # refuses those that do not fit
+    node = apply(choose_from, places, *several, mode=mode)
     return into(out, node)
 
 

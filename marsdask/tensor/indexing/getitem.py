@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from numbers import Number
 from typing import Any, Literal
 
 import numpy as np
@@ -339,9 +340,7 @@ def take(
         raise ValueError(f"clipmode must be one of 'clip', 'raise', or 'wrap' (got {mode!r})")
     node = as_node(ravel.node(a) if axis is None else a)
     axis = normalize_axis(0 if axis is None else axis, len(node.chunks))
-    where = as_node(np.array(indices) if isinstance(indices, np.ndarray) else indices)
-    if where.meta.dtype.kind == "b":
-        where = as_node(astype.node(where, np.intp))
+    where = _as_positions(indices)
     if mode != "raise":
         length = node.shape[axis]
         if isinstance(length, Unknown):
@@ -349,6 +348,22 @@ def take(
         where = _placed(where, length, mode)
     found = getitem.node(node, (slice(None),) * axis + (where,))
     return into(out, found, "unsafe")
+
+
+def _as_positions(indices: Any) -> Node:
+    """Return positions as integers; as NumPy does, cut numbers that are no array."""
+    where = as_node(np.array(indices) if isinstance(indices, np.ndarray) else indices)
+    dtype = where.meta.dtype
+    if dtype.kind == "b":
+        return as_node(astype.node(where, np.intp))
+    if dtype.kind in "iu":
+        return where
+    if isinstance(indices, list | tuple | str | Number):
+        return as_node(np.array(indices, np.intp))
+    raise TypeError(
+        f"Cannot cast array data from {dtype!r} to {np.dtype(np.intp)!r} according to the rule "
+        "'same_kind'"
+    )
 
 
 def _placed(where: Node, length: int, mode: str) -> Node:

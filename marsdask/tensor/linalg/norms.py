@@ -58,7 +58,7 @@ def _matrix_norm(x: Node, order: Any, axes: tuple[int, int], keepdims: bool) -> 
         found = pick.node(values, axis=-1)
         return expand_dims.node(found, tuple(axes)) if keepdims else found
     if order not in (1, -1, math.inf, -math.inf):
-        raise ValueError(f"Invalid norm order {order!r} for matrices")
+        raise ValueError("Invalid norm order for matrices.")
     along, across = axes if abs(order) == 1 else axes[::-1]
     sums = reductions.sum.node(ufuncs.absolute.node(x), axis=along, keepdims=True)
     extreme = reductions.max if order > 0 else reductions.min
@@ -75,13 +75,27 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> N
     ndim = node.meta.ndim
     if axis is None and ord is None:
         return _vector_norm(values, None, None, keepdims)
-    axes = tuple(range(ndim)) if axis is None else axis
-    axes = np.lib.array_utils.normalize_axis_tuple(axes, ndim)
+    axes = _norm_axes(axis, ndim)
     if len(axes) == 1:
         return _vector_norm(values, ord, axes[0], keepdims)
     if len(axes) == 2:
+        if axes[0] == axes[1]:
+            raise ValueError("Duplicate axes given.")
         return _matrix_norm(values, ord, (axes[0], axes[1]), keepdims)
     raise ValueError("Improper number of dimensions to norm.")
+
+
+def _norm_axes(axis: Any, ndim: int) -> tuple[int, ...]:
+    """Return the axes of a norm, which may be repeated."""
+    if axis is None:
+        return tuple(range(ndim))
+    given = axis if isinstance(axis, tuple) else (axis,)
+    try:
+        given = tuple(map(operator.index, given))
+    except TypeError as error:
+        message = "'axis' must be None, an integer or a tuple of integers"
+        raise TypeError(message) from error
+    return np.lib.array_utils.normalize_axis_tuple(given, ndim, allow_duplicate=True)
 
 
 @public

@@ -276,8 +276,7 @@ def reshape(a: Any, shape: Any = None, *more: Any, order: str = "C", **kwargs: A
     if shape is None:
         raise TypeError("reshape() missing 1 required positional argument: 'shape'")
     node = as_node(a)
-    lengths = (shape, *more) if more or not isinstance(shape, tuple | list | np.ndarray) else shape
-    wanted = tuple(whole_number(size) for size in lengths)
+    wanted = _lengths(shape, more)
     if order == "F":
         turned = reshape.node(_reversed(node), wanted[::-1])
         return _reversed(turned)
@@ -287,6 +286,20 @@ def reshape(a: Any, shape: Any = None, *more: Any, order: str = "C", **kwargs: A
     if known(node.shape) and form == node.shape and not isinstance(a, np.ndarray):
         return node
     return Reshape(node, form)
+
+
+def _lengths(shape: Any, more: tuple[Any, ...]) -> Shape:
+    """Return the lengths that were given as one argument or as several."""
+    if not more and np.iterable(shape):
+        return tuple(map(whole_number, shape))
+    try:
+        return tuple(map(whole_number, (shape, *more)))
+    except TypeError:
+        if more:
+            raise
+        raise TypeError(
+            f"expected a sequence of integers or a single integer, got '{shape!r}'"
+        ) from None
 
 
 def _reversed(node: Node) -> Node:

@@ -48,6 +48,7 @@ from ..typing import TensorFunction, public
 from ..unknown_lengths import ResultSpec, like, waits_for_lengths
 from . import partials
 from .nodes import Reduction, ReductionSpec
+from .outputs import check_output
 
 __all__ = [
     "all",
@@ -118,9 +119,10 @@ def reduction(
             result = masked._reduced(title, a, axis, given)
             return result.node if given.get("out") is None else result
         node = as_node(a, sparse=True)
-        reduced = _node(recipe, title, node, as_axes(axis, node.meta.ndim), given)
-        out = given.get("out")
-        return into(out, reduced, casting)
+        axes = as_axes(axis, node.meta.ndim)
+        reduced = _node(recipe, title, node, axes, given)
+        check_output(given.get("out"), node.shape, reduced.shape, axes, combine)
+        return into(given.get("out"), reduced, casting)
 
     lazy.__name__ = lazy.__qualname__ = title
     theirs = {"amax": "max", "amin": "min"}.get(title, title)
