@@ -78,7 +78,8 @@ class Grouping:
 
     def __call__(self, frame: pd.DataFrame) -> Any:
         """Group a frame and aggregate it with pandas."""
-        by = self.by[0] if len(self.by) == 1 else list(self.by)
+        # ``None`` alone is no key, in a list it is the label of a column.
+        by = self.by[0] if len(self.by) == 1 and self.by[0] is not None else list(self.by)
         grouped = frame.groupby(by, sort=self.sort, dropna=self.dropna, observed=True)
         if self.selection is not ...:
             chosen = self.selection

@@ -106,6 +106,17 @@ def test_no_rows(how):
     equal(getattr(lazy.groupby("k").u, how)(), getattr(frame.groupby("k").u, how)())
 
 
+@pytest.mark.parametrize("how", ["sum", "size", "nunique", "median"])
+def test_a_column_labelled_none(how):
+    """A list with ``None`` groups by it; all columns cannot be aggregated then, as in pandas."""
+    frame = pd.DataFrame([[1, 2], [1, 3], [2, 5]], columns=[None, "b"])
+    lazy = md.DataFrame(frame, chunk_size=2)
+    equal(getattr(lazy.groupby([None])["b"], how)(), getattr(frame.groupby([None])["b"], how)())
+    for d in (frame, lazy):
+        with pytest.raises(KeyError, match="not found in axis"):
+            d.groupby([None]).sum()
+
+
 def test_refused_at_the_call():
     """Keys and columns that are not there, and what is not supported."""
     lazy = md.DataFrame(table(5))
