@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import Any
+from typing import Any, Final
 
 import pandas as pd
 
@@ -12,7 +12,7 @@ from marsdask.core.node import Node
 from marsdask.core.public import public_methods
 from marsdask.core.session import Session
 
-from . import batches
+from . import batches, protocols
 from .collection import Rows
 from .create import in_memory
 
@@ -55,6 +55,8 @@ class Index(Rows):
         return 1
 
     __contains__ = batches.holds_label
+    tolist: Final = protocols.tolist
+    to_list: Final = protocols.tolist
 
 
 register_collection(pd.Index, Index)

@@ -50,6 +50,12 @@ def to_numpy(
     return values
 
 
+def tolist(self: Any) -> list[Any]:
+    """Compute, and return the values as a list. See pandas.Series.tolist."""
+    values: list[Any] = self.compute().tolist()
+    return values
+
+
 def truth(self: Any) -> NoReturn:
     """Refuse to be a condition, as pandas does."""
     raise ValueError(

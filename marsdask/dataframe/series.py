@@ -13,7 +13,7 @@ from marsdask.core.public import public_methods
 from marsdask.core.session import Session
 from marsdask.tensor.tensor import method
 
-from . import batches
+from . import batches, protocols
 from .create import make_series
 from .elementwise.rowwise import Accessor, method_of, renamed, rowwise, to_frame
 from .frame_base import FrameBase
@@ -108,6 +108,8 @@ class Series(FrameBase):
 
     __arrow_c_stream__: Final = arrow.values_stream
     items: Final = batches.labelled_values
+    tolist: Final = protocols.tolist
+    to_list: Final = protocols.tolist
 
     argmax: Final = scan.extreme_position("argmax")
     argmin: Final = scan.extreme_position("argmin")

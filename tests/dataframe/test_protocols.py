@@ -233,6 +233,17 @@ def test_pandas_objects_in_memory_are_refused_on_either_side(function):
             function(one, other)
 
 
+@draws(15)
+@given(both=tables())
+def test_lists_are_those_of_pandas(both):
+    """Series and labels compute, by both of pandas's names; a DataFrame has none."""
+    frame, lazy = both
+    for ours, theirs in ((lazy.u, frame.u), (lazy.t, frame.t), (lazy.index, frame.index)):
+        assert ours.tolist() == theirs.tolist()
+        assert ours.to_list() == theirs.to_list()
+    assert not hasattr(lazy, "tolist")
+
+
 def test_no_truth():
     """A condition is refused in pandas's words."""
     lazy = md.DataFrame(table(3))
