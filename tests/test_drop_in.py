@@ -13,6 +13,8 @@ import pytest
 import marsdask
 import marsdask as dask
 import marsdask.config
+import marsdask.dataframe as md
+import marsdask.learn
 import marsdask.session
 import marsdask.tensor as mt
 from tests.source import ROOT
@@ -167,3 +169,17 @@ def test_masks_and_files_of_the_documentation_of_dask(tmp_path):
     assert mt.stack([mt.from_delayed(late, (3, 4), float)] * 2).sum().compute() == 24
     total, _ = mt.compute(x.sum(), x.max())
     assert mt.assert_eq(x.sum(), total)
+
+
+@pytest.mark.parametrize("module", [mt, md, marsdask.learn], ids=lambda module: module.__name__)
+def test_modules_show_what_is_public(module):
+    """Completion offers the names of ``__all__``, not the folders of the implementation."""
+    assert sorted(dir(module)) == sorted(set(module.__all__))
+    for name in ("creation", "elementwise", "keyed", "base", "protocols"):
+        assert name not in dir(module)
+
+
+def test_the_package_shows_its_parts():
+    """The packages that are imported on first use are among them, the imports are not."""
+    assert {"tensor", "dataframe", "learn", "compute", "__version__"} <= set(dir(marsdask))
+    assert not {"core", "functools", "limited_by", "Any"} & set(dir(marsdask))

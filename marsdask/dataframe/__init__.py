@@ -25,3 +25,7 @@ __all__ = [
     "read_csv",
     "read_parquet",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -2,3 +2,9 @@
 
 Use ``from marsdask.learn.cluster import KMeans``; this package imports no estimator itself.
 """
+
+__all__ = ["cluster", "decomposition", "preprocessing"]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -586,6 +586,10 @@ else:
         raise AttributeError(message)
 
 
+def __dir__() -> list[str]:
+    return sorted(set(__all__))
+
+
 # Functions that only move elements accept masked tensors as well.
 append = ma.accepts_masked(append)
 array_split = ma.accepts_masked(array_split)
