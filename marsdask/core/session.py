@@ -835,12 +835,12 @@ def _check_names(options: Mapping[str, Any]) -> None:
 def _refuse(backend: str, *, web: bool) -> None:
     if backend not in ("mars", "oscar", "dask"):
         raise NotImplementedError(
-            f"unknown backend {backend!r}: pass a scheduler's name, a distributed.Client or an "
-            "address as the first argument instead"
+            f"new_session(backend={backend!r}) is not supported; use a scheduler's name, a "
+            "distributed.Client or an address as the first argument"
         )
     if web:
         raise NotImplementedError(
-            "sessions in this process have no web page: pass the distributed.Client of a cluster, "
+            "new_session(web=True) is not supported; use the distributed.Client of a cluster, "
             "whose dashboard shows the work"
         )
 

@@ -150,8 +150,8 @@ class _Static(Compilation):
         self._tile_all()
         for node in self._paused:
             raise NotImplementedError(
-                f"{node.label} has to look at data to choose its tasks, which a Dask graph cannot "
-                "wait for: execute() it first, or call compute() of marsdask"
+                f"a Dask graph of {node.label}, whose tasks depend on data, is not supported; use "
+                "execute() first, or compute() of marsdask"
             )
         return [self._tiled[root] for root in self.graph.roots]
 
@@ -197,7 +197,8 @@ def _logical(node: Node, grid: Grid) -> Grid:
     grid = as_shown(node, grid)
     if grid.numblocks != tuple(map(len, node.chunks)):
         raise NotImplementedError(
-            f"{node.label} does not keep its chunks where their sizes are unknown: execute() it"
+            f"a Dask graph of {node.label}, whose chunks depend on data, is not supported; use "
+            "execute() first"
         )
     return grid
 

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 _REMEDY = (
-    "write into a numpy.memmap with a file, a zarr array on disk or an HDF5 file by its path "
-    "(to_hdf5), or pass scheduler='threads'"
+    "use a numpy.memmap with a file, a zarr array on disk, an HDF5 file by its path (to_hdf5), or "
+    "scheduler='threads'"
 )
 
 
@@ -44,7 +44,9 @@ class Target:
         else:
             what = "an array in memory" if _file_of(self.array) is None else ""
         if what:
-            raise NotImplementedError(f"other processes cannot write into {what}: {_REMEDY}")
+            raise NotImplementedError(
+                f"writing into {what} from other processes is not supported; {_REMEDY}"
+            )
 
     def __reduce__(self) -> tuple[Any, ...]:
         self.check_shareable()

@@ -139,7 +139,8 @@ def from_tiledb(
         schema = array.schema
         if schema.sparse:
             raise NotImplementedError(
-                "sparse TileDB arrays: read their coordinates, and tensor(scipy.sparse.coo_array())"
+                "a sparse TileDB array is not supported; use tensor(scipy.sparse.coo_array()) of "
+                "its coordinates"
             )
         if attribute is None and schema.nattr > 1:
             names = [schema.attr(i).name for i in range(schema.nattr)]
@@ -262,11 +263,11 @@ def from_vineyard(*args: Any, **kwargs: Any) -> NoReturn:
     >>> mt.from_vineyard("id")
     Traceback (most recent call last):
         ...
-    NotImplementedError: vineyard is not supported: ...
+    NotImplementedError: vineyard is not supported; use persist() or execute()...
     """
     raise NotImplementedError(
-        "vineyard is not supported: workers of one machine share the memory of results by "
-        "themselves; persist() or execute() a tensor and hand it on"
+        "vineyard is not supported; use persist() or execute() and hand the tensor on: workers of "
+        "one machine share the memory of results by themselves"
     )
 
 
