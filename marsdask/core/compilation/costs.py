@@ -66,7 +66,7 @@ def cost_of(func: Callable[..., Any]) -> Cost:
 
 
 @dataclass(frozen=True)
-class Wrapped:
+class FunctionWrapper:
     """Calls a function in another way, under its own name and cost."""
 
     func: Callable[..., Any]

@@ -52,10 +52,10 @@ class MarsLayer(Layer):
         self.wishes = {
             name: wish
             for name, wish in (self.annotations or {}).items()
-            if not isinstance(wish, Peaks | Sizes)
+            if not isinstance(wish, MemoryAnnotation | Sizes)
         }
         """What the user annotated."""
-        self.annotations = {**self.wishes, "mars_mem": Peaks(self), KEPT: Sizes(self)}
+        self.annotations = {**self.wishes, "mars_mem": MemoryAnnotation(self), KEPT: Sizes(self)}
 
     def __repr__(self) -> str:
         state = "expanded" if self.is_materialized() else "lazy"
@@ -109,7 +109,7 @@ class MarsLayer(Layer):
         return _layer, (pack(roots), self.names, self.wishes)
 
 
-class Peaks:
+class MemoryAnnotation:
     """Annotates the key of a task of a layer with its bytes."""
 
     def __init__(self, layer: MarsLayer) -> None:

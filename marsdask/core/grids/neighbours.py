@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from ..compilation.costs import Wrapped
+from ..compilation.costs import FunctionWrapper
 from ..sizes import Index, Sizes, borders, known, numbers, upper
 from .blockwise import blockwise
 from .chunk_positions import ChunkAt
@@ -178,7 +178,7 @@ def _placed(runs: Sequence[Run]) -> list[tuple[Run, slice]]:
 
 
 @dataclass(frozen=True)
-class OfParts(Wrapped):
+class OfParts(FunctionWrapper):
     """Calls a kernel with parts of chunks, the chunk itself and its position among them."""
 
     take: Callable[..., Any]
@@ -191,7 +191,7 @@ class OfParts(Wrapped):
 
 
 @dataclass(frozen=True)
-class OfAll(Wrapped):
+class OfAll(FunctionWrapper):
     """Calls a kernel with the only chunk."""
 
     def __call__(self, own: Any, **kwargs: Any) -> Any:
@@ -199,7 +199,7 @@ class OfAll(Wrapped):
 
 
 @dataclass(frozen=True)
-class OfEnds(Wrapped):
+class OfEnds(FunctionWrapper):
     """Calls a kernel with a chunk and the parts before and after it."""
 
     def __call__(self, own: Any, around: Sequence[Any], position: int, **kwargs: Any) -> Any:

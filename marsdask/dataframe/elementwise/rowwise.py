@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from marsdask.core.collection import Collection, wrap
-from marsdask.core.compilation.costs import Wrapped, kernel
+from marsdask.core.compilation.costs import FunctionWrapper, kernel
 from marsdask.core.grids.blockwise import Blockwise
 from marsdask.core.grids.grid import Grid
 from marsdask.core.node import Columns, Node
@@ -180,7 +180,7 @@ PUTS = {"where", "mask", "fillna"}
 
 
 @dataclass(frozen=True)
-class Partial(Wrapped):
+class Partial(FunctionWrapper):
     """A function with constants at some of its places."""
 
     template: tuple[Any, ...]
@@ -193,7 +193,7 @@ class Partial(Wrapped):
 
 
 @dataclass(frozen=True)
-class Keywords(Wrapped):
+class Keywords(FunctionWrapper):
     """A function whose last arguments are keywords: only arguments can be chunks."""
 
     names: tuple[str, ...]

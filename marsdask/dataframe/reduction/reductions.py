@@ -387,7 +387,7 @@ def reduction(name: str) -> ReductionMethod:
         # What NumPy's functions pass and pandas takes as long as it says nothing.
         kwargs = {key: value for key, value in kwargs.items() if key not in UNSAID}
         if axis in {1, "columns"}:
-            return rowwise(Across(name), self, **kwargs)
+            return rowwise(RowReduction(name), self, **kwargs)
         check_kinds(node.meta, name, numeric_only=bool(kwargs.get("numeric_only")))
         result = wrap(FrameReduction(name, node, tuple(sorted(kwargs.items()))))
         if axis is not None or not isinstance(node.meta, pd.DataFrame):
@@ -434,7 +434,7 @@ REPEATABLE = {"sum", "prod", "min", "max", "any", "all"}
 
 
 @dataclass(frozen=True)
-class Across:
+class RowReduction:
     """Reduces each row to one value."""
 
     name: str

@@ -19,7 +19,7 @@ Points = tuple[Any, ...]
 CACHED = 2**16
 
 
-class Gathering(LazyBlock):
+class GatheredPoints(LazyBlock):
     """Points along one axis of neighbouring blocks, taken as their tiles are read."""
 
     __slots__ = ("_axis", "_blocks", "_chosen", "_order", "_plans")
@@ -38,7 +38,7 @@ class Gathering(LazyBlock):
         if self._axis not in axes:
             return self
         chosen = [np.sort(points) for points in self._chosen]
-        kind = Gathering if len(chosen) == 1 else ByBlocks
+        kind = GatheredPoints if len(chosen) == 1 else ByBlocks
         return kind(self._blocks, chosen, np.arange(len(self._order)), self._axis)
 
     def read(self, tile: Tile) -> Any:
@@ -75,7 +75,7 @@ class Gathering(LazyBlock):
         return chosen, np.argsort(np.argsort(block, kind="stable"), kind="stable")
 
 
-class ByBlocks(Gathering):
+class ByBlocks(GatheredPoints):
     """The points ordered by block, to be read a block at a time."""
 
     __slots__ = ()
@@ -92,7 +92,7 @@ class ByBlocks(Gathering):
         if (part.start, part.stop) != (borders[number], borders[number + 1]):
             return super().read(tile)
         block, points = self._blocks[number][along(tile, axis)], self._chosen[number]
-        return Gathering((block,), (points,), np.arange(len(points)), axis)
+        return GatheredPoints((block,), (points,), np.arange(len(points)), axis)
 
 
 def along(tile: Tile, axis: int) -> Tile:
@@ -117,7 +117,7 @@ def take_points(block: Any, points: Points, axes: tuple[int, ...], place: int) -
 def taking_along(block: Any, points: Points, axes: tuple[int, ...], place: int) -> Any:
     """Take points along one axis tile by tile."""
     del place
-    return Gathering((np.asarray(block),), points, np.arange(len(points[0])), axes[0])
+    return GatheredPoints((np.asarray(block),), points, np.arange(len(points[0])), axes[0])
 
 
 @kernel(scratch=0.0, deferred=taking_along)
@@ -130,7 +130,7 @@ def take_along(block: Any, points: Points, axes: tuple[int, ...], place: int) ->
 def gathering_points(*args: Any, axis: int) -> Any:
     """Take points from several blocks along an axis tile by tile."""
     *blocks, (chosen, order) = args
-    return Gathering(tuple(map(np.asarray, blocks)), chosen, order, axis)
+    return GatheredPoints(tuple(map(np.asarray, blocks)), chosen, order, axis)
 
 
 @kernel(scratch=2.0, deferred=gathering_points)

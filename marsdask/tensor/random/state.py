@@ -92,7 +92,7 @@ class RandomState:
         True
         """
         self._entropy = entropy_of(seed)
-        self._calls = Calls()
+        self._calls = CallCounter()
 
     @classmethod
     def from_numpy(cls, np_random_state: Any) -> Self:
@@ -158,7 +158,7 @@ class RandomState:
         """
         try:
             entropy, calls = state
-            self._entropy, self._calls = entropy_of(entropy), Calls(operator.index(calls))
+            self._entropy, self._calls = entropy_of(entropy), CallCounter(operator.index(calls))
         except (TypeError, ValueError):
             raise ValueError(
                 "state is what get_state() returns; NumPy's own states go to RandomState.from_numpy"
@@ -456,7 +456,7 @@ class Generator(RandomState):
         return [Generator(sequence) for sequence in sequences]
 
 
-class Calls:
+class CallCounter:
     """Counts calls from all threads."""
 
     def __init__(self, made: int = 0) -> None:
@@ -469,7 +469,7 @@ class Calls:
             return self.made - 1
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Calls, (self.made,)
+        return CallCounter, (self.made,)
 
 
 def entropy_of(seed: Any) -> Any:

@@ -161,7 +161,7 @@ def snapped(chunks: Chunks, steps: Sequence[int]) -> Chunks:
     return tuple(result)
 
 
-class Drawing(LazyBlock):
+class RandomBlock(LazyBlock):
     """Random numbers that are drawn as they are read."""
 
     __slots__ = ("_bounds", "_options")
@@ -192,7 +192,7 @@ class Drawing(LazyBlock):
 @kernel(view=True)
 def drawing(bounds: Bounds, **options: Any) -> Any:
     """Return one chunk that is drawn as it is read."""
-    return Drawing(bounds, options)
+    return RandomBlock(bounds, options)
 
 
 @kernel(scratch=0.0, buffer=TILE_BYTES, deferred=drawing)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from marsdask.tensor.kernels.block_reduction import BlockReduction, Recipe, reduce_block
 from marsdask.tensor.kernels.fused_ufuncs import UfuncProgram, UfuncStep
-from marsdask.tensor.kernels.gather import Gathering, gather_points, take_along, taking_along
+from marsdask.tensor.kernels.gather import GatheredPoints, gather_points, take_along, taking_along
 
 SUM = Recipe(np.sum, np.add, tiled=True)
 PRODUCT = UfuncProgram(2, (UfuncStep(np.multiply, (0, 1), (), (), np.dtype(float)),))
@@ -32,7 +32,7 @@ def chosen(points: Any) -> tuple[Any, Any]:
 def test_every_part(points: list[int], row: int, data: st.DataObject) -> None:
     """A part of the points is taken from the blocks that hold it."""
     places = np.asarray(points)
-    lazy = Gathering(BLOCKS, *chosen(places), 1)
+    lazy = GatheredPoints(BLOCKS, *chosen(places), 1)
     start = data.draw(st.integers(0, len(points)))
     stop = data.draw(st.integers(start, len(points)))
     assert np.array_equal(lazy[row:, start:stop], WHOLE[row:, places[start:stop]])
@@ -46,7 +46,7 @@ def test_a_sum_takes_points_in_any_order(axis: tuple[int, ...]) -> None:
     blocks = tuple(block.astype(float) for block in BLOCKS)
     row, column = np.arange(len(points)) + 0.5, np.arange(7.0)[:, None]
     for others in ((), (row,), (column,), (np.array(2.0),)):
-        lazy = Gathering(blocks, *chosen(points), 1)
+        lazy = GatheredPoints(blocks, *chosen(points), 1)
         program = PRODUCT if others else None
         got = reduce_block(
             lazy, *others, reductions=(BlockReduction(SUM, axis),), program=program, masked=False
@@ -58,7 +58,7 @@ def test_a_sum_takes_points_in_any_order(axis: tuple[int, ...]) -> None:
 def test_shuffled_points_are_taken_block_by_block() -> None:
     """The parts between borders come from one block each, in order of their places."""
     points = np.array([3, 3, 11, 0, 6])
-    lazy = Gathering(BLOCKS, *chosen(points), 1)
+    lazy = GatheredPoints(BLOCKS, *chosen(points), 1)
     assert lazy.shuffled([0]) is lazy
     shuffled = lazy.shuffled([1])
     assert shuffled.borders == [[0, 7], [0, 3, 4, 5]]
