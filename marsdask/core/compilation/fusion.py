@@ -371,8 +371,7 @@ class Fusion:
                 continue
             if grid is not root and not self.inlined(grid):
                 done.add(node)
-                leaf_slots[node] = len(template.leaves)
-                template.leaves.append(Leaf(grid, None, axes))
+                _add_leaf(Leaf(grid, None, axes), node, leaf_slots, template)
                 continue
             if isinstance(rule, Select):
                 done.add(node)
@@ -385,14 +384,19 @@ class Fusion:
                 done.add(node)
                 order.append(Ordered(node, grid, below))
                 if rule.varying is not None:
-                    leaf_slots[(*node, "varying")] = len(template.leaves)
-                    template.leaves.append(Leaf(None, rule.varying, axes))
+                    varying = Leaf(None, rule.varying, axes)
+                    _add_leaf(varying, (*node, "varying"), leaf_slots, template)
                 continue
             ways = [_compose(*edge, axes) for edge in zip(rule.sources, rule.axes, strict=True)]
             given = list(zip(rule.sources, ways, strict=True))
             stack.append((grid, axes, tuple((source.name, way) for source, way in given)))
             stack.extend((source, way, None) for source, way in reversed(given))
         return order
+
+
+def _add_leaf(leaf: Leaf, name: Any, leaf_slots: dict[Any, int], template: Template) -> None:
+    leaf_slots[name] = len(template.leaves)
+    template.leaves.append(leaf)
 
 
 def _choose(rule: Select, axes: Axes, index: Index, template: Template) -> tuple[Grid, Axes]:

@@ -168,6 +168,8 @@ class MapBlocks(Node):
     keeps_shape: bool = True
     aligns: bool = True
     """Whether arrays that are cut in other ways are cut alike first, rather than taken as are."""
+    checks: bool = True
+    """Whether results of other sizes than ``out_sizes`` are refused."""
 
     @property
     def label(self) -> str:
@@ -218,7 +220,7 @@ class MapBlocks(Node):
             inputs.append((grid, own))
         func: Any = UserFunction(self.func, self.arguments, self.places, self.keywords)
         varying: Any = self._facts(grids, out) if self.keywords else None
-        if self.out_sizes is not None:
+        if self.checks and self.out_sizes is not None:
             func, varying = ShapeChecked(func), PromisedShape(varying, out)
         return blockwise(
             func, inputs, chunks=out, meta=self.meta, kwargs=self.kwargs, varying=varying
