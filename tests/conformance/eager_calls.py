@@ -122,7 +122,9 @@ FRAMES: dict[str, Call] = {
     "DataFrame, groups by a column": lambda a: a.f.groupby(a.m).sum(),
     "DataFrame, its values": lambda a: a.f.values,
     "DataFrame, its labels": lambda a: a.f.index,
-    **_methods("Series", "v", f"{LABELLED} argmax argmin nunique sort_values to_frame"),
+    **_methods(
+        "Series", "v", f"{LABELLED} argmax argmin nunique sort_values to_frame tolist to_list"
+    ),
     "Series.astype": lambda a: a.v.astype(str),
     "Series.between": lambda a: a.v.between(0.1, 0.3),
     "Series.clip": lambda a: a.v.clip(0, 1),
@@ -135,7 +137,7 @@ FRAMES: dict[str, Call] = {
     "Series, missing values counted": lambda a: a.key.nunique(dropna=False),
     "Series, text": lambda a: a.s.str.upper(),
     "Series, a part of text": lambda a: a.s.str[0],
-    **_methods("Index", "i", "to_numpy to_pandas to_tensor"),
+    **_methods("Index", "i", "to_numpy to_pandas to_tensor tolist to_list"),
     **_methods(
         "Groups", "by", "all any count first last max mean median min nunique prod size std sum var"
     ),
