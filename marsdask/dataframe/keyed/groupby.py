@@ -49,9 +49,10 @@ from .aggregation import (
     restored,
 )
 from .chunk_sizing import MeasuredGrid, may_be_tight, measure, repartition, split_large
-from .keys import comparable, levels, ordering_by
+from .keys import comparable, dtype_of_key, levels, ordering_by
 from .shuffle import (
     Counts,
+    casts_of,
     counted_parts,
     cut_by_hash,
     cut_by_range,
@@ -288,7 +289,8 @@ class GroupBy(FrameNode):
     ) -> Generator[Look, Any, Grid]:
         """Aggregate rows where those of their group meet; each goes back to where it was first."""
         count = self._count(source)
-        splits = cut_by_hash(repartition(source), by, count, keep="at")
+        casts = casts_of(dtype_of_key(self.a.meta, key) for key in self.call.by)
+        splits = cut_by_hash(repartition(source), by, count, casts=casts, keep="at")
         (rows,) = yield from counted_parts(splits, count=count)
         groups = shuffle(
             splits,

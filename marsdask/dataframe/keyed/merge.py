@@ -32,7 +32,7 @@ from .chunk_sizing import (
     split_large,
 )
 from .keys import comparable, dtype_of_key, levels
-from .shuffle import Counts, counted_parts, cut_by_hash, joined, shuffle
+from .shuffle import Counts, casts_of, counted_parts, cut_by_hash, joined, shuffle
 
 if TYPE_CHECKING:
     from ..frame import DataFrame
@@ -397,7 +397,7 @@ def merged(left: Any, right: Any, how: MergeOptions) -> Any:
 def common_type(a: Any, b: Any) -> Any:
     """Return the type to which keys are cast so that equal ones hash alike; ``None`` for as is."""
     if a == b and not isinstance(a, pd.CategoricalDtype):
-        return None
+        return casts_of([a])[0]
     types = [getattr(one, "categories", pd.Index([], one)).dtype for one in (a, b)]
     numeric = [pd.api.types.is_numeric_dtype(one) and one.kind != "c" for one in types]
     other = [one.kind != "O" for one, real in zip(types, numeric, strict=True) if not real]

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+import math
+import numbers
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
@@ -67,6 +70,14 @@ def cut_by_range(
         itemsize=None if source.width is None else source.width + 8 * labels,
         kwargs={**kwargs, "by": by, "labels": labels},
     )
+
+
+def casts_of(dtypes: Iterable[Any]) -> tuple[Any, ...]:
+    """Return to what keys of some types are cast before they are hashed, ``None`` for as is.
+
+    pandas may have found another type for the objects of one chunk.
+    """
+    return tuple(object if dtype == "object" else None for dtype in dtypes)
 
 
 def cut_by_hash(
@@ -231,9 +242,38 @@ def _alike(values: Any) -> Any:
     """
     kind = values.dtype.kind if isinstance(values, np.ndarray) else None
     if kind == "b":
-        return np.array([False, True], object)[values.view(np.int8)]
+        return np.array(["0", "1"], object)[values.view(np.int8)]
+    if kind == "O":
+        return _objects_alike(values)
     # Equal zeros of either sign hash alike, too.
     return values.astype(float) + 0.0 if kind in {"i", "u", "f"} else values
+
+
+def _objects_alike(values: Any) -> Any:
+    """Return texts for objects, equal ones for equal objects; all that is missing is alike."""
+    missing = pd.isna(values)
+    if missing.any():
+        values = np.where(missing, np.nan, values)
+    if pd.api.types.infer_dtype(values, skipna=True) in {"string", "empty"}:
+        return values
+    found = np.empty(len(values), object)
+    found[:] = [_text(value) for value in values]
+    return found
+
+
+def _text(value: Any) -> str:
+    """Return a text of a key that is the same for all keys equal to it."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, tuple):
+        return str(tuple(map(_text, value)))
+    not_a_number = isinstance(value, float) and math.isnan(value)
+    if value is None or value is pd.NA or value is pd.NaT or not_a_number:
+        return "nan"
+    if isinstance(value, numbers.Number | np.bool):
+        return str(hash(value))  # 1, 1.0 and True are equal
+    aware = isinstance(value, datetime) and value.tzinfo is not None
+    return str(value.astimezone(UTC) if aware else value)
 
 
 @kernel(scratch=1.0)

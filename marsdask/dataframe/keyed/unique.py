@@ -27,9 +27,9 @@ from ..ordered.sort_values import sort_values
 from ..rows import concat
 from .chunk_sizing import MeasuredGrid, may_be_tight, measure, repartition, split_large
 from .groupby import groupby
-from .keys import comparable, keys_by
+from .keys import comparable, dtype_of_key, keys_by
 from .parts import RowPart
-from .shuffle import counted_parts, cut_by_hash, shuffle
+from .shuffle import casts_of, counted_parts, cut_by_hash, shuffle
 
 if TYPE_CHECKING:
     from marsdask.tensor import Tensor
@@ -101,7 +101,8 @@ class DropDuplicates(FrameNode):
     def _met(self, source: MeasuredGrid) -> Generator[Look, Any, Grid]:
         """Compare keys where equal ones meet, and tell each chunk which of its rows stay."""
         rows, count = repartition(source), max(2, source.parts())
-        keys = cut_by_hash(rows, self._by, count, keep="keys")
+        types = [dtype_of_key(self.meta, key) for key in keys_by(self.meta, self._by)]
+        keys = cut_by_hash(rows, self._by, count, casts=casts_of(types), keep="keys")
         (met,) = yield from counted_parts(keys, count=count)
         stay = shuffle(
             keys,

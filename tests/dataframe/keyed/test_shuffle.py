@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 from collections.abc import Iterator
 from contextlib import contextmanager
+from decimal import Decimal
 from typing import Any
 from unittest import mock
 
@@ -198,3 +199,53 @@ def test_missing_numbers_of_all_bits_meet() -> None:
         made = np.zeros(1) / np.zeros(1)
     bits = pd.DataFrame({0: [np.nan, -np.nan, *made]})
     assert len(set(places_of(bits, (), 1000))) == 1
+
+
+@pytest.mark.parametrize(
+    "one, other",
+    [
+        ([1, 2, "a"], [1.0, np.float32(2), "a"]),
+        ([True, 0, "a"], [np.bool(True), Decimal(0), "a"]),
+        ([(1, "b"), "a"], [(1.0, "b"), "a"]),
+        ([None, "a"], [np.nan, "a"]),
+        ([None, 1], [pd.NaT, 1]),
+        ([pd.Timestamp("2020-01-01 00:00", tz="UTC")], [pd.Timestamp("2020-01-01 01:00+01:00")]),
+    ],
+    ids=["numbers", "truth", "tuples", "missing texts", "missing numbers", "instants"],
+)
+def test_equal_objects_meet(one: list[Any], other: list[Any]) -> None:
+    """Objects that pandas takes for equal hash alike, whatever lies beside them in the chunk."""
+    places = [
+        places_of(pd.DataFrame({0: pd.Series(keys, dtype=object)}), (), 1000)
+        for keys in (one, other)
+    ]
+    assert places[0].tolist() == places[1].tolist()
+
+
+@pytest.mark.parametrize("how", ["inner", "left", "outer"])
+def test_merges_of_objects_have_pandas_rows(how: Any) -> None:
+    """Keys that are objects find their partners among numbers and missing ones of other types."""
+    left = pd.DataFrame({"k": pd.Series([1, "a", None, True, 3, np.nan], dtype=object)})
+    right = pd.DataFrame({"k": pd.Series([1.0, "a", np.nan, 3.0, pd.NaT, "b"], dtype=object)})
+    left, right = left.assign(v=range(6)), right.assign(w=range(6))
+    wanted = left.merge(right, on="k", how=how).sort_values(["v", "w"], ignore_index=True)
+    with counted() as cut:
+        found = lazily(left, 2).merge(lazily(right, 3), on="k", how=how).compute()
+    assert len(cut) == 3 + 2
+    found = found.sort_values(["v", "w"], ignore_index=True)
+    pd.testing.assert_frame_equal(found[["v", "w"]], wanted[["v", "w"]])
+
+
+def test_groups_and_distinct_rows_of_objects() -> None:
+    """An object of a chunk of numbers meets its equal in a chunk of texts and numbers."""
+    keys = [1, 1, "a", 1.0, 0, 0, "a", -0.0, True, True, None, np.nan]
+    frame = pd.DataFrame({"k": pd.Series(keys, dtype=object), "v": range(12)})
+    for method in ("sum", "median"):
+        with planned("tight"), option_context({"coalesce": False}):
+            groups = lazily(frame, 2).groupby("k", sort=False, dropna=False)
+            found = getattr(groups.v, method)().compute()
+        wanted = getattr(frame.groupby("k", sort=False, dropna=False).v, method)()
+        assert found.to_list() == wanted.to_list()
+    with planned("tight"), option_context({"coalesce": False}):
+        distinct = lazily(frame, 2).drop_duplicates("k").compute()
+    pd.testing.assert_frame_equal(distinct, frame.drop_duplicates("k"))
