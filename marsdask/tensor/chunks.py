@@ -145,5 +145,9 @@ def check_device(device: Any) -> None:
 
 def check_order(order: Any) -> None:
     """Raise for an invalid memory order; kernels choose the order of blocks."""
-    if order not in ("C", "K", "A", "F", None):
-        raise ValueError("order must be one of 'C', 'F', 'A', or 'K'")
+    if order is None:
+        return
+    if not isinstance(order, str):
+        raise TypeError(f"order must be str, not {type(order).__name__}")
+    if order not in tuple("CFAKcfak"):
+        raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got {order!r})")

@@ -21,8 +21,9 @@ from marsdask.core.display.suggestions import check_keywords
 from marsdask.core.node import Node
 from marsdask.core.sizes import known, numbers, shape_text
 
-from ..chunks import check_device
+from ..chunks import check_device, check_order
 from ..indexing.assignment import assign, into
+from ..indexing.output_rules import OUTPUT, OutputRule, rounded_rule, ufunc_rule
 from ..operands import meta_of
 from ..typing import SeveralTensors, TensorFunction, Ufunc, itself, public
 from .nodes import (
@@ -178,6 +179,7 @@ def elementwise(func: Callable[..., Any], name: str = "", *, masks: bool = False
     ufunc = isinstance(func, np.ufunc)
     masks = masks or ufunc
     count = func.nin if isinstance(func, np.ufunc) else _before_out(func)
+    rule = ufunc_rule(name, 1) if masks and not ufunc else OUTPUT
 
     def lazy(*args: Any, out: Any = None, where: Any = True, **kwargs: Any) -> Any:
         if (masked := masked_class(args)) is not None:
@@ -193,10 +195,10 @@ def elementwise(func: Callable[..., Any], name: str = "", *, masks: bool = False
                     f"{lazy.__name__}(where=) is not supported; "
                     f"use where(mask, {lazy.__name__}(...), other)"
                 )
-            return _where(func, args, out, where, kwargs)
+            return _where(func, args, out, where, kwargs, rule)
         found = _applied(func, args, kwargs)
         if out is not None:
-            return _stored(func, args, out, found, kwargs, masks=masks)
+            return _stored(func, args, out, found, kwargs, rule, masks=masks)
         return ExecutableTuple(found) if isinstance(found, tuple) else found
 
     lazy.__name__ = lazy.__qualname__ = name or func.__name__
@@ -311,7 +313,7 @@ def _settled(
     """Check keywords; those of plain functions that hold operands become positional."""
     kwargs.pop("gpu", None)
     if ufunc:
-        kwargs.pop("order", None)
+        check_order(kwargs.pop("order", None))
         if "dtype" in kwargs:
             dtype = kwargs.pop("dtype")
             if dtype is not None:
@@ -336,22 +338,29 @@ def _targets(out: Any, count: int) -> tuple[Any, ...]:
 
 
 def _stored(
-    func: Any, args: tuple[Any, ...], out: Any, found: Any, kwargs: dict[str, Any], *, masks: bool
+    func: Any,
+    args: tuple[Any, ...],
+    out: Any,
+    found: Any,
+    kwargs: dict[str, Any],
+    rule: OutputRule,
+    *,
+    masks: bool,
 ) -> Any:
     """Assign results to their targets, which may have more elements."""
     nodes = found if isinstance(found, tuple) else (found,)
     targets = _targets(out, len(nodes))
     pairs = list(zip(targets, nodes, strict=True))
     if masks and any(isinstance(t, Collection) and t.node.shape != n.shape for t, n in pairs):
-        return _where(func, args, out, np.True_, kwargs)
+        return _where(func, args, out, np.True_, kwargs, rule)
     casting = kwargs.get("casting", "same_kind")
-    results = [n if t is None else assign(t, n, casting) for t, n in pairs]
+    results = [n if t is None else assign(t, n, casting, rule) for t, n in pairs]
     return results[0] if len(results) == 1 else ExecutableTuple(results)
 
 
 def _check_broadcast(given: tuple[Any, ...]) -> None:
     """Refuse arguments that do not broadcast, with the shapes of all of them."""
-    shapes = [arg.shape for arg in operands(given) if isinstance(arg, Node)]
+    shapes = [getattr(arg, "shape", ()) for arg in operands(given) if arg is not None]
     if not all(map(known, shapes)):
         return
     try:
@@ -361,7 +370,14 @@ def _check_broadcast(given: tuple[Any, ...]) -> None:
         raise ValueError(f"operands could not be broadcast together with shapes {told}") from None
 
 
-def _where(func: Any, args: tuple[Any, ...], out: Any, where: Any, kwargs: dict[str, Any]) -> Any:
+def _where(
+    func: Any,
+    args: tuple[Any, ...],
+    out: Any,
+    where: Any,
+    kwargs: dict[str, Any],
+    rule: OutputRule,
+) -> Any:
     """Call a function where a mask holds; elsewhere the result is the previous ``out``, or zero."""
     found = _applied(func, args, kwargs)
     nodes = found if isinstance(found, tuple) else (found,)
@@ -369,13 +385,13 @@ def _where(func: Any, args: tuple[Any, ...], out: Any, where: Any, kwargs: dict[
     casting = kwargs.get("casting", "same_kind")
     types = tuple(_kept(node, target, casting) for node, target in zip(nodes, targets, strict=True))
     mask = boolean(where)
-    _check_broadcast((*args, *(target for target in targets if target is not None), mask))
+    _check_broadcast((*args, *targets, *(() if where is np.True_ else (mask,))))
     options = {"func": func, "types": types, "options": tuple(sorted(kwargs.items()))}
     results = []
     for position, (dtype, target) in enumerate(zip(types, targets, strict=True)):
         rest = np.zeros((), dtype)[()] if target is None else target
         node = apply(masked, *args, mask, rest, position=position, **options)
-        results.append(node if target is None else assign(target, node, casting))
+        results.append(node if target is None else assign(target, node, casting, rule))
     return results[0] if len(results) == 1 else ExecutableTuple(results)
 
 
@@ -397,7 +413,7 @@ def astype(
     device: Any = None,
 ) -> Node:
     """Return the tensor in another type. See numpy.ndarray.astype."""
-    del order
+    check_order(order)
     check_device(device)
     node = operands((a,))[0]
     dtype = np.dtype(dtype)
@@ -477,7 +493,7 @@ def clip(
 def around(a: Any, decimals: int = 0, out: Any = None) -> Node:
     """Round to the given number of decimals. See numpy.round."""
     node = apply(np.round, a, decimals=decimals)
-    return into(out, node)
+    return node if out is None else into(out, node, rule=rounded_rule(node, decimals))
 
 
 round = around

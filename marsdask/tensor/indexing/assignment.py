@@ -21,6 +21,7 @@ from marsdask.core.sizes import Chunks, Index, Sizes, known, numbers
 from ..chunkwise.rechunk import recut
 from ..elementwise.nodes import Elementwise, cast
 from ..manipulation.shape import whole
+from .output_rules import OUTPUT, OutputRule
 from .slicing import EVERYTHING, Taken, settle
 
 
@@ -166,7 +167,7 @@ def _comparable(
     return a, value
 
 
-def assign(target: Any, node: Node, casting: Any = "same_kind") -> Any:
+def assign(target: Any, node: Node, casting: Any = "same_kind", rule: OutputRule = OUTPUT) -> Any:
     """Make ``target`` hold the node, cast to the target's type; return the target.
 
     This implements ``out=`` and in-place operators: earlier expressions of ``target`` keep its old
@@ -175,15 +176,9 @@ def assign(target: Any, node: Node, casting: Any = "same_kind") -> Any:
     if not isinstance(target, Collection):
         raise TypeError("out= takes a tensor; to fill an array, assign the result of compute()")
     old = target.node
+    rule.check(old, node, casting)
     fits = node.shape == old.shape
-    if not fits and not may_fit(node.shape, old.shape):
-        raise ValueError(
-            f"non-broadcastable output operand with shape {old.shape} doesn't match the "
-            f"broadcast shape {node.shape}"
-        )
     if node.meta.dtype != old.meta.dtype:
-        if not np.can_cast(node.meta.dtype, old.meta.dtype, casting):
-            raise _cast_error(node, old.meta.dtype, casting)
         node = Elementwise(cast, (node,), (("dtype", old.meta.dtype),))
     if not fits:  # its lengths are compared once they are known
         node = SetSlice(old, node, (EVERYTHING,) * len(old.chunks))
@@ -191,35 +186,10 @@ def assign(target: Any, node: Node, casting: Any = "same_kind") -> Any:
     return target
 
 
-def _cast_error(node: Node, dtype: np.dtype[Any], casting: Any) -> TypeError:
-    """Return the error of a result that ``out`` cannot hold, NumPy's own if a ufunc makes it."""
-    if isinstance(node, Elementwise) and isinstance(node.func, np.ufunc):
-        samples = [
-            np.ones((), arg.meta.dtype) if isinstance(arg, Node) else arg for arg in node.args
-        ]
-        try:
-            with np.errstate(all="ignore"):
-                options = {**dict(node.kwargs), "casting": casting}
-                node.func(*samples, out=np.empty((), dtype), **options)
-        except TypeError as error:
-            return error
-    return TypeError(
-        f"Cannot cast output from {node.meta.dtype!r} to {dtype!r} with casting rule {casting!r}"
-    )
-
-
-def into(out: Any, node: Node, casting: Any = "same_kind") -> Node:
+def into(out: Any, node: Node, casting: Any = "same_kind", rule: OutputRule = OUTPUT) -> Node:
     """Return a node, or the tensor ``out`` that now holds it.
 
     Public functions return that tensor itself; functions called inside operations have none.
     """
-    held: Node = node if out is None else assign(out, node, casting)
+    held: Node = node if out is None else assign(out, node, casting, rule)
     return held
-
-
-def may_fit(shape: Sequence[Any], target: Sequence[Any]) -> bool:
-    """Tell whether shapes may turn out to be equal."""
-    if len(shape) != len(target):
-        return False
-    pairs = zip(shape, target, strict=True)
-    return all(pair[0] == pair[1] or not known(pair) for pair in pairs)

@@ -17,6 +17,7 @@ from ..elementwise.ufuncs import apply
 from ..operands import as_node
 from ..typing import public
 from .assignment import into
+from .output_rules import CHOSEN
 
 
 def _several(arrays: Any) -> list[Any]:
@@ -48,7 +49,7 @@ def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Node:
     if all(map(known, shapes)):
         np.broadcast_shapes(*map(numbers, shapes))  # refuses those that do not fit
     node = apply(choose_from, places, *several, mode=mode)
-    return into(out, node)
+    return into(out, node, "unsafe", CHOSEN)
 
 
 @kernel(scratch=1.0)

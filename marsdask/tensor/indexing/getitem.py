@@ -25,6 +25,7 @@ from .advanced import Take, TakeByTensor, placed, settle
 from .assignment import into
 from .boolean import ArgWhere, BooleanIndexing, check_fit, column
 from .iteration import element
+from .output_rules import TAKEN
 from .slicing import EVERYTHING, Slice, Taken
 
 Kind = Literal["new", "slice", "int", "points", "mask"]
@@ -347,7 +348,7 @@ def take(
             raise UnknownShapeError(f"take(mode={mode!r}) of a length not known: execute() first")
         where = _placed(where, length, mode)
     found = getitem.node(node, (slice(None),) * axis + (where,))
-    return into(out, found, "unsafe")
+    return into(out, found, "safe", TAKEN)
 
 
 def _as_positions(indices: Any) -> Node:

@@ -15,6 +15,7 @@ from marsdask.core.node import Node
 from marsdask.core.sizes import numbers
 from marsdask.tensor.creation.from_shape import eye
 from marsdask.tensor.indexing.assignment import into
+from marsdask.tensor.indexing.output_rules import DOT
 from marsdask.tensor.manipulation.reshape import reshape
 from marsdask.tensor.manipulation.shape import broadcast_to, moveaxis
 from marsdask.tensor.operands import as_node
@@ -53,7 +54,7 @@ def multi_dot(arrays: Sequence[Any], *, out: Any = None) -> Node:
     Dynamic programming over the products' shapes finds the order (Cormen, Leiserson, Rivest and
     Stein, Introduction to Algorithms, 14.2).
     """
-    return into(out, _chained(arrays))
+    return into(out, _chained(arrays), "equiv", DOT)
 
 
 @waits_for_lengths(lambda arrays: like(functools.reduce(matmul.node, arrays)))

@@ -14,6 +14,13 @@ from marsdask.tensor.chunks import check_order
 from marsdask.tensor.elementwise.ufuncs import astype, multiply, subtract
 from marsdask.tensor.indexing.assignment import into
 from marsdask.tensor.indexing.getitem import take
+from marsdask.tensor.indexing.output_rules import (
+    DOT,
+    OUTPUT,
+    OutputRule,
+    matmul_rule,
+    ufunc_rule,
+)
 from marsdask.tensor.manipulation.diagonals import diagonal, trace
 from marsdask.tensor.manipulation.reshape import ravel
 from marsdask.tensor.manipulation.shape import expand_dims, moveaxis, squeeze
@@ -84,7 +91,9 @@ def matmul(
     _require_core("matmul", _MATMUL, left.shape[-1], right.shape[lb.index(1)])
     stack = max(_stack(left.meta.ndim), _stack(right.meta.ndim), key=len)
     kept = stack + tuple(label for label in (0, 2) if label in (*la, *lb))
-    return _given(contract([left, right], [la, lb], kept, exact=(1,)), sparse, out)
+    found = contract([left, right], [la, lb], kept, exact=(1,))
+    core = len({0, 2}.intersection(kept))
+    return _given(found, sparse, out, matmul_rule(_MATMUL, core))
 
 
 def _stack(ndim: int) -> Labels:
@@ -103,14 +112,20 @@ def dot(a: Any, b: Any, out: Any = None, sparse: bool | None = None) -> Node:
         found = _tensordot("dot", left, right, (), ())
     else:
         found = _tensordot("dot", left, right, (-1,), (max(-2, -right.meta.ndim),))
-    return _given(found, sparse, out)
+    return _given(found, sparse, out, DOT, "equiv")
 
 
-def _given(found: Node, sparse: bool | None, out: Any) -> Node:
+def _given(
+    found: Node,
+    sparse: bool | None,
+    out: Any,
+    rule: OutputRule = OUTPUT,
+    casting: Any = "same_kind",
+) -> Node:
     """Return a product in the requested kind of blocks, or store it in ``out``."""
     if sparse is not None and sparse != is_sparse(found.meta):
         found = tosparse.node(found) if sparse else todense.node(found)
-    return into(out, found)
+    return into(out, found, casting, rule)
 
 
 @public
@@ -125,7 +140,7 @@ def inner(a: Any, b: Any, sparse: bool | None = None) -> Node:
 def outer(a: Any, b: Any, out: Any = None) -> Node:
     """Multiply each element of ``a`` with each of ``b``; both flattened. See numpy.outer."""
     found = _tensordot("outer", _flat(as_node(a)), _flat(as_node(b)), (), ())
-    return _given(found, None, out)
+    return _given(found, None, out, ufunc_rule("multiply", 1))
 
 
 @public

@@ -22,6 +22,7 @@ from ..chunkwise.rechunk import recut
 from ..elementwise.nodes import cast
 from ..indexing.assignment import into
 from ..indexing.getitem import getitem
+from ..indexing.output_rules import JOINED
 from ..indexing.slicing import EVERYTHING, Slice
 from ..operands import as_node, empty_like_kind
 from ..sparse.blocks import is_sparse
@@ -107,7 +108,7 @@ def concatenate(
     np.concatenate([np.empty((0,), meta.dtype) for meta in metas], dtype=kind, casting=casting)
     alone = len(nodes) == 1 and metas[0].dtype == kind
     found = nodes[0] if alone else Concatenate(tuple(nodes), axis, kind)
-    return into(out, found)
+    return into(out, found, casting, JOINED)
 
 
 def _check_alike(nodes: Sequence[Node], axis: int) -> None:

@@ -29,7 +29,7 @@ from marsdask.core.sizes import (
     upper,
 )
 
-from ..chunks import whole_number
+from ..chunks import check_order, whole_number
 from ..chunkwise.rechunk import recut
 from ..operands import as_node, empty
 from ..signatures import shows
@@ -266,8 +266,8 @@ def _text(shape: Shape) -> str:
 def reshape(a: Any, shape: Any = None, *more: Any, order: str = "C", **kwargs: Any) -> Node:
     """Give the elements another shape; one length may be -1. See numpy.reshape.
 
-    Differs from NumPy: ``order`` is "C" or "F". A wrong length of an axis of unknown chunks may
-    raise only when it runs.
+    Differs from NumPy: ``order="A"`` is "C". A wrong length of an axis of unknown chunks may raise
+    only when it runs.
     """
     shape = kwargs.pop("newshape", shape)
     for name in ("merge_chunks", "limit", "copy"):  # of Dask and NumPy; chunks are chosen here
@@ -277,11 +277,12 @@ def reshape(a: Any, shape: Any = None, *more: Any, order: str = "C", **kwargs: A
         raise TypeError("reshape() missing 1 required positional argument: 'shape'")
     node = as_node(a)
     wanted = _lengths(shape, more)
-    if order == "F":
+    check_order(order)
+    if order in ("K", "k"):
+        raise ValueError(f"order {order.upper()!r} is not permitted for reshaping")
+    if order in ("F", "f"):
         turned = reshape.node(_reversed(node), wanted[::-1])
         return _reversed(turned)
-    if order not in ("C", "A"):
-        raise NotImplementedError(f"order={order!r} is not supported; use order='C' or 'F'")
     form = settle(node.shape, wanted)
     if known(node.shape) and form == node.shape and not isinstance(a, np.ndarray):
         return node
@@ -309,10 +310,11 @@ def _reversed(node: Node) -> Node:
 @public
 def ravel(a: Any, order: str = "C") -> Node:
     """Return the elements in one axis. See numpy.ravel."""
+    check_order(order)
     node = as_node(a)
     if len(node.chunks) == 1:
         return node
-    return reshape.node(node, (-1,), order="C" if order == "K" else order)
+    return reshape.node(node, (-1,), order="C" if order in ("K", "k") else order)
 
 
 @public

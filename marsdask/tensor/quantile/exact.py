@@ -30,9 +30,11 @@ from marsdask.scheduler.base import ChunkInfo
 
 from ..chunkwise.rechunk import recut
 from ..indexing.assignment import into
+from ..indexing.output_rules import ASSIGNED, ufunc_rule
 from ..kernels.duck_arrays import as_array
 from ..manipulation.shape import broadcast_to
 from ..operands import as_node
+from ..reduction.outputs import check_output
 from ..reduction.reductions import along
 from ..sorting.sort import is_at_hand, sample_rate, whole_lanes
 from ..typing import TensorFunction, public
@@ -276,6 +278,8 @@ def _checked_q(node: Node, q: Any, scale: int) -> Any:
 
 def _family(name: str, text: str, **fixed: Any) -> TensorFunction:
     """Return a function of the family of quantiles."""
+    casting = "unsafe" if fixed["skip_nan"] else "same_kind"
+    rule = ASSIGNED if fixed["skip_nan"] else ufunc_rule("add", 2)
 
     def lazy(
         a: Any,
@@ -289,7 +293,7 @@ def _family(name: str, text: str, **fixed: Any) -> TensorFunction:
     ) -> Any:
         del overwrite_input
         found = _quantile(a, q, axis, method, keepdims, options, **fixed)
-        return into(out, found)
+        return into(out, found, casting, rule)
 
     lazy.__name__ = lazy.__qualname__ = name
     lazy.__doc__ = f"""{text} See numpy.{name}.
@@ -333,7 +337,10 @@ def _middle(a: Any, axis: Any, out: Any, keepdims: bool, *, skip_nan: bool) -> N
     """Return a median."""
     node = as_node(a)
     axes = _axes(axis, node.meta.ndim)
-    return into(out, Quantile(node, np.asarray(0.5), axes, MIDDLE, keepdims, skip_nan), "unsafe")
+    found = Quantile(node, np.asarray(0.5), axes, MIDDLE, keepdims, skip_nan)
+    if not skip_nan:  # NumPy ends in a mean
+        check_output(out, node.shape, found.shape, axes, np.add)
+    return into(out, found, "unsafe", ASSIGNED)
 
 
 def _axes(axis: Any, ndim: int) -> tuple[int, ...]:

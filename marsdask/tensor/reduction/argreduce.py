@@ -19,6 +19,7 @@ from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, Index, shape_of
 
 from ..indexing.assignment import into
+from ..indexing.output_rules import read_rule
 from ..kernels.duck_arrays import as_array
 from ..operands import as_node, empty
 from ..typing import TensorFunction, public
@@ -166,6 +167,7 @@ def position_block(found: Found | None, axes: tuple[int, ...], keepdims: bool, t
 def argreduction(title: str, *, largest: bool, skips_nan: bool = False) -> TensorFunction:
     """Return the lazy search for an extreme."""
     pick = Pick(largest, skips_nan)
+    rule = read_rule(f"output array does not match result of np.{title.removeprefix('nan')}")
 
     def lazy(
         a: Any,
@@ -182,7 +184,7 @@ def argreduction(title: str, *, largest: bool, skips_nan: bool = False) -> Tenso
             axis = np.lib.array_utils.normalize_axis_index(operator.index(axis), node.meta.ndim)
         _check(node, axis, title)
         found = ArgReduction(node, pick, axis, bool(keepdims), title)
-        return into(out, found)
+        return into(out, found, "safe", rule)
 
     lazy.__name__ = lazy.__qualname__ = title
     lazy.__doc__ = f"Return the positions that ``{title}`` finds. See numpy.{title}."

@@ -10,7 +10,7 @@ import numpy as np
 from marsdask.core.collection import Collection
 from marsdask.core.sizes import Size, known_or_nan, shape_text
 
-from ..indexing.assignment import may_fit
+from ..indexing.output_rules import may_fit
 
 Shape = tuple[Size, ...]
 

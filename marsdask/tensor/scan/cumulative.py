@@ -17,6 +17,7 @@ from marsdask.core.sizes import Chunks, numbers
 
 from ..creation.from_shape import full
 from ..indexing.assignment import into
+from ..indexing.output_rules import ACCUMULATED
 from ..kernels.duck_arrays import as_array, is_foreign
 from ..kernels.lazy_block import LazyBlock, Tile
 from ..kernels.scratch import lined_up
@@ -244,7 +245,7 @@ def scan(
         axis = np.lib.array_utils.normalize_axis_index(operator.index(axis), node.meta.ndim)
         result = whole(np.ones(1, node.meta.dtype), dtype=dtype).dtype
         scanned = Scan(node, ufunc, axis, result, skips_nan, title)
-        return into(out, scanned, "unsafe")
+        return into(out, scanned, "unsafe", ACCUMULATED)
 
     lazy.__name__ = lazy.__qualname__ = title
     lazy.__doc__ = f"Accumulate along an axis by ``{title}``. See numpy.{title}."
@@ -283,7 +284,7 @@ def cumulative(name: str, func: TensorFunction, initial: int) -> TensorFunction:
             raise ValueError(f"{name} needs an axis for arrays that are not 1-d")
         result = func.node(x, axis=axis, dtype=dtype)
         result = with_initial(result, axis, initial) if include_initial else result
-        return into(out, result, "unsafe")
+        return into(out, result, "unsafe", ACCUMULATED)
 
     lazy.__name__ = lazy.__qualname__ = name
     lazy.__doc__ = f"Accumulate along an axis. See numpy.{name}."

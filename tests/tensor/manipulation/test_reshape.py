@@ -91,7 +91,32 @@ def test_bad_shapes_are_refused_at_the_call(shape):
         mt.ones((3, 4)).reshape(shape)
 
 
-def test_bad_order():
-    """Orders other than C and F are refused."""
-    with pytest.raises(NotImplementedError, match="order='C' or 'F'"):
-        mt.ones((3, 4)).reshape(12, order="K")
+#: Calls with an order that NumPy refuses.
+BAD_ORDERS = {
+    "reshape": lambda x: x.reshape(12, order="Z"),
+    "reshape to order K": lambda x: x.reshape(12, order="K"),
+    "ravel": lambda x: x.ravel(order="Z"),
+    "ravel of a vector": lambda x: x[0].ravel(order="Z"),
+    "flatten": lambda x: x.flatten(order="CC"),
+    "astype": lambda x: x.astype("f4", order="Z"),
+    "no text": lambda x: x.reshape(12, order=1),
+}
+
+
+@pytest.mark.parametrize("name", BAD_ORDERS)
+def test_bad_order(name):
+    """The error is NumPy's, with its whole message."""
+    with pytest.raises((ValueError, TypeError)) as expected:
+        BAD_ORDERS[name](np.ones((3, 4)))
+    with pytest.raises(expected.type) as found:
+        BAD_ORDERS[name](mt.ones((3, 4)))
+    assert str(found.value) == str(expected.value)
+
+
+@pytest.mark.parametrize("order", ["f", "c", "a", None])
+def test_orders_in_small_letters(order):
+    """They are NumPy's too, and None is C."""
+    array = np.arange(12).reshape(3, 4)
+    x = mt.tensor(array, chunk_size=2)
+    assert_same(x.reshape(2, 6, order=order), array.reshape(2, 6, order=order))
+    assert_same(x.ravel(order), array.ravel(order))
