@@ -147,6 +147,16 @@ class SupervisorScheduler(DaskScheduler):
         job.start(data, session, name)
         return job
 
+    def claim(self, job: str | None, keys: Iterable[Key]) -> None:
+        """Take one reference of each result of a job, which then need not hold them any longer.
+
+        Unlike a request, this message arrives in order with those that release keys.
+        """
+        self.hold(keys)
+        client: Any = self.client
+        if client.status != "closed":
+            client._send_to_scheduler({"op": "mars-claim", "job": job})
+
     def gather(self, keys: Sequence[Key]) -> list[Any]:
         """Fetch held results; repeat the request if another supervisor took over meanwhile."""
         client: Any = self.client

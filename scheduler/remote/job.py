@@ -129,7 +129,7 @@ class RemoteJob(Submission):
                 self.finish("failed", error, key)
             return
         self.outcome = outcome
-        self._scheduler.hold(outcome.keys)
+        self._scheduler.claim(self.id, outcome.keys)
         if self._scheduler.forget(self, hold=True):
             # Not earlier: a concurrent cancellation would release them, too.
             self.keys = outcome.keys
@@ -149,5 +149,5 @@ class RemoteJob(Submission):
             outcome = await self._client.scheduler.mars_cancel(job=self.id)
             if outcome:  # the job had ended
                 keys = pickle.loads(outcome)[0].keys
-                self._scheduler.hold(keys)
+                self._scheduler.claim(self.id, keys)
                 self._scheduler.release(keys)

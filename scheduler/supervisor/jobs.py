@@ -88,6 +88,8 @@ class Job:
     graphs: SubmittedGraphs | None = None
     delivering: bool = False
     """Whether it delivers its results and can no longer be cancelled."""
+    results: Sequence[Key] = ()
+    """The keys of its results, until its client confirms that it holds them."""
 
     def count(self, key: Key, part: int) -> None:
         """Count a new task (0) or a finished one (1)."""
@@ -141,6 +143,7 @@ class Jobs(SchedulerPlugin):
         self._client: Client | None = None
         self._starting = asyncio.Lock()
         self._closing = False
+        self._ending: set[asyncio.Future[None]] = set()
         scheduler.handlers |= {
             "mars_compile": self.compile,
             "mars_job": self.job,
@@ -148,6 +151,7 @@ class Jobs(SchedulerPlugin):
             "mars_jobs": self.list,
             "mars_leave": self.leave,
         }
+        scheduler.stream_handlers["mars-claim"] = self.claim
         scheduler.add_plugin(self)
 
     async def compile(
@@ -167,7 +171,7 @@ class Jobs(SchedulerPlugin):
         if len(self.jobs) > _REMEMBERED:
             ended = [number for number, one in self.jobs.items() if one.ended]
             for number in ended[: len(self.jobs) - _REMEMBERED]:
-                del self.jobs[number]
+                self._release(self.jobs.pop(number))
         new.task = asyncio.ensure_future(self._drive(new))
         new.task.add_done_callback(new.stopped)
         return new.id
@@ -201,6 +205,24 @@ class Jobs(SchedulerPlugin):
             await found.changed.wait_for(lambda: found.ended)
         return found.outcome if found.state == "done" else b""
 
+    def claim(self, *, client: str, job: str) -> None:
+        """Leave the results of a job to its client, which says so in order with its releases.
+
+        The client asks for jobs by another connection. It may have released the same keys, after an
+        earlier job, in a message that arrives after the end of this job.
+        """
+        found = self.jobs.get(job)
+        if found is not None and found.ended and found.graphs is not None:
+            found.graphs.leave_to(client, found.results)
+            found.graphs, found.results = None, ()
+
+    def _release(self, job: Job) -> None:
+        """Release the results of an ended job."""
+        graphs, job.graphs, job.results = job.graphs, None, ()
+        if graphs is not None:
+            self._ending.add(task := asyncio.ensure_future(graphs.close()))
+            task.add_done_callback(self._ending.discard)
+
     async def list(self) -> list[dict[str, Any]]:
         """Return all jobs, the oldest first."""
         return [self.summary(job) for job in self.jobs.values()]
@@ -226,6 +248,8 @@ class Jobs(SchedulerPlugin):
         for job in jobs:
             if job.client == client and job.left is None:
                 job.left, job.outcome = time.time(), b""
+                if job.ended:
+                    self._release(job)
                 # A job that delivers its results ends; a connected client releases them.
                 if job.task is not None and not (
                     job.delivering and client in self.scheduler.clients
@@ -238,7 +262,7 @@ class Jobs(SchedulerPlugin):
         tasks = [job.task for job in self.jobs.values() if job.task is not None]
         for task in tasks:
             task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await asyncio.gather(*tasks, *self._ending, return_exceptions=True)
         self._threads.shutdown(wait=False)
         if self._client is not None:
             await self._client.close()
@@ -253,8 +277,9 @@ class Jobs(SchedulerPlugin):
         except BaseException as error:  # noqa: BLE001 - the client raises it
             job.outcome = _failure(job, error, None, None)
         finally:
-            job.end, job.state = time.time(), state
-            job.task = job.graphs = None
+            job.end, job.state, job.task = time.time(), state, None
+            if state != "done" or job.left is not None:
+                self._release(job)
         await _notify(job)
 
     async def _outcome(self, job: Job) -> bytes:
@@ -293,13 +318,14 @@ class Jobs(SchedulerPlugin):
                     wanted.clear()
             outcome: bytes = await self._apart(cloudpickle.dumps, (step, None, None, None))
             # Take the client's own references before ours are released.
-            job.delivering = True
+            job.delivering, job.results = True, step.keys
             await graphs.hand_over(step.keys, job.client)
+            await graphs.keep(step.keys)
             return outcome
-        finally:
+        except BaseException:
             # A second cancellation must not leave results held.
-            ending = asyncio.ensure_future(graphs.close())
-            await asyncio.shield(ending)
+            await asyncio.shield(asyncio.ensure_future(graphs.close()))
+            raise
 
     def _progressed(self, job: Job, key: Key) -> None:
         assert job.graphs is not None

@@ -223,6 +223,31 @@ class SubmittedGraphs:
             self._scheduler.client_desires_keys(keys=part, client=client)
             await asyncio.sleep(0)
 
+    async def keep(self, keys: Collection[Key]) -> None:
+        """Hold these keys and no others."""
+        held, kept = set(self._held()), set(keys)
+        await self.hand_over(kept - held, self._name)
+        await self._release_in_turns(list(held - kept))
+
+    def leave_to(self, client: str, keys: Iterable[Key]) -> None:
+        """Leave keys to a client, which may have released them since they were handed over."""
+        state = self._scheduler.clients[client]
+        found = ((key, self._scheduler.tasks.get(key)) for key in keys)
+        lost = [key for key, ts in found if ts is not None and ts not in state.wants_what]
+        self._scheduler.client_desires_keys(keys=lost, client=client)
+        self._release(self._held())
+        self._scheduler.clients.pop(self._name, None)
+
+    def _held(self) -> list[Key]:
+        state = self._scheduler.clients.get(self._name)
+        return [] if state is None else [task.key for task in state.wants_what]
+
+    async def _release_in_turns(self, keys: list[Key]) -> None:
+        for part in _slices(keys):
+            self._release(part)
+            if len(keys) > _SLICE:
+                await asyncio.sleep(0)
+
     def _release(self, keys: Collection[Key]) -> None:
         if keys:
             self._scheduler.client_releases_keys(keys=list(keys), client=self._name)
@@ -233,14 +258,7 @@ class SubmittedGraphs:
             self._finish_batch(batch)
         self._batches.clear()
         self._batches_of.clear()
-        state = self._scheduler.clients.get(self._name)
-        if state is None:
-            return
-        held = [task.key for task in state.wants_what]
-        for part in _slices(held):
-            self._release(part)
-            if len(held) > _SLICE:
-                await asyncio.sleep(0)
+        await self._release_in_turns(self._held())
         self._scheduler.clients.pop(self._name, None)
 
 

@@ -252,6 +252,38 @@ def test_failures_that_cannot_be_told(session, monkeypatch):
         x.execute(session=session, wait=False).result(60)
 
 
+def test_a_release_that_arrives_late(session, cluster, monkeypatch):
+    """Keys of an earlier job are kept for a later one, which ends before their release arrives.
+
+    Releases and requests have connections of their own.
+    """
+    client = session.scheduler.client
+    before = set(cluster.scheduler.tasks)
+    late: list[Any] = []
+    send = client.scheduler_comm.send
+
+    def expression():
+        return mt.ones((30, 30), chunk_size=7) + 3
+
+    expression().execute(session=session)  # nothing refers to it
+    first = expression().execute(session=session)
+    monkeypatch.setattr(client.scheduler_comm, "send", lambda *messages: late.extend(messages))
+    del first
+    again = expression().execute(session=session)
+    eventually(lambda: any(message["op"] == "client-releases-keys" for message in late))
+
+    async def deliver():  # in the client's loop: no message comes in between
+        monkeypatch.undo()
+        send(*late)
+
+    client.sync(deliver)
+    client.submit(abs, -2).result()  # comes after what was sent before
+    np.testing.assert_array_equal(again.fetch(session=session), np.full((30, 30), 4.0))
+    del again
+    eventually(lambda: set(cluster.scheduler.tasks) <= before)
+    assert not any(name.startswith("marsdask-job-") for name in list(cluster.scheduler.clients))
+
+
 def test_what_is_remembered(session, cluster, gate, monkeypatch):
     """Of jobs that have ended so many, whichever began first; and no outcome twice."""
     monkeypatch.setattr(jobs, "_REMEMBERED", 3)

@@ -20,7 +20,7 @@ class FakeScheduler:
         self.running: set[RemoteJob] = set()
         self.held = None
 
-    def hold(self, keys):
+    def claim(self, job, keys):
         self.references.update(keys)
         if self.held is not None:
             self.held()
