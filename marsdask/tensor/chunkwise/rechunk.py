@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from marsdask.core.collection import Collection
 from marsdask.core.config import option_context
 from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.lengths import resolved
@@ -31,7 +30,7 @@ from ..kernels.assembly import assemble
 from ..kernels.block_views import concatenate_views
 from ..operands import as_node
 from ..sparse.blocks import is_sparse
-from ..typing import itself, public
+from ..typing import public
 
 
 def recut(grid: Grid, chunks: Chunks) -> Grid:
@@ -156,9 +155,8 @@ def rechunk(
     splits, wants = _splits(node, chunk_size if chunks is None else chunks, block_size_limit)
     if balance:
         splits = tuple(_balanced(sizes) if known(sizes) else sizes for sizes in splits)
-    if splits == node.chunks and isinstance(tensor, Collection):
-        return itself(tensor)
-    return Rechunk(node, splits, wants)
+    # A tensor of its own, whatever its chunks: writing to it does not change the given one.
+    return node if splits == node.chunks else Rechunk(node, splits, wants)
 
 
 def _splits(

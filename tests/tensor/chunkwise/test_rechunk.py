@@ -84,3 +84,16 @@ def test_many_pieces_go_by_way_of_a_grid_between():
         assert pieces < n * n / 5
         small = mt.array(np.arange(n * n).reshape(n, n), chunk_size=(1, n))
         assert_same(small.rechunk((n, 1)), np.arange(n * n).reshape(n, n))
+
+
+@pytest.mark.parametrize("chunk_size", [2, 3])
+@pytest.mark.parametrize("executed", [True, False])
+def test_writing_to_other_chunks_leaves_the_given_tensor(chunk_size, executed):
+    """A rechunked tensor is one of its own, also where the chunks are as they were."""
+    given = mt.arange(6, chunk_size=2)
+    if executed:
+        given.execute()
+    cut = given.rechunk(chunk_size)
+    cut[0] = 9
+    assert given.compute()[0] == 0
+    assert cut.compute()[0] == 9
