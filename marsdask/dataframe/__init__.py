@@ -1,4 +1,4 @@
-"""pandas's vocabulary over runs of rows."""
+"""Lazy DataFrames, Series and indexes in chunks of rows, with the names of pandas."""
 
 from marsdask.core.collection import ExecutableTuple
 

@@ -1,4 +1,4 @@
-"""Values batch by batch: what Python's iteration sees of lazy rows."""
+"""Iterate over lazy rows, one chunk at a time."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from .elementwise.rowwise import column_at, flagged, rowwise
 
 
 def batches(rows: Any) -> Iterator[Any]:
-    """Compute, and yield one run of rows after the other as pandas objects.
+    """Compute, and yield one chunk after the other as pandas objects.
 
-    Each is fetched when its turn comes: the results stay with the scheduler, which may spill them.
+    Each chunk is fetched when it is needed; until then the scheduler holds it, and may spill it.
     """
     held = rows.persist()
     stored = held.node
@@ -28,7 +28,7 @@ def batches(rows: Any) -> Iterator[Any]:
 
 
 def values(rows: Any) -> Iterator[Any]:
-    """Iterate over the values, as Python objects where pandas gives these."""
+    """Iterate over the values, as Python objects if pandas returns these."""
     for block in batches(rows):
         yield from block
 
@@ -43,7 +43,7 @@ def columns(frame: Any) -> Iterator[tuple[Any, Any]]:
     """Iterate over pairs of label and lazy column. See pandas.DataFrame.items."""
     labels = frame.columns
     for position, label in enumerate(labels):
-        by_label = labels.is_unique  # then other columns need not be read
+        by_label = labels.is_unique  # then the other columns are not read
         column = frame[label] if by_label else rowwise(column_at, frame, position=position)
         yield label, column
 
@@ -56,13 +56,13 @@ def labelled_rows(frame: Any) -> Iterator[tuple[Any, pd.Series]]:
 
 
 def _of_one_extension(frame: Any) -> bool:
-    """Tell whether the dtype of the rows depends on whether any value is missing."""
+    """Tell whether the dtype of the rows depends on missing values."""
     dtypes = frame.dtypes
     return len(dtypes) == 1 and isinstance(dtypes.iloc[0], pd.api.extensions.ExtensionDtype)
 
 
 def _rows_beside_gaps(block: Any) -> Iterator[tuple[Any, pd.Series]]:
-    """Iterate over rows as pandas does where another row has a missing value."""
+    """Iterate over rows as pandas does if another row has a missing value."""
     gap = block.iloc[:1].mask(np.array([[True]])[: len(block)])
     return itertools.islice(pd.concat([block, gap]).iterrows(), len(block))
 
@@ -76,6 +76,6 @@ def tuples(
 
 
 def holds_label(index: Any, label: Any) -> bool:
-    """Compute whether an index has a label."""
-    hash(label)  # refuses here and now, as pandas does
+    """Compute whether a label is in an index."""
+    hash(label)  # raises at once, as in pandas
     return bool(rowwise(flagged, index, label=label).any().compute())

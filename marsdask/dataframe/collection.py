@@ -1,4 +1,4 @@
-"""What DataFrame, Series and Index share."""
+"""The base class of DataFrame, Series and Index."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @public_methods
 class Rows(Collection):
-    """A lazy pandas object in runs of rows."""
+    """A lazy pandas object in chunks of rows."""
 
     __slots__ = ()
 
@@ -36,12 +36,12 @@ class Rows(Collection):
 
     @property
     def npartitions(self) -> int:
-        """The number of runs of rows."""
+        """The number of partitions."""
         return len(self._node.chunks[0])
 
     @property
     def chunks(self) -> tuple[tuple[int | float, ...], ...]:
-        """The number of rows in each chunk; nan where only running can tell."""
+        """The number of rows of each chunk, nan if it is unknown."""
         return tuple(tuple(map(known_or_nan, sizes)) for sizes in self._node.chunks)
 
     def __len__(self) -> int:
@@ -53,12 +53,12 @@ class Rows(Collection):
 
     @property
     def shape(self) -> tuple[int | float, ...]:
-        """The number of rows; nan where only running can tell."""
+        """The number of rows, nan if it is unknown."""
         return (known_or_nan(total(self._node.chunks[0])),)
 
     __bool__ = protocols.truth
 
-    #: Above pandas's own: its objects leave operators to us.
+    #: Higher than pandas's own: operators of its objects then call ours.
     __pandas_priority__ = 5000
     __array__ = protocols.array
     __array_ufunc__ = protocols.array_ufunc
@@ -124,12 +124,12 @@ class Rows(Collection):
         return dask_frames.to_dask(self)
 
     def to_delayed(self) -> list[Any]:
-        """Return a dask.delayed value for each run of rows.
+        """Return a dask.delayed value for each partition.
 
         Returns
         -------
         list of dask.delayed.Delayed
-            One for each partition.
+            The values, in order.
         """
         return dask_frames.to_delayed(self)
 
@@ -157,11 +157,11 @@ class Rows(Collection):
             )
         meta = mask.node.meta
         if isinstance(meta, pd.Series) and not (is_bool_dtype(meta) or is_object_dtype(meta)):
-            raise KeyError(f"a mask is boolean, not {meta.dtype}: use a list of column labels")
+            raise KeyError(f"a mask must be boolean, got {meta.dtype}; use a list of column labels")
         if alignment(mask.node) != alignment(self._node):
             raise NotImplementedError(
-                "a mask of other rows is not supported; use one that was computed from the object "
-                "it filters, or from one of equal index"
+                "a mask with another index is not supported; use one computed from the object that "
+                "it filters, or from an object of equal index"
             )
         rows: Self = wrap(Filter(self._node, mask.node))
         return rows

@@ -34,14 +34,14 @@ if TYPE_CHECKING:
 
 
 def row_sizes(rows: int, meta: Any, chunk_size: Any, num_partitions: int | None) -> Sizes:
-    """Return the rows of each chunk from what the user said about chunks."""
+    """Return the number of rows of each chunk; options decide what the user left open."""
     if num_partitions is not None:
         if num_partitions <= 0:
-            raise ValueError(f"num_partitions is positive, not {num_partitions}")
+            raise ValueError(f"num_partitions must be positive, got {num_partitions}")
         chunk_size = max(1, -(-rows // num_partitions))
     two = isinstance(chunk_size, tuple | list) and len(chunk_size) == 2
     if two and isinstance(meta, pd.DataFrame) and sum(chunk_size) != rows:
-        # Mars's documents also give the columns of a chunk; ours has all of them.
+        # Mars also takes the number of columns of a chunk; our chunks have all columns.
         chunk_size = chunk_size[0]
     if chunk_size is None:
         chunk_size = options.chunk_size
@@ -70,22 +70,21 @@ def from_pandas(
     chunksize: int | None = None,
     copy: bool = True,
 ) -> Any:
-    """Return a lazy object of a copy of a pandas one, which later changes do not reach.
+    """Return a lazy copy of a pandas object.
 
-    ``npartitions`` and ``chunksize`` are Dask's names of the same. With ``copy=False`` the memory
-    is shared: leave the arrays below alone while the object is in use. Differs from Dask: the rows
-    stay in their order.
+    Later changes of ``data`` do not affect the copy. With ``copy=False`` the memory is shared: do
+    not change the arrays while the object is in use. Differs from Dask: rows keep their order.
 
     Parameters
     ----------
     data : pandas.DataFrame, Series or Index
-        What to make lazy.
+        The values.
     chunk_size : int, optional
-        How many rows a partition has; by default that is chosen.
+        The number of rows of a partition; chosen by default.
     num_partitions : int, optional
-        How many partitions to make.
+        The number of partitions.
     npartitions, chunksize : int, optional
-        Dask's names of the same.
+        Dask's names of ``num_partitions`` and ``chunk_size``.
     copy : bool
         Whether to copy the data.
 
@@ -107,7 +106,7 @@ def from_pandas(
 
 
 def in_memory(data: Any, chunk_size: Any, num_partitions: int | None, *, copy: bool) -> Any:
-    """Return a lazy object over a pandas one, which was copied or is shared."""
+    """Return a lazy object of a pandas object, which was copied or is shared."""
     sizes = row_sizes(len(data), data, chunk_size, num_partitions)
     content = "" if copy else uuid.uuid4().hex
     return wrap(FromPandas(data, sizes, content=content, lent=not copy))
@@ -124,7 +123,7 @@ class FromTensor(FrameNode):
 
     @property
     def meta(self) -> Any:
-        # A tensor's meta has no elements along any axis: the columns' number is the labels'.
+        # A tensor's meta is empty along all axes; the labels give the number of columns.
         width = (len(self.columns),) if self.a.meta.ndim == 2 else ()
         rows = np.empty((0, *width), self.a.meta.dtype)
         return to_pandas_rows(rows, 0, columns=self.columns, kind=self.kind)
@@ -135,7 +134,7 @@ class FromTensor(FrameNode):
 
     @property
     def traits(self) -> Traits:
-        """Rows labelled from 0 are equal where they are equally many."""
+        """Rows labelled from 0 are aligned if their numbers are equal."""
         return numbered_rows(f"range:{total(self.a.chunks[0])}")
 
     def tile(self, a: Grid) -> Any:
@@ -161,12 +160,12 @@ class FromTensor(FrameNode):
 
 
 def to_rows_among(block: Any, counts: list[int], position: int, **kwargs: Any) -> Any:
-    """Label the rows of a block from its first row's number on."""
+    """Label the rows of a block by their numbers; ``counts`` has the rows of all blocks."""
     return to_pandas_rows(block, sum(counts[:position]), **kwargs)
 
 
 def to_pandas_rows(block: Any, first: int, *, columns: Any, kind: type) -> Any:
-    """Label the rows of a block from ``first`` on."""
+    """Return a block as a frame or a series labelled from ``first`` on."""
     index = pd.RangeIndex(first, first + len(block))
     if kind is pd.DataFrame:
         return pd.DataFrame(block, index=index, columns=columns)
@@ -174,7 +173,7 @@ def to_pandas_rows(block: Any, first: int, *, columns: Any, kind: type) -> Any:
 
 
 def frame_from_tensor(tensor: Any, columns: Any = None) -> DataFrame:
-    """Return a DataFrame of the columns of a tensor of one or two axes."""
+    """Return a DataFrame of a tensor of one or two axes."""
     node = tensor.node
     if len(node.chunks) not in {1, 2}:
         raise ValueError(f"Must pass 2-d input. shape={tensor.shape}")
@@ -189,7 +188,7 @@ def frame_from_tensor(tensor: Any, columns: Any = None) -> DataFrame:
 def series_from_tensor(tensor: Any, name: Any = None) -> Series:
     """Return a Series of a tensor of one axis."""
     if len(tensor.node.chunks) != 1:
-        raise ValueError(f"Data must be 1-dimensional, got {len(tensor.node.chunks)} axes")
+        raise ValueError(f"Data must be 1-dimensional, got Tensor of shape {tensor.shape} instead")
     series: Series = wrap(FromTensor(tensor.node, name, pd.Series))
     return series
 
@@ -204,16 +203,16 @@ def make_frame(
     *,
     copy: bool = True,
 ) -> DataFrame:
-    """Return the DataFrame that ``md.DataFrame(data, ...)`` means."""
+    """Return the DataFrame of ``md.DataFrame(data, ...)``."""
     if isinstance(data, Collection):
         if index is not None or dtype is not None:
             raise NotImplementedError(
-                "index= and dtype= over lazy data are not supported; use set_index() and astype()"
+                "index= and dtype= with lazy data are not supported; use set_index() and astype()"
             )
         return _lazy_frame(data, columns)
     if isinstance(data, Mapping) and any(isinstance(item, Collection) for item in data.values()):
         raise NotImplementedError(
-            "a dict of lazy columns is not supported; use a frame of one, and assign() the others"
+            "a dict of lazy columns is not supported; use to_frame() of one, and assign()"
         )
     frame = pd.DataFrame(data, index=index, columns=columns, dtype=dtype, copy=copy)
     lazy: DataFrame = in_memory(frame, chunk_size, num_partitions, copy=copy)
@@ -230,7 +229,7 @@ def _lazy_frame(data: Any, columns: Any) -> DataFrame:
     if isinstance(meta, pd.Series):
         series: Series = data
         return series.to_frame()
-    raise TypeError(f"cannot make a DataFrame of {type(data).__name__}")
+    raise TypeError(f"cannot convert {type(data).__name__} to a DataFrame")
 
 
 def make_series(
@@ -243,11 +242,11 @@ def make_series(
     *,
     copy: bool = True,
 ) -> Series:
-    """Return the Series that ``md.Series(data, ...)`` means."""
+    """Return the Series of ``md.Series(data, ...)``."""
     if isinstance(data, Collection):
         if index is not None or dtype is not None:
             raise NotImplementedError(
-                "index= and dtype= over lazy data are not supported; use set_index() and astype()"
+                "index= and dtype= with lazy data are not supported; use set_index() and astype()"
             )
         if isinstance(data.node.meta, np.ndarray):
             return series_from_tensor(data, name)

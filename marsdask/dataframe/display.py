@@ -1,4 +1,4 @@
-"""What executed frames, series and indexes show: as pandas prints them, moving a few rows only."""
+"""Text and HTML of frames, series and indexes, as in pandas; only printed rows are fetched."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from marsdask.core.display.notebook import card, counted, format_bytes, number
 
 from .frame_node import row_bytes
 
-#: Partitions that are listed of an object without values.
+#: The most partitions listed for an object that was not executed.
 MOST_PARTITIONS = 6
-#: Columns that are listed if pandas is not told how many.
+#: The most columns listed if the option ``display.max_columns`` is not set.
 MOST_COLUMNS = 20
-#: Stands for what is left out.
+#: Stands for omitted items.
 MORE = "\N{HORIZONTAL ELLIPSIS}"
 
 
 def representation(rows: Any) -> str:
-    """Return what pandas would say of an executed object's value."""
+    """Return the text of an executed object, as in pandas."""
     shown, complete = _shown(rows)
     if complete:
         return repr(shown)
@@ -41,7 +41,7 @@ def representation(rows: Any) -> str:
 
 
 def html(rows: Any) -> str:
-    """Return a table of an executed object's first and last rows, or of what others will have."""
+    """Return a table of the first and last rows, or of the columns if not executed."""
     if not rows._is_executed():
         return _outline(rows)
     shown, complete = _shown(rows)
@@ -81,7 +81,7 @@ def _outline(rows: Any) -> str:
 
 
 def _columns_of(meta: Any) -> list[tuple[Any, Any]]:
-    """Return the label and the type of each column, or of the only one."""
+    """Return the label and the type of each column, or those of a series or an index."""
     if isinstance(meta, pd.DataFrame):
         return list(zip(meta.columns, meta.dtypes, strict=True))
     if isinstance(meta, pd.MultiIndex):
@@ -90,7 +90,7 @@ def _columns_of(meta: Any) -> list[tuple[Any, Any]]:
 
 
 def _shortened(items: list[tuple[Any, Any]], most: int) -> list[tuple[Any, Any]]:
-    """Leave out what lies in the middle of a long list."""
+    """Omit the middle of a long list."""
     if len(items) <= most:
         return items
     return [*items[: most - most // 2], (MORE, MORE), *items[len(items) - most // 2 :]]
@@ -101,17 +101,17 @@ def _cells(tag: str, values: Sequence[Any]) -> str:
 
 
 def _few() -> int:
-    """Return how many rows pandas prints of a long object."""
+    """Return the number of rows that pandas prints of a long object."""
     most: int = pd.get_option("display.max_rows") or 60
     return min(most, pd.get_option("display.min_rows") or most)
 
 
 def _shown(rows: Any) -> tuple[Any, bool]:
-    """Return as much of the value as is printed, and whether that is all of it."""
+    """Return the printed part of the value, and whether it is all of it."""
     most = pd.get_option("display.max_rows")
     if most is None or rows.shape[0] <= most:
         return rows.fetch(), True
-    # A row more than is printed, so that pandas sees there is something to leave out.
+    # One row more than is printed, so that pandas shows an ellipsis.
     half = _few() // 2
     is_index = isinstance(rows.node.meta, pd.Index)
     return rows._corners([(half if is_index else half + 1, half)]), False

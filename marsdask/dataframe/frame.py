@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 @public_methods
 class DataFrame(FrameBase):
-    """A lazy table in runs of rows; pandas's vocabulary, Mars's and Dask's verbs.
+    """A lazy table in chunks of rows, with the methods of pandas, Mars and Dask.
 
     ``pd.DataFrame(df)`` keeps the values, but loses the labels. Use ``df.to_pandas()`` or
     ``pd.DataFrame.from_arrow(df)``.
@@ -83,12 +83,12 @@ class DataFrame(FrameBase):
 
     @property
     def shape(self) -> tuple[int | float, ...]:
-        """Rows and columns; nan rows where only running can tell."""
+        """The numbers of rows and columns; that of rows is nan if it is unknown."""
         return (*super().shape, len(self.columns))
 
     @property
     def ndim(self) -> int:
-        """Two axes."""
+        """The number of axes, 2."""
         return 2
 
     def __getattr__(self, name: str) -> Series:
@@ -123,7 +123,7 @@ class DataFrame(FrameBase):
         rebind(self, self._with({name: value}).node)
 
     def assign(self, **columns: Any) -> DataFrame:
-        """Return the frame with columns added or replaced; functions are given the frame."""
+        """Return the frame with columns added or replaced; functions are called with the frame."""
         frame = self
         for name, value in columns.items():
             frame = frame._with({name: value(frame) if callable(value) else value})
@@ -150,7 +150,7 @@ class DataFrame(FrameBase):
         return value
 
     def set_index(self, keys: Any, *, drop: bool = True, append: bool = False) -> DataFrame:
-        """Label the rows with columns. See pandas.DataFrame.set_index."""
+        """Use columns as row labels. See pandas.DataFrame.set_index."""
         return self._changed(by_column, key=keys, drop=drop, append=append)
 
     @property
@@ -185,7 +185,7 @@ class DataFrame(FrameBase):
             raise TypeError("must pass an index to rename")
         if mapper is not None:
             raise NotImplementedError(
-                "rename() of row labels is not supported; use reset_index() and compute them"
+                "rename() of row labels is not supported; use reset_index() and assign()"
             )
         meta = self._node.meta
         labels = result_of(
@@ -199,12 +199,12 @@ class DataFrame(FrameBase):
 
     @property
     def size(self) -> int | float:
-        """The number of values; nan where only running can tell."""
+        """The number of values, nan if it is unknown."""
         return self.shape[0] * len(self.columns)
 
     @property
     def empty(self) -> bool:
-        """Whether there are no rows or no columns; computes where only running can tell."""
+        """Whether there are no rows or no columns; computes an unknown number of rows."""
         return not len(self.columns) or not len(self)
 
     def __iter__(self) -> Iterator[Any]:

@@ -1,4 +1,4 @@
-"""What DataFrame and Series share: rows with labels, computed with and reduced."""
+"""The base class of DataFrame and Series: rows with labels."""
 
 from __future__ import annotations
 
@@ -35,18 +35,18 @@ class FrameBase(Rows):
 
     @property
     def index(self) -> Index:
-        """The row labels, lazily."""
+        """The lazy row labels."""
         labels: Index = rowwise(index_of, self)
         return labels
 
     @property
     def empty(self) -> bool:
-        """Whether there is nothing in it; computes where only running can tell."""
+        """Whether there are no rows; computes an unknown number of rows."""
         return not len(self)
 
     @property
     def iloc(self) -> position.ILoc[Self]:
-        """Rows, and columns, by their positions."""
+        """Rows and columns by position."""
         return position.ILoc(self)
 
     drop_duplicates: Final = method(unique.drop_duplicates)

@@ -1,4 +1,4 @@
-"""What every frame family needs: frames as nodes, grids of rows, operands brought together."""
+"""The base class of frames' nodes, and the nodes of pandas objects in memory."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from .keyed.keys import of_labels
 from .schemas.schema import once_a_schema
 
 S = TypeVar("S", bound=Any)
-"""A DataFrame, Series or Index: these have methods in common that the checker cannot see."""
+"""A DataFrame, Series or Index; mypy does not see their common methods."""
 
 
 class SameKind(Protocol):
-    """A method that returns an object of the kind that it is called on."""
+    """A method that returns an object of the class that it is called on."""
 
     def __get__(self, obj: S, owner: Any, /) -> Callable[..., S]: ...
 
 
-#: What a string or an object is taken to weigh before anybody has looked.
+#: The assumed bytes of a string or an object.
 TEXT_BYTES = 32
 
 
@@ -51,7 +51,7 @@ def _row_bytes(meta: Any) -> float:
 
 
 def dtypes_of(meta: Any) -> list[Any]:
-    """Return the type of each column, or of the only one."""
+    """Return the type of each column, or the one of a series or an index."""
     return list(meta.dtypes) if isinstance(meta, pd.DataFrame) else [meta.dtype]
 
 
@@ -67,7 +67,7 @@ def _dtype_bytes(dtype: Any) -> float:
 
 @dataclass(frozen=True, eq=False)
 class FrameNode(Node):
-    """An operation whose chunks are runs of rows; the only axis of its grid is the rows."""
+    """An operation whose chunks are runs of rows; its grid has one axis."""
 
     @property
     def itemsize(self) -> float:
@@ -87,7 +87,7 @@ class FrameNode(Node):
         cheap: bool = False,
         partitioning: Partitioning | None = None,
     ) -> Grid:
-        """Map a kernel over chunks that hold the same rows."""
+        """Map a kernel over grids of the same rows, chunk by chunk."""
         grid = map_blocks(
             func,
             *grids,
@@ -108,7 +108,7 @@ class RowsAt:
     data: Any = field(repr=False)
     sizes: Sizes = field(repr=False)
     lends: bool = False
-    """Whether the memory is the user's: what lasts is copied."""
+    """Whether the memory is the user's: lasting results are copies."""
 
     @property
     def token_name(self) -> str:
@@ -125,7 +125,7 @@ class RowsAt:
 
 
 def axis_number(meta: Any, axis: Any) -> int:
-    """Return the number of an axis that pandas knows by number or by name."""
+    """Return the number of an axis that is given by number or by name."""
     number = {0: 0, "index": 0, "rows": 0, 1: 1, "columns": 1}.get(axis)
     if number is None or number >= meta.ndim:
         raise ValueError(f"No axis named {axis} for object type {type(meta).__name__}")
@@ -134,14 +134,14 @@ def axis_number(meta: Any, axis: Any) -> int:
 
 @dataclass(frozen=True, eq=False)
 class FromPandas(FrameNode):
-    """A pandas object in memory that nobody changes, its chunks views of it."""
+    """A pandas object in memory, which nobody changes; its chunks are views."""
 
     data: Any = field(repr=False)
     sizes: Sizes
     content: str = field(default="", repr=False, kw_only=True)
-    """What the name says of the object, if not all its values."""
+    """What stands for the object in the name; by default a hash of all values."""
     lent: bool = field(default=False, repr=False, kw_only=True)
-    """Whether the memory is the user's, who has promised to leave it alone."""
+    """Whether the memory is the user's, who promised not to change it."""
 
     @property
     def _content(self) -> str:
@@ -188,7 +188,7 @@ class FromPandas(FrameNode):
 
 @dataclass(frozen=True, eq=False)
 class AlignedValues(FromPandas):
-    """Values in memory that lie beside some rows, whatever these are labelled."""
+    """Values in memory for the rows of another object, in their order, whatever the labels."""
 
     rows: str
     """The alignment of the rows."""
@@ -203,17 +203,17 @@ class AlignedValues(FromPandas):
 
 
 def is_row(node: Node) -> bool:
-    """Tell whether a node is a scalar or one value a column, which every chunk needs whole."""
+    """Tell whether a node is a scalar or one value per column, needed by every chunk."""
     return not node.chunks or node.is_row or isinstance(node.meta, np.ndarray)
 
 
 def as_node(obj: Any) -> Node:
-    """Return the node of a frame, a series or an index of ours."""
+    """Return the node of a lazy frame, series or index."""
     if isinstance(obj, Collection):
         return obj.node
     if isinstance(obj, Node):
         return obj
-    raise TypeError(f"expected a marsdask frame or series, not {type(obj).__name__}")
+    raise TypeError(f"expected a marsdask DataFrame or Series, got {type(obj).__name__}")
 
 
 def _write_extension_dtype(dtype: Any) -> str:
@@ -221,7 +221,7 @@ def _write_extension_dtype(dtype: Any) -> str:
 
 
 def _write_table(obj: Any) -> str:
-    """Name a pandas object; its columns of objects once more, as arrays (see core.tokens)."""
+    """Return the token of a pandas object and of its arrays of objects (see core.tokens)."""
     return _described(obj) if len(obj) else once_a_schema(_described, obj)
 
 
@@ -230,7 +230,7 @@ def _described(obj: Any) -> str:
 
 
 def _objects(obj: Any) -> Iterator[Any]:
-    """Yield the arrays of objects that a pandas object holds, its labels' included."""
+    """Yield the arrays of objects in a pandas object, including those of its labels."""
     if isinstance(obj, pd.MultiIndex):
         for level in obj.levels:
             yield from _objects(level)

@@ -51,7 +51,7 @@ class Index(Rows):
 
     @property
     def ndim(self) -> int:
-        """One axis."""
+        """The number of axes, 1."""
         return 1
 
     __contains__ = batches.holds_label

@@ -1,4 +1,4 @@
-"""How lazy rows answer NumPy: ufuncs lazily, arrays by computing."""
+"""NumPy's protocols for lazy rows: ufuncs are lazy, arrays are computed."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from .frame_node import dtypes_of
 from .rows import alignment
 from .tensors import to_tensor
 
-#: Operands whose ufuncs are ours to answer; others answer for themselves.
+#: Operands that our ``__array_ufunc__`` handles; others have their own.
 OPERANDS = (Collection, np.ndarray, np.generic, pd.Series, pd.DataFrame, pd.Index, ExtensionArray)
 
-#: What pandas's reductions are called, by their ufunc.
+#: The names of pandas's reductions, by ufunc.
 REDUCTIONS: dict[Any, str] = {
     np.maximum: "max",
     np.minimum: "min",
@@ -30,10 +30,10 @@ REDUCTIONS: dict[Any, str] = {
 
 
 def array(self: Any, dtype: Any = None, copy: bool | None = None) -> Any:
-    """Compute, as NumPy asks for an array: the array that pandas makes of the same values."""
+    """Compute, and return the array that pandas makes of the values."""
     if copy is False:
         raise ValueError(
-            "Unable to avoid copy while creating an array as requested: rows are computed"
+            "Unable to avoid copy while creating an array as requested; use np.asarray()"
         )
     found = self.compute()
     return np.asarray(found, dtype) if copy is None else np.array(found, dtype)
@@ -57,7 +57,7 @@ def tolist(self: Any) -> list[Any]:
 
 
 def truth(self: Any) -> NoReturn:
-    """Refuse to be a condition, as pandas does."""
+    """Raise pandas's error: rows are not a condition."""
     raise ValueError(
         f"The truth value of a {type(self).__name__} is ambiguous. "
         "Use a.empty, a.item(), a.any() or a.all()."
@@ -66,7 +66,7 @@ def truth(self: Any) -> NoReturn:
 
 @dataclass(frozen=True)
 class Output:
-    """One of the results of a ufunc that has several."""
+    """Calls a ufunc and returns one of its results."""
 
     ufunc: np.ufunc
     position: int
@@ -80,9 +80,9 @@ class Output:
 
 
 def array_ufunc(self: Any, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
-    """Answer a NumPy ufunc as pandas does, lazily.
+    """Apply a NumPy ufunc lazily, as in pandas.
 
-    Differs from pandas: rows are not matched by label, and with ``out=`` that is returned.
+    Differs from pandas: rows are not aligned by label, and ``out=`` is returned.
     """
     if any(hasattr(one, "__array_ufunc__") and not isinstance(one, OPERANDS) for one in inputs):
         return NotImplemented
@@ -95,7 +95,7 @@ def array_ufunc(self: Any, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs:
         raise NotImplementedError("where= without out= is not supported; use where() of the result")
     if ufunc.signature is not None:
         raise NotImplementedError(
-            f"{ufunc.__name__} of rows is not supported; use their to_tensor()"
+            f"{ufunc.__name__}() of rows is not supported; use to_tensor() first"
         )
     if method == "__call__":
         return _called(self, ufunc, inputs, kwargs)
@@ -104,7 +104,7 @@ def array_ufunc(self: Any, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs:
     if method == "accumulate":
         return aligned_tensor(self, ufunc.accumulate(to_tensor(self), **kwargs), "{} rows of {}")
     raise NotImplementedError(
-        f"{ufunc.__name__}.{method} of rows is not supported; use their to_tensor()"
+        f"{ufunc.__name__}.{method}() of rows is not supported; use to_tensor() first"
     )
 
 
@@ -121,12 +121,12 @@ def _reduced(self: Any, ufunc: np.ufunc, kwargs: dict[str, Any]) -> Any:
     if name is None or isinstance(self.node.meta, pd.Index):
         return ufunc.reduce(to_tensor(self), **kwargs)
     options = {"axis": 0, "numeric_only": False} if self.node.meta.ndim == 2 else {}
-    # NumPy's reductions do not leave out missing values.
+    # NumPy's reductions do not skip missing values.
     return getattr(self, name)(**{**options, **kwargs}, skipna=False)
 
 
 def _filled(outputs: tuple[Any, ...], results: tuple[Any, ...], where: Any) -> Any:
-    """Put results into what was given for them: at once, unless that is lazy."""
+    """Write results into ``out=``: at once, or lazily if it is lazy."""
     for out, result in zip(outputs, results, strict=True):
         if isinstance(out, Collection):
             _replaced(out, result, where)
@@ -140,7 +140,7 @@ def _filled(outputs: tuple[Any, ...], results: tuple[Any, ...], where: Any) -> A
 
 
 def _replaced(out: Any, result: Any, where: Any) -> None:
-    """Let lazy rows be others of the same types."""
+    """Replace the node of lazy rows by another of the same types."""
     old, new = out.node, result.node
     same = type(out) is type(result) and dtypes_of(old.meta) == dtypes_of(new.meta)
     if where is not True or not same or alignment(old) != alignment(new):

@@ -1,4 +1,4 @@
-"""Grids of rows brought into line, and indexes that are known to be equal."""
+"""Align, cut and concatenate rows; tell whether indexes are known to be equal."""
 
 from __future__ import annotations
 
@@ -33,21 +33,21 @@ def cut_rows(block: Any, parts: tuple[slice, ...]) -> Any:
 
 
 def join_rows(blocks: list[Any], parts: tuple[tuple[slice, ...], ...]) -> Any:
-    """Join parts of runs of rows."""
+    """Concatenate parts of blocks."""
     return concat([take(block, part) for block, part in zip(blocks, parts[0], strict=True)])
 
 
 def concat(blocks: Sequence[Any], *, labels: bool = True) -> Any:
-    """Join pandas objects of one kind (or parts) in order; a RangeIndex that goes on stays one.
+    """Concatenate pandas objects of one class (or parts); consecutive RangeIndexes become one.
 
-    Without ``labels`` rows are numbered anew.
+    Without ``labels`` the rows are numbered from 0.
     """
     blocks = list(map(rows_of, blocks))
     if len(blocks) == 1:
         return blocks[0]
     if isinstance(blocks[0], pd.Index):
         return blocks[0].append(blocks[1:])
-    # The dtype of an empty block may be a guess: it only counts when all are empty.
+    # The dtype of an empty block may be wrong: it counts only if all are empty.
     filled = [block for block in blocks if len(block)] or [blocks[0]]
     if len(filled) == 1:
         return filled[0]
@@ -56,7 +56,7 @@ def concat(blocks: Sequence[Any], *, labels: bool = True) -> Any:
 
 
 def _of_types(joined: Any, blocks: list[Any]) -> Any:
-    """Return joined rows with labels of the blocks' type: pandas looks at objects anew."""
+    """Cast the labels of joined rows to the blocks' type: pandas infers that of objects again."""
     types = dtypes_of(blocks[0].index)
     if dtypes_of(joined.index) == types or any(dtypes_of(one.index) != types for one in blocks):
         return joined
@@ -64,7 +64,7 @@ def _of_types(joined: Any, blocks: list[Any]) -> Any:
 
 
 def cast_labels(labels: Any, like: pd.Index) -> Any:
-    """Return labels of the types of others."""
+    """Cast labels to the types of others."""
     types = dtypes_of(like) or ()
     if dtypes_of(labels) == types:
         return labels
@@ -75,7 +75,7 @@ def cast_labels(labels: Any, like: pd.Index) -> Any:
 
 
 def _of_all_categories(blocks: list[Any]) -> list[Any]:
-    """Give categorical columns the categories of all blocks: files may each have their own."""
+    """Give categorical columns the categories of all blocks, which may differ between files."""
     if isinstance(blocks[0], pd.Series):
         return blocks if _same_categories(blocks) else _united(blocks)
     for at, dtype in enumerate(blocks[0].dtypes):
@@ -109,12 +109,12 @@ def gathered(grid: Grid) -> Grid:
 
 
 def recut_rows(grid: Grid, sizes: Sizes) -> Grid:
-    """Return the grid with its rows cut otherwise; sizes must be known where they differ."""
+    """Return the grid in chunks of the given sizes; those that change must be known."""
     return recut(grid, (sizes,), join_rows, cut_rows)
 
 
 def aligned_rows(grids: Sequence[Grid]) -> Generator[Look, Any, tuple[tuple[Grid, ...], Sizes]]:
-    """Cut grids that hold the same rows so that their chunks match; unknown sizes are looked at."""
+    """Rechunk grids of the same rows to matching chunks; unknown sizes are computed."""
     distinct = {grid.chunks for grid in grids}
     if len(distinct) == 1:
         return tuple(grids), grids[0].chunks[0]
@@ -125,12 +125,12 @@ def aligned_rows(grids: Sequence[Grid]) -> Generator[Look, Any, tuple[tuple[Grid
 
 
 def alignment(node: Node) -> str:
-    """Name what determines a node's rows and their labels: equal names need no alignment."""
+    """Return the name of a node's rows and labels; nodes of equal names are aligned."""
     return node.alignment
 
 
 def check_aligned(nodes: Sequence[Node], what: str) -> None:
-    """Refuse operands whose rows would have to be matched by label."""
+    """Raise for operands whose rows would have to be aligned by label."""
     if len({alignment(node) for node in nodes}) > 1:
         raise NotImplementedError(
             f"{what} of objects with different indexes is not supported; use merge() on a column, "

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @public_methods
 class Series(FrameBase):
-    """A lazy column; pandas's vocabulary, Mars's and Dask's verbs.
+    """A lazy column with row labels, and the methods of pandas, Mars and Dask.
 
     ``pd.Series(s)`` keeps the values, but loses the labels. Use ``s.to_pandas()``.
     """
@@ -78,7 +78,7 @@ class Series(FrameBase):
         """Return the series under another name."""
         if callable(name) or isinstance(name, dict):
             raise NotImplementedError(
-                "rename() of row labels is not supported; use reset_index() and compute them"
+                "rename() of row labels is not supported; use reset_index() and assign()"
             )
         series: Series = rowwise(renamed, self, name=name)
         return series
@@ -95,12 +95,12 @@ class Series(FrameBase):
 
     @property
     def size(self) -> int | float:
-        """The number of values; nan where only running can tell."""
+        """The number of values, nan if it is unknown."""
         return self.shape[0]
 
     @property
     def ndim(self) -> int:
-        """One axis."""
+        """The number of axes, 1."""
         return 1
 
     def __contains__(self, label: Any) -> bool:

@@ -1,4 +1,4 @@
-"""Frames as tensors."""
+"""Convert frames to tensors."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class ToTensor(Node):
-    """The values of a frame, its columns one block."""
+    """The values of a frame; each chunk has all columns."""
 
     a: Node
 
@@ -48,15 +48,15 @@ class ToTensor(Node):
 def to_numpy(block: Any, dtype: Any = None) -> Any:
     """Return the values as an array; ``dtype`` is that of all chunks.
 
-    A chunk whose values do not fit it is an error: casting would make numbers up.
+    Values of a chunk that cannot be cast to it are an error.
     """
     values = block.to_numpy()
     if dtype is None or values.dtype == dtype:
         return values
     if not np.can_cast(values.dtype, dtype, "same_kind"):
         raise TypeError(
-            f"values of a frame are {values.dtype}, which was to be {dtype}: execute() it before "
-            "to_tensor(), or astype() what its columns are to be"
+            f"Cannot cast values from {values.dtype!r} to {dtype!r} according to the rule "
+            "'same_kind'; use execute() before to_tensor(), or astype()"
         )
     return values.astype(dtype)
 

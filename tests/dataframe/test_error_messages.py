@@ -64,7 +64,7 @@ REFUSED: dict[str, tuple[Call, str]] = {
     "not of a frame": (lambda xd, d: ~d, "ufunc 'invert' not supported for the input types"),
     "and of floats": (lambda xd, d: d.b & d.b, "unsupported operand type.* for &"),
     "xor of floats": (lambda xd, d: d.a ^ d.b, r"unsupported operand type.* for \^"),
-    "mask of numbers": (lambda xd, d: d[d.a], "None of|a mask is boolean, not int64"),
+    "mask of numbers": (lambda xd, d: d[d.a], "None of|a mask must be boolean, got int64"),
 }
 
 #: Calls that pandas takes and we do not: what was asked, and what to use.
@@ -86,7 +86,7 @@ NOT_SUPPORTED: dict[str, tuple[Call, str, str]] = {
     "pandas mask": (lambda xd, d: d[pd.Series([True] * 4)], "a pandas Series", "md.Series(mask)"),
     "other mask": (
         lambda xd, d: d[xd.Series([True] * 4, index=[5, 6, 7, 8])],
-        "a mask of other rows",
+        "a mask with another index",
         "computed from",
     ),
     "pandas column": (lambda xd, d: d.assign(z=pd.Series([1])), "a pandas Series", "md.Series(x)"),

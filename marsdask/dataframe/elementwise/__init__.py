@@ -1,1 +1,1 @@
-"""Operations on rows that stay where they are: arithmetic, columns, filters."""
+"""Operations that work chunk by chunk: arithmetic, columns, filters."""

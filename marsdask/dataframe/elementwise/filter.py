@@ -1,4 +1,4 @@
-"""Rows chosen by a mask: how many, only running tells."""
+"""Select rows by a mask; their number is unknown until it is computed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ..frame_node import FrameNode
 from ..rows import aligned_rows
 from .rowwise import Rowwise, column_of
 
-#: Comparisons that statistics of a file can answer.
+#: Comparisons that the statistics of a file can decide.
 COMPARISONS: dict[Callable[..., Any], str] = {
     operator.eq: "==",
     operator.lt: "<",
@@ -41,7 +41,7 @@ class Filter(FrameNode):
 
     @property
     def traits(self) -> Traits:
-        """Two objects filtered by one mask have equal rows."""
+        """Aligned objects stay aligned if one mask filters them."""
         below = self.a.traits
         return below.of(f"{below.rows}[{self.mask.name}]")
 
@@ -58,8 +58,7 @@ class Filter(FrameNode):
         return Predicate(self.a, self.mask, conditions) if conditions else None
 
     def _sizes(self, sizes: Sizes) -> Sizes:
-        # The name says how the rows were cut before: the same mask over other runs of rows leaves
-        # other numbers of rows in each.
+        # The name includes the input's chunks: over other chunks the same mask leaves other sizes.
         return unknown_sizes(f"{self.mask.name}:{token(sizes)}", [upper(size) for size in sizes])
 
     def tile(self, a: Grid, mask: Grid) -> Any:
@@ -75,7 +74,7 @@ def keep_true(block: Any, mask: Any) -> Any:
 
 
 def conditions_in(mask: Node, source: Node) -> Iterator[Condition]:
-    """Yield comparisons of a source's columns with constants, all of which a mask implies."""
+    """Yield the comparisons of a source's columns with constants that a mask implies."""
     stack = [mask]
     while stack:
         node = stack.pop()
@@ -84,7 +83,7 @@ def conditions_in(mask: Node, source: Node) -> Iterator[Condition]:
         if node.func is operator.and_:
             stack.extend(reversed(node.inputs))
         elif node.func in COMPARISONS:
-            # Python writes `3 > column` as `column < 3` itself.
+            # Python evaluates `3 > column` as `column < 3`.
             left, right = node.args
             label = _column(left, source)
             if label is not None and not isinstance(right, Node):
@@ -92,7 +91,7 @@ def conditions_in(mask: Node, source: Node) -> Iterator[Condition]:
 
 
 def _column(node: Any, source: Node) -> str | None:
-    """Return the label of a column of the source, ``None`` for everything else."""
+    """Return the label of a column of the source, ``None`` for other nodes."""
     if isinstance(node, Rowwise) and node.func is column_of and node.args[0] is source:
         key = dict(node.kwargs)["key"]
         return key if isinstance(key, str) else None

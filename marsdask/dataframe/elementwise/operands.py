@@ -1,4 +1,4 @@
-"""What stands beside lazy rows in arithmetic: scalars, other rows, and values in their order."""
+"""Operands of arithmetic: scalars, other rows, and arrays in the order of the rows."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from ..frame_node import AlignedValues, S, is_row
 from ..rows import alignment
 from .rowwise import labelled_as, rowwise
 
-#: What NumPy says of lengths that differ.
+#: NumPy's message for lengths that differ.
 BROADCAST = "operands could not be broadcast together with shapes ({1},) ({0},)"
 
 
 @dataclass(frozen=True, eq=False)
 class AlignedTensor(FromTensor):
-    """A tensor's values that lie beside some rows, whatever these are labelled."""
+    """A tensor's values for the rows of another object, in their order, whatever the labels."""
 
     rows: str
     """The alignment of the rows."""
@@ -39,14 +39,14 @@ class AlignedTensor(FromTensor):
 
 
 def aligned_values(obj: Any, values: Any, complaint: str) -> Any:
-    """Return values in memory as lazy rows of an object, in their order.
+    """Return values in memory as lazy rows with an object's labels, in its order.
 
-    ``complaint`` is pandas's of a wrong length, with the two lengths to be filled in.
+    ``complaint`` is pandas's message for a wrong length, a template for the two lengths.
     """
     meta, sizes = obj.node.meta, obj.node.chunks[0]
     if not known(sizes):
         raise NotImplementedError(
-            "values in memory beside rows of unknown number are not supported; use execute() first"
+            "values in memory for rows of unknown number are not supported; use execute() first"
         )
     wide = np.ndim(values) >= 2
     rows: Any = (
@@ -61,7 +61,7 @@ def aligned_values(obj: Any, values: Any, complaint: str) -> Any:
 
 
 def aligned_tensor(obj: Any, values: Any, complaint: str) -> Any:
-    """Return a tensor of one value (or one row) for each row of an object as lazy rows of it."""
+    """Return a tensor, one value or row for each row of an object, as its lazy rows."""
     node, meta = values.node, obj.node.meta
     lengths = [total(one.chunks[0]) for one in (node, obj.node)]
     if known(lengths) and lengths[0] != lengths[1]:
@@ -76,9 +76,9 @@ def _name(meta: Any) -> Any:
 
 
 def operand(obj: Any, other: Any) -> Any:
-    """Return what an operator of an object's rows can take: arrays become rows, in their order.
+    """Return the other operand of an object's operator: arrays become rows, in its order.
 
-    As with pandas, an array beside a DataFrame has one value a column, unless it has two axes.
+    As in pandas, an array of one axis has one value for each column of a DataFrame.
     """
     if isinstance(other, pd.Series | pd.DataFrame | pd.Index):
         raise NotImplementedError(
@@ -109,7 +109,7 @@ def _array_operand(obj: Any, values: Any) -> Any:
 
 
 def _is_single(length: Any, obj: Any) -> bool:
-    """Tell whether so many values are one for all rows."""
+    """Tell whether a single value is given for all rows."""
     return bool(length == 1 and total(obj.node.chunks[0]) != 1)
 
 
@@ -127,12 +127,12 @@ def binary(func: Callable[[Any, Any], Any], *, reflected: bool = False) -> Calla
     return call
 
 
-#: Operators that pandas does not match labels for.
+#: Operators for which pandas does not align labels.
 COMPARISONS = {operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne}
 
 
 def _check_comparable(a: Node, b: Node) -> None:
-    """Refuse to compare rows that are known to be of different numbers, as pandas does."""
+    """Raise, as pandas does, if the numbers of rows are known to differ."""
     rows = [node for node in (a, b) if not is_row(node)]
     lengths = {total(node.chunks[0]) for node in rows}
     if known(tuple(lengths)) and len(lengths) > 1:
@@ -142,7 +142,7 @@ def _check_comparable(a: Node, b: Node) -> None:
 
 
 def check_kinds(a: Node, b: Node) -> None:
-    """Refuse a frame with a column: pandas would match the column's labels with the frame's."""
+    """Raise for a frame with a series: pandas would align the series with the columns."""
     kinds = {type(node.meta) for node in (a, b) if not is_row(node)}
     if {pd.DataFrame, pd.Series} <= kinds:
         raise NotImplementedError(

@@ -1,4 +1,4 @@
-"""Operations on rows that stay where they are: columns, arithmetic, casts."""
+"""Operations that work chunk by chunk: columns, arithmetic, casts."""
 
 from __future__ import annotations
 
@@ -45,10 +45,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Rowwise(FrameNode):
-    """``func`` of objects that hold the same rows, with constants among its arguments.
+    """``func`` of objects with the same rows, and of constants.
 
-    The function works on pandas objects, chunk by chunk and, to learn the result's type, on the
-    empty metas. Scalars and rows of one value a column, lazy too, are given to it whole.
+    ``func`` takes the pandas objects of a chunk; the empty metas give the type of the result.
+    Lazy scalars, and rows of one value per column, are passed whole to every chunk.
     """
 
     func: Callable[..., Any]
@@ -69,20 +69,20 @@ class Rowwise(FrameNode):
         return self._general(found) if depends_on_values(self.func) else found
 
     def _general(self, found: Any) -> Any:
-        """Return the result's types where something is missing, or divided by zero."""
+        """Return the result's types if values may be missing or divided by zero."""
         if any(isinstance(node.meta, pd.Index) or _is_several(node) for node in self.inputs):
             return found
         dtypes = dtypes_of(found)
         holds_all = all(getattr(dtype, "kind", "O") not in "iub" for dtype in dtypes)
         if dtypes and holds_all and self.func.__name__ not in PUTS:
-            return found  # these have values for what is missing
+            return found  # these types have a missing value
         samples = [_sample_of(arg) if isinstance(arg, Node) else arg for arg in self.args]
         try:
             with np.errstate(all="ignore"), warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # of what is to change: whoever runs it is told
+                warnings.simplefilter("ignore")  # the call with the values warns
                 return emptied(self.func(*samples, **dict(self.kwargs)), found)
         except (TypeError, ValueError, AttributeError, ArithmeticError):
-            return found  # not everything can be done to values that were made up
+            return found  # the sample may be invalid input
 
     @property
     def settled(self) -> bool:
@@ -95,13 +95,13 @@ class Rowwise(FrameNode):
 
     @property
     def traits(self) -> Traits:
-        """The rows are those of the operands, unless the function makes new labels."""
+        """The rows are those of the operands, unless the function changes the labels."""
         below = self._rows[0].traits
         found = below.of(self.name) if self.func in NEW_LABELS else below
         return found.carried(self._carry)
 
     def _carry(self, key: Hashable) -> Hashable | None:
-        """Return the key of the result that has the values of one of the first rows."""
+        """Return the key of the result that has the values of a key of the first operand."""
         rule = CARRYING.get(self.func)
         if rule is None:
             return comparable(self.meta, kept_labels)(key)
@@ -152,7 +152,7 @@ class Rowwise(FrameNode):
 
 
 def _is_several(node: Node) -> bool:
-    """Tell whether a node is one value a column, of unknown labels."""
+    """Tell whether a node is one value per column, of unknown labels."""
     return is_row(node) and bool(node.chunks)
 
 
@@ -161,27 +161,27 @@ def _sample_of(node: Node) -> Any:
 
 
 def depends_on_values(func: Callable[..., Any]) -> bool:
-    """Tell whether the type of a function's result may depend on what values there are."""
+    """Tell whether the type of a function's result may depend on the values."""
     while isinstance(func, Keywords):
         func = func.func
     of_accessor = isinstance(func, Member) or (isinstance(func, Method) and bool(func.accessor))
     return of_accessor or func.__name__.strip("_") in BY_VALUES
 
 
-#: Functions whose result has another type where values are missing, or a divisor is zero.
+#: Functions whose result has another type if values are missing, or a divisor is zero.
 BY_VALUES = {
     *("where", "mask", "clip"),
     *("floordiv", "mod", "floor_divide", "remainder", "divmod"),
     "fillna",
 }
 
-#: Functions that put other values among those there are, which may be of another type.
+#: Functions that replace some values by others, which may be of another type.
 PUTS = {"where", "mask", "fillna"}
 
 
 @dataclass(frozen=True)
 class Partial(FunctionWrapper):
-    """A function with constants at some of its places."""
+    """A function with constants for some of its arguments."""
 
     template: tuple[Any, ...]
     is_chunk: tuple[bool, ...]
@@ -194,7 +194,7 @@ class Partial(FunctionWrapper):
 
 @dataclass(frozen=True)
 class Keywords(FunctionWrapper):
-    """A function whose last arguments are keywords: only arguments can be chunks."""
+    """A function that takes its last arguments as keywords: chunks are positional."""
 
     names: tuple[str, ...]
 
@@ -220,7 +220,7 @@ def rowwise(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 
 
 def _check_types(node: Rowwise) -> None:
-    """Raise what pandas raises of one row of these types."""
+    """Raise pandas's error for rows of these types."""
     given = (*node.args, *(value for _, value in node.kwargs))
     dtypes = {
         dtype
@@ -228,7 +228,7 @@ def _check_types(node: Rowwise) -> None:
         for dtype in (dtypes_of(arg.meta) if isinstance(arg, Node) else (np.asarray(arg).dtype,))
     }
     if object in dtypes or {getattr(dtype, "kind", "O") for dtype in dtypes} <= set("biu"):
-        return  # objects may be anything, and all of them do integers and booleans
+        return  # objects may have any type; integers and booleans never raise
     samples = [_sample_of(arg) if isinstance(arg, Node) else arg for arg in node.args]
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -249,7 +249,7 @@ def method_of(name: str) -> SameKind:
 def astype(obj: S, dtype: Any, **options: Any) -> S:
     """Cast the values. See pandas.DataFrame.astype.
 
-    Differs from pandas: a categorical type has to name its categories.
+    Differs from pandas: a categorical type must have categories.
     """
     result: S = rowwise(Method("astype"), obj, dtype, **options)
     node, meta = obj.node, result.node.meta
@@ -258,29 +258,29 @@ def astype(obj: S, dtype: Any, **options: Any) -> S:
     for kind in dtypes_of(meta):
         if isinstance(kind, pd.CategoricalDtype) and not len(kind.categories):
             raise NotImplementedError(
-                "astype('category') is not supported; use a type that names the categories of all "
-                "rows, as astype(pd.CategoricalDtype(['a', 'b']))"
+                "astype('category') is not supported; use a type with the categories of all rows, "
+                "such as astype(pd.CategoricalDtype(['a', 'b']))"
             )
     return result
 
 
 def _tells_types(dtype: Any) -> bool:
-    """Tell whether values of a type show what type they had before, as text does."""
+    """Tell whether cast values depend on the type before the cast, as text does."""
     return isinstance(dtype, pd.StringDtype | pd.ArrowDtype) or dtype == "object"
 
 
 def fillna(obj: S, value: Any, *, limit: int | None = None, **options: Any) -> S:
-    """Put values in place of missing ones. See pandas.DataFrame.fillna."""
+    """Replace missing values. See pandas.DataFrame.fillna."""
     if limit is not None:
         raise NotImplementedError(
-            "fillna(limit=) is not supported, since it counts through all rows; use fillna(value)"
+            "fillna(limit=) is not supported, since it counts over all rows; use fillna(value)"
         )
     found: S = rowwise(Method("fillna"), obj, value, **options)
     return found
 
 
 def isin(obj: S, values: Any) -> S:
-    """Tell which values are among others. See pandas.DataFrame.isin."""
+    """Tell for each value whether it is in ``values``. See pandas.DataFrame.isin."""
     if isinstance(values, Collection):
         raise NotImplementedError(
             "isin() of lazy values is not supported; use isin(values.compute()), or "
@@ -290,7 +290,7 @@ def isin(obj: S, values: Any) -> S:
     return found
 
 
-#: Functions of text that give numbers.
+#: Methods of ``.str`` that return numbers.
 PLACES = {"len", "count", "find", "rfind", "index", "rindex"}
 
 
@@ -309,11 +309,11 @@ class Method:
         owner = block if self.accessor is None else getattr(block, self.accessor)
         found = getattr(owner, self.name)(*args, **kwargs)
         if self.name in PLACES and self.accessor == "str" and found.dtype == object:
-            return found.astype(float)  # where all text is missing, which is no matter of a chunk
+            return found.astype(float)  # pandas returns objects if all text of a chunk is missing
         return found
 
 
-#: Functions that pandas refuses by the types of values, but not where there are no rows.
+#: Functions for which pandas raises by the types of values, but not without rows.
 BY_TYPES: set[Callable[..., Any]] = {
     *(operator.and_, operator.or_, operator.xor),
     *(Method("__invert__"), Method("round")),
@@ -336,12 +336,12 @@ class Member:
 
 
 class Accessor:
-    """Functions of the values of one type: ``.str`` and ``.dt``."""
+    """An accessor of a series: ``.str`` or ``.dt``."""
 
     def __init__(self, series: Any, kind: str) -> None:
         self._series = series
         self._kind = kind
-        getattr(series.node.meta, kind)  # refuses other types here and now, as pandas does
+        getattr(series.node.meta, kind)  # raises for other types at once, as in pandas
 
     def __getitem__(self, key: Any) -> Series:
         """Return characters by position. See pandas.Series.str.get."""
@@ -379,12 +379,12 @@ def column_of(block: Any, key: Any) -> Any:
 
 @kernel(view=True)
 def column_at(block: Any, position: int) -> Any:
-    """Return the column at a position: its label may stand for several."""
+    """Return the column at a position: several columns may have its label."""
     return block.iloc[:, position]
 
 
 def flagged(block: Any, label: Any) -> Any:
-    """Say of all rows whether one of them has a label."""
+    """Return, once for each row, whether any row has the label."""
     return pd.Series(label in block, index=range(len(block)), dtype=bool)
 
 
@@ -396,7 +396,7 @@ def renamed(block: Any, name: Any) -> Any:
 
 @kernel(view=True)
 def labelled_as(block: Any, values: Any) -> Any:
-    """Return values with the labels of other rows, or as labels beside labels."""
+    """Return values with the labels of a block, or as an Index for an Index."""
     if isinstance(block, pd.Index):
         return pd.Index(values.array, name=block.name)
     if isinstance(values, pd.DataFrame):
@@ -429,11 +429,11 @@ def relabelled(block: Any, columns: Any) -> Any:
 
 @kernel(view=True)
 def with_names(block: Any, names: tuple[tuple[Any, Any], ...]) -> Any:
-    """Return the frame with other labels of some columns: pairs of old and new."""
+    """Return the frame with some columns renamed: ``names`` has pairs of old and new."""
     return block.rename(columns=dict(names))
 
 
-#: What people know operations as, where the kernel's own name is another.
+#: The user's names of operations whose kernels have other names.
 LABELS: dict[Callable[..., Any], str] = {
     by_column: "set_index",
     column_of: "getitem",
@@ -444,7 +444,7 @@ LABELS: dict[Callable[..., Any], str] = {
     with_columns: "assign",
 }
 
-#: Functions after which rows have other labels than before.
+#: Functions that change the row labels.
 NEW_LABELS = {by_column}
 
 
@@ -456,7 +456,7 @@ def _column_requires(node: Rowwise, wanted: Columns) -> tuple[Columns, ...]:
 
 def _with_columns_requires(node: Rowwise, wanted: Columns) -> tuple[Columns, ...]:
     if wanted is None:
-        # A column that is replaced need not be read, but its place must stay.
+        # A replaced column need not be read, but its position must stay.
         return (None,) * len(node.inputs)
     names = dict(node.kwargs)["names"]
     return (wanted - frozenset(names), *(None for _ in node.inputs[1:]))
@@ -483,7 +483,7 @@ COLUMN_RULES: dict[Callable[..., Any], Callable[[Rowwise, Columns], tuple[Column
     with_names: _with_names_requires,
 }
 
-#: What becomes of the keys of rows; where nothing is said, only the row labels stay.
+#: The keys of a result, by function; after other functions only the row labels stay.
 CARRYING: dict[Callable[..., Any], Carrying] = {
     by_column: carry_to_labels,
     column_of: carry_column,

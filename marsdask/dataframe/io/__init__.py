@@ -1,1 +1,1 @@
-"""Frames read from files and Dask, and written to them."""
+"""Read frames from files and Dask, and write them; the protocols of Arrow."""

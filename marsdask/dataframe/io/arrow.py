@@ -1,4 +1,4 @@
-"""Frames as Arrow: batch by batch, the next one made when it is asked for."""
+"""Frames as streams of Arrow record batches, each made when it is read."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ..frame_node import FrameNode
 
 @dataclass(frozen=True, eq=False)
 class ArrowSchemas(FrameNode):
-    """One row for each chunk: its Arrow schema, and its labels if these are a range."""
+    """One row for each chunk: its Arrow schema, and its row labels if they are a range."""
 
     pins_grid = True
 
@@ -40,7 +40,7 @@ class ArrowSchemas(FrameNode):
 
 
 def outline(block: Any) -> Any:
-    """Return a chunk's Arrow schema, and its labels if these are a range."""
+    """Return a chunk's Arrow schema, and its row labels if they are a range."""
     import pyarrow as pa
 
     schema = pa.Schema.from_pandas(block, preserve_index=True).serialize().to_pybytes()
@@ -49,16 +49,16 @@ def outline(block: Any) -> Any:
 
 
 def stream(self: Any, requested_schema: Any = None) -> Any:
-    """Compute, and return a stream of Arrow's record batches: one a chunk, made when it is read.
+    """Compute, and return a stream of Arrow record batches: one per chunk, made when it is read.
 
-    Labels are stored as by pyarrow.Table.from_pandas: ``pyarrow.table(df).to_pandas()`` has them.
+    Row labels are stored as in pyarrow.Table.from_pandas, so ``to_pandas()`` of a table has them.
     """
     import pyarrow as pa
 
     held = self.persist()
     outlines = wrap(ArrowSchemas(held.node)).compute()
     schemas = [pa.ipc.read_schema(pa.py_buffer(one)) for one in outlines["schema"]]
-    # Of objects only values tell the types, and a chunk may have none.
+    # Arrow infers the types of objects from values, and a chunk may have none.
     schema = pa.unify_schemas(schemas, promote_options="permissive")
     labels = _range(list(outlines["labels"]))
     if labels is not None:
@@ -68,7 +68,7 @@ def stream(self: Any, requested_schema: Any = None) -> Any:
 
 
 def _range(labels: list[Any]) -> pd.RangeIndex | None:
-    """Return the labels of all rows if they are one range."""
+    """Return the labels of all rows if they are one range, else ``None``."""
     if any(one is None for one in labels):
         return None
     joined = labels[0].append(labels[1:])
@@ -76,7 +76,7 @@ def _range(labels: list[Any]) -> pd.RangeIndex | None:
 
 
 def _with_range(schema: Any, labels: pd.RangeIndex) -> Any:
-    """Return a schema without the column of labels, which are said to be a range."""
+    """Return a schema that has the labels as a range in its metadata, not as a column."""
     known = schema.pandas_metadata
     (column,) = known["index_columns"]
     bounds = {"start": labels.start, "stop": labels.stop, "step": labels.step}
@@ -96,12 +96,12 @@ def _batch(block: Any, schema: Any, labels: bool) -> Any:
 
 
 def values_stream(self: Any, requested_schema: Any = None) -> Any:
-    """Compute, and return the values as a stream of Arrow. See pandas.Series."""
+    """Compute, and return the values as an Arrow stream. See pandas.Series."""
     return self.compute().__arrow_c_stream__(requested_schema)
 
 
 def interchange(self: Any, nan_as_null: bool = False, allow_copy: bool = True) -> Any:
-    """Compute, and return the frame in the dataframe interchange protocol, as Arrow has it."""
+    """Compute, and return Arrow's object of the dataframe interchange protocol."""
     import pyarrow as pa
 
     return pa.table(self).__dataframe__(nan_as_null, allow_copy)

@@ -1,4 +1,4 @@
-"""CSV: runs of bytes as chunks, cut where lines end, quoted line ends respected."""
+"""Read CSV files: each chunk is a byte range, cut at line ends outside of quotes."""
 
 from __future__ import annotations
 
@@ -40,19 +40,19 @@ from .files import (
 if TYPE_CHECKING:
     from ..frame import DataFrame
 
-#: Bytes at the start of the first file that tell the columns and their types.
+#: The bytes at the start of the first file from which columns and types are inferred.
 HEAD_BYTES = 256 * 1024
 
-#: Options under which lines mean the same wherever they stand; with others a file is one chunk.
+#: Options with which a line does not depend on others; with other options a file is one chunk.
 SPLITTABLE = {
     *("sep", "delimiter", "header", "names", "usecols", "dtype", "index_col", "parse_dates"),
     *("na_values", "keep_default_na", "na_filter", "thousands", "decimal", "date_format"),
     *("true_values", "false_values", "skipinitialspace", "float_precision", "low_memory"),
 }
-#: Options that parsing by Arrow understands as pandas does.
+#: Options with which Arrow parses as pandas does.
 PLAIN = {"sep", "delimiter", "header", "names", "usecols", "low_memory", "dtype"}
 
-#: What pandas takes for a missing value.
+#: The texts that pandas reads as missing values.
 MISSING = (
     *("", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN"),
     *("<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null"),
@@ -60,7 +60,7 @@ MISSING = (
 
 
 class Block(NamedTuple):
-    """A run of bytes of one file: the lines that begin in it."""
+    """A byte range of one file: the lines that begin in it."""
 
     file: int
     start: int
@@ -69,7 +69,7 @@ class Block(NamedTuple):
 
 @dataclass(frozen=True)
 class ByteRangeAt:
-    """Gives each chunk its bytes, and which chunks of its file come before it."""
+    """Gives each chunk its byte range, and the earlier chunks of its file."""
 
     blocks: tuple[Block, ...]
 
@@ -80,23 +80,23 @@ class ByteRangeAt:
 
     @cached_property
     def _first(self) -> dict[int, int]:
-        """Return the place of each file's first block."""
+        """The position of each file's first block."""
         return {block.file: i for i, block in enumerate(self.blocks) if block.start == 0}
 
 
 @dataclass(frozen=True, eq=False)
 class ReadCsv(FrameNode):
-    """The rows of CSV files, labelled within each chunk only."""
+    """The rows of CSV files; row labels are right within each chunk only."""
 
     files: Files
     like: Any
-    """The empty frame that the head of the first file gives."""
+    """The empty frame inferred from the head of the first file."""
     names: tuple[Any, ...]
     """All columns of the first file, in order."""
     header: bytes
-    """The line that names them, if there is one."""
+    """The line of column names, if there is one."""
     labelled: bool
-    """Whether columns of their own label the rows."""
+    """Whether columns of the files are the row labels."""
     blocks: tuple[Block, ...] = field(repr=False)
     options: tuple[tuple[str, Any], ...]
     whole: bool
@@ -107,7 +107,7 @@ class ReadCsv(FrameNode):
 
     @property
     def settled(self) -> bool:
-        """Whether no other types may follow."""
+        """Whether the types are final: later rows cannot change them."""
         return len(self.blocks) == 1 or not (self.whole or _narrow(self.like, dict(self.options)))
 
     @property
@@ -116,7 +116,7 @@ class ReadCsv(FrameNode):
 
     @property
     def traits(self) -> Traits:
-        """The rows are the same whichever columns are read."""
+        """The rows do not depend on the columns that are read."""
         return Traits(f"csv:{token(self.files, self.options, self.blocks)}")
 
     def narrowed(self, columns: frozenset[Any]) -> Node:
@@ -146,7 +146,7 @@ class ReadCsv(FrameNode):
         return self.grid(rule, self.chunks[0])
 
     def _quotes(self) -> Grid:
-        """Return the numbers of quotes in all blocks, as one chunk."""
+        """Return the number of quotes in each block, as one chunk."""
         varying, ones = ByteRangeAt(self.blocks), (1,) * len(self.blocks)
         rule = Blockwise(count_quotes, kwargs={"files": self.files}, varying=varying)
         counts = Grid(rule, (ones,), itemsize=32.0)
@@ -154,13 +154,13 @@ class ReadCsv(FrameNode):
 
 
 def headed(options: Mapping[str, Any]) -> bool:
-    """Tell whether the first line names the columns."""
+    """Tell whether the first line has the column names."""
     header = options.get("header", "infer")
     return options.get("names") is None if header == "infer" else header is not None
 
 
 def count_quotes(block: Block, before: slice, files: Files) -> int:
-    """Count the quotes in a run of bytes."""
+    """Count the quotes in a byte range."""
     del before
     with open(files.paths[block.file], "rb") as file:
         file.seek(block.start)
@@ -173,7 +173,7 @@ def count_quotes(block: Block, before: slice, files: Files) -> int:
 
 
 def line_after(data: Any, position: int, *, inside: bool) -> int:
-    """Return where the first line begins that begins after ``position``."""
+    """Return the position of the first line that begins after ``position``."""
     while True:
         end = data.find(b"\n", position)
         if end < 0:
@@ -192,13 +192,13 @@ def read_file(block: Block, before: slice, *, files: Files, like: Any, **how: An
 
 
 def _read_whole(path: str, storage: Storage, **options: Any) -> Any:
-    # Pandas refuses options of a filesystem for files of this machine.
+    # pandas raises for storage_options of local files.
     where = {"storage_options": storage.options} if is_remote(path) else {}
     return pd.read_csv(path, **where, **options)  # type: ignore[call-overload]
 
 
 def read_block_after(quotes: list[int], block: Block, before: slice, **how: Any) -> Any:
-    """Read the lines that begin in a run of bytes, given how many quotes are in each run."""
+    """Read the lines that begin in a byte range, given the number of quotes in each range."""
     inside = sum(quotes[before]) % 2 == 1
     ends = (inside, inside ^ (quotes[before.stop] % 2 == 1))
     return read_block(block, before, ends=ends, **how)
@@ -214,7 +214,7 @@ def read_block(
     ends: tuple[bool, bool] = (False, False),
     **how: Any,
 ) -> Any:
-    """Read the lines that begin in a run of bytes; ``ends``: whether it ends inside quotes."""
+    """Read the lines that begin in a byte range; ``ends``: whether each end is inside quotes."""
     del before
     path = files.paths[block.file]
     if block.stop == 0:
@@ -232,8 +232,8 @@ def read_block(
         return _parsed(top, lines, like, options, **how)
     except ValueError as error:
         raise ValueError(
-            f"{path}: a later part does not fit the columns and types of the beginning ({error}); "
-            "to say another type: dtype={column: type}"
+            f"{path}: later rows do not match the columns and types of the first rows ({error}); "
+            "use dtype={column: type}"
         ) from error
 
 
@@ -247,7 +247,7 @@ def _parsed(
     header: bytes,
     labelled: bool,
 ) -> Any:
-    """Parse lines of a file of which ``top`` names the columns."""
+    """Parse lines of a file; ``top`` is the line of column names."""
     plain = options.keys() <= PLAIN and top == header and not labelled
     if plain and (parsed := _parsed_by_arrow(lines, like, names, options)) is not None:
         return parsed
@@ -262,28 +262,28 @@ def _parsed(
     frame: Any = pd.read_csv(io.BytesIO(top + lines), **how)
     for one in narrow:
         if frame[one].dtype not in ("int64", "float64"):
-            raise ValueError(f"{one!r} is of type {frame[one].dtype}, not int64")
+            raise ValueError(f"column {one!r} has type {frame[one].dtype}, not int64")
     if text := [one for one in dates if getattr(frame[one].dtype, "kind", "O") != "M"]:
-        raise ValueError(f"no dates in {text}")
+        raise ValueError(f"no dates in columns {text}")
     return frame[list(like.columns)]
 
 
 def _narrow(like: Any, options: Mapping[str, Any]) -> list[Any]:
-    """Return the columns of integers that nobody asked to be such: floats may follow."""
+    """Return the columns inferred as int64: later rows may have floats."""
     given = options.get("dtype")
     if given is not None and not isinstance(given, Mapping):
         return []
     return [one for one in like.columns if like[one].dtype == "int64" and one not in (given or ())]
 
 
-#: Arrow's name of a pandas type, where both read the same text as the same value.
+#: Arrow's names of pandas types, if both parse text to the same values.
 _ARROW_TYPES = {"int64": "int64", "float64": "float64", "str": "large_string"}
 
 
 def _parsed_by_arrow(
     lines: bytes, like: Any, names: tuple[Any, ...], options: dict[str, Any]
 ) -> Any:
-    """Parse with Arrow, which is faster; ``None`` where it may not say what pandas says."""
+    """Parse with Arrow, which is faster; ``None`` if pandas may have another result."""
     import pyarrow as pa
     from pyarrow import csv
 
@@ -309,7 +309,7 @@ def _parsed_by_arrow(
         return None
     frame = table.to_pandas(use_threads=False)
     wrong = {one for one in like.columns if frame[one].dtype != like[one].dtype}
-    # Integers with a gap become floats; where these were asked for, pandas says which it is.
+    # Integers with missing values become floats; pandas raises if integers were requested.
     return frame if wrong <= set(_narrow(like, options)) else None
 
 
@@ -325,11 +325,11 @@ def read_csv(
 ) -> DataFrame:
     """Return a frame over CSV files: a path, a URL, a pattern, a folder or a list of these.
 
-    The head of the first file tells the columns and their types. Where integers are followed by
-    missing values or by floats, the column is one of floats, as in pandas. Other values that do not
-    fit (text after numbers, gaps in truth values, integers beyond ``int64``) are an error that says
-    which column to give a ``dtype``. ``chunk_bytes`` is the size of a chunk. See pandas.read_csv.
-    A file behind a URL is one chunk, and so is each file where options make a line depend on others
+    Columns and types are inferred from the head of the first file. Integers followed by missing
+    values or floats become a column of floats, as in pandas. Other values of another type (text
+    after numbers, missing booleans, integers beyond ``int64``) are an error: give that column a
+    ``dtype``. ``chunk_bytes`` is the size of a chunk. See pandas.read_csv.
+    A file behind a URL is one chunk. So is each file with options that make a line depend on others
     (``skiprows``, ``quotechar``, ...).
     """
     check_keywords(options, inspect.signature(pd.read_csv).parameters)
@@ -351,7 +351,7 @@ def read_csv(
 
 
 def _is_cut_at_lines(files: Files, head: bytes, options: dict[str, Any]) -> bool:
-    """Tell whether a part of a file can be read without the rest of it."""
+    """Tell whether parts of a file can be read without the rest."""
     return (
         all(name.endswith((".csv", ".txt", ".tsv", ".dat")) for name in files.paths)
         and not any(map(is_remote, files.paths))
@@ -365,7 +365,7 @@ def _is_cut_at_lines(files: Files, head: bytes, options: dict[str, Any]) -> bool
 def _is_labelled(
     rows: bytes, names: Sequence[Any], options: dict[str, Any], *, whole: bool
 ) -> bool:
-    """Tell whether columns label the rows: those asked for, or those that have no name."""
+    """Tell whether columns are the row labels: those of ``index_col``, or those without a name."""
     if (given := options.get("index_col")) is not None or whole or not rows.strip():
         return given is not None and given is not False
     plain = {key: options[key] for key in ("sep", "delimiter") if key in options}
@@ -374,7 +374,7 @@ def _is_labelled(
 
 
 def _check_categories(like: Any, options: dict[str, Any], files: Files, head: bytes) -> None:
-    """Refuse categories that only reading everything would tell."""
+    """Raise for categories that are unknown until all files are read."""
     if len(files.paths) == 1 and files.stamps[0][1] <= len(head):
         return
     given = options.get("dtype")
@@ -394,7 +394,7 @@ def _frozen(value: Any) -> Any:
 def _schema(
     head: bytes, options: dict[str, Any], files: Files, *, whole: bool
 ) -> tuple[Any, tuple[Any, ...]]:
-    """Return the empty frame of the files, and all their columns."""
+    """Return the empty frame of the files, and the labels of all their columns."""
     if whole:
         frame = _read_whole(files.paths[0], files.storage, **{"nrows": 1000, **options})
         return frame.iloc[:0], tuple(frame.columns)
@@ -407,7 +407,7 @@ def _schema(
 
 
 def _whole_lines(head: bytes) -> bytes:
-    """Return the lines that are complete: after an odd quote a line goes on."""
+    """Return the complete lines: a line end inside quotes does not count."""
     end = head.rfind(b"\n")
     while end > 0 and head[:end].count(b'"') % 2:
         end = head.rfind(b"\n", 0, end)

@@ -1,4 +1,4 @@
-"""Frames from Dask's and delayed values, and to them: keys stay, nothing is copied."""
+"""Convert Dask's frames and delayed values, and back: keys stay, nothing is copied."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def from_dask(frame: Any) -> Any:  # a frame, a series or an index, as Dask's is
     """Return a frame, series or index over the partitions of a dask.dataframe.
 
-    Dask optimises it first, by what it knows at this moment.
+    Dask optimizes its graph at once, before marsdask's own rules.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ def from_dask(frame: Any) -> Any:  # a frame, a series or an index, as Dask's is
     Raises
     ------
     TypeError
-        If it is no dask.dataframe.
+        If ``frame`` is not a dask.dataframe.
 
     Examples
     --------
@@ -55,8 +55,8 @@ def from_dask(frame: Any) -> Any:  # a frame, a series or an index, as Dask's is
         getattr(frame, "_meta", None), pd.DataFrame | pd.Series | pd.Index
     ):
         raise TypeError(
-            f"from_dask() takes a dask.dataframe, not {type(frame).__name__}; for delayed values "
-            "there is from_delayed(), for arrays marsdask.tensor.from_dask()"
+            f"from_dask() expects a dask.dataframe, got {type(frame).__name__}; use from_delayed() "
+            "for delayed values, marsdask.tensor.from_dask() for arrays"
         )
     frame = frame.optimize()
     keys = frame.__dask_keys__()
@@ -73,14 +73,14 @@ def from_delayed(parts: Sequence[Any], meta: pd.Series) -> Series: ...
 def from_delayed(parts: Sequence[Any], meta: pd.Index) -> Index: ...
 @public_call
 def from_delayed(parts: Sequence[Any], meta: Any) -> Any:
-    """Return a frame whose partitions dask.delayed values make; ``meta`` has its columns.
+    """Return a frame whose partitions are dask.delayed values.
 
     Parameters
     ----------
     parts : sequence of dask.delayed.Delayed
-        What makes each partition.
+        One value for each partition.
     meta : pandas.DataFrame
-        A frame with the columns and types, which nothing checks.
+        A frame with the columns and types, which are not checked.
 
     Returns
     -------
@@ -106,8 +106,8 @@ def _adopt(name: str, meta: Any, graph: Any, count: int, keys: Any) -> Any:
 
 
 def to_dask(frame: Collection) -> Any:
-    """Return a dask.dataframe over the frame's own keys, of unknown divisions."""
-    import dask.dataframe as dd  # heavy: for programs that mix only
+    """Return a dask.dataframe with the frame's own keys and unknown divisions."""
+    import dask.dataframe as dd  # slow to import
 
     node = frame.node
     check_static(node)

@@ -1,4 +1,4 @@
-"""Files that frames are read from and written to: of this machine, or behind an fsspec URL."""
+"""Find and open files of frames: local ones, or those behind an fsspec URL."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 
 @dataclass(frozen=True, eq=False)
 class Storage:
-    """Options of filesystems, as pandas and Dask take them by ``storage_options=``."""
+    """Options of a filesystem: ``storage_options=`` of pandas and Dask."""
 
     options: Mapping[str, Any] = field(default_factory=dict)
 
@@ -22,11 +22,11 @@ LOCAL = Storage()
 
 @dataclass(frozen=True)
 class Files:
-    """Files as they were when they were first looked at."""
+    """Files in the state in which they were found first."""
 
     paths: tuple[str, ...]
     stamps: tuple[Any, ...]
-    """What changes when the file does, and its bytes: a changed file is another source."""
+    """The version of each file, and its bytes: a changed file is another source."""
     storage: Storage = LOCAL
 
 
@@ -52,7 +52,7 @@ def opened(path: str, storage: Storage) -> Any:
 
 
 def expanded(path: Any, storage: Storage = LOCAL) -> tuple[str, ...]:
-    """Return the files that a path, a pattern, a folder or a list of them names."""
+    """Return the files of a path, a pattern, a folder or a list of these."""
     if isinstance(path, list | tuple):
         return tuple(itertools.chain.from_iterable(expanded(one, storage) for one in path))
     name = os.fspath(path)
@@ -85,7 +85,7 @@ def _below(folder: str) -> list[str]:
 
 
 def _visible(paths: Iterable[str], folder: str) -> list[str]:
-    """Leave out what is hidden or only describes the rest, such as ``_SUCCESS``."""
+    """Omit hidden files, and those that only describe others, such as ``_SUCCESS``."""
     return [
         path
         for path in paths
@@ -97,7 +97,7 @@ def _visible(paths: Iterable[str], folder: str) -> list[str]:
 
 
 def looked_at(paths: tuple[str, ...], storage: Storage = LOCAL) -> Files:
-    """Return the files with the marks by which a change is noticed."""
+    """Return the files with their versions, which show later changes."""
     return Files(paths, tuple(_stamp(path, storage) for path in paths), storage)
 
 
@@ -110,7 +110,7 @@ def _stamp(path: str, storage: Storage) -> tuple[Any, int]:
 
 
 def folder_of(path: Any, storage: Storage = LOCAL) -> str | None:
-    """Return the path if it is a folder's."""
+    """Return the path if it is a folder, else ``None``."""
     if isinstance(path, list | tuple):
         return None
     name = os.fspath(path)
@@ -121,7 +121,7 @@ def folder_of(path: Any, storage: Storage = LOCAL) -> str | None:
 
 
 def make_folder(path: str, storage: Storage) -> None:
-    """Make a folder where there is none."""
+    """Create a folder unless it exists."""
     if is_remote(path):
         fs, inside = filesystem(path, storage)
         fs.makedirs(inside, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Columns whose values are in the names of folders, as Hive lays tables out."""
+"""Hive partitioning: columns whose values are in the names of folders."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ class Keys:
 
     labels: tuple[str, ...]
     values: tuple[tuple[Any, ...], ...]
-    """The values of each column that occur."""
+    """The distinct values of each column."""
     codes: tuple[tuple[int | None, ...], ...] = field(repr=False)
-    """For each file which of the values its rows have, for each column."""
+    """For each file and column the position of its value, ``None`` for a missing one."""
 
     def added_to(self, table: Any, file: int, wanted: Container[str]) -> Any:
-        """Add the columns of a file that are wanted to a table of its rows."""
+        """Add the wanted columns to a table of a file's rows."""
         import pyarrow as pa
 
         for place, (label, values) in enumerate(zip(self.labels, self.values, strict=True)):
@@ -37,14 +37,14 @@ class Keys:
         return table
 
     def value(self, label: str, file: int) -> Any:
-        """Return what all rows of a file have in a column."""
+        """Return the value of a column in all rows of a file."""
         position = self.labels.index(label)
         code = self.codes[file][position]
         return None if code is None else self.values[position][code]
 
 
 def _typed(values: Sequence[Any]) -> Any:
-    """Return values in the type that Arrow gives to names of folders."""
+    """Return values in the type that Arrow infers from names of folders."""
     import pyarrow as pa
 
     whole = all(isinstance(one, int) for one in values)
@@ -55,10 +55,10 @@ NO_KEYS = Keys((), (), ())
 
 
 def keys_of(files: Files, folder: str | None) -> Keys:
-    """Read the keys in the names of the folders that files lie in, below ``folder`` if any."""
+    """Read the keys from the names of the files' folders, below ``folder`` if it is given."""
     named = any("=" in os.path.dirname(path[len(folder or "") :]) for path in files.paths)
     if not named or (folder is None and len(files.paths) == 1):
-        return NO_KEYS  # a file that is named itself has only what is in it, as with pyarrow
+        return NO_KEYS  # as in pyarrow, the path of a single file gives no columns
     import pyarrow.dataset as ds
 
     fs, paths = None, list(files.paths)

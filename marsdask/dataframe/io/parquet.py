@@ -1,4 +1,4 @@
-"""Parquet: row groups as chunks, read lazily, only the columns and groups that are needed."""
+"""Read Parquet lazily, with row groups as chunks: only needed columns and groups. Write it."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ class RowGroup(NamedTuple):
     file: int
     group: int
     first: int
-    """The number of its first row among all files' rows."""
+    """The number of its first row among the rows of all files."""
     rows: int
 
 
 @dataclass(frozen=True)
 class RowGroupsAt:
-    """Gives each chunk the row groups it is made of."""
+    """Gives each chunk its row groups."""
 
     groups: tuple[RowGroup, ...] = field(repr=False)
     sizes: Sizes
@@ -82,12 +82,12 @@ class ReadParquet(FrameNode):
     groups: tuple[RowGroup, ...] = field(repr=False)
     sizes: Sizes
     filters: tuple[tuple[Condition, ...], ...] = ()
-    """Rows to keep: any of these, each all of its conditions."""
+    """Keep rows that meet all conditions of any of these tuples."""
     keys: Keys = NO_KEYS
     gaps: tuple[str, ...] = ()
-    """Columns of numbers or truth values some of which are missing in some file."""
+    """Columns of numbers or booleans with missing values in some file."""
     unclear: tuple[str, ...] = ()
-    """Columns of which no statistics say so: their chunks stay of the types that are read."""
+    """Such columns without statistics: their chunks keep the types that are read."""
 
     @property
     def meta(self) -> Any:
@@ -102,12 +102,12 @@ class ReadParquet(FrameNode):
 
     @property
     def settled(self) -> bool:
-        """Whether no chunk may be without gaps: by a filter, or for all that is known."""
+        """Whether the types are final: filters, or absent statistics, leave missing values open."""
         return not (self.gaps and self.filters) and not {*self.unclear} & {*self.columns}
 
     @property
     def traits(self) -> Traits:
-        """The rows are the same whichever columns are read."""
+        """The rows do not depend on the columns that are read."""
         return Traits(f"parquet:{token(self.files, self.filters)}")
 
     @property
@@ -125,7 +125,7 @@ class ReadParquet(FrameNode):
             "filters": self.filters,
             "keys": self.keys,
             "like": self.meta,
-            # Which of them rows to keep leave a gap in, only reading tells.
+            # With filters, only reading shows which columns have missing values.
             "gaps": () if self.filters else tuple(x for x in self.gaps if x in self.columns),
         }
         rule = Blockwise(read_groups, kwargs=kwargs, varying=RowGroupsAt(self.groups, self.sizes))
@@ -135,7 +135,7 @@ class ReadParquet(FrameNode):
         return self.replaced(sizes=new[self.sizes]) if self.sizes in new else None
 
     def narrowed(self, columns: frozenset[Any]) -> Node:
-        # Without any column a table would not know how many rows it has.
+        # A table without columns would lose the number of its rows.
         fewer = tuple(one for one in self.columns if one in columns) or self.columns[:1]
         return self if fewer == self.columns else self.replaced(columns=fewer)
 
@@ -204,14 +204,14 @@ def _parquet_file(
     return pq.ParquetFile(path, memory_map=True, **options)
 
 
-#: Text that takes fewer bytes a value than this in a file is there as codes, not spelled out.
+#: Text with at most this many bytes per value in a file is dictionary-encoded.
 CODE_BYTES = 8
 
 
 def coded(metadata: Any, groups: Sequence[int], labels: Container[str]) -> list[str]:
-    """List columns of text that a file has as codes of few distinct values.
+    """List the columns of text that a file has dictionary-encoded.
 
-    They are read as codes and spelled out then: faster than to spell out one value at a time.
+    Reading their codes and decoding these at once is faster than decoding one value at a time.
     """
     import pyarrow as pa
 
@@ -226,7 +226,7 @@ def coded(metadata: Any, groups: Sequence[int], labels: Container[str]) -> list[
 
 
 def empty_frame(files: Files, keys: Keys) -> Any:
-    """Return a frame of all columns and no rows."""
+    """Return a frame of all columns without rows."""
     table = footer(files, 0).schema.to_arrow_schema().empty_table()
     return keys.added_to(table, 0, keys.labels).to_pandas()
 
@@ -240,7 +240,7 @@ def read_groups(
     like: Any,
     gaps: tuple[str, ...],
 ) -> Any:
-    """Read row groups; columns with ``gaps`` anywhere have the same type everywhere."""
+    """Read row groups; columns of ``gaps`` have one type in all chunks."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -272,16 +272,16 @@ def read_groups(
 
 
 def with_gaps(dtype: Any) -> Any:
-    """Return the type of a column of numbers or truth values where some are missing."""
+    """Return the type of a column of numbers or booleans with missing values."""
     return np.dtype(object) if dtype.kind == "b" else np.dtype(float)
 
 
 def _with_gaps(
     files: Files, groups: Sequence[RowGroup], frame: Any
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """List columns in which something is missing that their type has no missing value for.
+    """List the columns with missing values whose type has no missing value.
 
-    The second list is of columns of which nobody knows, since some file has no statistics.
+    The second list has the columns for which this is unknown: some file has no statistics.
     """
     open_ = [
         label
@@ -312,7 +312,7 @@ def _row_numbers(groups: Sequence[RowGroup]) -> Any:
 
 
 def _groups_of(files: Files, *, each: bool) -> tuple[tuple[RowGroup, ...], Sizes]:
-    """List the row groups that have rows, and how many rows go into each chunk."""
+    """List the nonempty row groups, and the number of rows of each chunk."""
     groups: list[RowGroup] = []
     sizes: list[int] = []
     first = 0
@@ -345,10 +345,10 @@ def read_parquet(
 ) -> DataFrame:
     """Return a frame over parquet files: a path, a URL, a pattern, a folder or a list of these.
 
-    Names of folders such as ``year=2024`` become columns, as pyarrow reads them. Only the files'
-    footers are read now. Rows are numbered through all files unless the files have labels of their
-    own. ``filters`` are pyarrow's: (column, operator, value), all of a list,
-    any of a list of lists.
+    Folder names such as ``year=2024`` become columns, as in pyarrow. Only the files' footers are
+    read at once. Rows are numbered over all files unless the files have row labels.
+    ``filters`` are those of pyarrow: a row must meet all conditions (column, operator, value) of a
+    list, or of any list in a list of lists.
 
     Parameters
     ----------
@@ -361,9 +361,9 @@ def read_parquet(
     groups_as_chunks : bool
         Whether each row group is a partition of its own.
     engine : {"auto", "pyarrow"}
-        What reads the files.
+        The library that reads the files.
     storage_options : mapping, optional
-        Options of the file system.
+        Options of the filesystem.
 
     Returns
     -------
@@ -373,9 +373,9 @@ def read_parquet(
     Raises
     ------
     NotImplementedError
-        If another engine is asked for.
+        If ``engine`` is another one.
     KeyError
-        If the files lack a column.
+        If a column is not in the files.
 
     Examples
     --------
@@ -390,7 +390,7 @@ def read_parquet(
     every = tuple(empty_frame(files, keys).columns)
     chosen = every if columns is None else tuple(columns)
     if missing := [one for one in chosen if one not in every]:
-        raise KeyError(f"no columns {missing} in {files.paths[0]}: there are {list(every)}")
+        raise KeyError(f"columns {missing} are not in {files.paths[0]}, which has {list(every)}")
     gaps, unclear = _with_gaps(files, groups, empty_frame(files, keys)[list(chosen)])
     node: Node = ReadParquet(files, chosen, groups, sizes, _normal(filters), keys, gaps, unclear)
     frame: DataFrame = wrap(node)
@@ -412,7 +412,7 @@ def _normal(filters: Any) -> tuple[tuple[Condition, ...], ...]:
 
 @dataclass(frozen=True)
 class PathAt:
-    """Gives each chunk the file it is written to."""
+    """Gives each chunk the path of its file."""
 
     pattern: str
 
@@ -422,7 +422,7 @@ class PathAt:
 
 @dataclass(frozen=True, eq=False)
 class WriteParquet(FrameNode):
-    """One file for each chunk; its rows are one row a file: path and rows."""
+    """Writes one file for each chunk; has one row per file: its path and number of rows."""
 
     pins_grid = True
 
@@ -448,7 +448,7 @@ class WriteParquet(FrameNode):
 def write_file(
     block: Any, path: str, options: tuple[tuple[str, Any], ...], storage: Storage
 ) -> Any:
-    """Write one chunk; a file appears under its name only once it is whole."""
+    """Write one chunk; a file gets its name when it is complete."""
     if is_remote(path):
         block.to_parquet(path, storage_options=storage.options, **dict(options))
     else:
@@ -466,9 +466,9 @@ def to_parquet(
     storage_options: Mapping[str, Any] | None = None,
     **options: Any,
 ) -> DataFrame:
-    """Write one parquet file for each chunk: into a folder, or where the ``*`` of a pattern is.
+    """Write one Parquet file for each chunk: into a folder, or where a pattern has ``*``.
 
-    Folders may be URLs. Returns a frame of the paths and their rows.
+    Folders may be URLs. Returns a frame of the paths and their numbers of rows.
     """
     if options.get("partition_cols"):
         raise NotImplementedError(

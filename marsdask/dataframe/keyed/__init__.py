@@ -1,1 +1,1 @@
-"""Rows that meet by their keys: group-by, merge, distinct rows."""
+"""Operations on rows of equal keys: group-by, merge, distinct rows."""

@@ -1,4 +1,4 @@
-"""The kernels of group-by: partial results of a chunk, their combination, the end.
+"""The kernels of group-by: aggregate each chunk, combine the partials, finish.
 
 Partials are flat frames: key columns numbered from 0, then value columns ``"p0"``, ``"p1"``, ...
 """
@@ -42,7 +42,7 @@ class SizeMethod(Protocol):
 
 
 class GroupsOfFrame(Protocol):
-    """``groupby`` of a DataFrame; without labels of groups, results are frames with the keys."""
+    """``groupby`` of a DataFrame; with ``as_index=False`` results have the keys as columns."""
 
     @overload
     def __call__(
@@ -79,7 +79,7 @@ class GroupByMethod(Protocol):
 
 
 class Aggregate(NamedTuple):
-    """How one aggregation is put together: what a chunk gives, how partials combine, the end."""
+    """One aggregation: the partials of a chunk, how these combine, and the last step."""
 
     partial: tuple[str, ...]
     combine: tuple[str, ...]
@@ -104,7 +104,7 @@ def _std(count: Any, mean: Any, squares: Any, ddof: int) -> Any:
 
 MOMENTS = ("count", "mean", "squares")
 
-#: What is combined from partials; everything else needs all rows of a group in one place.
+#: Aggregations that combine partials; all others need all rows of a group in one chunk.
 AGGREGATES = {
     "sum": Aggregate(("sum",), ("sum",), _only),
     "prod": Aggregate(("prod",), ("prod",), _only),
@@ -124,17 +124,17 @@ AGGREGATES = {
 
 @dataclass(frozen=True)
 class AggregationPlan:
-    """What to aggregate: keys and values by the columns' positions."""
+    """What to aggregate: keys and values are positions of columns."""
 
     keys: tuple[int, ...]
     specs: tuple[tuple[int, str], ...]
-    """For each column of the result: which column, which aggregation."""
+    """For each column of the result its source column and its aggregation."""
     dropna: bool
     ddof: int = 1
 
     @cached_property
     def slots(self) -> list[tuple[int, str, str]]:
-        """The distinct partials: column, how a chunk gives it, how partials combine."""
+        """The distinct partials: column, aggregation of a chunk, combination."""
         return list(
             dict.fromkeys(
                 (column, partial, combine)
@@ -154,7 +154,7 @@ class AggregationPlan:
 
 @kernel(scratch=3.5)
 def partials(block: pd.DataFrame, plan: AggregationPlan) -> pd.DataFrame:
-    """Aggregate one chunk as far as it goes."""
+    """Aggregate one chunk to partials."""
     block = block.set_axis(range(block.shape[1]), axis=1)
     frame = block[list(plan.keys)].set_axis(range(len(plan.keys)), axis=1)
     for slot, (column, how, _) in enumerate(plan.slots):
@@ -175,7 +175,7 @@ def _grouped(frame: pd.DataFrame, plan: AggregationPlan) -> Any:
 
 
 def _summable(column: pd.Series) -> pd.Series:
-    """Return small integers as floats: their sum would not fit."""
+    """Return integers and booleans as floats, since their sum may overflow."""
     dtype = column.dtype
     return column.astype(float) if isinstance(dtype, np.dtype) and dtype.kind in "biu" else column
 
@@ -192,7 +192,7 @@ def _partial(grouped: Any, column: Any, how: str) -> Any:
 
 
 def _flat(values: dict[str, Any], plan: AggregationPlan) -> pd.DataFrame:
-    """Put the keys, which are row labels, before the values."""
+    """Return a frame of the keys, which are row labels, and of the values."""
     frame = pd.DataFrame(values)
     frame.index.names = list(range(len(plan.keys)))
     return frame.reset_index()
@@ -200,13 +200,13 @@ def _flat(values: dict[str, Any], plan: AggregationPlan) -> pd.DataFrame:
 
 @kernel(scratch=3.6)
 def combined(blocks: list[pd.DataFrame], plan: AggregationPlan) -> pd.DataFrame:
-    """Combine partials of one key into one."""
+    """Combine the partials of several chunks."""
     frame = concat(blocks)
     return frame if len(blocks) == 1 else regrouped(frame, plan)
 
 
 def regrouped(frame: pd.DataFrame, plan: AggregationPlan) -> pd.DataFrame:
-    """Combine the partials of each key, in the order in which keys are met."""
+    """Combine the partials of each key; keys are in order of first occurrence."""
     grouped = _grouped(frame, plan)
     values: dict[str, Any] = {}
     for slot, (column, _, combine) in enumerate(plan.slots):
@@ -235,13 +235,13 @@ def _moments(frame: pd.DataFrame, grouped: Any) -> dict[str, Any]:
 
 @kernel(scratch=3.4)
 def finished_parts(parts: list[RowPart], plan: AggregationPlan, sort: bool, like: Any) -> Any:
-    """Combine what has met of some groups and give the result its labels."""
+    """Combine the parts of some groups, and label the result."""
     return _labelled(regrouped(concat(parts, labels=False), plan), plan, sort, like)
 
 
 @kernel(scratch=2.0)
 def finished_rows(block: pd.DataFrame, plan: AggregationPlan, sort: bool, like: Any) -> Any:
-    """Give the groups of a chunk, which are whole, their labels."""
+    """Label the groups of a chunk, which are complete."""
     return _labelled(block, plan, sort, like)
 
 
@@ -260,7 +260,7 @@ def _labelled(frame: Any, plan: AggregationPlan, sort: bool, like: Any) -> Any:
 
 
 def labelled(columns: Iterable[Any], index: pd.Index, like: Any) -> Any:
-    """Make a frame (or a series) of columns that looks like ``like``."""
+    """Return a frame (or a series) of columns with the names and types of ``like``."""
     index.names = like.index.names
     if isinstance(like, pd.Series):
         (column,) = columns
@@ -272,30 +272,30 @@ def labelled(columns: Iterable[Any], index: pd.Index, like: Any) -> Any:
 
 
 def _typed(column: pd.Series, dtype: Any) -> pd.Series:
-    """Return the column in the type pandas gives it, where that is a matter of precision only."""
+    """Cast the column to pandas's type if the two differ in precision only."""
     kinds = getattr(column.dtype, "kind", "O") + getattr(dtype, "kind", "O")
     return column.astype(dtype) if kinds in {"ff", "ii", "uu", "iu", "ui"} else column
 
 
 @kernel(scratch=3.0)
 def aggregated(blocks: list[Any], call: Any) -> Any:
-    """Aggregate the rows of whole groups with pandas itself."""
+    """Aggregate the rows of complete groups with pandas."""
     return call(concat(blocks))
 
 
 @kernel(scratch=3.0)
 def groups_of(block: Any, call: Any) -> Any:
-    """Aggregate the groups of a chunk, which are whole, with pandas itself."""
+    """Aggregate the groups of a chunk, which are complete, with pandas."""
     return call(block)
 
 
 @kernel(scratch=4.4)
 def first_met(parts: list[RowPart], call: Any, plan: AggregationPlan | None) -> list[RowPart]:
-    """Aggregate what has met of each group; return for each chunk the groups first met there."""
+    """Aggregate each group; return for each chunk the groups that occur first there."""
     block = concat(parts, labels=False)
     by = list(call.by) if plan is None else list(range(len(plan.keys)))
     groups = block.groupby(by, sort=False, dropna=call.dropna, observed=True).ngroup()
-    # Groups are numbered as they are met: first rows are where the numbers reach a new height.
+    # Groups are numbered in order of first occurrence: a new maximum marks a first row.
     first = np.flatnonzero(np.diff(np.maximum.accumulate(np.append(-1, groups.fillna(-1)))))
     chunks = np.repeat(np.arange(len(parts)), [len(part.rows) for part in parts])[first]
     at = np.concatenate([part.at for part in parts])[first]
@@ -305,5 +305,5 @@ def first_met(parts: list[RowPart], call: Any, plan: AggregationPlan | None) -> 
 
 @kernel(scratch=2.0)
 def restored(parts: list[RowPart]) -> Any:
-    """Join what went back to a chunk, in the order of its rows."""
+    """Join the groups that return to a chunk, in the order of its rows."""
     return concat(parts).take(np.argsort(np.concatenate([part.at for part in parts])))

@@ -1,4 +1,4 @@
-"""What memory has room for: chunks measured, cut and put together before they are shuffled."""
+"""Measure chunks before a shuffle; split large ones, and merge small ones."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from marsdask.scheduler.base import describe
 
 from ..rows import concat, take
 
-#: Chunks are cut where they are larger than this many parts.
+#: Chunks are split if they are larger than this many parts.
 LARGE = 1.5
-#: Rows may take so many times what their types let expect: texts may be long.
+#: Rows may have this many times the bytes that their types suggest: text may be long.
 DOUBT = 4
-#: About what dask counts for a frame without rows.
+#: About the bytes that Dask counts for a frame without rows.
 EMPTY_BYTES = 2400
 
 
 def may_be_tight(*grids: Grid) -> bool:
-    """Tell whether chunks may turn out to be too many, of which only estimates are known."""
+    """Tell whether chunks of estimated sizes may exceed the memory."""
     if not has_budget():
         return False
     sizes = [grid.nbytes((position,)) for grid in grids for position in range(len(grid))]
@@ -36,7 +36,7 @@ def may_be_tight(*grids: Grid) -> bool:
 
 
 class MeasuredGrid(NamedTuple):
-    """Chunks that ran: their grid knows its sizes and what a row takes."""
+    """Computed chunks: a grid with known sizes and bytes of a row."""
 
     grid: Grid
     nbytes: tuple[int, ...]
@@ -53,14 +53,14 @@ class MeasuredGrid(NamedTuple):
         return int(upper(total(self.grid.chunks[0])) or 0)
 
     def parts(self, limit: int = sys.maxsize) -> int:
-        """Return into how many parts the rows are to be cut."""
+        """Return the number of parts into which to cut the rows."""
         return part_count(self.total, limit)
 
 
 def measure(
     *grids: Grid, keep: tuple[Grid, ...] = ()
 ) -> Generator[Look, Any, tuple[MeasuredGrid, ...]]:
-    """Run chunks to learn how many rows they have and what these take; ``keep`` runs beside."""
+    """Run chunks to learn their rows and bytes; the grids of ``keep`` run with them."""
     infos = iter((yield Look(grids, keep=keep)))
     return tuple(_measured(grid, list(itertools.islice(infos, len(grid)))) for grid in grids)
 
@@ -68,7 +68,7 @@ def measure(
 def _measured(grid: Grid, infos: Sequence[Any]) -> MeasuredGrid:
     if not known_chunks(grid.chunks):
         grid = with_sizes(grid, {(at,): info.shape for at, info in enumerate(infos)})
-    # Thousands of frames of a few rows are not to count for what each takes without any.
+    # In thousands of small frames, the bytes of empty frames would dominate.
     empty = EMPTY_BYTES if grid.meta is None else describe(grid.meta).nbytes
     nbytes = tuple(max(0, info.nbytes - empty) for info in infos)
     rows = sum(info.shape[0] for info in infos)
@@ -76,13 +76,13 @@ def _measured(grid: Grid, infos: Sequence[Any]) -> MeasuredGrid:
 
 
 def split_large(grid: Grid) -> Grid:
-    """Cut chunks that are expected to be too large for the tasks that work on them."""
+    """Split chunks that are expected to be too large for their tasks."""
     bounds = [grid.nbytes((position,)) or 0 for position in range(len(grid))]
     return _cut(grid, bounds, part_bytes())
 
 
 def repartition(source: MeasuredGrid, limit: int = sys.maxsize) -> Grid:
-    """Cut large chunks and put neighbouring small ones together, each to be a part's size."""
+    """Split large chunks and merge neighbouring small ones to about the size of a part."""
     wanted = part_bytes(limit)
     grid = _cut(source.grid, source.nbytes, wanted)
     if grid is not source.grid or max(source.nbytes) * 2 > wanted:
@@ -102,7 +102,7 @@ def repartition(source: MeasuredGrid, limit: int = sys.maxsize) -> Grid:
 
 
 def _cut(grid: Grid, nbytes: Sequence[int], wanted: int) -> Grid:
-    """Cut each chunk that is larger than ``wanted`` evenly."""
+    """Split chunks that are too large for ``wanted`` bytes into pieces of equal sizes."""
     sizes = grid.chunks[0]
     shares = [
         min(math.ceil(n / wanted), max(1, upper(size) or sys.maxsize)) if n > LARGE * wanted else 1
@@ -133,7 +133,7 @@ def _share(size: Size, k: int, count: int, name: str) -> Size:
 
 @dataclass(frozen=True)
 class ShareAt:
-    """Gives each piece of a chunk its place among how many."""
+    """Gives each piece its number among those of its chunk, and their count."""
 
     places: tuple[tuple[int, int], ...]
 
@@ -143,7 +143,7 @@ class ShareAt:
 
 @kernel(view=True)
 def share(block: Any, k: int, count: int) -> Any:
-    """Return the rows of one of ``count`` even pieces, as a view."""
+    """Return the rows of one of ``count`` equal pieces, as a view."""
     return take(block, slice(len(block) * k // count, len(block) * (k + 1) // count))
 
 

@@ -1,4 +1,4 @@
-"""Group-by: partial results combined in a tree, or rows sent to where their group is."""
+"""Group-by: combine partials in a tree, or shuffle rows by their keys."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Grouping:
-    """A call on a group-by of pandas, as data: it can be made on any frame of these columns."""
+    """A call of pandas's group-by as data, for any frame with these columns."""
 
     by: tuple[Any, ...]
     selection: Any
@@ -79,7 +79,7 @@ class Grouping:
 
     def __call__(self, frame: pd.DataFrame) -> Any:
         """Group a frame and aggregate it with pandas."""
-        # ``None`` alone is no key, in a list it is the label of a column.
+        # A single ``None`` is no key; in a list it is the label of a column.
         by = self.by[0] if len(self.by) == 1 and self.by[0] is not None else list(self.by)
         grouped = frame.groupby(by, sort=self.sort, dropna=self.dropna, observed=True)
         if self.selection is not ...:
@@ -94,7 +94,7 @@ def _is_pairs(arg: Any) -> bool:
 
 
 class Pairs(tuple[Any, ...]):
-    """A dict as items: its order is the order of the result's columns."""
+    """The items of a dict: their order is that of the result's columns."""
 
     __slots__ = ()
 
@@ -116,7 +116,7 @@ class GroupBy(FrameNode):
 
     @property
     def traits(self) -> Traits:
-        """The groups are the same whatever is computed of them."""
+        """The groups do not depend on the aggregation."""
         call, keys = self.call, levels(self.meta)
         found = Traits(f"groups:{self.a.name}:{call.by}:{call.sort}:{call.dropna}")
         found = found.and_unique(keys)
@@ -149,7 +149,7 @@ class GroupBy(FrameNode):
         return (frozenset(used),)
 
     def absorb(self, alone: Callable[[Node], bool]) -> Node:
-        # Groups do not see the row labels.
+        # Groups do not depend on the row labels.
         below = unnumbered(self.a)
         return self if below is self.a else self.replaced(a=below)
 
@@ -167,13 +167,13 @@ class GroupBy(FrameNode):
 
     @property
     def _come_in_order(self) -> bool:
-        """Whether groups are met in the order of the result."""
+        """Whether groups occur in the order of the result."""
         by = self.call.by
         order = ordering_by(by, [True] * len(by), na_first=False)
         return not self.call.sort or self.a.traits.is_sorted(order)
 
     def _by_chunk(self, a: Grid) -> Grid:
-        """Aggregate each chunk by itself: it holds all rows of its groups."""
+        """Aggregate each chunk by itself: its groups are complete."""
         bounds = [upper(size) for size in a.chunks[0]]
         return self.mapped(
             groups_of,
@@ -187,7 +187,7 @@ class GroupBy(FrameNode):
         return Level(self.call.by.index(key)) if key in self.call.by else None
 
     def _sorted_groups(self, groups: Grid) -> Generator[Look, Any, Grid]:
-        """Bring groups in order, which are whole."""
+        """Sort complete groups by their keys."""
         (source,) = yield from measure(groups)
         rising = (True,) * len(self.call.by)
         found: Any = Sorted(self, (), rising, na_first=False).tile(source.grid)
@@ -195,7 +195,7 @@ class GroupBy(FrameNode):
 
     @property
     def _plan(self) -> AggregationPlan | None:
-        """What partial results are combined of; ``None`` where whole groups are needed."""
+        """The plan of partials; ``None`` if all rows of a group are needed."""
         specs = specs_of(self.call, self.a.meta, self.meta)
         if specs is None:
             return None
@@ -265,13 +265,13 @@ class GroupBy(FrameNode):
         merge: Callable[..., Any],
         kwargs: dict[str, Any],
     ) -> Generator[Look, Any, Grid]:
-        """Send rows to chunks by ranges of their keys: the groups come sorted."""
+        """Shuffle rows by ranges of their keys, so that groups are sorted."""
         count = self._count(source)
         splits = self._cut(repartition(source), samples, by, count)
         rows: Counts = [None] * count
         if is_tight(source.total):
             (rows,) = yield from counted_parts(splits, count=count)
-        # How many groups there are depends on where the chunks were cut.
+        # The number of groups in a chunk depends on where the chunks were cut.
         sizes = unknown_sizes(f"{self.alignment}:{splits.name}", rows)
         return self._shuffle(splits, merge, sizes, kwargs)
 
@@ -287,7 +287,7 @@ class GroupBy(FrameNode):
     def _met(
         self, source: MeasuredGrid, by: tuple[Any, ...] | None, plan: AggregationPlan | None
     ) -> Generator[Look, Any, Grid]:
-        """Aggregate rows where those of their group meet; each goes back to where it was first."""
+        """Shuffle rows by hash and aggregate; each group returns to the chunk of its first row."""
         count = self._count(source)
         casts = casts_of(dtype_of_key(self.a.meta, key) for key in self.call.by)
         splits = cut_by_hash(repartition(source), by, count, casts=casts, keep="at")
@@ -318,9 +318,9 @@ class GroupBy(FrameNode):
 
 
 def specs_of(call: Grouping, frame: pd.DataFrame, result: Any) -> list[tuple[Any, str]] | None:
-    """Say for each column of the result which column is aggregated how.
+    """Return the source column and the aggregation of each column of the result.
 
-    ``None`` if something among it needs all rows of a group in one place.
+    ``None`` if an aggregation needs all rows of a group in one chunk.
     """
     pairs = _pairs(call, frame, result)
     if pairs is None or any(
@@ -370,7 +370,7 @@ def _aggregation(name: str) -> AggregationMethod:
 @suggesting_methods
 @public_methods
 class Groups(Generic[R, C]):
-    """What ``groupby`` returns: aggregations are its methods, columns are chosen with ``[]``."""
+    """The result of ``groupby``: methods are aggregations, ``[]`` selects columns."""
 
     def __init__(
         self,
@@ -459,7 +459,7 @@ class Groups(Generic[R, C]):
 
 
 def named_levels(block: Any, names: tuple[Any, ...]) -> Any:
-    """Return the rows with other names of their labels."""
+    """Return the rows with other names of the index levels."""
     block = block.copy(deep=False)
     block.index = block.index.set_names(names)
     return block
@@ -477,7 +477,7 @@ def groupby(
 ) -> Groups[Any, Any]:
     """Group rows by columns, by their labels or by a lazy Series of the same rows.
 
-    Groups appear sorted; with ``sort=False`` in the order in which they are met.
+    Groups are sorted; with ``sort=False`` they are in order of first occurrence.
     """
     if level is None and by is None:
         raise TypeError("You have to supply one of 'by' and 'level'")
@@ -487,7 +487,7 @@ def groupby(
         )
     if not observed:
         raise NotImplementedError(
-            "groupby(observed=False) is not supported; use observed=True: only groups that occur"
+            "groupby(observed=False) is not supported; use observed=True, for groups that occur"
         )
     node = obj.node
     selection: Any = ...

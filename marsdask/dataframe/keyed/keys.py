@@ -1,4 +1,4 @@
-"""Which keys of frames traits may tell of, and what becomes of keys in operations on rows."""
+"""The keys of frames in traits, and the keys that remain after operations on rows."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..schemas.schema import once_a_schema
 
 
 def dtype_of_key(meta: Any, key: Hashable) -> Any:
-    """Return the type of a key's values, ``None`` if no or several columns have the label."""
+    """Return the type of a key's values; ``None`` unless exactly one column has the label."""
     if isinstance(key, Level):
         labels = meta.index
         return labels.dtypes.iloc[key.number] if labels.nlevels > 1 else labels.dtype
@@ -34,8 +34,8 @@ def _dtypes(meta: Any) -> dict[Hashable, Any]:
 def is_comparable(dtype: Any) -> bool:
     """Tell whether sorting, hashing and grouping agree on which values are equal.
 
-    They do not on objects (1 and True, None and nan), nor on categories, which chunks may have in
-    other orders.
+    They do not for objects (1 and True, None and nan), nor for categories, whose order may differ
+    between chunks.
     """
     if isinstance(dtype, np.dtype):
         return dtype.kind in "biufmM"
@@ -43,7 +43,7 @@ def is_comparable(dtype: Any) -> bool:
 
 
 def comparable(meta: Any, carry: Carry | None = None) -> Carry:
-    """Return the keys that a result of a meta has, and whose values compare in one way."""
+    """Restrict a ``carry`` to keys that a result of this meta has, and that are comparable."""
     has_rows = isinstance(meta, pd.DataFrame | pd.Series)
 
     def carried(key: Hashable) -> Hashable | None:
@@ -56,12 +56,12 @@ def comparable(meta: Any, carry: Carry | None = None) -> Carry:
 
 
 def levels(meta: Any) -> tuple[Level, ...]:
-    """Return the keys that the row labels are."""
+    """Return the keys of the row labels, one per level."""
     return tuple(map(Level, range(meta.index.nlevels)))
 
 
 def keys_by(meta: Any, by: tuple[Any, ...] | None) -> tuple[Hashable, ...]:
-    """Return the keys of ``by``: ``()`` is the row labels, ``None`` the values of a series."""
+    """Return the keys of ``by``: ``()`` means the row labels, ``None`` the values of a series."""
     if by is None:
         return (VALUES,)
     return by or levels(meta)
@@ -76,23 +76,23 @@ def ordering_by(
 
 
 def numbered_rows(rows: str) -> Traits:
-    """Return what is known of rows that are labelled from 0 on."""
+    """Return the traits of rows that are labelled from 0."""
     key = Level()
     return Traits(rows, ((SortKey(key),),), (frozenset([key]),))
 
 
 def of_labels(rows: str, index: pd.Index) -> Traits:
-    """Return what is known of rows with these labels, as far as one look at each tells."""
+    """Return the traits of rows with these labels, found in one pass."""
     plain = index.nlevels == 1 and isinstance(index.dtype, np.dtype)
     if not plain or not is_comparable(index.dtype) or not index.is_monotonic_increasing:
         return Traits(rows)
-    # Missing labels are in no order, and equal ones stand together.
+    # Increasing labels have no missing ones, and equal ones are neighbours.
     found = Traits(rows, ((SortKey(Level()),),))
     return found.and_unique([Level()]) if _is_strict(index) else found
 
 
 def _is_strict(index: pd.Index) -> bool:
-    """Tell whether labels in order are all different: without a table of them."""
+    """Tell whether sorted labels are unique, without a hash table."""
     if isinstance(index, pd.RangeIndex):
         return True
     values = index.to_numpy()
@@ -100,11 +100,11 @@ def _is_strict(index: pd.Index) -> bool:
 
 
 def kept_labels(key: Hashable) -> Hashable | None:
-    """Return the row labels' keys only: what became of the columns nobody knows."""
+    """Keep the keys of row labels only: the columns may have changed."""
     return key if isinstance(key, Level) else None
 
 
-#: What becomes of a key of a meta in a function with these keyword arguments.
+#: Returns the new key for a key of a meta, given the keyword arguments of a function.
 Carrying = Callable[[Any, Hashable, dict[str, Any]], Hashable | None]
 
 
@@ -133,7 +133,7 @@ def carry_renamed(meta: Any, key: Hashable, kwargs: dict[str, Any]) -> Hashable 
 
 
 def carry_relabelled(meta: Any, key: Hashable, kwargs: dict[str, Any]) -> Hashable | None:
-    """Carry keys into a frame whose columns have other labels, place by place."""
+    """Carry keys into a frame whose columns have other labels, by position."""
     if isinstance(key, Level):
         return key
     place: int = meta.columns.get_loc(key)

@@ -1,4 +1,4 @@
-"""Merge: the small side given to every chunk of the other, or both sides sent by hash."""
+"""Merge: broadcast a small side to every chunk of the other, or shuffle both by hash."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from .shuffle import Counts, casts_of, counted_parts, cut_by_hash, joined, shuff
 if TYPE_CHECKING:
     from ..frame import DataFrame
 
-#: Which side's rows may be spread over chunks while the other side is whole.
+#: The sides that may have several chunks while the other side has one.
 SPREAD: dict[str, tuple[str, ...]] = {
     "left": ("left",),
     "right": ("right",),
@@ -45,7 +45,7 @@ SPREAD: dict[str, tuple[str, ...]] = {
     "outer": (),
     "cross": ("left",),
 }
-#: Which sides ``validate=`` wants to have each key once: only a whole side can tell.
+#: The sides whose keys must be unique for ``validate=``: only a side of one chunk shows it.
 UNIQUE = {
     ("1:1", "one_to_one"): ("left", "right"),
     ("1:m", "one_to_many"): ("left",),
@@ -55,7 +55,7 @@ UNIQUE = {
 
 @dataclass(frozen=True)
 class MergeOptions:
-    """What pandas's merge is told, as data."""
+    """The arguments of pandas.merge, as data."""
 
     how: str
     on: tuple[Any, ...] | None
@@ -93,24 +93,25 @@ class MergeOptions:
 
     @property
     def numbers(self) -> bool:
-        """Whether the result's rows are numbered anew."""
+        """Whether the result's rows are numbered from 0."""
         return not (self.left_index or self.right_index)
 
     @property
     def spread(self) -> tuple[str, ...]:
-        """The sides whose rows may be spread over chunks while the other side is whole."""
+        """The sides that may have several chunks while the other side has one."""
         whole = next((sides for names, sides in UNIQUE.items() if self.validate in names), ())
         return tuple(side for side in SPREAD[self.how] if side not in whole)
 
     @property
     def keyed(self) -> bool:
-        """Whether rows can be sent to where others of their keys are."""
+        """Whether both sides can be shuffled by their keys."""
         return self.numbers and self.how != "cross"
 
     def beforehand(self, left: int, right: int) -> tuple[str, int]:
-        """Choose how to merge sides of so many chunks of which nothing is known.
+        """Choose how to merge sides of which only the numbers of chunks are known.
 
-        Returns which side is spread (else ``"shuffled"`` or ``"whole"``), and the number of chunks.
+        Returns the side that keeps its chunks (or ``"shuffled"``, or ``"whole"``), and the number
+        of chunks.
         """
         if "left" in self.spread and (right == 1 or not self.keyed):
             return "left", left
@@ -126,10 +127,10 @@ def _listed(labels: tuple[Any, ...] | None) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Merge(FrameNode):
-    """The rows of two frames that agree in their keys, side by side.
+    """The rows of two frames with equal keys, side by side.
 
-    Their labels are right within a chunk only: :class:`Numbered` comes on top where pandas numbers
-    the rows anew.
+    Row labels are right within each chunk only. If pandas numbers the rows, :class:`Numbered`
+    follows.
     """
 
     left: Node
@@ -138,7 +139,7 @@ class Merge(FrameNode):
 
     @property
     def meta(self) -> Any:
-        """The types where some row has no partner: whether one has only running can tell."""
+        """The types if some row has no match, which is unknown before the merge."""
         return types_of(self, self._types)
 
     def _types(self) -> Any:
@@ -168,7 +169,7 @@ class Merge(FrameNode):
         return (self._out(*(_spread(sizes, count) for sizes in rows)),)
 
     def requires(self, wanted: Columns) -> tuple[Columns, ...]:
-        # Columns of one name on both sides get suffixes: which, changes with what is there.
+        # Columns of one name on both sides get suffixes, so dropping one renames the other.
         how = self.how
         both = set(self.left.meta.columns) & set(self.right.meta.columns)
         keys = {*(how.on or ()), *(how.left_on or ()), *(how.right_on or ())}
@@ -194,7 +195,7 @@ class Merge(FrameNode):
 
     @property
     def traits(self) -> Traits:
-        """Rows of a side that have at most one partner each are as distinct as they were."""
+        """Keys of a side stay unique if each of its rows has at most one match."""
         found = Traits(self.name)
         for side, other in (("left", self.right), ("right", self.left)):
             if self._has_lone_rows(side):
@@ -204,20 +205,20 @@ class Merge(FrameNode):
         return found.carried(comparable(self.meta))
 
     def _carry(self, mine: Any, other: Any, key: Hashable) -> Hashable | None:
-        """Return the column of the result that has the values of one of a side."""
+        """Return the column of the result that has the values of a side's column."""
         shared = key in other.columns and key not in (self.how.on or ())
         if isinstance(key, Level) or shared or key not in self.meta.columns:
             return None
         return key if dtype_of_key(self.meta, key) == dtype_of_key(mine, key) else None
 
     def _has_lone_rows(self, side: str) -> bool:
-        """Tell whether no row of a side is in two rows of the result, nor rows without it."""
+        """Tell whether every row of the result has a row of this side, and no two the same."""
         other = "right" if side == "left" else "left"
         return self.how.how in {"inner", side} and other in self._unique
 
     @property
     def _unique(self) -> tuple[str, ...]:
-        """The sides known to have each key once, of a type that both sides have."""
+        """The sides whose keys are known to be unique, with the same types on both sides."""
         left, right = self.how.keys(self.left.meta, self.right.meta)
         alike = all(
             dtype_of_key(self.left.meta, one) == dtype_of_key(self.right.meta, other)
@@ -230,13 +231,13 @@ class Merge(FrameNode):
 
     @property
     def _told(self) -> MergeOptions:
-        """What pandas is told: not to check what is known."""
+        """The options for pandas: without ``validate`` if it is known to hold."""
         sides = next((sides for names, sides in UNIQUE.items() if self.how.validate in names), ())
         known = sides and set(sides) <= set(self._unique)
         return replace(self.how, validate=None) if known else self.how
 
     def _out(self, left: Counts, right: Counts) -> Sizes:
-        """Return the sizes of chunks each of which is made of so many rows of each side."""
+        """Return the sizes of the result's chunks, given the rows of each side in each chunk."""
         counts = [
             rows for side, rows in (("left", left), ("right", right)) if self._has_lone_rows(side)
         ]
@@ -265,7 +266,7 @@ class Merge(FrameNode):
         return self._beside(left, right, shape)
 
     def _beside(self, left: Grid, right: Grid, spread: str) -> Grid:
-        """Merge each chunk of one side with the whole of the other."""
+        """Merge each chunk of one side with all rows of the other."""
         many = left if spread == "left" else right
         left, right = (left, gathered(right)) if many is left else (gathered(left), right)
         axes = ((0,) if many is left else (None,), (0,) if many is right else (None,))
@@ -297,7 +298,7 @@ class Merge(FrameNode):
             grids = left.grid, right.grid
             lying = [len(one) for one, by in zip(grids, self._by, strict=True) if _lies(one, by)]
             return self._shuffled(*grids, lying[0] if lying else count)
-        # How many rows come out nobody knows: where keys repeat it is more than go in.
+        # The number of result rows is unknown: repeated keys give more rows than the inputs have.
         count *= 2
         splits = self._cut(repartition(left), repartition(right), count)
         rows = yield from counted_parts(*splits, count=count)
@@ -315,7 +316,7 @@ class Merge(FrameNode):
 
     @property
     def _by(self) -> tuple[Partitioning, Partitioning]:
-        """How the rows of each side are sent to where others of their keys are."""
+        """The partitioning of each side in a shuffle by the keys."""
         left, right = self.how.keys(self.left.meta, self.right.meta)
         casts = tuple(
             common_type(self.left.meta[a].dtype, self.right.meta[b].dtype)
@@ -324,7 +325,7 @@ class Merge(FrameNode):
         return Partitioning("hash", left, casts), Partitioning("hash", right, casts)
 
     def _cut(self, left: Grid, right: Grid, count: int) -> tuple[Grid, Grid]:
-        """Cut both sides by the hash of their keys."""
+        """Split both sides by the hash of their keys."""
         of_left, of_right = self._by
         return (
             cut_by_hash(left, of_left.keys, count, casts=of_left.casts),
@@ -332,7 +333,7 @@ class Merge(FrameNode):
         )
 
     def _met(self, splits: tuple[Grid, Grid], rows: Sequence[Counts]) -> list[Grid]:
-        """Bring the rows of both sides to where those of equal keys meet."""
+        """Shuffle both sides, so that rows of equal keys are in chunks of equal number."""
         return [
             shuffle(
                 split,
@@ -347,7 +348,7 @@ class Merge(FrameNode):
         ]
 
     def _joined(self, sides: Sequence[Grid], rows: Sequence[Counts]) -> Grid:
-        """Merge each chunk of one side with that of the other that has its keys."""
+        """Merge each chunk of one side with the chunk of the other that has its keys."""
         return self.mapped(
             merged,
             *sides,
@@ -358,7 +359,7 @@ class Merge(FrameNode):
 
     @property
     def _partitioning(self) -> Partitioning | None:
-        """Where rows of equal keys lie in the result, by the keys of a side that are all in it."""
+        """The partitioning of the result, by the keys of a side that it has all."""
         how, metas = self.how, (self.left.meta, self.right.meta)
         names = {"inner": ("left", "right"), "outer": ("left",) if how.on else ()}
         for side in names.get(how.how, (how.how,)):
@@ -372,12 +373,12 @@ class Merge(FrameNode):
 
 
 def _lies(grid: Grid, by: Partitioning) -> bool:
-    """Tell whether the chunks of a grid are what a shuffle would make of it."""
+    """Tell whether a grid already has the partitioning of a shuffle."""
     return len(grid) > 1 and grid.partitioning == by
 
 
 def _spread(sizes: Sizes, count: int) -> Counts:
-    """Return bounds of a side's chunks, of its only one as often as it is merged."""
+    """Return the bounds of a side's chunks, repeated if one chunk is merged ``count`` times."""
     bounds = [upper(size) for size in sizes]
     return bounds if len(bounds) == count else bounds * count
 
@@ -395,7 +396,7 @@ def merged(left: Any, right: Any, how: MergeOptions) -> Any:
 
 
 def common_type(a: Any, b: Any) -> Any:
-    """Return the type to which keys are cast so that equal ones hash alike; ``None`` for as is."""
+    """Return the type to which keys are cast, so that equal ones hash alike; ``None`` for none."""
     if a == b and not isinstance(a, pd.CategoricalDtype):
         return casts_of([a])[0]
     types = [getattr(one, "categories", pd.Index([], one)).dtype for one in (a, b)]
@@ -419,11 +420,11 @@ def merge(
     indicator: bool | str = False,
     validate: str | None = None,
 ) -> DataFrame:
-    """Return the rows of two frames that agree in their keys. See pandas.merge.
+    """Merge two frames by their keys. See pandas.merge.
 
-    Rows come in pandas's order unless the sides are too large for one chunk: then those of an inner
-    merge with a small left side come in the order of the right, and rows of two large sides with
-    equal keys stand together, in no order among the keys.
+    Rows are in pandas's order unless the sides are too large for one chunk. An inner merge with a
+    small left side then has the order of the right. A merge of two large sides has rows of equal
+    keys together, but the keys in no order.
     """
     nodes = [_as_frame(side) for side in (left, right)]
     options: dict[str, Any] = {
@@ -437,7 +438,7 @@ def merge(
         "indicator": indicator,
         "validate": validate,
     }
-    # Refuses here and now, as pandas does.
+    # Raise at once, as in pandas.
     left_meta, right_meta = (node.meta for node in nodes)
     result_of(pd.merge, (*nodes, options), (), lambda: pd.merge(left_meta, right_meta, **options))
     _check_supported(how, sort=sort)
@@ -455,7 +456,7 @@ def _check_supported(how: str, *, sort: bool) -> None:
     if how not in SPREAD:
         raise NotImplementedError(
             f"merge(how={how!r}) is not supported; use one of {', '.join(SPREAD)}, and "
-            "indicator=True, which calls rows without a partner left_only or right_only"
+            "indicator=True, which marks rows without a match as left_only or right_only"
         )
     if sort:
         raise NotImplementedError(
@@ -471,7 +472,7 @@ def _labels(on: Any) -> tuple[Any, ...] | None:
 
 def _as_frame(side: Any) -> Any:
     if not isinstance(side, Collection):
-        raise TypeError(f"Can only merge marsdask frames and series, not {type(side).__name__}")
+        raise TypeError(f"Can only merge marsdask Series or DataFrame objects, got {type(side)}")
     if isinstance(side.node.meta, pd.Series):
         if side.node.meta.name is None:
             raise ValueError("Cannot merge a Series without a name")

@@ -1,4 +1,4 @@
-"""The parts that chunks are cut into for a shuffle."""
+"""The parts into which a shuffle splits chunks."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from marsdask.scheduler.base import describe
 
 
 class RowPart:
-    """Some rows of a chunk, in memory of their own, and what they weigh.
+    """A copy of some rows of a chunk, and its bytes.
 
-    A view of the chunk would keep all of it in memory; to weigh thousands of small frames one by
-    one would take longer than to make them.
+    A view would keep the whole chunk in memory. Measuring thousands of small frames one by one
+    would take longer than making them.
     """
 
     __slots__ = ("at", "nbytes", "rows")
@@ -24,7 +24,7 @@ class RowPart:
         self.rows = rows
         self.nbytes = nbytes
         self.at = at
-        """Which rows of their chunk these were, where that matters."""
+        """The positions of the rows in their chunk, if needed."""
 
     def __sizeof__(self) -> int:
         return self.nbytes
@@ -33,9 +33,9 @@ class RowPart:
 def split_at(
     block: Any, places: Any, count: int, at: Any = None, *, labels: bool = False
 ) -> list[RowPart]:
-    """Return ``count`` parts of a chunk: each row goes to its place, order kept within.
+    """Split a chunk into ``count`` parts: ``places`` has the part of each row; order is kept.
 
-    Without ``labels`` rows are numbered, which takes no memory.
+    Without ``labels`` the rows of a part are numbered, which takes no memory.
     """
     block = block if labels else unlabelled(block)
     small = places.astype(np.uint8 if count <= 256 else np.uint16 if count <= 2**16 else np.int64)
@@ -46,7 +46,7 @@ def split_at(
     parts = []
     for start, end in zip([0, *ends[:-1]], ends, strict=True):
         rows = order[start:end]
-        # Of a chunk that goes one way whole, nobody else has another part.
+        # A part with all rows of its chunk need not be a copy: there is no other part.
         piece = block if len(rows) == len(block) else block.take(rows)
         piece = piece if labels else unlabelled(piece)
         parts.append(RowPart(piece, int(width * len(rows)), None if at is None else at[rows]))
@@ -54,10 +54,10 @@ def split_at(
 
 
 def unlabelled(block: Any) -> Any:
-    """Return the rows with their numbers for labels, the values shared."""
+    """Return the rows labelled from 0, as a view."""
     return block.set_axis(pd.RangeIndex(len(block)), axis=0)
 
 
 def rows_of(block: Any) -> Any:
-    """Return the rows of a part, or of a chunk that was not cut."""
+    """Return the rows of a part, or of a chunk that was not split."""
     return block.rows if isinstance(block, RowPart) else block

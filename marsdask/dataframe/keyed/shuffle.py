@@ -1,4 +1,4 @@
-"""Rows sent to where their keys belong: by ranges of the keys, or by their hash."""
+"""Shuffle rows by ranges of their keys, or by their hash."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ from marsdask.core.traits import Partitioning
 from ..rows import concat
 from .parts import RowPart, split_at
 
-#: Rows of each chunk that are looked at to find where to cut.
+#: The rows of each chunk from which the ranges are chosen.
 SAMPLE = 512
 
-#: More keys than this decide nothing about where a row goes: their codes would not fit in 64 bits.
+#: Only so many keys decide the part of a row: codes of more would not fit in 64 bits.
 LEADING_KEYS = 7
 
 
 def keys_of(block: Any, by: tuple[Any, ...] | None) -> Any:
     """Return the key columns numbered from 0.
 
-    ``()`` stands for the row labels, ``None`` for the values of a series.
+    ``()`` means the row labels, ``None`` the values of a series.
     """
     if by == ():
         frame = block.index.to_frame(index=False)
@@ -57,9 +57,9 @@ def cut_by_range(
     na_first: bool = False,
     labels: bool = False,
 ) -> Grid:
-    """Cut chunks into ``count`` parts by ranges of their keys, so that equal keys can meet.
+    """Split chunks into ``count`` parts by ranges of their keys; equal keys are in one part.
 
-    Where to cut is found from the samples, inside the graph. ``labels`` are kept if wanted.
+    A task chooses the ranges from the samples. Row labels are kept with ``labels``.
     """
     kwargs = {"ascending": ascending, "na_first": na_first, "count": count}
     pivots = gather(choose_pivots, samples, chunks=((count - 1,),), kwargs=kwargs)
@@ -88,21 +88,21 @@ def cut_by_hash(
     casts: Sequence[Any] = (),
     keep: str = "all",
 ) -> Grid:
-    """Cut chunks into ``count`` parts by the hash of their keys, without their labels.
+    """Split chunks into ``count`` parts by the hash of their keys, without row labels.
 
-    ``keep`` says what a part has: ``"all"`` columns, the ``"keys"`` alone with where they were, or
-    all ``"at"`` where they were.
+    ``keep`` is ``"all"`` for all columns, ``"at"`` for these with their positions in the chunk, or
+    ``"keys"`` for the keys with their positions.
     """
     kwargs = {"by": by, "casts": casts, "count": count, "keep": keep}
     return map_blocks(split_by_hash, source, itemsize=source.width, kwargs=kwargs)
 
 
-#: How many rows a part has, if that is known.
+#: The number of rows of each part, ``None`` if unknown.
 Counts = Sequence[int | None]
 
 
 def counted_parts(*splits: Grid, count: int) -> Generator[Look, Any, tuple[Counts, ...]]:
-    """Cut all chunks of each grid, and say how many rows each part has of all of them."""
+    """Run the splits of each grid, and return the rows of each part, summed over chunks."""
     grids = tuple(
         map_blocks(
             part_rows, grid, chunks=((count,) * len(grid),), meta=np.empty(0, np.intp), itemsize=8.0
@@ -128,9 +128,9 @@ def shuffle(
     width: float | None,
     partitioning: Partitioning | None = None,
 ) -> Grid:
-    """Bring the parts of one place together: ``merge(parts, **kwargs)`` makes a chunk of them.
+    """Merge the parts of each number: ``merge(parts, **kwargs)`` returns a chunk.
 
-    ``partitioning`` is that of what comes out, where ``merge`` keeps the keys.
+    ``partitioning`` is that of the result, if ``merge`` keeps the keys.
     """
     grid = all_to_all(
         splits, 0, None, merge, sizes, merge_kwargs=kwargs, meta=meta, itemsize=width or None
@@ -140,13 +140,13 @@ def shuffle(
 
 @kernel(scratch=0.0)
 def part_rows(parts: list[RowPart]) -> Any:
-    """Return how many rows each part has."""
+    """Return the number of rows of each part."""
     return np.fromiter((len(part.rows) for part in parts), np.intp, len(parts))
 
 
 @kernel(scratch=0.1)
 def sampled_keys(block: Any, by: tuple[Any, ...] | None) -> Any:
-    """Return the keys of some rows, the same ones each time."""
+    """Return the keys of a sample of rows, the same in every run."""
     count = min(SAMPLE, len(block))
     rows = np.sort(np.random.default_rng(len(block)).choice(len(block), count, replace=False))
     return keys_of(block.iloc[rows], by)
@@ -155,7 +155,7 @@ def sampled_keys(block: Any, by: tuple[Any, ...] | None) -> Any:
 def choose_pivots(
     samples: list[pd.DataFrame], ascending: tuple[bool, ...], na_first: bool, count: int
 ) -> Any:
-    """Return the keys at which ``count`` chunks of about equal sizes begin."""
+    """Return the keys that divide the rows into ``count`` ranges of about equal sizes."""
     keys = concat(samples)
     ordered = keys.sort_values(
         list(keys.columns),
@@ -177,7 +177,7 @@ def split_by_range(
     count: int,
     labels: bool,
 ) -> list[RowPart]:
-    """Cut a chunk into ``count`` parts by where its keys lie among the pivots."""
+    """Split a chunk into ``count`` parts by the ranges of its keys between the pivots."""
     keys = keys_of(block, by)
     codes, marks = np.zeros(len(keys), np.int64), np.zeros(len(pivots), np.int64)
     for label, rising in list(zip(keys.columns, ascending, strict=True))[:LEADING_KEYS]:
@@ -189,7 +189,7 @@ def split_by_range(
 
 
 def _ranks(values: pd.Series, levels: pd.Series, rising: bool, na_first: bool) -> Any:
-    """Return where values lie: between which levels or on which, nulls before or behind."""
+    """Return the rank of each value on or between the levels; nulls are first or last."""
     null = values.isna().to_numpy()
     top = 2 * len(levels)
     if len(levels):
@@ -210,16 +210,16 @@ def _ranks(values: pd.Series, levels: pd.Series, rising: bool, na_first: bool) -
 def split_by_hash(
     block: Any, by: tuple[Any, ...] | None, casts: Sequence[Any], count: int, keep: str
 ) -> list[RowPart]:
-    """Cut a chunk into ``count`` parts by the hash of its keys, each cast to a common type."""
+    """Split a chunk into ``count`` parts by the hash of its keys, each cast to a common type."""
     keys = keys_of(block, by)
     at = None if keep == "all" else np.arange(len(block))
     return split_at(keys if keep == "keys" else block, places_of(keys, casts, count), count, at)
 
 
 def places_of(keys: pd.DataFrame, casts: Sequence[Any], count: int) -> Any:
-    """Return to which of ``count`` parts each row goes, by the hash of its keys.
+    """Return the part of each row, among ``count``, by the hash of its keys.
 
-    Cast to ``float``, numbers of all types are alike, and what is no number is a missing one.
+    Keys cast to ``float`` hash alike for all numeric types; other values become missing ones.
     """
     codes = np.zeros(len(keys), np.uint64)
     for label, cast in zip(keys.columns, casts or [None] * keys.shape[1], strict=True):
@@ -230,7 +230,7 @@ def places_of(keys: pd.DataFrame, casts: Sequence[Any], count: int) -> Any:
             values = pd.to_numeric(values, errors="coerce").to_numpy(float, na_value=np.nan)
         values = _alike(getattr(values, "values", values))
         codes = codes * np.uint64(1_000_003) + pd.util.hash_array(values, categorize=False)
-    # The high bits are the well mixed ones; a product with the count keeps the parts even.
+    # The high bits are the well mixed ones; a product with the count gives even parts.
     places = ((codes >> np.uint64(32)) * np.uint64(count)) >> np.uint64(32)
     return places.astype(np.int64)
 
@@ -238,14 +238,14 @@ def places_of(keys: pd.DataFrame, casts: Sequence[Any], count: int) -> Any:
 def _alike(values: Any) -> Any:
     """Return values such that equal ones hash alike.
 
-    Integers are floats, and truth values objects, in a chunk where one is missing.
+    In a chunk with missing values, integers are floats and booleans are objects.
     """
     kind = values.dtype.kind if isinstance(values, np.ndarray) else None
     if kind == "b":
         return np.array(["0", "1"], object)[values.view(np.int8)]
     if kind == "O":
         return _objects_alike(values)
-    # Equal zeros of either sign hash alike, too.
+    # 0.0 and -0.0 hash alike, too.
     return values.astype(float) + 0.0 if kind in {"i", "u", "f"} else values
 
 

@@ -1,4 +1,4 @@
-"""Rows without repetition, and how often values occur."""
+"""Drop duplicates and missing values; count distinct values."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ class DropDuplicates(FrameNode):
         return gather(distinct, rest, chunks=self.chunks, kwargs=kwargs, **like)
 
     def _met(self, source: MeasuredGrid) -> Generator[Look, Any, Grid]:
-        """Compare keys where equal ones meet, and tell each chunk which of its rows stay."""
+        """Shuffle keys by hash, and return to each chunk the positions of its rows to keep."""
         rows, count = repartition(source), max(2, source.parts())
         types = [dtype_of_key(self.meta, key) for key in keys_by(self.meta, self._by)]
         keys = cut_by_hash(rows, self._by, count, casts=casts_of(types), keep="keys")
@@ -127,7 +127,7 @@ class DropDuplicates(FrameNode):
 
 @kernel(scratch=2.5)
 def kept_positions(parts: list[RowPart], keep: Any) -> list[Any]:
-    """Return for each chunk which of its rows stay, of those whose keys have met."""
+    """Return for each chunk the positions of its rows to keep, among the keys of a part."""
     repeated = concat(parts, labels=False).duplicated(keep=keep).to_numpy()
     ends = np.cumsum([len(part.rows) for part in parts])
     return [
@@ -136,32 +136,32 @@ def kept_positions(parts: list[RowPart], keep: Any) -> list[Any]:
 
 
 def in_order(places: list[Any]) -> Any:
-    """Return which rows of a chunk stay, of all keys."""
+    """Return the positions of a chunk's rows to keep, in order."""
     return np.sort(np.concatenate(places))
 
 
 @kernel(scratch=0.1)
 def kept_rows(block: Any, places: Any) -> Any:
-    """Return the rows that stay."""
+    """Return the rows at some positions."""
     return block.take(places)
 
 
 @kernel(scratch=3.3)
 def distinct_rows(block: Any, options: tuple[tuple[str, Any], ...]) -> Any:
-    """Drop the repetitions within a chunk."""
+    """Drop the duplicates within a chunk."""
     return block.drop_duplicates(**dict(options))
 
 
 @kernel(scratch=4.3)
 def distinct(blocks: list[Any], options: tuple[tuple[str, Any], ...]) -> Any:
-    """Drop the repetitions among chunks."""
+    """Drop the duplicates among chunks."""
     return blocks[0] if len(blocks) == 1 else distinct_rows(concat(blocks), options)
 
 
 def drop_duplicates(
     obj: S, subset: Any = None, *, keep: Any = "first", ignore_index: bool = False
 ) -> S:
-    """Drop rows that repeat others. See pandas.DataFrame.drop_duplicates."""
+    """Drop duplicate rows. See pandas.DataFrame.drop_duplicates."""
     if keep not in ("first", "last", False):
         raise ValueError('keep must be either "first", "last" or False')
     if keep is False:
@@ -193,15 +193,15 @@ def value_counts(
     bins: Any = None,
     dropna: bool = True,
 ) -> Series:
-    """Return how often each value occurs, the most frequent first.
+    """Count each distinct value, the most frequent first.
 
     See pandas.Series.value_counts.
 
-    Differs from pandas: values of equal counts stand in the order in which they were met.
+    Differs from pandas: values of equal counts are in order of first occurrence.
     """
     if bins is not None:
         raise NotImplementedError(
-            "value_counts(bins=) is not supported; use // or round() to group the values before"
+            "value_counts(bins=) is not supported; use // or round() of the values first"
         )
     name = obj.node.meta.name
     frame = obj.to_frame("values" if name is None else name)
@@ -210,7 +210,7 @@ def value_counts(
         counts = rowwise(unnamed_index, counts)
     if normalize:
         counts = counts / counts.sum()
-    # Of values that may be missing by a mask, so may the counts.
+    # Counts of masked types are masked, too.
     wanted = obj.node.meta.value_counts(normalize=normalize)
     if counts.dtype != wanted.dtype:
         counts = counts.astype(wanted.dtype)
@@ -219,7 +219,7 @@ def value_counts(
 
 
 def unnamed_index(block: Any) -> Any:
-    """Return a series whose labels have no name."""
+    """Return a series whose index has no name."""
     return block.rename_axis(None)
 
 
@@ -227,7 +227,7 @@ def dropna(obj: S, *, how: str = "any", subset: Any = None, axis: Any = 0) -> S:
     """Drop rows with missing values. See pandas.DataFrame.dropna."""
     if axis_number(obj.node.meta, axis) != 0:
         raise NotImplementedError(
-            "dropna(axis=1) is not supported; use [] to choose columns by their labels"
+            "dropna(axis=1) is not supported; use [] to select columns by label"
         )
     if how not in {"any", "all"}:
         raise ValueError(f"invalid how option: {how}")
@@ -241,7 +241,7 @@ def dropna(obj: S, *, how: str = "any", subset: Any = None, axis: Any = 0) -> S:
 
 
 def complete(block: Any, how: str, subset: Any) -> Any:
-    """Tell which rows have no (or not only) missing values."""
+    """Tell which rows have no missing values, or with ``how="all"`` not only these."""
     if block.ndim == 1:
         return block.notna()
     if subset is not None:

@@ -1,1 +1,1 @@
-"""Rows by their order: sorted, numbered, chosen by position."""
+"""Operations on the order of rows: sort, number, select by position, scan, shift."""

@@ -1,4 +1,4 @@
-"""Sums and products of all rows so far, and where extreme values are."""
+"""Cumulative sums and products; the positions of extremes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from ..frame_node import FrameNode, SameKind, dtypes_of
 from ..keyed.keys import comparable, kept_labels
 from ..tensors import to_tensor
 
-#: For each scan what a column adds to the rows after it, and how that is combined.
+#: For each scan the total of a column, and the ufunc that combines totals.
 TOTALS: dict[str, tuple[str, np.ufunc]] = {
     "cumsum": ("sum", np.add),
     "cumprod": ("prod", np.multiply),
@@ -32,7 +32,7 @@ TOTALS: dict[str, tuple[str, np.ufunc]] = {
 
 @dataclass(frozen=True, eq=False)
 class RowScan(FrameNode):
-    """All rows so far combined, column by column."""
+    """The scan of each column: each row combines all rows up to it."""
 
     a: Node
     title: str
@@ -52,7 +52,7 @@ class RowScan(FrameNode):
 
     @property
     def traits(self) -> Traits:
-        """The rows are the same."""
+        """The rows are those of the input."""
         return self.a.traits.carried(comparable(self.meta, kept_labels))
 
     def requires(self, wanted: Columns) -> tuple[Columns, ...]:
@@ -81,13 +81,13 @@ def _columns(block: Any) -> list[Any]:
 
 @kernel(scratch=1.0)
 def total_rows(block: Any, name: str, skipna: bool) -> list[Any]:
-    """Return what a chunk's columns add to the rows after it."""
+    """Return the totals of a chunk's columns."""
     total, _ = TOTALS[name]
     return [getattr(column, total)(skipna=skipna) for column in _columns(block)]
 
 
 def start_rows(totals: list[list[Any]], name: str) -> list[Any]:
-    """Return what comes before each chunk: nothing before the first."""
+    """Return the totals of all rows before each chunk, ``None`` for the first one."""
     _, combine = TOTALS[name]
     starts: list[Any] = [None, totals[0]]
     for total in totals[1:]:
@@ -97,7 +97,7 @@ def start_rows(totals: list[list[Any]], name: str) -> list[Any]:
 
 @kernel(scratch=2.0)
 def scan_rows(block: Any, starts: Any = None, position: int = 0, *, name: str, skipna: bool) -> Any:
-    """Combine the rows of a chunk from where it starts."""
+    """Scan the rows of a chunk, from the totals before it."""
     found = getattr(block, name)(skipna=skipna)
     if not position:
         return found
@@ -119,7 +119,7 @@ def cumulative(name: str) -> SameKind:
     def call(
         self: Any, axis: Any = 0, skipna: bool = True, dtype: Any = None, out: Any = None
     ) -> Any:
-        getattr(self.node.meta, name)(axis, skipna, dtype=dtype, out=out)  # refuses here and now
+        getattr(self.node.meta, name)(axis, skipna, dtype=dtype, out=out)  # raises at once
         if axis not in ROWS:
             raise NotImplementedError(
                 f"{name}(axis=1) is not supported; use to_tensor().{name}(axis=1)"
@@ -155,9 +155,9 @@ def _check_numeric(rows: Any, name: str) -> None:
             dtype, pd.api.extensions.ExtensionDtype
         ):
             raise NotImplementedError(
-                f"{name}() of {dtype} is not supported; use astype() to a numeric type of NumPy's"
+                f"{name}() of {dtype} is not supported; use astype() to a numeric type of NumPy"
             )
 
 
-#: What pandas calls the axis that scans go down.
+#: pandas's names of the axis of scans.
 ROWS = (None, 0, "index", "rows")

@@ -1,4 +1,4 @@
-"""Rows by their position: only the chunks that hold them are computed."""
+"""Select rows by position: only the chunks that contain them are computed."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ from .row_numbers import Numbered, counted
 
 
 def pieces_of(sizes: tuple[int, ...], rows: slice) -> list[tuple[int, slice, int]]:
-    """List the chunks that hold some rows, in the order of the rows: which, what, how many."""
+    """List the chunks that contain some rows, in order: position, slice and number of rows."""
     cut = cut_axis(sizes, range(*rows.indices(sum(sizes))))
     return list(zip(cut.positions, cut.parts, cut.sizes, strict=True))
 
 
 @dataclass(frozen=True)
 class RowSliceAt:
-    """Gives each chunk the slice that is taken of it."""
+    """Gives each chunk its slice."""
 
     slices: tuple[slice, ...]
 
@@ -64,7 +64,7 @@ class Positions(FrameNode):
 
     @property
     def traits(self) -> Traits:
-        """The same positions of equal rows are equal rows."""
+        """Aligned objects stay aligned if the same positions are selected."""
         below = self.a.traits
         found = below.of(f"{below.rows}[{self.rows}]")
         return found if (self.rows.step or 1) > 0 else found.unordered()
@@ -84,14 +84,14 @@ class Positions(FrameNode):
 
     @property
     def _prefix(self) -> int | None:
-        """How many rows from the start on are enough to choose from."""
+        """The number of first rows that contain the selected ones, if it is known."""
         start, stop, step = self.rows.start or 0, self.rows.stop, self.rows.step or 1
         rising = step > 0 and start >= 0 and stop is not None and stop >= 0
         return stop if rising else None
 
     @property
     def from_start(self) -> bool:
-        """Whether these are all rows up to one."""
+        """Whether these are all rows before a position."""
         return self._prefix is not None and not self.rows.start and (self.rows.step or 1) == 1
 
     def requires(self, wanted: Columns) -> tuple[Columns, ...]:
@@ -108,7 +108,7 @@ class Positions(FrameNode):
             (a,) = yield from resolved(a)
             return self._cut(a)
         rule = Blockwise(first_rows, (a,), ((0,),), {"count": prefix})
-        # Only what is kept of a chunk is looked at: the chunk is not to be held.
+        # The look is for the first rows of each chunk, so that whole chunks are not held.
         heads = self.grid(rule, unknown_sizes(f"{self.name}:heads", [prefix] * len(a)))
         count = 1
         while True:
@@ -144,13 +144,13 @@ def first_rows(block: Any, count: int) -> Any:
 
 @kernel(view=True)
 def rows_among(block: Any, counts: list[int], position: int, rows: slice) -> Any:
-    """Return those of some rows that lie in one of the chunks."""
+    """Return the selected rows of a chunk; ``counts`` has the rows of all chunks."""
     pieces = {place: part for place, part, _ in pieces_of(tuple(counts), rows)}
     return take(block, pieces.get(position, slice(0, 0)))
 
 
 def joined_rows(parts: list[Any], rows: slice) -> Any:
-    """Join what chunks hold of some rows."""
+    """Join the selected rows of all chunks."""
     return concat(parts if (rows.step or 1) > 0 else parts[::-1])
 
 
@@ -160,7 +160,7 @@ def positions(obj: S, rows: slice) -> S:
         raise ValueError("slice step cannot be zero")
     node, chosen = obj.node, Positions(obj.node, rows)
     if isinstance(node, Numbered) and chosen.from_start and not known(node.chunks[0]):
-        # The first rows have the first numbers: the others need not be counted.
+        # The first rows have the first numbers, so the others need not be counted.
         found: S = wrap(node.replaced(a=Positions(node.a, rows)))
     else:
         found = wrap(chosen)
@@ -168,13 +168,13 @@ def positions(obj: S, rows: slice) -> S:
 
 
 def head(obj: S, n: int = 5) -> S:
-    """Return the first ``n`` rows; without the last ``-n`` if negative."""
+    """Return the first ``n`` rows; all but the last ``-n`` if negative."""
     n = operator.index(n)
     return positions(obj, slice(None, n))
 
 
 def tail(obj: S, n: int = 5) -> S:
-    """Return the last ``n`` rows; without the first ``-n`` if negative."""
+    """Return the last ``n`` rows; all but the first ``-n`` if negative."""
     n = operator.index(n)
     if n == 0:
         return positions(obj, slice(0, 0))
@@ -256,7 +256,7 @@ class ILoc(Generic[S]):
 
 
 def _two_parts(obj: Any, key: tuple[Any, ...]) -> tuple[Any, Any]:
-    """Return what a key says of rows and of columns."""
+    """Return the indexers of rows and of columns in a key."""
     if len(key) > obj.node.meta.ndim:
         raise IndexingError("Too many indexers")
     return key[0], key[1] if len(key) > 1 else slice(None)
@@ -284,7 +284,7 @@ class Loc(Generic[S]):
     def __getitem__(self, key: Any) -> Any:
         obj: Any = self._obj
         rows, columns = _two_parts(obj, key if isinstance(key, tuple) else (key,))
-        # Rows first: the columns of a filter are pruned down to its source anyway.
+        # Rows first: columns are pruned through a filter anyway.
         if isinstance(rows, Collection):
             obj = obj[rows]
         elif not (isinstance(rows, slice) and rows == slice(None)):

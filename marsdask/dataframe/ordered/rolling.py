@@ -1,4 +1,4 @@
-"""Statistics of the rows around each row."""
+"""Rolling windows: statistics of the rows around each row."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class RollingMethod(Protocol):
     def __get__(self, obj: Rolling[S], owner: Any, /) -> Callable[..., S]: ...
 
 
-#: Keywords of pandas's that are not there.
+#: Keywords of pandas that are not supported.
 ABSENT = ("win_type", "on", "closed", "step")
 
 
@@ -38,7 +38,7 @@ def rolled(
     how: tuple[tuple[str, Any], ...],
     options: tuple[tuple[str, Any], ...],
 ) -> Any:
-    """Return a statistic of the rows around each row of a chunk."""
+    """Return a statistic of the window of each row of a chunk."""
     windows = concat(parts).rolling(**dict(how))
     found = getattr(windows, name)(**dict(options))
     return found.iloc[begin : begin + len(own)].set_axis(own.index)
@@ -56,22 +56,22 @@ def aggregation(name: str) -> RollingMethod:
         return self._aggregated(name, options)
 
     call.__name__ = name
-    call.__doc__ = f"Return it of the rows around each row. See pandas Rolling.{name}."
+    call.__doc__ = f"Return the {name} of each row's window. See pandas Rolling.{name}."
     return typed("RollingMethod", call)
 
 
 @public_methods
 class Rolling(Generic[S]):
-    """The rows around each row, as many as a window has."""
+    """The windows of rows around each row."""
 
     def __init__(self, obj: S, window: int, min_periods: int | None, center: bool) -> None:
         self._obj = obj
         self._window = window
         self._how: dict[str, Any] = {"window": window, "min_periods": min_periods, "center": center}
-        obj.node.meta.rolling(**self._how)  # refuses here and now, as pandas does
+        obj.node.meta.rolling(**self._how)  # raises at once, as in pandas
 
     def __getitem__(self, key: Any) -> Rolling[Any]:
-        """Return the same of some columns."""
+        """Return the windows of some columns."""
         return Rolling(self._obj[key], **self._how)
 
     def _aggregated(self, name: str, options: dict[str, Any]) -> Any:
@@ -97,7 +97,7 @@ class Rolling(Generic[S]):
 
 
 def _check_types(meta: Any, name: str, options: dict[str, Any]) -> None:
-    """Refuse here and now what pandas refuses where there are rows."""
+    """Raise at once for types for which pandas raises if there are rows."""
     if name == "count" or options.get("numeric_only"):
         return
     for dtype in dtypes_of(meta):
@@ -108,7 +108,7 @@ def _check_types(meta: Any, name: str, options: dict[str, Any]) -> None:
 def rolling(
     obj: S, window: Any, min_periods: Any = None, center: bool = False, **options: Any
 ) -> Rolling[S]:
-    """Return windows of so many rows, for statistics of them. See pandas.DataFrame.rolling."""
+    """Return windows of a number of rows. See pandas.DataFrame.rolling."""
     if not isinstance(window, int | np.integer) or isinstance(window, bool):
         raise NotImplementedError(
             "rolling() by time or by an indexer is not supported; use a number of rows"

@@ -1,4 +1,4 @@
-"""Row labels that are the rows' own numbers."""
+"""Number the rows: labels from 0."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class ResetMethod(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Numbered(FrameNode):
-    """The rows labelled from 0 on; the labels they had are dropped or become columns."""
+    """The rows labelled from 0; the old labels are dropped or become columns."""
 
     a: Node
     drop: bool
@@ -60,7 +60,7 @@ class Numbered(FrameNode):
 
     @property
     def label(self) -> str:
-        # Numbers in place of labels belong to what made the rows: a merge, a sort.
+        # New numbers are part of the operation that made the rows: a merge, a sort.
         return self.a.label if self.drop else "reset_index"
 
     @property
@@ -73,12 +73,12 @@ class Numbered(FrameNode):
 
     @property
     def traits(self) -> Traits:
-        """Rows labelled from 0 are equal where they are equally many."""
+        """Rows labelled from 0 are aligned if their numbers are equal."""
         rows = f"range:{total(self.a.chunks[0])!r}" if self._counted else f"number:{self._rows}"
         return numbered_rows(rows).and_those(self.a.traits.carried(self.carry))
 
     def carry(self, key: Hashable) -> Hashable | None:
-        """Return the key that a key of the rows without numbers has: labels become columns."""
+        """Return the new key for a key of the input: labels become columns."""
         return comparable(self.meta, self._key)(key)
 
     def _key(self, key: Hashable) -> Hashable | None:
@@ -121,7 +121,7 @@ class Numbered(FrameNode):
 
 
 def counted(grid: Grid) -> Grid:
-    """Return how many rows each chunk has, found by running, as one chunk: a list."""
+    """Return one chunk: the list of all chunks' computed numbers of rows."""
     rows = (0, *(None,) * (grid.ndim - 1))
     counts = blockwise(len, [(grid, rows)], chunks=((1,) * len(grid),), itemsize=32.0)
     return gather(list, counts, chunks=((len(grid),),), itemsize=32.0)
@@ -129,13 +129,13 @@ def counted(grid: Grid) -> Grid:
 
 @kernel(scratch=0.0)
 def numbered_among(block: Any, counts: list[int], position: int, **kwargs: Any) -> Any:
-    """Label the rows of a chunk from its first row's number on."""
+    """Label the rows of a chunk by their numbers; ``counts`` has the rows of all chunks."""
     return numbered(block, sum(counts[:position]), **kwargs)
 
 
 @kernel(scratch=0.0)
 def numbered(block: Any, first: int, drop: bool, options: tuple[tuple[str, Any], ...] = ()) -> Any:
-    """Label rows from ``first`` on."""
+    """Label the rows of a chunk from ``first`` on."""
     block = block.copy(deep=False) if drop else block.reset_index(**dict(options))
     block.index = pd.RangeIndex(first, first + len(block))
     return block
@@ -146,7 +146,7 @@ def reset_index(obj: S, *, drop: Literal[True], **options: Any) -> S: ...
 @overload
 def reset_index(obj: Any, *, drop: Literal[False] = False, **options: Any) -> Any: ...
 def reset_index(obj: Any, *, drop: bool = False, **options: Any) -> Any:
-    """Label the rows from 0 on; the old labels become columns unless dropped.
+    """Label the rows from 0; the old labels become columns unless they are dropped.
 
     See pandas.DataFrame.reset_index.
     """
@@ -158,7 +158,7 @@ def reset_index(obj: Any, *, drop: bool = False, **options: Any) -> Any:
 
 
 def unnumbered(node: Node) -> Node:
-    """Return what lies below numbers that were only given in place of other labels."""
+    """Return the node without new numbers that only replace its labels."""
     while isinstance(node, Numbered) and node.drop:
         node = node.a
     return node

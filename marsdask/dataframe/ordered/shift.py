@@ -1,4 +1,4 @@
-"""Rows beside those some places before or after them: shifted, subtracted."""
+"""Shift rows, or subtract shifted rows."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from ..rows import concat, take
 
 @dataclass(frozen=True, eq=False)
 class RowStencil(FrameNode):
-    """A function of each chunk and of the rows around it, which keeps the rows.
+    """A function of each chunk and of the rows around it; the result has the same rows.
 
     ``func(parts, own, begin, **kwargs)``: see :func:`.stencil`.
     """
@@ -48,14 +48,14 @@ class RowStencil(FrameNode):
 
     @property
     def traits(self) -> Traits:
-        """The rows are the same."""
+        """The rows are those of the input."""
         return self.a.traits.carried(comparable(self.meta, kept_labels))
 
     def requires(self, wanted: Columns) -> tuple[Columns, ...]:
         return (wanted,)
 
     def tile(self, a: Grid) -> Any:
-        # The ends of all chunks would be as much as the chunks.
+        # The ends of all chunks would be as large as the chunks.
         return self._looked(a) if reaches_far(a.chunks[0], self.depth) else self.tile_blind(a)
 
     def _looked(self, a: Grid) -> Generator[Look, Any, Grid]:
@@ -85,13 +85,13 @@ def moved(
     periods: int,
     options: tuple[tuple[str, Any], ...] = (),
 ) -> Any:
-    """Call ``shift`` or ``diff`` so that a chunk's rows meet those ``periods`` before them."""
+    """Call ``shift`` or ``diff`` on a chunk and on the rows ``periods`` before its own."""
     count = len(own)
     if not periods or not count:
         return getattr(own, name)(periods, **dict(options))
     first = begin - periods
     met = take(concat(parts), slice(max(first, 0), max(first + count, 0)))
-    # As many places apart as the chunk has rows, whatever is missing of those that it meets.
+    # Shifting by the length of the chunk is right even if some of the other rows do not exist.
     if periods > 0:
         found = getattr(concat([met, own]), name)(count, **dict(options)).iloc[len(met) :]
     else:
@@ -100,7 +100,7 @@ def moved(
 
 
 def shift(obj: S, periods: Any = 1, freq: Any = None, axis: Any = 0, **options: Any) -> S:
-    """Give each row the values of one before it. See pandas.DataFrame.shift."""
+    """Shift the rows by ``periods``. See pandas.DataFrame.shift."""
     if freq is not None or options.get("suffix") is not None:
         raise NotImplementedError(
             "shift(freq=, suffix=) is not supported; use reset_index() and shift the column"
@@ -109,7 +109,7 @@ def shift(obj: S, periods: Any = 1, freq: Any = None, axis: Any = 0, **options: 
 
 
 def diff(obj: S, periods: Any = 1, axis: Any = 0) -> S:
-    """Subtract from each row one before it. See pandas.DataFrame.diff."""
+    """Subtract from each row the one ``periods`` before it. See pandas.DataFrame.diff."""
     return _moved(obj, "diff", periods, axis, {})
 
 
@@ -120,7 +120,7 @@ def _moved(obj: S, name: str, periods: Any, axis: Any, options: dict[str, Any]) 
         )
     if isinstance(periods, list | tuple):
         raise NotImplementedError(
-            f"{name}() by several periods is not supported; use a call for each of them"
+            f"{name}() by several periods is not supported; use one call for each"
         )
     periods = operator.index(int(periods) if isinstance(periods, float) else periods)
     kwargs = {"name": name, "options": tuple(sorted(options.items())), "periods": periods}

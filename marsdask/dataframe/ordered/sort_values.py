@@ -1,4 +1,4 @@
-"""Rows in the order of their values or labels: a parallel sort by sampling."""
+"""Sort rows by values or labels: a parallel sort by sampling."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from .row_numbers import reset_index
 
 @dataclass(frozen=True, eq=False)
 class Sorted(FrameNode):
-    """The rows in order; equal ones keep theirs."""
+    """The sorted rows; equal ones keep their order."""
 
     a: Node
     by: tuple[Any, ...] | None
@@ -47,7 +47,7 @@ class Sorted(FrameNode):
     @property
     def traits(self) -> Traits:
         below = self.a.traits.of(self.name).carried(comparable(self.meta))
-        # How pandas orders labels of several levels among which some are missing depends on them.
+        # pandas's order of a MultiIndex with missing labels depends on the labels.
         if self.by == () and self.meta.index.nlevels > 1 and self.no_op is None:
             return below.unordered()
         return below.sorted_by(self._ordering).carried(comparable(self.meta))
@@ -85,7 +85,7 @@ class Sorted(FrameNode):
         return self._static(a, count)
 
     def tile_blind(self, a: Grid) -> Grid:
-        # As many chunks as the user was told of.
+        # Keep the number of chunks that the user sees.
         return self._whole(a) if len(a) == 1 else self._static(a, len(a))
 
     def _whole(self, a: Grid) -> Grid:
@@ -144,7 +144,7 @@ def sorted_rows(
     block = concat(blocks)
     if len(ascending) == 1 and (places := order_of_distinct(key_of(block, by))) is not None:
         places = places if ascending[0] else places[::-1]
-        # Rows in order already keep the kind of their labels.
+        # Rows that are sorted already keep the type of their index.
         return block if (places == np.arange(len(places))).all() else block.take(places)
     order: dict[str, Any] = {
         "na_position": "first" if na_first else "last",
@@ -164,9 +164,9 @@ def key_of(block: Any, by: tuple[Any, ...] | None) -> Any:
 
 
 def order_of_distinct(key: Any) -> Any:
-    """Return the order of numbers that are all there and all different, ``None`` for others.
+    """Return the order of distinct numbers, none of them missing; ``None`` for other keys.
 
-    Where nothing is equal any sort is stable, and the fastest is several times as fast.
+    Of distinct numbers every sort is stable, and the fastest one is several times as fast.
     """
     dtype = key.dtype
     plain = isinstance(dtype, np.dtype) and dtype.kind in "iufmM"

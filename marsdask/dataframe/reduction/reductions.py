@@ -1,7 +1,7 @@
-"""Reductions over rows: a kernel for a chunk, a combination of partials, and a finish.
+"""Reductions over rows: map each chunk, combine the partials, finalize.
 
-A row of ``RECIPES`` is all that a reduction needs. Partials are of frames (a series is a frame of
-one column) and ``None`` for a chunk without rows, so that an empty chunk never decides a dtype.
+``RECIPES`` has one row for each reduction. Partials are those of frames: a series is a frame of one
+column. The partial of a chunk without rows is ``None``, so that it never decides a dtype.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 class OfColumns(Protocol):
-    """A reduction of a DataFrame: one value a column or a row, or one of all."""
+    """A reduction of a DataFrame: one value per column or per row, or a single one."""
 
     @overload
     def __call__(self, axis: None, **kwargs: Any) -> Tensor: ...
@@ -61,19 +61,19 @@ class ReductionMethod(Protocol):
     def __get__(self, obj: object, owner: Any, /) -> Callable[..., Any]: ...
 
 
-#: What a partial is taken to weigh.
+#: The assumed bytes of a partial.
 PARTIAL_BYTES = 1024.0
 
 
 @dataclass(frozen=True)
 class FrameRecipe:
-    """How one reduction works."""
+    """The three functions of a reduction."""
 
     map: Callable[..., Any]
-    """``map(frame, **kwargs)`` gives a partial."""
+    """``map(frame, **kwargs)`` returns a partial."""
     combine: Callable[[Any, Any], Any]
     finalize: Callable[..., pd.Series]
-    """``finalize(partial, **kwargs)`` gives one value a column."""
+    """``finalize(partial, **kwargs)`` returns one value per column."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,9 +90,9 @@ class FrameReduction(FrameNode):
 
     @property
     def _form(self) -> tuple[Any, Chunks]:
-        """The meta and the chunks: those of the result over a row of ones.
+        """The meta and the chunks: those of the reduction of a row of ones.
 
-        If it is known that there are no rows, of that over none.
+        If the object is known to have no rows, those of the reduction of no rows.
         """
         rows = total(self.a.chunks[0]) if self.a.chunks else 1
         args = self.recipe, self.a, self.kwargs, rows == 0
@@ -108,7 +108,7 @@ class FrameReduction(FrameNode):
             return interned(whole.iloc[:0]), ((len(whole),),)
         meta = np.empty((), np.asarray(whole).dtype)
         if meta.dtype == object:
-            meta[()] = whole  # a time, say: what is computed with it depends on its type
+            meta[()] = whole  # such as a time: types of later results depend on it
         return meta, ()
 
     @property
@@ -140,7 +140,7 @@ class FrameReduction(FrameNode):
 
 
 def one_row(meta: Any) -> Any:
-    """Return a row of ones of the meta's dtypes, or the meta itself where ones mean nothing."""
+    """Return one row of the meta's dtypes: ones, or missing values for other types."""
     frame = meta.to_frame() if isinstance(meta, pd.Series) else meta
     columns = {}
     for position, dtype in enumerate(frame.dtypes):
@@ -157,7 +157,7 @@ def reduced(data: Any, recipe: str, kwargs: tuple[tuple[str, Any], ...]) -> Any:
 
 
 def refused(meta: Any, recipe: str, kwargs: tuple[tuple[str, Any], ...]) -> None:
-    """Refuse here and now what pandas refuses."""
+    """Raise at once if pandas raises."""
     reduced(meta, recipe, kwargs)
 
 
@@ -180,7 +180,7 @@ def partial_moments(block: Any, recipe: str, kwargs: tuple[tuple[str, Any], ...]
 
 @dataclass(frozen=True)
 class CombinePartials:
-    """Combines two partials of a recipe, either of which may be of no rows."""
+    """Combines two partials of a recipe; ``None`` stands for no rows."""
 
     recipe: str
 
@@ -193,10 +193,10 @@ class CombinePartials:
 def finish(
     partial: Any, recipe: str, kwargs: tuple[tuple[str, Any], ...], like: Any, dtype: Any
 ) -> Any:
-    """Make the result from the combined partial; over no rows it is what pandas says."""
+    """Compute the result from the combined partial; without rows pandas computes it."""
     if partial is None:
         found = reduced(like, recipe, kwargs)
-        return np.float64(found) if type(found) is float else found  # what is NaN tells its type
+        return np.float64(found) if type(found) is float else found  # a nan with a dtype
     options = dict(kwargs)
     options.pop("numeric_only", None)
     result = RECIPES[recipe].finalize(partial, **options)
@@ -216,14 +216,14 @@ def map_sum(frame: pd.DataFrame, *, skipna: bool = True, min_count: int = 0) -> 
 
 
 def finish_sum(partial: Any, *, skipna: bool = True, min_count: int = 0) -> Any:
-    """Return the sums (or products) that enough values support."""
+    """Return sums (or products), missing ones for fewer than ``min_count`` values."""
     del skipna
     total, count = partial
     return total.where(count >= min_count) if min_count else total
 
 
 def map_count(frame: pd.DataFrame) -> Any:
-    """Return the numbers of values."""
+    """Return counts."""
     return (frame.count(),)
 
 
@@ -240,7 +240,7 @@ def map_moments(frame: pd.DataFrame, *, skipna: bool = True, ddof: int = 1) -> A
     mean = frame.mean(skipna=skipna)
     with np.errstate(invalid="ignore"):
         squares = ((frame - mean) ** 2).sum(skipna=skipna)
-    # Around an infinite mean nothing has a distance; what is skipped is only what was missing.
+    # Distances to an infinite mean are nan, and only missing values may be skipped.
     return count, mean, squares.where(mean.abs().astype(float).lt(np.inf) | (count == 0))
 
 
@@ -251,7 +251,7 @@ def merge_moments(a: Any, b: Any) -> Any:
     x, y = x.where(n > 0, y), y.where(m > 0, x)
     delta = y - x
     share = m / total.where(total > 0)
-    # Where one side has no values there is nothing between the two.
+    # Without values on one side, there is no distance between the means.
     between = (delta**2 * n * share).where((n > 0) & (m > 0), 0.0)
     return total, x + delta * share, s + t + between
 
@@ -270,7 +270,7 @@ def map_mean(frame: pd.DataFrame, *, skipna: bool = True) -> Any:
 
 
 def float_sums(frame: pd.DataFrame, *, skipna: bool) -> pd.Series:
-    """Return sums, those of integers as floats: as integers they might not fit."""
+    """Return sums, those of integers as floats, since integers may overflow."""
     whole = [
         at
         for at, dtype in enumerate(frame.dtypes)
@@ -287,7 +287,7 @@ def float_sums(frame: pd.DataFrame, *, skipna: bool) -> pd.Series:
 
 
 def finish_var(partial: Any, *, skipna: bool = True, ddof: int = 1) -> Any:
-    """Return variances; NaN where too few values support them."""
+    """Return variances, nan for too few values."""
     del skipna
     count, _, squares = partial
     return squares / (count - ddof).where(count > ddof)
@@ -300,7 +300,7 @@ def finish_std(partial: Any, *, skipna: bool = True, ddof: int = 1) -> Any:
 
 @dataclass(frozen=True)
 class Extreme:
-    """Keeps one row: the extreme value of each column, in the column's own dtype."""
+    """Returns one row: the extreme of each column, in the column's dtype."""
 
     name: str
 
@@ -318,12 +318,12 @@ class Extreme:
         return row
 
     def finish(self, rows: pd.DataFrame, *, skipna: bool = True) -> Any:
-        """Reduce the rows that were kept."""
+        """Return the extreme of each column of the joined rows."""
         return getattr(rows, self.name)(skipna=skipna)
 
 
 def join_partials(a: pd.DataFrame, b: pd.DataFrame) -> Any:
-    """Keep the rows of both partials."""
+    """Join the rows of both partials."""
     return pd.concat([a, b])
 
 
@@ -336,7 +336,7 @@ def map_logical(frame: pd.DataFrame, *, skipna: bool = True) -> Any:
 
 
 def either(a: Any, b: Any) -> Any:
-    """Combine what any and what all values are."""
+    """Combine the results of any and of all."""
     return a[0] | b[0], a[1] & b[1]
 
 
@@ -384,7 +384,7 @@ def reduction(name: str) -> ReductionMethod:
         where = {} if axis in ROWS else {"axis": axis}
         options = (*where.items(), *kwargs.items())
         result_of(refused, (node, name, options), (), lambda: refused(node.meta, name, options))
-        # What NumPy's functions pass and pandas takes as long as it says nothing.
+        # NumPy's functions pass these; pandas accepts only their defaults.
         kwargs = {key: value for key, value in kwargs.items() if key not in UNSAID}
         if axis in {1, "columns"}:
             return rowwise(RowReduction(name), self, **kwargs)
@@ -413,7 +413,7 @@ def _over_all(node: Node, name: str, kwargs: dict[str, Any]) -> Any:
 
 
 def check_kinds(meta: Any, name: str, *, numeric_only: bool) -> None:
-    """Refuse means of dates, deviations of times and of complex numbers: no real sums make them."""
+    """Raise for means of dates, and deviations of times or complex numbers: sums are not real."""
     dtypes = [meta.dtype] if isinstance(meta, pd.Series) else list(meta.dtypes)
     kinds = {getattr(dtype, "kind", "O") for dtype in dtypes}
     if not numeric_only and kinds & UNFIT.get(name, set()):
@@ -423,13 +423,13 @@ def check_kinds(meta: Any, name: str, *, numeric_only: bool) -> None:
         )
 
 
-#: Keywords of NumPy's that pandas accepts with their defaults only.
+#: Keywords of NumPy of which pandas accepts only the defaults.
 UNSAID = {"dtype", "out", "keepdims"}
-#: Kinds of values that pandas reduces and we do not.
+#: Kinds of dtypes that pandas reduces and we do not.
 UNFIT = {"mean": {"M"}, "std": {"M", "m", "c"}, "var": {"c"}}
-#: What pandas calls the axis that reductions go down.
+#: pandas's names of the axis of reductions.
 ROWS = (0, "index", "rows")
-#: Reductions of which a result over all values is that over the results of the columns.
+#: Reductions that give the result over all values from those of the columns.
 REPEATABLE = {"sum", "prod", "min", "max", "any", "all"}
 
 
@@ -444,7 +444,7 @@ class RowReduction:
         return self.name
 
     def __call__(self, block: pd.DataFrame, **kwargs: Any) -> Any:
-        # Of no rows pandas does not know the type.
+        # Without rows pandas does not infer the type.
         rows = block if len(block) else one_row(block)
         found = getattr(rows, self.name)(axis=1, **kwargs)
         return found if len(block) else found.iloc[:0].set_axis(block.index)

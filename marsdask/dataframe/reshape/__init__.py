@@ -1,1 +1,1 @@
-"""Frames made of other frames: concat."""
+"""Concatenate frames."""

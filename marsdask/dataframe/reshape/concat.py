@@ -1,4 +1,4 @@
-"""Frames below each other."""
+"""Concatenate frames along their rows."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _types(like: Any) -> list[Any]:
 
 @kernel(scratch=0.0)
 def conformed(block: Any, like: Any) -> Any:
-    """Give a chunk the columns of the whole."""
+    """Give a chunk the columns of the result."""
     if isinstance(like, pd.DataFrame) and not block.columns.equals(like.columns):
         return block.reindex(columns=like.columns)
     return block.rename(like.name) if isinstance(like, pd.Series) else block
@@ -37,10 +37,10 @@ def conformed(block: Any, like: Any) -> Any:
 
 @kernel(scratch=2.0)
 def retyped(block: Any, like: Any, own: Any) -> Any:
-    """Give a chunk the columns of the whole, and the types that they have there.
+    """Give a chunk the columns of the result, and their types.
 
-    A column that already is of another type than its object's keeps it: only running tells whether
-    there are missing values among the integers of a merge.
+    A column of another type than its object declares keeps it. For example, integers of a merge
+    are floats if values turn out to be missing.
     """
     block = conformed(block, like)
     if isinstance(like, pd.Series):
@@ -57,7 +57,7 @@ def retyped(block: Any, like: Any, own: Any) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Concat(FrameNode):
-    """The rows of one object after those of the other."""
+    """The rows of several objects, one object after the other."""
 
     parts: tuple[Node, ...]
 
@@ -91,7 +91,7 @@ class Concat(FrameNode):
 def concat(
     objs: Iterable[S], *, axis: int | str = 0, ignore_index: bool = False, join: str = "outer"
 ) -> S:
-    """Return the rows of several objects below each other. See pandas.concat."""
+    """Concatenate objects along their rows. See pandas.concat."""
     parts = list(objs)
     if axis_number(pd.DataFrame(), axis) != 0:
         raise NotImplementedError(
@@ -101,7 +101,7 @@ def concat(
         raise ValueError(f"invalid join: {join!r}; choose from 'inner', 'outer'")
     if join == "inner":
         raise NotImplementedError(
-            "concat(join='inner') is not supported; use [] to choose the common columns before"
+            "concat(join='inner') is not supported; use [] to select the common columns first"
         )
     if not parts:
         raise ValueError("No objects to concatenate")

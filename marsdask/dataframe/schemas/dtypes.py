@@ -1,4 +1,4 @@
-"""Types that were declared, settled by those of the chunks that ran."""
+"""Common types of computed chunks, in place of the declared types."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ from ..frame_node import FrameNode, row_bytes
 from ..rows import cast_labels, concat
 from .samples import column
 
-#: The types of columns, and of what labels the rows, level by level.
+#: The types of the columns, and of the levels of the row labels.
 Types = tuple[tuple[Any, ...], tuple[Any, ...]]
 
 
 def settled(meta: Any, infos: Sequence[ChunkInfo]) -> Any:
-    """Return the meta with the types that joining all chunks gives.
+    """Return the meta with the types that concatenating all chunks gives.
 
-    Chunks without rows do not count unless all are. The meta stays where a chunk did not tell its
-    types, or has other columns than declared.
+    Chunks without rows count only if all are empty. The meta is unchanged if the types of a chunk
+    are unknown, or if a chunk has other columns than declared.
     """
     found = _told([info for info in infos if info.shape and info.shape[0]] or infos[:1])
     return _joined(meta, found) if _fit(meta, found) else meta
 
 
 def cast_chunks(grid: Grid, meta: Any, infos: Sequence[ChunkInfo]) -> Grid:
-    """Return the grid with all chunks of the settled types, itself if they are."""
+    """Return the grid with the meta's types in all chunks, or itself if they are equal."""
     found = _told(infos)
     if found == [_types_of(meta)] or not _fit(meta, found):
         return grid
@@ -47,7 +47,7 @@ def cast_chunks(grid: Grid, meta: Any, infos: Sequence[ChunkInfo]) -> Grid:
 
 @dataclass(frozen=True, eq=False)
 class OneType(FrameNode):
-    """The same rows, whose chunks have one type as pandas's column has."""
+    """The same rows; all chunks have one type, as a column of pandas has."""
 
     a: Node
 
@@ -57,7 +57,7 @@ class OneType(FrameNode):
 
     @property
     def traits(self) -> Traits:
-        # Not what it says of values: numbers that differ may be equal in a type for all.
+        # Not the traits of values: different numbers may be equal in the common type.
         return Traits(self.a.alignment)
 
     @property
@@ -77,7 +77,7 @@ class OneType(FrameNode):
 
 
 def united(blocks: list[Any]) -> Any:
-    """Join blocks, whose types may differ."""
+    """Concatenate blocks of types that may differ."""
     filled = [block for block in blocks if len(block)] or blocks[:1]
     found = list(dict.fromkeys(map(_types_of, filled)))
     if len(found) == 1 or not _fit(blocks[0], found):
@@ -88,7 +88,7 @@ def united(blocks: list[Any]) -> Any:
 
 
 def cast(block: Any, meta: Any) -> Any:
-    """Return a chunk with the columns and row labels of the meta's types."""
+    """Cast the columns and row labels of a chunk to the meta's types."""
     if not len(block):
         return meta
     if isinstance(block, pd.Index):
@@ -115,13 +115,13 @@ def _types_of(obj: Any) -> Types:
 
 
 def _fit(meta: Any, found: list[Types]) -> bool:
-    """Tell whether there are types, and all of as many columns and labels as the meta's."""
+    """Tell whether there are types, all with the meta's numbers of columns and levels."""
     form = tuple(map(len, _types_of(meta)))
     return bool(found) and all(tuple(map(len, types)) == form for types in found)
 
 
 def _joined(meta: Any, found: list[Types]) -> Any:
-    """Return the meta with the types of rows of these types, one below the other."""
+    """Return the meta with the types that concatenating rows of these types gives."""
     of_columns, of_labels = zip(*found, strict=True)
     columns = tuple(_common(types, pd.Series) for types in zip(*of_columns, strict=True))
     labels = tuple(_common(types, pd.Index) for types in zip(*of_labels, strict=True))
@@ -136,7 +136,7 @@ def _common(dtypes: Sequence[Any], kind: Any) -> Any:
 
 
 def _values(dtype: Any) -> Any:
-    """Return at least one value of a type that is not missing, if that can be made."""
+    """Return values of a type, at least one of them not missing if possible."""
     if isinstance(dtype, pd.CategoricalDtype) and len(dtype.categories):
         return pd.Series(dtype.categories, dtype=dtype)
     if isinstance(dtype, pd.PeriodDtype):
@@ -148,7 +148,7 @@ def _values(dtype: Any) -> Any:
 
 
 def _typed(meta: Any, columns: tuple[Any, ...], labels: tuple[Any, ...]) -> Any:
-    """Return an empty object like the meta, of other types."""
+    """Return an empty object like the meta, with other types."""
     if isinstance(meta, pd.Index):
         return _empty_labels(meta, columns)
     index = _empty_labels(meta.index, labels)

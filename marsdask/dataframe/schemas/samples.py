@@ -1,4 +1,4 @@
-"""Types of results that depend on values: learnt from a few rows that have what may matter."""
+"""Samples of rows: they show the types of results that depend on values."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-#: Rows of a sample.
+#: The number of rows of a sample.
 ROWS = 4
 
 
 def sample(meta: Any) -> Any:
-    """Return a few rows of an empty object's types: missing ones, zeros, extremes, false ones."""
+    """Return a few rows of a meta's types: missing values, zeros, extremes, False."""
     if isinstance(meta, pd.DataFrame):
         columns = {at: column(dtype) for at, dtype in enumerate(meta.dtypes)}
         return pd.DataFrame(columns, index=range(ROWS)).set_axis(meta.columns, axis=1)
@@ -41,7 +41,7 @@ def column(dtype: Any) -> Any:
 
 
 def row(meta: pd.DataFrame) -> Any:
-    """Return one row of an empty frame's types, its labels included."""
+    """Return one row of an empty frame's types, including those of the labels."""
     found = sample(meta).iloc[:1]
     labels = meta.index
     if isinstance(labels, pd.MultiIndex):
@@ -51,5 +51,5 @@ def row(meta: pd.DataFrame) -> Any:
 
 
 def emptied(found: Any, like: Any) -> Any:
-    """Return no rows of an object, labelled as another."""
+    """Return an object without rows, with the labels of another."""
     return found.iloc[:0].set_axis(like.index, axis=0)

@@ -1,4 +1,4 @@
-"""Schemas: empty objects of equal types are one, and what functions make of them is found once."""
+"""Schemas: metas of equal types are one object; results of functions of them are cached."""
 
 from __future__ import annotations
 
@@ -19,28 +19,28 @@ T = TypeVar("T")
 _SCHEMAS: WeakValueDictionary[Hashable, Any] = WeakValueDictionary()
 _BY_IDENTITY: WeakValueDictionary[int, Any] = WeakValueDictionary()
 
-#: What follows from a schema, by its identity while it lives.
+#: Cached results of functions of a schema, by its identity while it lives.
 _FACTS: dict[int, tuple[ref[Any], dict[Callable[..., Any], Any]]] = {}
 
-#: What calls gave, with the schemas of their arguments, whose identities are in the key.
+#: Cached results of calls, with the schemas of their arguments: their identities are in the key.
 _RESULTS: dict[Hashable, tuple[list[Any], Any]] = {}
-#: Results that are remembered.
+#: The most results in the cache.
 REMEMBERED = 4096
 
-#: Functions of numbers whose result has a type that follows from the types of both.
+#: Functions of two numbers whose types decide the type of the result.
 BY_TYPES: set[Callable[..., Any]] = {
     *(operator.add, operator.sub, operator.mul, operator.eq, operator.ne),
     *(operator.lt, operator.le, operator.gt, operator.ge),
 }
 
-#: Types of which equal ones are the same in every respect.
+#: Types of which equal ones are interchangeable.
 _PLAIN = (np.dtype, pd.StringDtype, pd.DatetimeTZDtype)
-#: Types of constants of which equal ones are the same in every respect.
+#: Types of constants of which equal ones are interchangeable.
 _CONSTANTS = (str, bytes, int, float, complex, bool, type, type(None), type(...), np.dtype)
 
 
 def interned(meta: Any) -> Any:
-    """Return the one object of these types and labels, itself where they are hard to compare."""
+    """Return the one object of these types and labels, or ``meta`` if they cannot be compared."""
     form = None if _is_schema(meta) else _form(meta)
     if form is None:
         return meta
@@ -54,7 +54,7 @@ def _is_schema(meta: Any) -> bool:
 
 
 def once_a_schema(func: Callable[[Any], T], meta: Any) -> T:
-    """Return what a function makes of a meta: of the same schema it is made once."""
+    """Return a function of a meta, cached if the meta is a schema."""
     if not _is_schema(meta):
         return func(meta)
     number = id(meta)
@@ -81,7 +81,7 @@ def _form(meta: Any) -> Hashable | None:
 
 
 def _labels(index: pd.Index) -> Hashable | None:
-    """Return what tells labels from others, ``None`` if that is hard."""
+    """Return a form that equal labels share, ``None`` if they cannot be compared."""
     name = _name(index.name)
     if name is None or index.nlevels > 1:
         return None
@@ -99,7 +99,7 @@ def _name(name: Any) -> Hashable | None:
 def result_of(
     func: Callable[..., Any], args: tuple[Any, ...], kwargs: Any, compute: Callable[[], Any]
 ) -> Any:
-    """Return the schema of a function's result: computed, if that was not done for equal types."""
+    """Return the schema of a function's result, cached for equal types of the arguments."""
     try:
         key = func, tuple(_decisive(arg, func in BY_TYPES) for arg in args), _decisive(kwargs)
         known = _RESULTS.get(key)
@@ -108,7 +108,7 @@ def result_of(
     if known is None:
         if len(_RESULTS) >= REMEMBERED:
             _RESULTS.clear()
-        # As long as they live, no other object has their identities.
+        # While they live, no other object has their identities.
         schemas = [arg.meta for arg in _nodes(args)]
         known = _RESULTS[key] = schemas, interned(compute())
     return known[1]
@@ -127,9 +127,9 @@ def _nodes(arg: Any) -> list[Node]:
 
 
 def _decisive(arg: Any, by_type: bool = False) -> Any:
-    """Return what of an argument decides of which type a result is.
+    """Return the part of an argument that decides the type of a result.
 
-    Raises ``TypeError`` where that is hard to say.
+    Raises ``TypeError`` if it cannot be compared.
     """
     kind = type(arg)
     if isinstance(arg, Node):
@@ -143,21 +143,21 @@ def _decisive(arg: Any, by_type: bool = False) -> Any:
     if by_type and kind is float:
         return kind
     if by_type and kind is int:
-        # Small columns take small numbers only.
+        # Columns of small integers take small numbers only.
         return kind, arg < 0, (~arg if arg < 0 else arg).bit_length()
     if kind not in _CONSTANTS and not isinstance(arg, np.dtype):
-        raise TypeError("its value is hard to compare")
+        raise TypeError(f"values of {kind.__name__} cannot be compared")
     return kind, arg
 
 
 def _types(node: Node) -> Hashable:
-    """Return what is the same for nodes of equal types; their meta is from now on the schema."""
+    """Return a value that nodes of equal types share; replace the node's meta by the schema."""
     meta = node.meta
     if type(meta) is np.ndarray and meta.dtype.kind != "O":
         return meta.dtype, meta.shape
     schema = interned(meta)
     if not _is_schema(schema):
-        raise TypeError("its types are hard to compare")
+        raise TypeError(f"types of {type(meta).__name__} cannot be compared")
     if schema is not meta:
         vars(node)["meta"] = schema
     return id(schema)
