@@ -1,4 +1,4 @@
-"""Measure chunks before a shuffle; split large ones, and merge small ones."""
+"""Measure chunks before a shuffle; split or merge them to parts that fit into memory."""
 
 from __future__ import annotations
 
