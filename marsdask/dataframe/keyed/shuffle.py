@@ -73,9 +73,9 @@ def cut_by_range(
 
 
 def casts_of(dtypes: Iterable[Any]) -> tuple[Any, ...]:
-    """Return to what keys of some types are cast before they are hashed, ``None`` for as is.
+    """Return the types to which keys are cast before they are hashed, ``None`` for no cast.
 
-    pandas may have found another type for the objects of one chunk.
+    pandas may infer another type for the objects of one chunk.
     """
     return tuple(object if dtype == "object" else None for dtype in dtypes)
 
@@ -250,7 +250,7 @@ def _alike(values: Any) -> Any:
 
 
 def _objects_alike(values: Any) -> Any:
-    """Return texts for objects, equal ones for equal objects; all that is missing is alike."""
+    """Return texts for objects: one text for equal objects, and one for missing values."""
     missing = pd.isna(values)
     if missing.any():
         values = np.where(missing, np.nan, values)
