@@ -84,7 +84,7 @@ import numpy as np
 #: What users get from functions, and what lies in modules without ``__all__``.
 UNLISTED = {
     "marsdask.config": ("Options", "get_option", "option_context", "set_option"),
-    "marsdask.dataframe.keyed.groupby": ("Groups",),
+    "marsdask.dataframe.keyed.groupby": ("GroupBy",),
 }
 
 #: Classes that have the names of other libraries' classes.
@@ -92,7 +92,7 @@ CLASSES = {
     "DataFrame": ("pandas.DataFrame", "dask.dataframe.DataFrame"),
     "Series": ("pandas.Series", "dask.dataframe.Series"),
     "Index": ("pandas.Index", "dask.dataframe.Index"),
-    "Groups": ("pandas.api.typing.DataFrameGroupBy",),
+    "GroupBy": ("pandas.api.typing.DataFrameGroupBy",),
     "Tensor": ("numpy.ndarray", "dask.array.Array"),
     "MaskedTensor": ("numpy.ma.MaskedArray",),
     "RandomState": ("numpy.random.RandomState",),

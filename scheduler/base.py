@@ -202,7 +202,7 @@ class KnowsMachine(Protocol):
 
 
 @runtime_checkable
-class Bounded(Protocol):
+class HasBounds(Protocol):
     """A scheduler with limits of its own on memory and disk."""
 
     @property

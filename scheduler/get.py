@@ -33,7 +33,7 @@ _FINAL = "finalize-"
 Limits = Mapping[str, Any]
 
 
-class _Shared:
+class _SharedScheduler:
     """A scheduler, the limits that it was made with, and the graphs that run on it."""
 
     def __init__(self, scheduler: Scheduler, bounds: Limits) -> None:
@@ -43,7 +43,7 @@ class _Shared:
 
 
 # One entry per process: a forked child inherits the table, but not the threads.
-_shared: dict[tuple[int, str, int | None], _Shared] = {}
+_shared: dict[tuple[int, str, int | None], _SharedScheduler] = {}
 _lock = threading.Lock()
 
 
@@ -75,7 +75,7 @@ def _lease(name: str, workers: int | None, graph: Mapping[Key, GraphNode]) -> It
         if shared is not None and shared.bounds != bounds and not shared.running:
             outdated, shared = shared, None
         if shared is None:
-            shared = _Shared(_create(name, workers, bounds), bounds)
+            shared = _SharedScheduler(_create(name, workers, bounds), bounds)
             _shared[os.getpid(), name, workers] = shared
         free = shared.bounds == bounds and all(
             graph.keys().isdisjoint(other) for other in shared.running.values()

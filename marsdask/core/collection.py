@@ -30,7 +30,7 @@ from .dask.layer import (
     rebuild,
     rebuild_several,
 )
-from .dask.source import Adopted
+from .dask.source import FromDask
 from .display.edge_items import fetch_edge_items
 from .display.explain import explain, visualize
 from .display.suggestions import HandsOn, suggesting_methods
@@ -39,7 +39,7 @@ from .graph import Graph, Packed, pack, unpack
 from .grids.grid import Grid, current_node
 from .node import Node
 from .registry import class_of, register_collection
-from .results.stored import Embedded, Stored
+from .results.stored import InMemoryBlocks, Stored
 from .session import Session, ensure_session, executing, get_default_session, own_memory
 from .sizes import Chunks, Index, known_or_nan
 
@@ -724,7 +724,7 @@ def _at_hand(node: Node, session: Session) -> Any:
 
 def _holds_data(node: Node) -> bool:
     """Tell whether a block of the result may belong to an executed collection."""
-    return any(isinstance(item, Stored | Embedded | Adopted) for item in Graph([node]).nodes)
+    return any(isinstance(item, Stored | InMemoryBlocks | FromDask) for item in Graph([node]).nodes)
 
 
 def _value(kind: type[Collection], stored: Stored, *, owned: bool) -> Any:

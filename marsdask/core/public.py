@@ -44,12 +44,12 @@ def public(func: Callable[..., Any]) -> Any:
     def face(*args: Any, **kwargs: Any) -> Any:
         try:
             if options.eager_mode and executes_at_once():
-                return _executed(func, args, kwargs)
+                return _call_and_execute(func, args, kwargs)
             found = func(*args, **kwargs)
         except TypeError as error:
             suggest(error, func, args, kwargs)
             raise
-        return found if isinstance(found, Collection) else collected(found)
+        return found if isinstance(found, Collection) else wrap_nodes(found)
 
     if hasattr(func, "__wrapped__"):
         # Functions of other decorators are pickled by their name, which must refer to them.
@@ -94,31 +94,31 @@ def _executing_once(func: F) -> F:
     @wraps(func)
     def face(*args: Any, **kwargs: Any) -> Any:
         if options.eager_mode and executes_at_once():
-            return _executed(func, args, kwargs)
+            return _call_and_execute(func, args, kwargs)
         return func(*args, **kwargs)
 
     return face  # type: ignore[return-value]
 
 
-def collected(found: Any) -> Any:
+def wrap_nodes(found: Any) -> Any:
     """Return a result with collections in place of nodes."""
     if isinstance(found, Node):
         return collect(found)
     if not isinstance(found, tuple | list):
         return found
-    items = [collected(item) for item in found]
+    items = [wrap_nodes(item) for item in found]
     if all(map(operator.is_, items, found)):
         return found
     # Named tuples are built from their items.
     return getattr(found, "_make", type(found))(items)
 
 
-def _executed(func: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+def _call_and_execute(func: Callable[..., Any], args: Any, kwargs: Any) -> Any:
     """Call a function without executing its steps, then execute its result."""
     rebound: list[Collection] = []
     reset = composing.set(rebound)
     try:
-        found = collected(func(*args, **kwargs))
+        found = wrap_nodes(func(*args, **kwargs))
     finally:
         composing.reset(reset)
     if pending := [item for item in (*rebound, *_collections(found)) if not item._is_executed()]:

@@ -16,7 +16,7 @@ from numbers import Integral
 from typing import Any, Self
 
 from marsdask.scheduler import limits, registry
-from marsdask.scheduler.base import Bounded, Callback, Done, Scheduler, Stage
+from marsdask.scheduler.base import Callback, Done, HasBounds, Scheduler, Stage
 from marsdask.scheduler.callbacks import observing
 from marsdask.scheduler.errors import SchedulerClosed, did_you_mean
 
@@ -26,7 +26,7 @@ from .compilation.serialization import SerializedCompilation, can_be_sent, writt
 from .compilation.tiling import Compilation
 from .config import get_option, options
 from .dask.context import ambient
-from .dask.source import Adopted
+from .dask.source import FromDask
 from .display.progress import progress_bar
 from .errors import SessionClosed, explain_failure
 from .graph import Graph
@@ -419,13 +419,13 @@ class Session:
 
         def change(node: Node) -> Node:
             if isinstance(node, Stored) and node.result.scheduler is not self.scheduler:
-                return _moved(node)
-            if isinstance(node, Adopted):
+                return _embed(node)
+            if isinstance(node, FromDask):
                 return node.within_reach(self.scheduler)
             return node
 
         graph = Graph(nodes)
-        if not any(isinstance(node, Stored | Adopted) for node in graph.nodes):
+        if not any(isinstance(node, Stored | FromDask) for node in graph.nodes):
             return nodes
         return graph.map(change).roots
 
@@ -578,7 +578,7 @@ class Session:
         self.close()
 
 
-def _moved(node: Stored) -> Node:
+def _embed(node: Stored) -> Node:
     try:
         return node.embedded()
     except SchedulerClosed:
@@ -665,7 +665,7 @@ def current_bounds() -> dict[str, Any]:
         Arguments of the ``threads`` scheduler.
     """
     session = get_default_session()
-    if session is not None and not session.closed and isinstance(session.scheduler, Bounded):
+    if session is not None and not session.closed and isinstance(session.scheduler, HasBounds):
         found: Mapping[str, Any] = session.scheduler.bounds
     else:
         found = {name: get_option(name) for name in _BOUNDS}

@@ -11,7 +11,7 @@ import pandas as pd
 
 from marsdask.core.results.stored import Stored
 
-from .elementwise.rowwise import column_at, flagged, rowwise
+from .elementwise.rowwise import column_at, contains_label, rowwise
 
 
 def batches(rows: Any) -> Iterator[Any]:
@@ -78,4 +78,4 @@ def tuples(
 def holds_label(index: Any, label: Any) -> bool:
     """Compute whether a label is in an index."""
     hash(label)  # raises at once, as in pandas
-    return bool(rowwise(flagged, index, label=label).any().compute())
+    return bool(rowwise(contains_label, index, label=label).any().compute())

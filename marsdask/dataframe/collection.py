@@ -10,7 +10,7 @@ from pandas.api.types import is_bool_dtype, is_object_dtype
 
 from marsdask.core.collection import Collection, wrap
 from marsdask.core.grids.grid import Grid
-from marsdask.core.grids.rechunk import refined
+from marsdask.core.grids.rechunk import split_chunks
 from marsdask.core.public import public_methods
 from marsdask.core.sizes import Chunks, Index, known_or_nan, total
 
@@ -19,7 +19,7 @@ from .display import html, representation
 from .elementwise.filter import Filter
 from .io import dask_frames
 from .rows import alignment, cut_rows, recut_rows
-from .schemas.dtypes import cast_chunks, settled, united
+from .schemas.dtypes import cast_chunks, concat_chunks, meta_from_infos
 from .tensors import to_tensor
 
 if TYPE_CHECKING:
@@ -71,15 +71,15 @@ class Rows(Collection):
     def _assemble(cls, blocks: Mapping[Index, Any], meta: Any, *, owned: bool) -> Any:
         del meta
         parts = list(blocks.values())
-        joined = united(parts)
+        joined = concat_chunks(parts)
         return joined if owned or joined is not parts[0] else joined.copy()
 
-    _settled = staticmethod(settled)
+    _settled = staticmethod(meta_from_infos)
     _cast = staticmethod(cast_chunks)
 
     @classmethod
     def _recut(cls, grid: Grid, chunks: Chunks) -> Grid:
-        views = refined(grid, chunks, cut_rows)
+        views = split_chunks(grid, chunks, cut_rows)
         return recut_rows(grid, chunks[0]) if views is None else views
 
     def __repr__(self) -> str:

@@ -25,7 +25,7 @@ from marsdask.tensor.manipulation.shape import whole
 
 from .frame_node import FrameNode, FromPandas, row_bytes
 from .keyed.keys import numbered_rows
-from .ordered.row_numbers import counted
+from .ordered.row_numbers import row_counts
 
 if TYPE_CHECKING:
     from .frame import DataFrame
@@ -148,7 +148,7 @@ class FromTensor(FrameNode):
             return self.tile(a)
         a, axes = self._whole_rows(a)
         axes = (*axes, (None,))
-        rule = Blockwise(to_rows_among, (a, counted(a)), axes, self._kwargs, ChunkAt())
+        rule = Blockwise(to_rows_among, (a, row_counts(a)), axes, self._kwargs, ChunkAt())
         return self.grid(rule, a.chunks[0])
 
     def _whole_rows(self, a: Grid) -> tuple[Grid, tuple[Axes, ...]]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from marsdask.core.display.notebook import card, counted, format_bytes, number
+from marsdask.core.display.notebook import card, format_bytes, number, quantity
 
 from .frame_node import row_bytes
 
@@ -58,9 +58,9 @@ def _outline(rows: Any) -> str:
     node = rows.node
     columns = _columns_of(node.meta)
     length, count = rows.shape[0], len(node.chunks[0])
-    facts = [node.label, counted(length, "row"), counted(count, "partition")]
+    facts = [node.label, quantity(length, "row"), quantity(count, "partition")]
     if isinstance(node.meta, pd.DataFrame):
-        facts.insert(2, counted(len(columns), "column"))
+        facts.insert(2, quantity(len(columns), "column"))
     if not math.isnan(length):
         facts.append(f"about {format_bytes(int(length * row_bytes(node.meta)))}")
     columns = _shortened(columns, pd.get_option("display.max_columns") or MOST_COLUMNS)

@@ -90,7 +90,7 @@ def array_ufunc(self: Any, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs:
     where = kwargs.pop("where", True)
     if any(one is not None for one in outputs):
         found = array_ufunc(self, ufunc, method, *inputs, **kwargs)
-        return _filled(outputs, found if isinstance(found, tuple) else (found,), where)
+        return _fill_outputs(outputs, found if isinstance(found, tuple) else (found,), where)
     if where is not True:
         raise NotImplementedError("where= without out= is not supported; use where() of the result")
     if ufunc.signature is not None:
@@ -98,9 +98,9 @@ def array_ufunc(self: Any, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs:
             f"{ufunc.__name__}() of rows is not supported; use to_tensor() first"
         )
     if method == "__call__":
-        return _called(self, ufunc, inputs, kwargs)
+        return _call_ufunc(self, ufunc, inputs, kwargs)
     if method == "reduce":
-        return _reduced(self, ufunc, kwargs)
+        return _reduce_ufunc(self, ufunc, kwargs)
     if method == "accumulate":
         return aligned_tensor(self, ufunc.accumulate(to_tensor(self), **kwargs), "{} rows of {}")
     raise NotImplementedError(
@@ -108,7 +108,7 @@ def array_ufunc(self: Any, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs:
     )
 
 
-def _called(self: Any, ufunc: np.ufunc, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def _call_ufunc(self: Any, ufunc: np.ufunc, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     operands = [one if one is self else operand(self, one) for one in inputs]
     if ufunc.nout == 1:
         return rowwise(ufunc, *operands, **kwargs)
@@ -116,7 +116,7 @@ def _called(self: Any, ufunc: np.ufunc, inputs: tuple[Any, ...], kwargs: dict[st
     return tuple(rowwise(output, *operands, **kwargs) for output in outputs)
 
 
-def _reduced(self: Any, ufunc: np.ufunc, kwargs: dict[str, Any]) -> Any:
+def _reduce_ufunc(self: Any, ufunc: np.ufunc, kwargs: dict[str, Any]) -> Any:
     name = REDUCTIONS.get(ufunc)
     if name is None or isinstance(self.node.meta, pd.Index):
         return ufunc.reduce(to_tensor(self), **kwargs)
@@ -125,11 +125,11 @@ def _reduced(self: Any, ufunc: np.ufunc, kwargs: dict[str, Any]) -> Any:
     return getattr(self, name)(**{**options, **kwargs}, skipna=False)
 
 
-def _filled(outputs: tuple[Any, ...], results: tuple[Any, ...], where: Any) -> Any:
+def _fill_outputs(outputs: tuple[Any, ...], results: tuple[Any, ...], where: Any) -> Any:
     """Write results into ``out=``: at once, or lazily if it is lazy."""
     for out, result in zip(outputs, results, strict=True):
         if isinstance(out, Collection):
-            _replaced(out, result, where)
+            _replace_values(out, result, where)
         elif out is not None:
             value = result.compute()
             if where is True:
@@ -139,7 +139,7 @@ def _filled(outputs: tuple[Any, ...], results: tuple[Any, ...], where: Any) -> A
     return outputs if len(outputs) > 1 else outputs[0]
 
 
-def _replaced(out: Any, result: Any, where: Any) -> None:
+def _replace_values(out: Any, result: Any, where: Any) -> None:
     """Replace the node of lazy rows by another of the same types."""
     old, new = out.node, result.node
     same = type(out) is type(result) and dtypes_of(old.meta) == dtypes_of(new.meta)

@@ -77,13 +77,13 @@ def cast_labels(labels: Any, like: pd.Index) -> Any:
 def _of_all_categories(blocks: list[Any]) -> list[Any]:
     """Give categorical columns the categories of all blocks, which may differ between files."""
     if isinstance(blocks[0], pd.Series):
-        return blocks if _same_categories(blocks) else _united(blocks)
+        return blocks if _same_categories(blocks) else _union_categories(blocks)
     for at, dtype in enumerate(blocks[0].dtypes):
         if isinstance(dtype, pd.CategoricalDtype):
             columns = [block.iloc[:, at] for block in blocks]
             if not _same_categories(columns):
                 blocks = [block.copy(deep=False) for block in blocks]
-                for block, column in zip(blocks, _united(columns), strict=True):
+                for block, column in zip(blocks, _union_categories(columns), strict=True):
                     block.isetitem(at, column)
     return blocks
 
@@ -94,12 +94,12 @@ def _same_categories(columns: list[Any]) -> bool:
     return not categorical or all(dtype == dtypes[0] for dtype in dtypes)
 
 
-def _united(columns: list[Any]) -> list[Any]:
+def _union_categories(columns: list[Any]) -> list[Any]:
     whole = pd.api.types.union_categoricals([column.array for column in columns])
     return [column.astype(whole.dtype) for column in columns]
 
 
-def gathered(grid: Grid) -> Grid:
+def as_one_chunk(grid: Grid) -> Grid:
     """Return the grid as one chunk."""
     if len(grid) == 1:
         return grid

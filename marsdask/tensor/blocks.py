@@ -18,7 +18,7 @@ from marsdask.core.sizes import Index, known_or_nan
 from marsdask.scheduler.base import ChunkInfo
 
 from .kernels.duck_arrays import is_foreign
-from .sparse.blocks import is_sparse, stitched
+from .sparse.blocks import is_sparse, join_blocks
 
 
 def assemble(blocks: Mapping[Index, Any], meta: Any, *, owned: bool) -> Any:
@@ -28,7 +28,7 @@ def assemble(blocks: Mapping[Index, Any], meta: Any, *, owned: bool) -> Any:
     """
     if is_sparse(meta):
         counts = tuple(1 + max(places) for places in zip(*blocks, strict=True))
-        return stitched([blocks[index] for index in sorted(blocks)], counts)
+        return join_blocks([blocks[index] for index in sorted(blocks)], counts)
     if any(isinstance(block, np.ma.MaskedArray) for block in blocks.values()):
         return _assemble_masked(blocks)
     if len(blocks) == 1:
@@ -43,7 +43,7 @@ def assemble(blocks: Mapping[Index, Any], meta: Any, *, owned: bool) -> Any:
     ]
     like = blocks[(0,) * len(starts)]
     shape = tuple(start[-1] for start in starts)
-    dtype = _joined({block.dtype for block in blocks.values()}, meta.dtype)
+    dtype = _common_dtype({block.dtype for block in blocks.values()}, meta.dtype)
     out = np.empty_like(like, dtype, order="C", subok=False, shape=shape)
     for index, block in blocks.items():
         out[
@@ -55,13 +55,13 @@ def assemble(blocks: Mapping[Index, Any], meta: Any, *, owned: bool) -> Any:
     return out
 
 
-def settled(meta: Any, infos: Sequence[ChunkInfo]) -> Any:
+def meta_from_infos(meta: Any, infos: Sequence[ChunkInfo]) -> Any:
     """Return the meta with the type of the concatenated chunks, whatever was declared."""
-    dtype = _joined({info.dtype for info in infos}, meta.dtype)
+    dtype = _common_dtype({info.dtype for info in infos}, meta.dtype)
     return meta if dtype == meta.dtype else meta.astype(dtype)
 
 
-def _joined(dtypes: set[Any], declared: Any) -> Any:
+def _common_dtype(dtypes: set[Any], declared: Any) -> Any:
     """Return the common type of blocks, or the declared one if no type holds all."""
     if not dtypes or None in dtypes or dtypes == {declared}:
         return declared

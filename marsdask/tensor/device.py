@@ -19,7 +19,7 @@ from .typing import public
 
 
 @dataclass(frozen=True, eq=False)
-class Moved(Node):
+class ToDevice(Node):
     """The same values in blocks converted by ``func``."""
 
     input_chunks = "pass"
@@ -69,7 +69,7 @@ def to_gpu(a: Any) -> Node:
     >>> x = mt.ones(2).to_gpu()  # doctest: +SKIP
     """
     require_gpu()
-    return Moved(as_node(a), on_gpu)
+    return ToDevice(as_node(a), on_gpu)
 
 
 @public
@@ -86,7 +86,7 @@ def to_cpu(a: Any) -> Node:
     >>> mt.ones(2).to_cpu().compute()
     array([1., 1.])
     """
-    return Moved(as_node(a), on_cpu)
+    return ToDevice(as_node(a), on_cpu)
 
 
 def wants_gpu(gpu: Any = None, device: Any = None) -> bool:

@@ -22,7 +22,7 @@ from marsdask.core.tokens import register_token, token
 
 from .chunks import normalize_chunks, regular
 from .io.dask_arrays import dask_node, is_dask_array
-from .sparse.blocks import compressed, dense, is_sparse, no_elements
+from .sparse.blocks import dense, is_sparse, no_elements, to_csr
 
 
 @lru_cache(maxsize=256)
@@ -177,7 +177,7 @@ def _is_frozen(array: Any) -> bool:
 
 
 @dataclass(frozen=True, eq=False)
-class Densified(Node):
+class ToDense(Node):
     """The same values in blocks that store every element."""
 
     input_chunks = "pass"
@@ -215,7 +215,7 @@ def as_node(
     objects that are not nodes (see :func:`literal`).
     """
     node = _node_of(obj, chunk_size, dtype, copy)
-    return node if sparse or not is_sparse(node.meta) else Densified(node)
+    return node if sparse or not is_sparse(node.meta) else ToDense(node)
 
 
 def is_masked(obj: Any) -> bool:
@@ -256,7 +256,7 @@ def as_array(obj: Any, dtype: Any = None, copy: bool | None = None) -> np.ndarra
 
 def sparse_literal(obj: Any, chunk_size: Any = None, dtype: Any = None) -> Node:
     """Return the node of a copy of a SciPy sparse array, by default with chunks of rows."""
-    array = compressed(obj.copy(), dtype)
+    array = to_csr(obj.copy(), dtype)
     if chunk_size is None and options.chunk_size is None:
         row = max(1.0, array.nnz * (array.dtype.itemsize + 8) / max(1, array.shape[0]))
         rows = regular(array.shape[0], max(1, int(options.chunk_store_limit / row)))

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from inspect import Parameter, Signature, signature
 from typing import Any, TypeVar
 
-__all__ = ["optional", "shows", "signed"]
+__all__ = ["optional", "shows", "with_signature"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -22,7 +22,7 @@ def optional(names: Iterable[str], *, named: bool = False) -> list[Parameter]:
     return [Parameter(name, kind, default=_DEFAULTS.get(name)) for name in names]
 
 
-def signed(func: F, parameters: Iterable[Parameter]) -> F:
+def with_signature(func: F, parameters: Iterable[Parameter]) -> F:
     """Return the function with these parameters in its signature."""
     func.__signature__ = Signature(list(parameters))  # type: ignore[attr-defined]
     return func
@@ -34,6 +34,6 @@ def shows(*names: str) -> Callable[[F], F]:
     def decorate(func: F) -> F:
         own = signature(func).parameters.values()
         plain = [parameter for parameter in own if parameter.kind is not Parameter.VAR_KEYWORD]
-        return signed(func, [*plain, *optional(names, named=True)])
+        return with_signature(func, [*plain, *optional(names, named=True)])
 
     return decorate

@@ -11,7 +11,7 @@ import numpy as np
 
 from marsdask.core.collection import Collection, rebind, register_collection
 from marsdask.core.grids.grid import Grid
-from marsdask.core.grids.rechunk import refined
+from marsdask.core.grids.rechunk import split_chunks
 from marsdask.core.sizes import Chunks, Index, known_or_nan
 
 from . import blocks, protocols
@@ -93,12 +93,12 @@ class Tensor(Collection):
     def _assemble(cls, parts: Mapping[Index, Any], meta: Any, *, owned: bool) -> Any:
         return blocks.assemble(parts, meta, owned=owned)
 
-    _settled = staticmethod(blocks.settled)
+    _settled = staticmethod(blocks.meta_from_infos)
     _cast = staticmethod(blocks.cast_chunks)
 
     @classmethod
     def _recut(cls, grid: Grid, chunks: Chunks) -> Grid:
-        views = refined(grid, chunks)
+        views = split_chunks(grid, chunks)
         return recut(grid, chunks) if views is None else views
 
     def __repr__(self) -> str:

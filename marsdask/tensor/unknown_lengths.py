@@ -82,10 +82,10 @@ def like(a: Any, dtype: Any = None, *, unknown: Iterable[int] = ()) -> ResultSpe
 
 def whole(a: Any, axis: int) -> Sizes:
     """Return the sizes of an axis, unknown ones as one: the result may have other chunks."""
-    return merged(as_node(a).chunks[axis])
+    return whole_if_unknown(as_node(a).chunks[axis])
 
 
-def merged(sizes: Sizes) -> Sizes:
+def whole_if_unknown(sizes: Sizes) -> Sizes:
     """Return sizes as they are if they are known, else one for the whole axis."""
     return sizes if known(sizes) else (total(sizes),)
 
@@ -132,7 +132,7 @@ class UnknownLengthCall(MultiOutput):
         nodes = [as_node(item) for item in found]
         for node, told in zip(nodes, self.outcomes, strict=True):
             self._check(node, told)
-        grids = yield from tiled(nodes)
+        grids = yield from tile_nodes(nodes)
         return tuple(map(_cut_as_told, grids, self.outcomes))
 
     def _check(self, node: Node, told: ResultSpec) -> None:
@@ -156,7 +156,7 @@ def _cut_as_told(grid: Grid, told: ResultSpec) -> Grid:
     )
 
 
-def tiled(roots: Sequence[Node]) -> Generator[Any, Any, tuple[Grid, ...]]:
+def tile_nodes(roots: Sequence[Node]) -> Generator[Any, Any, tuple[Grid, ...]]:
     """Tile nodes inside the tiling of another."""
     done: dict[Node, Any] = {}
     graph = Graph(roots)
@@ -170,15 +170,17 @@ def _results(
     func: Callable[..., Any], nodes: Sequence[Node], args: Any, kwargs: Any
 ) -> Sequence[Any]:
     tensors = [collect(node) for node in nodes]
-    found = func(*_filled(args, tensors), **{key: _filled(item, tensors) for key, item in kwargs})
+    found = func(
+        *_fill_slots(args, tensors), **{key: _fill_slots(item, tensors) for key, item in kwargs}
+    )
     return found if isinstance(found, tuple | list) else (found,)
 
 
-def _filled(item: Any, tensors: Sequence[Any]) -> Any:
+def _fill_slots(item: Any, tensors: Sequence[Any]) -> Any:
     if isinstance(item, ArgumentSlot):
         return tensors[item.position]
     if type(item) in (list, tuple):
-        return type(item)(_filled(one, tensors) for one in item)
+        return type(item)(_fill_slots(one, tensors) for one in item)
     return item
 
 

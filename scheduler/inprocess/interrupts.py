@@ -78,7 +78,7 @@ def _can_raise() -> bool:
     )
 
 
-class _Allowed:
+class _InterruptWindow:
     """Allows interrupts during a block; it costs nothing in other threads."""
 
     __slots__ = ()
@@ -95,4 +95,4 @@ class _Allowed:
             _shield.holding = True
 
 
-allowed: Final = _Allowed()
+allowed: Final = _InterruptWindow()

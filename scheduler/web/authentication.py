@@ -101,7 +101,7 @@ def _read(environ: Mapping[str, str], path: str | None) -> Token | None:
     return Token(secret) if secret else None
 
 
-class _Unauthenticated(routing.Matcher):
+class _TokenMissing(routing.Matcher):
     """Matches requests that need a token and show none."""
 
     def __init__(self, token: Token) -> None:
@@ -168,6 +168,6 @@ def protect(application: web.Application, token: Token | None) -> None:
         return
     rules = [
         routing.Rule(routing.PathMatches(r"/login"), _Login, {"token": token}),
-        routing.Rule(_Unauthenticated(token), _Refusal),
+        routing.Rule(_TokenMissing(token), _Refusal),
     ]
     application.default_router.rules[:0] = rules  # before all others, those added later too

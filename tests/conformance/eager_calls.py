@@ -23,7 +23,7 @@ from scipy import special
 import marsdask.dataframe as md
 import marsdask.tensor as mt
 from marsdask.core.collection import Collection
-from marsdask.dataframe.keyed.groupby import Groups
+from marsdask.dataframe.keyed.groupby import GroupBy
 from marsdask.dataframe.ordered.rolling import Rolling
 
 Call = Callable[[Any], Any]
@@ -139,12 +139,14 @@ FRAMES: dict[str, Call] = {
     "Series, a part of text": lambda a: a.s.str[0],
     **_methods("Index", "i", "to_numpy to_pandas to_tensor tolist to_list"),
     **_methods(
-        "Groups", "by", "all any count first last max mean median min nunique prod size std sum var"
+        "GroupBy",
+        "by",
+        "all any count first last max mean median min nunique prod size std sum var",
     ),
-    "Groups.agg": lambda a: a.by.agg({"v": ["sum", "mean"]}),
-    "Groups.aggregate": lambda a: a.by.aggregate(total=("v", "sum")),
-    "Groups, keys as columns": lambda a: a.f.groupby("key", as_index=False).size(),
-    "Groups, of a column": lambda a: a.by.v.mean(),
+    "GroupBy.agg": lambda a: a.by.agg({"v": ["sum", "mean"]}),
+    "GroupBy.aggregate": lambda a: a.by.aggregate(total=("v", "sum")),
+    "GroupBy, keys as columns": lambda a: a.f.groupby("key", as_index=False).size(),
+    "GroupBy, of a column": lambda a: a.by.v.mean(),
     **_methods("Rolling", "w", "count max mean min std sum var"),
     "Rolling, of a column": lambda a: a.w["v"].mean(),
     "concat": lambda a: md.concat([a.f, a.f], ignore_index=True),
@@ -174,7 +176,7 @@ CLASSES = {
     "DataFrame": md.DataFrame,
     "Series": md.Series,
     "Index": md.Index,
-    "Groups": Groups,
+    "GroupBy": GroupBy,
     "Rolling": Rolling,
 }
 

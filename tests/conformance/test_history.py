@@ -20,7 +20,7 @@ from distributed import Client
 
 import marsdask.tensor as mt
 from marsdask import new_session
-from marsdask.core.dask.source import Adopted
+from marsdask.core.dask.source import FromDask
 from marsdask.core.graph import Graph
 from marsdask.core.node import Node
 from marsdask.core.session import Session
@@ -274,4 +274,4 @@ def test_results_are_held_otherwise_than_shown() -> None:
     (key,) = spilled.node.result.layout.keys.values()
     assert spilled.node.result.scheduler._engine.state.items[key].file is not None
     taken = Operands(HISTORIES["adopted"]).x
-    assert isinstance(taken.node, Adopted)
+    assert isinstance(taken.node, FromDask)

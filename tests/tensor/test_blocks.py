@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import marsdask.tensor as mt
 from marsdask import new_session
 from marsdask.scheduler.base import describe
-from marsdask.tensor.blocks import assemble, settled
+from marsdask.tensor.blocks import assemble, meta_from_infos
 
 
 @given(st.data())
@@ -75,6 +75,6 @@ def test_types_are_those_of_the_blocks(scheduler):
 def test_types_that_nothing_holds_both_of():
     """Are those declared."""
     infos = [describe(np.ones(2)), describe(np.zeros(2, "M8[s]"))]
-    assert settled(np.empty(0, int), infos).dtype == int
-    assert settled(np.empty(0, int), []).dtype == int
-    assert settled(np.empty(0, int), [describe([1])]).dtype == int
+    assert meta_from_infos(np.empty(0, int), infos).dtype == int
+    assert meta_from_infos(np.empty(0, int), []).dtype == int
+    assert meta_from_infos(np.empty(0, int), [describe([1])]).dtype == int

@@ -35,7 +35,7 @@ ESTIMATORS = ("cluster", "decomposition", "preprocessing")
 #: Classes that users get from functions, besides those that are public by name.
 RESULTS = {
     "dataframe": {
-        "marsdask.dataframe.keyed.groupby.Groups": "[DataFrame, Series]",
+        "marsdask.dataframe.keyed.groupby.GroupBy": "[DataFrame, Series]",
         "marsdask.dataframe.ordered.rolling.Rolling": "[DataFrame]",
     }
 }

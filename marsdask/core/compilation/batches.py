@@ -14,12 +14,12 @@ from typing import Any, NamedTuple
 
 from marsdask.scheduler.base import Hint
 
-from ..dask.source import AdoptedRule
+from ..dask.source import DaskKeys
 from ..grids.blockwise import Blockwise
-from ..grids.grid import Grid, Held, Ref
+from ..grids.grid import Grid, Ref, ResultKeys
 from ..grids.select import Select
-from ..grids.shuffle import Merged
-from ..grids.tree import Grouped
+from ..grids.shuffle import ShuffleMerge
+from ..grids.tree import PartialReduce
 from ..sizes import Index
 from .fusion import used_once
 from .lowering import Hints, Lowering, Tasks, collection_paused
@@ -40,7 +40,7 @@ class Batch(NamedTuple):
     """The grids of all tasks so far, by name."""
 
 
-class _Made(NamedTuple):
+class _BatchTask(NamedTuple):
     """A task is added to a batch after the tasks that it needs."""
 
     ref: Ref
@@ -98,7 +98,9 @@ class Batches:
         self._open: dict[Any, None] = {}
         self._kept: dict[Any, None] = {}
         self._dropped: list[Any] = []
-        self._given = tuple(r.grid.key(r.index) for r in targets if isinstance(r.grid.rule, Held))
+        self._given = tuple(
+            r.grid.key(r.index) for r in targets if isinstance(r.grid.rule, ResultKeys)
+        )
         self._largest = self._survey()
 
     @property
@@ -113,9 +115,9 @@ class Batches:
         total = 0
         while stack:
             grid = stack.pop()
-            if isinstance(grid.rule, AdoptedRule):
+            if isinstance(grid.rule, DaskKeys):
                 return 0  # a client's own graph comes in one piece
-            if isinstance(grid.rule, Held) or self._lowering.whole(grid):
+            if isinstance(grid.rule, ResultKeys) or self._lowering.whole(grid):
                 continue
             total += len(grid)
             for source, single in self._edges(grid):
@@ -132,8 +134,8 @@ class Batches:
             yield from self._leaves(grid)
             return
         for source in rule.inputs:
-            parts = isinstance(rule, Merged) and source is rule.parts
-            single = parts or isinstance(rule, Grouped)
+            parts = isinstance(rule, ShuffleMerge) and source is rule.parts
+            single = parts or isinstance(rule, PartialReduce)
             if not self._lowering.fusion.inlined(source):
                 yield source, single
                 continue
@@ -153,7 +155,7 @@ class Batches:
     def __iter__(self) -> Iterator[Batch]:
         with collection_paused():
             self._count()
-        stack: list[Ref | _Made] = list(reversed(self._targets))
+        stack: list[Ref | _BatchTask] = list(reversed(self._targets))
         done = 0
         self._seen.clear()
         while stack:
@@ -162,12 +164,12 @@ class Batches:
             done += len(self._lowering.tasks)
             yield self._cut(max(1, self._largest - done) if stack else 0)
 
-    def _fill(self, stack: list[Ref | _Made]) -> None:
+    def _fill(self, stack: list[Ref | _BatchTask]) -> None:
         """Take tasks off the stack, each after its inputs, until a batch is full."""
         tasks = self._lowering.tasks
         while stack and len(tasks) < self._size:
             item = stack.pop()
-            if isinstance(item, _Made):
+            if isinstance(item, _BatchTask):
                 self._put(item)
             elif self._fresh(item):
                 made = self._make(item)
@@ -179,7 +181,7 @@ class Batches:
         grid, index = ref
         marks = self._seen.get(grid.name)
         if marks is None:
-            if isinstance(grid.rule, Held):
+            if isinstance(grid.rule, ResultKeys):
                 return False
             marks = self._seen[grid.name] = _Marks.of(grid, "B")
         position = marks.at(index)
@@ -189,12 +191,12 @@ class Batches:
         held = self._lowering.held
         return not held or grid.key(index) not in held
 
-    def _make(self, ref: Ref) -> _Made:
+    def _make(self, ref: Ref) -> _BatchTask:
         key = ref.grid.key(ref.index)
         task, hint, needs = self._lowering.make(key, ref.grid, ref.index)
-        return _Made(ref, key, task, hint, needs)
+        return _BatchTask(ref, key, task, hint, needs)
 
-    def _put(self, made: _Made) -> None:
+    def _put(self, made: _BatchTask) -> None:
         self._lowering.tasks[made.key] = made.task
         self._lowering.hints[made.key] = made.hint
         if made.ref.grid.name not in self._wanted:
@@ -205,7 +207,7 @@ class Batches:
     def _use(self, ref: Ref) -> None:
         """Count one use of a chunk; it is dropped after the last one."""
         grid, index = ref
-        if grid.name in self._wanted or isinstance(grid.rule, Held):
+        if grid.name in self._wanted or isinstance(grid.rule, ResultKeys):
             return
         counts = self._counts.get(grid.name)
         if counts is not None:
@@ -233,7 +235,7 @@ class Batches:
             needs = self._lowering.needs(ref.grid, ref.index)
             stack.extend(needs)
             for grid, index in needs:
-                if grid.name in names and not isinstance(grid.rule, Held):
+                if grid.name in names and not isinstance(grid.rule, ResultKeys):
                     marks = self._counts.get(grid.name)
                     if marks is None:
                         marks = self._counts[grid.name] = _Marks.of(grid, "L")

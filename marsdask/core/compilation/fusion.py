@@ -12,7 +12,7 @@ from ..grids.blockwise import Axes, Blockwise, Via, pick
 from ..grids.grid import Grid, Ref
 from ..grids.ownership import CopiedBlocks, may_be_views
 from ..grids.select import Select
-from ..grids.shuffle import Merged
+from ..grids.shuffle import ShuffleMerge
 from ..sizes import Index
 from .costs import cost_of
 
@@ -115,7 +115,7 @@ Node = tuple[str, Axes]
 Nodes = tuple[Node, ...]
 
 
-class Ordered(NamedTuple):
+class GridStep(NamedTuple):
     """A grid computed in a task, and what it is given, before slots are known."""
 
     node: Node
@@ -269,7 +269,9 @@ class Fusion:
             return False
         found = self._spreads.get(grid.name)
         if found is None:
-            merged = any(isinstance(c.rule, Merged) for c, _ in self._consumers.get(grid.name, ()))
+            merged = any(
+                isinstance(c.rule, ShuffleMerge) for c, _ in self._consumers.get(grid.name, ())
+            )
             found = self._spreads[grid.name] = merged and 2 * _nbytes(grid) > self._budget
         return found
 
@@ -355,12 +357,12 @@ class Fusion:
         selected: dict[Node, Node],
         leaf_slots: dict[Any, int],
         template: Template,
-    ) -> list[Ordered]:
+    ) -> list[GridStep]:
         """List the grids computed in one task, producers first, and register the task's leaves.
 
         Grids that only select chunks compute none: ``selected`` maps them to their sources.
         """
-        order: list[Ordered] = []
+        order: list[GridStep] = []
         done: set[Node] = set()
         stack: list[tuple[Grid, Axes, Nodes | None]] = [(root, tuple(range(root.ndim)), None)]
         while stack:
@@ -382,7 +384,7 @@ class Fusion:
             assert isinstance(rule, Blockwise)
             if below is not None:
                 done.add(node)
-                order.append(Ordered(node, grid, below))
+                order.append(GridStep(node, grid, below))
                 if rule.varying is not None:
                     varying = Leaf(None, rule.varying, axes)
                     _add_leaf(varying, (*node, "varying"), leaf_slots, template)

@@ -12,9 +12,9 @@ from dask.task_spec import Alias, GraphNode, List, Task, TaskRef
 
 from marsdask.scheduler.base import Hint
 
-from ..dask.source import AdoptedRule, DaskGraph
+from ..dask.source import DaskGraph, DaskKeys
 from ..grids.blockwise import Blockwise, pick, same
-from ..grids.grid import Grid, Held, Ref
+from ..grids.grid import Grid, Ref, ResultKeys
 from ..grids.ownership import CopiedBlocks
 from ..grids.select import Select
 from ..sizes import Index
@@ -119,10 +119,10 @@ class Lowering:
         while stack:
             ref = stack.pop()
             key = ref.grid.key(ref.index)
-            if key in seen or key in self.held or isinstance(ref.grid.rule, Held):
+            if key in seen or key in self.held or isinstance(ref.grid.rule, ResultKeys):
                 continue
             seen.add(key)
-            if isinstance(ref.grid.rule, AdoptedRule):
+            if isinstance(ref.grid.rule, DaskKeys):
                 graph = ref.grid.rule.graph
                 self.adopted.setdefault(id(graph), (graph, []))[1].append(key)
             else:

@@ -12,7 +12,7 @@ from marsdask.scheduler.base import Hint, dtype_of
 from ..display.notebook import format_bytes
 from ..errors import MemoryBudgetError, ResultsTooLarge
 from ..grids.blockwise import Blockwise, pick
-from ..grids.grid import Call, Grid, Held, Ref
+from ..grids.grid import Call, Grid, Ref, ResultKeys
 from ..grids.ownership import may_be_views
 from ..grids.select import Select
 from ..sizes import Index, known_chunks, numbers, upper
@@ -170,7 +170,9 @@ def _selected(grid: Grid) -> Iterator[Grid]:
     while stack:
         found = stack.pop()
         if isinstance(found.rule, Select) and len(found.rule.sources) > 1:
-            stack.extend(source for source in found.rule.sources if type(source.rule) is not Held)
+            stack.extend(
+                source for source in found.rule.sources if type(source.rule) is not ResultKeys
+            )
         else:
             yield found
 
@@ -237,12 +239,12 @@ def _suggestion(largest: Ref, needed: int, budget: int) -> str:
     if not divisible:
         return "make the input's chunks smaller or raise options.memory_limit"
     factor = (ROOM * budget / needed) ** (1 / divisible)
-    fitting = tuple(_rounded(size * factor) for size in sizes)
+    fitting = tuple(_power_of_two(size * factor) for size in sizes)
     return (
         f"chunks of {fitting} would fit: pass chunk_size= or rechunk, or raise options.memory_limit"
     )
 
 
-def _rounded(size: float) -> int:
+def _power_of_two(size: float) -> int:
     """Return a power of two that is not larger, so that the chunks align with other operations."""
     return 1 << max(0, int(size).bit_length() - 1)

@@ -8,7 +8,7 @@ from typing import Any
 from marsdask.scheduler.base import Done, Stage
 
 from ..config import option_context, options
-from ..dask.source import Adopted
+from ..dask.source import FromDask
 from ..errors import explain_failure
 from ..graph import Graph, pack, unpack
 from ..node import Node
@@ -90,7 +90,7 @@ def _received(
 
 def can_be_sent(graph: Graph) -> bool:
     """Tell whether a graph can be serialized without a client's futures."""
-    return not any(isinstance(node, Adopted) for node in graph.nodes)
+    return not any(isinstance(node, FromDask) for node in graph.nodes)
 
 
 def _resident(node: Node) -> Node:

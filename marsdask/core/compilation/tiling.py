@@ -45,7 +45,7 @@ class Layout:
 
 
 @dataclass
-class _Paused:
+class _PausedTiling:
     """A generator tiling that waits for infos."""
 
     tiling: Generator[Any, Any, Any]
@@ -90,7 +90,7 @@ class Compilation:
         self._shown = shown(self.graph, plan)
         self._frontier = Frontier(self.graph)
         self._tiled: dict[Node, Any] = {}
-        self._paused: dict[Node, _Paused] = {}
+        self._paused: dict[Node, _PausedTiling] = {}
         self._looked: dict[Node, list[Grid]] = {}
         self._infos: dict[Any, ChunkInfo] = {}
         self._held = StageResults()
@@ -279,7 +279,7 @@ class Compilation:
         self._frontier.advance(node)
         self._looked.pop(node, None)
 
-    def _resume(self, node: Node, paused: _Paused) -> None:
+    def _resume(self, node: Node, paused: _PausedTiling) -> None:
         keys = [ref.grid.key(ref.index) for ref in paused.look.refs()]
         if all(key in self._infos for key in keys):
             del self._paused[node]
@@ -305,7 +305,7 @@ class Compilation:
             self._looked.setdefault(node, []).extend(run)
             keys = [ref.grid.key(ref.index) for ref in look.refs()]
             if not all(key in self._infos for key in keys):
-                self._paused[node] = _Paused(tiling, look, context)
+                self._paused[node] = _PausedTiling(tiling, look, context)
                 return
             answer = [self._infos[key] for key in keys]
 

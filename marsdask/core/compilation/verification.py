@@ -12,10 +12,10 @@ from typing import Any
 
 from marsdask.scheduler.base import dtype_of
 
-from ..dask.source import AdoptedRule
+from ..dask.source import DaskKeys
 from ..graph import Graph
 from ..grids.blockwise import Axes, Blockwise, Via
-from ..grids.grid import Grid, Held
+from ..grids.grid import Grid, ResultKeys
 from ..grids.select import Select
 from ..node import MultiOutput, Node, Part
 from ..sizes import Chunks, Index, Size, known, total
@@ -231,8 +231,8 @@ def held_below(grids: Iterable[Grid]) -> set[Any]:
             continue
         seen.add(grid.name)
         stack.extend(grid.rule.inputs)
-        if isinstance(grid.rule, Held):
+        if isinstance(grid.rule, ResultKeys):
             keys.update(grid.rule.keys.values())
-        elif isinstance(grid.rule, AdoptedRule):
+        elif isinstance(grid.rule, DaskKeys):
             keys.update(grid.rule.graph.futures)
     return keys

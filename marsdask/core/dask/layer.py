@@ -19,7 +19,7 @@ from ..compilation.plan import Plan
 from ..compilation.tiling import Compilation
 from ..graph import Graph, Packed, pack, unpack
 from ..grids.blockwise import Blockwise, same
-from ..grids.grid import Grid, Held
+from ..grids.grid import Grid, ResultKeys
 from ..grids.logical import as_shown
 from ..grids.select import Select
 from ..node import Node
@@ -28,7 +28,7 @@ from ..results.stored import Stored
 from ..session import get_default_session
 from ..sizes import Chunks, Index
 from .context import active_client, current_client
-from .source import Adopted, AdoptedRule, DaskGraph, KeysOf, client_of
+from .source import DaskGraph, DaskKeys, FromDask, KeysOf, client_of
 
 
 class MarsLayer(Layer):
@@ -182,7 +182,7 @@ def is_part(node: Node) -> bool:
             isinstance(rule, Blockwise) and rule.cheap and rule.sources
         ):
             stack.extend(rule.sources)
-        elif isinstance(rule, Held):
+        elif isinstance(rule, ResultKeys):
             held = True
         else:
             return False
@@ -215,7 +215,7 @@ def _tasks_of(grids: Sequence[Grid], names: Sequence[str]) -> tuple[Tasks, Hints
     targets = []
     inner = _below(grids)
     for name, grid in zip(names, grids, strict=True):
-        named = _named(grid, name, alias=grid.name in inner)
+        named = _with_name(grid, name, alias=grid.name in inner)
         inner.add(grid.name)
         targets.extend(named.refs())
     tasks, hints, _ = lower(targets, adopt=False)
@@ -233,9 +233,9 @@ class NamedGrid(Grid):
         return self.known_as
 
 
-def _named(grid: Grid, name: str, *, alias: bool) -> Grid:
+def _with_name(grid: Grid, name: str, *, alias: bool) -> Grid:
     rule = grid.rule
-    if alias or isinstance(rule, Held | AdoptedRule):
+    if alias or isinstance(rule, ResultKeys | DaskKeys):
         rule = Blockwise(same, (grid,), (tuple(range(grid.ndim)),))
     return NamedGrid(
         rule, grid.chunks, grid.meta, grid.itemsize, grid.node, grid.partitioning, name
@@ -260,7 +260,7 @@ def key_of(node: Node, index: Index) -> Any:
 
 
 def _speaks_dask(node: Node) -> bool:
-    return isinstance(node, Adopted) and node.keys == KeysOf(node.name)
+    return isinstance(node, FromDask) and node.keys == KeysOf(node.name)
 
 
 def nested_keys(node: Node, prefix: Index = ()) -> list[Any]:
@@ -280,7 +280,7 @@ def graph_of(node: Node) -> HighLevelGraph:
     dependencies: dict[str, set[str]] = {}
     below: set[str] = set()
     for item in whole.nodes:
-        if isinstance(item, Adopted):
+        if isinstance(item, FromDask):
             below |= _add_layers(item, layers, dependencies)
     if not _speaks_dask(root):
         layers[node.name] = MarsLayer([root], [node.name])
@@ -289,7 +289,7 @@ def graph_of(node: Node) -> HighLevelGraph:
 
 
 def _add_layers(
-    node: Adopted, layers: dict[str, Any], dependencies: dict[str, set[str]]
+    node: FromDask, layers: dict[str, Any], dependencies: dict[str, set[str]]
 ) -> set[str]:
     """Add the layers of an adopted graph and return those of the node's keys."""
     source = node.graph.layers
@@ -314,12 +314,12 @@ def _as_futures(node: Node) -> Node:
         scheduler = node.result.scheduler
         near = isinstance(scheduler, HoldsFutures) and scheduler.client is client
         return (node.as_futures() if near else None) or node
-    return node.near(client, client_of(_scheduler())) if isinstance(node, Adopted) else node
+    return node.near(client, client_of(_scheduler())) if isinstance(node, FromDask) else node
 
 
 def hold_futures(node: Node) -> None:
     """Hold the results on a cluster of an unpickled node, if the cluster is reachable."""
-    adopted = [item for item in Graph([node]).nodes if isinstance(item, Adopted)]
+    adopted = [item for item in Graph([node]).nodes if isinstance(item, FromDask)]
     client = (active_client() or client_of(_scheduler())) if adopted else None
     for item in adopted:
         item.graph.hold(client)
@@ -350,10 +350,10 @@ class MergeLayers:
         for names in groups.values():
             if len(names) > 1 and not _feeds_itself(graph, names):
                 merged.update(dict.fromkeys(names, "+".join(names)))
-        return _merged(graph, merged) if merged else graph
+        return _merge_layers(graph, merged) if merged else graph
 
 
-def _merged(graph: HighLevelGraph, names: Mapping[str, str]) -> HighLevelGraph:
+def _merge_layers(graph: HighLevelGraph, names: Mapping[str, str]) -> HighLevelGraph:
     layers: dict[str, Any] = {}
     dependencies: dict[str, set[str]] = {}
     for name, layer in graph.layers.items():
@@ -361,11 +361,11 @@ def _merged(graph: HighLevelGraph, names: Mapping[str, str]) -> HighLevelGraph:
         below = {names.get(source, source) for source in graph.dependencies[name]}
         dependencies.setdefault(new, set()).update(below - {new})
         old = layers.get(new)
-        layers[new] = layer if old is None else _joined(old, layer)
+        layers[new] = layer if old is None else _join_layers(old, layer)
     return HighLevelGraph(layers, dependencies)
 
 
-def _joined(a: Any, b: Any) -> MarsLayer:
+def _join_layers(a: Any, b: Any) -> MarsLayer:
     roots = dict(zip((*a.names, *b.names), (*a.roots, *b.roots), strict=True))
     return MarsLayer(list(roots.values()), list(roots), a.wishes)
 
@@ -442,7 +442,7 @@ def rebuild(
     if not isinstance(graph, HighLevelGraph):
         graph = {key: _entry(key, value) for key, value in graph.items()}
     name = (rename or {}).get(name, name)
-    node = Adopted(name, meta, chunks, DaskGraph(graph), KeysOf(name))
+    node = FromDask(name, meta, chunks, DaskGraph(graph), KeysOf(name))
     return class_of(meta)(node)
 
 

@@ -146,7 +146,7 @@ def client_of(scheduler: Scheduler | None) -> Any:
 
 
 @dataclass(frozen=True, eq=False)
-class AdoptedRule(Rule):
+class DaskKeys(Rule):
     """Each chunk is a key of a Dask graph."""
 
     name: str
@@ -159,10 +159,10 @@ class AdoptedRule(Rule):
 
 
 @dataclass(frozen=True, eq=False)
-class AdoptedGrid(Grid):
+class DaskGrid(Grid):
     """A grid whose chunks have the keys of a Dask graph."""
 
-    rule: AdoptedRule
+    rule: DaskKeys
 
     @property
     def name(self) -> str:
@@ -173,7 +173,7 @@ class AdoptedGrid(Grid):
 
 
 @dataclass(frozen=True, eq=False)
-class Adopted(SourceNode):
+class FromDask(SourceNode):
     """An array or frame computed by a Dask graph; its keys are unchanged."""
 
     graph: DaskGraph = field(repr=False)
@@ -188,18 +188,18 @@ class Adopted(SourceNode):
 
     def tile(self, *inputs: Any) -> Grid:
         del inputs
-        rule = AdoptedRule(self.name, self.graph, self.keys)
+        rule = DaskKeys(self.name, self.graph, self.keys)
         chunks, kept = self.block_chunks or self.chunks, self.given_partitioning
-        return AdoptedGrid(rule, chunks, self.meta, partitioning=kept)
+        return DaskGrid(rule, chunks, self.meta, partitioning=kept)
 
-    def within_reach(self, scheduler: Scheduler) -> Adopted:
+    def within_reach(self, scheduler: Scheduler) -> FromDask:
         """Return the same node for a scheduler that may not have access to the graph's cluster."""
         client = client_of(scheduler)
         return self._with(self.graph.within_reach(client, client or active_client()))
 
-    def near(self, client: Any, home: Any) -> Adopted:
+    def near(self, client: Any, home: Any) -> FromDask:
         """Return the same node for Dask, whose client has no access to results of ``home``."""
         return self._with(self.graph.near(client, home))
 
-    def _with(self, graph: DaskGraph) -> Adopted:
+    def _with(self, graph: DaskGraph) -> FromDask:
         return self if graph is self.graph else replace(self, graph=graph)

@@ -29,7 +29,7 @@ def number(value: float) -> str:
     return "?" if math.isnan(value) else f"{int(value):,}"
 
 
-def counted(value: float, noun: str) -> str:
+def quantity(value: float, noun: str) -> str:
     """Return a number with its noun."""
     return f"{number(value)} {noun}{'' if value == 1 else 's'}"
 

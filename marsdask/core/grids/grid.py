@@ -200,7 +200,7 @@ class Look:
 
 
 @dataclass(frozen=True, eq=False)
-class Held(Rule):
+class ResultKeys(Rule):
     """Chunks that a scheduler holds already, under the keys of another grid."""
 
     name: str
@@ -216,7 +216,7 @@ class Held(Rule):
 class HeldGrid(Grid):
     """A grid whose chunks need no task: a ref is the key of the held chunk."""
 
-    rule: Held
+    rule: ResultKeys
 
     def key(self, index: Index) -> Any:
         return self.rule.keys[index]

@@ -36,7 +36,7 @@ class Run(NamedTuple):
     constant: bool = False
 
 
-def regrouped(size: int, sizes: Sizes) -> Sizes:
+def merge_sizes(size: int, sizes: Sizes) -> Sizes:
     """Merge neighbouring chunks to at least ``size`` elements each, if the axis is that long."""
     if not known(sizes) or min(numbers(sizes), default=0) >= size:
         return sizes

@@ -14,7 +14,7 @@ from .grid import Grid
 
 
 @kernel(scratch=0.0)
-def copied(block: Any) -> Any:
+def copy_block(block: Any) -> Any:
     """Return a block that shares its memory with no other array."""
     return block.copy() if getattr(block, "base", block) is not None else block
 
@@ -23,7 +23,7 @@ def owned(grid: Grid) -> Grid:
     """Return a grid of the same values without views of the user's memory."""
     if not _is_lent(grid):
         return grid
-    return map_blocks(copied, grid, chunks=grid.chunks, meta=grid.meta, itemsize=grid.itemsize)
+    return map_blocks(copy_block, grid, chunks=grid.chunks, meta=grid.meta, itemsize=grid.itemsize)
 
 
 @runtime_checkable

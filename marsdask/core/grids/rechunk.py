@@ -94,7 +94,7 @@ class PartsAt:
         return (tuple(axis[i] if axis else slice(None) for axis, i in pairs),)
 
 
-def refined(grid: Grid, chunks: Chunks, cut: Callable[..., Any] = cut) -> Grid | None:
+def split_chunks(grid: Grid, chunks: Chunks, cut: Callable[..., Any] = cut) -> Grid | None:
     """Return the grid in chunks that are views of its own, ``None`` if they are not."""
     axes: list[int | Via] = []
     parts: list[tuple[slice, ...]] = []
@@ -129,7 +129,7 @@ class PiecesAt:
         return (tuple(axis[i] for axis, i in zip(self.parts, index, strict=True)),)
 
 
-def pieced(grid: Grid, chunks: Chunks, concatenate: Callable[..., Any]) -> Grid | None:
+def join_pieces(grid: Grid, chunks: Chunks, concatenate: Callable[..., Any]) -> Grid | None:
     """Return the grid in chunks that each overlap few of its own, ``None`` if they overlap many.
 
     ``concatenate(*blocks, parts)`` returns parts of blocks (last axis fastest) as one view.

@@ -59,7 +59,9 @@ def chosen(grid: Grid, positions: Sequence[Sequence[int] | None], called: str = 
     return Grid(Select((grid,), (axes,), called=called), chunks, grid.meta, grid.itemsize)
 
 
-def joined(grids: Sequence[Grid], axis: int, meta: Any = None, called: str = "concatenate") -> Grid:
+def concatenate_grids(
+    grids: Sequence[Grid], axis: int, meta: Any = None, called: str = "concatenate"
+) -> Grid:
     """Concatenate grids; the other axes must have equal chunks."""
     if len(grids) == 1:
         return grids[0]
@@ -123,7 +125,7 @@ def _as_range(positions: list[int]) -> range | tuple[int, ...]:
     return candidate if list(candidate) == positions else tuple(positions)
 
 
-def sliced(grid: Grid, taken: tuple[range | None, ...]) -> Grid:
+def slice_grid(grid: Grid, taken: tuple[range | None, ...]) -> Grid:
     """Return a part of a grid as views of its chunks; ``None`` takes a whole axis."""
     cuts = [
         None
@@ -173,4 +175,4 @@ def prefix(a: Grid, axis: int, count: int) -> Generator[Look, Any, Grid]:
         have += sum(numbers(block.chunks[axis]))
         taken += step
         step *= 2
-    return joined(found, axis)
+    return concatenate_grids(found, axis)

@@ -24,7 +24,7 @@ class PartAt:
 
 
 @dataclass(frozen=True, eq=False)
-class Merged(ByKernel):
+class ShuffleMerge(ByKernel):
     """Chunk ``j`` along ``axis`` from part ``j`` of every split chunk along that axis."""
 
     parts: Grid
@@ -86,5 +86,5 @@ def all_to_all(
         itemsize=(source.width or 0) / max(1, len(sizes)),
     )
     chunks = (*source.chunks[:axis], tuple(sizes), *source.chunks[axis + 1 :])
-    rule = Merged(merge, parts, axis, tuple(merge_with), merge_kwargs or None)
+    rule = ShuffleMerge(merge, parts, axis, tuple(merge_with), merge_kwargs or None)
     return Grid(rule, chunks, meta, itemsize)

@@ -17,7 +17,7 @@ from .grid import Call, Grid, Ref
 
 
 @dataclass(frozen=True, eq=False)
-class Grouped(ByKernel):
+class PartialReduce(ByKernel):
     """Chunk ``i`` from a run of neighbouring chunks along some axes."""
 
     source: Grid
@@ -80,7 +80,7 @@ def tree(
     whole: bool = True,
     sizes: GroupSizes = first_sizes,
     kwargs: Mapping[str, Any] | None = None,
-    rule: type[Grouped] = Grouped,
+    rule: type[PartialReduce] = PartialReduce,
 ) -> Grid:
     """Combine ``partials`` along ``axes`` to one chunk, a group of ``width`` at a time.
 
@@ -93,17 +93,17 @@ def tree(
     width = _fitting(partials, axes, width)
     left = width if isinstance(width, Mapping) and not whole else {}
     while any(grid.numblocks[axis] > left.get(axis, 1) for axis in axes):
-        grid = combined(grid, combine, _widths(grid, axes, width), sizes, kwargs, rule)
+        grid = combine_groups(grid, combine, _widths(grid, axes, width), sizes, kwargs, rule)
     return grid
 
 
-def combined(
+def combine_groups(
     grid: Grid,
     combine: Callable[..., Any],
     widths: Index,
     sizes: GroupSizes = first_sizes,
     kwargs: Mapping[str, Any] | None = None,
-    rule: type[Grouped] = Grouped,
+    rule: type[PartialReduce] = PartialReduce,
 ) -> Grid:
     """Combine groups of neighbouring chunks, of ``widths`` along the axes: one level of a tree."""
     chunks = tuple(
@@ -140,7 +140,7 @@ def _widths(grid: Grid, axes: Sequence[int], width: int | Mapping[int, int]) -> 
 
 
 @dataclass(frozen=True, eq=False)
-class Gathered(ByKernel):
+class Gather(ByKernel):
     """One chunk from all chunks of each source; each source is a list in order."""
 
     sources: tuple[Grid, ...]
@@ -160,4 +160,4 @@ def gather(
     kwargs: Mapping[str, Any] | None = None,
 ) -> Grid:
     """Call ``func`` once, with the list of all chunks of each grid (for small results)."""
-    return Grid(Gathered(func, grids, kwargs or None), chunks, meta, itemsize)
+    return Grid(Gather(func, grids, kwargs or None), chunks, meta, itemsize)

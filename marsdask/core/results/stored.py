@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 from marsdask.scheduler.base import HoldsFutures, dtypes_of
 
 from ..compilation.tiling import Layout
-from ..dask.source import Adopted, DaskGraph
+from ..dask.source import DaskGraph, FromDask
 from ..grids.blockwise import Blockwise, same
-from ..grids.grid import Grid, Held, HeldGrid
+from ..grids.grid import Grid, HeldGrid, ResultKeys
 from ..node import Node
 from ..sizes import Chunks, Index, known
 from ..traits import Traits
@@ -41,7 +41,7 @@ class Resident(SourceNode):
 
     def tile(self, *inputs: Any) -> Grid:
         del inputs
-        held = Held(self.name, self.layout.keys, self.layout.nbytes)
+        held = ResultKeys(self.name, self.layout.keys, self.layout.nbytes)
         return HeldGrid(held, self.layout.chunks, self.meta, partitioning=self.given_partitioning)
 
 
@@ -58,14 +58,14 @@ class Stored(SourceNode):
         """Return the node for the scheduler that holds its chunks."""
         return Resident(**self._shown(), layout=self.result.layout)
 
-    def embedded(self) -> Embedded:
+    def embedded(self) -> InMemoryBlocks:
         """Return a node that contains the values, usable in any session."""
         layout = self.result.layout
         values = self.result.scheduler.gather(list(layout.keys.values()))
         blocks = dict(zip(layout.keys, map(_readonly, values), strict=True))
-        return Embedded(**self._shown(), block_chunks=layout.chunks, blocks=blocks)
+        return InMemoryBlocks(**self._shown(), block_chunks=layout.chunks, blocks=blocks)
 
-    def as_futures(self) -> Adopted | None:
+    def as_futures(self) -> FromDask | None:
         """Return a node that refers to the chunks on their cluster, ``None`` without one."""
         scheduler = self.result.scheduler
         if not isinstance(scheduler, HoldsFutures):
@@ -74,7 +74,7 @@ class Stored(SourceNode):
         keys = dict(layout.keys)
         graph = dict(zip(keys.values(), scheduler.futures(list(keys.values())), strict=True))
         shown = self._shown()
-        return Adopted(**shown, graph=DaskGraph(graph), keys=keys, block_chunks=layout.chunks)
+        return FromDask(**shown, graph=DaskGraph(graph), keys=keys, block_chunks=layout.chunks)
 
     def _shown(self) -> dict[str, Any]:
         return {item.name: getattr(self, item.name) for item in fields(SourceNode)}
@@ -137,7 +137,7 @@ class BlockAt:
 
 
 @dataclass(frozen=True, eq=False)
-class Embedded(SourceNode):
+class InMemoryBlocks(SourceNode):
     """Blocks in memory that are part of the graph."""
 
     block_chunks: Chunks = field(repr=False)

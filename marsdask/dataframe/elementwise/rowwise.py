@@ -34,9 +34,9 @@ from ..keyed.keys import (
     comparable,
     kept_labels,
 )
-from ..rows import aligned_rows, check_aligned, gathered
+from ..rows import aligned_rows, as_one_chunk, check_aligned
 from ..schemas.dtypes import OneType
-from ..schemas.samples import emptied, sample
+from ..schemas.samples import sample, without_rows
 from ..schemas.schema import result_of
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ class Rowwise(FrameNode):
         try:
             with np.errstate(all="ignore"), warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # the call with the values warns
-                return emptied(self.func(*samples, **dict(self.kwargs)), found)
+                return without_rows(self.func(*samples, **dict(self.kwargs)), found)
         except (TypeError, ValueError, AttributeError, ArithmeticError):
             return found  # the sample may be invalid input
 
@@ -132,7 +132,7 @@ class Rowwise(FrameNode):
     def _map(self, grids: tuple[Grid, ...], rows: list[Grid]) -> Grid:
         whole = [node not in self._rows for node in self.inputs]
         sources = tuple(
-            gathered(grid) if alone else grid for grid, alone in zip(grids, whole, strict=True)
+            as_one_chunk(grid) if alone else grid for grid, alone in zip(grids, whole, strict=True)
         )
         axes = tuple(
             (None,) * grid.ndim if alone else (0,)
@@ -383,7 +383,7 @@ def column_at(block: Any, position: int) -> Any:
     return block.iloc[:, position]
 
 
-def flagged(block: Any, label: Any) -> Any:
+def contains_label(block: Any, label: Any) -> Any:
     """Return, once for each row, whether any row has the label."""
     return pd.Series(label in block, index=range(len(block)), dtype=bool)
 

@@ -31,10 +31,10 @@ from .files import (
     LOCAL,
     Files,
     Storage,
-    expanded,
+    expand_paths,
     is_remote,
     looked_at,
-    opened,
+    open_file,
 )
 
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ class ReadCsv(FrameNode):
         return gather(list, counts, chunks=((len(ones),),), itemsize=32.0)
 
 
-def headed(options: Mapping[str, Any]) -> bool:
+def has_header(options: Mapping[str, Any]) -> bool:
     """Tell whether the first line has the column names."""
     header = options.get("header", "infer")
     return options.get("names") is None if header == "infer" else header is not None
@@ -220,7 +220,7 @@ def read_block(
     if block.stop == 0:
         return like
     with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-        top = data[: line_after(data, 0, inside=False)] if headed(options) else b""
+        top = data[: line_after(data, 0, inside=False)] if has_header(options) else b""
         first = line_after(data, block.start, inside=ends[0]) if block.start else len(top)
         last = len(data)
         if block.stop < len(data):
@@ -229,7 +229,7 @@ def read_block(
     if not lines.strip():
         return like
     try:
-        return _parsed(top, lines, like, options, **how)
+        return _parse_lines(top, lines, like, options, **how)
     except ValueError as error:
         raise ValueError(
             f"{path}: later rows do not match the columns and types of the first rows ({error}); "
@@ -237,7 +237,7 @@ def read_block(
         ) from error
 
 
-def _parsed(
+def _parse_lines(
     top: bytes,
     lines: bytes,
     like: Any,
@@ -249,7 +249,7 @@ def _parsed(
 ) -> Any:
     """Parse lines of a file; ``top`` is the line of column names."""
     plain = options.keys() <= PLAIN and top == header and not labelled
-    if plain and (parsed := _parsed_by_arrow(lines, like, names, options)) is not None:
+    if plain and (parsed := _parse_by_arrow(lines, like, names, options)) is not None:
         return parsed
     dates = [one for one in like.columns if getattr(like[one].dtype, "kind", "O") == "M"]
     narrow = _narrow(like, options)
@@ -280,7 +280,7 @@ def _narrow(like: Any, options: Mapping[str, Any]) -> list[Any]:
 _ARROW_TYPES = {"int64": "int64", "float64": "float64", "str": "large_string"}
 
 
-def _parsed_by_arrow(
+def _parse_by_arrow(
     lines: bytes, like: Any, names: tuple[Any, ...], options: dict[str, Any]
 ) -> Any:
     """Parse with Arrow, which is faster; ``None`` if pandas may have another result."""
@@ -334,14 +334,14 @@ def read_csv(
     """
     check_keywords(options, inspect.signature(pd.read_csv).parameters)
     storage = Storage(storage_options) if storage_options else LOCAL
-    files = looked_at(expanded(path, storage), storage)
+    files = looked_at(expand_paths(path, storage), storage)
     given = options | ({"sep": sep} if sep != "," else {})
-    with opened(files.paths[0], files.storage) as file:
+    with open_file(files.paths[0], files.storage) as file:
         head: bytes = file.read(HEAD_BYTES)
     whole = not _is_cut_at_lines(files, head, given)
     like, names = _schema(head, given, files, whole=whole)
     _check_categories(like, given, files, head)
-    header = head[: line_after(head, 0, inside=False)] if headed(given) else b""
+    header = head[: line_after(head, 0, inside=False)] if has_header(given) else b""
     labelled = _is_labelled(head[len(header) :], names, given, whole=whole)
     step = chunk_bytes or blocksize or TEXT_BLOCK
     blocks = tuple(_blocks(files.stamps, step, whole=whole))

@@ -10,7 +10,7 @@ from dask.delayed import Delayed
 
 from marsdask.core.collection import Collection, wrap
 from marsdask.core.dask.layer import check_static, graph_of, key_of
-from marsdask.core.dask.source import Adopted, DaskGraph, KeysOf
+from marsdask.core.dask.source import DaskGraph, FromDask, KeysOf
 from marsdask.core.public import public_call
 from marsdask.core.sizes import unknown_sizes
 
@@ -102,7 +102,7 @@ def from_delayed(parts: Sequence[Any], meta: Any) -> Any:
 def _adopt(name: str, meta: Any, graph: Any, count: int, keys: Any) -> Any:
     empty = meta[:0] if isinstance(meta, pd.Index) else meta.iloc[:0]
     sizes = unknown_sizes(name, [None] * count)
-    return wrap(Adopted(name, empty, (sizes,), DaskGraph(graph), keys))
+    return wrap(FromDask(name, empty, (sizes,), DaskGraph(graph), keys))
 
 
 def to_dask(frame: Collection) -> Any:

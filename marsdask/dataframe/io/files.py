@@ -43,7 +43,7 @@ def filesystem(path: str, storage: Storage) -> tuple[Any, str]:
     return fs, inside
 
 
-def opened(path: str, storage: Storage) -> Any:
+def open_file(path: str, storage: Storage) -> Any:
     """Open a file for reading bytes."""
     if not is_remote(path):
         return open(path, "rb")
@@ -51,10 +51,10 @@ def opened(path: str, storage: Storage) -> Any:
     return fs.open(inside, "rb")
 
 
-def expanded(path: Any, storage: Storage = LOCAL) -> tuple[str, ...]:
+def expand_paths(path: Any, storage: Storage = LOCAL) -> tuple[str, ...]:
     """Return the files of a path, a pattern, a folder or a list of these."""
     if isinstance(path, list | tuple):
-        return tuple(itertools.chain.from_iterable(expanded(one, storage) for one in path))
+        return tuple(itertools.chain.from_iterable(expand_paths(one, storage) for one in path))
     name = os.fspath(path)
     if is_remote(name):
         found = _remote(name, storage)

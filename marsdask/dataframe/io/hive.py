@@ -32,7 +32,7 @@ class Keys:
                 codes = pa.array(np.full(table.num_rows, code or 0), pa.int32())
                 if code is None:
                     codes = pa.nulls(table.num_rows, pa.int32())
-                column = pa.DictionaryArray.from_arrays(codes, _typed(values))
+                column = pa.DictionaryArray.from_arrays(codes, _key_array(values))
                 table = table.append_column(label, column)
         return table
 
@@ -43,7 +43,7 @@ class Keys:
         return None if code is None else self.values[position][code]
 
 
-def _typed(values: Sequence[Any]) -> Any:
+def _key_array(values: Sequence[Any]) -> Any:
     """Return values in the type that Arrow infers from names of folders."""
     import pyarrow as pa
 

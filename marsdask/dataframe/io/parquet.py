@@ -28,12 +28,12 @@ from .files import (
     LOCAL,
     Files,
     Storage,
-    expanded,
+    expand_paths,
     folder_of,
     is_remote,
     looked_at,
     make_folder,
-    opened,
+    open_file,
 )
 from .hive import NO_KEYS, Keys, keys_of
 
@@ -200,7 +200,7 @@ def _parquet_file(
 
     options = {"metadata": metadata, "read_dictionary": codes}
     if is_remote(path):
-        return pq.ParquetFile(opened(path, storage), pre_buffer=True, **options)
+        return pq.ParquetFile(open_file(path, storage), pre_buffer=True, **options)
     return pq.ParquetFile(path, memory_map=True, **options)
 
 
@@ -208,7 +208,7 @@ def _parquet_file(
 CODE_BYTES = 8
 
 
-def coded(metadata: Any, groups: Sequence[int], labels: Container[str]) -> list[str]:
+def dictionary_columns(metadata: Any, groups: Sequence[int], labels: Container[str]) -> list[str]:
     """List the columns of text that a file has dictionary-encoded.
 
     Reading their codes and decoding these at once is faster than decoding one value at a time.
@@ -250,7 +250,7 @@ def read_groups(
     tables = []
     for number, run in itertools.groupby(groups, key=lambda group: group.file):
         data, chosen = footer(files, number), [group.group for group in run]
-        codes = coded(data, chosen, wanted)
+        codes = dictionary_columns(data, chosen, wanted)
         with _parquet_file(files.paths[number], files.storage, data, codes) as file:
             table = file.read_row_groups(
                 chosen,
@@ -384,7 +384,7 @@ def read_parquet(
     if engine not in {"auto", "pyarrow"}:
         raise NotImplementedError(f"engine={engine!r} is not supported; use engine='pyarrow'")
     storage = Storage(storage_options) if storage_options else LOCAL
-    files = looked_at(expanded(path, storage), storage)
+    files = looked_at(expand_paths(path, storage), storage)
     keys = keys_of(files, folder_of(path, storage))
     groups, sizes = _groups_of(files, each=groups_as_chunks)
     every = tuple(empty_frame(files, keys).columns)

@@ -21,7 +21,7 @@ from .parts import RowPart, split_at
 if TYPE_CHECKING:
     from ..frame import DataFrame
     from ..series import Series
-    from .groupby import Groups
+    from .groupby import GroupBy
 
 R = TypeVar("R")
 """What an aggregation of groups returns."""
@@ -32,13 +32,13 @@ C = TypeVar("C")
 class AggregationMethod(Protocol):
     """An aggregation of groups as a method."""
 
-    def __get__(self, obj: Groups[R, Any], owner: Any, /) -> Callable[..., R]: ...
+    def __get__(self, obj: GroupBy[R, Any], owner: Any, /) -> Callable[..., R]: ...
 
 
 class SizeMethod(Protocol):
     """The sizes of groups as a method."""
 
-    def __get__(self, obj: Groups[Any, C], owner: Any, /) -> Callable[..., C]: ...
+    def __get__(self, obj: GroupBy[Any, C], owner: Any, /) -> Callable[..., C]: ...
 
 
 class GroupsOfFrame(Protocol):
@@ -47,11 +47,11 @@ class GroupsOfFrame(Protocol):
     @overload
     def __call__(
         self, by: Any = None, *, as_index: Literal[True] = True, **kwargs: Any
-    ) -> Groups[DataFrame, Series]: ...
+    ) -> GroupBy[DataFrame, Series]: ...
     @overload
     def __call__(
         self, by: Any = None, *, as_index: bool, **kwargs: Any
-    ) -> Groups[DataFrame, DataFrame]: ...
+    ) -> GroupBy[DataFrame, DataFrame]: ...
 
 
 class GroupsOfSeries(Protocol):
@@ -60,11 +60,11 @@ class GroupsOfSeries(Protocol):
     @overload
     def __call__(
         self, by: Any = None, *, as_index: Literal[True] = True, **kwargs: Any
-    ) -> Groups[Series, Series]: ...
+    ) -> GroupBy[Series, Series]: ...
     @overload
     def __call__(
         self, by: Any = None, *, as_index: bool, **kwargs: Any
-    ) -> Groups[DataFrame, DataFrame]: ...
+    ) -> GroupBy[DataFrame, DataFrame]: ...
 
 
 class GroupByMethod(Protocol):
@@ -159,7 +159,7 @@ def partials(block: pd.DataFrame, plan: AggregationPlan) -> pd.DataFrame:
     frame = block[list(plan.keys)].set_axis(range(len(plan.keys)), axis=1)
     for slot, (column, how, _) in enumerate(plan.slots):
         frame[f"p{slot}"] = _summable(block[column]) if how == "floatsum" else block[column]
-    grouped = _grouped(frame, plan)
+    grouped = _group(frame, plan)
     return _flat(
         {
             f"p{slot}": _partial(grouped, grouped[f"p{slot}"], how)
@@ -169,7 +169,7 @@ def partials(block: pd.DataFrame, plan: AggregationPlan) -> pd.DataFrame:
     )
 
 
-def _grouped(frame: pd.DataFrame, plan: AggregationPlan) -> Any:
+def _group(frame: pd.DataFrame, plan: AggregationPlan) -> Any:
     keys = list(range(len(plan.keys)))
     return frame.groupby(keys, sort=False, dropna=plan.dropna, observed=True)
 
@@ -199,15 +199,15 @@ def _flat(values: dict[str, Any], plan: AggregationPlan) -> pd.DataFrame:
 
 
 @kernel(scratch=3.6)
-def combined(blocks: list[pd.DataFrame], plan: AggregationPlan) -> pd.DataFrame:
+def combine_partials(blocks: list[pd.DataFrame], plan: AggregationPlan) -> pd.DataFrame:
     """Combine the partials of several chunks."""
     frame = concat(blocks)
-    return frame if len(blocks) == 1 else regrouped(frame, plan)
+    return frame if len(blocks) == 1 else combine_by_key(frame, plan)
 
 
-def regrouped(frame: pd.DataFrame, plan: AggregationPlan) -> pd.DataFrame:
+def combine_by_key(frame: pd.DataFrame, plan: AggregationPlan) -> pd.DataFrame:
     """Combine the partials of each key; keys are in order of first occurrence."""
-    grouped = _grouped(frame, plan)
+    grouped = _group(frame, plan)
     values: dict[str, Any] = {}
     for slot, (column, _, combine) in enumerate(plan.slots):
         if combine not in MOMENTS:
@@ -236,16 +236,16 @@ def _moments(frame: pd.DataFrame, grouped: Any) -> dict[str, Any]:
 @kernel(scratch=3.4)
 def finished_parts(parts: list[RowPart], plan: AggregationPlan, sort: bool, like: Any) -> Any:
     """Combine the parts of some groups, and label the result."""
-    return _labelled(regrouped(concat(parts, labels=False), plan), plan, sort, like)
+    return _finish_frame(combine_by_key(concat(parts, labels=False), plan), plan, sort, like)
 
 
 @kernel(scratch=2.0)
 def finished_rows(block: pd.DataFrame, plan: AggregationPlan, sort: bool, like: Any) -> Any:
     """Label the groups of a chunk, which are complete."""
-    return _labelled(block, plan, sort, like)
+    return _finish_frame(block, plan, sort, like)
 
 
-def _labelled(frame: Any, plan: AggregationPlan, sort: bool, like: Any) -> Any:
+def _finish_frame(frame: Any, plan: AggregationPlan, sort: bool, like: Any) -> Any:
     keys = list(range(len(plan.keys)))
     if sort:
         frame = frame.sort_values(keys)
@@ -256,29 +256,29 @@ def _labelled(frame: Any, plan: AggregationPlan, sort: bool, like: Any) -> Any:
         )
         for column, name in plan.specs
     ]
-    return labelled(columns, frame.index, like)
+    return frame_like(columns, frame.index, like)
 
 
-def labelled(columns: Iterable[Any], index: pd.Index, like: Any) -> Any:
+def frame_like(columns: Iterable[Any], index: pd.Index, like: Any) -> Any:
     """Return a frame (or a series) of columns with the names and types of ``like``."""
     index.names = like.index.names
     if isinstance(like, pd.Series):
         (column,) = columns
-        return _typed(column, like.dtype).set_axis(index).rename(like.name)  # type: ignore[call-overload]
-    typed = [_typed(column, dtype) for column, dtype in zip(columns, like.dtypes, strict=True)]
+        return _with_dtype(column, like.dtype).set_axis(index).rename(like.name)  # type: ignore[call-overload]
+    typed = [_with_dtype(column, dtype) for column, dtype in zip(columns, like.dtypes, strict=True)]
     frame = pd.DataFrame(dict(enumerate(typed)), index=index)
     frame.columns = like.columns
     return frame
 
 
-def _typed(column: pd.Series, dtype: Any) -> pd.Series:
+def _with_dtype(column: pd.Series, dtype: Any) -> pd.Series:
     """Cast the column to pandas's type if the two differ in precision only."""
     kinds = getattr(column.dtype, "kind", "O") + getattr(dtype, "kind", "O")
     return column.astype(dtype) if kinds in {"ff", "ii", "uu", "iu", "ui"} else column
 
 
 @kernel(scratch=3.0)
-def aggregated(blocks: list[Any], call: Any) -> Any:
+def aggregate_groups(blocks: list[Any], call: Any) -> Any:
     """Aggregate the rows of complete groups with pandas."""
     return call(concat(blocks))
 
@@ -299,11 +299,11 @@ def first_met(parts: list[RowPart], call: Any, plan: AggregationPlan | None) -> 
     first = np.flatnonzero(np.diff(np.maximum.accumulate(np.append(-1, groups.fillna(-1)))))
     chunks = np.repeat(np.arange(len(parts)), [len(part.rows) for part in parts])[first]
     at = np.concatenate([part.at for part in parts])[first]
-    found = call(block) if plan is None else regrouped(block, plan)
+    found = call(block) if plan is None else combine_by_key(block, plan)
     return split_at(found, chunks, len(parts), at, labels=plan is None)
 
 
 @kernel(scratch=2.0)
-def restored(parts: list[RowPart]) -> Any:
+def restore_order(parts: list[RowPart]) -> Any:
     """Join the groups that return to a chunk, in the order of its rows."""
     return concat(parts).take(np.argsort(np.concatenate([part.at for part in parts])))

@@ -62,10 +62,10 @@ def measure(
 ) -> Generator[Look, Any, tuple[MeasuredGrid, ...]]:
     """Run chunks to learn their rows and bytes; the grids of ``keep`` run with them."""
     infos = iter((yield Look(grids, keep=keep)))
-    return tuple(_measured(grid, list(itertools.islice(infos, len(grid)))) for grid in grids)
+    return tuple(_measure(grid, list(itertools.islice(infos, len(grid)))) for grid in grids)
 
 
-def _measured(grid: Grid, infos: Sequence[Any]) -> MeasuredGrid:
+def _measure(grid: Grid, infos: Sequence[Any]) -> MeasuredGrid:
     if not known_chunks(grid.chunks):
         grid = with_sizes(grid, {(at,): info.shape for at, info in enumerate(infos)})
     # In thousands of small frames, the bytes of empty frames would dominate.

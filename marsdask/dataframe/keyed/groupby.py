@@ -28,9 +28,9 @@ from marsdask.core.traits import Level, Traits, kept
 
 from ..elementwise.rowwise import rowwise, with_columns
 from ..frame_node import FrameNode, row_bytes
-from ..ordered.row_numbers import reset_index, unnumbered
-from ..ordered.sort_values import Sorted
-from ..rows import gathered
+from ..ordered.row_numbers import reset_index, without_numbers
+from ..ordered.sort_values import SortValues
+from ..rows import as_one_chunk
 from ..schemas.schema import types_of
 from .aggregation import (
     AGGREGATES,
@@ -39,14 +39,14 @@ from .aggregation import (
     C,
     R,
     SizeMethod,
-    aggregated,
-    combined,
+    aggregate_groups,
+    combine_partials,
     finished_parts,
     finished_rows,
     first_met,
     groups_of,
     partials,
-    restored,
+    restore_order,
 )
 from .chunk_sizing import MeasuredGrid, may_be_tight, measure, repartition, split_large
 from .keys import comparable, dtype_of_key, levels, ordering_by
@@ -65,7 +65,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Grouping:
+class GroupByCall:
     """A call of pandas's group-by as data, for any frame with these columns."""
 
     by: tuple[Any, ...]
@@ -104,11 +104,15 @@ class Pairs(tuple[Any, ...]):
 
 
 @dataclass(frozen=True, eq=False)
-class GroupBy(FrameNode):
+class GroupByAggregation(FrameNode):
     """One row for each group."""
 
     a: Node
-    call: Grouping
+    call: GroupByCall
+
+    @property
+    def label(self) -> str:
+        return "groupby"
 
     @property
     def meta(self) -> Any:
@@ -150,7 +154,7 @@ class GroupBy(FrameNode):
 
     def absorb(self, alone: Callable[[Node], bool]) -> Node:
         # Groups do not depend on the row labels.
-        below = unnumbered(self.a)
+        below = without_numbers(self.a)
         return self if below is self.a else self.replaced(a=below)
 
     def tile(self, a: Grid) -> Any:
@@ -190,7 +194,7 @@ class GroupBy(FrameNode):
         """Sort complete groups by their keys."""
         (source,) = yield from measure(groups)
         rising = (True,) * len(self.call.by)
-        found: Any = Sorted(self, (), rising, na_first=False).tile(source.grid)
+        found: Any = SortValues(self, (), rising, na_first=False).tile(source.grid)
         return cast(Grid, (yield from found) if isinstance(found, Generator) else found)
 
     @property
@@ -213,8 +217,8 @@ class GroupBy(FrameNode):
         if plan is None:
             by = self.call.by
             splits = self._cut(a, samples_of(a, by), by, len(a))
-            return gathered(
-                self._shuffle(splits, aggregated, self._out(len(a)), {"call": self.call})
+            return as_one_chunk(
+                self._shuffle(splits, aggregate_groups, self._out(len(a)), {"call": self.call})
             )
         return self._tree(self._partials(a, plan), plan)
 
@@ -223,7 +227,7 @@ class GroupBy(FrameNode):
 
     def _one(self, a: Grid) -> Grid:
         options = {"chunks": (self._out(1),), "meta": self.meta, "itemsize": row_bytes(self.meta)}
-        return gather(aggregated, a, kwargs={"call": self.call}, **options)
+        return gather(aggregate_groups, a, kwargs={"call": self.call}, **options)
 
     def _partials(self, a: Grid, plan: AggregationPlan) -> Grid:
         sizes = unknown_sizes(self.name, [upper(size) for size in a.chunks[0]])
@@ -248,7 +252,7 @@ class GroupBy(FrameNode):
         return self.mapped(finished_rows, met, kwargs=self._finish(plan))
 
     def _tree(self, parts: Grid, plan: AggregationPlan) -> Grid:
-        rest = tree(parts, combined, [0], sizes=sizes_at_most, kwargs={"plan": plan})
+        rest = tree(parts, combine_partials, [0], sizes=sizes_at_most, kwargs={"plan": plan})
         return self.mapped(finished_rows, rest, chunks=(self._out(1),), kwargs=self._finish(plan))
 
     def _finish(self, plan: AggregationPlan) -> dict[str, Any]:
@@ -300,7 +304,7 @@ class GroupBy(FrameNode):
             width=splits.width,
         )
         sizes = unknown_sizes(f"{self.name}:{splits.name}", numbers(splits.chunks[0]))
-        return shuffle(groups, restored, sizes, meta=self.meta, width=splits.width)
+        return shuffle(groups, restore_order, sizes, meta=self.meta, width=splits.width)
 
     def _whole_groups(self, a: Grid) -> Any:
         rows = self._bound
@@ -313,11 +317,13 @@ class GroupBy(FrameNode):
         if not self.call.sort:
             return (yield from self._met(source, self.call.by, None))
         return (
-            yield from self._ranges(source, samples, self.call.by, aggregated, {"call": self.call})
+            yield from self._ranges(
+                source, samples, self.call.by, aggregate_groups, {"call": self.call}
+            )
         )
 
 
-def specs_of(call: Grouping, frame: pd.DataFrame, result: Any) -> list[tuple[Any, str]] | None:
+def specs_of(call: GroupByCall, frame: pd.DataFrame, result: Any) -> list[tuple[Any, str]] | None:
     """Return the source column and the aggregation of each column of the result.
 
     ``None`` if an aggregation needs all rows of a group in one chunk.
@@ -330,7 +336,7 @@ def specs_of(call: Grouping, frame: pd.DataFrame, result: Any) -> list[tuple[Any
     return pairs
 
 
-def _pairs(call: Grouping, frame: pd.DataFrame, result: Any) -> list[tuple[Any, Any]] | None:
+def _pairs(call: GroupByCall, frame: pd.DataFrame, result: Any) -> list[tuple[Any, Any]] | None:
     rest = {name for name, _ in call.kwargs}
     if call.method != "agg":
         if not rest <= {"numeric_only", "ddof"} or call.args:
@@ -350,11 +356,11 @@ def _pairs(call: Grouping, frame: pd.DataFrame, result: Any) -> list[tuple[Any, 
         return None
     (how,) = call.args
     if isinstance(how, Pairs):
-        return [(column, one) for column, what in how for one in _listed(what)]
-    return [(column, one) for column in columns for one in _listed(how)]
+        return [(column, one) for column, what in how for one in _as_list(what)]
+    return [(column, one) for column in columns for one in _as_list(how)]
 
 
-def _listed(how: Any) -> list[Any]:
+def _as_list(how: Any) -> list[Any]:
     return how if isinstance(how, list) else [how]
 
 
@@ -369,7 +375,7 @@ def _aggregation(name: str) -> AggregationMethod:
 
 @suggesting_methods
 @public_methods
-class Groups(Generic[R, C]):
+class GroupBy(Generic[R, C]):
     """The result of ``groupby``: methods are aggregations, ``[]`` selects columns."""
 
     def __init__(
@@ -387,24 +393,24 @@ class Groups(Generic[R, C]):
         self._flags = flags
 
     @overload
-    def __getitem__(self, key: list[Any] | pd.Index[Any]) -> Groups[R, C]: ...
+    def __getitem__(self, key: list[Any] | pd.Index[Any]) -> GroupBy[R, C]: ...
     @overload
-    def __getitem__(self, key: Hashable) -> Groups[C, C]: ...
-    def __getitem__(self, key: Any) -> Groups[Any, Any]:
+    def __getitem__(self, key: Hashable) -> GroupBy[C, C]: ...
+    def __getitem__(self, key: Any) -> GroupBy[Any, Any]:
         chosen = tuple(key) if isinstance(key, list | pd.Index) else key
-        missing = [one for one in _listed(key) if one not in self._node.meta.columns]
+        missing = [one for one in _as_list(key) if one not in self._node.meta.columns]
         if missing:
             raise KeyError(f"Columns not found: {', '.join(map(repr, missing))}")
-        return Groups(self._node, self._by, self._names, chosen, **self._flags)
+        return GroupBy(self._node, self._by, self._names, chosen, **self._flags)
 
-    def __getattr__(self, name: str) -> Groups[C, C]:
+    def __getattr__(self, name: str) -> GroupBy[C, C]:
         if not name.startswith("_") and name in self._node.meta.columns:
             return self[name]
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def _aggregate(self, method: str, *args: Any, **kwargs: Any) -> Any:
         flags = self._flags
-        call = Grouping(
+        call = GroupByCall(
             self._by,
             self._selection,
             method,
@@ -413,7 +419,7 @@ class Groups(Generic[R, C]):
             flags["sort"],
             flags["dropna"],
         )
-        result = wrap(GroupBy(self._node, call))
+        result = wrap(GroupByAggregation(self._node, call))
         if self._names != self._by:
             result = rowwise(named_levels, result, names=self._names)
         if flags["as_index"]:
@@ -474,7 +480,7 @@ def groupby(
     as_index: bool = True,
     observed: bool = True,
     level: Any = None,
-) -> Groups[Any, Any]:
+) -> GroupBy[Any, Any]:
     """Group rows by columns, by their labels or by a lazy Series of the same rows.
 
     Groups are sorted; with ``sort=False`` they are in order of first occurrence.
@@ -508,4 +514,4 @@ def groupby(
         labels.append(label)
         names.append(name)
     flags = {"sort": sort, "dropna": dropna, "as_index": as_index}
-    return Groups(obj.node, tuple(labels), tuple(names), selection, **flags)
+    return GroupBy(obj.node, tuple(labels), tuple(names), selection, **flags)

@@ -20,9 +20,9 @@ from marsdask.core.sizes import Chunks, Sizes, total, unknown_sizes, upper
 from marsdask.core.traits import Level, Partitioning, Traits
 
 from ..frame_node import FrameNode
-from ..ordered.row_numbers import Numbered, unnumbered
-from ..rows import gathered
-from ..schemas.samples import emptied, row
+from ..ordered.row_numbers import ResetIndex, without_numbers
+from ..rows import as_one_chunk
+from ..schemas.samples import row, without_rows
 from ..schemas.schema import result_of, types_of
 from .chunk_sizing import (
     MeasuredGrid,
@@ -32,7 +32,7 @@ from .chunk_sizing import (
     split_large,
 )
 from .keys import comparable, dtype_of_key, levels
-from .shuffle import Counts, casts_of, counted_parts, cut_by_hash, joined, shuffle
+from .shuffle import Counts, casts_of, concat_parts, counted_parts, cut_by_hash, shuffle
 
 if TYPE_CHECKING:
     from ..frame import DataFrame
@@ -73,9 +73,9 @@ class MergeOptions:
             left,
             right,
             how=self.how,  # type: ignore[arg-type]
-            on=_listed(self.on),
-            left_on=_listed(self.left_on),
-            right_on=_listed(self.right_on),
+            on=_as_list(self.on),
+            left_on=_as_list(self.left_on),
+            right_on=_as_list(self.right_on),
             left_index=self.left_index,
             right_index=self.right_index,
             suffixes=self.suffixes,
@@ -121,7 +121,7 @@ class MergeOptions:
         return ("shuffled", count) if count > 1 else ("whole", 1)
 
 
-def _listed(labels: tuple[Any, ...] | None) -> Any:
+def _as_list(labels: tuple[Any, ...] | None) -> Any:
     return None if labels is None else list(labels)
 
 
@@ -129,7 +129,7 @@ def _listed(labels: tuple[Any, ...] | None) -> Any:
 class Merge(FrameNode):
     """The rows of two frames with equal keys, side by side.
 
-    Row labels are right within each chunk only. If pandas numbers the rows, :class:`Numbered`
+    Row labels are right within each chunk only. If pandas numbers the rows, :class:`ResetIndex`
     follows.
     """
 
@@ -150,7 +150,7 @@ class Merge(FrameNode):
             alone.append(self.how(row(left), right))
         if self.how.how in {"right", "outer"}:
             alone.append(self.how(left, row(right)))
-        return emptied(pd.concat(alone), found) if alone else found
+        return without_rows(pd.concat(alone), found) if alone else found
 
     @property
     def settled(self) -> bool:
@@ -189,7 +189,7 @@ class Merge(FrameNode):
                 ("left", self.left, how.left_index),
                 ("right", self.right, how.right_index),
             )
-            if not flag and (below := unnumbered(side)) is not side and how.numbers
+            if not flag and (below := without_numbers(side)) is not side and how.numbers
         }
         return self.replaced(**changes) if changes else self
 
@@ -262,18 +262,18 @@ class Merge(FrameNode):
         if shape == "shuffled":
             return self._shuffled(left, right, count)
         if shape == "whole":
-            return self._beside(gathered(left), gathered(right), "left")
+            return self._beside(as_one_chunk(left), as_one_chunk(right), "left")
         return self._beside(left, right, shape)
 
     def _beside(self, left: Grid, right: Grid, spread: str) -> Grid:
         """Merge each chunk of one side with all rows of the other."""
         many = left if spread == "left" else right
-        left, right = (left, gathered(right)) if many is left else (gathered(left), right)
+        left, right = (left, as_one_chunk(right)) if many is left else (as_one_chunk(left), right)
         axes = ((0,) if many is left else (None,), (0,) if many is right else (None,))
         if len(many) == 1:
             axes = ((0,), (0,))
         sizes = self._out(*(_spread(grid.chunks[0], len(many)) for grid in (left, right)))
-        return self.grid(Blockwise(merged, (left, right), axes, {"how": self._told}), sizes)
+        return self.grid(Blockwise(merge_chunks, (left, right), axes, {"how": self._told}), sizes)
 
     def _chosen(self, left: Grid, right: Grid, spread: Sequence[str]) -> Any:
         one, other = yield from measure(left, right)
@@ -288,7 +288,7 @@ class Merge(FrameNode):
         if not self.how.keyed and spread:
             return self._beside(left, right, spread[0])
         if count == 1 or not self.how.keyed:
-            return self._beside(gathered(left), gathered(right), "left")
+            return self._beside(as_one_chunk(left), as_one_chunk(right), "left")
         if left_is_small:
             return self._beside(left, split_large(other.grid), "right")
         return (yield from self._shuffle_measured(one, other, max(2, count)))
@@ -337,7 +337,7 @@ class Merge(FrameNode):
         return [
             shuffle(
                 split,
-                joined,
+                concat_parts,
                 unknown_sizes(f"{self.name}:{place}", counts),
                 meta=side.meta,
                 width=split.width,
@@ -350,7 +350,7 @@ class Merge(FrameNode):
     def _joined(self, sides: Sequence[Grid], rows: Sequence[Counts]) -> Grid:
         """Merge each chunk of one side with the chunk of the other that has its keys."""
         return self.mapped(
-            merged,
+            merge_chunks,
             *sides,
             chunks=(self._out(*rows),),
             kwargs={"how": self._told},
@@ -390,7 +390,7 @@ def _bytes(grid: Grid) -> float:
 
 
 @kernel(scratch=3.5)
-def merged(left: Any, right: Any, how: MergeOptions) -> Any:
+def merge_chunks(left: Any, right: Any, how: MergeOptions) -> Any:
     """Merge two chunks."""
     return how(left, right)
 
@@ -448,7 +448,7 @@ def merge(
     keys = {name: _labels(options[name]) for name in ("on", "left_on", "right_on")}
     spec = MergeOptions(**{**options, **keys, "suffixes": tuple(suffixes)})
     node: Node = Merge(nodes[0], nodes[1], spec)
-    merged: DataFrame = wrap(Numbered(node, drop=True) if spec.numbers else node)
+    merged: DataFrame = wrap(ResetIndex(node, drop=True) if spec.numbers else node)
     return merged
 
 

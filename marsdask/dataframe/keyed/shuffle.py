@@ -277,6 +277,6 @@ def _text(value: Any) -> str:
 
 
 @kernel(scratch=1.0)
-def joined(parts: list[Any]) -> Any:
+def concat_parts(parts: list[Any]) -> Any:
     """Join the parts of a chunk in order, without labels."""
     return concat(parts, labels=False)

@@ -28,7 +28,7 @@ from ..elementwise.rowwise import column_of, rowwise
 from ..frame_node import FrameNode, S, row_bytes
 from ..reduction.reductions import one_row
 from ..rows import concat, take
-from .row_numbers import Numbered, counted
+from .row_numbers import ResetIndex, row_counts
 
 
 def pieces_of(sizes: tuple[int, ...], rows: slice) -> list[tuple[int, slice, int]]:
@@ -122,7 +122,7 @@ class Positions(FrameNode):
         if known(a.chunks[0]):
             return self._cut(a)
         kwargs = {"rows": self.rows}
-        rule = Blockwise(rows_among, (a, counted(a)), ((0,), (None,)), kwargs, ChunkAt())
+        rule = Blockwise(rows_among, (a, row_counts(a)), ((0,), (None,)), kwargs, ChunkAt())
         parts = self.grid(
             rule, unknown_sizes(f"{self.name}:parts", [upper(size) for size in a.chunks[0]])
         )
@@ -159,7 +159,7 @@ def positions(obj: S, rows: slice) -> S:
     if rows.step == 0:
         raise ValueError("slice step cannot be zero")
     node, chosen = obj.node, Positions(obj.node, rows)
-    if isinstance(node, Numbered) and chosen.from_start and not known(node.chunks[0]):
+    if isinstance(node, ResetIndex) and chosen.from_start and not known(node.chunks[0]):
         # The first rows have the first numbers, so the others need not be counted.
         found: S = wrap(node.replaced(a=Positions(node.a, rows)))
     else:

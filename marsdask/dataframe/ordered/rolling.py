@@ -29,7 +29,7 @@ ABSENT = ("win_type", "on", "closed", "step")
 
 
 @kernel(scratch=3.0)
-def rolled(
+def roll_chunk(
     parts: list[Any],
     own: Any,
     begin: int,
@@ -83,7 +83,7 @@ class Rolling(Generic[S]):
             "options": tuple(sorted(options.items())),
         }
         depth = (others - after, after)
-        node = RowStencil(self._obj.node, rolled, depth, name, tuple(kwargs.items()))
+        node = RowStencil(self._obj.node, roll_chunk, depth, name, tuple(kwargs.items()))
         _check_types(self._obj.node.meta, name, options)
         return wrap(node)
 

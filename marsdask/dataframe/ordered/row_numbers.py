@@ -51,7 +51,7 @@ class ResetMethod(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Numbered(FrameNode):
+class ResetIndex(FrameNode):
     """The rows labelled from 0; the old labels are dropped or become columns."""
 
     a: Node
@@ -65,7 +65,7 @@ class Numbered(FrameNode):
 
     @property
     def meta(self) -> Any:
-        return types_of(self, lambda: numbered(self.a.meta, 0, self.drop, self.options))
+        return types_of(self, lambda: number_rows(self.a.meta, 0, self.drop, self.options))
 
     @property
     def chunks(self) -> Chunks:
@@ -104,7 +104,7 @@ class Numbered(FrameNode):
         if len(a) > 1:
             (a,) = yield from resolved(a)
         starts = StartAt(a.chunks[0] if len(a) > 1 else (0,))
-        rule = Blockwise(numbered, (a,), ((0,),), self._kwargs, starts)
+        rule = Blockwise(number_rows, (a,), ((0,),), self._kwargs, starts)
         partitioning = kept(a.partitioning, self.carry)
         return self.grid(rule, a.chunks[0], partitioning=partitioning)
 
@@ -112,7 +112,7 @@ class Numbered(FrameNode):
         if len(a) == 1 or known(a.chunks[0]):
             return self.tile(a)
         axes = ((0,), (None,))
-        rule = Blockwise(numbered_among, (a, counted(a)), axes, self._kwargs, ChunkAt())
+        rule = Blockwise(number_chunk, (a, row_counts(a)), axes, self._kwargs, ChunkAt())
         return self.grid(rule, a.chunks[0])
 
     @property
@@ -120,7 +120,7 @@ class Numbered(FrameNode):
         return {"drop": self.drop, "options": self.options}
 
 
-def counted(grid: Grid) -> Grid:
+def row_counts(grid: Grid) -> Grid:
     """Return one chunk: the list of all chunks' computed numbers of rows."""
     rows = (0, *(None,) * (grid.ndim - 1))
     counts = blockwise(len, [(grid, rows)], chunks=((1,) * len(grid),), itemsize=32.0)
@@ -128,13 +128,15 @@ def counted(grid: Grid) -> Grid:
 
 
 @kernel(scratch=0.0)
-def numbered_among(block: Any, counts: list[int], position: int, **kwargs: Any) -> Any:
+def number_chunk(block: Any, counts: list[int], position: int, **kwargs: Any) -> Any:
     """Label the rows of a chunk by their numbers; ``counts`` has the rows of all chunks."""
-    return numbered(block, sum(counts[:position]), **kwargs)
+    return number_rows(block, sum(counts[:position]), **kwargs)
 
 
 @kernel(scratch=0.0)
-def numbered(block: Any, first: int, drop: bool, options: tuple[tuple[str, Any], ...] = ()) -> Any:
+def number_rows(
+    block: Any, first: int, drop: bool, options: tuple[tuple[str, Any], ...] = ()
+) -> Any:
     """Label the rows of a chunk from ``first`` on."""
     block = block.copy(deep=False) if drop else block.reset_index(**dict(options))
     block.index = pd.RangeIndex(first, first + len(block))
@@ -154,11 +156,11 @@ def reset_index(obj: Any, *, drop: bool = False, **options: Any) -> Any:
         raise NotImplementedError(
             "reset_index(level=) is not supported; use reset_index(), then set_index()"
         )
-    return wrap(Numbered(obj.node, drop, tuple(options.items())))
+    return wrap(ResetIndex(obj.node, drop, tuple(options.items())))
 
 
-def unnumbered(node: Node) -> Node:
+def without_numbers(node: Node) -> Node:
     """Return the node without new numbers that only replace its labels."""
-    while isinstance(node, Numbered) and node.drop:
+    while isinstance(node, ResetIndex) and node.drop:
         node = node.a
     return node

@@ -76,7 +76,7 @@ class RowStencil(FrameNode):
 
 
 @kernel(scratch=4.0)
-def moved(
+def shift_chunk(
     parts: list[Any],
     own: Any,
     begin: int,
@@ -105,15 +105,15 @@ def shift(obj: S, periods: Any = 1, freq: Any = None, axis: Any = 0, **options: 
         raise NotImplementedError(
             "shift(freq=, suffix=) is not supported; use reset_index() and shift the column"
         )
-    return _moved(obj, "shift", periods, axis, options)
+    return _shift_rows(obj, "shift", periods, axis, options)
 
 
 def diff(obj: S, periods: Any = 1, axis: Any = 0) -> S:
     """Subtract from each row the one ``periods`` before it. See pandas.DataFrame.diff."""
-    return _moved(obj, "diff", periods, axis, {})
+    return _shift_rows(obj, "diff", periods, axis, {})
 
 
-def _moved(obj: S, name: str, periods: Any, axis: Any, options: dict[str, Any]) -> S:
+def _shift_rows(obj: S, name: str, periods: Any, axis: Any, options: dict[str, Any]) -> S:
     if axis_number(obj.node.meta, axis) == 1:
         raise NotImplementedError(
             f"{name}(axis=1) is not supported; use to_tensor(), or assign() the columns"
@@ -124,5 +124,7 @@ def _moved(obj: S, name: str, periods: Any, axis: Any, options: dict[str, Any]) 
         )
     periods = operator.index(int(periods) if isinstance(periods, float) else periods)
     kwargs = {"name": name, "options": tuple(sorted(options.items())), "periods": periods}
-    found: S = wrap(RowStencil(obj.node, moved, (periods, -periods), name, tuple(kwargs.items())))
+    found: S = wrap(
+        RowStencil(obj.node, shift_chunk, (periods, -periods), name, tuple(kwargs.items()))
+    )
     return found

@@ -27,7 +27,7 @@ from .row_numbers import reset_index
 
 
 @dataclass(frozen=True, eq=False)
-class Sorted(FrameNode):
+class SortValues(FrameNode):
     """The sorted rows; equal ones keep their order."""
 
     a: Node
@@ -190,7 +190,7 @@ def _flags(ascending: Any, count: int) -> tuple[bool, ...]:
 def _sorted(obj: S, by: tuple[Any, ...] | None, count: int, ascending: Any, na_position: str) -> S:
     if na_position not in {"first", "last"}:
         raise ValueError(f"invalid na_position: {na_position}")
-    rows: S = wrap(Sorted(obj.node, by, _flags(ascending, count), na_position == "first"))
+    rows: S = wrap(SortValues(obj.node, by, _flags(ascending, count), na_position == "first"))
     return rows
 
 

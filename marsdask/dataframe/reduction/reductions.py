@@ -103,7 +103,7 @@ class FrameReduction(FrameNode):
 
     def _computed(self, *, none: bool) -> tuple[Any, Chunks]:
         over = self.a.meta if none else one_row(self.a.meta)
-        whole = reduced(over, self.recipe, self.kwargs)
+        whole = reduce_whole(over, self.recipe, self.kwargs)
         if isinstance(whole, pd.Series):
             return interned(whole.iloc[:0]), ((len(whole),),)
         meta = np.empty((), np.asarray(whole).dtype)
@@ -151,14 +151,14 @@ def one_row(meta: Any) -> Any:
     return row.iloc[:, 0].rename(meta.name) if isinstance(meta, pd.Series) else row  # type: ignore[call-overload]
 
 
-def reduced(data: Any, recipe: str, kwargs: tuple[tuple[str, Any], ...]) -> Any:
+def reduce_whole(data: Any, recipe: str, kwargs: tuple[tuple[str, Any], ...]) -> Any:
     """Reduce a whole pandas object with pandas."""
     return getattr(data, recipe)(**dict(kwargs))
 
 
-def refused(meta: Any, recipe: str, kwargs: tuple[tuple[str, Any], ...]) -> None:
+def check_supported(meta: Any, recipe: str, kwargs: tuple[tuple[str, Any], ...]) -> None:
     """Raise at once if pandas raises."""
-    reduced(meta, recipe, kwargs)
+    reduce_whole(meta, recipe, kwargs)
 
 
 def partial(block: Any, recipe: str, kwargs: tuple[tuple[str, Any], ...]) -> Any:
@@ -195,7 +195,7 @@ def finish(
 ) -> Any:
     """Compute the result from the combined partial; without rows pandas computes it."""
     if partial is None:
-        found = reduced(like, recipe, kwargs)
+        found = reduce_whole(like, recipe, kwargs)
         return np.float64(found) if type(found) is float else found  # a nan with a dtype
     options = dict(kwargs)
     options.pop("numeric_only", None)
@@ -383,7 +383,12 @@ def reduction(name: str) -> ReductionMethod:
         node = self.node
         where = {} if axis in ROWS else {"axis": axis}
         options = (*where.items(), *kwargs.items())
-        result_of(refused, (node, name, options), (), lambda: refused(node.meta, name, options))
+        result_of(
+            check_supported,
+            (node, name, options),
+            (),
+            lambda: check_supported(node.meta, name, options),
+        )
         # NumPy's functions pass these; pandas accepts only their defaults.
         kwargs = {key: value for key, value in kwargs.items() if key not in UNSAID}
         if axis in {1, "columns"}:

@@ -13,7 +13,7 @@ from marsdask.core.collection import Collection, wrap
 from marsdask.core.compilation.costs import kernel
 from marsdask.core.grids.blockwise import Blockwise
 from marsdask.core.grids.grid import Grid
-from marsdask.core.grids.select import joined
+from marsdask.core.grids.select import concatenate_grids
 from marsdask.core.node import Columns, Node
 from marsdask.core.public import public_call
 from marsdask.core.sizes import Chunks
@@ -28,7 +28,7 @@ def _types(like: Any) -> list[Any]:
 
 
 @kernel(scratch=0.0)
-def conformed(block: Any, like: Any) -> Any:
+def reindex_columns(block: Any, like: Any) -> Any:
     """Give a chunk the columns of the result."""
     if isinstance(like, pd.DataFrame) and not block.columns.equals(like.columns):
         return block.reindex(columns=like.columns)
@@ -36,13 +36,13 @@ def conformed(block: Any, like: Any) -> Any:
 
 
 @kernel(scratch=2.0)
-def retyped(block: Any, like: Any, own: Any) -> Any:
+def cast_columns(block: Any, like: Any, own: Any) -> Any:
     """Give a chunk the columns of the result, and their types.
 
     A column of another type than its object declares keeps it. For example, integers of a merge
     are floats if values turn out to be missing.
     """
-    block = conformed(block, like)
+    block = reindex_columns(block, like)
     if isinstance(like, pd.Series):
         return block.astype(like.dtype) if block.dtype == own.dtype else block
     if not like.columns.is_unique:
@@ -76,14 +76,14 @@ class Concat(FrameNode):
         return tuple(wanted & frozenset(part.meta.columns) for part in self.parts)
 
     def tile(self, *grids: Grid) -> Grid:
-        return joined([self._conformed(grid) for grid in grids], 0, self.meta, "concat")
+        return concatenate_grids([self._conformed(grid) for grid in grids], 0, self.meta, "concat")
 
     def _conformed(self, grid: Grid) -> Grid:
         if grid.meta is self.meta:
             return grid
         alike = _types(grid.meta) == _types(self.meta)
         kwargs = {"like": self.meta} if alike else {"like": self.meta, "own": grid.meta}
-        rule = Blockwise(conformed if alike else retyped, (grid,), ((0,),), kwargs)
+        rule = Blockwise(reindex_columns if alike else cast_columns, (grid,), ((0,),), kwargs)
         return self.grid(rule, grid.chunks[0])
 
 

@@ -24,14 +24,14 @@ from .samples import column
 Types = tuple[tuple[Any, ...], tuple[Any, ...]]
 
 
-def settled(meta: Any, infos: Sequence[ChunkInfo]) -> Any:
+def meta_from_infos(meta: Any, infos: Sequence[ChunkInfo]) -> Any:
     """Return the meta with the types that concatenating all chunks gives.
 
     Chunks without rows count only if all are empty. The meta is unchanged if the types of a chunk
     are unknown, or if a chunk has other columns than declared.
     """
     found = _told([info for info in infos if info.shape and info.shape[0]] or infos[:1])
-    return _joined(meta, found) if _fit(meta, found) else meta
+    return _concat_types(meta, found) if _fit(meta, found) else meta
 
 
 def cast_chunks(grid: Grid, meta: Any, infos: Sequence[ChunkInfo]) -> Grid:
@@ -69,21 +69,21 @@ class OneType(FrameNode):
 
     def tile(self, a: Grid) -> Generator[Grid, Any, Grid]:
         infos = yield a
-        grid = cast_chunks(a, settled(self.meta, infos), infos)
+        grid = cast_chunks(a, meta_from_infos(self.meta, infos), infos)
         return grid if grid is a else Grid(grid.rule, grid.chunks, None, grid.itemsize)
 
     def tile_blind(self, a: Grid) -> Grid:
         return a
 
 
-def united(blocks: list[Any]) -> Any:
+def concat_chunks(blocks: list[Any]) -> Any:
     """Concatenate blocks of types that may differ."""
     filled = [block for block in blocks if len(block)] or blocks[:1]
     found = list(dict.fromkeys(map(_types_of, filled)))
     if len(found) == 1 or not _fit(blocks[0], found):
         return concat(filled)
     first = filled[0]
-    meta = _joined(first[:0] if isinstance(first, pd.Index) else first.iloc[:0], found)
+    meta = _concat_types(first[:0] if isinstance(first, pd.Index) else first.iloc[:0], found)
     return concat([cast(block, meta) for block in filled])
 
 
@@ -120,12 +120,12 @@ def _fit(meta: Any, found: list[Types]) -> bool:
     return bool(found) and all(tuple(map(len, types)) == form for types in found)
 
 
-def _joined(meta: Any, found: list[Types]) -> Any:
+def _concat_types(meta: Any, found: list[Types]) -> Any:
     """Return the meta with the types that concatenating rows of these types gives."""
     of_columns, of_labels = zip(*found, strict=True)
     columns = tuple(_common(types, pd.Series) for types in zip(*of_columns, strict=True))
     labels = tuple(_common(types, pd.Index) for types in zip(*of_labels, strict=True))
-    return meta if (columns, labels) == _types_of(meta) else _typed(meta, columns, labels)
+    return meta if (columns, labels) == _types_of(meta) else _with_types(meta, columns, labels)
 
 
 def _common(dtypes: Sequence[Any], kind: Any) -> Any:
@@ -147,7 +147,7 @@ def _values(dtype: Any) -> Any:
     return column(dtype)[:1]
 
 
-def _typed(meta: Any, columns: tuple[Any, ...], labels: tuple[Any, ...]) -> Any:
+def _with_types(meta: Any, columns: tuple[Any, ...], labels: tuple[Any, ...]) -> Any:
     """Return an empty object like the meta, with other types."""
     if isinstance(meta, pd.Index):
         return _empty_labels(meta, columns)

@@ -50,6 +50,6 @@ def row(meta: pd.DataFrame) -> Any:
     return found.set_axis(pd.Index(column(labels.dtype)[:1], name=labels.name))
 
 
-def emptied(found: Any, like: Any) -> Any:
+def without_rows(found: Any, like: Any) -> Any:
     """Return an object without rows, with the labels of another."""
     return found.iloc[:0].set_axis(like.index, axis=0)

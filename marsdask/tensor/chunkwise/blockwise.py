@@ -58,7 +58,7 @@ def aligned_labels(
 
 
 @dataclass(frozen=True)
-class Nested:
+class NestedLists:
     """Calls a user function, with several chunks of one input in nested lists."""
 
     func: UserFunction
@@ -117,7 +117,7 @@ class LabelledBlocks(Rule):
             gone = tuple(count for count, label in pairs if label not in place)
             args.append(refs if gone else refs[0])
             counts.append(gone)
-        return Call(Nested(self.func, tuple(counts)), tuple(args), self.kwargs or {})
+        return Call(NestedLists(self.func, tuple(counts)), tuple(args), self.kwargs or {})
 
 
 @dataclass(frozen=True, eq=False)

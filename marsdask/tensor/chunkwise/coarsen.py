@@ -158,7 +158,7 @@ def shuffle(x: Any, indexer: Sequence[Sequence[int]], axis: int, chunks: Any = "
 
 
 @dataclass(frozen=True, eq=False)
-class Reformed(Rule):
+class ReshapeBlockwise(Rule):
     """Each chunk is a chunk of the source in another shape, in the order of the chunks."""
 
     source: Grid
@@ -201,7 +201,7 @@ class ReshapeBlocks(Node):
         return self.splits
 
     def tile(self, a: Grid) -> Grid:
-        return Grid(Reformed(a, self.splits), self.splits, self.meta)
+        return Grid(ReshapeBlockwise(a, self.splits), self.splits, self.meta)
 
 
 @public

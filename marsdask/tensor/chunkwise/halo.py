@@ -11,7 +11,7 @@ import numpy as np
 from marsdask.core.grids.blockwise import blockwise
 from marsdask.core.grids.grid import Grid
 from marsdask.core.grids.lengths import resolved
-from marsdask.core.grids.neighbours import Depth, Edge, Halo, halo_runs, is_none, regrouped
+from marsdask.core.grids.neighbours import Depth, Edge, Halo, halo_runs, is_none, merge_sizes
 from marsdask.core.grids.rechunk import cut
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, Index, Sizes, Unknown, known, numbers
@@ -51,7 +51,7 @@ class Overlap(Node):
         return self._grown(self._joined(self.a.chunks))
 
     def _joined(self, chunks: Chunks) -> Chunks:
-        return tuple(regrouped(size, own) for size, own in zip(self.least, chunks, strict=True))
+        return tuple(merge_sizes(size, own) for size, own in zip(self.least, chunks, strict=True))
 
     def _grown(self, chunks: Chunks) -> Chunks:
         found: list[Sizes] = []

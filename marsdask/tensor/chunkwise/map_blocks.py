@@ -57,7 +57,7 @@ class UserFunction:
 
 
 @dataclass(frozen=True)
-class ShapeChecked:
+class ShapeCheck:
     """Calls a user's function and refuses a result of another shape than ``chunks=`` promised."""
 
     func: UserFunction
@@ -221,7 +221,7 @@ class MapBlocks(Node):
         func: Any = UserFunction(self.func, self.arguments, self.places, self.keywords)
         varying: Any = self._facts(grids, out) if self.keywords else None
         if self.checks and self.out_sizes is not None:
-            func, varying = ShapeChecked(func), PromisedShape(varying, out)
+            func, varying = ShapeCheck(func), PromisedShape(varying, out)
         return blockwise(
             func, inputs, chunks=out, meta=self.meta, kwargs=self.kwargs, varying=varying
         )

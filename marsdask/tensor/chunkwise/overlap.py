@@ -9,7 +9,7 @@ import numpy as np
 
 from marsdask.core.collection import Collection, wrap
 from marsdask.core.grids.align import broadcast_chunks, is_one
-from marsdask.core.grids.neighbours import Depth, Edge, regrouped
+from marsdask.core.grids.neighbours import Depth, Edge, merge_sizes
 from marsdask.core.node import Node
 from marsdask.core.sizes import known, numbers
 
@@ -139,7 +139,7 @@ def map_overlap(
             least[ndim - len(first) :] if allow_rechunk else [0] * ndim, first, strict=True
         )
         kwargs["chunks"] = tuple(
-            regrouped(size, sizes) if known(sizes) else None for size, sizes in joined
+            merge_sizes(size, sizes) if known(sizes) else None for size, sizes in joined
         )
     result = map_blocks.node(func, *wide, align_arrays=False, **kwargs)
     if not trim:
@@ -301,7 +301,7 @@ def sliding_window_view(
     if any(size < extra + 1 for size, extra in zip(sizes, more, strict=True) if extra):
         raise ValueError("window shape cannot be larger than input array shape")
     cut = tuple(
-        regrouped(more[place] + 1, own) if place in axes else own
+        merge_sizes(more[place] + 1, own) if place in axes else own
         for place, own in enumerate(node.chunks)
     )
     node = rechunk.node(node, cut)

@@ -12,7 +12,7 @@ import numpy as np
 from marsdask.core.config import option_context
 from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.lengths import resolved
-from marsdask.core.grids.rechunk import pieced
+from marsdask.core.grids.rechunk import join_pieces
 from marsdask.core.grids.rechunk import recut as rechunked
 from marsdask.core.node import Node
 from marsdask.core.sizes import (
@@ -38,9 +38,9 @@ def recut(grid: Grid, chunks: Chunks) -> Grid:
     return rechunked(grid, chunks, assemble)
 
 
-def patched(grid: Grid, chunks: Chunks) -> Grid:
+def rechunk_views(grid: Grid, chunks: Chunks) -> Grid:
     """Return a grid of arrays in the given chunks, joined from views if each overlaps few."""
-    found = None if is_sparse(grid.meta) else pieced(grid, chunks, concatenate_views)
+    found = None if is_sparse(grid.meta) else join_pieces(grid, chunks, concatenate_views)
     return recut(grid, chunks) if found is None else found
 
 

@@ -65,7 +65,7 @@ class BroadcastMap(Node):
         )
 
 
-class Single(Node):
+class OneChunk(Node):
     """A rule for one chunk, of ``lengths``."""
 
     func: Callable[..., Any]
@@ -86,7 +86,7 @@ class Single(Node):
 
 
 @dataclass(frozen=True, eq=False)
-class Once(Single):
+class SingleTask(OneChunk):
     """One chunk computed by a function of whole arrays."""
 
     func: Callable[..., Any]
@@ -103,7 +103,7 @@ class Once(Single):
 
 
 @dataclass(frozen=True, eq=False)
-class Summary(Single):
+class Summary(OneChunk):
     """The counts of ``func`` for each block of aligned arrays, added up.
 
     ``func(*blocks, *others, **options)`` returns an array of ``lengths``.
@@ -149,4 +149,4 @@ def once(
 ) -> Node:
     """Return the node of ``func(*arrays, **options)``, called once."""
     nodes = tuple(map(as_node, arrays))
-    return Once(func, nodes, shape, np.dtype(dtype), tuple(sorted(options.items())))
+    return SingleTask(func, nodes, shape, np.dtype(dtype), tuple(sorted(options.items())))

@@ -26,7 +26,7 @@ from ..elementwise.nodes import Elementwise, cast
 from ..manipulation.reshape import reshape
 from ..manipulation.shape import broadcast_to, view
 from ..operands import as_node, empty
-from ..signatures import optional, shows, signed
+from ..signatures import optional, shows, with_signature
 from ..sparse.conversion import tosparse
 from ..typing import public
 from ..unknown_lengths import ResultSpec, like, waits_for_lengths
@@ -81,7 +81,7 @@ class FromShape(Node):
         return self.replaced(splits=tuple(new.get(sizes, sizes) for sizes in self.splits))
 
 
-def made(
+def create_node(
     func: Callable[..., Any],
     shape: Any,
     dtype: np.dtype[Any],
@@ -117,13 +117,13 @@ def chunks_from(chunk_size: Any, settings: dict[str, Any]) -> Any:
     return chunk_size if chunks is None else chunks
 
 
-def filled(shape: Shape, starts: Shape, dtype: Any, fill_value: Any) -> Any:
+def full_block(shape: Shape, starts: Shape, dtype: Any, fill_value: Any) -> Any:
     """Make a block of one value."""
     del starts
     return np.full(shape, fill_value, dtype)
 
 
-def zeroed(shape: Shape, starts: Shape, dtype: Any) -> Any:
+def zeros_block(shape: Shape, starts: Shape, dtype: Any) -> Any:
     """Return a block of zeros, whose memory is not touched before its first use."""
     del starts
     return np.zeros(shape, dtype)
@@ -152,7 +152,9 @@ def full(
         shape = as_shape(shape)
         splits = normalize_chunks(chunks_from(chunk_size, extra), shape, dtype)
         return as_node(np.broadcast_to(fill.astype(dtype), shape), splits)
-    return made(filled, shape, dtype, chunk_size, extra, "full", fill_value=fill.astype(dtype)[()])
+    return create_node(
+        full_block, shape, dtype, chunk_size, extra, "full", fill_value=fill.astype(dtype)[()]
+    )
 
 
 @public
@@ -160,7 +162,7 @@ def full(
 def ones(shape: Any, dtype: Any = None, chunk_size: Any = None, **extra: Any) -> Node:
     """Return a tensor of ones. See numpy.ones."""
     dtype = np.dtype(np.float64 if dtype is None else dtype)
-    return made(filled, shape, dtype, chunk_size, extra, "ones", fill_value=1)
+    return create_node(full_block, shape, dtype, chunk_size, extra, "ones", fill_value=1)
 
 
 @public
@@ -168,7 +170,7 @@ def ones(shape: Any, dtype: Any = None, chunk_size: Any = None, **extra: Any) ->
 def zeros(shape: Any, dtype: Any = None, chunk_size: Any = None, **extra: Any) -> Node:
     """Return a tensor of zeros. See numpy.zeros."""
     dtype = np.dtype(np.float64 if dtype is None else dtype)
-    return made(zeroed, shape, dtype, chunk_size, extra, "zeros")
+    return create_node(zeros_block, shape, dtype, chunk_size, extra, "zeros")
 
 
 @public
@@ -176,7 +178,7 @@ def zeros(shape: Any, dtype: Any = None, chunk_size: Any = None, **extra: Any) -
 def empty_(shape: Any, dtype: Any = None, chunk_size: Any = None, **extra: Any) -> Node:
     """Return a tensor of zeros, so that equal expressions have equal values. See numpy.empty."""
     dtype = np.dtype(np.float64 if dtype is None else dtype)
-    return made(zeroed, shape, dtype, chunk_size, extra, "empty")
+    return create_node(zeros_block, shape, dtype, chunk_size, extra, "empty")
 
 
 def _like(a: Any, dtype: Any, shape: Any, chunk_size: Any, extra: dict[str, Any]) -> Any:
@@ -244,7 +246,7 @@ def full_like(
     return full.node(shape, fill_value, dtype, chunk_size)
 
 
-def _counted(start: int, length: int, dtype: Any) -> Any:
+def _integer_range(start: int, length: int, dtype: Any) -> Any:
     """Return whole numbers in a type: counted in integers, since steps of one would be rounded."""
     out = np.empty(length, dtype)
     for begin in range(0, length, COUNTED):
@@ -254,7 +256,7 @@ def _counted(start: int, length: int, dtype: Any) -> Any:
 
 
 @kernel(scratch=0.0, buffer=8 * COUNTED)
-def stepped(shape: Shape, starts: Shape, dtype: Any, first: Any, second: Any) -> Any:
+def arange_block(shape: Shape, starts: Shape, dtype: Any, first: Any, second: Any) -> Any:
     """Make a block of a range from the formula for each element, as NumPy does.
 
     NumPy rounds the first two values to the type and continues with their difference.
@@ -264,7 +266,7 @@ def stepped(shape: Shape, starts: Shape, dtype: Any, first: Any, second: Any) ->
     begin = first.astype(kind)
     with np.errstate(over="ignore", invalid="ignore"):
         step = np.subtract(second.astype(kind), begin, dtype=kind)
-        block = _counted(start, length, kind)
+        block = _integer_range(start, length, kind)
         np.multiply(block, step, out=block)
         np.add(block, begin, out=block)
     if start <= 1 < start + length:
@@ -297,11 +299,13 @@ def arange(*args: Any, dtype: Any = None, chunk_size: Any = None, **extra: Any) 
         raise ValueError("arange: cannot compute length")
     length = max(0, math.ceil(ratio))
     first, second = (np.asarray(item).astype(dtype)[()] for item in (start, start + step))
-    return made(stepped, (length,), dtype, chunk_size, extra, "arange", first=first, second=second)
+    return create_node(
+        arange_block, (length,), dtype, chunk_size, extra, "arange", first=first, second=second
+    )
 
 
 _RANGE = optional(("start", "stop", "step", "dtype", "chunk_size"))
-signed(arange, [*_RANGE, *optional(EXTRAS, named=True)])
+with_signature(arange, [*_RANGE, *optional(EXTRAS, named=True)])
 
 
 def _range(args: tuple[Any, ...], named: list[Any]) -> tuple[Any, Any, Any]:
@@ -322,13 +326,15 @@ def _range(args: tuple[Any, ...], named: list[Any]) -> tuple[Any, Any, Any]:
 
 
 @kernel(scratch=0.0, buffer=8 * COUNTED)
-def spaced(shape: Shape, starts: Shape, dtype: Any, ends: tuple[Any, Any, int], last: bool) -> Any:
+def linspace_block(
+    shape: Shape, starts: Shape, dtype: Any, ends: tuple[Any, Any, int], last: bool
+) -> Any:
     """Return a block of ``num`` values between two ends, with or without the last one."""
     (length,), (begin,) = shape, starts
     start, stop, num = ends
     div = num - 1 if last else num
     kind = np.result_type(start, stop, float(num))
-    block = _counted(begin, length, kind)
+    block = _integer_range(begin, length, kind)
     delta = np.subtract(stop, start, dtype=kind)
     if div > 0:
         step = delta / div
@@ -365,7 +371,7 @@ def eye(
     """Return a matrix with ones on a diagonal and zeros elsewhere. See numpy.eye."""
     dtype = np.dtype(np.float64 if dtype is None else dtype)
     shape = (N, N if M is None else M)
-    return made(diagonal_ones, shape, dtype, chunk_size, extra, "eye", k=operator.index(k))
+    return create_node(diagonal_ones, shape, dtype, chunk_size, extra, "eye", k=operator.index(k))
 
 
 @public
@@ -394,7 +400,7 @@ def tri(
     """Return a matrix with ones at and below a diagonal. See numpy.tri."""
     dtype = np.dtype(np.float64 if dtype is None else dtype)
     shape = (N, N if M is None else M)
-    return made(lower_ones, shape, dtype, chunk_size, extra, "tri", k=operator.index(k))
+    return create_node(lower_ones, shape, dtype, chunk_size, extra, "tri", k=operator.index(k))
 
 
 def index_along(shape: Shape, starts: Shape, dtype: Any, axis: int) -> Any:
@@ -425,16 +431,16 @@ def indices(
         return tuple(_axis_of(length, sizes, dtype, axis, ndim) for axis, (length, sizes) in axes)
     if not shape:
         return zeros.node((0,), dtype)
-    return made(indices_of, (len(shape), *shape), dtype, chunk_size, extra, "indices")
+    return create_node(indices_of, (len(shape), *shape), dtype, chunk_size, extra, "indices")
 
 
 def _axis_of(length: int, sizes: Sizes, dtype: Any, axis: int, ndim: int) -> Node:
     shape = tuple(length if a == axis else 1 for a in range(ndim))
     chunks = tuple(sizes if a == axis else (1,) for a in range(ndim))
-    return made(index_along, shape, dtype, chunks, {}, "indices", axis=axis)
+    return create_node(index_along, shape, dtype, chunks, {}, "indices", axis=axis)
 
 
-def called(shape: Shape, starts: Shape, dtype: Any, function: Any, kwargs: Any) -> Any:
+def function_block(shape: Shape, starts: Shape, dtype: Any, function: Any, kwargs: Any) -> Any:
     """Call the user function with the positions of a block's elements."""
     places = [index_along(shape, starts, dtype, axis) for axis in range(len(shape))]
     return np.broadcast_to(function(*places, **dict(kwargs)), shape)
@@ -458,7 +464,7 @@ def fromfunction(
     splits = normalize_chunks(chunks_from(chunk_size, settings), shape, given)
     options = tuple(sorted(kwargs.items()))
     few = (1,) * len(shape)
-    sample = np.asarray(called(few, (0,) * len(shape), given, function, options))
+    sample = np.asarray(function_block(few, (0,) * len(shape), given, function, options))
     fixed = (("function", function), ("kwargs", options), ("positions", given))
     return FromShape(called_as, sample.dtype, splits, fixed, "fromfunction")
 
@@ -467,7 +473,7 @@ def called_as(
     shape: Shape, starts: Shape, dtype: Any, function: Any, kwargs: Any, positions: Any
 ) -> Any:
     """Call the user function; its result has the type of its result for the first element."""
-    return called(shape, starts, positions, function, kwargs).astype(dtype, copy=False)
+    return function_block(shape, starts, positions, function, kwargs).astype(dtype, copy=False)
 
 
 @public

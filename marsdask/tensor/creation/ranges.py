@@ -16,7 +16,7 @@ from ..manipulation.reshape import reshape
 from ..manipulation.shape import moveaxis, normalize_axis
 from ..signatures import shows
 from ..typing import public
-from .from_shape import EXTRAS, arange, made, spaced
+from .from_shape import EXTRAS, arange, create_node, linspace_block
 
 
 @public
@@ -52,7 +52,7 @@ def linspace(
         step = (ends[1] - ends[0]) / div if div > 0 else np.nan
         wanted = kind if dtype is None else np.dtype(dtype)
         last = {"ends": ends, "last": bool(endpoint)}
-        result = made(spaced, (num,), wanted, chunk_size, extra, "linspace", **last)
+        result = create_node(linspace_block, (num,), wanted, chunk_size, extra, "linspace", **last)
     return ExecutableTuple((result, step)) if retstep else result
 
 

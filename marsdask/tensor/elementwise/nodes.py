@@ -18,9 +18,9 @@ from marsdask.core.registry import class_of
 from marsdask.core.sizes import Chunks
 
 from ..chunks import normalize_chunks
-from ..chunkwise.rechunk import patched
+from ..chunkwise.rechunk import rechunk_views
 from ..io.dask_arrays import dask_node, is_dask_array
-from ..kernels.fused_ufuncs import UfuncProgram, UfuncStep, fused, fusible, merged
+from ..kernels.fused_ufuncs import UfuncProgram, UfuncStep, evaluate_program, fusible, join_programs
 from ..operands import (
     Literal,
     as_array,
@@ -68,7 +68,7 @@ class Pointwise(Node):
         return self._aligned(grids)
 
     def _aligned(self, grids: tuple[Grid, ...]) -> Generator[Any, Any, Any]:
-        grids, chunks = yield from aligned(grids, patched)
+        grids, chunks = yield from aligned(grids, rechunk_views)
         return self._map(grids, chunks)
 
     def _map(self, grids: tuple[Grid, ...], chunks: Chunks) -> Any:
@@ -78,7 +78,7 @@ class Pointwise(Node):
         return self.fuses and joins(node, taken, self.shape, self.program)
 
     def taking(self, taken: Sequence[Node]) -> Node:
-        return Fused(*merged([(n, n.leaves, n.program) for n in (*taken, self)]))  # type: ignore[attr-defined]
+        return FusedUfuncs(*join_programs([(n, n.leaves, n.program) for n in (*taken, self)]))  # type: ignore[attr-defined]
 
 
 def joins(node: Node, taken: Sequence[Any], shape: Any, program: UfuncProgram | None) -> bool:
@@ -185,7 +185,7 @@ def evaluate_function(*blocks: Any, program: UfuncProgram) -> Any:
 
 
 @dataclass(frozen=True, eq=False)
-class Fused(Pointwise):
+class FusedUfuncs(Pointwise):
     """Several elementwise functions as one."""
 
     leaves: tuple[Node, ...]
@@ -203,7 +203,7 @@ class Fused(Pointwise):
 
     def _map(self, grids: tuple[Grid, ...], chunks: Chunks) -> Grid:
         kwargs = {"program": self.program}
-        return map_blocks(fused, *grids, chunks=chunks, meta=self.meta, kwargs=kwargs)
+        return map_blocks(evaluate_program, *grids, chunks=chunks, meta=self.meta, kwargs=kwargs)
 
 
 @dataclass(frozen=True, eq=False)

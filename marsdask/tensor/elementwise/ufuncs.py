@@ -188,7 +188,7 @@ def elementwise(func: Callable[..., Any], name: str = "", *, masks: bool = False
         if count is not None and (len(args) > count or (ufunc and len(args) < count)):
             args, out = _split_outputs(lazy.__name__, args, out, count, getattr(func, "nout", 1))
         if kwargs:
-            args, kwargs = _settled(func, args, kwargs, ufunc=ufunc)
+            args, kwargs = _check_keywords(func, args, kwargs, ufunc=ufunc)
         if where is not True and where is not None:
             if not masks:
                 raise NotImplementedError(
@@ -196,9 +196,9 @@ def elementwise(func: Callable[..., Any], name: str = "", *, masks: bool = False
                     f"use where(mask, {lazy.__name__}(...), other)"
                 )
             return _where(func, args, out, where, kwargs, rule)
-        found = _applied(func, args, kwargs)
+        found = _function_node(func, args, kwargs)
         if out is not None:
-            return _stored(func, args, out, found, kwargs, rule, masks=masks)
+            return _assign_outputs(func, args, out, found, kwargs, rule, masks=masks)
         return ExecutableTuple(found) if isinstance(found, tuple) else found
 
     lazy.__name__ = lazy.__qualname__ = name or func.__name__
@@ -218,7 +218,7 @@ def _handing_on(func: np.ufunc, lazy: Callable[..., Any]) -> TensorFunction:
         if len(args) == func.nin and _is_plain(kwargs):
             for arg in args:
                 if isinstance(arg, Collection) and arg.handles_ufuncs:
-                    return _handled(arg, func, args, kwargs)
+                    return _call_operand(arg, func, args, kwargs)
         return lazy(*args, **kwargs)
 
     face = public(handed)
@@ -231,7 +231,7 @@ def _is_plain(kwargs: dict[str, Any]) -> bool:
     return kwargs.get("out") is None and kwargs.get("where", True) is True
 
 
-def _handled(owner: Any, func: np.ufunc, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def _call_operand(owner: Any, func: np.ufunc, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Return what an operand makes of a ufunc."""
     rest = {name: value for name, value in kwargs.items() if name not in {"out", "where", "gpu"}}
     found = owner.__array_ufunc__(func, "__call__", *args, **rest)
@@ -277,11 +277,11 @@ class WithErrstate:
 
 def apply(func: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Node:
     """Return the node of an elementwise function of tensors, arrays and scalars."""
-    node: Node = _applied(func, args, kwargs)
+    node: Node = _function_node(func, args, kwargs)
     return node
 
 
-def _applied(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def _function_node(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Return the node of a function, or of each of its outputs."""
     if (masked := masked_class(args)) is not None:
         return masked._apply(func, args, None, True, kwargs).node
@@ -307,7 +307,7 @@ def _split_outputs(
     return args[:count], (*args[count:], *(None,) * (count + outputs - len(args)))
 
 
-def _settled(
+def _check_keywords(
     func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], *, ufunc: bool
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """Check keywords; those of plain functions that hold operands become positional."""
@@ -337,7 +337,7 @@ def _targets(out: Any, count: int) -> tuple[Any, ...]:
     return targets
 
 
-def _stored(
+def _assign_outputs(
     func: Any,
     args: tuple[Any, ...],
     out: Any,
@@ -379,7 +379,7 @@ def _where(
     rule: OutputRule,
 ) -> Any:
     """Call a function where a mask holds; elsewhere the result is the previous ``out``, or zero."""
-    found = _applied(func, args, kwargs)
+    found = _function_node(func, args, kwargs)
     nodes = found if isinstance(found, tuple) else (found,)
     targets = _targets(out, len(nodes))
     casting = kwargs.get("casting", "same_kind")

@@ -70,7 +70,7 @@ def settle(points: Points, axes: tuple[int, ...], lengths: tuple[int, ...]) -> P
     return tuple(found)
 
 
-def placed(positions: Any, length: int, mode: str) -> Any:
+def in_bounds(positions: Any, length: int, mode: str) -> Any:
     """Return positions of an axis; ``mode`` defines those out of bounds."""
     if mode == "wrap":
         return positions % max(length, 1)
@@ -213,7 +213,7 @@ def taken(a: Grid, points: Points, axes: tuple[int, ...], place: int, name: str)
         parts = tuple(tuple(x[i:j] for x in plan.where.local) for i, j in bounds)
         return _shares(a, plan.runs.blocks, parts, plan.sizes, axes, place, plan.where, name)
     if len(axes) == 1 and plan.where.counts[0] <= FEW_BLOCKS:
-        return _gathered(a, plan, axes[0], name)
+        return _gather_points(a, plan, axes[0], name)
     order = np.argsort(plan.where.block, kind="stable")
     blocks, begins = np.unique(plan.where.block[order], return_index=True)
     chosen = np.split(order, begins[1:])
@@ -226,7 +226,7 @@ def taken(a: Grid, points: Points, axes: tuple[int, ...], place: int, name: str)
     return Grid(rule, chunks, shares.meta, shares.itemsize)
 
 
-def _gathered(a: Grid, plan: PointLayout, axis: int, name: str) -> Grid:
+def _gather_points(a: Grid, plan: PointLayout, axis: int, name: str) -> Grid:
     """Let every chunk of points read all blocks along their axis."""
     found = []
     (local,) = plan.where.local

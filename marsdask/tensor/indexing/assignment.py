@@ -64,11 +64,11 @@ def spread_over(
     ``axes`` has the array's axis for each of the value's; axes without one are unchanged.
     """
     value = whole(value, [i for i, sizes in enumerate(value.chunks) if is_one(sizes)])
-    target, edges = parted(a, value.chunks, cuts, axes)
+    target, edges = value_chunks(a, value.chunks, cuts, axes)
     return recut(value, target), edges
 
 
-def parted(
+def value_chunks(
     a: Grid, chunks: Chunks, cuts: Sequence[AxisCut | None], axes: Sequence[int | None]
 ) -> tuple[Chunks, Axes]:
     """Return the chunks of :func:`spread_over` for a value in ``chunks``, and the edges."""
@@ -92,7 +92,7 @@ def parted(
 
 
 @dataclass(frozen=True, eq=False)
-class Assigned(Node):
+class SetItem(Node):
     """An array like the one assigned to."""
 
     a: Node
@@ -140,7 +140,7 @@ def put(block: Any, value: Any, key: tuple[slice, ...] | None) -> Any:
 
 
 @dataclass(frozen=True, eq=False)
-class SetSlice(Assigned):
+class SetSlice(SetItem):
     """An array with one part replaced; the value has its axes, of length one if repeated."""
 
     taken: tuple[Taken, ...]

@@ -21,7 +21,7 @@ from ..manipulation.reshape import ravel, reshape
 from ..manipulation.shape import broadcast_to, normalize_axis, view
 from ..operands import as_node
 from ..typing import public
-from .advanced import Take, TakeByTensor, placed, settle
+from .advanced import Take, TakeByTensor, in_bounds, settle
 from .assignment import into
 from .boolean import ArgWhere, BooleanIndexing, check_fit, column
 from .iteration import element
@@ -188,7 +188,7 @@ def getitem(a: Any, key: Any) -> Node:
         return apply(named_fields, node, names=key if isinstance(key, str) else tuple(key))
     if (single := element(node, key)) is not None:
         return single
-    return indexed(node, parse(key, node.shape))
+    return index_node(node, parse(key, node.shape))
 
 
 def named_fields(block: Any, names: Any) -> Any:
@@ -196,7 +196,7 @@ def named_fields(block: Any, names: Any) -> Any:
     return block[names if isinstance(names, str) else list(names)]
 
 
-def indexed(node: Node, items: Sequence[Item]) -> Node:
+def index_node(node: Node, items: Sequence[Item]) -> Node:
     """Return the node for a parsed key: slices, then the arrays, then the order of the axes."""
     arrays = [item for item in items if item.chooses]
     if arrays:
@@ -346,7 +346,7 @@ def take(
         length = node.shape[axis]
         if isinstance(length, Unknown):
             raise UnknownShapeError(f"take(mode={mode!r}) of a length not known: execute() first")
-        where = _placed(where, length, mode)
+        where = _in_bounds(where, length, mode)
     found = getitem.node(node, (slice(None),) * axis + (where,))
     return into(out, found, "safe", TAKEN)
 
@@ -367,10 +367,10 @@ def _as_positions(indices: Any) -> Node:
     )
 
 
-def _placed(where: Node, length: int, mode: str) -> Node:
+def _in_bounds(where: Node, length: int, mode: str) -> Node:
     if isinstance(where, operands.Literal):
-        return as_node(placed(where.array, length, mode))
-    return as_node(apply(placed, where, length=length, mode=mode))
+        return as_node(in_bounds(where.array, length, mode))
+    return as_node(apply(in_bounds, where, length=length, mode=mode))
 
 
 class PointView:

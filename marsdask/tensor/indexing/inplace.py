@@ -24,7 +24,7 @@ from ..operands import as_node
 from ..scan.cumulative import cumsum
 from ..typing import public
 from ..unknown_lengths import ResultSpec, resized, waits_for_lengths
-from .advanced import placed, settle
+from .advanced import in_bounds, settle
 from .assignment import assign
 from .getitem import getitem
 from .scatter import SetAlong
@@ -197,9 +197,9 @@ def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
         raise TypeError(f"Cannot cast array data from {where.dtype!r} to {np.dtype(int)!r}")
     new = _repeated(v, length(where.node, 0))
     if isinstance(ind, Collection):
-        where = wrap(apply(placed, where, length=count, mode=mode))
+        where = wrap(apply(in_bounds, where, length=count, mode=mode))
     else:
-        where = placed(np.ravel(ind).astype(np.intp), count, mode)
+        where = in_bounds(np.ravel(ind).astype(np.intp), count, mode)
     _set_in_one_row(a, where, new)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from marsdask.core.collection import wrap
 from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.lengths import resolved
-from marsdask.core.grids.select import sliced
+from marsdask.core.grids.select import slice_grid
 from marsdask.core.node import Node
 from marsdask.core.results.stored import Stored
 from marsdask.core.session import Session
@@ -20,7 +20,7 @@ from marsdask.core.sizes import Chunks, borders, known, numbers
 from marsdask.core.tokens import token
 
 from ..blocks import assemble
-from ..manipulation.shape import viewed
+from ..manipulation.shape import view_grid
 from ..operands import empty, is_masked
 from ..sparse.blocks import is_sparse
 from .slicing import EVERYTHING, Slice
@@ -76,8 +76,8 @@ class Element(Node):
         (a,) = yield from resolved(a)
         count = len(self.places)
         taken = [range(place, place + 1) for place in self.places]
-        part = sliced(a, (*taken, *(None,) * (a.ndim - count)))
-        return viewed(part, tuple(range(count, a.ndim)))
+        part = slice_grid(a, (*taken, *(None,) * (a.ndim - count)))
+        return view_grid(part, tuple(range(count, a.ndim)))
 
     def at_hand(self, session: Session) -> Any:
         if self.batch is not None:

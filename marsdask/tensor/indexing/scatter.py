@@ -25,13 +25,13 @@ from ..manipulation.shape import whole
 from ..operands import Literal
 from .advanced import Points, locate_points, settle, taken
 from .assignment import (
-    Assigned,
     KeyAt,
+    SetItem,
     check_length,
     cuts_of,
     keys_of,
-    parted,
     spread_over,
+    value_chunks,
     writable,
 )
 from .slicing import Taken
@@ -43,7 +43,7 @@ Put = Callable[[Any, Any, Any], None]
 """``put(part, where, share)`` changes a part of a block at positions in it."""
 
 
-def replaced(part: Any, where: Any, share: Any) -> None:
+def replace_values(part: Any, where: Any, share: Any) -> None:
     """Assign values over old ones."""
     part[where] = share
 
@@ -122,13 +122,13 @@ class PointKeyAt:
 
 
 @dataclass(frozen=True, eq=False)
-class SetPoints(Assigned):
+class SetPoints(SetItem):
     """An array with values at positions; the value's axis of the positions is ``axes[0]``."""
 
     points: tuple[Node, ...]
     axes: tuple[int, ...]
     taken: tuple[Taken, ...]
-    put: Put = replaced
+    put: Put = replace_values
 
     def tile(self, a: Grid, value: Grid, *points: Grid) -> Generator[Look, Any, Grid]:
         a, value, *rest = yield from resolved(a, value, *points)
@@ -193,13 +193,13 @@ class PutShares(Rule):
 
 
 @dataclass(frozen=True, eq=False)
-class SetKnown(Assigned):
+class SetKnown(SetItem):
     """An array with values at positions in memory, as :class:`SetPoints`."""
 
     points: Points
     axes: tuple[int, ...]
     taken: tuple[Taken, ...]
-    put: Put = replaced
+    put: Put = replace_values
 
     def tile(self, a: Grid, value: Grid) -> Generator[Look, Any, Grid]:
         a, value = yield from resolved(a, value)
@@ -251,7 +251,7 @@ class SetKnown(Assigned):
             found = taken(value, (order,), (place,), place, f"{self.name}-values")
             return recut(found, chunks)
         # Split here, so that each task gets only its share of values in memory.
-        target, _ = parted(a, chunks, cuts, labels)
+        target, _ = value_chunks(a, chunks, cuts, labels)
         array = np.take(self.value.array, order, axis=place)
         return Literal(array, target, f"{self.name}-values").tile()
 
@@ -278,7 +278,7 @@ def put_along(block: Any, value: Any, where: Any, start: int, *, axis: int, leng
 
 
 @dataclass(frozen=True, eq=False)
-class SetAlong(Assigned):
+class SetAlong(SetItem):
     """An array with values at each line's own positions along an axis."""
 
     where: Node

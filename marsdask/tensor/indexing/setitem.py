@@ -26,10 +26,10 @@ from ..manipulation.reshape import reshape
 from ..manipulation.shape import broadcast_to, reorder, view, whole
 from ..operands import Literal, as_node
 from ..typing import public
-from .assignment import Assigned, SetSlice, check_length, writable
+from .assignment import SetItem, SetSlice, check_length, writable
 from .boolean import BooleanIndexing, bands, check_fit, count_true
 from .getitem import Item, parse, points_of, together
-from .scatter import Put, SetKnown, SetPoints, replaced
+from .scatter import Put, SetKnown, SetPoints, replace_values
 from .slicing import EVERYTHING, Taken
 
 
@@ -144,7 +144,7 @@ def put_chosen(block: Any, mask: Any, value: Any, axis: int) -> Any:
 
 
 @dataclass(frozen=True, eq=False)
-class SetChosen(Assigned):
+class SetChosen(SetItem):
     """An array with successive values where a mask over some axes holds."""
 
     mask: Node
@@ -189,7 +189,9 @@ class SetChosen(Assigned):
         return recut(grid, old)
 
 
-def assign_points(node: Node, items: Sequence[Item], value: Node, put: Put = replaced) -> Node:
+def assign_points(
+    node: Node, items: Sequence[Item], value: Node, put: Put = replace_values
+) -> Node:
     """Assign to positions: the value's axes of positions become one, which every chunk reads."""
     chosen = [item for item in items if item.chooses or item.kind == "int"]
     axes, points, form = points_of(chosen)

@@ -8,7 +8,7 @@ from typing import Any
 
 from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.lengths import resolved
-from marsdask.core.grids.select import cut_axis, prefix, sliced
+from marsdask.core.grids.select import cut_axis, prefix, slice_grid
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, Sizes, Unknown, known, numbers, upper
 
@@ -60,7 +60,7 @@ class Slice(Node):
         ]
         if open_axes:
             return self._look(a, open_axes)
-        return sliced(a, self._ranges(a))
+        return slice_grid(a, self._ranges(a))
 
     def _ranges(self, a: Grid) -> tuple[range | None, ...]:
         return tuple(
@@ -70,8 +70,8 @@ class Slice(Node):
 
     def _look(self, a: Grid, open_axes: list[int]) -> Generator[Look, Any, Grid]:
         """Slice the axes of known length, then compute as much of the others as needed."""
-        a = sliced(a, self._ranges(a))
-        needs = [needed(self.taken[axis]) for axis in open_axes]
+        a = slice_grid(a, self._ranges(a))
+        needs = [elements_needed(self.taken[axis]) for axis in open_axes]
         if len(open_axes) == 1 and needs[0] is not None:
             a = yield from prefix(a, open_axes[0], needs[0])
         else:
@@ -80,7 +80,7 @@ class Slice(Node):
             settle(part, numbers(a.chunks[axis]), axis) if axis in open_axes else None
             for axis, part in enumerate(self.taken)
         )
-        return sliced(a, ranges)
+        return slice_grid(a, ranges)
 
 
 def settle(part: Taken, sizes: tuple[int, ...], axis: int) -> range:
@@ -96,7 +96,7 @@ def settle(part: Taken, sizes: tuple[int, ...], axis: int) -> range:
     return range(part, part + 1)
 
 
-def needed(part: Taken) -> int | None:
+def elements_needed(part: Taken) -> int | None:
     """Return how many leading elements determine the result, ``None`` if all do."""
     if isinstance(part, int):
         return part + 1 if part >= 0 else None
@@ -114,7 +114,7 @@ def _bound(sizes: Sizes, part: range | slice) -> int | None:
         return len(part)
     bounds = [upper(size) for size in sizes]
     whole = None if None in bounds else sum(bounds)  # type: ignore[arg-type]
-    count = needed(part)
+    count = elements_needed(part)
     if count is None or whole is None:
         return whole if count is None else count
     return min(whole, count)

@@ -12,7 +12,7 @@ from dask.highlevelgraph import HighLevelGraph
 
 from marsdask.core.collection import Collection
 from marsdask.core.dask.layer import MarsLayer, check_static, graph_of, key_of
-from marsdask.core.dask.source import Adopted, DaskGraph, KeysOf
+from marsdask.core.dask.source import DaskGraph, FromDask, KeysOf
 from marsdask.core.node import Node
 from marsdask.core.registry import package
 from marsdask.core.sizes import Chunks, Sizes, Unknown, known_or_nan
@@ -42,7 +42,7 @@ def dask_node(array: Any) -> Node:
         return own.root(array.name)
     chunks = tuple(_adopted_sizes(array.name, sizes) for sizes in array.chunks)
     meta = np.empty((0,) * len(chunks), array.dtype)
-    return Adopted(array.name, meta, chunks, DaskGraph(array), KeysOf(array.name))
+    return FromDask(array.name, meta, chunks, DaskGraph(array), KeysOf(array.name))
 
 
 @public
@@ -205,7 +205,7 @@ def from_delayed(value: Any, shape: Any, dtype: Any) -> Node:
     meta = np.empty((0,) * len(chunks), np.dtype(dtype))
     keys = {(0,) * len(chunks): value.key}
     name = f"delayed-{value.key}"
-    return Adopted(name, meta, chunks, DaskGraph(value.__dask_graph__()), keys)
+    return FromDask(name, meta, chunks, DaskGraph(value.__dask_graph__()), keys)
 
 
 def to_backend(tensor: Tensor, backend: str | None = None, **kwargs: Any) -> Tensor:

@@ -9,7 +9,7 @@ import numpy as np
 
 from marsdask.core.sizes import borders
 
-from ..sparse.blocks import is_sparse, stitched
+from ..sparse.blocks import is_sparse, join_blocks
 
 
 def assemble(blocks: list[Any], parts: tuple[tuple[slice, ...], ...]) -> Any:
@@ -18,7 +18,7 @@ def assemble(blocks: list[Any], parts: tuple[tuple[slice, ...], ...]) -> Any:
         picked = [
             block[place] for block, place in zip(blocks, itertools.product(*parts), strict=True)
         ]
-        return stitched(picked, tuple(map(len, parts)))
+        return join_blocks(picked, tuple(map(len, parts)))
     # An axis with unchanged chunks has one part, whose length only the block determines.
     lengths = [
         [n if part.stop is None else part.stop - part.start for part in axis]

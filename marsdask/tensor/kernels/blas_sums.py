@@ -25,7 +25,7 @@ WORTH = 4096
 Axis = tuple[int, ...]
 
 
-def added(block: Any, axis: Axis, dtype: Any, **keep: Any) -> Any:
+def add_reduce(block: Any, axis: Axis, dtype: Any, **keep: Any) -> Any:
     """Return a sum as ``np.add.reduce`` does."""
     plain = type(block) is np.ndarray and dtype == block.dtype == np.float64 and keep == _KEPT
     if plain and axis and block.size >= WORTH and block.ndim <= 2 and block.flags.aligned:

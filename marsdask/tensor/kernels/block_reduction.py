@@ -21,14 +21,14 @@ from .fused_ufuncs import (
     TILE_BYTES,
     Shape,
     UfuncProgram,
+    as_vectors,
     at,
-    flattened,
     reader,
     steps,
     tile_shape,
 )
 from .lazy_block import LazyBlock, as_block
-from .masked_sums import weighed
+from .masked_sums import masked_program
 from .scratch import in_tiles
 
 #: Width of the tiles of a reduction along other axes than the last, so that many rows fit.
@@ -90,7 +90,7 @@ class BlockReduction:
         if axis in self.axis:
             parts = [part for part in parts if not isinstance(part, EmptyPartial)] or parts[:1]
             return parts[0] if len(parts) == 1 else fold_pairs(parts, self.recipe.combine, axis)
-        return _joined(parts, axis)
+        return _concatenate_partials(parts, axis)
 
 
 BlockReductions = tuple[BlockReduction, ...]
@@ -120,11 +120,11 @@ def reduce_block(
     *blocks: Any, reductions: BlockReductions, program: UfuncProgram | None, masked: bool
 ) -> Any:
     """Return the partial result of a block for one reduction, a tuple of them for several."""
-    results = _reduced(blocks, reductions, program, masked)
+    results = _reduce_blocks(blocks, reductions, program, masked)
     return results[0] if len(reductions) == 1 else results
 
 
-def _reduced(
+def _reduce_blocks(
     blocks: Sequence[Any], reductions: BlockReductions, program: UfuncProgram | None, masked: bool
 ) -> tuple[Any, ...]:
     if (
@@ -142,7 +142,9 @@ def _reduced(
     blocks = _in_any_order(blocks, reductions)
     parts = border_parts(blocks, shape)
     if parts is not None:
-        each = functools.partial(_reduced, reductions=reductions, program=program, masked=masked)
+        each = functools.partial(
+            _reduce_blocks, reductions=reductions, program=program, masked=masked
+        )
         return _by_regions(blocks, parts, reductions, each)
     itemsize = max(block.dtype.itemsize for block in blocks)
     itemsize = itemsize if program is None else max(itemsize, program.itemsize)
@@ -218,10 +220,10 @@ def _by_regions(
     found = [
         _by_regions(blocks, parts, reductions, reduce_one, (*region, part)) for part in parts[axis]
     ]
-    return _merged(reductions, found, axis)
+    return _merge_neighbours(reductions, found, axis)
 
 
-def _merged(
+def _merge_neighbours(
     reductions: BlockReductions, found: list[tuple[Any, ...]], axis: int
 ) -> tuple[Any, ...]:
     """Combine the results of neighbours along an axis, one reduction after the other."""
@@ -251,7 +253,7 @@ class Tiles:
         self._ndim = ndim = len(shape)
         flat = None
         if all(len(reduction.axis) == ndim for reduction in self._reductions):
-            flat = flattened(blocks, shape)
+            flat = as_vectors(blocks, shape)
         if flat is not None:
             blocks, shape = flat[0], (math.prod(shape),)
             self._reductions = tuple(
@@ -291,7 +293,7 @@ class Tiles:
             parts.append(self._loop(shape, sizes, rest, region))
         for axis in axes:
             region[axis] = slice(0, shape[axis])
-        return _merged(self._reductions, parts, cut[0])
+        return _merge_neighbours(self._reductions, parts, cut[0])
 
     def _leaf(self, tile: tuple[slice, ...]) -> tuple[Any, ...]:
         views = self._read(tile)
@@ -313,7 +315,7 @@ class ChosenTiles(Tiles):
             if len(reductions) == 1 and not reductions[0].settings
             else None
         )
-        allowed = None if self._weigh is None else weighed(program)
+        allowed = None if self._weigh is None else masked_program(program)
         self._weigher = None if allowed is None else allowed.worker()
 
     def _leaf(self, tile: tuple[slice, ...]) -> tuple[Any, ...]:
@@ -354,7 +356,7 @@ def fold_pairs(parts: list[Any], combine: Callable[[Any, Any], Any], axis: int) 
     odd = []
     if numbers[-1] != numbers[0]:
         odd.append(parts.pop())
-    stack = _joined(parts, axis)
+    stack = _concatenate_partials(parts, axis)
     count = len(parts)
     while count > 1:
         if count % 2:
@@ -397,11 +399,13 @@ def _each(partial: Any, func: Callable[[Any], Any]) -> Any:
     return func(partial) if is_array(partial) else partial
 
 
-def _joined(parts: list[Any], axis: int) -> Any:
+def _concatenate_partials(parts: list[Any], axis: int) -> Any:
     """Join partial results of neighbouring tiles along an axis that is kept."""
     first = parts[0]
     if isinstance(first, tuple):
-        return tuple(_joined([part[i] for part in parts], axis) for i in range(len(first)))
+        return tuple(
+            _concatenate_partials([part[i] for part in parts], axis) for i in range(len(first))
+        )
     return np.concatenate(parts, axis=axis) if is_array(first) else first
 
 

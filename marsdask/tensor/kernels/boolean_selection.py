@@ -12,8 +12,8 @@ from marsdask.core.sizes import known_chunks
 
 from ..indexing.boolean import BooleanIndexing
 from ..sparse.blocks import is_sparse
-from .fused_ufuncs import UfuncProgram, UfuncStep, fusible, merged
-from .tile_selection import picked, places
+from .fused_ufuncs import UfuncProgram, UfuncStep, fusible, join_programs
+from .tile_selection import places, take_elements
 
 Parts = list[tuple[Any, Sequence[Any], UfuncProgram]]
 
@@ -34,11 +34,11 @@ def without_filters(
     where = ("where", mask)
     parts: Parts = [(where, (mask,), _step(places, 1, np.dtype(np.intp)))]
     for number, node in enumerate(filters):
-        choice = _step(picked, 2, node.meta.dtype, purpose=f"picked {number}")
+        choice = _step(take_elements, 2, node.meta.dtype, purpose=f"picked {number}")
         parts.append((node, (node.a, where), choice))
     if program is not None:
         parts.append((None, operands, program))
-    return merged(parts)
+    return join_programs(parts)
 
 
 def _flat(node: BooleanIndexing) -> bool:

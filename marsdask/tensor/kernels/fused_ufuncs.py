@@ -24,7 +24,7 @@ from .block_views import border_parts
 from .duck_arrays import is_foreign
 from .lazy_block import LazyBlock, Tile, as_block
 from .scratch import in_tiles, scratch
-from .tile_selection import picked
+from .tile_selection import take_elements
 
 #: Minimum bytes of one operand's tile: a few of them fit into the second-level cache of a core. A
 #: call shorter than about 30 us costs more than its work if another thread waits for the
@@ -117,7 +117,7 @@ class UfuncProgram:
     @cached_property
     def thins(self) -> bool:
         """Whether the result has fewer elements than the operands, because a mask selects."""
-        return any(step.func is picked for step in self.steps)
+        return any(step.func is take_elements for step in self.steps)
 
     @cached_property
     def itemsize(self) -> int:
@@ -168,7 +168,7 @@ class Worker:
             func, pick, kwargs, register = call
             if register is None:
                 values.append(func(*pick(values), **kwargs))
-                if func is picked:
+                if func is take_elements:
                     registers = [_cut(room, values[-1].shape) for room in registers]
             elif out is not None and call is last:
                 values.append(func(*pick(values), out, **kwargs))
@@ -191,7 +191,7 @@ def _picker(places: Sequence[int]) -> Callable[[Any], Any]:
     return operator.itemgetter(slice(places[0], places[0] + 1) if places else slice(0, 0))
 
 
-def merged(
+def join_programs(
     parts: Sequence[tuple[Any, Sequence[Any], UfuncProgram]],
 ) -> tuple[tuple[Any, ...], UfuncProgram]:
     """Join programs, given as (name of the value, names of the operands, program).
@@ -211,7 +211,7 @@ def merged(
     return tuple(operands), UfuncProgram(len(operands), tuple(steps))
 
 
-def flattened(blocks: Sequence[Any], shape: Shape) -> tuple[list[Any], str] | None:
+def as_vectors(blocks: Sequence[Any], shape: Shape) -> tuple[list[Any], str] | None:
     """Return operands of equal memory order as vectors, with that order; else ``None``."""
     whole = [block for block in blocks if block.shape == shape]
     if any(block.size != 1 for block in blocks if block.shape != shape):
@@ -229,7 +229,7 @@ def tile_shape(blocks: Sequence[Any], shape: Shape, itemsize: int, widest: int =
     """Return the tile size along each axis: whole rows first, unless they are too long."""
     live = 1 + sum(block.shape == shape for block in blocks)
     room = max(1, max(TILE_BYTES, TILES_BYTES // live) // itemsize)
-    if _mixed(blocks, shape):
+    if _mixes_orders(blocks, shape):
         widest = min(widest or MIXED_WIDTH, MIXED_WIDTH)
     sizes: list[int] = []
     for axis, length in enumerate(reversed(shape)):
@@ -251,7 +251,7 @@ def _even(length: int, size: int) -> int:
     return size
 
 
-def _mixed(blocks: Sequence[Any], shape: Shape) -> bool:
+def _mixes_orders(blocks: Sequence[Any], shape: Shape) -> bool:
     """Tell whether the fastest axis of some operand is not the last."""
     return len(shape) > 1 and any(
         block.shape == shape and abs(block.strides[-1]) != min(map(abs, block.strides))
@@ -290,7 +290,7 @@ def reader(blocks: Sequence[Any], shape: Shape) -> Callable[[Tile], list[Any]]:
 
 
 @kernel(scratch=0.0, buffer=TILES_BYTES, tiled=True)
-def fused(*blocks: Any, program: UfuncProgram) -> Any:
+def evaluate_program(*blocks: Any, program: UfuncProgram) -> Any:
     """Evaluate a program over blocks that broadcast against each other."""
     blocks = tuple(map(as_block, blocks))
     if any(map(is_foreign, blocks)):
@@ -305,7 +305,7 @@ def fused(*blocks: Any, program: UfuncProgram) -> Any:
         for region in itertools.product(*parts):
             fill(out[region], [at(block, region) for block in blocks], program)
         return out
-    flat = flattened(blocks, shape)
+    flat = as_vectors(blocks, shape)
     out = np.empty(shape, program.dtype, order="F" if flat and flat[1] == "F" else "C")
     if flat is None:
         fill(out, blocks, program)

@@ -13,7 +13,7 @@ import numpy as np
 from .blas_sums import ROW
 from .fused_ufuncs import UfuncProgram, UfuncStep
 from .scratch import scratch
-from .tile_selection import picked, places
+from .tile_selection import places, take_elements
 
 #: Functions that are cheaper for all elements than a selection.
 CHEAP = (np.add, np.subtract, np.multiply, np.negative, np.positive, np.square, np.absolute)
@@ -21,7 +21,7 @@ CHEAP = (np.add, np.subtract, np.multiply, np.negative, np.positive, np.square, 
 FEW = 4
 
 
-def weighed(program: UfuncProgram) -> UfuncProgram | None:
+def masked_program(program: UfuncProgram) -> UfuncProgram | None:
     """Return a program for the values of all elements, and the mask.
 
     ``None`` if the values are not doubles, or are too expensive.
@@ -33,7 +33,7 @@ def weighed(program: UfuncProgram) -> UfuncProgram | None:
         if step.func is places:
             mask, first = place[step.slots[0]], len(steps)
             place.append(None)
-        elif step.func is picked:
+        elif step.func is take_elements:
             place.append(place[step.slots[0]])
         else:
             steps.append(step.moved(place))

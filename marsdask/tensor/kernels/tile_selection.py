@@ -15,7 +15,7 @@ def places(mask: Any) -> Any:
     return mask.reshape(-1).nonzero()[0]
 
 
-def picked(block: Any, where: Any, purpose: str) -> Any:
+def take_elements(block: Any, where: Any, purpose: str) -> Any:
     """Return the elements of a tile at positions counted in C order, along its last axis.
 
     They are valid until the next call with this purpose.

@@ -156,7 +156,9 @@ def lu_update(block: Any, panel: Panel, start: int) -> Any:
     """Subtract a factored panel's part from a panel to its right, or from right sides."""
     out = np.concatenate([block[:start], block[start:][panel.order]])
     stop = start + panel.packed.shape[1]
-    out[start:stop] = divided(panel.packed[start:stop], out[start:stop], lower=True, unit=True)
+    out[start:stop] = solve_triangle(
+        panel.packed[start:stop], out[start:stop], lower=True, unit=True
+    )
     out[stop:] -= panel.packed[stop:] @ out[start:stop]
     return out
 
@@ -167,7 +169,7 @@ def cholesky_factor(block: Any, start: int) -> Panel:
     stop = start + block.shape[1]
     out = np.zeros_like(block)
     out[start:stop] = np.linalg.cholesky(block[start:stop])
-    below = divided(out[start:stop], block[stop:].conj().T, lower=True)
+    below = solve_triangle(out[start:stop], block[stop:].conj().T, lower=True)
     out[stop:] = below.conj().T
     return Panel(out, None)
 
@@ -182,7 +184,9 @@ def cholesky_update(block: Any, panel: Panel, at: int, start: int) -> Any:
     return out
 
 
-def divided(triangle: Any, right: Any, *, lower: bool, unit: bool = False, trans: str = "N") -> Any:
+def solve_triangle(
+    triangle: Any, right: Any, *, lower: bool, unit: bool = False, trans: str = "N"
+) -> Any:
     """Solve a triangular system in one block."""
     from scipy.linalg import solve_triangular
 
@@ -212,7 +216,7 @@ def sweep(
     return right
 
 
-def solved(
+def solve_factored(
     factors: Panels, right: Grid, forward: Callable[..., Any], back: Callable[..., Any]
 ) -> Grid:
     """Solve a system whose matrix is factored: down the panels, and up again."""
@@ -226,7 +230,7 @@ def upper_step(right: Any, panel: Any, start: int, *, unit: bool = False) -> Any
     packed = panel.packed if isinstance(panel, Panel) else panel
     stop = start + packed.shape[1]
     out = right.copy()
-    out[start:stop] = divided(packed[start:stop], out[start:stop], lower=False, unit=unit)
+    out[start:stop] = solve_triangle(packed[start:stop], out[start:stop], lower=False, unit=unit)
     out[:start] -= packed[:start] @ out[start:stop]
     return out
 
@@ -237,7 +241,7 @@ def lower_step(right: Any, panel: Any, start: int, *, unit: bool = False) -> Any
     packed = panel.packed if isinstance(panel, Panel) else panel
     stop = start + packed.shape[1]
     out = right.copy()
-    out[start:stop] = divided(packed[start:stop], out[start:stop], lower=True, unit=unit)
+    out[start:stop] = solve_triangle(packed[start:stop], out[start:stop], lower=True, unit=unit)
     out[stop:] -= packed[stop:] @ out[start:stop]
     return out
 
@@ -249,5 +253,5 @@ def adjoint_step(right: Any, panel: Panel, start: int) -> Any:
     out = right.copy()
     known = panel.packed[stop:].conj().T @ out[stop:]
     triangle = panel.packed[start:stop]
-    out[start:stop] = divided(triangle, out[start:stop] - known, lower=True, trans="C")
+    out[start:stop] = solve_triangle(triangle, out[start:stop] - known, lower=True, trans="C")
     return out

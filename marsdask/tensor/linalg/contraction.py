@@ -42,7 +42,7 @@ from marsdask.tensor.elementwise.nodes import Elementwise
 from marsdask.tensor.kernels.duck_arrays import as_array
 from marsdask.tensor.manipulation.shape import View
 from marsdask.tensor.operands import as_node, sparse_empty
-from marsdask.tensor.sparse.blocks import is_sparse, multiplied, multiplies
+from marsdask.tensor.sparse.blocks import is_sparse, multiplies, multiply_blocks
 
 Labels = tuple[int, ...]
 
@@ -195,7 +195,7 @@ class _Plan:
         if not self.mirror or len(self.sizes[self.mirror[0]]) == 1:
             return grid
         axes = tuple(self.out.index(label) for label in self.mirror)
-        return Grid(Mirrored(grid, axes), grid.chunks, grid.meta)
+        return Grid(SymmetricBlocks(grid, axes), grid.chunks, grid.meta)
 
     def _balanced(self) -> _Plan:
         """Halve the output's chunks if the workers cannot share so few tasks evenly."""
@@ -296,7 +296,7 @@ class PanelSums(Rule):
 
 
 @dataclass(frozen=True, eq=False)
-class Mirrored(Rule):
+class SymmetricBlocks(Rule):
     """A grid that equals itself with two axes exchanged: half of its blocks are views of others."""
 
     source: Grid
@@ -309,11 +309,11 @@ class Mirrored(Rule):
         other = list(index)
         other[first], other[second] = index[second], index[first]
         axes = {"first": first, "second": second}
-        return Call(mirrored, (Ref(self.source, tuple(other)),), axes)
+        return Call(swap_axes, (Ref(self.source, tuple(other)),), axes)
 
 
 @kernel(view=True)
-def mirrored(block: Any, first: int, second: int) -> Any:
+def swap_axes(block: Any, first: int, second: int) -> Any:
     """Return a view of a block with two axes exchanged."""
     return np.swapaxes(block, first, second)
 
@@ -332,7 +332,7 @@ def contract_panels(*panels: list[Any], labels: tuple[Labels, ...], out: Labels)
 def contract_blocks(*blocks: Any, labels: tuple[Labels, ...], out: Labels, extra: int = 0) -> Any:
     """Multiply and sum one block of each operand; ``extra`` axes of length one follow."""
     if any(map(is_sparse, blocks)):
-        return multiplied(*blocks, labels=labels, out=out)
+        return multiply_blocks(*blocks, labels=labels, out=out)
     if len(blocks) == 1:
         result = np.einsum(blocks[0], labels[0], out)
     else:
@@ -406,12 +406,12 @@ def contract(
     )
     if not multiplies(relabeled, out):
         operands = [as_node(node) for node in operands]
-    pairs = [_unturned(*pair) for pair in zip(operands, relabeled, strict=True)]
+    pairs = [_before_transpose(*pair) for pair in zip(operands, relabeled, strict=True)]
     nodes, turned = zip(*pairs, strict=True)
     return Contraction(nodes, turned, out, exact)
 
 
-def _unturned(node: Node, labels: Labels) -> tuple[Node, Labels]:
+def _before_transpose(node: Node, labels: Labels) -> tuple[Node, Labels]:
     """Use the axes before a transpose, so that a product with itself is recognised."""
     if not isinstance(node, View) or sorted(map(str, node.axes)) != sorted(
         map(str, range(len(node.a.chunks)))

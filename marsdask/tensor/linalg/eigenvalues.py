@@ -167,11 +167,11 @@ def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = np._
         return stacks.apply(np.linalg.pinv, "nm", node, rcond=limit, hermitian=hermitian)
     u, s, v = map(collect, svd.node(node))
     v, u = (item.mT.node if stacked else transposed(item.node) for item in (v, u))
-    scale = expand_dims.node(_inverted(s, _along_last(rcond)), -2)
+    scale = expand_dims.node(_pseudo_inverses(s, _along_last(rcond)), -2)
     return matmul.node(ufuncs.multiply.node(conjugated(v), scale), conjugated(u))
 
 
-def _inverted(values: Any, rcond: Any) -> Any:
+def _pseudo_inverses(values: Any, rcond: Any) -> Any:
     """Return the inverses of singular values, zero for those almost zero."""
     large = values > rcond * reductions.max(values, axis=-1, keepdims=True)
     return ufuncs.where(large, 1 / ufuncs.where(large, values, 1), 0)
@@ -213,7 +213,7 @@ def lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
         cutoff = np.finfo(s.dtype).eps
     projected = matmul.node(conjugated(transposed(u.node)), sides)
     adjoint = conjugated(transposed(v.node))
-    x = matmul(ufuncs.multiply.node(adjoint, _inverted(s, cutoff)), projected)
+    x = matmul(ufuncs.multiply.node(adjoint, _pseudo_inverses(s, cutoff)), projected)
     if rows > columns:
         size = ufuncs.absolute.node(ufuncs.subtract.node(sides, matmul.node(left, x)))
         residuals = reductions.sum(ufuncs.multiply.node(size, size), axis=0)

@@ -13,7 +13,7 @@ from marsdask.core.grids.blockwise import Axes, Via, blockwise, map_blocks
 from marsdask.core.grids.chunk_positions import SpanAt
 from marsdask.core.grids.grid import Grid, Look
 from marsdask.core.grids.lengths import resolved
-from marsdask.core.grids.select import joined
+from marsdask.core.grids.select import concatenate_grids
 from marsdask.core.grids.tree import gather
 from marsdask.core.node import MultiOutput, Node
 from marsdask.core.sizes import Chunks, borders, numbers
@@ -61,10 +61,14 @@ class LargeSolution(Node):
         a = in_panels(a, dtype)
         b = _typed(recut(b, (a.chunks[0], b.chunks[1])), dtype)
         if self.kind == "general":
-            found = blocked_lu.solved(blocked_lu.lu(a), b, checked_update, blocked_lu.upper_step)
+            found = blocked_lu.solve_factored(
+                blocked_lu.lu(a), b, checked_update, blocked_lu.upper_step
+            )
         elif self.kind == "positive":
             factors = blocked_lu.cholesky(a)
-            found = blocked_lu.solved(factors, b, blocked_lu.lower_step, blocked_lu.adjoint_step)
+            found = blocked_lu.solve_factored(
+                factors, b, blocked_lu.lower_step, blocked_lu.adjoint_step
+            )
         else:
             found = self._triangular(a, b)
         return recut(found, target)
@@ -101,10 +105,10 @@ class LargeTriangle(Node):
         (a,) = yield from resolved(a)
         factors = blocked_lu.cholesky(in_panels(a, self.meta.dtype))
         each = [
-            map_blocks(packed, panel, chunks=panel.chunks, meta=self.meta, cheap=True)
+            map_blocks(packed_factors, panel, chunks=panel.chunks, meta=self.meta, cheap=True)
             for panel in factors.factored
         ]
-        return recut(joined(each, 1), a.chunks)
+        return recut(concatenate_grids(each, 1), a.chunks)
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,7 +177,7 @@ class LargeDeterminant(MultiOutput):
             for panel, start in zip(factors.factored, factors.starts, strict=True)
         ]
         return tuple(
-            gather(finish, joined(diagonals, 0), chunks=(), meta=meta)
+            gather(finish, concatenate_grids(diagonals, 0), chunks=(), meta=meta)
             for finish, meta in zip(
                 (product, sign_of_product, log_of_product), self.meta, strict=True
             )
@@ -200,12 +204,12 @@ def _orders(factors: Panels) -> Grid:
         blockwise(order_of, [(panel, blocked_lu.WHOLE)], chunks=((factors.rows,),), itemsize=8.0)
         for panel in factors.factored
     ]
-    return joined(each, 0)
+    return concatenate_grids(each, 0)
 
 
 def _permutation(orders: Grid, factors: Panels, meta: Any) -> Grid:
     sizes = blocked_lu.panel_sizes(factors.rows)
-    line = gather(composed, orders, chunks=((factors.rows,),), meta=np.empty(0, np.intp))
+    line = gather(compose_orders, orders, chunks=((factors.rows,),), meta=np.empty(0, np.intp))
     return blockwise(
         permutation_block,
         [(line, (None,))],
@@ -229,7 +233,7 @@ def _lower(orders: Grid, factors: Panels, meta: Any) -> Grid:
                 kwargs={"start": start, "number": number},
             )
         )
-    return joined(each, 1)
+    return concatenate_grids(each, 1)
 
 
 def _upper(factors: Panels, meta: Any) -> Grid:
@@ -256,7 +260,7 @@ def _upper(factors: Panels, meta: Any) -> Grid:
                 cheap=True,
             )
         )
-    return joined(each, 1)
+    return concatenate_grids(each, 1)
 
 
 @kernel(scratch=1.0)
@@ -269,7 +273,7 @@ def checked_update(right: Any, panel: Panel, start: int) -> Any:
 
 
 @kernel(view=True)
-def packed(panel: Panel) -> Any:
+def packed_factors(panel: Panel) -> Any:
     """Return the factored panel."""
     return panel.packed
 
@@ -280,7 +284,7 @@ def order_of(panel: Panel) -> Any:
     return panel.order
 
 
-def composed(orders: list[Any]) -> Any:
+def compose_orders(orders: list[Any]) -> Any:
     """Return the original row of each row of the factors."""
     rows = np.arange(len(orders[0]))
     for order in orders:

@@ -37,7 +37,7 @@ def gram(block: Any, dtype: np.dtype[Any], inverses: Sequence[Any] = ()) -> Any:
     return total
 
 
-def divided(block: Any, inverses: Sequence[Any], last: Any = None) -> Any:
+def apply_inverses(block: Any, inverses: Sequence[Any], last: Any = None) -> Any:
     """Multiply a block by upper triangles successively, and finally by any matrix."""
     dtype = inverses[0].dtype
     out = np.empty(block.shape, dtype)

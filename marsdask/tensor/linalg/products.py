@@ -285,7 +285,7 @@ def einsum(
     check_order(order)
     given, items = parse(operands)
     nodes = [_cast(as_node(item), dtype, casting) for item in items]
-    found = _contracted(nodes, *given.expanded([node.meta.ndim for node in nodes]), optimize)
+    found = _contract_path(nodes, *given.expanded([node.meta.ndim for node in nodes]), optimize)
     return into(out, found, casting)
 
 
@@ -301,7 +301,7 @@ def _cast(node: Node, dtype: Any, casting: Any) -> Node:
     return as_node(astype.node(node, dtype))
 
 
-def _contracted(nodes: list[Node], labels: list[Labels], out: Labels, optimize: Any) -> Node:
+def _contract_path(nodes: list[Node], labels: list[Labels], out: Labels, optimize: Any) -> Node:
     """Return the sum of products; operands are removed when they are used."""
     for step in _path(nodes, labels, out, optimize):
         chosen = [(nodes[i], labels[i]) for i in step]

@@ -118,7 +118,8 @@ class Factors(MultiOutput):
         svd = map_blocks(svd_of_block, a)
         parts = [(qr, 0), (qr, 1), (svd, 0), (svd, 1), (svd, 2)]
         return tuple(
-            _picked(grid, position, chunks[i], meta[i]) for i, (grid, position) in enumerate(parts)
+            _pick_item(grid, position, chunks[i], meta[i])
+            for i, (grid, position) in enumerate(parts)
         )
 
     def _stable(self, a: Grid) -> tuple[Grid, ...]:
@@ -128,7 +129,7 @@ class Factors(MultiOutput):
             pick, [(leaves, ROWS)], chunks=self._squares(a), meta=self.meta[1], kwargs={"item": 1}
         )
         top = gather(joint_qr, triangles, chunks=self._whole(a), itemsize=0)
-        triangle = _picked(top, 1, self._whole(a), self.meta[1])
+        triangle = _pick_item(top, 1, self._whole(a), self.meta[1])
         shares = Shares(len(a))
         q = blockwise(
             times_share,
@@ -138,13 +139,13 @@ class Factors(MultiOutput):
             varying=shares,
         )
         svd = self._one(svd_of_block, triangle)
-        left = _picked(svd, 0, self._whole(a), self.meta[2])
+        left = _pick_item(svd, 0, self._whole(a), self.meta[2])
         u = blockwise(np.matmul, [(q, ROWS), (left, WHOLE)], chunks=a.chunks, meta=self.meta[2])
         return (q, triangle, u, *self._values(svd, triangle))
 
     def _quotients(self, a: Grid, checked: Grid, *, good: bool, mild: bool) -> tuple[Grid, ...]:
         """Divide by the triangle of the Gram matrix, twice."""
-        first = _picked(checked, 0, self._whole(a), self.meta[1])
+        first = _pick_item(checked, 0, self._whole(a), self.meta[1])
         squares = blockwise(
             gram_of_quotient,
             [(a, ROWS), (checked, WHOLE)],
@@ -158,16 +159,16 @@ class Factors(MultiOutput):
         svd = self._one(svd_of_block, triangle)
         kwargs = {"mild": mild}
         edges = [(a, ROWS), (checked, WHOLE), (second, WHOLE)]
-        q = blockwise(divided, edges, chunks=a.chunks, meta=self.meta[0], kwargs=kwargs)
+        q = blockwise(divide_by_triangles, edges, chunks=a.chunks, meta=self.meta[0], kwargs=kwargs)
         edges = [*edges, (svd, WHOLE)]
-        u = blockwise(divided, edges, chunks=a.chunks, meta=self.meta[2], kwargs=kwargs)
+        u = blockwise(divide_by_triangles, edges, chunks=a.chunks, meta=self.meta[2], kwargs=kwargs)
         return (q, triangle, u, *self._values(svd, first if good else triangle))
 
     def _values(self, svd: Grid, triangle: Grid) -> tuple[Grid, Grid]:
         """Return the singular values of a triangle, and V."""
         columns = triangle.chunks[1]
         s = blockwise(values_of_block, [(triangle, WHOLE)], chunks=(columns,), meta=self.meta[3])
-        return s, _picked(svd, 2, (columns, columns), self.meta[4])
+        return s, _pick_item(svd, 2, (columns, columns), self.meta[4])
 
     def _one(self, func: Any, grid: Grid) -> Grid:
         """Call a kernel that returns a tuple with the one block of a grid."""
@@ -207,7 +208,7 @@ class Shares:
         return (index[0],)
 
 
-def _picked(grid: Grid, position: int, chunks: Chunks, meta: Any) -> Grid:
+def _pick_item(grid: Grid, position: int, chunks: Chunks, meta: Any) -> Grid:
     axes: Axes = (None, None)
     return blockwise(
         pick, [(grid, axes)], chunks=chunks, meta=meta, kwargs={"item": position}, cheap=True
@@ -258,14 +259,14 @@ def gram_of_quotient(block: Any, triangle: Triangle) -> Any:
 
 
 @kernel(scratch=0.1)
-def divided(
+def divide_by_triangles(
     block: Any, first: Triangle, second: Triangle, svd: tuple[Any, ...] | None = None, *, mild: bool
 ) -> Any:
     """Divide by both triangles from the right, and multiply by the vectors of their product."""
     inverses = [first.inverse, second.inverse]
     if mild:
         inverses = [np.matmul(*inverses)]
-    return panels.divided(block, inverses, None if svd is None else svd[0])
+    return panels.apply_inverses(block, inverses, None if svd is None else svd[0])
 
 
 def product_of_triangles(second: list[Triangle], first: list[Triangle]) -> Any:
@@ -459,11 +460,11 @@ def svd(
             parts = [transposed(parts[2]), parts[1], transposed(parts[0])]
         u, s, v = parts
     if coerce_signs:
-        u, v = _coerced(u, s, v)
+        u, v = _choose_signs(u, s, v)
     return SVDResult(u, s, v)
 
 
-def _coerced(u: Node, s: Node, v: Node) -> tuple[Node, Node]:
+def _choose_signs(u: Node, s: Node, v: Node) -> tuple[Node, Node]:
     """Choose the signs of vector pairs so that the sum of each row of V is not negative."""
     negative = less.node(total.node(real.node(v), axis=-1), 0)
     signs = astype.node(where.node(negative, -1, 1), s.meta.dtype)

@@ -25,7 +25,7 @@ from .masked_tensor import (
     getdata,
     getmaskarray,
     has_mask,
-    mapped,
+    map_masked_blocks,
     with_mask,
 )
 from .reductions import (
@@ -159,7 +159,7 @@ def _masking(name: str) -> Public[..., Node, MaskedTensor]:
     def lazy(x: Any, *values: Any, **options: Any) -> Any:
         options.pop("copy", None)
         data = x if has_mask(x) else wrap(as_node(x))
-        return mapped(func, data, *values, **options)
+        return map_masked_blocks(func, data, *values, **options)
 
     lazy.__name__ = lazy.__qualname__ = name
     lazy.__doc__ = _MASKING.format(name=name)
@@ -197,7 +197,7 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Any:
     """Choose by a condition, or find where it holds. See numpy.ma.where."""
     if (x is None) != (y is None):
         raise ValueError("either both or neither of x and y should be given")
-    return nonzero(condition) if x is None else mapped(np.ma.where, condition, x, y)
+    return nonzero(condition) if x is None else map_masked_blocks(np.ma.where, condition, x, y)
 
 
 @public
@@ -212,13 +212,17 @@ def set_fill_value(a: Any, fill_value: Any) -> None:
 @public
 def ones_like(a: Any, dtype: Any = None) -> Any:
     """Return ones, masked where ``a`` is. See numpy.ma.ones_like."""
-    return mapped(np.ma.ones_like, a, **({} if dtype is None else {"dtype": np.dtype(dtype)}))
+    return map_masked_blocks(
+        np.ma.ones_like, a, **({} if dtype is None else {"dtype": np.dtype(dtype)})
+    )
 
 
 @public
 def zeros_like(a: Any, dtype: Any = None) -> Any:
     """Return zeros, masked where ``a`` is. See numpy.ma.zeros_like."""
-    return mapped(np.ma.zeros_like, a, **({} if dtype is None else {"dtype": np.dtype(dtype)}))
+    return map_masked_blocks(
+        np.ma.zeros_like, a, **({} if dtype is None else {"dtype": np.dtype(dtype)})
+    )
 
 
 @public

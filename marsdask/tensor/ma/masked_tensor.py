@@ -82,7 +82,7 @@ class MaskedMap(Elementwise):
 
 
 @dataclass(frozen=True, eq=False)
-class Unmasked(Elementwise):
+class DataOrMask(Elementwise):
     """The data or the mask of masked chunks."""
 
     fuses: ClassVar[bool] = False
@@ -101,7 +101,7 @@ def _example(meta: Any) -> Any:
     return found
 
 
-def joined(data: Any, mask: Any, fill_value: Any = None) -> Any:
+def masked_block(data: Any, mask: Any, fill_value: Any = None) -> Any:
     """Make a masked block of data and mask."""
     return np.ma.masked_array(data, mask=mask, fill_value=fill_value)
 
@@ -148,7 +148,7 @@ class MaskedTensor(Tensor):
 
     def astype(self, dtype: Any, **options: Any) -> MaskedTensor:
         """Return the tensor in another type."""
-        return mapped(cast_masked, self, dtype=np.dtype(dtype))
+        return map_masked_blocks(cast_masked, self, dtype=np.dtype(dtype))
 
     def __setitem__(self, key: Any, value: Any) -> None:
         data, mask = getdata(self), getmaskarray(self)
@@ -213,12 +213,14 @@ def from_masked(array: Any, chunk_size: Any = None) -> MaskedTensor:
 
 def with_mask(data: Any, mask: Any, fill_value: Any) -> MaskedTensor:
     """Return the masked tensor of data and a mask."""
-    node = MaskedMap(MaskedFunction(joined), (data.node, mask.node), (("fill_value", fill_value),))
+    node = MaskedMap(
+        MaskedFunction(masked_block), (data.node, mask.node), (("fill_value", fill_value),)
+    )
     tensor: MaskedTensor = wrap(node)
     return tensor
 
 
-def mapped(func: Callable[..., Any], *args: Any, **options: Any) -> MaskedTensor:
+def map_masked_blocks(func: Callable[..., Any], *args: Any, **options: Any) -> MaskedTensor:
     """Call a function of masked blocks."""
     nodes = tuple(
         node_of(arg) if isinstance(arg, np.ma.MaskedArray | MaskedTensor) else arg for arg in args
@@ -241,7 +243,7 @@ def apply(func: Callable[..., Any], args: Any, out: Any, where: Any, kwargs: Any
             f"{func.__name__}(where=) of masked tensors is not supported; use ma.where"
         )
     form = getattr(np.ma, func.__name__, None) if isinstance(func, np.ufunc) else None
-    found = mapped(form or _FORMS.get(func, func), *args, **kwargs)
+    found = map_masked_blocks(form or _FORMS.get(func, func), *args, **kwargs)
     return found if out is None else assign(out[0] if isinstance(out, tuple) else out, found.node)
 
 
@@ -262,10 +264,10 @@ def getdata(a: Any) -> Tensor:
     node = node_of(a)
     if not isinstance(node.meta, np.ma.MaskedArray):
         data = node
-    elif isinstance(node, MaskedMap) and node.func == MaskedFunction(joined):
+    elif isinstance(node, MaskedMap) and node.func == MaskedFunction(masked_block):
         data = node.args[0]
     else:
-        data = Unmasked(np.ma.getdata, (node,))
+        data = DataOrMask(np.ma.getdata, (node,))
     tensor: Tensor = wrap(data)
     return tensor
 
@@ -282,10 +284,10 @@ def getmaskarray(a: Any) -> Tensor:
     node = node_of(a)
     if not isinstance(node.meta, np.ma.MaskedArray):
         return ufuncs.not_equal(wrap(node), wrap(node)) & False
-    if isinstance(node, MaskedMap) and node.func == MaskedFunction(joined):
+    if isinstance(node, MaskedMap) and node.func == MaskedFunction(masked_block):
         mask = node.args[1]
     else:
-        mask = Unmasked(np.ma.getmaskarray, (node,))
+        mask = DataOrMask(np.ma.getmaskarray, (node,))
     tensor: Tensor = wrap(mask)
     return tensor
 

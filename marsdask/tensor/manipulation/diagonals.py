@@ -25,7 +25,7 @@ from ..operands import as_node, empty
 from ..reduction import reductions
 from ..sparse.conversion import tosparse
 from ..typing import public
-from ..unknown_lengths import ResultSpec, like, merged, waits_for_lengths
+from ..unknown_lengths import ResultSpec, like, waits_for_lengths, whole_if_unknown
 from ..unknown_lengths import whole as uncut
 from .join import concatenate, length
 from .reshape import ravel
@@ -310,7 +310,7 @@ def _taken_along(arr: Any, indices: Any, axis: int | None) -> ResultSpec:
     if len(a.chunks) != len(where.lengths):
         raise ValueError(_NOT_ALIKE)
     chunks = broadcast_chunks(_other_axes(a, axis), _other_axes(as_node(indices), axis))
-    lengths = list(map(merged, chunks))
+    lengths = list(map(whole_if_unknown, chunks))
     return ResultSpec(dtype, (*lengths[:axis], where.lengths[axis], *lengths[axis:]))
 
 

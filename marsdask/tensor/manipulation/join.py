@@ -14,7 +14,7 @@ from marsdask.core.collection import Collection, ExecutableTuple
 from marsdask.core.grids.align import aligned_axes, common_sizes
 from marsdask.core.grids.blockwise import map_blocks
 from marsdask.core.grids.grid import Grid
-from marsdask.core.grids.select import joined
+from marsdask.core.grids.select import concatenate_grids
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, Sizes, UnknownShapeError, known
 
@@ -58,7 +58,7 @@ class Concatenate(Node):
 
     def tile(self, *grids: Grid) -> Any:
         grids = yield from aligned_axes(grids, skip=self.axis, recut=recut)
-        return joined([_cast(grid, self.dtype) for grid in grids], self.axis, self.meta)
+        return concatenate_grids([_cast(grid, self.dtype) for grid in grids], self.axis, self.meta)
 
 
 def _common(cuts: list[Sizes]) -> Sizes:

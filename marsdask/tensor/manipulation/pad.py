@@ -177,12 +177,12 @@ def _by_function(node: Node, widths: list[list[int]], function: Any, kwargs: Any
     for axis, pair in enumerate(widths):
         how = {"function": function, "pair": tuple(pair), "axis": axis, "options": kwargs}
         padded = map_blocks.node(
-            filled, rechunk.node(padded, {axis: -1}), dtype=padded.meta.dtype, **how
+            pad_lines, rechunk.node(padded, {axis: -1}), dtype=padded.meta.dtype, **how
         )
     return padded
 
 
-def filled(block: Any, function: Any, pair: tuple[int, int], axis: int, options: Any) -> Any:
+def pad_lines(block: Any, function: Any, pair: tuple[int, int], axis: int, options: Any) -> Any:
     """Call a function for each line, which it changes in place."""
     out = block.copy()
     lines = np.moveaxis(out, axis, -1)

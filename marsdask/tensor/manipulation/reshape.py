@@ -190,7 +190,7 @@ def nothing(shape: Shape, dtype: np.dtype[Any]) -> Any:
     return np.empty(shape, dtype)
 
 
-def reshaped(a: Grid, shape: Shape) -> Grid:
+def reshape_grid(a: Grid, shape: Shape) -> Grid:
     """Return a grid of known sizes in another shape."""
     if 0 in shape:
         kwargs = {"shape": shape, "dtype": a.meta.dtype}
@@ -237,7 +237,7 @@ class Reshape(Node):
         return self._settled(a)
 
     def _settled(self, a: Grid) -> Grid:
-        return reshaped(a, settle(shape_of(a.chunks), self.form))
+        return reshape_grid(a, settle(shape_of(a.chunks), self.form))
 
 
 def settle(old: tuple[Size, ...], new: Shape) -> Shape:

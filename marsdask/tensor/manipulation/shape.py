@@ -20,9 +20,9 @@ from marsdask.core.sizes import Chunks, Index, Size, Sizes, known, numbers, shap
 from ..chunks import as_shape, normalize_chunks
 from ..chunkwise.rechunk import recut
 from ..operands import as_node, empty, empty_like_kind
-from ..sparse.blocks import dense, is_sparse, reordered
+from ..sparse.blocks import dense, is_sparse, move_axes
 from ..typing import itself, public
-from ..unknown_lengths import ResultSpec, later, merged, waits_for_lengths
+from ..unknown_lengths import ResultSpec, later, waits_for_lengths, whole_if_unknown
 
 if TYPE_CHECKING:
     pass
@@ -54,10 +54,10 @@ class View(Node):
         return tuple((1,) if axis is None else self.a.chunks[axis] for axis in self.axes)
 
     def tile(self, a: Grid) -> Any:
-        return viewed(a, self.axes)
+        return view_grid(a, self.axes)
 
 
-def viewed(a: Grid, axes: tuple[int | None, ...]) -> Grid:
+def view_grid(a: Grid, axes: tuple[int | None, ...]) -> Grid:
     """Return a grid whose chunks are views with the given ``axes``."""
     places = tuple(axes.index(axis) if axis in axes else None for axis in range(a.ndim))
     # An axis of length one may have empty chunks and one that is not.
@@ -85,7 +85,7 @@ def reorder(block: Any, axes: tuple[int | None, ...]) -> Any:
     """Return a view of a block with moved, added and dropped axes."""
     if is_sparse(block):
         if None not in axes and axes:
-            return reordered(block, axes)
+            return move_axes(block, axes)
         block = dense(block)
     dropped = [axis for axis in range(block.ndim) if axis not in axes]
     kept = [axis for axis in axes if axis is not None]
@@ -306,7 +306,7 @@ def broadcast_to(array: Any, shape: Any, subok: bool = False, chunks: Any = None
 def _broadcast(args: tuple[Any, ...], **_: Any) -> tuple[ResultSpec, ...]:
     nodes = [as_node(arg) for arg in args]
     chunks = broadcast_chunks(*(node.chunks for node in nodes))
-    lengths = tuple(map(merged, chunks))
+    lengths = tuple(map(whole_if_unknown, chunks))
     return ExecutableTuple(ResultSpec(node.meta.dtype, lengths) for node in nodes)
 
 

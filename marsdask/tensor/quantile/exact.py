@@ -39,8 +39,8 @@ from ..reduction.reductions import along
 from ..sorting.sort import is_at_hand, sample_rate, whole_lanes
 from ..typing import TensorFunction, public
 from .methods import METHODS, MIDDLE, wanted_ranks
-from .selection import QuantileBracket, bracket, collect, counted, interpolated, sample
-from .sketch import Sketched
+from .selection import QuantileBracket, bracket, bracket_counts, collect, interpolated, sample
+from .sketch import QuantileSketch
 
 #: The number of sampled elements.
 SAMPLE = 2**17
@@ -167,7 +167,7 @@ def _collected(
     while True:
         brackets = bracket(ranks, samples, count, width)
         found = map_blocks(collect, a, kwargs={"brackets": brackets}, itemsize=a.width)
-        counts = map_blocks(counted, found, meta=np.empty((0,), np.intp))
+        counts = map_blocks(bracket_counts, found, meta=np.empty((0,), np.intp))
         infos = yield Look((counts,), keep=(found,))
         table = sum(info.sample for info in infos)
         if all(any(start <= rank < stop for start, stop in table) for rank in ranks):
@@ -245,7 +245,7 @@ def _quantile(
             "approximate quantiles along an axis, by another method than 'linear' or of other "
             "types than real numbers are not supported; use exact ones, without internal_method="
         )
-    return Sketched(node, qs, made.meta.dtype, keepdims, skip_nan)
+    return QuantileSketch(node, qs, made.meta.dtype, keepdims, skip_nan)
 
 
 def _settled(options: dict[str, Any], method: str) -> tuple[Any, bool, str]:

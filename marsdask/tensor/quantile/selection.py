@@ -10,7 +10,7 @@ import numpy as np
 
 from marsdask.core.compilation.costs import kernel
 
-from ..sorting.sort import sampled
+from ..sorting.sort import sample_positions
 from .methods import between
 
 #: Elements compared at a time: they stay in cache, and a comparison is long enough for threads not
@@ -59,7 +59,7 @@ def _bound(dtype: np.dtype[Any], sign: int) -> Any:
 def sample(block: Any, rate: float) -> tuple[int, Any]:
     """Return the number of NaNs, and the sampled elements except NaN."""
     flat = block.reshape(-1)
-    chosen = flat[sampled(len(flat), rate)]
+    chosen = flat[sample_positions(len(flat), rate)]
     if block.dtype.kind != "f":
         return 0, chosen
     parts = (flat[start : start + STEP] for start in range(0, len(flat), STEP))
@@ -99,7 +99,7 @@ def collect(block: Any, brackets: tuple[QuantileBracket, ...]) -> list[BracketEl
     ]
 
 
-def counted(found: list[BracketElements]) -> Any:
+def bracket_counts(found: list[BracketElements]) -> Any:
     """Return for each bracket the number of elements before it, and up to its end."""
     rows = [
         (item.below, item.below + item.at_low + len(item.inside) + item.at_high) for item in found

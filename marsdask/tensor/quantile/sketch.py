@@ -36,7 +36,7 @@ class QuantileSummary(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Sketched(Node):
+class QuantileSketch(Node):
     """Quantiles ``qs`` of all elements, approximately."""
 
     a: Node

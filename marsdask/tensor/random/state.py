@@ -28,7 +28,7 @@ from marsdask.tensor.sorting.sort import argsort
 from marsdask.tensor.sparse.conversion import tosparse
 
 from .samplers import PLAIN, SAMPLERS
-from .tiles import Draw, snapped, tile_steps
+from .tiles import Draw, align_to_tiles, tile_steps
 
 if TYPE_CHECKING:
     from ..tensor import Tensor
@@ -580,7 +580,7 @@ def _splits(
     lead = extent[: len(extent) - len(events)]
     splits = normalize_chunks(chunk_size, lead, dtype)
     if chunk_size is None and options.chunk_size is None:
-        splits = snapped(splits, tile_steps(extent, len(events))[: len(lead)])
+        splits = align_to_tiles(splits, tile_steps(extent, len(events))[: len(lead)])
     return (*splits, *((length,) for length in events))
 
 

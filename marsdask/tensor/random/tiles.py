@@ -88,12 +88,12 @@ class Draw(Node):
             return self._with_tensors(grids)
         if _waste(self.splits, self.steps) <= WASTE:
             return self._draw((), self.splits)
-        return recut(self._draw((), snapped(self.splits, self.steps)), self.splits)
+        return recut(self._draw((), align_to_tiles(self.splits, self.steps)), self.splits)
 
     def _with_tensors(self, grids: tuple[Grid, ...]) -> Any:
         """Draw whole tiles, since the length of a number's stream depends on parameters."""
         grids = yield from resolved(*grids)
-        chunks = snapped(self.splits, self.steps)
+        chunks = align_to_tiles(self.splits, self.steps)
         lead = len(chunks)
         cut = [
             recut(
@@ -151,7 +151,7 @@ def _waste(chunks: Chunks, steps: Sequence[int]) -> float:
     return waste
 
 
-def snapped(chunks: Chunks, steps: Sequence[int]) -> Chunks:
+def align_to_tiles(chunks: Chunks, steps: Sequence[int]) -> Chunks:
     """Return chunks of similar sizes whose borders are those of tiles."""
     result: list[Sizes] = []
     for axis, step in zip(chunks, steps, strict=True):

@@ -167,7 +167,7 @@ def edges_by_rule(ends: Any, count: Any, *facts: Any, rule: str, range: Any) -> 
     return np.histogram_bin_edges(ends, bins, range)
 
 
-def estimated(a: Node, rule: str, range: Any) -> Node:
+def estimate_edges(a: Node, rule: str, range: Any) -> Node:
     """Return the edges of the number of bins of a rule, which is unknown."""
     kept = a if a.chunks else ravel.node(a)
     if range is not None:

@@ -15,7 +15,7 @@ from marsdask.core.config import options
 from marsdask.core.grids.align import aligned
 from marsdask.core.grids.blockwise import blockwise, map_blocks
 from marsdask.core.grids.grid import Call, Grid
-from marsdask.core.grids.tree import Grouped, combined, tree
+from marsdask.core.grids.tree import PartialReduce, combine_groups, tree
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, Index
 
@@ -28,7 +28,7 @@ from ..operands import as_node, empty
 from ..typing import public
 
 
-class NestedGroups(Grouped):
+class NestedGroups(PartialReduce):
     """A group of partial results in nested lists, one level for each reduced axis."""
 
     def cell(self, index: Index) -> Call:
@@ -146,7 +146,7 @@ class CustomReduction(Node):
             max(1, count) if i in self.axes else 1 for i, count in enumerate(grid.numblocks)
         )
         last = MergeParts(None, self.axes, self.joins)
-        grid = combined(grid, last, every, rule=NestedGroups)
+        grid = combine_groups(grid, last, every, rule=NestedGroups)
         kept = [i for i in range(len(chunks)) if self.keepdims or i not in self.axes]
         place = tuple(kept.index(i) if i in kept else None for i in range(len(chunks)))
         return blockwise(

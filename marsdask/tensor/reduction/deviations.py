@@ -32,7 +32,7 @@ from ..elementwise.ufuncs import where as choose
 from ..indexing.assignment import assign
 from ..manipulation.shape import normalize_axes
 from ..operands import as_node
-from ..signatures import signed
+from ..signatures import with_signature
 from ..typing import TensorFunction, public
 from . import reductions
 
@@ -57,7 +57,7 @@ def _about(plain: Callable[..., Any], *, root: bool = False, skips: bool = False
     parameters = list(signature(plain).parameters.values())
     mean = Parameter("mean", Parameter.KEYWORD_ONLY, default=None)
     first = [item for item in parameters if item.kind is not Parameter.KEYWORD_ONLY]
-    return public(signed(lazy, [*first, mean, *parameters[len(first) :]]))
+    return public(with_signature(lazy, [*first, mean, *parameters[len(first) :]]))
 
 
 def square_root(block: Any) -> Any:

@@ -18,7 +18,7 @@ from ..indexing.getitem import getitem
 from ..manipulation.join import length, stack
 from ..operands import as_node
 from ..typing import public
-from .bin_widths import estimated, extent
+from .bin_widths import estimate_edges, extent
 
 
 def edges_over(ends: Any, bins: int) -> Any:
@@ -43,7 +43,7 @@ def _edges(a: Node, bins: Any, range: Any, weights: Any) -> tuple[Node, bool]:
             raise TypeError(
                 "Automated estimation of the number of bins is not supported for weighted data"
             )
-        return estimated(a, bins, range), True
+        return estimate_edges(a, bins, range), True
     ends = stack.node([as_node(end) for end in range]) if lazy else extent(a)
     dtype = np.histogram_bin_edges(np.ones(1, ends.meta.dtype), bins).dtype
     return once(edges_over, ends, shape=edges.shape, dtype=dtype, bins=bins), True

@@ -16,7 +16,7 @@ from marsdask.core.grids.tree import Pairwise, tree
 from marsdask.core.node import MultiOutput, Node
 from marsdask.core.sizes import Chunks, total, upper
 
-from ..chunkwise.rechunk import patched
+from ..chunkwise.rechunk import rechunk_views
 from ..elementwise.nodes import joins, output
 from ..kernels.block_reduction import (
     Axis,
@@ -28,7 +28,7 @@ from ..kernels.block_reduction import (
     reduce_block,
 )
 from ..kernels.boolean_selection import without_filters
-from ..kernels.fused_ufuncs import UfuncProgram, merged
+from ..kernels.fused_ufuncs import UfuncProgram, join_programs
 from ..operands import empty
 
 
@@ -83,7 +83,7 @@ class ReductionSpec:
         )
 
 
-class Reducing(Node):
+class ReductionBase(Node):
     """A reduction of ``program`` of the operands (of the first one, if there is none).
 
     With ``masked`` the last operand selects elements.
@@ -107,7 +107,7 @@ class Reducing(Node):
         parts: list[Any] = [(n, n.leaves, n.program) for n in taken]  # type: ignore[attr-defined]
         if self.program is not None:
             parts.append((self, self.operands, self.program))
-        operands, program = merged(parts)
+        operands, program = join_programs(parts)
         return self.replaced(operands=operands, program=program)
 
     def absorb(self, alone: Callable[[Node], bool]) -> Node:
@@ -128,7 +128,7 @@ class Reducing(Node):
         return self._aligned(sources)
 
     def _aligned(self, grids: tuple[Grid, ...]) -> Generator[Any, Any, Any]:
-        grids, chunks = yield from aligned(grids, patched)
+        grids, chunks = yield from aligned(grids, rechunk_views)
         return self._tile(grids, chunks)
 
     def _tile(self, grids: tuple[Grid, ...], chunks: Chunks) -> Any:
@@ -150,7 +150,7 @@ class Reducing(Node):
 
 
 @dataclass(frozen=True, eq=False)
-class Reduction(Reducing):
+class Reduction(ReductionBase):
     """One reduction."""
 
     operands: tuple[Node, ...]
@@ -191,7 +191,7 @@ class Reduction(Reducing):
 
 
 @dataclass(frozen=True, eq=False)
-class Reductions(MultiOutput, Reducing):
+class Reductions(MultiOutput, ReductionBase):
     """Several reductions of the same operands; blocks are read once."""
 
     operands: tuple[Node, ...]

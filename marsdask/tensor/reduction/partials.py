@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels.blas_sums import added
+from ..kernels.blas_sums import add_reduce
 from ..kernels.duck_arrays import as_array, is_foreign
 from ..kernels.scratch import scratch
 from ..sparse.blocks import stored_sum
@@ -17,7 +17,7 @@ Axis = tuple[int, ...]
 Moments = tuple[Any, Any, Any]
 
 
-def counted(block: Any, axis: Axis, where: Any = True) -> Any:
+def element_count(block: Any, axis: Axis, where: Any = True) -> Any:
     """Return the number of elements of each result."""
     if where is True:
         count = 1
@@ -42,13 +42,13 @@ def total(block: Any, axis: Axis, dtype: Any = None, where: Any = True, **kwargs
     dtype = accurate(block.dtype, dtype) if block.dtype.kind not in "mO" else dtype
     if where is not True:
         kwargs["where"] = where
-    return added(block, axis, dtype, **kwargs), counted(block, axis, where)
+    return add_reduce(block, axis, dtype, **kwargs), element_count(block, axis, where)
 
 
 def stored_total(block: Any, axis: Axis, dtype: Any = None, **kwargs: Any) -> Any:
     """Return (sum, count) of a sparse block."""
     del kwargs
-    return stored_sum(block, axis, accurate(block.dtype, dtype)), counted(block, axis)
+    return stored_sum(block, axis, accurate(block.dtype, dtype)), element_count(block, axis)
 
 
 def add_pairs(a: Any, b: Any) -> Any:
@@ -56,7 +56,7 @@ def add_pairs(a: Any, b: Any) -> Any:
     return tuple(x + y for x, y in zip(a, b, strict=True))
 
 
-def divided(partial: Any) -> Any:
+def mean_of(partial: Any) -> Any:
     """Return sum / count; moments begin with these."""
     value, count = partial[:2]
     if np.any(np.equal(count, 0)):
@@ -72,10 +72,10 @@ def moments(block: Any, axis: Axis, dtype: Any = None, where: Any = True, **keep
     kind = accurate(block.dtype, dtype)
     if block.dtype.kind == "c":
         kind = np.promote_types(kind, block.dtype)
-    count = counted(block, axis, where)
+    count = element_count(block, axis, where)
     if where is not True:
         keep = {**keep, "where": where}
-    value = added(block, axis, kind, **keep)
+    value = add_reduce(block, axis, kind, **keep)
     mean = _quotient(value, count)
     room = {} if is_foreign(block) else {"out": scratch("away", block.shape, kind)}
     away = np.subtract(block, mean, dtype=kind, **room)
@@ -86,7 +86,7 @@ def moments(block: Any, axis: Axis, dtype: Any = None, where: Any = True, **keep
         return value, count, np.vecdot(away, away)[..., np.newaxis]
     else:
         np.multiply(away, away, out=away)
-    return value, count, added(away, axis, away.dtype, **keep)
+    return value, count, add_reduce(away, axis, away.dtype, **keep)
 
 
 def _quotient(value: Any, count: Any) -> Any:

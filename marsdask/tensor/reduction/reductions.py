@@ -42,7 +42,7 @@ from ..kernels.block_reduction import Axis, Recipe
 from ..kernels.masked_sums import weighed_sum, weighed_total
 from ..manipulation.shape import view
 from ..operands import as_node
-from ..signatures import optional, signed
+from ..signatures import optional, with_signature
 from ..sparse.blocks import stored_sum
 from ..typing import TensorFunction, public
 from ..unknown_lengths import ResultSpec, like, waits_for_lengths
@@ -129,7 +129,7 @@ def reduction(
     lazy.__doc__ = f"Reduce along axes by ``{title}``. See numpy.{theirs}."
     first = Parameter("a", Parameter.POSITIONAL_OR_KEYWORD)
     return public(
-        signed(lazy, [first, *optional(("axis", *takes)), *optional(_TUNING, named=True)])
+        with_signature(lazy, [first, *optional(("axis", *takes)), *optional(_TUNING, named=True)])
     )
 
 
@@ -224,7 +224,7 @@ ptp: Final = reduction(
 mean: Final = reduction(
     partials.total,
     partials.add_pairs,
-    partials.divided,
+    partials.mean_of,
     whole=np.mean,
     takes=_MEAN,
     within=partials.moments,
@@ -269,7 +269,7 @@ nanmin: Final = reduction(
 nanmean: Final = reduction(
     partials.nan_total,
     partials.add_pairs,
-    partials.divided,
+    partials.mean_of,
     whole=np.nanmean,
     takes=_MEAN,
     tiled=True,

@@ -31,7 +31,7 @@ def places_in(block: Any, values: Any, side: Any) -> Any:
 
 
 @dataclass(frozen=True, eq=False)
-class Places(Node):
+class SearchSorted(Node):
     """Along a new axis of length one, the positions of values in a sorted vector.
 
     The numbers of elements before a value in all chunks add up to its position.
@@ -84,7 +84,7 @@ def searchsorted(
     values = as_node(v)
     np.promote_types(node.meta.dtype, values.meta.dtype)
     side = "left" if side.startswith("l") else "right"
-    places = Places(node, values, side)
+    places = SearchSorted(node, values, side)
     return view(places, range(1, len(values.chunks) + 1))
 
 

@@ -23,7 +23,7 @@ from marsdask.core.compilation.plan import current_plan
 from marsdask.core.compilation.sizing import block_bytes, part_bytes
 from marsdask.core.grids.blockwise import Blockwise, map_blocks
 from marsdask.core.grids.chunk_positions import SpanAt
-from marsdask.core.grids.grid import Grid, Held, Look
+from marsdask.core.grids.grid import Grid, Look, ResultKeys
 from marsdask.core.grids.lengths import resolved
 from marsdask.core.grids.select import Select
 from marsdask.core.grids.shuffle import all_to_all
@@ -86,7 +86,7 @@ class Sort(Node):
         if self.indices or a.ndim > 1 or len(a) == 1:
             return self._lanes(recut(a, lanes) if a.numblocks[self.axis] > 1 else a)
         runs = map_blocks(np.sort, a)
-        return gather(joined, runs, chunks=lanes, meta=self.meta)
+        return gather(sort_pieces, runs, chunks=lanes, meta=self.meta)
 
     def _lanes(self, a: Grid) -> Grid:
         options = {"axis": self.axis, "kind": self.kind}
@@ -113,7 +113,7 @@ class Sort(Node):
             source,
             0,
             None,
-            joined_positions if self.indices else joined,
+            sort_positions if self.indices else sort_pieces,
             tuple(map(int, total)),
             meta=self.meta,
         )
@@ -158,7 +158,7 @@ def find_pivots(a: Grid, where: SpanAt, width: float | None = None) -> Generator
     values = np.concatenate([info.sample for info in infos])
     positions = np.concatenate(
         [
-            sampled(size, rate) + start
+            sample_positions(size, rate) + start
             for size, start in zip(numbers(where.sizes), where.starts, strict=False)
         ]
     )
@@ -195,10 +195,10 @@ def is_at_hand(grid: Grid) -> bool:
     rule = grid.rule
     if isinstance(rule, Select):
         return all(map(is_at_hand, rule.sources))
-    return isinstance(rule, Held) or (isinstance(rule, Blockwise) and rule.cheap)
+    return isinstance(rule, ResultKeys) or (isinstance(rule, Blockwise) and rule.cheap)
 
 
-def sampled(size: int, rate: float) -> Any:
+def sample_positions(size: int, rate: float) -> Any:
     """Return the sampled elements of a chunk: random, but the same ones each time."""
     count = min(size, math.ceil(size * rate))
     return (
@@ -211,7 +211,7 @@ def sampled(size: int, rate: float) -> Any:
 @kernel(scratch=0.1)
 def sample(block: Any, rate: float) -> Any:
     """Return the elements at the sampled positions."""
-    return block[sampled(len(block), rate)]
+    return block[sample_positions(len(block), rate)]
 
 
 @kernel(scratch=0.2)
@@ -290,7 +290,7 @@ def part_sizes(split: list[Any]) -> Any:
 
 
 @kernel(scratch=0.1)
-def joined(pieces: list[Any]) -> Any:
+def sort_pieces(pieces: list[Any]) -> Any:
     """Join the pieces of a part and sort it."""
     out = np.concatenate(pieces)
     out.sort()
@@ -298,7 +298,7 @@ def joined(pieces: list[Any]) -> Any:
 
 
 @kernel(scratch=1.1)
-def joined_positions(pieces: list[Any]) -> Any:
+def sort_positions(pieces: list[Any]) -> Any:
     """Join the pieces of a part and return the positions in the order of the values."""
     order = arg_sorted(np.concatenate([values for values, _ in pieces]))
     return np.concatenate([positions for _, positions in pieces])[order]

@@ -86,7 +86,7 @@ class TopK(Node):
         combine = Pairwise(MergeTopk(self.k, self.axis, self.largest))
         grid = tree(partials, combine, [self.axis])
         chunks = (*a.chunks[: self.axis], self.chunks[self.axis], *a.chunks[self.axis + 1 :])
-        finish = ordered_positions if self.indices else ordered
+        finish = sort_best_positions if self.indices else sort_best
         axes = tuple(range(a.ndim))
         return blockwise(
             finish, [(grid, axes)], chunks=chunks, meta=self.meta, kwargs=self._options
@@ -196,13 +196,13 @@ def _chosen(block: Any, k: int, axis: int, largest: bool) -> Any:
     return order[(slice(None),) * axis + (kept,)]
 
 
-def ordered(block: Any, k: int, axis: int, largest: bool) -> Any:
+def sort_best(block: Any, k: int, axis: int, largest: bool) -> Any:
     """Sort the selected elements, the best first."""
     result = np.sort(block, axis)
     return np.flip(result, axis) if largest else result
 
 
-def ordered_positions(pair: Any, k: int, axis: int, largest: bool) -> Any:
+def sort_best_positions(pair: Any, k: int, axis: int, largest: bool) -> Any:
     """Return the positions of the selected elements, the best first."""
     values, positions = pair
     order = np.argsort(values, axis, kind="stable")

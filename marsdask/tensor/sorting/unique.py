@@ -133,7 +133,9 @@ class Unique(MultiOutput):
             )
             for position in range(3)
         ]
-        table = gather(joined, fields[0], chunks=((upper_total(chunks),),), meta=a.meta)
+        table = gather(
+            concatenate_distinct, fields[0], chunks=((upper_total(chunks),),), meta=a.meta
+        )
         inverse = blockwise(
             places, [(a, (0,)), (table, (None,))], chunks=a.chunks, meta=self.meta[3]
         )
@@ -185,7 +187,7 @@ def field_of(piece: Distinct, position: int) -> Any:
 
 
 @kernel(scratch=0.0)
-def joined(blocks: list[Any]) -> Any:
+def concatenate_distinct(blocks: list[Any]) -> Any:
     """Return all distinct elements."""
     return blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
 

@@ -20,7 +20,7 @@ def is_sparse(block: Any) -> bool:
     return type(block).__module__.startswith("scipy.sparse")
 
 
-def compressed(block: Any, dtype: Any = None) -> Any:
+def to_csr(block: Any, dtype: Any = None) -> Any:
     """Return anything that SciPy can convert to a sparse array, or an array, as compressed rows."""
     from scipy.sparse import csr_array
 
@@ -40,7 +40,7 @@ def no_elements(dtype: Any, ndim: int) -> Any:
     return csr_array((0,) * ndim, dtype=dtype)
 
 
-def placed(values: Any, coords: Sequence[Any], shape: tuple[int, ...]) -> Any:
+def from_coords(values: Any, coords: Sequence[Any], shape: tuple[int, ...]) -> Any:
     """Return the block with values at places, and zero elsewhere."""
     from scipy.sparse import coo_array
 
@@ -64,10 +64,10 @@ def dense(block: Any, fill_value: Any = None) -> Any:
 def few(block: Any, missing: Any = None) -> Any:
     """Return an array as a sparse block, without the zeros (or ``missing`` elements)."""
     if missing is None:
-        return compressed(block)
+        return to_csr(block)
     gone = np.isnan(block) if missing != missing else np.equal(block, missing)  # noqa: PLR0124
     coords = np.nonzero(~gone)
-    return placed(block[coords], coords, block.shape)
+    return from_coords(block[coords], coords, block.shape)
 
 
 @kernel(scratch=3.0)
@@ -87,7 +87,7 @@ def evaluate_stored(*blocks: Any, program: Any) -> Any:
         found = np.zeros(len(union), block.dtype)
         found[np.searchsorted(union, key)] = one.data
         values.append(found)
-    return placed(step.func(*step.args(values), **dict(step.kwargs)), coords, shape)
+    return from_coords(step.func(*step.args(values), **dict(step.kwargs)), coords, shape)
 
 
 @kernel(scratch=2.0)
@@ -108,7 +108,7 @@ def keeps_zeros(step: Any, kinds: Sequence[str | None], dtypes: Sequence[Any]) -
     return not isinstance(found, tuple) and not np.any(np.not_equal(found, 0))
 
 
-def stitched(blocks: Sequence[Any], counts: Sequence[int]) -> Any:
+def join_blocks(blocks: Sequence[Any], counts: Sequence[int]) -> Any:
     """Join neighbouring sparse blocks (last axis fastest, with the number along each axis)."""
     grid = dict(zip(itertools.product(*map(range, counts)), blocks, strict=True))
     ndim = len(counts)
@@ -123,11 +123,11 @@ def stitched(blocks: Sequence[Any], counts: Sequence[int]) -> Any:
         moved = (c + s[i] for c, s, i in zip(stored.coords, starts, index, strict=True))
         coords.append(np.stack([c.astype(np.int64) for c in moved]))
     shape = tuple(start[-1] for start in starts)
-    return placed(np.concatenate(values), tuple(np.concatenate(coords, axis=1)), shape)
+    return from_coords(np.concatenate(values), tuple(np.concatenate(coords, axis=1)), shape)
 
 
 @kernel(scratch=2.0)
-def multiplied(*blocks: Any, labels: tuple[tuple[int, ...], ...], out: tuple[int, ...]) -> Any:
+def multiply_blocks(*blocks: Any, labels: tuple[tuple[int, ...], ...], out: tuple[int, ...]) -> Any:
     """Multiply two matrices or vectors, at least one of which is sparse."""
     shared = _shared(labels)
     a = blocks[0].T if labels[0][0] == shared else blocks[0]
@@ -140,7 +140,7 @@ def multiplied(*blocks: Any, labels: tuple[tuple[int, ...], ...], out: tuple[int
     made = tuple(label for names in labels for label in names if label != shared)
     if len(out) == 2 and made != out:
         found = found.T
-    return compressed(found) if is_sparse(found) else np.asarray(found)
+    return to_csr(found) if is_sparse(found) else np.asarray(found)
 
 
 def _shared(labels: tuple[tuple[int, ...], ...]) -> int:
@@ -167,8 +167,8 @@ def stored_sum(block: Any, axis: tuple[int, ...], dtype: Any = None, **kwargs: A
     return found.reshape(tuple(1 if a in axis else n for a, n in enumerate(block.shape)))
 
 
-def reordered(block: Any, axes: tuple[int | None, ...]) -> Any:
+def move_axes(block: Any, axes: tuple[int | None, ...]) -> Any:
     """Return a sparse block with moved and dropped axes; dropped ones have length one."""
     if len(axes) == block.ndim:
-        return block if axes == tuple(range(block.ndim)) else compressed(block.T)
-    return compressed(block.reshape(-1) if hasattr(block, "coords") else block.tocoo().reshape(-1))
+        return block if axes == tuple(range(block.ndim)) else to_csr(block.T)
+    return to_csr(block.reshape(-1) if hasattr(block, "coords") else block.tocoo().reshape(-1))

@@ -11,13 +11,13 @@ from marsdask.core.grids.grid import Grid
 from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks
 
-from ..operands import Densified, as_node, sparse_empty
+from ..operands import ToDense, as_node, sparse_empty
 from ..typing import itself, public
 from .blocks import few, is_sparse
 
 
 @dataclass(frozen=True, eq=False)
-class Sparsified(Node):
+class ToSparse(Node):
     """The same values in blocks that store only nonzero (or not ``missing``) elements."""
 
     input_chunks = "pass"
@@ -72,7 +72,7 @@ def tosparse(a: Any, missing: Any = None) -> Node:
             f"sparse tensors of {len(node.chunks)} dimensions are not supported; "
             "use reshape() to 1 or 2"
         )
-    return Sparsified(node, missing)
+    return ToSparse(node, missing)
 
 
 @public
@@ -100,7 +100,7 @@ def todense(a: Any, fill_value: Any = None) -> Node:
     node = as_node(a, sparse=True)
     if not is_sparse(node.meta):
         return itself(a) if isinstance(a, Collection) else node
-    return Densified(node, fill_value)
+    return ToDense(node, fill_value)
 
 
 def issparse(a: Any) -> bool:

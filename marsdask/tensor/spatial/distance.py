@@ -307,7 +307,7 @@ def pdist(X: Any, metric: Metric = "euclidean", *, out: Any = None, **kwargs: An
 
 
 @dataclass(frozen=True, eq=False)
-class Square(Node):
+class SquareForm(Node):
     """The symmetric matrix of a condensed vector."""
 
     a: Node
@@ -357,11 +357,11 @@ class Halves(Rule):
             "side": self.side,
             "mirror": index[0] > index[1],
         }
-        return Call(unfolded, (Ref(self.a, (low,)),), kwargs)
+        return Call(from_condensed, (Ref(self.a, (low,)),), kwargs)
 
 
 @kernel(scratch=1.0)
-def unfolded(
+def from_condensed(
     band: Any, rows: tuple[int, int], columns: tuple[int, int], side: int, mirror: bool
 ) -> Any:
     """Return a block of the matrix whose band of rows is condensed."""
@@ -400,7 +400,7 @@ class CondensedForm(Node):
 
     def tile(self, a: Grid, *checks: Grid) -> Grid:
         return blockwise(
-            folded,
+            to_condensed,
             [(_rows(a, self.bands), (0, None)), *((grid, ()) for grid in checks)],
             chunks=self.chunks,
             meta=self.meta,
@@ -408,7 +408,7 @@ class CondensedForm(Node):
         )
 
 
-def folded(block: Any, *facts: Any) -> Any:
+def to_condensed(block: Any, *facts: Any) -> Any:
     """Return the part of rows above the diagonal; raise for a matrix that is not of distances."""
     *checks, start = facts
     for holds, what in zip(checks, ("symmetric", "zero on the diagonal"), strict=False):
@@ -434,7 +434,7 @@ def squareform(X: Any, force: str = "no", checks: bool = True, chunk_size: Any =
                 "Incompatible vector size. It must be a binomial coefficient n choose 2 for some "
                 "integer n >= 2."
             )
-        return Square(node, side, _cut(side, chunk_size, whole=False))
+        return SquareForm(node, side, _cut(side, chunk_size, whole=False))
     side, width = numbers(node.shape)
     if side != width:
         raise ValueError("The matrix argument must be square.")

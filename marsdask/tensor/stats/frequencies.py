@@ -62,7 +62,7 @@ def power_divergence(
     terms = lazily(divergence, values.values, expected, power=power)
     statistic = values.sum(terms)
     if sums:
-        statistic = lazily(agreed, statistic, *sums)
+        statistic = lazily(check_sums, statistic, *sums)
     df = values.count - 1 - (ddof if np.isscalar(ddof) else sample(ddof, None).values)
     return values.test(statistic, lazily(p_values.chi_square, statistic, df), keepdims)
 
@@ -98,7 +98,7 @@ def divergence(observed: Any, expected: Any, power: float) -> Any:
         return observed * ((observed / expected) ** power - 1) / (0.5 * power * (power + 1))
 
 
-def agreed(statistic: Any, observed: Any, expected: Any) -> Any:
+def check_sums(statistic: Any, observed: Any, expected: Any) -> Any:
     """Return the statistic; raise for sums that differ."""
     rtol = np.finfo(np.result_type(observed, expected)).eps ** 0.5
     with np.errstate(all="ignore"):

@@ -29,7 +29,7 @@ from marsdask.tensor.sorting.sort import argsort, sort
 
 from ..typing import public
 from . import p_values
-from .sample import ALTERNATIVES, Significance, checked, floats, lazily, ones_of
+from .sample import ALTERNATIVES, Significance, check_nan, floats, lazily, ones_of
 
 #: Samples up to this length are compared exactly by default, as in SciPy.
 EXACT = 10_000
@@ -48,7 +48,9 @@ def _result(statistic: Any, pvalue: Any, location: Any, sign: Any) -> KstestResu
     return result
 
 
-def _settled(alternative: str, method: str, mode: Any, methods: tuple[str, ...]) -> tuple[str, str]:
+def _check_options(
+    alternative: str, method: str, mode: Any, methods: tuple[str, ...]
+) -> tuple[str, str]:
     method = method if mode is None else mode
     if method not in methods:
         raise ValueError(f"Invalid value for mode: {method}")
@@ -59,7 +61,7 @@ def _settled(alternative: str, method: str, mode: Any, methods: tuple[str, ...])
 
 
 def _vector(x: Any, nan_policy: str) -> Any:
-    x = checked(floats(x), nan_policy)
+    x = check_nan(floats(x), nan_policy)
     if x.ndim != 1:
         raise NotImplementedError(
             "samples of several dimensions are not supported; use map_chunk()"
@@ -88,10 +90,10 @@ def ks_1samp(
     ``mode`` is Mars's name of ``method``. Differs from SciPy: vectors only.
     """
     methods = ("auto", "exact", "approx", "asymp")
-    alternative, method = _settled(alternative, method, mode, methods)
+    alternative, method = _check_options(alternative, method, mode, methods)
     x = sort(_vector(x, nan_policy))
     count = _count(x)
-    chance = lazily(distributed, x, cdf=cdf, args=args)
+    chance = lazily(call_cdf, x, cdf=cdf, args=args)
     above = subtract(lazily(share, cumsum(lazily(ones_of, x)), count, before=0), chance)
     below = subtract(chance, lazily(share, cumsum(lazily(ones_of, x)), count, before=1))
     places = [take(x, argmax.node(away)) for away in (above, below)]
@@ -103,7 +105,7 @@ def ks_1samp(
     return _result(statistic, pvalue, location, where(over, np.int8(1), np.int8(-1)))
 
 
-def distributed(block: Any, cdf: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+def call_cdf(block: Any, cdf: Callable[..., Any], args: tuple[Any, ...]) -> Any:
     """Call a distribution's function of a block."""
     return np.asarray(cdf(block, *args))
 
@@ -128,13 +130,13 @@ def ks_2samp(
     One task computes exact p-values, by default for samples up to 10,000 values. Differs from
     SciPy: vectors only.
     """
-    alternative, method = _settled(alternative, method, mode, ("auto", "exact", "asymp"))
+    alternative, method = _check_options(alternative, method, mode, ("auto", "exact", "asymp"))
     one, two = _vector(data1, nan_policy), _vector(data2, nan_policy)
     if 0 in (*one.shape, *two.shape):
         raise ValueError("Data passed to ks_2samp must not be empty")
     longest = max(*one.shape, *two.shape)
     if method == "exact" or (method == "auto" and not longest > EXACT):
-        found = wrap(Compared(one.node, two.node, alternative, method))
+        found = wrap(KsTest(one.node, two.node, alternative, method))
         return _result(found[0], found[1], found[2], found[3].astype(np.int8))
     n1, n2 = _count(one), _count(two)
     # The first sample's values come last among equal ones.
@@ -160,7 +162,7 @@ def ks_2samp(
 
 
 @dataclass(frozen=True, eq=False)
-class Compared(Node):
+class KsTest(Node):
     """Statistic, p-value, position and sign of two samples in one task."""
 
     one: Node

@@ -11,7 +11,7 @@ def normal(z: Any, alternative: str) -> Any:
     """Return the probability that a normal variable is as far from zero."""
     from scipy.special import ndtr
 
-    return _sided(ndtr, z, alternative)
+    return _tail_probability(ndtr, z, alternative)
 
 
 def student(t: Any, df: Any, alternative: str) -> Any:
@@ -21,10 +21,10 @@ def student(t: Any, df: Any, alternative: str) -> Any:
     def below(value: Any) -> Any:
         return stdtr(df, value)
 
-    return _sided(below, t, alternative)
+    return _tail_probability(below, t, alternative)
 
 
-def _sided(below: Any, value: Any, alternative: str) -> Any:
+def _tail_probability(below: Any, value: Any, alternative: str) -> Any:
     kind = np.asarray(value).dtype
     with np.errstate(all="ignore"):
         if alternative == "less":

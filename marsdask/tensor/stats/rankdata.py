@@ -18,7 +18,7 @@ from marsdask.tensor.sorting.sort import argsort
 from marsdask.tensor.sorting.unique import unique
 
 from ..typing import public
-from .sample import checked
+from .sample import check_nan
 
 METHODS = ("average", "min", "max", "dense", "ordinal")
 
@@ -34,18 +34,18 @@ def rankdata(
     """
     if method not in METHODS:
         raise ValueError(f'unknown method "{method}"')
-    a = checked(wrap(as_node(a)), nan_policy)
+    a = check_nan(wrap(as_node(a)), nan_policy)
     if axis is None:
         a, axis = a.ravel(), 0
     axis = normalize_axis(axis, a.ndim)
     if a.ndim == 1 and a.numblocks[0] > 1:
-        return _ranked(a, method, nan_policy)
+        return _rank(a, method, nan_policy)
     whole = a.rechunk({axis: -1})
     options = {"axis": axis, "method": method, "omit": nan_policy == "omit"}
     return Elementwise(ranks, (whole.node,), tuple(sorted(options.items())))
 
 
-def _ranked(a: Any, method: str, nan_policy: str) -> Any:
+def _rank(a: Any, method: str, nan_policy: str) -> Any:
     if method == "ordinal":
         found = add(argsort.node(argsort.node(a, kind="stable")), 1)
     else:

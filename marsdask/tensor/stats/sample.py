@@ -69,7 +69,7 @@ def without_nan(block: Any) -> Any:
     return block
 
 
-def checked(a: Any, nan_policy: str) -> Any:
+def check_nan(a: Any, nan_policy: str) -> Any:
     """Return a tensor that raises on nan when it is computed, if requested."""
     if nan_policy not in POLICIES:
         raise ValueError("nan_policy must be one of {'propagate', 'raise', 'omit'}")
@@ -110,11 +110,11 @@ class Sample:
     def moment(self, order: int, center: Any = None) -> Any:
         """Return the average of a power of the distance from the mean (or another centre)."""
         away = subtract(self.values, self.mean if center is None else center)
-        return lazily(ratio, self.sum(lazily(powered, away, order=order)), self.count)
+        return lazily(ratio, self.sum(lazily(integer_power, away, order=order)), self.count)
 
     def variance(self) -> Any:
         """Return the estimate of the variance from a sample."""
-        squares = self.sum(lazily(powered, subtract(self.values, self.mean), order=2))
+        squares = self.sum(lazily(integer_power, subtract(self.values, self.mean), order=2))
         return lazily(ratio, squares, self.count - 1)
 
     def finished(self, value: Any, keepdims: bool) -> Any:
@@ -131,7 +131,7 @@ def sample(a: Any, axis: Any, nan_policy: str = "propagate") -> Sample:
     a = floats(a)
     if a.ndim == 0:
         a = a.reshape(1)
-    values = checked(a, nan_policy)
+    values = check_nan(a, nan_policy)
     return Sample(values, as_axes(axis, a.ndim), nan_policy == "omit" and a.dtype.kind in "fc")
 
 
@@ -166,7 +166,7 @@ def ratio(a: Any, b: Any) -> Any:
         return np.divide(a, b)
 
 
-def powered(away: Any, order: int) -> Any:
+def integer_power(away: Any, order: int) -> Any:
     """Raise to an integer power by squaring (Knuth, The Art of Computer Programming 4.6.3)."""
     value, factor = np.ones_like(away), away
     while order:

@@ -77,7 +77,7 @@ def _student(
     """Return the test that an estimate is zero."""
     statistic = lazily(ratio, estimate, error)
     pvalue = lazily(p_values.student, statistic, df, alternative=alternative)
-    freedom = lazily(filled, statistic, df)
+    freedom = lazily(broadcast_df, statistic, df)
     parts = [statistic, pvalue, freedom, estimate, error]
     if like is not None:
         parts = [like.finished(part, keepdims) for part in parts]
@@ -87,7 +87,7 @@ def _student(
     return result
 
 
-def filled(statistic: Any, df: Any) -> Any:
+def broadcast_df(statistic: Any, df: Any) -> Any:
     """Return degrees of freedom in the statistic's shape."""
     return np.broadcast_to(df, np.shape(statistic)).copy()
 

@@ -21,7 +21,7 @@ from marsdask.core.compilation.plan import Plan, current_plan
 from marsdask.core.compilation.tiling import Compilation
 from marsdask.core.errors import MemoryBudgetError, ResultsTooLarge, SpillFull
 from marsdask.core.grids.blockwise import map_blocks
-from marsdask.core.grids.grid import Grid, Held, HeldGrid, Ref
+from marsdask.core.grids.grid import Grid, HeldGrid, Ref, ResultKeys
 from marsdask.core.grids.shuffle import all_to_all
 from marsdask.core.grids.tree import Pairwise, gather, tree
 from marsdask.core.sizes import Index
@@ -88,7 +88,7 @@ def held(name: str, *sizes: int) -> Grid:
     """Return chunks of so many bytes in memory."""
     keys: dict[Index, Any] = {(i,): (name, i) for i in range(len(sizes))}
     nbytes: dict[Index, int] = {(i,): size for i, size in enumerate(sizes)}
-    return HeldGrid(Held(name, keys, nbytes), (sizes,), None, 1.0)
+    return HeldGrid(ResultKeys(name, keys, nbytes), (sizes,), None, 1.0)
 
 
 def hint_of(grid: Grid, **options: Any) -> Hint:

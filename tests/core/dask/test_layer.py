@@ -16,7 +16,7 @@ from marsdask.core.dask.layer import (
     nested_keys,
     static_tasks,
 )
-from marsdask.core.dask.source import Adopted, DaskGraph, KeysOf
+from marsdask.core.dask.source import DaskGraph, FromDask, KeysOf
 from tests.core.toys import Looked, Numbers, Scaled, Total
 
 
@@ -51,7 +51,7 @@ def test_a_root_below_another_is_made_once():
 
 def test_adopted_keys_are_referred_to():
     """Their tasks stay in their own layers, below ours."""
-    source = Adopted("a", [], ((2, 2),), DaskGraph({("a", 0): [1], ("a", 1): [2]}), KeysOf("a"))
+    source = FromDask("a", [], ((2, 2),), DaskGraph({("a", 0): [1], ("a", 1): [2]}), KeysOf("a"))
     node = Scaled(source, 2)
     graph = graph_of(node)
     assert graph.dependencies == {node.name: {"a"}, "a": set()}

@@ -9,7 +9,7 @@ import dask
 import pytest
 from dask.task_spec import DataNode, Task, TaskRef
 
-from marsdask.core.dask.source import Adopted, DaskGraph, KeysOf
+from marsdask.core.dask.source import DaskGraph, FromDask, KeysOf
 from marsdask.core.session import Session
 from marsdask.scheduler.errors import ResultLost
 from tests.core.recording import RecordingScheduler
@@ -29,8 +29,8 @@ def graph():
     }
 
 
-def adopted(source: Any = None) -> Adopted:
-    return Adopted("a", [], ((2, 2),), DaskGraph(source or graph()), KeysOf("a"))
+def adopted(source: Any = None) -> FromDask:
+    return FromDask("a", [], ((2, 2),), DaskGraph(source or graph()), KeysOf("a"))
 
 
 def test_only_what_is_needed_comes_in():
@@ -90,7 +90,7 @@ def test_results_on_a_cluster_need_no_task_there_and_move_elsewhere():
     assert source.needed([("a", 0)]) == {}
     moved = source.within_reach(None)
     assert moved.needed([("a", 0)])["a", 0]({}) == [7]
-    node = Adopted("a", [], ((1, 1),), source, KeysOf("a"))
+    node = FromDask("a", [], ((1, 1),), source, KeysOf("a"))
     assert node.within_reach(near) is node
     with Session(far) as session:
         (stored,) = session.execute([Total(node)])
@@ -102,7 +102,7 @@ def test_results_that_were_unpickled_are_looked_for_where_results_are_kept():
     key, client = ("a", 0), Cluster()
     scheduler: Any = RecordingScheduler()
     scheduler.client, scheduler.futures = client, list
-    lost = Adopted("a", [], ((1,),), DaskGraph({key: FutureOf(key, None)}), KeysOf("a"))
+    lost = FromDask("a", [], ((1,),), DaskGraph({key: FutureOf(key, None)}), KeysOf("a"))
     with pytest.raises(ResultLost, match="start a session there"):
         lost.within_reach(RecordingScheduler())
     assert lost.within_reach(scheduler) is lost

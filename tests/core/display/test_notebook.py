@@ -7,7 +7,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from marsdask.core.display.notebook import card, counted, format_bytes, picture
+from marsdask.core.display.notebook import card, format_bytes, picture, quantity
 from marsdask.core.sizes import unknown_sizes
 
 
@@ -26,9 +26,9 @@ def drawn(chunks: Any) -> Any:
 
 def test_numbers_have_nouns():
     """One, several, and what only running can tell."""
-    assert counted(1, "row") == "1 row"
-    assert counted(12345, "row") == "12,345 rows"
-    assert counted(float("nan"), "row") == "? rows"
+    assert quantity(1, "row") == "1 row"
+    assert quantity(12345, "row") == "12,345 rows"
+    assert quantity(float("nan"), "row") == "? rows"
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from marsdask.core.grids.grid import Grid
-from marsdask.core.grids.neighbours import halo_runs, reaches_far, regrouped, stencil
+from marsdask.core.grids.neighbours import halo_runs, merge_sizes, reaches_far, stencil
 from marsdask.core.sizes import Unknown, unknown_sizes
 from tests.core.grids.bare_rules import value
 from tests.core.toys import Numbers
@@ -82,9 +82,9 @@ def _read(elements: list[list[int]], run: Any) -> list[int]:
 
 def test_short_chunks_are_joined() -> None:
     """Until none is smaller; the last one takes what is left."""
-    assert regrouped(3, (1, 1, 1, 4, 1)) == (3, 5)
-    assert regrouped(9, (1, 1)) == (2,)
-    assert regrouped(9, unknown_sizes("n", (1, 1))) == unknown_sizes("n", (1, 1))
+    assert merge_sizes(3, (1, 1, 1, 4, 1)) == (3, 5)
+    assert merge_sizes(9, (1, 1)) == (2,)
+    assert merge_sizes(9, unknown_sizes("n", (1, 1))) == unknown_sizes("n", (1, 1))
 
 
 def test_what_reaches_far() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from marsdask.core.grids.grid import Grid
-from marsdask.core.grids.rechunk import pieces_of, recut, refined
+from marsdask.core.grids.rechunk import pieces_of, recut, split_chunks
 from marsdask.core.sizes import Unknown
 from tests.core.grids.bare_rules import value
 from tests.core.toys import Numbers
@@ -48,10 +48,10 @@ def test_chunks_of_any_kind_are_cut_and_joined() -> None:
 
 def test_parts_of_chunks_are_views() -> None:
     """A finer cut reads one chunk each; one that crosses borders is not refined."""
-    grid = refined(source(2, 3), ((1, 1, 3),), cut)
+    grid = split_chunks(source(2, 3), ((1, 1, 3),), cut)
     assert grid is not None
     assert [value(grid, index) for index in grid.indices()] == [[0], [1], [2, 3, 4]]
-    assert refined(source(2, 3), ((3, 2),), cut) is None
+    assert split_chunks(source(2, 3), ((3, 2),), cut) is None
 
 
 def test_a_grid_is_not_cut_into_another_length() -> None:

@@ -16,7 +16,7 @@ from marsdask.core.compilation.lowering import lower
 from marsdask.core.errors import MemoryBudgetError
 from marsdask.core.grids.blockwise import Axes, Via, blockwise
 from marsdask.core.grids.grid import Grid
-from marsdask.core.grids.select import chosen, cut_axis, joined
+from marsdask.core.grids.select import chosen, concatenate_grids, cut_axis
 from marsdask.core.grids.tree import gather
 from marsdask.scheduler.inprocess.evaluate import evaluate
 from tests.core.grids.bare_rules import value
@@ -120,7 +120,7 @@ def grids(draw: Any) -> Grid:
         axis = draw(st.integers(0, 1))
         kind = draw(st.sampled_from(["join", "join", "mark", "pair", "turn", "choose", "reverse"]))
         if kind == "join" and one.numblocks[1 - axis] == other.numblocks[1 - axis]:
-            pool.append(joined([one, other], axis))
+            pool.append(concatenate_grids([one, other], axis))
         elif kind == "pair" and all(
             m == n or 1 in {m, n} for m, n in zip(one.numblocks, other.numblocks, strict=True)
         ):
@@ -141,8 +141,8 @@ def grids(draw: Any) -> Grid:
 def test_tasks_that_do_not_fit_select_as_well() -> None:
     """Where memory is short, a value that is read twice is made apart, and chosen as before."""
     small, large = source("a", 1, 1), source("b", 2, 1, size=9)
-    twice = marked(joined([small, large], 0), "m")
-    several = joined([source(name, 1, 1) for name in "cde"], 0)
+    twice = marked(concatenate_grids([small, large], 0), "m")
+    several = concatenate_grids([source(name, 1, 1) for name in "cde"], 0)
     grid = paired(twice, paired(twice, several))
     expected = [value(grid, index) for index in grid.indices()]
     counts = set()
@@ -170,24 +170,29 @@ def test_what_is_selected_is_what_the_rules_say(grid: Grid, inline: bool, size: 
 
 def test_a_map_of_joined_grids_is_one_task_a_chunk() -> None:
     """Neither the join nor what is joined has tasks of its own."""
-    grid = marked(joined([source("a", 3, 1), marked(source("b", 2, 1), "n")], 0), "m")
+    grid = marked(concatenate_grids([source("a", 3, 1), marked(source("b", 2, 1), "n")], 0), "m")
     values, count = run(grid)
     assert values == ["m(a00)", "m(a10)", "m(a20)", "m(n(b00))", "m(n(b10))"]
     assert count == 5
-    tables = joined([joined([source(name, 1, 1) for name in row], 0) for row in ("ab", "cd")], 1)
+    tables = concatenate_grids(
+        [concatenate_grids([source(name, 1, 1) for name in row], 0) for row in ("ab", "cd")], 1
+    )
     assert run(marked(tables, "m")) == (["m(a00)", "m(c00)", "m(b00)", "m(d00)"], 4)
 
 
 def test_a_join_is_no_task() -> None:
     """What is asked for under the join's keys is made there, once."""
-    assert run(joined([source("a", 2, 1), source("b", 1, 1)], 0)) == (["a00", "a10", "b00"], 3)
+    assert run(concatenate_grids([source("a", 2, 1), source("b", 1, 1)], 0)) == (
+        ["a00", "a10", "b00"],
+        3,
+    )
 
 
 def test_a_chunk_taken_twice_is_made_once() -> None:
     """It has a task of its own, which both others read."""
     a = source("a", 1, 1)
     MADE.clear()
-    assert run(marked(joined([a, a], 0), "m")) == (["m(a00)", "m(a00)"], 3)
+    assert run(marked(concatenate_grids([a, a], 0), "m")) == (["m(a00)", "m(a00)"], 3)
     assert MADE == ["a00"]
 
 
@@ -195,7 +200,7 @@ def test_what_two_selected_chunks_need_is_made_once() -> None:
     """Though it is met by the same axes on both ways."""
     x, b, c = source("x", 1, 2), source("b", 1, 2), source("c", 1, 2)
     MADE.clear()
-    values, count = run(marked(joined([paired(x, b), paired(x, c)], 0), "m"))
+    values, count = run(marked(concatenate_grids([paired(x, b), paired(x, c)], 0), "m"))
     assert values == ["m([x00b00])", "m([x01b01])", "m([x00c00])", "m([x01c01])"]
     assert Counter(MADE).most_common(1)[0][1] == 1
     assert count == 2 + 4
@@ -204,7 +209,7 @@ def test_what_two_selected_chunks_need_is_made_once() -> None:
 def test_a_selection_that_several_read_has_no_tasks() -> None:
     """Each reads the chunks themselves."""
     a, b = source("a", 1, 1), source("b", 1, 1)
-    both_ends = joined([a, b], 0)
+    both_ends = concatenate_grids([a, b], 0)
     values, count = run(paired(both_ends, reversed_rows(both_ends)), a, b)
     assert values == ["[a00r(b00)]", "[b00r(a00)]"]
     assert count == 2
@@ -213,7 +218,7 @@ def test_a_selection_that_several_read_has_no_tasks() -> None:
 def test_chunks_that_are_held_are_read_under_their_own_keys() -> None:
     """A selection of what has run before refers to it."""
     a, b = source("a", 1, 1), source("b", 1, 1)
-    grid = marked(joined([a, b], 0), "m")
+    grid = marked(concatenate_grids([a, b], 0), "m")
     tasks, _, _ = lower(grid.refs(), held={a.key((0, 0))}, held_grids={a.name})
     assert len(tasks) == 2
     assert set(tasks[grid.key((0, 0))].dependencies) == {a.key((0, 0))}
@@ -223,7 +228,7 @@ def test_the_memory_of_a_selection_is_that_of_its_chunks() -> None:
     """A task that reads through one holds the chunk that it chose, and no other."""
     a, b = source("a", 1, 1), source("b", 1, 1)
     big = blockwise(mark, [(a, (0, 1))], chunks=((1000,), (1,)), kwargs={"sign": "x"}, itemsize=8)
-    grid = marked(joined([big, b], 0), "m")
+    grid = marked(concatenate_grids([big, b], 0), "m")
     _, hints, _ = lower(grid.refs())
     first, second = (hints[grid.key(index)] for index in grid.indices())
     assert (first.nbytes, second.nbytes) == (8000, 8)

@@ -8,7 +8,7 @@ import pytest
 
 from marsdask.core.compilation.plan import Plan, current_plan
 from marsdask.core.grids.grid import Grid
-from marsdask.core.grids.tree import Pairwise, combined, sizes_at_most, tree
+from marsdask.core.grids.tree import Pairwise, combine_groups, sizes_at_most, tree
 from marsdask.core.sizes import Unknown, upper
 from tests.core.grids.bare_rules import value
 from tests.core.toys import Numbers
@@ -52,12 +52,12 @@ def test_the_last_group_may_be_left() -> None:
         [[3], [4], [5]],
         [[6]],
     ]
-    assert value(combined(grid, nested, (3,)), (0,))[-1] == [[6]]
+    assert value(combine_groups(grid, nested, (3,)), (0,))[-1] == [[6]]
 
 
 def test_rows_of_a_group_are_bounded_by_those_of_its_chunks() -> None:
     """Equal rows may be one: how many are left only running tells."""
-    grid = combined(source(2, 3, 4), nested, (2,), sizes_at_most)
+    grid = combine_groups(source(2, 3, 4), nested, (2,), sizes_at_most)
     assert all(isinstance(size, Unknown) for size in grid.chunks[0])
     assert [upper(size) for size in grid.chunks[0]] == [5, 4]
 

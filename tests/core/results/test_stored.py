@@ -7,7 +7,7 @@ import pickle
 
 import pytest
 
-from marsdask.core.results.stored import Embedded, Stored
+from marsdask.core.results.stored import InMemoryBlocks, Stored
 from marsdask.core.session import Session
 from tests.core.recording import RecordingScheduler
 from tests.core.toys import Numbers, Scaled, Total
@@ -53,7 +53,7 @@ def test_embedded_results_carry_their_values(session):
     """They need no session, and pickle."""
     (stored,) = session.execute([Scaled(Numbers((2, 2)), 3)])
     for node in (stored.embedded(), pickle.loads(pickle.dumps(stored))):
-        assert isinstance(node, Embedded)
+        assert isinstance(node, InMemoryBlocks)
         assert node.name == stored.name
         with Session(RecordingScheduler()) as other:
             (total,) = other.execute([Total(node)])

@@ -7,7 +7,7 @@ from typing import Any
 import fsspec
 import pytest
 
-from marsdask.dataframe.io.files import expanded, folder_of, looked_at, opened
+from marsdask.dataframe.io.files import expand_paths, folder_of, looked_at, open_file
 
 
 @pytest.fixture(params=["local", "memory"])
@@ -29,9 +29,9 @@ def names(root: str, paths: tuple[str, ...]) -> list[str]:
 
 def test_folders_patterns_and_lists(root: str) -> None:
     """In order; what is hidden or describes the rest is left out."""
-    assert names(root, expanded(root)) == ["a.csv", "b.csv", "k=1/c.csv"]
-    assert names(root, expanded(f"{root}/*.csv")) == ["a.csv", "b.csv"]
-    assert names(root, expanded([f"{root}/b.csv", f"{root}/a.csv"])) == ["b.csv", "a.csv"]
+    assert names(root, expand_paths(root)) == ["a.csv", "b.csv", "k=1/c.csv"]
+    assert names(root, expand_paths(f"{root}/*.csv")) == ["a.csv", "b.csv"]
+    assert names(root, expand_paths([f"{root}/b.csv", f"{root}/a.csv"])) == ["b.csv", "a.csv"]
     assert folder_of(root) == root
     assert folder_of([root]) is folder_of(f"{root}/a.csv") is None
 
@@ -39,21 +39,21 @@ def test_folders_patterns_and_lists(root: str) -> None:
 def test_what_is_not_there_is_named(root: str) -> None:
     """A file as well as a pattern."""
     with pytest.raises(FileNotFoundError, match=r"nope\*"):
-        expanded(f"{root}/nope*")
+        expand_paths(f"{root}/nope*")
     with pytest.raises(FileNotFoundError, match="nope"):
-        looked_at(expanded(f"{root}/nope.csv"))
+        looked_at(expand_paths(f"{root}/nope.csv"))
 
 
 def test_a_changed_file_is_another(root: str) -> None:
     """By its stamp; what is opened is what is in it."""
     path = f"{root}/a.csv"
-    before = looked_at(expanded(path))
-    assert looked_at(expanded(path)).stamps == before.stamps
+    before = looked_at(expand_paths(path))
+    assert looked_at(expand_paths(path)).stamps == before.stamps
     fs, inside = fsspec.core.url_to_fs(path)
     fs.pipe_file(inside, b"something else")
-    after = looked_at(expanded(path))
+    after = looked_at(expand_paths(path))
     assert after.stamps != before.stamps
-    with opened(after.paths[0], after.storage) as file:
+    with open_file(after.paths[0], after.storage) as file:
         assert file.read() == b"something else"
 
 
@@ -61,6 +61,6 @@ def test_a_name_with_brackets_is_a_file_before_it_is_a_pattern(tmp_path):
     """As pandas reads it; where there is no such file, it matches others."""
     path = tmp_path / "x[1].csv"
     path.write_text("a\n1\n")
-    assert expanded(str(path)) == (str(path),)
+    assert expand_paths(str(path)) == (str(path),)
     path.rename(tmp_path / "x1.csv")
-    assert expanded(str(path)) == (str(tmp_path / "x1.csv"),)
+    assert expand_paths(str(path)) == (str(tmp_path / "x1.csv"),)

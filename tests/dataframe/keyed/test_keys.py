@@ -18,7 +18,7 @@ from marsdask.core.compilation.plan import Plan
 from marsdask.core.graph import Graph
 from marsdask.core.traits import VALUES, Level, SortKey, Traits
 from marsdask.dataframe.keyed.unique import DropDuplicates
-from marsdask.dataframe.ordered.sort_values import Sorted
+from marsdask.dataframe.ordered.sort_values import SortValues
 from tests.dataframe.tables import planned
 from tests.strategies import chunkings
 
@@ -210,10 +210,10 @@ def sorted_table() -> Any:
 def test_rows_in_order_are_not_sorted_again(again: Callable[[Any], Any]) -> None:
     """A sort of rows that are in its order is no work, and gives what pandas gives."""
     lazy = again(sorted_table())
-    assert isinstance(lazy.node, Sorted)
+    assert isinstance(lazy.node, SortValues)
     assert lazy.node.no_op is lazy.node.a
     left = run_passes(Graph([lazy.node]), Plan(workers=2)).nodes
-    assert sum(isinstance(node, Sorted) for node in left) == 1
+    assert sum(isinstance(node, SortValues) for node in left) == 1
     wanted = again(SORTED)
     found = lazy.compute()
     assert found.equals(wanted)

@@ -17,7 +17,7 @@ import pytest
 import marsdask
 import marsdask.dataframe as md
 from marsdask.dataframe.rows import concat
-from marsdask.dataframe.schemas.dtypes import OneType, cast, settled, united
+from marsdask.dataframe.schemas.dtypes import OneType, cast, concat_chunks, meta_from_infos
 from marsdask.scheduler.base import describe
 from tests.dataframe.tables import equal
 
@@ -228,7 +228,7 @@ def test_joined_types_are_those_of_pandas(first):
             joined = pd.concat(both)
             if make is labelled and "object" in (first, second):
                 joined.index = joined.index.astype(object)
-            meta = settled(both[0][:0], [describe(one) for one in both])
+            meta = meta_from_infos(both[0][:0], [describe(one) for one in both])
             assert types(meta) == types(joined)
-            for found in (united(both), concat([cast(one, meta) for one in both])):
+            for found in (concat_chunks(both), concat([cast(one, meta) for one in both])):
                 pd.testing.assert_series_equal(found, joined)

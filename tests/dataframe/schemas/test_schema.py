@@ -16,7 +16,7 @@ from marsdask.core.compilation.tiling import Compilation
 from marsdask.core.compilation.verification import SpecificationError, verify_graph
 from marsdask.core.graph import Graph
 from marsdask.dataframe.elementwise.rowwise import Rowwise
-from marsdask.dataframe.keyed.groupby import Grouping
+from marsdask.dataframe.keyed.groupby import GroupByCall
 from marsdask.dataframe.schemas import schema
 from marsdask.dataframe.schemas.schema import BY_TYPES, interned, once_a_schema
 
@@ -187,13 +187,13 @@ def test_few_results_are_remembered(monkeypatch):
 def test_groups_are_typed_once_for_equal_types(monkeypatch):
     """And each call has its own types: its function, its columns, its keys."""
     calls = []
-    real = Grouping.__call__
+    real = GroupByCall.__call__
 
     def counted(self, frame):
         calls.append(self)
         return real(self, frame)
 
-    monkeypatch.setattr(Grouping, "__call__", counted)
+    monkeypatch.setattr(GroupByCall, "__call__", counted)
     frame = md.DataFrame(FRAME)
     for _ in range(5):
         frame = frame.groupby("a").agg({"b": "sum"}).reset_index()

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import marsdask.tensor as mt
-from marsdask.core.grids.neighbours import regrouped
+from marsdask.core.grids.neighbours import merge_sizes
 from marsdask.tensor.chunkwise.halo import Overlap
 from tests.strategies import arrays_and_chunks, assert_same, draws, grids
 
@@ -172,6 +172,6 @@ def test_windows_along_every_axis() -> None:
 
 def test_the_smallest_chunks_are_those_of_dask() -> None:
     """Joined with the next, the last with the one before."""
-    assert regrouped(3, (1, 1, 1, 5, 2)) == (3, 7)
-    assert regrouped(9, (1, 2)) == (3,)
+    assert merge_sizes(3, (1, 1, 1, 5, 2)) == (3, 7)
+    assert merge_sizes(9, (1, 2)) == (3,)
     assert isinstance(mt.overlap.overlap(mt.ones(9, chunk_size=3), 1, "none").node, Overlap)

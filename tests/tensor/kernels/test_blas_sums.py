@@ -41,7 +41,7 @@ def test_sums_equal_numpys(data: st.DataObject) -> None:
         patch.setattr(blas_sums, "WORTH", 1)
         patch.setattr(blas_sums, "ROW", 4)
         patch.setattr(blas_sums, "ROWS", 3)
-        found = blas_sums.added(block, axis, np.dtype("f8"), keepdims=True)
+        found = blas_sums.add_reduce(block, axis, np.dtype("f8"), keepdims=True)
         np.testing.assert_array_equal(found, block.sum(axis, np.dtype("f8"), keepdims=True))
 
 
@@ -50,10 +50,10 @@ def test_sums_equal_numpys(data: st.DataObject) -> None:
 def test_sums_lose_no_digits(axis: tuple[int, ...], columns: int) -> None:
     """Errors are of a few ulps of the numbers' sizes, however long the axes are."""
     block = np.random.default_rng(0).random((70000 // columns + 1, columns)) + 1e6
-    found = blas_sums.added(block, axis, block.dtype, keepdims=True)
+    found = blas_sums.add_reduce(block, axis, block.dtype, keepdims=True)
     lines: Any = {(0,): block.T, (1,): block, (0, 1): block.reshape(1, -1)}[axis]
     exact = np.array([math.fsum(line) for line in lines[:50]])
     np.testing.assert_allclose(found.ravel()[:50], exact, rtol=2e-13 if axis == (0,) else 1e-14)
     flat = block.ravel()
-    found = blas_sums.added(flat, (0,), flat.dtype, keepdims=True)
+    found = blas_sums.add_reduce(flat, (0,), flat.dtype, keepdims=True)
     np.testing.assert_allclose(found, [math.fsum(flat)], rtol=1e-14)

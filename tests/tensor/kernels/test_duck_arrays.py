@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import marsdask.tensor as mt
 from marsdask.core.collection import wrap
-from marsdask.tensor.device import Moved, on_cpu
+from marsdask.tensor.device import ToDevice, on_cpu
 from marsdask.tensor.kernels.duck_arrays import as_array, is_array, is_foreign
 from tests.strategies import chunkings, draws, grids
 
@@ -130,7 +130,7 @@ def test_blocks_stay_on_the_device(path: int, data: st.DataObject) -> None:
     arrays = [np.arange(12.0)[: shape[0] * shape[1]].reshape(shape) for _ in range(2)]
     arrays[1] = arrays[1][::-1] - 3.5
     lazies = [
-        wrap(Moved(mt.tensor(x, chunks=data.draw(chunkings(shape))).node, to_device))
+        wrap(ToDevice(mt.tensor(x, chunks=data.draw(chunkings(shape))).node, to_device))
         for x in arrays
     ]
     with grids(merged=data.draw(st.booleans())):
@@ -143,7 +143,7 @@ def test_blocks_stay_on_the_device(path: int, data: st.DataObject) -> None:
 
 def test_large_blocks_take_the_same_paths() -> None:
     """What NumPy's blocks are cut into tiles for is left to the device whole."""
-    lazy = wrap(Moved(mt.ones((1000, 1000), chunk_size=700).node, to_device))
+    lazy = wrap(ToDevice(mt.ones((1000, 1000), chunk_size=700).node, to_device))
     assert (lazy * 2 + 1).sum().compute().get() == 3e6
     assert lazy.std(axis=0).compute().get().max() == 0
     moved = (lazy + lazy).to_cpu().compute()

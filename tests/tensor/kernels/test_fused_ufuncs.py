@@ -17,8 +17,13 @@ from marsdask.core.compilation.rules.node_fusion import fuse
 from marsdask.core.compilation.tiling import Compilation
 from marsdask.core.graph import Graph
 from marsdask.scheduler.base import Stage
-from marsdask.tensor.elementwise.nodes import LONGEST, Fused, Pointwise
-from marsdask.tensor.kernels.fused_ufuncs import TILE_BYTES, TILES_BYTES, fused, tile_shape
+from marsdask.tensor.elementwise.nodes import LONGEST, FusedUfuncs, Pointwise
+from marsdask.tensor.kernels.fused_ufuncs import (
+    TILE_BYTES,
+    TILES_BYTES,
+    evaluate_program,
+    tile_shape,
+)
 from marsdask.tensor.reduction.nodes import Reduction
 from tests.strategies import arrays_and_chunks, assert_same, tensor_of
 
@@ -37,7 +42,7 @@ def test_a_chain_becomes_one_node() -> None:
     """A chain, with a value used twice, is one node over the arrays."""
     a, b = mt.tensor(np.ones(9)), mt.tensor(np.full(9, 2.0))
     node = optimised(mt.sqrt((a + b) * (a - 1)) / 3)
-    assert isinstance(node, Fused)
+    assert isinstance(node, FusedUfuncs)
     assert len(node.leaves) == 2
     assert len(node.program.steps) == 5
 
@@ -76,7 +81,7 @@ def test_a_broadcast_value_is_not_done_again() -> None:
 def test_objects_are_not_fused() -> None:
     """Python objects do not live in registers."""
     things = mt.tensor(np.array([1, 2, 3], object))
-    assert not isinstance(optimised(things + 1 + 2), Fused)
+    assert not isinstance(optimised(things + 1 + 2), FusedUfuncs)
     assert (things + 1 + 2).compute().tolist() == [4, 5, 6]
 
 
@@ -101,7 +106,7 @@ def test_large_blocks_of_every_layout(layout: str) -> None:
     x, y = mt.tensor(a), mt.tensor(b)
     node = optimised((x * x + y) * 0.5 - x * y)
     blocks = [a if np.array_equal(array, a) else b for array in operands(node)]
-    result = fused(*blocks, program=node.program)
+    result = evaluate_program(*blocks, program=node.program)
     expected = (a * a + b) * 0.5 - a * b
     assert np.array_equal(result, expected)
     assert result.flags.f_contiguous == (layout == "F")
@@ -130,7 +135,7 @@ def test_no_temporary_is_as_large_as_the_block() -> None:
     chain = optimised(mt.sqrt(x * x + 1) - x / 3)
     tracemalloc.start()
     try:
-        fused(block, program=chain.program)
+        evaluate_program(block, program=chain.program)
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
@@ -162,7 +167,7 @@ def test_a_ladder_is_one_node() -> None:
     for _ in range(20):
         a, b = b, a + b
     node = optimised(b)
-    assert isinstance(node, Fused)
+    assert isinstance(node, FusedUfuncs)
     assert len(node.program.steps) == 22
     assert (b.compute() == 2 * 6765 + 2 * 10946).all()
 

@@ -55,7 +55,11 @@ def test_one_after_the_other(dtype: str) -> None:
     upper = UPPER.astype(kind)
     for count in (1, 2, 3):
         expected = block @ np.linalg.matrix_power(upper, count)
-        np.testing.assert_allclose(panels.divided(block, [upper] * count), expected, rtol=1e-9)
         np.testing.assert_allclose(
-            panels.divided(block, [upper] * count, last.astype(kind)), expected @ last, rtol=1e-9
+            panels.apply_inverses(block, [upper] * count), expected, rtol=1e-9
+        )
+        np.testing.assert_allclose(
+            panels.apply_inverses(block, [upper] * count, last.astype(kind)),
+            expected @ last,
+            rtol=1e-9,
         )

@@ -267,9 +267,9 @@ def test_mirrored_blocks_are_views():
     for lazy in (mt.inner(x, x), x @ x.T, x.T @ x):
         grid = plan_of(*lazy.node.operands, labels=lazy.node.labels, out=lazy.node.out)  # type: ignore[union-attr]
         calls = [grid.rule.cell(index).func for index in grid.indices()]
-        assert calls.count(contract.mirrored) == 6
+        assert calls.count(contract.swap_axes) == 6
     other = plan_of(x, tensor(filled((8, 8), start=1), 2), labels=[(0, 1), (2, 1)], out=(0, 2))
-    assert not isinstance(other.rule, contract.Mirrored)
+    assert not isinstance(other.rule, contract.SymmetricBlocks)
 
 
 def test_one_block_of_an_array_with_itself_is_cut_both_ways():

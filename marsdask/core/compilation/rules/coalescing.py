@@ -28,7 +28,7 @@ def coalesce(graph: Graph, plan: Plan) -> Graph:
         if not new_sizes:
             return graph
         merged = _merged(graph, new_sizes, fixed)
-        if merged is graph or _bounded(graph, merged, 2 * limit):
+        if merged is graph or _fits(graph, merged, 2 * limit):
             return merged
     return graph
 
@@ -168,7 +168,7 @@ def _bound(size: object) -> int:
     return upper(size) or 0  # type: ignore[arg-type]
 
 
-def _bounded(before: Graph, after: Graph, limit: int) -> bool:
+def _fits(before: Graph, after: Graph, limit: int) -> bool:
     """Tell whether no block is larger than ``limit`` and every earlier block.
 
     Nodes are not compared one by one: nodes that differed only in chunks are now one.
