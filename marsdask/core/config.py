@@ -119,6 +119,9 @@ _OPTIONS: dict[str, Option] = {
     "rechunk.threshold": Option(4, _is_number, "a number"),
     "warn_duplicated_execution": Option(False, _is_bool, "a bool"),
     "dataframe.mode.use_inf_as_na": Option(False, _is_bool, "a bool"),
+    "dataframe.kernels": Option(
+        "polars", _one_of("auto", "pandas", "polars"), "'auto', 'pandas' or 'polars'"
+    ),
     "dataframe.use_arrow_dtype": Option(None, _one_of(None, True, False), "a bool or None"),
     "optimize.head_optimize_threshold": Option(1000, _is_count, "a positive int"),
     "verify": Option(os.environ.get("MARSDASK_VERIFY") == "1", _is_bool, "a bool"),

@@ -19,6 +19,8 @@ from .traits import Traits
 if TYPE_CHECKING:
     from collections.abc import Generator
 
+    from .compilation.plan import Plan
+    from .graph import Graph
     from .grids.grid import Grid, Look
     from .session import Session
 
@@ -95,6 +97,8 @@ class Node(metaclass=_NodeType):
     input_chunks: ClassVar[Literal["matter", "pass", "vanish"]] = "matter"
     """What becomes of the way its inputs are cut: it decides how the work is done, it only passes
     on to the result, or nobody sees it (a reduction)."""
+    planner: ClassVar[Callable[[Graph, Plan], Graph] | None] = None
+    """Plans runs of nodes of its family as a whole."""
     pins_grid: ClassVar[bool] = False
     """Whether what lies below must keep its logical grid, since the user sees each chunk."""
 
@@ -272,6 +276,13 @@ class Node(metaclass=_NodeType):
         They have the same inputs; this node's may have been replaced in the meantime.
         """
         raise NotImplementedError(f"{type(self).__name__} joins no other nodes")
+
+    def relation(self, inputs: Sequence[Any]) -> Any:
+        """Return its rows as a relation over those of its inputs, ``None`` if it is none.
+
+        The :attr:`planner` of its family says what an input is.
+        """
+        del inputs
 
     def at_hand(self, session: Session) -> Any:
         """Return the value if it can be stored without a graph, else ``None``."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Protocol, TypeVar
@@ -19,6 +19,9 @@ from marsdask.core.tokens import foreign, register_token, token
 from marsdask.core.traits import Partitioning, Traits
 
 from .keyed.keys import of_labels
+from .relations.inputs import held
+from .relations.planning import plan_relations
+from .relations.relation import Table
 from .schemas.schema import once_a_schema
 
 S = TypeVar("S", bound=Any)
@@ -68,6 +71,8 @@ def _dtype_bytes(dtype: Any) -> float:
 @dataclass(frozen=True, eq=False)
 class FrameNode(Node):
     """An operation whose chunks are runs of rows; its grid has one axis."""
+
+    planner = staticmethod(plan_relations)
 
     @property
     def itemsize(self) -> float:
@@ -132,6 +137,11 @@ def axis_number(meta: Any, axis: Any) -> int:
     return number
 
 
+def is_numbered(index: Any) -> bool:
+    """Tell whether rows are labelled from 0 on."""
+    return isinstance(index, pd.RangeIndex) and index.start == 0 and index.step == 1
+
+
 @dataclass(frozen=True, eq=False)
 class FromPandas(FrameNode):
     """A pandas object in memory, which nobody changes; its chunks are views."""
@@ -169,12 +179,15 @@ class FromPandas(FrameNode):
         index = getattr(self.data, "index", None)
         if index is None:
             return Traits(self.name)
-        default = isinstance(index, pd.RangeIndex) and index.start == 0 and index.step == 1
-        return of_labels(f"range:{len(self.data)}" if default else self.name, index)
+        return of_labels(f"range:{len(self.data)}" if is_numbered(index) else self.name, index)
 
     @property
     def chunks(self) -> Chunks:
         return (self.sizes,)
+
+    def relation(self, inputs: Sequence[Any]) -> Table | None:
+        del inputs
+        return held(self, numbered=is_numbered(getattr(self.data, "index", None)))
 
     def tile(self, *inputs: Any) -> Grid:
         del inputs

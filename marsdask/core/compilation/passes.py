@@ -11,6 +11,7 @@ from .plan import Plan
 from .rules.coalescing import coalesce
 from .rules.node_fusion import fuse, join
 from .rules.pushdown import project, push_down
+from .rules.relations import relate
 from .rules.simplification import skip_no_ops, skip_rechunks
 from .verification import verify_graph, verify_rewriting
 
@@ -29,6 +30,7 @@ class Phase:
 PIPELINE = (
     Phase("simplify", (skip_no_ops, skip_rechunks)),
     Phase("project", (project,)),
+    Phase("relate", (relate,)),
     Phase("push down", (push_down,)),
     Phase("coalesce", (coalesce,)),
     Phase("fuse", (join, fuse)),

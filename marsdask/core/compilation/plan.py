@@ -16,6 +16,8 @@ class Plan:
     budget: int | None = None
     coalesce: bool = True
     shared_memory: bool = True
+    one_process: bool = False
+    """Whether all tasks run in one process, side by side."""
     largest: int | None = None
     """Bytes that one task may take, where that differs from the budget of all."""
     batch: int | None = None
@@ -30,7 +32,8 @@ class Plan:
     @classmethod
     def of(cls, scheduler: Scheduler, *, coalesce: bool) -> Plan:
         """Return the known properties of the machine of a scheduler."""
-        plan = cls(coalesce=coalesce, shared_memory=scheduler.capabilities.shared_memory)
+        shared = scheduler.capabilities.shared_memory
+        plan = cls(coalesce=coalesce, shared_memory=shared, one_process=shared)
         return plan.on(scheduler.machine()) if isinstance(scheduler, KnowsMachine) else plan
 
     def on(self, machine: Machine) -> Plan:

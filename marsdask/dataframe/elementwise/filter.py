@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,8 @@ from marsdask.core.tokens import token
 from marsdask.core.traits import Traits
 
 from ..frame_node import FrameNode
+from ..relations.expression import kind_of
+from ..relations.relation import Table
 from ..rows import aligned_rows
 from .rowwise import Rowwise, column_of
 
@@ -56,6 +58,13 @@ class Filter(FrameNode):
     def predicate(self) -> Predicate | None:
         conditions = tuple(conditions_in(self.mask, self.a))
         return Predicate(self.a, self.mask, conditions) if conditions else None
+
+    def relation(self, inputs: Sequence[Any]) -> Table | None:
+        table, mask = inputs
+        (condition,) = mask.columns
+        same = table.relation == mask.relation
+        known = condition is not None and kind_of(condition.dtype) == "b"
+        return table.filtered(condition) if same and known else None
 
     def _sizes(self, sizes: Sizes) -> Sizes:
         # The name includes the input's chunks: over other chunks the same mask leaves other sizes.

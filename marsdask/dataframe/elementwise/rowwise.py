@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 import warnings
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -34,6 +34,9 @@ from ..keyed.keys import (
     comparable,
     kept_labels,
 )
+from ..relations import columns
+from ..relations.functions import METHODS, OPERATORS, Operation, Translation
+from ..relations.relation import Table
 from ..rows import aligned_rows, as_one_chunk, check_aligned
 from ..schemas.dtypes import OneType
 from ..schemas.samples import sample, without_rows
@@ -117,6 +120,18 @@ class Rowwise(FrameNode):
         if rule is None:
             return (None,) * len(self.inputs)
         return rule(self, wanted)
+
+    def relation(self, inputs: Sequence[Any]) -> Table | None:
+        tables = [one for one in inputs if isinstance(one, Table)]
+        translation = translation_of(self.func)
+        if translation is None or len({one.relation for one in tables}) != 1:
+            return None
+        rest = iter(inputs)
+        args = tuple(next(rest) if isinstance(arg, Node) else arg for arg in self.args)
+        first = getattr(self.args[0], "meta", None)
+        labels = first.columns if isinstance(first, pd.DataFrame) else None
+        found = translation(Operation(args, dict(self.kwargs), labels))
+        return found if found and len(found.columns) == len(dtypes_of(self.meta)) else None
 
     def tile(self, *grids: Grid) -> Any:
         rows = [grid for grid, node in zip(grids, self.inputs, strict=True) if node in self._rows]
@@ -482,6 +497,26 @@ COLUMN_RULES: dict[Callable[..., Any], Callable[[Rowwise, Columns], tuple[Column
     with_columns: _with_columns_requires,
     with_names: _with_names_requires,
 }
+
+#: What is done to columns as a whole, as expressions.
+TRANSLATIONS: dict[Callable[..., Any], Translation] = {
+    **OPERATORS,
+    by_column: columns.index,
+    column_of: columns.choose,
+    relabelled: columns.unchanged,
+    renamed: columns.unchanged,
+    to_frame: columns.unchanged,
+    with_columns: columns.assign,
+    with_names: columns.unchanged,
+}
+
+
+def translation_of(func: Callable[..., Any]) -> Translation | None:
+    """Return how a function is translated to expressions, ``None`` if only pandas knows it."""
+    if isinstance(func, Method | Member):
+        return METHODS.get((func.accessor, func.name))
+    return TRANSLATIONS.get(func)
+
 
 #: The keys of a result, by function; after other functions only the row labels stay.
 CARRYING: dict[Callable[..., Any], Carrying] = {

@@ -24,6 +24,8 @@ from marsdask.core.traits import Traits
 
 from ..frame_node import FrameNode
 from ..ordered.row_numbers import reset_index
+from ..relations.relation import Table
+from ..relations.scans import scan
 from .files import (
     LOCAL,
     Files,
@@ -116,6 +118,16 @@ class ReadParquet(FrameNode):
             name = f"{self.alignment}:{token(self.sizes)}"
             return (unknown_sizes(name, numbers(self.sizes)),)
         return (self.sizes,)
+
+    def relation(self, inputs: Sequence[Any]) -> Table | None:
+        del inputs
+        files = self.files
+        plain = not self.filters and not self.keys.labels and self.groups
+        numbered = isinstance(self.meta.index, pd.RangeIndex)
+        if not (plain and numbered) or any(map(is_remote, files.paths)):
+            return None
+        footers = [footer(files, number) for number in range(len(files.paths))]
+        return scan(files.paths, files.stamps, footers, self.meta.dtypes, self.unclear)
 
     def tile(self, *inputs: Any) -> Grid:
         del inputs

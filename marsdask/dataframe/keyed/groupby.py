@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Hashable
+from collections.abc import Callable, Generator, Hashable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Generic, cast, overload
 from typing import cast as typed
@@ -30,6 +30,9 @@ from ..elementwise.rowwise import rowwise, with_columns
 from ..frame_node import FrameNode, row_bytes
 from ..ordered.row_numbers import reset_index, without_numbers
 from ..ordered.sort_values import SortValues
+from ..relations.aggregates import aggregation, group
+from ..relations.expression import has_gaps
+from ..relations.relation import Table
 from ..rows import as_one_chunk
 from ..schemas.schema import types_of
 from .aggregation import (
@@ -151,6 +154,19 @@ class GroupByAggregation(FrameNode):
         elif call.method != "size":
             return (None,)
         return (frozenset(used),)
+
+    def relation(self, inputs: Sequence[Any]) -> Table | None:
+        (table,) = inputs
+        position = self.a.meta.columns.get_loc
+        pairs = _pairs(self.call, self.a.meta, self.meta)
+        keys = [table.columns[position(label)] for label in self.call.by]
+        if pairs is None or any(key is None or has_gaps(key) for key in keys):
+            return None
+        ddof = dict(self.call.kwargs).get("ddof", 1)
+        values = [
+            aggregation(how, table.columns[position(label)], ddof=ddof) for label, how in pairs
+        ]
+        return group(table, keys, values, sort=self.call.sort, dropna=self.call.dropna)
 
     def absorb(self, alone: Callable[[Node], bool]) -> Node:
         # Groups do not depend on the row labels.

@@ -21,6 +21,8 @@ from marsdask.core.traits import Level, Partitioning, Traits
 
 from ..frame_node import FrameNode
 from ..ordered.row_numbers import ResetIndex, without_numbers
+from ..relations.joins import join
+from ..relations.relation import Table
 from ..rows import as_one_chunk
 from ..schemas.samples import row, without_rows
 from ..schemas.schema import result_of, types_of
@@ -248,6 +250,24 @@ class Merge(FrameNode):
                 for old, new in zip(bounds, rows, strict=True)
             ]
         return unknown_sizes(self.name, bounds)
+
+    def relation(self, inputs: Sequence[Any]) -> Table | None:
+        how = self.how
+        plain = how.validate is None and how.indicator is False and how.numbers
+        if not plain or how.how not in {"inner", "left"}:
+            return None
+        sides = self.left.meta.columns, self.right.meta.columns
+        if any(labels.nlevels > 1 or not labels.is_unique for labels in sides):
+            return None
+        keys = [
+            [labels.get_loc(label) for label in chosen]
+            for labels, chosen in zip(sides, how.keys(self.left.meta, self.right.meta), strict=True)
+        ]
+        shared = {
+            right for left, right in zip(*keys, strict=True) if sides[0][left] == sides[1][right]
+        }
+        found = join(*inputs, keys[0], keys[1], how.how, shared)
+        return found if found and len(found.columns) == len(self.meta.columns) else None
 
     def tile(self, left: Grid, right: Grid) -> Any:
         spread = self._told.spread

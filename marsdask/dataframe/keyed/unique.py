@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +24,8 @@ from ..elementwise.rowwise import renamed, rowwise
 from ..frame_node import FrameNode, S, axis_number
 from ..ordered.row_numbers import reset_index
 from ..ordered.sort_values import sort_values
+from ..relations.distinct import distinct as distinct_of
+from ..relations.relation import Table
 from ..rows import concat
 from .chunk_sizing import MeasuredGrid, may_be_tight, measure, repartition, split_large
 from .groupby import groupby
@@ -71,6 +73,12 @@ class DropDuplicates(FrameNode):
         if self._by is None or wanted is None or "subset" not in dict(self.options):
             return (None,)
         return (wanted | frozenset(self._by),)
+
+    def relation(self, inputs: Sequence[Any]) -> Table | None:
+        (table,) = inputs
+        labels = keys_by(self.meta, self._by)
+        places = (0,) if self.meta.ndim == 1 else map(self.meta.columns.get_loc, labels)
+        return distinct_of(table, list(places), dict(self.options)["keep"])
 
     def tile(self, a: Grid) -> Any:
         a = split_large(a)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, overload
 
@@ -27,6 +27,7 @@ from marsdask.core.traits import Traits
 from ..elementwise.rowwise import column_of, rowwise
 from ..frame_node import FrameNode, S, row_bytes
 from ..reduction.reductions import one_row
+from ..relations.relation import Limit, Table
 from ..rows import concat, take
 from .row_numbers import ResetIndex, row_counts
 
@@ -96,6 +97,13 @@ class Positions(FrameNode):
 
     def requires(self, wanted: Columns) -> tuple[Columns, ...]:
         return (wanted,)
+
+    def relation(self, inputs: Sequence[Any]) -> Table | None:
+        (table,) = inputs
+        if not self.from_start:
+            return None
+        found: Table = table.over(Limit(table.relation, self.rows.stop))
+        return found
 
     def tile(self, a: Grid) -> Any:
         if not known(a.chunks[0]):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol, overload
 
@@ -21,6 +21,7 @@ from marsdask.core.traits import VALUES, Level, Traits, kept
 
 from ..frame_node import FrameNode, S
 from ..keyed.keys import comparable, numbered_rows
+from ..relations.relation import Table
 from ..schemas.schema import types_of
 
 if TYPE_CHECKING:
@@ -99,6 +100,15 @@ class ResetIndex(FrameNode):
 
     def requires(self, wanted: Columns) -> tuple[Columns, ...]:
         return (wanted if self.drop else None,)
+
+    def relation(self, inputs: Sequence[Any]) -> Table | None:
+        (table,) = inputs
+        if self.drop:
+            return Table(table.relation, table.columns)
+        if self.options:
+            return None
+        table = table.labelled()
+        return Table(table.relation, (*table.labels, *table.columns))
 
     def tile(self, a: Grid) -> Any:
         if len(a) > 1:

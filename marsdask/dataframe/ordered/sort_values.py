@@ -22,6 +22,8 @@ from ..frame_node import FrameNode, S
 from ..keyed.chunk_sizing import may_be_tight, measure, repartition, split_large
 from ..keyed.keys import comparable, keys_by, ordering_by
 from ..keyed.shuffle import counted_parts, cut_by_range, samples_of, shuffle
+from ..relations.expression import has_gaps
+from ..relations.relation import Table
 from ..rows import concat
 from .row_numbers import reset_index
 
@@ -66,6 +68,20 @@ class SortValues(FrameNode):
 
     def requires(self, wanted: Columns) -> tuple[Columns, ...]:
         return (None if wanted is None or not self.by else wanted | frozenset(self.by),)
+
+    def relation(self, inputs: Sequence[Any]) -> Table | None:
+        (table,) = inputs
+        if self.by == ():
+            table = table.labelled()
+            keys = table.labels
+        elif self.by is None:
+            keys = table.columns
+        else:
+            keys = tuple(table.columns[self.meta.columns.get_loc(label)] for label in self.by)
+        if any(key is None or has_gaps(key) for key in keys):
+            return None
+        found: Table = table.sorted(keys, self.ascending, na_first=self.na_first)
+        return found
 
     @property
     def _kwargs(self) -> dict[str, Any]:

@@ -6,7 +6,7 @@ column. The partial of a chunk without rows is ``None``, so that it never decide
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, overload
 from typing import cast as typed
@@ -25,6 +25,8 @@ from marsdask.core.sizes import Chunks, total
 from ..create import series_from_tensor
 from ..elementwise.rowwise import rowwise
 from ..frame_node import FrameNode, row_bytes
+from ..relations.aggregates import aggregation, reduce
+from ..relations.relation import Table
 from ..schemas.schema import interned, result_of
 from ..tensors import ToTensor
 
@@ -60,6 +62,9 @@ class ReductionMethod(Protocol):
     @overload
     def __get__(self, obj: object, owner: Any, /) -> Callable[..., Any]: ...
 
+
+#: The reductions that engines know.
+REDUCED = {"sum", "mean", "count", "min", "max"}
 
 #: The assumed bytes of a partial.
 PARTIAL_BYTES = 1024.0
@@ -122,6 +127,13 @@ class FrameReduction(FrameNode):
     @property
     def chunks(self) -> Chunks:
         return self._form[1]
+
+    def relation(self, inputs: Sequence[Any]) -> Table | None:
+        (table,) = inputs
+        # What is computed of no rows, pandas says.
+        if self.kwargs or self.chunks or self.recipe not in REDUCED or None in table.columns:
+            return None
+        return reduce(table, [aggregation(self.recipe, one) for one in table.columns])
 
     def tile(self, a: Grid) -> Grid:
         names = {"recipe": self.recipe, "kwargs": self.kwargs}

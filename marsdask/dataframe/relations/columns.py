@@ -1,0 +1,51 @@
+"""Columns chosen, renamed and added, as expressions."""
+
+from __future__ import annotations
+
+from .expression import Expression
+from .functions import Operation
+from .relation import Table
+
+
+def unchanged(operation: Operation) -> Table | None:
+    """Translate what gives columns other labels."""
+    (table, *_) = operation.args
+    return table if isinstance(table, Table) else None
+
+
+def choose(operation: Operation) -> Table | None:
+    """Translate a choice of a column, or of several."""
+    (table,) = operation.args
+    labels, key = operation.labels, operation.kwargs["key"]
+    if labels is None or labels.nlevels > 1 or not labels.is_unique:
+        return None
+    wanted = key if isinstance(key, list) else [key]
+    columns = tuple(table.columns[labels.get_loc(one)] for one in wanted)
+    return Table(table.relation, columns, table.labels)
+
+
+def assign(operation: Operation) -> Table | None:
+    """Translate columns added or replaced."""
+    table, *values = operation.args
+    labels = operation.labels
+    if labels is None or labels.nlevels > 1 or not labels.is_unique:
+        return None
+    columns: dict[object, Expression | None] = dict(zip(labels, table.columns, strict=True))
+    for label, value in zip(operation.kwargs["names"], values, strict=True):
+        columns[label] = value.columns[0] if isinstance(value, Table) else None
+    return Table(table.relation, tuple(columns.values()), table.labels)
+
+
+def index(operation: Operation) -> Table | None:
+    """Translate columns that become the labels of rows."""
+    (table,) = operation.args
+    labels, kwargs = operation.labels, operation.kwargs
+    key = kwargs["key"]
+    if labels is None or labels.nlevels > 1 or not labels.is_unique or kwargs["append"]:
+        return None
+    keys = key if isinstance(key, list) else [key]
+    if any(not isinstance(one, str) or one not in labels for one in keys):
+        return None
+    columns = dict(zip(labels, table.columns, strict=True))
+    kept = {one: columns[one] for one in columns if not (kwargs["drop"] and one in keys)}
+    return Table(table.relation, tuple(kept.values()), tuple(columns[one] for one in keys))

@@ -1,0 +1,55 @@
+"""Two tables side by side where their keys agree."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from .expression import Column, Expression, has_gaps, kind_of
+from .relation import Join, Table
+
+
+def join(
+    left: Table,
+    right: Table,
+    left_on: Sequence[int],
+    right_on: Sequence[int],
+    how: str,
+    shared: Collection[int],
+) -> Table | None:
+    """Return the rows of two tables whose keys agree, in pandas's order.
+
+    Keys are places of columns. ``shared`` are the right ones that are in the result once.
+    """
+    first = [left.columns[place] for place in left_on]
+    second = [right.columns[place] for place in right_on]
+    if not all(map(_comparable, first, second)):
+        return None
+    below, mine = left.projected(f"{left.relation.token_name}:left ")
+    other, theirs = right.projected(f"{right.relation.token_name}:right ")
+    relation = Join(
+        below,
+        other,
+        tuple(mine[place] for place in left_on),  # type: ignore[arg-type]
+        tuple(theirs[place] for place in right_on),  # type: ignore[arg-type]
+        how,
+    )
+    theirs = tuple(one if one is None or how == "inner" else _with_gaps(one) for one in theirs)
+    kept = [one for place, one in enumerate(theirs) if place not in shared]
+    return Table(relation, (*mine, *kept))
+
+
+def _comparable(one: Expression | None, other: Expression | None) -> bool:
+    """Tell whether all engines agree on which keys are equal."""
+    if one is None or other is None or has_gaps(one) or has_gaps(other):
+        return False
+    kinds = kind_of(one.dtype) + kind_of(other.dtype)
+    return kinds in {"ii", "ss"} or (one.dtype == other.dtype and kinds in {"uu", "ff", "MM", "bb"})
+
+
+def _with_gaps(column: Column) -> Column:
+    """Return a column of which some values may be missing where no row was found."""
+    plain = isinstance(column.dtype, np.dtype) and column.dtype.kind in "iub"
+    return replace(column, full=False, gaps=column.gaps or plain)

@@ -1,0 +1,204 @@
+"""A run of frame operations as one operation: an engine runs it as a whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import pandas as pd
+
+from marsdask.core.compilation.costs import Cost
+from marsdask.core.grids.grid import Grid
+from marsdask.core.grids.tree import gather
+from marsdask.core.node import Node
+from marsdask.core.sizes import Chunks, known, total, unknown_sizes, upper
+from marsdask.core.traits import Traits
+
+from .expression import Call, Column, Expression, Parameter, kind_of
+from .relation import (
+    Aggregation,
+    Filter,
+    Group,
+    Input,
+    Join,
+    Project,
+    Reduce,
+    Relation,
+    Scan,
+    Sort,
+    Table,
+    walk,
+)
+
+#: What a text takes, about.
+TEXT_BYTES = 32
+#: The most that an engine takes, as a multiple of the columns that it reads.
+WORKING = 2.0
+
+
+@dataclass(frozen=True, eq=False)
+class Query(Node):
+    """The rows of a table over relations, as pandas would have computed them."""
+
+    below: tuple[Node, ...]
+    names: tuple[str, ...]
+    """What the table calls the nodes below."""
+    table: Table
+    like: Any = field(repr=False)
+    """The types, before anything runs."""
+    given_chunks: Chunks
+    given_traits: Traits
+    given_label: str
+    given_bytes: float | None
+
+    @classmethod
+    def of(cls, node: Node, table: Table, below: Sequence[Node], new: Mapping[Node, Node]) -> Query:
+        """Return the query for a node; ``new`` has what became of the nodes below."""
+        names = tuple(one.name for one in below)
+        inputs = tuple(new[one] for one in below)
+        chunks = node.chunks if node.is_row else (_whole(node),)
+        query: Query = cls(
+            inputs, names, table, node.meta, chunks, node.traits, node.label, node.itemsize
+        )
+        if node.origin is not None:
+            object.__setattr__(query, "origin", node.origin)
+        return query
+
+    @property
+    def label(self) -> str:
+        return self.given_label
+
+    @property
+    def meta(self) -> Any:
+        return self.like
+
+    @property
+    def itemsize(self) -> float | None:
+        return self.given_bytes
+
+    @property
+    def settled(self) -> bool:
+        return False
+
+    @property
+    def traits(self) -> Traits:
+        return self.given_traits
+
+    @property
+    def is_row(self) -> bool:
+        return isinstance(self.table.relation, Reduce)
+
+    @property
+    def chunks(self) -> Chunks:
+        return self.given_chunks
+
+    def tile(self, *inputs: Grid) -> Grid:
+        run = RunQuery(self.names, self.table, self.like, nbytes_of(self.table))
+        return gather(run, *inputs, chunks=self.chunks, meta=self.meta, itemsize=self.given_bytes)
+
+
+def _whole(node: Node) -> tuple[Any, ...]:
+    """Return the size of all rows as one chunk."""
+    sizes = node.chunks[0]
+    if len(sizes) == 1:
+        return sizes
+    rows = total(sizes)
+    return (rows,) if known(sizes) else unknown_sizes(f"{node.name}:whole", [upper(rows)])
+
+
+@dataclass(frozen=True)
+class RunQuery:
+    """Runs a query over the chunks of its inputs."""
+
+    names: tuple[str, ...]
+    table: Table
+    like: Any = field(repr=False)
+    nbytes: int
+    __name__: ClassVar[str] = "query"
+
+    @property
+    def cost(self) -> Cost:
+        """Its memory: the columns that it reads, and tables made of them."""
+        return Cost(WORKING, least=int(WORKING * self.nbytes))
+
+    def __call__(self, *inputs: list[Any]) -> Any:
+        from ..tables import polars_engine
+
+        given = dict(zip(self.names, inputs, strict=True))
+        return polars_engine.run(self.table, given, self.like)
+
+
+def expressions_of(relation: Relation) -> Iterator[Expression]:
+    """Yield the expressions of a relation itself."""
+    match relation:
+        case Filter():
+            yield relation.condition
+        case Sort():
+            yield from relation.keys
+        case Project():
+            yield from (one for _, one in relation.columns)
+        case Group():
+            yield from relation.keys
+            yield from _values(relation.values)
+        case Reduce():
+            yield from _values(relation.values)
+        case Join():
+            yield from relation.left_on
+            yield from relation.right_on
+
+
+def _values(values: Sequence[Aggregation]) -> Iterator[Expression]:
+    yield from (one.of for one in values if one.of is not None)
+
+
+def terms_of(table: Table) -> Iterator[Column | Parameter]:
+    """Yield the columns and the parameters that a table reads of its relations.
+
+    What a projection makes counts only if somebody reads it.
+    """
+    relations = walk([table.relation])
+    wanted: set[str] = set()
+    stack = [one for one in (*table.columns, *(table.labels or ())) if one is not None]
+    by_name: dict[str, list[Expression]] = {}
+    for relation in relations:
+        if isinstance(relation, Project):
+            for name, one in relation.columns:
+                by_name.setdefault(name, []).append(one)
+        else:
+            stack.extend(expressions_of(relation))
+    while stack:
+        term = stack.pop()
+        if isinstance(term, Call):
+            stack.extend(term.args)
+        elif isinstance(term, Parameter):
+            yield term
+        elif isinstance(term, Column) and term.name not in wanted:
+            wanted.add(term.name)
+            yield term
+            stack.extend(by_name.get(term.name, ()))
+
+
+def inputs_of(table: Table) -> list[str]:
+    """Return the names of the nodes that a table needs."""
+    found = [one.name for one in walk([table.relation]) if isinstance(one, Input)]
+    found.extend(one.name for one in terms_of(table) if isinstance(one, Parameter))
+    return list(dict.fromkeys(found))
+
+
+def nbytes_of(table: Table) -> int:
+    """Estimate the bytes of the columns that a table reads."""
+    wanted = {one.name for one in terms_of(table)}
+    total_bytes = 0
+    for relation in walk([table.relation]):
+        if isinstance(relation, Scan):
+            width = sum(_width(one) for one in relation.columns if one.name in wanted)
+            total_bytes += relation.rows * width
+    return total_bytes
+
+
+def _width(column: Column) -> int:
+    if kind_of(column.dtype) == "s":
+        return TEXT_BYTES
+    dtype = column.dtype
+    return int(dtype.itemsize) if not isinstance(dtype, pd.StringDtype) else TEXT_BYTES

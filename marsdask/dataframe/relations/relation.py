@@ -1,0 +1,260 @@
+"""The closed set of relations, and the tables of the frames that they stand for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from .expression import Column, Expression, Term
+
+
+@dataclass(frozen=True, eq=False)
+class Scan(Term):
+    """The rows of Parquet files; ``casts`` are columns that pandas gives another type."""
+
+    paths: tuple[str, ...]
+    stamps: tuple[Any, ...]
+    columns: tuple[Column, ...]
+    casts: tuple[str, ...]
+    rows: int
+
+    @property
+    def inputs(self) -> tuple[Relation, ...]:
+        """The relations below."""
+        return ()
+
+
+@dataclass(frozen=True, eq=False)
+class Input(Term):
+    """The rows of a frame that another operation computes first, by the operation's name."""
+
+    name: str
+    columns: tuple[Column | None, ...]
+
+    @property
+    def inputs(self) -> tuple[Relation, ...]:
+        """The relations below."""
+        return ()
+
+
+@dataclass(frozen=True, eq=False)
+class Number(Term):
+    """The rows with their numbers, from 0, as a column."""
+
+    a: Relation
+
+    @property
+    def column(self) -> Column:
+        """The numbers."""
+        return Column(f"row of {self.token_name}", np.dtype(np.int64), full=True)
+
+    @property
+    def inputs(self) -> tuple[Relation, ...]:
+        """The relations below."""
+        return (self.a,)
+
+
+@dataclass(frozen=True, eq=False)
+class Project(Term):
+    """Expressions as columns of these names."""
+
+    a: Relation
+    columns: tuple[tuple[str, Expression], ...]
+
+    @property
+    def inputs(self) -> tuple[Relation, ...]:
+        """The relations below."""
+        return (self.a,)
+
+
+@dataclass(frozen=True, eq=False)
+class Filter(Term):
+    """The rows where a condition is true."""
+
+    a: Relation
+    condition: Expression
+
+    @property
+    def inputs(self) -> tuple[Relation, ...]:
+        """The relations below."""
+        return (self.a,)
+
+
+@dataclass(frozen=True, eq=False)
+class Sort(Term):
+    """The rows in the order of keys; equal ones keep theirs."""
+
+    a: Relation
+    keys: tuple[Expression, ...]
+    ascending: tuple[bool, ...]
+    na_first: bool
+
+    @property
+    def inputs(self) -> tuple[Relation, ...]:
+        """The relations below."""
+        return (self.a,)
+
+
+@dataclass(frozen=True, eq=False)
+class Limit(Term):
+    """The first rows."""
+
+    a: Relation
+    count: int
+
+    @property
+    def inputs(self) -> tuple[Relation, ...]:
+        """The relations below."""
+        return (self.a,)
+
+
+@dataclass(frozen=True, eq=False)
+class Aggregation(Term):
+    """One value of many: the name of the method, and what of."""
+
+    method: str
+    of: Expression | None
+    dtype: Any
+    ddof: int = 1
+
+
+@dataclass(frozen=True, eq=False)
+class Group(Term):
+    """One row for each group: keys ``k0``, ``k1``, ... and values ``v0``, ``v1``, ..."""
+
+    a: Relation
+    keys: tuple[Expression, ...]
+    values: tuple[Aggregation, ...]
+    sort: bool
+    dropna: bool
+
+    @property
+    def inputs(self) -> tuple[Relation, ...]:
+        """The relations below."""
+        return (self.a,)
+
+
+@dataclass(frozen=True, eq=False)
+class Reduce(Term):
+    """One row of values ``v0``, ``v1``, ... of all rows."""
+
+    a: Relation
+    values: tuple[Aggregation, ...]
+
+    @property
+    def inputs(self) -> tuple[Relation, ...]:
+        """The relations below."""
+        return (self.a,)
+
+
+@dataclass(frozen=True, eq=False)
+class Join(Term):
+    """The rows of both sides that agree in their keys."""
+
+    left: Relation
+    right: Relation
+    left_on: tuple[Expression, ...]
+    right_on: tuple[Expression, ...]
+    how: str
+
+    @property
+    def inputs(self) -> tuple[Relation, ...]:
+        """The relations below."""
+        return self.left, self.right
+
+
+@dataclass(frozen=True, eq=False)
+class Distinct(Term):
+    """The first (or last) of rows that are equal in some columns, in the order of the rows."""
+
+    a: Relation
+    subset: tuple[str, ...]
+    keep: str
+
+    @property
+    def inputs(self) -> tuple[Relation, ...]:
+        """The relations below."""
+        return (self.a,)
+
+
+Relation: TypeAlias = (
+    Scan | Input | Number | Project | Filter | Sort | Limit | Group | Reduce | Join | Distinct
+)
+
+
+@dataclass(frozen=True)
+class Table:
+    """A frame, a series or an index as expressions over a relation.
+
+    ``None`` stands for a column or a label that only pandas can compute.
+    """
+
+    relation: Relation
+    columns: tuple[Expression | None, ...]
+    labels: tuple[Expression | None, ...] | None = None
+    """The row labels; ``None`` if the rows are numbered from 0."""
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all columns and labels are known."""
+        return None not in self.columns and None not in (self.labels or ())
+
+    def over(self, relation: Relation) -> Table:
+        """Return the same expressions over a relation that has the columns of this one."""
+        return replace(self, relation=relation)
+
+    def labelled(self) -> Table:
+        """Return the table with its labels as expressions, which stay when rows go."""
+        if self.labels is not None:
+            return self
+        relation = Number(self.relation)
+        return replace(self, relation=relation, labels=(relation.column,))
+
+    def filtered(self, condition: Expression) -> Table:
+        """Return the rows where a condition is true."""
+        table = self.labelled()
+        return table.over(Filter(table.relation, condition))
+
+    def sorted(
+        self, keys: tuple[Expression, ...], ascending: tuple[bool, ...], *, na_first: bool
+    ) -> Table:
+        """Return the rows in the order of keys."""
+        table = self.labelled()
+        return table.over(Sort(table.relation, keys, ascending, na_first))
+
+    def projected(self, prefix: str) -> tuple[Project, tuple[Column | None, ...]]:
+        """Return a relation of the columns under new names, and those columns."""
+        names = [f"{prefix}{position}" for position in range(len(self.columns))]
+        named = tuple(
+            (name, one) for name, one in zip(names, self.columns, strict=True) if one is not None
+        )
+        columns = tuple(
+            one if one is None else renamed(one, name)
+            for name, one in zip(names, self.columns, strict=True)
+        )
+        return Project(self.relation, named), columns
+
+
+def renamed(expression: Any, name: str, *, full: bool = False) -> Column:
+    """Return the column of that name that holds the values of an expression."""
+    gaps = isinstance(expression, Column) and expression.gaps
+    return Column(name, expression.dtype, full=full or expression.full, gaps=gaps)
+
+
+def walk(relations: Sequence[Relation]) -> list[Relation]:
+    """Return each relation once, inputs first."""
+    order: dict[str, Relation] = {}
+    stack = [(relation, False) for relation in relations]
+    while stack:
+        relation, expanded = stack.pop()
+        if relation.token_name in order:
+            continue
+        if expanded:
+            order[relation.token_name] = relation
+            continue
+        stack.append((relation, True))
+        stack.extend((below, False) for below in relation.inputs)
+    return list(order.values())

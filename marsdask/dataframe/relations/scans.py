@@ -1,0 +1,83 @@
+"""Parquet files as relations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from .expression import Column, is_supported, kind_of
+from .relation import Scan, Table
+
+#: The units of times that files and engines have in common with pandas.
+UNITS = {"ms", "us", "ns"}
+
+
+def scan(
+    paths: tuple[str, ...],
+    stamps: tuple[Any, ...],
+    footers: Sequence[Any],
+    dtypes: pd.Series[Any],
+    unclear: Sequence[str],
+) -> Table | None:
+    """Return the rows of files, ``None`` if they are not all alike.
+
+    ``dtypes`` are pandas's of the columns; those of ``unclear`` ones depend on values.
+    """
+    first = footers[0].schema.to_arrow_schema()
+    if footers[0].num_columns != len(first.names):
+        return None
+    if any(not one.schema.to_arrow_schema().equals(first) for one in footers[1:]):
+        return None
+    gaps = _with_nulls(paths, stamps, tuple(footers))
+    columns: list[Column | None] = []
+    casts = []
+    for label, dtype in dtypes.items():
+        name = str(label)
+        kind = _kind(first.field(name).type) if name in first.names else None
+        if kind is None or name in unclear or not is_supported(dtype) or name != label:
+            columns.append(None)
+            continue
+        columns.append(Column(name, dtype, full=name not in gaps))
+        if kind != kind_of(dtype):
+            casts.append(name)
+    known = tuple(one for one in columns if one is not None)
+    rows = sum(one.num_rows for one in footers)
+    return Table(Scan(paths, stamps, known, tuple(casts), rows), tuple(columns))
+
+
+def _kind(kind: Any) -> str | None:
+    """Return the kind of an arrow type as a letter; ``None`` for types that pandas changes."""
+    import pyarrow as pa
+
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        return "s"
+    if pa.types.is_timestamp(kind):
+        return "M" if kind.tz is None and kind.unit in UNITS else None
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind):
+        return str(np.dtype(kind.to_pandas_dtype()).kind)
+    return None
+
+
+@lru_cache(maxsize=64)
+def _with_nulls(
+    paths: tuple[str, ...], stamps: tuple[Any, ...], footers: tuple[Any, ...]
+) -> frozenset[str]:
+    """Return the columns that have nulls, or may have some for all that statistics say."""
+    del paths, stamps
+    found = set()
+    for footer in footers:
+        names = footer.schema.to_arrow_schema().names
+        for number in range(footer.num_row_groups):
+            group = footer.row_group(number)
+            for place, name in enumerate(names):
+                if name in found:
+                    continue
+                statistics = group.column(place).statistics
+                counted = statistics is not None and statistics.has_null_count
+                if not counted or statistics.null_count:
+                    found.add(name)
+    return frozenset(found)

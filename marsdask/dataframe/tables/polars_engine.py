@@ -1,0 +1,383 @@
+"""Relations run by polars, with the values, the order and the labels of pandas.
+
+Columns of floats hold NaN where a value is missing, others null. Polars treats NaN as a number, so
+aggregations and sorts see null instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+
+from ..relations.expression import (
+    Call,
+    Column,
+    Constant,
+    Expression,
+    Parameter,
+    has_gaps,
+    kind_of,
+)
+from ..relations.query import terms_of
+from ..relations.relation import (
+    Aggregation,
+    Distinct,
+    Filter,
+    Group,
+    Input,
+    Join,
+    Limit,
+    Number,
+    Project,
+    Reduce,
+    Relation,
+    Scan,
+    Sort,
+    Table,
+    walk,
+)
+
+#: Names of the labels in a result.
+LABEL = "label "
+
+
+def run(table: Table, given: Mapping[str, list[Any]], like: Any) -> Any:
+    """Compute a table; ``given`` are the chunks of its inputs and the numbers that it needs."""
+    lowering = Lowering(table, given)
+    plan = lowering.relation(table.relation)
+    labels = table.labels or ()
+    outputs = {f"{place}": one for place, one in enumerate(table.columns)}
+    outputs |= {f"{LABEL}{place}": one for place, one in enumerate(labels)}
+    columns = [lowering.expression(one).alias(name) for name, one in outputs.items()]  # type: ignore[arg-type]
+    found = plan.select(columns).collect()
+    if isinstance(table.relation, Reduce):
+        return _reduced(found, like)
+    return _frame(table, found, like)
+
+
+class Lowering:
+    """Makes polars's plans of relations."""
+
+    def __init__(self, table: Table, given: Mapping[str, list[Any]]) -> None:
+        self._given = given
+        self._wanted = {one.name for one in terms_of(table)}
+        self._plans: dict[str, pl.LazyFrame] = {}
+        self._below = walk([table.relation])
+
+    def relation(self, last: Relation) -> pl.LazyFrame:
+        """Return the plan of a relation."""
+        for relation in self._below:
+            self._plans[relation.token_name] = self._lowered(relation)
+        return self._plans[last.token_name]
+
+    def _lowered(self, relation: Relation) -> pl.LazyFrame:
+        below = [self._plans[one.token_name] for one in relation.inputs]
+        return getattr(self, f"_{type(relation).__name__.lower()}")(relation, *below)
+
+    def expression(self, term: Expression) -> pl.Expr:
+        """Return polars's form of an expression."""
+        if isinstance(term, Column):
+            return pl.col(term.name)
+        if isinstance(term, Constant):
+            return pl.lit(term.value)
+        if isinstance(term, Parameter):
+            (value,) = self._given[term.name]
+            return pl.lit(np.asarray(value).item(), dtype=polars_type(term.dtype))
+        args = [self.expression(arg) for arg in term.args]
+        return FUNCTIONS[term.function](term, *args)
+
+    def _scan(self, relation: Scan) -> pl.LazyFrame:
+        plan = pl.scan_parquet(list(relation.paths), glob=False)
+        columns = [one for one in relation.columns if one.name in self._wanted]
+        return plan.select([_read(one, one.name in relation.casts) for one in columns])
+
+    def _input(self, relation: Input) -> pl.LazyFrame:
+        wanted = [one for one in relation.columns if one is not None and one.name in self._wanted]
+        places = [int(one.name.rpartition(":")[2]) for one in wanted]
+        chunks = [_table(chunk, places, wanted) for chunk in self._given[relation.name]]
+        return pl.concat(chunks).lazy()
+
+    def _number(self, relation: Number, plan: pl.LazyFrame) -> pl.LazyFrame:
+        name = relation.column.name
+        if name not in self._wanted:
+            return plan
+        return plan.with_row_index(name).with_columns(pl.col(name).cast(pl.Int64))
+
+    def _project(self, relation: Project, plan: pl.LazyFrame) -> pl.LazyFrame:
+        return plan.select(
+            [
+                self.expression(one).alias(name)
+                for name, one in relation.columns
+                if name in self._wanted
+            ]
+        )
+
+    def _filter(self, relation: Filter, plan: pl.LazyFrame) -> pl.LazyFrame:
+        return plan.filter(self.expression(relation.condition))
+
+    def _limit(self, relation: Limit, plan: pl.LazyFrame) -> pl.LazyFrame:
+        return plan.head(relation.count)
+
+    def _sort(self, relation: Sort, plan: pl.LazyFrame) -> pl.LazyFrame:
+        keys = [_nulls(key, self.expression(key)) for key in relation.keys]
+        return plan.sort(
+            keys,
+            descending=[not one for one in relation.ascending],
+            nulls_last=not relation.na_first,
+            maintain_order=True,
+        )
+
+    def _distinct(self, relation: Distinct, plan: pl.LazyFrame) -> pl.LazyFrame:
+        return plan.unique(list(relation.subset), keep=relation.keep, maintain_order=True)  # type: ignore[arg-type]
+
+    def _join(self, relation: Join, left: pl.LazyFrame, right: pl.LazyFrame) -> pl.LazyFrame:
+        return left.join(
+            right,
+            left_on=[self.expression(one) for one in relation.left_on],
+            right_on=[self.expression(one) for one in relation.right_on],
+            how=relation.how,  # type: ignore[arg-type]
+            nulls_equal=True,
+            coalesce=False,
+            maintain_order="left_right",
+        )
+
+    def _group(self, relation: Group, plan: pl.LazyFrame) -> pl.LazyFrame:
+        keys = [
+            _nulls(key, self.expression(key)).alias(f"k{place}")
+            for place, key in enumerate(relation.keys)
+        ]
+        values = self._aggregates(relation.values)
+        if relation.dropna:
+            present = [
+                _nulls(key, self.expression(key)).is_not_null()
+                for key in relation.keys
+                if not key.full or kind_of(key.dtype) == "f"
+            ]
+            plan = plan.filter(*present) if present else plan
+        groups = plan.group_by(keys, maintain_order=not relation.sort).agg(values)
+        names = [f"k{place}" for place in range(len(keys))]
+        if relation.sort:
+            groups = groups.sort(names, nulls_last=True)
+        floats = [
+            pl.col(name).fill_null(float("nan"))
+            for name, key in zip(names, relation.keys, strict=True)
+            if kind_of(key.dtype) == "f"
+        ]
+        return groups.with_columns(floats) if floats else groups
+
+    def _reduce(self, relation: Reduce, plan: pl.LazyFrame) -> pl.LazyFrame:
+        return plan.select(self._aggregates(relation.values))
+
+    def _aggregates(self, values: Sequence[Aggregation]) -> list[pl.Expr]:
+        return [self._aggregate(one).alias(f"v{place}") for place, one in enumerate(values)]
+
+    def _aggregate(self, one: Aggregation) -> pl.Expr:
+        if one.of is None:
+            return pl.len().cast(pl.Int64)
+        values = _nulls(one.of, self.expression(one.of))
+        found = AGGREGATES[one.method](values, one)
+        if kind_of(one.dtype) == "f":
+            return found.cast(polars_type(one.dtype)).fill_null(float("nan"))
+        return found if has_gaps(one.of) else found.cast(polars_type(one.dtype))
+
+
+def _nulls(term: Expression, values: pl.Expr) -> pl.Expr:
+    """Return floats with null where they are NaN."""
+    is_float = not isinstance(term, Constant) and kind_of(term.dtype) == "f"
+    return values.fill_nan(None) if is_float else values
+
+
+def _read(column: Column, cast: bool) -> pl.Expr:
+    """Return a column of a file in pandas's type."""
+    found = pl.col(column.name)
+    if cast:
+        found = found.cast(polars_type(column.dtype))
+    missing = kind_of(column.dtype) == "f" and not column.full
+    return found.fill_null(float("nan")) if missing else found
+
+
+def polars_type(dtype: Any) -> Any:
+    """Return polars's type for pandas's."""
+    if kind_of(dtype) == "s":
+        return pl.String()
+    if dtype.kind in "mM":
+        unit = np.datetime_data(dtype)[0]
+        return pl.Datetime(unit) if dtype.kind == "M" else pl.Duration(unit)  # type: ignore[arg-type]
+    return TYPES[dtype.name]
+
+
+TYPES: dict[str, Any] = {
+    "bool": pl.Boolean(),
+    "float32": pl.Float32(),
+    "float64": pl.Float64(),
+    **{f"int{bits}": getattr(pl, f"Int{bits}")() for bits in (8, 16, 32, 64)},
+    **{f"uint{bits}": getattr(pl, f"UInt{bits}")() for bits in (8, 16, 32, 64)},
+}
+
+
+def _arithmetic(method: str) -> Callable[..., pl.Expr]:
+    def compute(term: Call, *args: pl.Expr) -> pl.Expr:
+        wanted = polars_type(term.dtype)
+        left, right = (arg.cast(wanted) for arg in args)
+        return getattr(left, method)(right)
+
+    return compute
+
+
+def _comparison(method: str) -> Callable[..., pl.Expr]:
+    def compute(term: Call, *args: pl.Expr) -> pl.Expr:
+        left, right = _alike(term.args, args)
+        found = getattr(left, method)(right)
+        return found if all(map(_never_null, term.args)) else found.fill_null(method == "ne")
+
+    return compute
+
+
+def _never_null(term: Expression) -> bool:
+    return term.full or kind_of(term.dtype) not in "sM"  # type: ignore[union-attr]
+
+
+def _alike(terms: Sequence[Expression], args: Sequence[pl.Expr]) -> list[pl.Expr]:
+    """Return numbers in one type that holds all of them; times in one unit."""
+    dtypes = [term.dtype for term in terms if not isinstance(term, Constant)]
+    kinds = {kind_of(dtype) for dtype in dtypes}
+    constants = [term.value for term in terms if isinstance(term, Constant)]
+    if kinds == {"M"}:
+        wanted = polars_type(dtypes[0])
+    elif kinds <= set("iuf"):
+        floats = "f" in kinds or any(isinstance(one, float) for one in constants)
+        wanted = pl.Float64() if floats else pl.Int64()
+    else:
+        return list(args)
+    return [arg.cast(wanted) for arg in args]
+
+
+def _ask(name: str) -> Callable[..., pl.Expr]:
+    def compute(term: Call, text: pl.Expr) -> pl.Expr:
+        found = getattr(text.str, name)(*term.options)
+        return found if term.args[0].full else found.fill_null(value=False)
+
+    return compute
+
+
+def _contains(term: Call, text: pl.Expr) -> pl.Expr:
+    found = text.str.contains(term.options[0], literal=term.function == "contains")
+    return found if term.args[0].full else found.fill_null(value=False)
+
+
+def _missing(term: Call, values: pl.Expr) -> pl.Expr:
+    null = values.is_null()
+    null = null | values.is_nan() if kind_of(term.args[0].dtype) == "f" else null  # type: ignore[union-attr]
+    return null if term.function == "isna" else ~null
+
+
+def _isin(term: Call, values: pl.Expr) -> pl.Expr:
+    chosen = pl.Series(list(term.options), dtype=polars_type(term.args[0].dtype))  # type: ignore[union-attr]
+    found = values.is_in(chosen.implode())
+    return found if term.args[0].full else found.fill_null(value=False)
+
+
+FUNCTIONS: dict[str, Callable[..., pl.Expr]] = {
+    **{name: _arithmetic(name) for name in ("add", "sub", "mul", "truediv")},
+    **{name: _comparison(name) for name in ("lt", "le", "gt", "ge", "eq", "ne")},
+    "and_": lambda _, left, right: left & right,
+    "or_": lambda _, left, right: left | right,
+    "xor": lambda _, left, right: left ^ right,
+    "invert": lambda _, values: ~values,
+    "neg": lambda _, values: -values,
+    "abs": lambda _, values: values.abs(),
+    "isna": _missing,
+    "notna": _missing,
+    "isin": _isin,
+    "startswith": _ask("starts_with"),
+    "endswith": _ask("ends_with"),
+    "contains": _contains,
+    "matches": _contains,
+    "slice": lambda term, text: text.str.slice(*term.options),
+    **{
+        name: lambda term, values: getattr(values.dt, term.function)().cast(pl.Int32)
+        for name in ("year", "month", "day")
+    },
+}
+
+#: How a value is made of those of a group, null where one is missing.
+AGGREGATES: dict[str, Callable[[pl.Expr, Aggregation], pl.Expr]] = {
+    "sum": lambda values, one: values.cast(polars_type(one.dtype)).sum(),
+    "mean": lambda values, _: values.cast(pl.Float64).mean(),
+    "count": lambda values, _: values.count(),
+    "min": lambda values, _: values.min(),
+    "max": lambda values, _: values.max(),
+    "first": lambda values, _: values.drop_nulls().first(),
+    "last": lambda values, _: values.drop_nulls().last(),
+    "var": lambda values, one: values.cast(pl.Float64).var(ddof=one.ddof),
+    "std": lambda values, one: values.cast(pl.Float64).std(ddof=one.ddof),
+    "nunique": lambda values, _: values.drop_nulls().n_unique(),
+    "median": lambda values, _: values.cast(pl.Float64).median(),
+}
+
+
+def _table(chunk: Any, places: Sequence[int], columns: Sequence[Column]) -> pl.DataFrame:
+    """Return columns of a pandas object, without copying numbers."""
+    series = {}
+    for place, column in zip(places, columns, strict=True):
+        values = chunk if isinstance(chunk, pd.Series) else chunk.iloc[:, place]
+        if kind_of(column.dtype) == "s":
+            import pyarrow as pa
+
+            series[column.name] = pl.from_arrow(pa.array(values, from_pandas=True))
+        else:
+            series[column.name] = pl.Series(
+                values.to_numpy(), dtype=polars_type(column.dtype), nan_to_null=False
+            )
+    return pl.DataFrame(series)
+
+
+def _frame(table: Table, found: pl.DataFrame, like: Any) -> Any:
+    """Return polars's result as the pandas object that it stands for."""
+    index = _index(table, found, like.index)
+    values = {
+        place: _column(found[f"{place}"], one.dtype, gaps=has_gaps(one))  # type: ignore[union-attr,arg-type]
+        for place, one in enumerate(table.columns)
+    }
+    if isinstance(like, pd.Series):
+        return pd.Series(values[0], index=index, name=like.name, copy=False)
+    frame = pd.DataFrame(values, index=index, copy=False)
+    frame.columns = like.columns
+    return frame
+
+
+def _index(table: Table, found: pl.DataFrame, like: pd.Index) -> pd.Index:
+    if table.labels is None:
+        return pd.RangeIndex(len(found), name=like.name)
+    arrays = [
+        _column(found[f"{LABEL}{place}"], one.dtype, gaps=has_gaps(one))  # type: ignore[union-attr,arg-type]
+        for place, one in enumerate(table.labels)
+    ]
+    if len(arrays) == 1:
+        return pd.Index(arrays[0], name=like.name, copy=False)
+    return pd.MultiIndex.from_arrays(arrays, names=like.names)
+
+
+def _column(values: pl.Series, dtype: Any, *, gaps: bool) -> Any:
+    """Return a column of polars as an array of pandas's type."""
+    if kind_of(dtype) == "s":
+        return dtype.__from_arrow__(values.to_arrow())
+    if gaps and values.null_count():
+        if dtype.kind == "b":
+            found = values.to_numpy().astype(object)
+            found[values.is_null().to_numpy()] = np.nan
+            return found
+        return values.cast(pl.Float64).fill_null(float("nan")).to_numpy()
+    array = values.to_numpy(writable=True)
+    return array if array.dtype == dtype else array.astype(dtype)
+
+
+def _reduced(found: pl.DataFrame, like: Any) -> Any:
+    """Return the value of all rows as a number: of no rows, what pandas says is missing."""
+    if found["0"].null_count():
+        return pd.NaT if like.dtype.kind in "mM" else np.float64("nan")
+    return np.asarray(found["0"].to_numpy()[0], like.dtype)[()]
