@@ -91,6 +91,7 @@ LAZY_PACKAGES = {
     "matplotlib": "optional: plots",
     "numexpr": "optional: only limited where it is loaded",
     "pandas": "heavy: a tensor program never needs it",
+    "polars": "heavy: only where relations run",
     "psutil": "heavy: only where limits are read",
     "pyarrow": "heavy: only where files or frames are",
     "scipy": "heavy: each submodule is loaded by the function that needs it",

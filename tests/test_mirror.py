@@ -47,6 +47,17 @@ ELSEWHERE = {
     ),
     "tests/dataframe/reduction/test_reductions.py": ("marsdask/dataframe/ordered/cumulative",),
     "tests/dataframe/io/test_parquet.py": ("marsdask/dataframe/io/hive",),
+    "tests/dataframe/relations/test_planning.py": (
+        "marsdask/core/compilation/rules/relations",
+        "marsdask/dataframe/relations/aggregates",
+        "marsdask/dataframe/relations/columns",
+        "marsdask/dataframe/relations/distinct",
+        "marsdask/dataframe/relations/expression",
+        "marsdask/dataframe/relations/inputs",
+        "marsdask/dataframe/relations/joins",
+        "marsdask/dataframe/relations/query",
+        "marsdask/dataframe/relations/relation",
+    ),
     "tests/dataframe/keyed/test_groupby.py": ("marsdask/dataframe/keyed/aggregation",),
     "tests/dataframe/keyed/test_merge.py": ("marsdask/dataframe/keyed/parts",),
     "tests/deploy/test_modules.py": (

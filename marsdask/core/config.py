@@ -120,7 +120,7 @@ _OPTIONS: dict[str, Option] = {
     "warn_duplicated_execution": Option(False, _is_bool, "a bool"),
     "dataframe.mode.use_inf_as_na": Option(False, _is_bool, "a bool"),
     "dataframe.kernels": Option(
-        "polars", _one_of("auto", "pandas", "polars"), "'auto', 'pandas' or 'polars'"
+        "auto", _one_of("auto", "pandas", "polars"), "'auto', 'pandas' or 'polars'"
     ),
     "dataframe.use_arrow_dtype": Option(None, _one_of(None, True, False), "a bool or None"),
     "optimize.head_optimize_threshold": Option(1000, _is_count, "a positive int"),

@@ -82,6 +82,12 @@ class Predicate(NamedTuple):
     conditions: tuple[Condition, ...]
 
 
+class Planner(NamedTuple):
+    """Plans runs of nodes of one family."""
+
+    rewrite: Callable[[Graph, Plan], Graph]
+
+
 @dataclass(frozen=True, eq=False)
 class Node(metaclass=_NodeType):
     """One operation; fields that are nodes (or tuples of them) are its inputs.
@@ -97,7 +103,7 @@ class Node(metaclass=_NodeType):
     input_chunks: ClassVar[Literal["matter", "pass", "vanish"]] = "matter"
     """What becomes of the way its inputs are cut: it decides how the work is done, it only passes
     on to the result, or nobody sees it (a reduction)."""
-    planner: ClassVar[Callable[[Graph, Plan], Graph] | None] = None
+    planner: ClassVar[Planner | None] = None
     """Plans runs of nodes of its family as a whole."""
     pins_grid: ClassVar[bool] = False
     """Whether what lies below must keep its logical grid, since the user sees each chunk."""

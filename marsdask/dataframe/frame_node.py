@@ -13,7 +13,7 @@ import pandas as pd
 from marsdask.core.collection import Collection
 from marsdask.core.grids.blockwise import Blockwise, map_blocks, same
 from marsdask.core.grids.grid import Grid
-from marsdask.core.node import Node
+from marsdask.core.node import Node, Planner
 from marsdask.core.sizes import Chunks, Index, Sizes, borders
 from marsdask.core.tokens import foreign, register_token, token
 from marsdask.core.traits import Partitioning, Traits
@@ -72,7 +72,7 @@ def _dtype_bytes(dtype: Any) -> float:
 class FrameNode(Node):
     """An operation whose chunks are runs of rows; its grid has one axis."""
 
-    planner = staticmethod(plan_relations)
+    planner = Planner(plan_relations)
 
     @property
     def itemsize(self) -> float:

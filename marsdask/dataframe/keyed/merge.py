@@ -266,7 +266,8 @@ class Merge(FrameNode):
         shared = {
             right for left, right in zip(*keys, strict=True) if sides[0][left] == sides[1][right]
         }
-        found = join(*inputs, keys[0], keys[1], how.how, shared)
+        left, right = inputs
+        found = join(left, right, (keys[0], keys[1]), how.how, shared)
         return found if found and len(found.columns) == len(self.meta.columns) else None
 
     def tile(self, left: Grid, right: Grid) -> Any:

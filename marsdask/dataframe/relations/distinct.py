@@ -16,6 +16,6 @@ def distinct(table: Table, places: Sequence[int], keep: str) -> Table | None:
         return None
     whole = Table(table.relation, (*table.columns, *(table.labels or ())))
     below, columns = whole.projected(f"{table.relation.token_name}:distinct ")
-    names = tuple(columns[place].name for place in places)  # type: ignore[union-attr]
+    keys = tuple(one for place in places if (one := columns[place]) is not None)
     count = len(table.columns)
-    return Table(Distinct(below, names, keep), columns[:count], columns[count:])
+    return Table(Distinct(below, keys, keep), columns[:count], columns[count:])

@@ -46,6 +46,9 @@ class Column(Term):
     gaps: bool = False
     """Whether pandas's type depends on whether a value is missing: integers of a left merge."""
 
+    numbers_rows: bool = False
+    """Whether it has the numbers of rows, from 0, as labels."""
+
     @property
     def size(self) -> int:
         """The number of terms in it."""
@@ -56,7 +59,12 @@ class Column(Term):
 class Constant(Term):
     """A value that the program names."""
 
-    value: Any
+    value: bool | int | float | str | pd.Timestamp
+
+    @property
+    def dtype(self) -> Any:
+        """The type of a column of such values."""
+        return CONSTANT_TYPES[type(self.value)]
 
     @property
     def size(self) -> int:
@@ -106,6 +114,15 @@ class Call(Term):
         """Whether no value is missing."""
         return kind_of(self.dtype) == "b" or all(arg.full for arg in self.args)
 
+
+#: The types of columns of constants.
+CONSTANT_TYPES: dict[type, Any] = {
+    bool: np.dtype(bool),
+    int: np.dtype(np.int64),
+    float: np.dtype(np.float64),
+    str: pd.StringDtype(na_value=np.nan),
+    pd.Timestamp: np.dtype("M8[ns]"),
+}
 
 Expression: TypeAlias = Column | Constant | Parameter | Call
 

@@ -66,14 +66,14 @@ def as_term(value: Any) -> Expression | None:
         return Constant(value) if value.tz is None and not pd.isna(value) else None
     if isinstance(value, bool | str):
         return Constant(value)
-    if isinstance(value, Integral) and INT64.min <= value <= INT64.max:
+    if isinstance(value, Integral) and INT64.min <= int(value) <= INT64.max:
         return Constant(int(value))
     return Constant(float(value)) if isinstance(value, Real) else None
 
 
 def _dtype(function: str, terms: Sequence[Expression]) -> Any:
     """Return pandas's type of a function of these terms, ``None`` if it is not told."""
-    kinds = "".join(map(_kind, terms))
+    kinds = "".join(kind_of(term.dtype) for term in terms)
     if function in ARITHMETIC:
         return _arithmetic(function, terms) if set(kinds) <= set("iuf") else None
     if function in COMPARISONS:
@@ -81,17 +81,10 @@ def _dtype(function: str, terms: Sequence[Expression]) -> Any:
     if function in {"and_", "or_", "xor", "invert"}:
         return np.dtype(bool) if set(kinds) == {"b"} else None
     if function in {"abs", "neg"}:
-        return terms[0].dtype if kinds in {"i", "f"} else None  # type: ignore[union-attr]
+        return terms[0].dtype if kinds in {"i", "f"} else None
     if function in {"isna", "notna"}:
         return np.dtype(bool)
     return None
-
-
-def _kind(term: Expression) -> str:
-    if not isinstance(term, Constant):
-        return kind_of(term.dtype)
-    kinds = {bool: "b", int: "i", float: "f", str: "s", pd.Timestamp: "M"}
-    return kinds[type(term.value)]
 
 
 def _arithmetic(function: str, terms: Sequence[Expression]) -> Any:
@@ -115,19 +108,21 @@ def _comparable(terms: Sequence[Expression], kinds: str) -> bool:
         return set(kinds) == {"M"} and len(units - {None}) <= 1
     # A comparison of signed with unsigned integers of 64 bits is by floats for some engines.
     return set(kinds) <= set("if") or (
-        set(kinds) <= set("iuf") and all(_width(term) < 8 for term in terms if _kind(term) == "u")
+        set(kinds) <= set("iuf")
+        and all(_width(term) < 8 for term in terms if kind_of(term.dtype) == "u")
     )
 
 
 def _unit(term: Expression) -> str | None:
     """Return the unit of times; ``None`` for a time that each unit can tell."""
     if isinstance(term, Constant):
-        return None if term.value.value % 1_000_000 == 0 else term.value.unit
+        value: Any = term.value
+        return None if value.value % 1_000_000 == 0 else str(value.unit)
     return str(np.datetime_data(term.dtype)[0])
 
 
 def _width(term: Expression) -> int:
-    return 8 if isinstance(term, Constant) else int(term.dtype.itemsize)
+    return int(term.dtype.itemsize)
 
 
 #: Arithmetic, and NumPy's functions that tell its types.
@@ -179,7 +174,7 @@ def isin(operation: Operation) -> Table | None:
     terms = [as_term(value) for value in values]
     if any(not isinstance(term, Constant) for term in terms):
         return None
-    kinds = {_kind(term) for term in terms if term is not None}
+    kinds = {kind_of(term.dtype) for term in terms if term is not None}
 
     def among(column: Expression) -> Expression | None:
         kind = kind_of(column.dtype)

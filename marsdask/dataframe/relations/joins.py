@@ -14,15 +14,16 @@ from .relation import Join, Table
 def join(
     left: Table,
     right: Table,
-    left_on: Sequence[int],
-    right_on: Sequence[int],
+    keys: tuple[Sequence[int], Sequence[int]],
     how: str,
     shared: Collection[int],
 ) -> Table | None:
     """Return the rows of two tables whose keys agree, in pandas's order.
 
-    Keys are places of columns. ``shared`` are the right ones that are in the result once.
+    ``keys`` are places of columns of each side. ``shared`` are the right ones that the result
+    has once.
     """
+    left_on, right_on = keys
     first = [left.columns[place] for place in left_on]
     second = [right.columns[place] for place in right_on]
     if not all(map(_comparable, first, second)):
@@ -32,8 +33,8 @@ def join(
     relation = Join(
         below,
         other,
-        tuple(mine[place] for place in left_on),  # type: ignore[arg-type]
-        tuple(theirs[place] for place in right_on),  # type: ignore[arg-type]
+        tuple(one for place in left_on if (one := mine[place]) is not None),
+        tuple(one for place in right_on if (one := theirs[place]) is not None),
         how,
     )
     theirs = tuple(one if one is None or how == "inner" else _with_gaps(one) for one in theirs)

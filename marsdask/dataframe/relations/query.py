@@ -18,6 +18,7 @@ from marsdask.core.traits import Traits
 from .expression import Call, Column, Expression, Parameter, kind_of
 from .relation import (
     Aggregation,
+    Distinct,
     Filter,
     Group,
     Input,
@@ -123,7 +124,7 @@ class RunQuery:
         return Cost(WORKING, least=int(WORKING * self.nbytes))
 
     def __call__(self, *inputs: list[Any]) -> Any:
-        from ..tables import polars_engine
+        from . import polars_engine
 
         given = dict(zip(self.names, inputs, strict=True))
         return polars_engine.run(self.table, given, self.like)
@@ -143,6 +144,8 @@ def expressions_of(relation: Relation) -> Iterator[Expression]:
             yield from _values(relation.values)
         case Reduce():
             yield from _values(relation.values)
+        case Distinct():
+            yield from relation.subset
         case Join():
             yield from relation.left_on
             yield from relation.right_on

@@ -49,7 +49,7 @@ class Number(Term):
     @property
     def column(self) -> Column:
         """The numbers."""
-        return Column(f"row of {self.token_name}", np.dtype(np.int64), full=True)
+        return Column(f"row of {self.token_name}", np.dtype(np.int64), full=True, numbers_rows=True)
 
     @property
     def inputs(self) -> tuple[Relation, ...]:
@@ -171,7 +171,7 @@ class Distinct(Term):
     """The first (or last) of rows that are equal in some columns, in the order of the rows."""
 
     a: Relation
-    subset: tuple[str, ...]
+    subset: tuple[Column, ...]
     keep: str
 
     @property
@@ -240,8 +240,14 @@ class Table:
 
 def renamed(expression: Any, name: str, *, full: bool = False) -> Column:
     """Return the column of that name that holds the values of an expression."""
-    gaps = isinstance(expression, Column) and expression.gaps
-    return Column(name, expression.dtype, full=full or expression.full, gaps=gaps)
+    is_column = isinstance(expression, Column)
+    return Column(
+        name,
+        expression.dtype,
+        full=full or expression.full,
+        gaps=is_column and expression.gaps,
+        numbers_rows=is_column and expression.numbers_rows,
+    )
 
 
 def walk(relations: Sequence[Relation]) -> list[Relation]:

@@ -11,5 +11,5 @@ def relate(graph: Graph, plan: Plan) -> Graph:
     planners = dict.fromkeys(type(node).planner for node in graph.nodes)
     for planner in planners:
         if planner is not None:
-            graph = planner(graph, plan)
+            graph = planner.rewrite(graph, plan)
     return graph

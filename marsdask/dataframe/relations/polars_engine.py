@@ -6,14 +6,14 @@ aggregations and sorts see null instead.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import polars as pl
 
-from ..relations.expression import (
+from .expression import (
     Call,
     Column,
     Constant,
@@ -22,8 +22,8 @@ from ..relations.expression import (
     has_gaps,
     kind_of,
 )
-from ..relations.query import terms_of
-from ..relations.relation import (
+from .query import terms_of
+from .relation import (
     Aggregation,
     Distinct,
     Filter,
@@ -41,6 +41,9 @@ from ..relations.relation import (
     walk,
 )
 
+#: Which order is seen is said by ``ordered``: polars 2.1 forgets that a slice sees it.
+OPTIMIZATIONS = pl.QueryOptFlags(check_order_observe=False)
+
 #: Names of the labels in a result.
 LABEL = "label "
 
@@ -53,10 +56,32 @@ def run(table: Table, given: Mapping[str, list[Any]], like: Any) -> Any:
     outputs = {f"{place}": one for place, one in enumerate(table.columns)}
     outputs |= {f"{LABEL}{place}": one for place, one in enumerate(labels)}
     columns = [lowering.expression(one).alias(name) for name, one in outputs.items()]  # type: ignore[arg-type]
-    found = plan.select(columns).collect()
+    found = plan.select(columns).collect(optimizations=OPTIMIZATIONS)
     if isinstance(table.relation, Reduce):
         return _reduced(found, like)
     return _frame(table, found, like)
+
+
+def ordered(relations: Sequence[Relation], wanted: Collection[str]) -> set[str]:
+    """Return the names of relations whose order of rows somebody sees: the last one's, at least."""
+    found = {relations[-1].token_name}
+    for relation in reversed(relations):
+        if _sees_order(relation, wanted) or (
+            relation.token_name in found and not isinstance(relation, Group | Reduce)
+        ):
+            found.update(below.token_name for below in relation.inputs)
+    return found
+
+
+def _sees_order(relation: Relation, wanted: Collection[str]) -> bool:
+    match relation:
+        case Number():
+            return relation.column.name in wanted
+        case Group() | Reduce():
+            first = any(one.method in {"first", "last"} for one in relation.values)
+            return first or (isinstance(relation, Group) and not relation.sort)
+        case _:
+            return isinstance(relation, Limit | Distinct)
 
 
 class Lowering:
@@ -67,6 +92,7 @@ class Lowering:
         self._wanted = {one.name for one in terms_of(table)}
         self._plans: dict[str, pl.LazyFrame] = {}
         self._below = walk([table.relation])
+        self._ordered = ordered(self._below, self._wanted)
 
     def relation(self, last: Relation) -> pl.LazyFrame:
         """Return the plan of a relation."""
@@ -76,7 +102,9 @@ class Lowering:
 
     def _lowered(self, relation: Relation) -> pl.LazyFrame:
         below = [self._plans[one.token_name] for one in relation.inputs]
-        return getattr(self, f"_{type(relation).__name__.lower()}")(relation, *below)
+        lower = getattr(self, f"_{type(relation).__name__.lower()}")
+        plan: pl.LazyFrame = lower(relation, *below)
+        return plan
 
     def expression(self, term: Expression) -> pl.Expr:
         """Return polars's form of an expression."""
@@ -122,7 +150,12 @@ class Lowering:
     def _limit(self, relation: Limit, plan: pl.LazyFrame) -> pl.LazyFrame:
         return plan.head(relation.count)
 
+    def _is_ordered(self, relation: Relation) -> bool:
+        return relation.token_name in self._ordered
+
     def _sort(self, relation: Sort, plan: pl.LazyFrame) -> pl.LazyFrame:
+        if not self._is_ordered(relation):
+            return plan
         keys = [_nulls(key, self.expression(key)) for key in relation.keys]
         return plan.sort(
             keys,
@@ -132,7 +165,9 @@ class Lowering:
         )
 
     def _distinct(self, relation: Distinct, plan: pl.LazyFrame) -> pl.LazyFrame:
-        return plan.unique(list(relation.subset), keep=relation.keep, maintain_order=True)  # type: ignore[arg-type]
+        return plan.unique(
+            [one.name for one in relation.subset], keep=relation.keep, maintain_order=True
+        )  # type: ignore[arg-type]
 
     def _join(self, relation: Join, left: pl.LazyFrame, right: pl.LazyFrame) -> pl.LazyFrame:
         return left.join(
@@ -142,7 +177,7 @@ class Lowering:
             how=relation.how,  # type: ignore[arg-type]
             nulls_equal=True,
             coalesce=False,
-            maintain_order="left_right",
+            maintain_order="left_right" if self._is_ordered(relation) else "none",
         )
 
     def _group(self, relation: Group, plan: pl.LazyFrame) -> pl.LazyFrame:
@@ -158,9 +193,10 @@ class Lowering:
                 if not key.full or kind_of(key.dtype) == "f"
             ]
             plan = plan.filter(*present) if present else plan
-        groups = plan.group_by(keys, maintain_order=not relation.sort).agg(values)
+        is_ordered = self._is_ordered(relation)
+        groups = plan.group_by(keys, maintain_order=is_ordered and not relation.sort).agg(values)
         names = [f"k{place}" for place in range(len(keys))]
-        if relation.sort:
+        if is_ordered and relation.sort:
             groups = groups.sort(names, nulls_last=True)
         floats = [
             pl.col(name).fill_null(float("nan"))
@@ -187,8 +223,7 @@ class Lowering:
 
 def _nulls(term: Expression, values: pl.Expr) -> pl.Expr:
     """Return floats with null where they are NaN."""
-    is_float = not isinstance(term, Constant) and kind_of(term.dtype) == "f"
-    return values.fill_nan(None) if is_float else values
+    return values.fill_nan(None) if kind_of(term.dtype) == "f" else values
 
 
 def _read(column: Column, cast: bool) -> pl.Expr:
@@ -223,22 +258,43 @@ def _arithmetic(method: str) -> Callable[..., pl.Expr]:
     def compute(term: Call, *args: pl.Expr) -> pl.Expr:
         wanted = polars_type(term.dtype)
         left, right = (arg.cast(wanted) for arg in args)
-        return getattr(left, method)(right)
+        found: pl.Expr = getattr(left, method)(right)
+        return found
 
     return compute
 
 
 def _comparison(method: str) -> Callable[..., pl.Expr]:
     def compute(term: Call, *args: pl.Expr) -> pl.Expr:
-        left, right = _alike(term.args, args)
-        found = getattr(left, method)(right)
-        return found if all(map(_never_null, term.args)) else found.fill_null(method == "ne")
+        sides = _alike(term.args, args)
+        left, right = sides
+        found: pl.Expr = getattr(left, method)(right)
+        if not all(map(_never_null, term.args)):
+            found = found.fill_null(method == "ne")
+        # For polars NaN is equal to itself, and larger than all numbers.
+        for place, (one, side) in enumerate(zip(term.args, sides, strict=True)):
+            if kind_of(one.dtype) == "f" and not _is_safe(term.args[1 - place], method, place):
+                found = found | side.is_nan() if method == "ne" else found & side.is_not_nan()
+        return found
 
     return compute
 
 
+#: Comparisons of NaN, on the left side or on the right one, with numbers, where both agree.
+AS_PANDAS = ({"lt", "le", "eq", "ne"}, {"gt", "ge", "eq", "ne"})
+
+
+def _is_safe(other: Expression, method: str, place: int) -> bool:
+    """Tell whether NaN at a place is compared with the other side as pandas does."""
+    if isinstance(other, Constant) and other.value != other.value:
+        return False
+    return method in AS_PANDAS[place] and (
+        isinstance(other, Constant) or kind_of(other.dtype) != "f"
+    )
+
+
 def _never_null(term: Expression) -> bool:
-    return term.full or kind_of(term.dtype) not in "sM"  # type: ignore[union-attr]
+    return term.full or kind_of(term.dtype) not in "sM"
 
 
 def _alike(terms: Sequence[Expression], args: Sequence[pl.Expr]) -> list[pl.Expr]:
@@ -258,7 +314,7 @@ def _alike(terms: Sequence[Expression], args: Sequence[pl.Expr]) -> list[pl.Expr
 
 def _ask(name: str) -> Callable[..., pl.Expr]:
     def compute(term: Call, text: pl.Expr) -> pl.Expr:
-        found = getattr(text.str, name)(*term.options)
+        found: pl.Expr = getattr(text.str, name)(*term.options)
         return found if term.args[0].full else found.fill_null(value=False)
 
     return compute
@@ -271,12 +327,12 @@ def _contains(term: Call, text: pl.Expr) -> pl.Expr:
 
 def _missing(term: Call, values: pl.Expr) -> pl.Expr:
     null = values.is_null()
-    null = null | values.is_nan() if kind_of(term.args[0].dtype) == "f" else null  # type: ignore[union-attr]
+    null = null | values.is_nan() if kind_of(term.args[0].dtype) == "f" else null
     return null if term.function == "isna" else ~null
 
 
 def _isin(term: Call, values: pl.Expr) -> pl.Expr:
-    chosen = pl.Series(list(term.options), dtype=polars_type(term.args[0].dtype))  # type: ignore[union-attr]
+    chosen = pl.Series(list(term.options), dtype=polars_type(term.args[0].dtype))
     found = values.is_in(chosen.implode())
     return found if term.args[0].full else found.fill_null(value=False)
 
@@ -350,16 +406,25 @@ def _frame(table: Table, found: pl.DataFrame, like: Any) -> Any:
     return frame
 
 
-def _index(table: Table, found: pl.DataFrame, like: pd.Index) -> pd.Index:
+def _index(table: Table, found: pl.DataFrame, like: pd.Index[Any]) -> pd.Index[Any]:
     if table.labels is None:
         return pd.RangeIndex(len(found), name=like.name)
     arrays = [
-        _column(found[f"{LABEL}{place}"], one.dtype, gaps=has_gaps(one))  # type: ignore[union-attr,arg-type]
+        _column(found[f"{LABEL}{place}"], one.dtype, gaps=has_gaps(one))
         for place, one in enumerate(table.labels)
+        if one is not None
     ]
-    if len(arrays) == 1:
-        return pd.Index(arrays[0], name=like.name, copy=False)
-    return pd.MultiIndex.from_arrays(arrays, names=like.names)
+    if like.nlevels > 1:
+        levels: pd.Index[Any] = pd.MultiIndex.from_arrays(arrays, names=like.names)
+        return levels
+    (label,) = table.labels
+    if isinstance(label, Column) and label.numbers_rows:
+        # Some rows of numbered ones: pandas keeps a range where it can.
+        count = int(arrays[0].max()) + 1 if len(arrays[0]) else 0
+        rows: pd.Index[Any] = pd.RangeIndex(count, name=like.name).take(arrays[0])
+        return rows
+    index: pd.Index[Any] = pd.Index(arrays[0], name=like.name, copy=False)
+    return index
 
 
 def _column(values: pl.Series, dtype: Any, *, gaps: bool) -> Any:

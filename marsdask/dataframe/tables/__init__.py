@@ -1,1 +1,0 @@
-"""The engines that run relations on columns."""

@@ -1,0 +1,218 @@
+"""Programs of frames that an engine runs equal those of pandas."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import marsdask
+import marsdask.dataframe as md
+from marsdask.core.compilation.passes import run_passes
+from marsdask.core.compilation.plan import Plan
+from marsdask.core.config import option_context
+from marsdask.core.graph import Graph
+from marsdask.dataframe.relations.query import Query
+from tests.dataframe.tables import equal
+from tests.strategies import draws
+
+MACHINE = Plan(workers=2, budget=1 << 30, one_process=True)
+
+
+def values(rows: int, seed: int) -> pd.DataFrame:
+    """Return rows with repeated keys, and with missing values of each type that has some."""
+    rng = np.random.default_rng(seed)
+    texts: Any = ["a", "bb", "ä", None]
+    return pd.DataFrame(
+        {
+            "k": rng.integers(-2, 3, rows),
+            "small": rng.integers(-99, 99, rows).astype(np.int8),
+            "f": np.where(rng.random(rows) < 0.3, np.nan, rng.integers(-3, 9, rows) / 4),
+            "g": rng.choice([0.0, -0.0, np.inf, -np.inf, np.nan, 1.5], rows),
+            "s": pd.Series(rng.choice(texts, rows), dtype="str").array,
+            "b": rng.random(rows) < 0.5,
+            "u": rng.permutation(rows),
+            "t": pd.to_datetime(rng.integers(0, 4, rows), unit="D").where(rng.random(rows) > 0.2),
+            "d": pd.to_datetime(rng.integers(0, 999, rows), unit="D"),
+        }
+    )
+
+
+@pytest.fixture(autouse=True)
+def _coalesce() -> Iterator[None]:
+    """Let polars run whatever is relational, instead of the modes of other tests."""
+    with option_context({"dataframe.kernels": "polars", "verify": True}):
+        yield
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Write three files of different numbers of rows and row groups."""
+    folder = tmp_path_factory.mktemp("rows")
+    for number, rows in enumerate((40, 1, 23)):
+        values(rows, number).to_parquet(folder / f"{number}.parquet", row_group_size=9)
+    return folder
+
+
+Step = Callable[[Any], Any]
+
+#: Steps from a frame of the columns above to one of the same columns.
+STEPS: dict[str, Step] = {
+    "filter by floats": lambda d: d[d.f > 0],
+    "filter by what is not": lambda d: d[~((d.g <= 1.5) & (d.f == d.f))],
+    "filter by text": lambda d: d[(d.s == "a") | (d.s > "az")],
+    "filter by other text": lambda d: d[d.s != "a"],
+    "filter by a list": lambda d: d[d.s.isin(["bb", "ä"]) | d.k.isin([1, 2])],
+    "filter by parts of text": lambda d: d[d.s.str.startswith("b") ^ d.s.str.contains("a.*")],
+    "filter by what is missing": lambda d: d[d.t.isna() | d.s.notna()],
+    "filter by times": lambda d: d[d.d >= pd.Timestamp("1971-01-01")],
+    "filter by range": lambda d: d[d.u.between(3, 40) & d.f.between(0, 1.5, inclusive="left")],
+    "arithmetic": lambda d: d.assign(f=d.f * 2 - d.k, u=d.u + 3, k=-d.k),
+    "division": lambda d: d.assign(f=d.k / d.small, g=d.u / 7),
+    "integers": lambda d: d.assign(small=d.small * 3, k=d.k - d.small),
+    "years": lambda d: d.assign(k=d.d.dt.year - 1970),
+    "sort": lambda d: d.sort_values(["s", "f"], ascending=[False, True]),
+    "sort nulls first": lambda d: d.sort_values(["f", "t"], na_position="first"),
+    "sort by one": lambda d: d.sort_values("k", ascending=False, kind="stable"),
+    "number": lambda d: d.reset_index(drop=True),
+    "head": lambda d: d.head(17),
+    "distinct": lambda d: d.drop_duplicates(["k", "s"]),
+    "last distinct": lambda d: d.drop_duplicates("g", keep="last"),
+    "inner": lambda d: d.merge(d[d.u < 9][["k", "f"]].rename(columns={"f": "z"}), on="k")[
+        list(COLUMNS)
+    ],
+    "inner by text": lambda d: d.merge(d[["s"]].drop_duplicates(), on="s"),
+    "left": lambda d: (
+        d.merge(d[d.f > 1][["u", "s"]].rename(columns={"s": "z"}), on="u", how="left")
+        .drop(columns="s")
+        .rename(columns={"z": "s"})[list(COLUMNS)]
+    ),
+}
+COLUMNS = ("k", "small", "f", "g", "s", "b", "u", "t", "d")
+
+#: What is made of the rows in the end.
+ENDS: dict[str, Step] = {
+    "rows": lambda d: d,
+    "column": lambda d: d.f,
+    "labels": lambda d: d.reset_index(),
+    "index": lambda d: d.set_index("u"),
+    "sum": lambda d: d.k.sum(),
+    "mean": lambda d: d.f.mean(),
+    "largest": lambda d: d.u.max(),
+    "groups": lambda d: d.groupby("s").agg({"f": "sum", "k": "max", "u": "mean"}),
+    "groups of two": lambda d: d.groupby(["k", "g"], as_index=False).agg(
+        n=("u", "count"), low=("f", "min"), kinds=("s", "nunique"), v=("f", "var")
+    ),
+    "groups met": lambda d: d.groupby("t", sort=False).agg(
+        n=("k", "size"), a=("f", "first"), z=("s", "last"), m=("f", "median")
+    ),
+    "groups with missing keys": lambda d: d.groupby(["s", "g"], dropna=False).f.std(),
+    "counts": lambda d: d.groupby("k").size(),
+    "groups again": lambda d: (
+        d.groupby(["k", "s"], as_index=False).agg(n=("u", "sum")).groupby("k").n.max()
+    ),
+    "best groups": lambda d: (
+        d.groupby("k", as_index=False)
+        .agg(n=("u", "sum"))
+        .sort_values("n", ascending=False, kind="stable")
+        .head(2)
+    ),
+    "rows of large groups": lambda d: d.merge(
+        d.groupby("k", as_index=False).agg(n=("u", "count")), on="k", how="left"
+    ),
+}
+
+
+def queries(lazy: Any) -> list[Query]:
+    """Return the queries of a planned program."""
+    nodes = run_passes(Graph([lazy.node]), MACHINE).nodes
+    return [node for node in nodes if isinstance(node, Query)]
+
+
+@draws(1500)
+@given(data=st.data())
+def test_random_programs_equal_pandas(files: Path, data: Any) -> None:
+    """Of files and of frames in memory: values, types, labels and their order."""
+    names = data.draw(st.lists(st.sampled_from(sorted(STEPS)), max_size=5))
+    end = data.draw(st.sampled_from(sorted(ENDS)))
+    whole = pd.concat([values(40, 0), values(1, 1), values(23, 2)], ignore_index=True)
+    if data.draw(st.booleans(), label="from files"):
+        lazy: Any = md.read_parquet(str(files / "*.parquet"))
+        whole = pd.read_parquet(files)
+    else:
+        lazy = md.DataFrame(whole, chunk_size=13)
+    wanted: Any = whole
+    for name in names:
+        lazy, wanted = STEPS[name](lazy), STEPS[name](wanted)
+    equal(ENDS[end](lazy), ENDS[end](wanted), check_exact=False)
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_each_step_runs_in_the_engine(files: Path, step: str) -> None:
+    """So that the random programs test what they are meant to."""
+    lazy = md.read_parquet(str(files / "*.parquet"))
+    (query,) = queries(STEPS[step](lazy).sort_values("u"))
+    assert not query.below
+
+
+@pytest.mark.parametrize("end", sorted(set(ENDS) - {"rows", "column", "labels", "index"}))
+def test_each_end_runs_in_the_engine(files: Path, end: str) -> None:
+    """Scans alone do not: pandas reads files as well."""
+    lazy = md.read_parquet(str(files / "*.parquet"))
+    assert len(queries(ENDS[end](lazy))) == 1
+
+
+def test_where_nothing_is_planned(files: Path) -> None:
+    """Not for pandas, several processes, chunks that users see, little memory, few rows."""
+    lazy = md.read_parquet(str(files / "*.parquet")).groupby("k").u.sum()
+    with option_context({"dataframe.kernels": "pandas"}):
+        assert not queries(lazy)
+    with option_context({"dataframe.kernels": "auto"}):
+        assert not queries(lazy)
+    assert queries(lazy)
+    graph = Graph([lazy.node])
+    for plan in (
+        Plan(workers=2, budget=1 << 30),
+        Plan(one_process=True, coalesce=False),
+        Plan(one_process=True, budget=1000),
+    ):
+        assert run_passes(graph, plan).roots[0].label == "groupby"
+        assert not any(isinstance(one, Query) for one in run_passes(graph, plan).nodes)
+
+
+def test_users_functions_stay_with_pandas(files: Path) -> None:
+    """And what comes after them; what comes before runs in the engine."""
+    lazy = md.read_parquet(str(files / "*.parquet"))
+    found = lazy.groupby("k", as_index=False).u.sum()
+    rolled = found.u.rolling(2).mean()
+    assert [one.label for one in queries(rolled)]
+    wanted = pd.read_parquet(files).groupby("k", as_index=False).u.sum().u.rolling(2).mean()
+    equal(rolled, wanted)
+
+
+def test_long_chains_are_not_planned() -> None:
+    """Plans are named and pickled by recursion: long ones stay with pandas."""
+    frame = pd.DataFrame({"a": np.arange(50), "b": 1.0})
+    lazy: Any = md.DataFrame(frame, chunk_size=20)
+    for number in range(300):
+        lazy, frame = lazy.assign(b=lazy.b + lazy.a), frame.assign(b=frame.b + frame.a)
+        if number % 3 == 0:
+            lazy, frame = lazy[lazy.a >= 0], frame[frame.a >= 0]
+    equal(lazy.groupby("a").b.sum(), frame.groupby("a").b.sum())
+
+
+def test_a_result_is_an_input(files: Path) -> None:
+    """What a session keeps is read as it is, with the types that it was found to have."""
+    lazy = md.read_parquet(str(files / "*.parquet"))
+    wanted = pd.read_parquet(files)
+    kept = lazy[lazy.k > 0].execute()
+    equal(kept.groupby("s").f.sum(), wanted[wanted.k > 0].groupby("s").f.sum())
+    with marsdask.new_session("threads") as session:
+        there = lazy.groupby("k").f.mean().execute(session=session).fetch()
+    pd.testing.assert_series_equal(there, wanted.groupby("k").f.mean())
