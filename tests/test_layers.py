@@ -105,13 +105,14 @@ LAZY_PACKAGES = {
 #: Other function-local imports, each with its reason: {file: {module: reason}}.
 LAZY_IMPORTS = {
     "marsdask/dataframe/io/dask_frames.py": {
-        "dask.dataframe": "heavy: only programs that mix need it"
+        "dask.dataframe": "heavy: only mixed programs need it"
+    },
+    "marsdask/dataframe/relations/query.py": {
+        "marsdask.dataframe.relations.polars_engine": "heavy: imports polars, and pandas may do"
     },
     "marsdask/tensor/blocks.py": {"dask.array.svg": "heavy: only notebooks draw chunks"},
     "marsdask/tensor/io/dask_arrays.py": {"dask.array": "heavy: only programs that mix need it"},
-    "scheduler/inprocess/worker_process.py": {
-        "multiprocessing.connection": "PipeConnection exists on Windows only"
-    },
+    "scheduler/inprocess/worker_process.py": {"multiprocessing.connection": "is Windows's own"},
     "scheduler/registry.py": {"importlib": "heavy: only where plug-ins are looked for"},
     "scheduler/worker/binding.py": {"fcntl": "exists on Unix only"},
     "scheduler/worker/server.py": {"resource": "exists on Unix only"},
@@ -123,9 +124,7 @@ AT_RUN_TIME = {
     "marsdask/core/dask/context.py": {"sys.modules": "asks distributed only if somebody loaded it"},
     "marsdask/core/display/progress.py": {"sys.modules": "tells notebooks"},
     "marsdask/core/tokens.py": {"sys.modules": "tells whether a function is found by its name"},
-    "marsdask/tensor/__init__.py": {
-        "import_module": "loads its own packages when they are asked for",
-    },
+    "marsdask/tensor/__init__.py": {"import_module": "loads its packages when they are asked for"},
 }
 
 #: Calls of ``wrap`` that operations still make, by file. Their number only falls: an

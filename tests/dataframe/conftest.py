@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -11,7 +12,7 @@ from tests import grid_pairs
 
 _session = grid_pairs.session
 
-MODES = {
+MODES: dict[str, dict[str, Any]] = {
     "merged": {"dataframe.kernels": "pandas"},
     "as given": {"coalesce": False, "dataframe.kernels": "pandas"},
     "polars": {"dataframe.kernels": "polars"},

@@ -89,7 +89,7 @@ def equal(lazy: Any, wanted: Any, **options: Any) -> None:
     elif isinstance(wanted, pd.Series):
         pd.testing.assert_series_equal(found, wanted, **options)
     elif isinstance(wanted, pd.Index):
-        pd.testing.assert_index_equal(found, wanted)
+        pd.testing.assert_index_equal(found, wanted, exact="equiv")
     elif pd.isna(wanted):
         assert pd.isna(found)
     else:

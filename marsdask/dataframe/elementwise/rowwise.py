@@ -128,7 +128,7 @@ class Rowwise(FrameNode):
             return None
         rest = iter(inputs)
         args = tuple(next(rest) if isinstance(arg, Node) else arg for arg in self.args)
-        first = getattr(self.args[0], "meta", None)
+        first = self.args[0].meta if isinstance(self.args[0], Node) else None
         labels = first.columns if isinstance(first, pd.DataFrame) else None
         found = translation(Operation(args, dict(self.kwargs), labels))
         return found if found and len(found.columns) == len(dtypes_of(self.meta)) else None

@@ -27,7 +27,7 @@ from marsdask.core.traits import Traits
 from ..elementwise.rowwise import column_of, rowwise
 from ..frame_node import FrameNode, S, row_bytes
 from ..reduction.reductions import one_row
-from ..relations.relation import Limit, Table
+from ..relations.relation import FirstRows, Table
 from ..rows import concat, take
 from .row_numbers import ResetIndex, row_counts
 
@@ -102,7 +102,7 @@ class Positions(FrameNode):
         (table,) = inputs
         if not self.from_start:
             return None
-        found: Table = table.over(Limit(table.relation, self.rows.stop))
+        found: Table = table.over(FirstRows(table.relation, self.rows.stop))
         return found
 
     def tile(self, a: Grid) -> Any:

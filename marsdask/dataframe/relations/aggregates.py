@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .expression import Column, Expression, has_gaps, kind_of
-from .relation import Aggregation, Group, Reduce, Table, renamed
+from .relation import Aggregation, GroupAggregate, Reduce, Table, renamed
 
 #: The kinds of values of which engines make what pandas makes.
 KINDS = {
@@ -64,7 +64,7 @@ def group(
 ) -> Table:
     """Return the groups of rows; what only pandas can compute of them is ``None``."""
     known = tuple(one for one in values if one is not None)
-    relation = Group(table.relation, tuple(keys), known, sort, dropna)
+    relation = GroupAggregate(table.relation, tuple(keys), known, sort, dropna)
     labels = tuple(
         renamed(key, f"k{place}", full=dropna or key.full) for place, key in enumerate(keys)
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .expression import has_gaps
-from .relation import Distinct, Table
+from .relation import DistinctOn, Table
 
 
 def distinct(table: Table, places: Sequence[int], keep: str) -> Table | None:
@@ -18,4 +18,4 @@ def distinct(table: Table, places: Sequence[int], keep: str) -> Table | None:
     below, columns = whole.projected(f"{table.relation.token_name}:distinct ")
     keys = tuple(one for place in places if (one := columns[place]) is not None)
     count = len(table.columns)
-    return Table(Distinct(below, keys, keep), columns[:count], columns[count:])
+    return Table(DistinctOn(below, keys, keep), columns[:count], columns[count:])

@@ -96,7 +96,7 @@ class Parameter(Term):
 
 
 @dataclass(frozen=True, eq=False)
-class Call(Term):
+class FunctionCall(Term):
     """A function of expressions; ``dtype`` is the type that pandas gives the result."""
 
     function: str
@@ -124,7 +124,7 @@ CONSTANT_TYPES: dict[type, Any] = {
     pd.Timestamp: np.dtype("M8[ns]"),
 }
 
-Expression: TypeAlias = Column | Constant | Parameter | Call
+Expression: TypeAlias = Column | Constant | Parameter | FunctionCall
 
 
 def is_supported(dtype: Any) -> bool:
@@ -155,5 +155,5 @@ def columns_in(expression: Expression) -> Iterator[Column]:
         term = stack.pop()
         if isinstance(term, Column):
             yield term
-        elif isinstance(term, Call):
+        elif isinstance(term, FunctionCall):
             stack.extend(term.args)

@@ -14,9 +14,9 @@ import pandas as pd
 
 from .expression import (
     LARGEST,
-    Call,
     Constant,
     Expression,
+    FunctionCall,
     has_gaps,
     is_supported,
     kind_of,
@@ -51,7 +51,7 @@ def call(function: str, operands: Sequence[Argument], *options: Any) -> Expressi
     dtype = _dtype(function, terms)  # type: ignore[arg-type]
     if dtype is None:
         return None
-    found = Call(function, tuple(terms), dtype, options)  # type: ignore[arg-type]
+    found = FunctionCall(function, tuple(terms), dtype, options)  # type: ignore[arg-type]
     return found if found.size <= LARGEST else None
 
 
@@ -181,7 +181,7 @@ def isin(operation: Operation) -> Table | None:
         if has_gaps(column) or kind not in {"s", "i"} or not kinds <= {kind}:
             return None
         chosen = tuple(term.value for term in terms)  # type: ignore[union-attr]
-        return Call("isin", (column,), np.dtype(bool), chosen)
+        return FunctionCall("isin", (column,), np.dtype(bool), chosen)
 
     return _each(operation, among)
 
@@ -225,7 +225,7 @@ def missing(function: str) -> Translation:
     def translate(operation: Operation) -> Table | None:
         if len(operation.args) != 1 or operation.kwargs:
             return None
-        return _each(operation, lambda column: Call(function, (column,), np.dtype(bool)))
+        return _each(operation, lambda column: FunctionCall(function, (column,), np.dtype(bool)))
 
     return translate
 
@@ -241,7 +241,7 @@ def of_text(function: str, accepts: Callable[[Any], bool]) -> Translation:
         def ask(column: Expression) -> Expression | None:
             if kind_of(column.dtype) != "s":
                 return None
-            return Call(function, (column,), np.dtype(bool), (pattern,))
+            return FunctionCall(function, (column,), np.dtype(bool), (pattern,))
 
         return _each(operation, ask)
 
@@ -274,7 +274,7 @@ def slice_text(operation: Operation) -> Table | None:
     def cut(column: Expression) -> Expression | None:
         if kind_of(column.dtype) != "s":
             return None
-        return Call("slice", (column,), column.dtype, (start, stop - start))
+        return FunctionCall("slice", (column,), column.dtype, (start, stop - start))
 
     return _each(operation, cut)
 
@@ -294,7 +294,7 @@ def of_time(function: str) -> Translation:
         def part(column: Expression) -> Expression | None:
             if kind_of(column.dtype) != "M" or not column.full:
                 return None
-            return Call(function, (column,), np.dtype(np.int32))
+            return FunctionCall(function, (column,), np.dtype(np.int32))
 
         return _each(operation, part)
 

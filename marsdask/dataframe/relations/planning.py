@@ -17,7 +17,7 @@ from marsdask.core.sizes import known
 from .expression import Parameter
 from .inputs import held
 from .query import Query, inputs_of, nbytes_of
-from .relation import Input, Relation, Scan, Table, walk
+from .relation import FileScan, Input, Relation, Table, walk
 
 #: Relations on top of each other, at most: they are named and pickled by recursion.
 DEEPEST = 64
@@ -110,7 +110,7 @@ def _is_result(node: Node, table: Table, plan: Plan, graph: Graph, pinned: set[N
 def _is_worth(table: Table, plan: Plan, least: int) -> bool:
     """Tell whether a run is work for an engine, and fits into memory."""
     relations = walk([table.relation])
-    if all(isinstance(one, Scan | Input) for one in relations):
+    if all(isinstance(one, FileScan | Input) for one in relations):
         return False
     rows = sum(_rows(one) for one in relations)
     nbytes = nbytes_of(table)
@@ -118,6 +118,6 @@ def _is_worth(table: Table, plan: Plan, least: int) -> bool:
 
 
 def _rows(relation: Relation) -> int:
-    if isinstance(relation, Scan):
+    if isinstance(relation, FileScan):
         return relation.rows
     return 0

@@ -14,10 +14,10 @@ import pandas as pd
 import polars as pl
 
 from .expression import (
-    Call,
     Column,
     Constant,
     Expression,
+    FunctionCall,
     Parameter,
     has_gaps,
     kind_of,
@@ -25,18 +25,18 @@ from .expression import (
 from .query import terms_of
 from .relation import (
     Aggregation,
-    Distinct,
-    Filter,
-    Group,
+    DistinctOn,
+    FileScan,
+    FirstRows,
+    GroupAggregate,
     Input,
     Join,
-    Limit,
     Number,
-    Project,
+    OrderBy,
     Reduce,
     Relation,
-    Scan,
-    Sort,
+    SelectColumns,
+    Selection,
     Table,
     walk,
 )
@@ -50,7 +50,7 @@ LABEL = "label "
 
 def run(table: Table, given: Mapping[str, list[Any]], like: Any) -> Any:
     """Compute a table; ``given`` are the chunks of its inputs and the numbers that it needs."""
-    lowering = Lowering(table, given)
+    lowering = PolarsPlan(table, given)
     plan = lowering.relation(table.relation)
     labels = table.labels or ()
     outputs = {f"{place}": one for place, one in enumerate(table.columns)}
@@ -67,7 +67,7 @@ def ordered(relations: Sequence[Relation], wanted: Collection[str]) -> set[str]:
     found = {relations[-1].token_name}
     for relation in reversed(relations):
         if _sees_order(relation, wanted) or (
-            relation.token_name in found and not isinstance(relation, Group | Reduce)
+            relation.token_name in found and not isinstance(relation, GroupAggregate | Reduce)
         ):
             found.update(below.token_name for below in relation.inputs)
     return found
@@ -77,14 +77,14 @@ def _sees_order(relation: Relation, wanted: Collection[str]) -> bool:
     match relation:
         case Number():
             return relation.column.name in wanted
-        case Group() | Reduce():
+        case GroupAggregate() | Reduce():
             first = any(one.method in {"first", "last"} for one in relation.values)
-            return first or (isinstance(relation, Group) and not relation.sort)
+            return first or (isinstance(relation, GroupAggregate) and not relation.sort)
         case _:
-            return isinstance(relation, Limit | Distinct)
+            return isinstance(relation, FirstRows | DistinctOn)
 
 
-class Lowering:
+class PolarsPlan:
     """Makes polars's plans of relations."""
 
     def __init__(self, table: Table, given: Mapping[str, list[Any]]) -> None:
@@ -102,9 +102,29 @@ class Lowering:
 
     def _lowered(self, relation: Relation) -> pl.LazyFrame:
         below = [self._plans[one.token_name] for one in relation.inputs]
-        lower = getattr(self, f"_{type(relation).__name__.lower()}")
-        plan: pl.LazyFrame = lower(relation, *below)
-        return plan
+        match relation:
+            case FileScan():
+                return self._scan(relation)
+            case Input():
+                return self._input(relation)
+            case Number():
+                return self._number(relation, *below)
+            case SelectColumns():
+                return self._project(relation, *below)
+            case Selection():
+                return below[0].filter(self.expression(relation.condition))
+            case FirstRows():
+                return below[0].head(relation.count)
+            case OrderBy():
+                return self._sort(relation, *below)
+            case DistinctOn():
+                return self._distinct(relation, *below)
+            case Join():
+                return self._join(relation, *below)
+            case GroupAggregate():
+                return self._group(relation, *below)
+            case Reduce():
+                return below[0].select(self._aggregates(relation.values))
 
     def expression(self, term: Expression) -> pl.Expr:
         """Return polars's form of an expression."""
@@ -118,7 +138,7 @@ class Lowering:
         args = [self.expression(arg) for arg in term.args]
         return FUNCTIONS[term.function](term, *args)
 
-    def _scan(self, relation: Scan) -> pl.LazyFrame:
+    def _scan(self, relation: FileScan) -> pl.LazyFrame:
         plan = pl.scan_parquet(list(relation.paths), glob=False)
         columns = [one for one in relation.columns if one.name in self._wanted]
         return plan.select([_read(one, one.name in relation.casts) for one in columns])
@@ -135,7 +155,7 @@ class Lowering:
             return plan
         return plan.with_row_index(name).with_columns(pl.col(name).cast(pl.Int64))
 
-    def _project(self, relation: Project, plan: pl.LazyFrame) -> pl.LazyFrame:
+    def _project(self, relation: SelectColumns, plan: pl.LazyFrame) -> pl.LazyFrame:
         return plan.select(
             [
                 self.expression(one).alias(name)
@@ -144,16 +164,10 @@ class Lowering:
             ]
         )
 
-    def _filter(self, relation: Filter, plan: pl.LazyFrame) -> pl.LazyFrame:
-        return plan.filter(self.expression(relation.condition))
-
-    def _limit(self, relation: Limit, plan: pl.LazyFrame) -> pl.LazyFrame:
-        return plan.head(relation.count)
-
     def _is_ordered(self, relation: Relation) -> bool:
         return relation.token_name in self._ordered
 
-    def _sort(self, relation: Sort, plan: pl.LazyFrame) -> pl.LazyFrame:
+    def _sort(self, relation: OrderBy, plan: pl.LazyFrame) -> pl.LazyFrame:
         if not self._is_ordered(relation):
             return plan
         keys = [_nulls(key, self.expression(key)) for key in relation.keys]
@@ -164,10 +178,9 @@ class Lowering:
             maintain_order=True,
         )
 
-    def _distinct(self, relation: Distinct, plan: pl.LazyFrame) -> pl.LazyFrame:
-        return plan.unique(
-            [one.name for one in relation.subset], keep=relation.keep, maintain_order=True
-        )  # type: ignore[arg-type]
+    def _distinct(self, relation: DistinctOn, plan: pl.LazyFrame) -> pl.LazyFrame:
+        keep: Any = relation.keep
+        return plan.unique([one.name for one in relation.subset], keep=keep, maintain_order=True)
 
     def _join(self, relation: Join, left: pl.LazyFrame, right: pl.LazyFrame) -> pl.LazyFrame:
         return left.join(
@@ -180,7 +193,7 @@ class Lowering:
             maintain_order="left_right" if self._is_ordered(relation) else "none",
         )
 
-    def _group(self, relation: Group, plan: pl.LazyFrame) -> pl.LazyFrame:
+    def _group(self, relation: GroupAggregate, plan: pl.LazyFrame) -> pl.LazyFrame:
         keys = [
             _nulls(key, self.expression(key)).alias(f"k{place}")
             for place, key in enumerate(relation.keys)
@@ -204,9 +217,6 @@ class Lowering:
             if kind_of(key.dtype) == "f"
         ]
         return groups.with_columns(floats) if floats else groups
-
-    def _reduce(self, relation: Reduce, plan: pl.LazyFrame) -> pl.LazyFrame:
-        return plan.select(self._aggregates(relation.values))
 
     def _aggregates(self, values: Sequence[Aggregation]) -> list[pl.Expr]:
         return [self._aggregate(one).alias(f"v{place}") for place, one in enumerate(values)]
@@ -255,7 +265,7 @@ TYPES: dict[str, Any] = {
 
 
 def _arithmetic(method: str) -> Callable[..., pl.Expr]:
-    def compute(term: Call, *args: pl.Expr) -> pl.Expr:
+    def compute(term: FunctionCall, *args: pl.Expr) -> pl.Expr:
         wanted = polars_type(term.dtype)
         left, right = (arg.cast(wanted) for arg in args)
         found: pl.Expr = getattr(left, method)(right)
@@ -265,7 +275,7 @@ def _arithmetic(method: str) -> Callable[..., pl.Expr]:
 
 
 def _comparison(method: str) -> Callable[..., pl.Expr]:
-    def compute(term: Call, *args: pl.Expr) -> pl.Expr:
+    def compute(term: FunctionCall, *args: pl.Expr) -> pl.Expr:
         sides = _alike(term.args, args)
         left, right = sides
         found: pl.Expr = getattr(left, method)(right)
@@ -313,25 +323,25 @@ def _alike(terms: Sequence[Expression], args: Sequence[pl.Expr]) -> list[pl.Expr
 
 
 def _ask(name: str) -> Callable[..., pl.Expr]:
-    def compute(term: Call, text: pl.Expr) -> pl.Expr:
+    def compute(term: FunctionCall, text: pl.Expr) -> pl.Expr:
         found: pl.Expr = getattr(text.str, name)(*term.options)
         return found if term.args[0].full else found.fill_null(value=False)
 
     return compute
 
 
-def _contains(term: Call, text: pl.Expr) -> pl.Expr:
+def _contains(term: FunctionCall, text: pl.Expr) -> pl.Expr:
     found = text.str.contains(term.options[0], literal=term.function == "contains")
     return found if term.args[0].full else found.fill_null(value=False)
 
 
-def _missing(term: Call, values: pl.Expr) -> pl.Expr:
+def _missing(term: FunctionCall, values: pl.Expr) -> pl.Expr:
     null = values.is_null()
     null = null | values.is_nan() if kind_of(term.args[0].dtype) == "f" else null
     return null if term.function == "isna" else ~null
 
 
-def _isin(term: Call, values: pl.Expr) -> pl.Expr:
+def _isin(term: FunctionCall, values: pl.Expr) -> pl.Expr:
     chosen = pl.Series(list(term.options), dtype=polars_type(term.args[0].dtype))
     found = values.is_in(chosen.implode())
     return found if term.args[0].full else found.fill_null(value=False)

@@ -15,19 +15,19 @@ from marsdask.core.node import Node
 from marsdask.core.sizes import Chunks, known, total, unknown_sizes, upper
 from marsdask.core.traits import Traits
 
-from .expression import Call, Column, Expression, Parameter, kind_of
+from .expression import Column, Expression, FunctionCall, Parameter, kind_of
 from .relation import (
     Aggregation,
-    Distinct,
-    Filter,
-    Group,
+    DistinctOn,
+    FileScan,
+    GroupAggregate,
     Input,
     Join,
-    Project,
+    OrderBy,
     Reduce,
     Relation,
-    Scan,
-    Sort,
+    SelectColumns,
+    Selection,
     Table,
     walk,
 )
@@ -133,18 +133,18 @@ class RunQuery:
 def expressions_of(relation: Relation) -> Iterator[Expression]:
     """Yield the expressions of a relation itself."""
     match relation:
-        case Filter():
+        case Selection():
             yield relation.condition
-        case Sort():
+        case OrderBy():
             yield from relation.keys
-        case Project():
+        case SelectColumns():
             yield from (one for _, one in relation.columns)
-        case Group():
+        case GroupAggregate():
             yield from relation.keys
             yield from _values(relation.values)
         case Reduce():
             yield from _values(relation.values)
-        case Distinct():
+        case DistinctOn():
             yield from relation.subset
         case Join():
             yield from relation.left_on
@@ -165,14 +165,14 @@ def terms_of(table: Table) -> Iterator[Column | Parameter]:
     stack = [one for one in (*table.columns, *(table.labels or ())) if one is not None]
     by_name: dict[str, list[Expression]] = {}
     for relation in relations:
-        if isinstance(relation, Project):
+        if isinstance(relation, SelectColumns):
             for name, one in relation.columns:
                 by_name.setdefault(name, []).append(one)
         else:
             stack.extend(expressions_of(relation))
     while stack:
         term = stack.pop()
-        if isinstance(term, Call):
+        if isinstance(term, FunctionCall):
             stack.extend(term.args)
         elif isinstance(term, Parameter):
             yield term
@@ -194,7 +194,7 @@ def nbytes_of(table: Table) -> int:
     wanted = {one.name for one in terms_of(table)}
     total_bytes = 0
     for relation in walk([table.relation]):
-        if isinstance(relation, Scan):
+        if isinstance(relation, FileScan):
             width = sum(_width(one) for one in relation.columns if one.name in wanted)
             total_bytes += relation.rows * width
     return total_bytes

@@ -12,7 +12,7 @@ from .expression import Column, Expression, Term
 
 
 @dataclass(frozen=True, eq=False)
-class Scan(Term):
+class FileScan(Term):
     """The rows of Parquet files; ``casts`` are columns that pandas gives another type."""
 
     paths: tuple[str, ...]
@@ -58,7 +58,7 @@ class Number(Term):
 
 
 @dataclass(frozen=True, eq=False)
-class Project(Term):
+class SelectColumns(Term):
     """Expressions as columns of these names."""
 
     a: Relation
@@ -71,7 +71,7 @@ class Project(Term):
 
 
 @dataclass(frozen=True, eq=False)
-class Filter(Term):
+class Selection(Term):
     """The rows where a condition is true."""
 
     a: Relation
@@ -84,7 +84,7 @@ class Filter(Term):
 
 
 @dataclass(frozen=True, eq=False)
-class Sort(Term):
+class OrderBy(Term):
     """The rows in the order of keys; equal ones keep theirs."""
 
     a: Relation
@@ -99,7 +99,7 @@ class Sort(Term):
 
 
 @dataclass(frozen=True, eq=False)
-class Limit(Term):
+class FirstRows(Term):
     """The first rows."""
 
     a: Relation
@@ -122,7 +122,7 @@ class Aggregation(Term):
 
 
 @dataclass(frozen=True, eq=False)
-class Group(Term):
+class GroupAggregate(Term):
     """One row for each group: keys ``k0``, ``k1``, ... and values ``v0``, ``v1``, ..."""
 
     a: Relation
@@ -167,7 +167,7 @@ class Join(Term):
 
 
 @dataclass(frozen=True, eq=False)
-class Distinct(Term):
+class DistinctOn(Term):
     """The first (or last) of rows that are equal in some columns, in the order of the rows."""
 
     a: Relation
@@ -180,9 +180,8 @@ class Distinct(Term):
         return (self.a,)
 
 
-Relation: TypeAlias = (
-    Scan | Input | Number | Project | Filter | Sort | Limit | Group | Reduce | Join | Distinct
-)
+Rows: TypeAlias = FileScan | Input | Number | SelectColumns | Selection | OrderBy | FirstRows
+Relation: TypeAlias = Rows | GroupAggregate | Reduce | Join | DistinctOn
 
 
 @dataclass(frozen=True)
@@ -216,16 +215,16 @@ class Table:
     def filtered(self, condition: Expression) -> Table:
         """Return the rows where a condition is true."""
         table = self.labelled()
-        return table.over(Filter(table.relation, condition))
+        return table.over(Selection(table.relation, condition))
 
     def sorted(
         self, keys: tuple[Expression, ...], ascending: tuple[bool, ...], *, na_first: bool
     ) -> Table:
         """Return the rows in the order of keys."""
         table = self.labelled()
-        return table.over(Sort(table.relation, keys, ascending, na_first))
+        return table.over(OrderBy(table.relation, keys, ascending, na_first))
 
-    def projected(self, prefix: str) -> tuple[Project, tuple[Column | None, ...]]:
+    def projected(self, prefix: str) -> tuple[SelectColumns, tuple[Column | None, ...]]:
         """Return a relation of the columns under new names, and those columns."""
         names = [f"{prefix}{position}" for position in range(len(self.columns))]
         named = tuple(
@@ -235,7 +234,7 @@ class Table:
             one if one is None else renamed(one, name)
             for name, one in zip(names, self.columns, strict=True)
         )
-        return Project(self.relation, named), columns
+        return SelectColumns(self.relation, named), columns
 
 
 def renamed(expression: Any, name: str, *, full: bool = False) -> Column:

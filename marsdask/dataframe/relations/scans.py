@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from .expression import Column, is_supported, kind_of
-from .relation import Scan, Table
+from .relation import FileScan, Table
 
 #: The units of times that files and engines have in common with pandas.
 UNITS = {"ms", "us", "ns"}
@@ -46,7 +46,7 @@ def scan(
             casts.append(name)
     known = tuple(one for one in columns if one is not None)
     rows = sum(one.num_rows for one in footers)
-    return Table(Scan(paths, stamps, known, tuple(casts), rows), tuple(columns))
+    return Table(FileScan(paths, stamps, known, tuple(casts), rows), tuple(columns))
 
 
 def _kind(kind: Any) -> str | None:

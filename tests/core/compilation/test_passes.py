@@ -23,6 +23,7 @@ def test_phases_run_in_the_order_of_the_table():
     assert [phase.name for phase in names] == [
         "simplify",
         "project",
+        "relate",
         "push down",
         "coalesce",
         "fuse",

@@ -60,6 +60,8 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+COLUMNS = ("k", "small", "f", "g", "s", "b", "u", "t", "d")
+
 Step = Callable[[Any], Any]
 
 #: Steps from a frame of the columns above to one of the same columns.
@@ -94,8 +96,6 @@ STEPS: dict[str, Step] = {
         .rename(columns={"z": "s"})[list(COLUMNS)]
     ),
 }
-COLUMNS = ("k", "small", "f", "g", "s", "b", "u", "t", "d")
-
 #: What is made of the rows in the end.
 ENDS: dict[str, Step] = {
     "rows": lambda d: d,
