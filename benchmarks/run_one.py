@@ -12,6 +12,7 @@ import os
 import time
 import traceback
 import warnings
+import zlib
 from collections.abc import Callable
 from contextlib import suppress
 from importlib import import_module
@@ -23,7 +24,12 @@ import numpy as np
 from benchmarks.rows import Workload
 from benchmarks.systems import SYSTEMS, System
 
-MODULES = ("benchmarks.rows.tensor", "benchmarks.rows.dataframe", "benchmarks.rows.learn")
+MODULES = (
+    "benchmarks.rows.tensor",
+    "benchmarks.rows.dataframe",
+    "benchmarks.rows.queries",
+    "benchmarks.rows.learn",
+)
 
 
 def find_row(name: str, modules: tuple[str, ...] = MODULES) -> Workload:
@@ -54,9 +60,18 @@ def frame_digest(frame: Any, row: Workload) -> list[float]:
     numbers = [float(len(frame))]
     place = np.ones(len(frame)) if row.unordered else np.linspace(0.5, 1.5, len(frame))
     for column in sorted(map(str, frame.columns)):
-        values = np.asarray(frame[column], dtype=float)
+        values = as_numbers(np.asarray(frame[column]))
         numbers += [float(values @ place), float(values @ values)]
     return numbers
+
+
+def as_numbers(values: Any) -> Any:
+    """Return numbers as floats, times as their microseconds, texts as numbers of four digits."""
+    if values.dtype.kind == "M":
+        return values.astype("M8[us]").astype(np.int64).astype(float)
+    if values.dtype.kind == "O":
+        return np.array([zlib.crc32(str(value).encode()) % 9973 for value in values], float)
+    return values.astype(float)
 
 
 def finish(system: System, row: Workload, lazy: tuple[Any, ...]) -> tuple[Any, ...]:

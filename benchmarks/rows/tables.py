@@ -5,11 +5,14 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+
+from benchmarks.rows import queries, tpch
 
 GROUPS = 100
 TABLES_OF_ROW = {
@@ -18,6 +21,7 @@ TABLES_OF_ROW = {
     "D03a_merge_big": ("left", "right"),
     "D03b_merge_small": ("kv", "small"),
     "D04_sort_values": ("left",),
+    **{query.upper(): tuple(names.split()) for query, names in queries.TABLES.items()},
 }
 
 
@@ -87,6 +91,10 @@ TABLES: dict[str, Callable[[float], Iterator[pa.Table]]] = {
     "right": right,
     "kv": kv,
     "small": small,
+    **{
+        name: partial(tpch.table, name)
+        for name in sorted({name for names in queries.TABLES.values() for name in names.split()})
+    },
 }
 
 

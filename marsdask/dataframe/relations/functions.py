@@ -75,7 +75,8 @@ def _dtype(function: str, terms: Sequence[Expression]) -> Any:
     """Return pandas's type of a function of these terms, ``None`` if it is not told."""
     kinds = "".join(kind_of(term.dtype) for term in terms)
     if function in ARITHMETIC:
-        return _arithmetic(function, terms) if set(kinds) <= set("iuf") else None
+        # Truth values alone are no numbers: their sum is a truth value.
+        return _arithmetic(function, terms) if set("b") != set(kinds) <= set("biuf") else None
     if function in COMPARISONS:
         return np.dtype(bool) if _comparable(terms, kinds) else None
     if function in {"and_", "or_", "xor", "invert"}:
