@@ -22,7 +22,7 @@ from marsdask.core.sizes import Chunks, Index, Sizes, numbers, unknown_sizes
 from marsdask.core.tokens import token
 from marsdask.core.traits import Traits
 
-from ..frame_node import FrameNode
+from ..frame_node import FrameNode, is_numbered
 from ..ordered.row_numbers import reset_index
 from ..relations.relation import Table
 from ..relations.scans import scan
@@ -38,6 +38,7 @@ from .files import (
     open_file,
 )
 from .hive import NO_KEYS, Keys, keys_of
+from .range_labels import labels_of_runs, stored_range
 
 if TYPE_CHECKING:
     from ..frame import DataFrame
@@ -94,6 +95,8 @@ class ReadParquet(FrameNode):
     @property
     def meta(self) -> Any:
         frame = empty_frame(self.files, self.keys)[list(self.columns)]
+        if isinstance(frame.index, pd.RangeIndex):
+            frame.index = self._labels[:0]
         return frame.astype(
             {
                 one: with_gaps(frame.dtypes[one])
@@ -101,6 +104,12 @@ class ReadParquet(FrameNode):
                 if one in frame
             }
         )
+
+    @property
+    def _labels(self) -> pd.RangeIndex:
+        """The labels of all rows of the files, if they have no columns of labels."""
+        footers = [footer(self.files, number) for number in range(len(self.files.paths))]
+        return pd.RangeIndex(0) if self.filters else stored_range(footers)
 
     @property
     def settled(self) -> bool:
@@ -123,8 +132,11 @@ class ReadParquet(FrameNode):
         del inputs
         files = self.files
         plain = not self.filters and not self.keys.labels and self.groups
-        numbered = isinstance(self.meta.index, pd.RangeIndex)
+        index = self.meta.index
+        numbered = isinstance(index, pd.RangeIndex) and index.name is None
         if not (plain and numbered) or any(map(is_remote, files.paths)):
+            return None
+        if not is_numbered(self._labels):
             return None
         footers = [footer(files, number) for number in range(len(files.paths))]
         return scan(files.paths, files.stamps, footers, self.meta.dtypes, self.unclear)
@@ -137,6 +149,7 @@ class ReadParquet(FrameNode):
             "filters": self.filters,
             "keys": self.keys,
             "like": self.meta,
+            "labels": self._labels,
             # With filters, only reading shows which columns have missing values.
             "gaps": () if self.filters else tuple(x for x in self.gaps if x in self.columns),
         }
@@ -250,6 +263,7 @@ def read_groups(
     filters: tuple[tuple[Condition, ...], ...],
     keys: Keys,
     like: Any,
+    labels: pd.RangeIndex,
     gaps: tuple[str, ...],
 ) -> Any:
     """Read row groups; columns of ``gaps`` have one type in all chunks."""
@@ -279,7 +293,8 @@ def read_groups(
         table = table.filter(pq.filters_to_expression([list(one) for one in filters]))
     frame = table.to_pandas(use_threads=False)[list(columns)]
     if isinstance(frame.index, pd.RangeIndex):
-        frame.index = _row_numbers(groups) if not filters else pd.RangeIndex(len(frame))
+        runs = [(group.first, group.rows) for group in groups]
+        frame.index = pd.RangeIndex(len(frame)) if filters else labels_of_runs(labels, runs)
     return frame.astype({one: like.dtypes[one] for one in gaps}) if gaps else frame
 
 
@@ -313,14 +328,6 @@ def _with_gaps(
                 elif statistics.null_count:
                     found[label] = None
     return tuple(found), tuple(label for label in unclear if label not in found)
-
-
-def _row_numbers(groups: Sequence[RowGroup]) -> Any:
-    first, last = groups[0], groups[-1]
-    stop = last.first + last.rows
-    if stop - first.first == sum(group.rows for group in groups):
-        return pd.RangeIndex(first.first, stop)
-    return pd.Index(np.concatenate([np.arange(g.first, g.first + g.rows) for g in groups]))
 
 
 def _groups_of(files: Files, *, each: bool) -> tuple[tuple[RowGroup, ...], Sizes]:

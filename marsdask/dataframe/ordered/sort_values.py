@@ -169,6 +169,9 @@ def sorted_rows(
     }
     if by is None:
         return block.sort_values(**order)
+    if by == () and isinstance(block.index, pd.CategoricalIndex):
+        # pandas takes labels for sorted although missing ones, whose codes are -1, are elsewhere.
+        return block.take(pd.Series(block.index.array).sort_values(**order).index)
     return block.sort_index(**order) if by == () else block.sort_values(list(by), **order)
 
 

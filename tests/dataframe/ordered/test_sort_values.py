@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -57,3 +58,20 @@ def test_refused_at_the_call():
         lazy.sort_values("k", na_position="middle")
     with pytest.raises(ValueError, match="invalid kind"):
         lazy.sort_index(kind="bogus")
+
+
+@MODES
+@given(
+    labels=st.lists(st.sampled_from(["a", "b", "c", None]), max_size=9),
+    ascending=st.booleans(),
+    place=st.sampled_from(["first", "last"]),
+    step=st.integers(1, 9),
+)
+def test_categorical_labels(mode, labels, ascending, place, step):
+    """Missing ones are where they are asked for, as those of a column are."""
+    index = pd.CategoricalIndex(labels, categories=["a", "b", "c"])
+    frame = pd.DataFrame({"u": range(len(labels))}, index=index)
+    options = {"ascending": ascending, "na_position": place}
+    column = pd.Series(index.array).sort_values(kind="stable", **options)
+    with planned(mode):
+        equal(md.DataFrame(frame, chunk_size=step).sort_index(**options), frame.take(column.index))
