@@ -301,17 +301,17 @@ class Merge(FrameNode):
         left_bytes, right_bytes = one.total, other.total
         broadcast = part_bytes(BROADCAST)
         if "left" in spread and right_bytes <= min(broadcast, left_bytes):
-            return self._beside(split_large(one.grid), right, "left")
+            return self._beside(_spread_rows(one, right_bytes), right, "left")
         left_is_small = "right" in spread and left_bytes <= min(broadcast, right_bytes)
         if left_is_small and self.how.how == "right":
-            return self._beside(left, split_large(other.grid), "right")
+            return self._beside(left, _spread_rows(other, left_bytes), "right")
         count = part_count(left_bytes + right_bytes, SHUFFLED)
         if not self.how.keyed and spread:
             return self._beside(left, right, spread[0])
         if count == 1 or not self.how.keyed:
             return self._beside(as_one_chunk(left), as_one_chunk(right), "left")
         if left_is_small:
-            return self._beside(left, split_large(other.grid), "right")
+            return self._beside(left, _spread_rows(other, left_bytes), "right")
         return (yield from self._shuffle_measured(one, other, max(2, count)))
 
     def _shuffle_measured(self, left: MeasuredGrid, right: MeasuredGrid, count: int) -> Any:
@@ -396,6 +396,15 @@ class Merge(FrameNode):
 def _lies(grid: Grid, by: Partitioning) -> bool:
     """Tell whether a grid already has the partitioning of a shuffle."""
     return len(grid) > 1 and grid.partitioning == by
+
+
+def _spread_rows(side: MeasuredGrid, whole: int) -> Grid:
+    """Return the chunks of a side that are merged with the whole other one, of so many bytes.
+
+    Small ones are put together: pandas looks at all keys of the whole side once a chunk.
+    """
+    grid = split_large(side.grid)
+    return repartition(side, whole // 2) if grid is side.grid and whole else grid
 
 
 def _spread(sizes: Sizes, count: int) -> Counts:
